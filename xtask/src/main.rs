@@ -1,4 +1,4 @@
-//! Developer commands: `cargo xtask test | bench | attack | tidy`.
+//! Developer commands: `cargo xtask test | test-live | bench | attack | tidy`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
@@ -14,6 +14,8 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask test [ARGUMENTS OF cargo test]
                                              install what the tests need, run them side by side, then tidy
+cargo xtask test-live mssql                  look at the SQL Server that STEELBENCH_MSSQL_URL names as `waits` and `survey` do, and
+                                             say what it lacks; reads only, creates nothing
 cargo xtask bench [NAME...]                  measure: insert, instruments, overhead, start-up, report, a-a,
                                              disk-check, -cpu, -cached; time; recorder; models; analytics [--scale N], at
                                              scale factor 0.1 or N; postgres-cpu, -load, -observer, -population;
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
     let result = match arguments.split_first() {
         Some((command, rest)) => match command.as_str() {
             "test" => test::run(rest),
+            "test-live" => test::live(rest),
             "bench" => bench::run(rest),
             "attack" => attack::run(rest),
             "tidy" => tidy::run(),

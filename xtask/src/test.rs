@@ -65,6 +65,35 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     crate::tidy::run()
 }
 
+/// The variable that names a SQL Server.
+const SQL_SERVER: &str = "STEELBENCH_MSSQL_URL";
+
+/// Runs the tests of an engine that need a server of the user's.
+pub fn live(engines: &[String]) -> Result<(), String> {
+    if engines != ["mssql"] {
+        return Err("usage: cargo xtask test-live mssql".into());
+    }
+    if std::env::var_os(SQL_SERVER).is_none() {
+        return Err(format!(
+            "{SQL_SERVER} names no server: mssql://user@host/database, the password in SQLCMDPASSWORD"
+        ));
+    }
+    let arguments = [
+        "test",
+        "--package",
+        "steelbench",
+        "--features",
+        "sqlserver",
+        "--test",
+        "sqlserver",
+        "live",
+        "--",
+        "--nocapture",
+    ];
+    let status = cargo(&arguments).status().map_err(|error| format!("cargo: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("the server is not as documented: {status}")) }
+}
+
 /// What cargo builds, and what the executables are given: what stands after `--`, and names of tests.
 fn selection_and_given(arguments: &[String]) -> (Vec<String>, Vec<String>) {
     let end = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());

@@ -24,6 +24,9 @@ const SYSTEM_PACKAGES: [(&str, &str); 17] = [
     ("perf", "linux-perf"),
     ("strace", "strace"),
     ("openssl", "openssl"),
+    // The driver of SQL Server.
+    ("/usr/include/openssl/", "libssl-dev"),
+    ("pkg-config", "pkg-config"),
     ("ip", "iproute2"),
     ("chromium", "chromium"),
     ("chromedriver", "chromium-driver"),

@@ -1,15 +1,22 @@
 //! What an engine can tell of a server that runs already: chosen by the scheme of its URL, changed in nothing.
 
-use crate::{Engine, EngineError, Stop, all, by_name};
+use crate::sqlserver::SqlServers;
+use crate::{Engine, EngineError, Stop, all};
 use experiment::Configuration;
 use observations::{Advice, EngineVersion, ServerActivity, Survey, SurveyedServer, Unread, WaitingTask};
 use std::fmt;
 
 /// The servers of an engine.
 pub trait Servers: Sync {
+    /// The engine's name.
+    fn engine(&self) -> &'static str;
     /// What comes before `://` in their URLs. An empty one: also what has no scheme, such as keywords and values,
     /// or nothing at all.
     fn url_schemes(&self) -> &'static [&'static str];
+    /// Whether a text is a connection string of this engine's, though it has no scheme.
+    fn is_connection_string(&self, _text: &str) -> bool {
+        false
+    }
     /// The server that a URL names. Nothing is connected yet.
     ///
     /// # Errors
@@ -109,17 +116,24 @@ impl ServerError {
 /// # Errors
 /// When no engine has the scheme, or the URL is wrong.
 pub fn by_url(url: &str) -> Result<Box<dyn Server>, ServerError> {
+    if let Some(engine) = servers().find(|engine| engine.is_connection_string(url)) {
+        return engine.by_url(url);
+    }
     let is_scheme_sign = |sign: char| sign.is_ascii_alphanumeric() || "+.-".contains(sign);
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
     let scheme = scheme.filter(|scheme| scheme.chars().all(is_scheme_sign)).unwrap_or_default();
-    let engines = || all().filter_map(Engine::servers);
-    if let Some(engine) = engines().find(|engine| engine.url_schemes().contains(&scheme)) {
+    if let Some(engine) = servers().find(|engine| engine.url_schemes().contains(&scheme)) {
         return engine.by_url(url);
     }
-    let known = engines().flat_map(Servers::url_schemes).filter(|known| !known.is_empty());
+    let known = servers().flat_map(Servers::url_schemes).filter(|known| !known.is_empty());
     let known: Vec<String> = known.map(|known| format!("{known}://")).collect();
     let known = known.join(", ");
     Err(ServerError::new(format!("no engine has URLs that begin with {scheme}://; known are {known}")))
+}
+
+/// Those of all engines, also of one that is no target yet.
+fn servers() -> impl Iterator<Item = &'static dyn Servers> {
+    all().filter_map(Engine::servers).chain([&SqlServers as &dyn Servers])
 }
 
 impl From<ServerError> for EngineError {
@@ -131,8 +145,8 @@ impl From<ServerError> for EngineError {
 /// What the engines of the surveyed servers advise.
 pub fn advice(survey: &Survey) -> Vec<Advice> {
     let of_server = |server: &SurveyedServer| {
-        let servers = by_name(&server.engine)?.servers()?;
-        Some(servers.advice(server, survey))
+        let engine = servers().find(|engine| engine.engine() == server.engine)?;
+        Some(engine.advice(server, survey))
     };
     survey.servers.iter().filter_map(of_server).flatten().collect()
 }

@@ -274,7 +274,7 @@ pub enum Format {
 #[command(disable_help_flag = true)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Waits {
-    /// The server: postgres:// or mariadb://user@host:port/database, keyword=value pairs or the name of a database
+    /// The server: postgres://, mariadb:// or mssql://user@host:port/database, keyword=value pairs or the name of a database
     /// [default: PG* variables]; or a results file that --output wrote, of several observations in it `FILE@2`; or a
     /// file of `capture`
     pub server: Option<String>,
@@ -284,7 +284,7 @@ pub struct Waits {
     /// Show each interval of so many seconds by itself
     #[arg(long, value_name = "N", value_parser = positive::<86_400>)]
     pub interval: Option<f64>,
-    /// Samples a second
+    /// Samples a second; of SQL Server 20 at most
     #[arg(long, value_name = "HZ", default_value_t = 100.0, value_parser = positive::<1000>)]
     pub rate: f64,
     /// Also show who waits, but for nobody, when the time is over
@@ -316,7 +316,7 @@ pub struct Waits {
 
 #[derive(Debug, Args)]
 pub struct Capture {
-    /// The server: postgres://user@host:port/database or keyword=value pairs
+    /// The server: postgres:// or mssql://user@host:port/database, or a connection string
     #[arg(value_name = "URL")]
     pub server: String,
     /// The file to write. It holds no password, and no statement unless that is asked for
@@ -519,7 +519,7 @@ fn column(text: &str) -> Result<(String, String), String> {
 pub struct Survey {
     #[command(subcommand)]
     pub command: Option<SurveyCommand>,
-    /// Also ask this server what it is and how it is set: postgres:// or mariadb://user@host:port/database, or
+    /// Also ask this server what it is and how it is set: postgres://, mariadb:// or mssql://user@host:port/database, or
     /// keyword=value pairs; repeatable. Nothing is changed, no table is read, no password recorded
     #[arg(long, value_name = "URL")]
     pub server: Vec<String>,

@@ -13,6 +13,7 @@ fn what_is_left_out_is_named_with_the_way_to_build_it() {
         (&["export", "t", "--format", "xlsx"][..], "`export --format xlsx`"),
         (&["export", "t", "--format", "parquet"], "`export --format parquet`"),
         (&["serve"], "`serve`"),
+        (&["waits", "mssql://sa@db1/master"], "this build has no SQL Server"),
     ] {
         lab.steelbench(arguments).expect(2).says(part).says("cargo build --release --features full");
     }

@@ -2,13 +2,12 @@
 //!
 //! - [`Sampler`]: asks a source at a fixed rate, on a thread of its own
 //! - [`Window`]: what it saw of sessions in an interval
-//! - `cells`: a window as the rows that `steelbench waits` records; `statement`: texts without what may be somebody's data
+//! - `cells`: a window as the rows that `steelbench waits` records
 //! - `kernel`: the time that sessions used, where they run on this machine
 
 pub mod cells;
 mod kernel;
 mod sampler;
-pub mod statement;
 mod window;
 
 pub use kernel::KernelWatch;

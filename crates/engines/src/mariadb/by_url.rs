@@ -10,6 +10,10 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Servers for MariaDb {
+    fn engine(&self) -> &'static str {
+        self.name()
+    }
+
     fn url_schemes(&self) -> &'static [&'static str] {
         &["mariadb", "mysql"]
     }

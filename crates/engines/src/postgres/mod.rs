@@ -48,6 +48,7 @@ use pgclient::{Client, Config};
 pub use settings::URL;
 use std::path::Path;
 use std::time::Duration;
+#[cfg(feature = "sqlserver")]
 
 /// How long a server may take to accept a connection, where its URL does not say.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -173,6 +174,10 @@ fn version_of(configuration: &Configuration, stop: &Stop) -> (String, String) {
 }
 
 impl Servers for Postgres {
+    fn engine(&self) -> &'static str {
+        self.name()
+    }
+
     fn url_schemes(&self) -> &'static [&'static str] {
         &["postgres", "postgresql", ""]
     }

@@ -3,12 +3,12 @@
 use super::cells;
 use super::reading::sessions;
 use super::types::{self, IDLE, ROW_LOCK};
-use crate::activity::statement::{self, Quotes, TEXT_MAX};
 use crate::activity::{CONNECTION, Idle, Process, Roster, Sample, Source};
 use crate::mariadb::while_doing;
 use crate::{ObserveOptions, ServerError};
 use mysqlclient::{Client, Config};
 use observations::redacted;
+use observations::statement::{self, Quotes, TEXT_MAX};
 use observe::ProcessTimes;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};

@@ -1,11 +1,11 @@
 //! Where samples of PostgreSQL come from: `pg_stat_activity`, or the profile of `pg_wait_sampling`.
 
 use super::{OBSERVER, connect, counters, while_doing};
-use crate::activity::statement::TEXT_MAX;
 use crate::activity::{Idle, Process, Roster, Sample, Sampler, Source};
 use crate::postgres::is_local;
 use crate::{ObserveOptions, ServerError};
 use observations::redacted;
+use observations::statement::TEXT_MAX;
 use observe::ProcessTimes;
 use pgclient::{Client, Config, Statement, quote_identifier};
 use std::collections::HashMap;

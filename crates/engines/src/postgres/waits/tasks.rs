@@ -1,6 +1,6 @@
 use super::{OBSERVER, while_doing};
 use crate::ServerError;
-use crate::activity::statement::{self, Quotes, TEXT_MAX};
+use observations::statement::{self, Quotes, TEXT_MAX};
 use observations::{TaskSession, WaitingTask, redacted};
 use pgclient::{Client, Row};
 use std::collections::HashMap;

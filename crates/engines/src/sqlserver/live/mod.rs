@@ -1,0 +1,74 @@
+//! Servers that run already: reached by Microsoft's driver, changed in nothing.
+//!
+//! - `config`: how to reach one; `client`: a connection; `rows`: what it answers
+//! - [`views`]: every statement that a server is asked
+//! - `reading`: counters and their differences; `sampler`, `samples`: what sessions do; `tasks`: who waits for whom
+//! - `observer`: all that together, for `steelbench waits`; `survey`: what a server is and how it is set
+
+mod client;
+mod config;
+mod observer;
+mod reading;
+mod rows;
+mod sampler;
+mod samples;
+mod survey;
+mod tasks;
+pub mod views;
+
+pub use config::Config;
+
+use crate::{LiveObserver, ObserveOptions, Server, ServerError, Stop};
+use client::{Client, Error};
+use observations::{SurveyedServer, Unread};
+use observer::SqlServerObserver;
+
+/// `EngineEdition` of Azure SQL Database.
+const AZURE_DATABASE: i32 = 5;
+
+impl Server for Config {
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn observe(&self, options: ObserveOptions, stop: &Stop) -> Result<Box<dyn LiveObserver>, ServerError> {
+        Ok(Box::new(SqlServerObserver::start(self, options, stop)?))
+    }
+
+    fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
+        survey::survey(self, stop)
+    }
+}
+
+/// What a server says that it is.
+#[derive(Debug, Clone, Default)]
+struct Identity {
+    version: String,
+    edition: String,
+    engine_edition: Option<i32>,
+}
+
+impl Identity {
+    fn of(client: &mut Client) -> Result<Self, ServerError> {
+        let rows = client.query(views::IDENTITY.sql).map_err(while_doing("asking for its version"))?;
+        let row = rows.first().ok_or_else(|| ServerError::new("the server does not tell its version"))?;
+        // The lines below are the build's date, copyright and operating system.
+        let version = row.text("version").lines().next().unwrap_or_default().trim().to_owned();
+        Ok(Self { version, edition: row.text("edition"), engine_edition: row.parse("engine_edition") })
+    }
+
+    /// `Microsoft SQL Server 2022 (RTM-CU14) (KB5038325) - 16.0.4135.4 (X64), Developer Edition (64-bit)`.
+    fn shown(&self) -> String {
+        let Self { version, edition, .. } = self;
+        if edition.is_empty() { version.clone() } else { format!("{version}, {edition}") }
+    }
+
+    fn is_azure_database(&self) -> bool {
+        self.engine_edition == Some(AZURE_DATABASE)
+    }
+}
+
+/// Says what was being done when the server or the connection failed.
+fn while_doing(doing: &str) -> impl FnOnce(Error) -> ServerError + '_ {
+    move |error| ServerError { what: format!("{doing}: {error}"), advice: error.advice() }
+}

@@ -1,0 +1,487 @@
+//! `waits` and `survey` of SQL Server, by the wire: the built program against Microsoft's mock of a server, which answers
+//! each statement with rows given here. A statement without an answer ends in what is said to be missing, which the tests
+//! look at.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod common;
+
+use common::{Lab, end, signal, wait_until};
+use engines::sqlserver::live::views;
+use mssql_mock_tds::query_response::{
+    ColumnDefinition, ColumnValue, QueryRegistry, QueryResponse, Row, SqlDataType, TerminalError,
+};
+use mssql_mock_tds::{ConnectionStore, MockTdsServer, create_test_identity};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio::sync::Mutex;
+
+/// How a server's connections are encrypted.
+#[derive(Clone, Copy, PartialEq)]
+enum Tls {
+    Off,
+    On,
+    Strict,
+}
+
+/// What a server answers.
+#[derive(Clone)]
+struct Answers(Arc<Mutex<QueryRegistry>>);
+
+struct Mock {
+    answers: Answers,
+    connections: Arc<Mutex<ConnectionStore>>,
+    port: u16,
+    /// Ends the server.
+    _runtime: Runtime,
+}
+
+impl Mock {
+    fn start(tls: Tls, folder: &Lab) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let server = runtime.block_on(async {
+            let address = "127.0.0.1:0";
+            match tls {
+                Tls::Off => MockTdsServer::new(address).await,
+                Tls::On | Tls::Strict => {
+                    let (certificate, key) = certificate(folder);
+                    let identity = create_test_identity(certificate.as_bytes(), key.as_bytes()).unwrap();
+                    if tls == Tls::On {
+                        MockTdsServer::new_with_tls(address, Some(identity)).await
+                    } else {
+                        MockTdsServer::new_with_strict_tls(address, identity).await
+                    }
+                }
+            }
+        });
+        let server = server.unwrap();
+        let (answers, connections) = (Answers(server.query_registry()), server.connection_store());
+        let port = server.local_addr().port();
+        runtime.spawn(server.run());
+        let mock = Self { answers, connections, port, _runtime: runtime };
+        mock.answers.answer(views::SESSION, "ready\n1");
+        mock.answers.answer(
+            views::IDENTITY.sql,
+            "version | product_version | edition | engine_edition | session_id\n\
+             Microsoft SQL Server 2022 (RTM-CU14) - 16.0.4135.4 (X64) | 16.0.4135.4 | Developer Edition | 3 | 51",
+        );
+        mock.answers.answer(views::STARTED.sql, "started\n2026-11-01T08:00:00.123");
+        mock
+    }
+
+    fn connections(&self) -> usize {
+        self.connections.blocking_lock().count()
+    }
+
+    fn url(&self, parameters: &str) -> String {
+        format!("mssql://sa:S3c@127.0.0.1:{}/master?{parameters}", self.port)
+    }
+}
+
+impl Answers {
+    /// Answers a statement with the rows of a text: names of columns in its first line, `|` between values, `-` for NULL.
+    fn answer(&self, sql: &str, text: &str) {
+        self.0.blocking_lock().register(sql, response(text));
+    }
+
+    fn refuse(&self, sql: &str, number: u32, message: &str) {
+        let error = QueryResponse::error_only(TerminalError::new(number, 16, message));
+        self.0.blocking_lock().register(sql, error);
+    }
+
+    /// The counters of a server that has worked for so long.
+    fn count(&self, steps: u64) {
+        self.answer(
+            views::WAITS.sql,
+            &format!(
+                "wait_type | waits | wait_ms | signal_ms\n\
+                 PAGELATCH_UP | {} | {} | {}\nWRITELOG | {} | {} | {}\nLAZYWRITER_SLEEP | {steps} | {} | 0",
+                1000 + 30 * steps,
+                5000 + 3000 * steps,
+                200 * steps,
+                10 * steps,
+                1000 * steps,
+                500 * steps,
+                1000 * steps,
+            ),
+        );
+        self.answer(
+            views::COUNTERS[0].view.sql,
+            &format!(
+                "name | wait_ms | waits\nBUFFER | {} | {}\nACCESS_METHODS_HOBT | 7 | 7",
+                3000 * steps,
+                30 * steps
+            ),
+        );
+        self.answer(
+            views::COUNTERS[2].view.older.unwrap(),
+            &format!(
+                "name | switches | yields | now_runnable | now_queued | now_io\nscheduler 0 of node 0 | {} | 1 | 2 | 0 | 0",
+                5 * steps
+            ),
+        );
+    }
+}
+
+fn response(text: &str) -> QueryResponse {
+    let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let names = cells(lines.next().unwrap());
+    let rows: Vec<Vec<String>> = lines.map(cells).collect();
+    let is_number = |at: usize| rows.iter().all(|row| row[at] != "-" && row[at].parse::<i64>().is_ok());
+    let kinds: Vec<bool> = (0..names.len()).map(is_number).collect();
+    let value = |(at, cell): (usize, &String)| match cell.as_str() {
+        number if kinds[at] => ColumnValue::BigInt(number.parse().unwrap()),
+        "-" => ColumnValue::NVarCharMaxNull,
+        text => ColumnValue::NVarCharMax(vec![text.encode_utf16().collect()]),
+    };
+    let column = |(at, name): (usize, &String)| {
+        ColumnDefinition::new(
+            name.clone(),
+            if kinds[at] { SqlDataType::BigInt } else { SqlDataType::NVarCharMax },
+        )
+    };
+    QueryResponse::new(
+        names.iter().enumerate().map(column).collect(),
+        rows.iter().map(|row| Row::new(row.iter().enumerate().map(value).collect())).collect(),
+    )
+}
+
+/// A certificate of our own for 127.0.0.1, in `server.pem`, and its key.
+fn certificate(lab: &Lab) -> (String, String) {
+    let arguments = [
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=127.0.0.1",
+        "-addext",
+        "subjectAltName=IP:127.0.0.1",
+        "-keyout",
+        "key.pem",
+        "-out",
+        "server.pem",
+    ];
+    let made = Command::new("openssl").args(arguments).current_dir(lab.path("")).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    (lab.read("server.pem"), lab.read("key.pem"))
+}
+
+/// A server that works: its counters rise by the same again and again, and 13 sessions wait as in study S1d.
+fn working(mock: &Mock) -> Steps {
+    mock.answers.count(0);
+    let waiting = (51..64).map(|session| {
+        format!("{session} | suspended | PAGELATCH_UP | 5:1:1520544 | 42 | shop | anna | load\n")
+    });
+    let requests = waiting.collect::<String>()
+        + "70 | suspended | PAGELATCH_SH | 5:1:900 | 42 | shop | anna | load\n71 | running | - | - | 43 | shop | bert | web\n";
+    mock.answers.answer(
+        views::REQUESTS.sql,
+        &format!(
+            "session_id | status | wait_type | wait_resource | query_id | database_name | login_name | program_name\n{requests}"
+        ),
+    );
+    mock.answers.answer(&views::page_owner(5, 1, 900), "owner | index_id\ndbo.MyBigTable | 1");
+    mock.answers.answer(
+        &format!("{}42, 43{}", views::TEXTS, views::TEXTS_END),
+        "query_id | statement\n42 | INSERT INTO MyBigTable VALUES ('S3cret', 7)\n43 | SELECT 1",
+    );
+    mock.answers.answer(
+        views::TASKS.sql,
+        "session_id | exec_context_id | wait_ms | wait_type | resource | blocking_session_id\n\
+         51 | 0 | 2500 | LCK_M_X | keylock hobtid=72057594043432960 dbid=5 mode=X | 52\n\
+         53 | 0 | 12 | PAGELATCH_UP | 5:1:1520544 | -",
+    );
+    mock.answers.answer(
+        views::SESSIONS.sql,
+        "session_id | status | login_name | program_name | database_name | open_transactions | idle_s | statement_ms | \
+         transaction_s | statement\n\
+         51 | suspended | anna | shop | orders | 1 | - | 2600 | 3 | UPDATE t SET a = 'S3cret' WHERE b = 42\n\
+         52 | sleeping | bert | report | orders | 1 | 12 | - | 13 | UPDATE t SET a = 1",
+    );
+    mock.answers.refuse(views::COUNTERS[2].view.sql, 207, "Invalid column name 'total_cpu_usage_ms'.");
+    mock.answers.refuse(
+        views::COUNTERS[1].view.sql,
+        300,
+        "VIEW SERVER STATE permission was denied on object 'server', database 'master'.",
+    );
+    mock.answers.refuse(views::COUNTERS[3].view.sql, 208, "Invalid object name 'sys.dm_os_spinlock_stats'.");
+    let (answers, ends) = (mock.answers.clone(), Arc::new(AtomicBool::new(false)));
+    let ended = Arc::clone(&ends);
+    let work = move || {
+        for step in 1.. {
+            std::thread::sleep(Duration::from_millis(100));
+            if ended.load(Ordering::Relaxed) {
+                return;
+            }
+            answers.count(step);
+        }
+    };
+    Steps { ends, thread: Some(std::thread::spawn(work)) }
+}
+
+/// The work of a server. Dropping it ends it.
+struct Steps {
+    ends: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Steps {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+#[test]
+fn waits_are_counted_hot_pages_found_and_blockers_named() {
+    let lab = Lab::new();
+    let mock = Mock::start(Tls::Off, &lab);
+    let _steps = working(&mock);
+    let mut ended =
+        lab.steelbench(&["waits", &mock.url("encrypt=optional"), "--seconds", "3", "--tasks"]).expect(0);
+    // The row of the table, which is not the only line that begins with the name.
+    let line = |name: &str| -> Vec<String> {
+        let rows =
+            ended.stdout.lines().map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let is_row = |row: &Vec<String>| row.len() == 9 && row[0] == name && row[1].parse::<f64>().is_ok();
+        rows.into_iter().find(is_row).unwrap_or_default()
+    };
+    // Whatever number of steps was counted: 3,000 of 4,000 ms, 30 waits of 0.1 s, of which 1/15 is signal wait.
+    let (hot, log) = (line("PAGELATCH_UP"), line("WRITELOG"));
+    assert_eq!(hot[5..], ["75.00", "0.1", "0.0933", "0.0067"], "{ended:#?}");
+    assert_eq!(log[5..], ["25.00", "0.1", "0.05", "0.05"], "{ended:#?}");
+    let number = |cell: &str| cell.parse::<f64>().unwrap();
+    assert!(
+        (number(&hot[4]) - 3.0 * number(&log[4])).abs() < 1e-9 && number(&log[4]) >= 10.0,
+        "{hot:?} {log:?}"
+    );
+    ended.stdout = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ended = ended
+        .shows("Microsoft SQL Server 2022 (RTM-CU14) - 16.0.4135.4 (X64), Developer Edition: waits in ")
+        .shows("Waits are counted and timed by the server in sys.dm_os_wait_stats")
+        .shows("PAGELATCH_UP on PFS page 5:1:1520544 held 93 % of the latch time: more data files would spread it.")
+        .shows("at most 13 sessions at a time")
+        .shows("Left out as idle or benign: ")
+        .shows("(LAZYWRITER_SLEEP)")
+        .shows("Latch classes")
+        .shows("INSERT INTO MyBigTable VALUES (?, ?)")
+        .shows("pid 52 (report, user bert, database orders) blocks 1 session, which has waited 2.50 s")
+        .shows("idle in transaction for 12.0 s")
+        .shows("Its client has to end the transaction; KILL 52 rolls it back.")
+        .shows("UPDATE t SET a = ? WHERE b = ?")
+        .shows("page 5:1:1520544, a PFS page")
+        .shows("scheduler 0 of node 0")
+        .shows("Files: sys.dm_io_virtual_file_stats: error 300: VIEW SERVER STATE permission was denied")
+        .shows("Spinlocks: sys.dm_os_spinlock_stats: error 208: Invalid object name");
+    for hidden in ["S3c", "sa:"] {
+        assert!(!ended.stdout.contains(hidden) && !ended.stderr.contains(hidden), "{hidden}: {ended:#?}");
+    }
+    // Nothing else is missing: every other statement has had an answer.
+    let missing = ended.stdout.matches(" error ").count();
+    assert_eq!(missing, 2, "{}", ended.stdout);
+}
+
+#[test]
+fn an_observation_is_recorded_shown_again_and_its_json_is_exact() {
+    let lab = Lab::new();
+    let mock = Mock::start(Tls::Off, &lab);
+    let _steps = working(&mock);
+    let url = mock.url("encrypt=optional");
+    let live =
+        lab.steelbench(&["waits", &url, "--seconds", "2", "--output", "o.steelbench", "--json"]).expect(0);
+    let shown = lab.steelbench(&["waits", "o.steelbench", "--json"]).expect(0);
+    let seen: serde_json::Value = serde_json::from_str(&live.stdout).unwrap();
+    assert_eq!(seen, serde_json::from_str::<serde_json::Value>(&shown.stdout).unwrap());
+    assert_eq!(seen["counted_in"], "sys.dm_os_wait_stats");
+    let latches = &seen["counters"][0];
+    assert_eq!((&latches["title"], &latches["rows"][0]["name"]), (&"Latch classes".into(), &"BUFFER".into()));
+    let values: Vec<f64> = serde_json::from_value(latches["rows"][0]["values"].clone()).unwrap();
+    assert!(values[0] > 0.0 && (values[2] - 0.1).abs() < 1e-9, "{values:?}");
+    assert_eq!(latches["rows"].as_array().unwrap().len(), 1, "what did not change is left out");
+    let kinds: Vec<&str> =
+        seen["resources"].as_array().unwrap().iter().filter_map(|one| one["kind"].as_str()).collect();
+    assert_eq!(kinds, ["PFS page", "page of dbo.MyBigTable, index 1"]);
+    assert!(!live.stdout.contains("S3c") && !live.stdout.contains("sa:"));
+    assert!(!String::from_utf8_lossy(&std::fs::read(lab.path("o.steelbench")).unwrap()).contains("S3c"));
+}
+
+#[test]
+fn a_capture_stands_for_its_server_and_holds_no_statement_unless_asked() {
+    let lab = Lab::new();
+    let mock = Mock::start(Tls::Off, &lab);
+    let _steps = working(&mock);
+    mock.answers.answer(
+        views::CONFIGURATIONS.sql,
+        "name | configured | in_use\nmax server memory (MB) | 2147483647 | 2147483647",
+    );
+    mock.answers.answer(
+        views::MACHINE.sql,
+        "cpu_count | scheduler_count | physical_memory_kb | numa_node_count\n8 | 8 | 16777216 | 2",
+    );
+    mock.answers.answer(views::DATABASES.sql, "name | bytes\nshop | 1048576");
+    let url = mock.url("encrypt=optional");
+    lab.steelbench(&["capture", &url, "--seconds", "2", "--output", "c.json"]).expect(0);
+    let captured = lab.read("c.json");
+    for hidden in ["S3c", "INSERT", "UPDATE"] {
+        assert!(!captured.contains(hidden), "{hidden}: {captured}");
+    }
+    lab.steelbench(&["waits", "c.json"])
+        .expect(0)
+        .shows("PAGELATCH_UP on PFS page 5:1:1520544 held 93 %")
+        .shows("pid 52 (report, user bert, database orders) blocks 1 session");
+    let merged = lab.steelbench(&["survey", "merge", "c.json", "--json"]).expect(0);
+    assert!(
+        merged.stdout.contains("Microsoft SQL Server 2022") && merged.stdout.contains("127.0.0.1,"),
+        "{merged:#?}"
+    );
+    lab.steelbench(&["capture", &url, "--seconds", "1", "--output", "c.json", "--statements"]).expect(0);
+    let captured = lab.read("c.json");
+    assert!(
+        captured.contains("INSERT INTO MyBigTable VALUES (?, ?)") && !captured.contains("S3c"),
+        "{captured}"
+    );
+    lab.write("other.json", "{\"schema\": \"steelbench/1\", \"kind\": \"volume\"}");
+    lab.steelbench(&["waits", "other.json"]).expect(2).says("of kind \"volume\"");
+}
+
+/// Babelfish for PostgreSQL has sessions but no wait statistics (seen on 4.3).
+#[test]
+fn a_server_without_the_views_is_told_from_one_that_does_not_wait() {
+    let lab = Lab::new();
+    let mock = Mock::start(Tls::Off, &lab);
+    let missing = |view: &str| format!("relation \"{view}\" does not exist");
+    for view in views::COUNTERS.iter().map(|counters| counters.view).chain([
+        views::WAITS,
+        views::STARTED,
+        views::REQUESTS,
+    ]) {
+        mock.answers.refuse(view.sql, 33_557_097, &missing(view.name));
+        if let Some(older) = view.older {
+            mock.answers.refuse(older, 33_557_097, &missing(view.name));
+        }
+    }
+    let mut ended = lab.steelbench(&["waits", &mock.url("encrypt=optional"), "--seconds", "1"]).expect(0);
+    ended.stdout = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ended = ended
+        .shows("The waits of the server: sys.dm_os_wait_stats: error 33557097: relation \"sys.dm_os_wait_stats\" does not exist.")
+        .shows("What sessions do, by sample: sys.dm_exec_requests: error 33557097");
+    assert!(!ended.stdout.contains("are counted and timed"), "{ended:#?}");
+}
+
+#[test]
+fn strict_and_mandatory_connections_are_verified() {
+    for (tls, mode) in [(Tls::On, "mandatory"), (Tls::Strict, "strict")] {
+        let lab = Lab::new();
+        let mock = Mock::start(tls, &lab);
+        mock.answers
+            .answer(views::CONFIGURATIONS.sql, "name | configured | in_use\nmax worker threads | 0 | 0");
+        mock.answers.answer(
+            views::MACHINE.sql,
+            "cpu_count | scheduler_count | physical_memory_kb | numa_node_count\n8 | 8 | 16777216 | 2",
+        );
+        mock.answers.answer(views::DATABASES.sql, "name | bytes\nshop | 1048576");
+        let survey = |parameters: &str| {
+            let url = mock.url(&format!("encrypt={mode}&{parameters}"));
+            lab.steelbench(&["survey", "--server", &url, "--volume", "/", "--json"])
+        };
+        let refused = survey("").expect(1);
+        assert!(
+            refused.stderr.contains("ertificate") && refused.stderr.contains("TrustServerCertificate"),
+            "{refused:#?}"
+        );
+        assert_eq!(mock.connections(), 0, "nobody logs in to a server that is not the one that was named");
+        let pinned = survey(&format!("servercertificate={}", lab.path("server.pem").display())).expect(0);
+        let seen: serde_json::Value = serde_json::from_str(&pinned.stdout).unwrap();
+        let server = &seen["servers"][0];
+        assert_eq!(
+            (&server["engine"], &server["databases"][0]["name"]),
+            (&"sqlserver".into(), &"shop".into())
+        );
+        let settings = server["settings"].as_array().unwrap();
+        let value = |name: &str| settings.iter().find(|one| one["name"] == name).unwrap()["value"].clone();
+        assert_eq!((value("numa_node_count"), value("max worker threads")), ("2".into(), "0".into()));
+        assert!(
+            seen["unread"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .all(|one| !one["what"].as_str().unwrap().contains("127.0.0.1"))
+        );
+        // What Encrypt=Strict promises, TrustServerCertificate does not take away.
+        let trusted = survey("trustservercertificate=yes");
+        assert_eq!(trusted.code, Some(i32::from(tls == Tls::Strict)), "{trusted:#?}");
+        assert!(!format!("{refused:?}{pinned:?}{trusted:?}").contains("S3c"));
+    }
+}
+
+#[test]
+fn ctrl_c_ends_a_statement_that_the_server_works_on() {
+    let lab = Lab::new();
+    let mock = Mock::start(Tls::Off, &lab);
+    let slow = response("name | configured | in_use").with_delay(Duration::from_secs(3600));
+    mock.answers.0.blocking_lock().register(views::CONFIGURATIONS.sql, slow);
+    let url = mock.url("encrypt=optional");
+    let mut command = lab.command(&["survey", "--server", &url, "--volume", "/"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("it has logged in", || mock.connections() > 0);
+    signal(&child, libc::SIGINT);
+    let ended = end(child).expect(130);
+    assert!(ended.stderr.contains("stopped on request"), "{ended:#?}");
+}
+
+#[test]
+fn what_is_wrong_names_the_place_the_cause_and_what_to_do_without_the_password() {
+    let lab = Lab::new();
+    for (server, code, part) in [
+        ("mssql://sa:S3c@127.0.0.1:1/master", 1, "Is the server running there"),
+        ("Server=127.0.0.1,1;User ID=sa;Password=S3c", 1, "Is the server running there"),
+        ("mssql://127.0.0.1/master", 2, "no user is named"),
+        ("mssql://sa:S3c@127.0.0.1/master?encrypt=perhaps", 2, "expected strict, mandatory or optional"),
+        ("mssql://sa:S3;c@127.0.0.1/master", 2, "a keyword without a value"),
+    ] {
+        let ended = lab.steelbench(&["waits", server, "--seconds", "1"]).expect(code);
+        assert!(ended.stderr.contains(part) && !ended.stderr.contains("S3"), "{server}: {ended:#?}");
+    }
+}
+
+/// On a server of the user's: every statement is understood. Reads only.
+#[test]
+fn live_server_has_all_that_is_asked() {
+    let Ok(url) = std::env::var("STEELBENCH_MSSQL_URL") else {
+        println!(
+            "SKIPPED, cannot be here: a SQL Server; STEELBENCH_MSSQL_URL names one for `cargo xtask test-live mssql`"
+        );
+        return;
+    };
+    let lab = Lab::new();
+    let run = |arguments: &[&str]| {
+        let output = lab.command(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    let seen = run(&["waits", &url, "--seconds", "5", "--json"]);
+    let survey = run(&["survey", "--server", &url, "--volume", "/", "--json"]);
+    println!(
+        "{}: {} types of wait, {} tables of counters, {} settings",
+        seen["server"],
+        seen["waits"].as_array().unwrap().len(),
+        seen["counters"].as_array().unwrap().len(),
+        survey["servers"][0]["settings"].as_array().unwrap().len()
+    );
+    println!("not seen: {:#}\nunread: {:#}", seen["lost"], survey["unread"]);
+    // An unknown column or object is a mistake of ours; a missing permission is not.
+    for unknown in ["error 207:", "error 208:", "error 102:", "error 156:"] {
+        assert!(
+            !seen["lost"].to_string().contains(unknown) && !survey["unread"].to_string().contains(unknown),
+            "{unknown}"
+        );
+    }
+}
