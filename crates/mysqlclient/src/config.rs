@@ -270,6 +270,9 @@ mod tests {
             ("mariadb://db:port", "the port is not a number"),
             ("mariadb://db?sockets=/s", "did you mean `socket`?"),
             ("mariadb://%2", "two hexadecimal digits"),
+            ("mariadb://me:a?b@db", "write / as %2F"),
+            ("mariadb://me:1/b@db", "write / as %2F"),
+            ("mariadb://me:a@b?c@db", "write / as %2F"),
             // What cannot be given must not be ignored.
             ("mariadb://db?ssl-crl=/x", "unknown connection parameter `ssl-crl`"),
             ("mariadb://db?ssl-mode=require", "did you mean `REQUIRED`?"),

@@ -32,6 +32,12 @@ impl Url {
         let rest = rest.ok_or_else(malformed)?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+        // A sign in a password that ends the login too early: what follows may be the rest of it, and is not told.
+        if database.contains('@') || query.contains('@') {
+            return Err(ConfigError(
+                "write / as %2F, ? as %3F and @ as %40 where they are part of a name or password".into(),
+            ));
+        }
         let (login, place) = authority.rsplit_once('@').unwrap_or(("", authority));
         let (user, password) = match login.split_once(':') {
             Some((user, password)) => (user, Some(password)),
