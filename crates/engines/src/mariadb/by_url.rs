@@ -11,7 +11,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Servers for MariaDb {
     fn engine(&self) -> &'static str {
-        self.name()
+        "mariadb"
     }
 
     fn url_schemes(&self) -> &'static [&'static str] {
