@@ -48,7 +48,6 @@ use pgclient::{Client, Config};
 pub use settings::URL;
 use std::path::Path;
 use std::time::Duration;
-#[cfg(feature = "sqlserver")]
 
 /// How long a server may take to accept a connection, where its URL does not say.
 const CONNECTING: Duration = Duration::from_secs(10);

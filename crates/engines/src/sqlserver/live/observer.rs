@@ -139,7 +139,7 @@ impl SqlServerObserver {
                 activity.texts = rows.iter().filter_map(text).collect();
             }
             Err(error) => {
-                activity.lost.push(format!("Texts of statements: sys.dm_exec_query_stats: {error}."))
+                activity.lost.push(format!("Texts of statements: sys.dm_exec_query_stats: {error}."));
             }
         }
     }

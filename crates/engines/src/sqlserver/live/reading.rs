@@ -91,7 +91,7 @@ impl Reading {
                 (Ok(before), Ok(now)) => match table(view, before, now) {
                     Some(table) => counted.counters.push(table),
                     None => {
-                        counted.lost.push(format!("{} of this interval: they were reset in it.", view.title))
+                        counted.lost.push(format!("{} of this interval: they were reset in it.", view.title));
                     }
                 },
                 (Err(why), _) | (_, Err(why)) => counted.lost.push(format!("{}: {why}.", view.title)),

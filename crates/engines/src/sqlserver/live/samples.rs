@@ -47,10 +47,10 @@ impl Samples {
             let state = row.text("status");
             // Only a suspended task waits; one that is runnable waits for a processor.
             let wait_type = row.get("wait_type").filter(|_| state == "suspended").map(str::to_owned);
-            if let (Some(wait_type), Some(resource)) = (&wait_type, row.get("wait_resource")) {
-                if !resource.trim().is_empty() {
-                    *met.entry((wait_type.clone(), resource.trim().to_owned())).or_insert(0) += 1;
-                }
+            if let (Some(wait_type), Some(resource)) = (&wait_type, row.get("wait_resource"))
+                && !resource.trim().is_empty()
+            {
+                *met.entry((wait_type.clone(), resource.trim().to_owned())).or_insert(0) += 1;
             }
             let doing = Doing {
                 wait_type,
