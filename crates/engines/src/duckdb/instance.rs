@@ -306,12 +306,9 @@ impl ColumnStore for DuckDbInstance {
     }
 
     fn compressed(&self, table: &Table) -> Result<Vec<Compressed>, EngineError> {
-        if table.storage.format == TableFormat::Parquet {
-            return Ok(Vec::new());
-        }
         let connection = self.target.connect()?;
-        let doing = || failed(format!("asking how table {} is compressed", table.name));
-        stored::compressed(&connection, table).map_err(doing())
+        let compressed = stored::compressed(&connection, table);
+        compressed.map_err(failed(format!("asking how table {} is compressed", table.name)))
     }
 
     fn stored_apart(&self, table: &Table, fill: Fill) -> Result<Vec<Vec<u64>>, EngineError> {

@@ -298,6 +298,10 @@ impl Instance for MariaInstance {
     }
 
     fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        if let Some(Compression::Pages(_)) = self.compression {
+            // A page has its hole once it is written; until then its place in the file takes nothing at all.
+            self.admin.checkpoint()?;
+        }
         // Of a table with its indexes and its BLOB pages; of pages that are compressed the holes behind them do not count.
         let sql = format!(
             "SELECT sum(allocated_size) FROM information_schema.innodb_sys_tablespaces \

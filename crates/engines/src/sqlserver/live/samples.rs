@@ -124,7 +124,7 @@ mod tests {
 
     const HEAD: &str = "session_id | status | wait_type | wait_resource | query_id | database_name | login_name | program_name";
 
-    /// Study S1d: 13 sessions waited with PAGELATCH_UP on 5:1:1520544, a few seconds later on 5:1:1544808.
+    /// Study S1d: 13 sessions waited with `PAGELATCH_UP` on 5:1:1520544, a few seconds later on 5:1:1544808.
     #[test]
     fn the_published_hot_pages_are_found_by_what_they_are_for() {
         let mut samples = Samples::default();
