@@ -216,8 +216,11 @@ impl Surroundings {
         let Collected { waits: mut all_waits, operations, time, server_cpu_s, .. } = self.collected;
         let session_s = elapsed_s * f64::from(connections);
         // Servers are asked a little before the load goes and after it has ended: till then sessions wait for their clients.
-        let beside_s = time.as_ref().map_or(0.0, |time| time.session_s - session_s);
-        take_off_client(&mut all_waits, beside_s);
+        // Sessions that a program opens have no threads of ours, and end as they like.
+        if threads.len() > 0 {
+            let beside_s = time.as_ref().map_or(0.0, |time| time.session_s - session_s);
+            take_off_client(&mut all_waits, beside_s);
+        }
         all_waits.extend(waits);
         let threads_s = elapsed_s * threads.len() as f64;
         let (mut cpu_ns, mut delay_ns, mut preemptions) = (0, 0, 0);

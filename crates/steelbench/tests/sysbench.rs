@@ -178,9 +178,14 @@ fn each_script_runs_on_every_engine_and_rows_that_are_deleted_come_back() {
     engines.extend((!servers::mariadb_installations().is_empty()).then_some("mariadb"));
     let scripts: Vec<String> = BUILTINS_OF_SYSBENCH.iter().map(|name| format!("{name:?}")).collect();
     for engine in engines {
+        let library = match engine {
+            "duckdb" => servers::duckdb_libraries().pop().flatten(),
+            _ => None,
+        };
+        let library = library.map(|path| format!("library = \"{path}\"\n")).unwrap_or_default();
         // One of the scripts counts the rows: it fails when one is missing.
         let lab = Lab::with(&format!(
-            "[experiment]\nname = \"e\"\n[target]\nengine = \"{engine}\"\n[workload]\nprobe = \"script\"\nscript = \"check.sql@1\"\n\
+            "[experiment]\nname = \"e\"\n[target]\nengine = \"{engine}\"\n{library}[workload]\nprobe = \"script\"\nscript = \"check.sql@1\"\n\
              tables = 2\ntable_size = 300\nconnections = 1\ntransactions = 60\nbuiltin = [{}]\n[repeats]\nblocks = 1\n",
             scripts.join(", ")
         ));

@@ -34,13 +34,14 @@ fn reads(data: &Path, block: &'static str) -> [String; 5] {
 #[test]
 fn too_little_locked_memory_costs_the_registration_only() {
     let Some((_folder, program, data)) = example() else { return };
-    if !command("prlimit --memlock=4194304 setpriv --reuid=65534 --regid=65534 --clear-groups true") {
+    if !command("prlimit --memlock=4194304 setpriv --reuid=65001 --regid=65001 --clear-groups true") {
         println!("SKIPPED: needs root, setpriv and prlimit");
         return;
     }
+    // A user of its own: what others have locked counts for each user.
     let run = |limit: &str| {
         let output = Command::new("prlimit")
-            .args([limit, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
+            .args([limit, "setpriv", "--reuid=65001", "--regid=65001", "--clear-groups"])
             .arg(&program)
             .args(reads(&data, "65536"))
             .output()
