@@ -134,20 +134,22 @@ fn run_side_by_side(
     let lanes = std::thread::available_parallelism().map_or(1, usize::from) + 1;
     let next = AtomicUsize::new(0);
     let (told, heard) = mpsc::channel();
-    Ok(std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         for _ in 0..lanes {
             let (told, next, folder) = (told.clone(), &next, &folder);
-            scope.spawn(move || {
+            let lane = move || {
                 while let Some(executable) = executables.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if told.send(executable.run(arguments, environment, folder)).is_err() {
                         break;
                     }
                 }
-            });
+            };
+            let started = std::thread::Builder::new().spawn_scoped(scope, lane);
+            started.map_err(|error| format!("a thread could not be started: {error}"))?;
         }
         drop(told);
-        heard.into_iter().inspect(Ended::print).collect()
-    }))
+        Ok(heard.into_iter().inspect(Ended::print).collect())
+    })
 }
 
 /// Prints the table of the slowest, what was skipped and what failed; an error when a test failed, or was skipped where
