@@ -29,6 +29,7 @@ mod session;
 mod setup;
 pub mod sqlite;
 pub mod sqlserver;
+mod survey_rules;
 mod wait_type;
 mod work;
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// What an operator does. Engines have hundreds of names; what a plan's reader asks is one of these.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Reads a whole table.
@@ -45,15 +45,11 @@ pub enum Kind {
     /// Inserts, updates, deletes or merges.
     Modify,
     /// None of these: the engine's name says more.
+    #[default]
     Other,
 }
 
 impl Kind {
-    /// Whether it joins two inputs.
-    pub fn is_join(self) -> bool {
-        matches!(self, Self::NestedLoops | Self::HashJoin | Self::MergeJoin)
-    }
-
     /// Of an operator of SQL Server, by its physical and its logical name.
     pub(crate) fn of_sql_server(physical: &str, logical: &str, is_lookup: bool) -> Self {
         match physical {

@@ -33,8 +33,7 @@ const STEPS: [(&str, &str, Kind); 21] = [
 ];
 
 /// Keys that hold further operators without being one.
-const LISTS: [&str; 10] = [
-    "nested_loop",
+const LISTS: [&str; 9] = [
     "query_specifications",
     "subqueries",
     "optimized_away_subqueries",
@@ -151,7 +150,7 @@ fn join(inputs: Vec<Operator>) -> Operator {
     let cost = inputs.iter().map(|input| input.cost).sum();
     Operator {
         name: "Nested loops".into(),
-        kind: Some(Kind::NestedLoops),
+        kind: Kind::NestedLoops,
         rows,
         cost,
         elapsed_ms: elapsed,
@@ -173,7 +172,7 @@ fn step(value: &Value, name: &str, kind: Kind, inputs: Vec<Operator>) -> Operato
         // A sort has the reading of its input in its time.
         elapsed_ms: number(value, "r_total_time_ms")
             .map(|ms| if kind == Kind::Sort { ms.max(times) } else { ms + times }),
-        kind: Some(kind),
+        kind,
         inputs,
         ..Operator::default()
     };
@@ -245,7 +244,7 @@ fn table(value: &Value, inputs: Vec<Operator>) -> Operator {
         }),
         predicates: predicates(value, kind),
         inputs,
-        kind: Some(if change.is_some() { Kind::Modify } else { kind }),
+        kind: if change.is_some() { Kind::Modify } else { kind },
         ..Operator::default()
     }
 }

@@ -70,6 +70,8 @@ pub struct Plan {
 /// An operator with its inputs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Operator {
+    /// What it does.
+    pub kind: Kind,
     /// The engine's own name: `Clustered Index Seek`, `Index Only Scan`.
     pub name: String,
     /// What more the engine says of it: `Left Outer Join`, `Hashed`.
@@ -98,7 +100,6 @@ pub struct Operator {
     pub warnings: Vec<Warning>,
     /// Its inputs.
     pub inputs: Vec<Operator>,
-    pub(crate) kind: Option<Kind>,
 }
 
 /// Rows as expected and as counted, over all executions and threads: those of the run where one is recorded.
@@ -207,11 +208,6 @@ pub struct Warning {
 }
 
 impl Operator {
-    /// What it does.
-    pub fn kind(&self) -> Kind {
-        self.kind.unwrap_or(Kind::Other)
-    }
-
     /// Cost without its inputs: `None` where the plan has no costs. Below zero, as under a `Limit` that does not read all
     /// of its input, is 0.
     pub fn own_cost(&self) -> Option<f64> {

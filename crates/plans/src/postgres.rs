@@ -159,7 +159,7 @@ pub(crate) fn finish(operator: &mut Operator, plan_rows: Option<f64>, run: Optio
         Kind::IndexSeek if !operator.predicates.iter().any(|one| one.role == Role::Seek) => Kind::IndexScan,
         kind => kind,
     };
-    operator.kind = Some(kind);
+    operator.kind = kind;
     operator.access = match kind {
         Kind::TableScan | Kind::IndexScan => Some(Access::Scan),
         Kind::IndexSeek => Some(Access::Seek),

@@ -129,7 +129,7 @@ pub fn remarks(plan: &Plan) -> Vec<Remark> {
 
 fn of_operator(at: usize, operator: &Operator) -> Option<Remark> {
     let (read, kept) = (operator.rows_read.actual, operator.rows.actual);
-    match (operator.kind(), operator.executions) {
+    match (operator.kind, operator.executions) {
         (Kind::Lookup, Some(count)) if count >= LOOKUPS => Some(Remark::Lookups { operator: at, count }),
         _ => {
             let (read, kept) = (read?, kept?);
@@ -174,7 +174,7 @@ fn is_stopped_early(operators: &[(usize, &Operator)], at: usize) -> bool {
     fewer
         && above(operators, at).any(|above| {
             let operator = operators[above].1;
-            operator.kind() == Kind::Limit || operator.detail.contains("Semi")
+            operator.kind == Kind::Limit || operator.detail.contains("Semi")
         })
 }
 

@@ -150,7 +150,7 @@ fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
         is_parallel: flag(node, "Parallel"),
         warnings: warnings(node),
         inputs,
-        kind: Some(kind),
+        kind,
     })
 }
 

@@ -33,7 +33,7 @@ fn loops_are_multiplied_and_times_are_summed() {
     let (o, l) = (all[3].1, all[4].1);
     assert_eq!((o.rows_read.actual, o.rows.actual), (Some(20_000.0), Some(10_000.0)));
     assert_eq!((l.rows_read.actual, l.rows_read.estimated), (Some(50_000.0), Some(20_000.0)));
-    assert_eq!((o.kind(), l.kind()), (Kind::TableScan, Kind::IndexSeek));
+    assert_eq!((o.kind, l.kind), (Kind::TableScan, Kind::IndexSeek));
     assert_eq!(l.pages, Some((120_113.0, 0.0)));
     let join = all[2].1;
     assert!(
@@ -79,10 +79,7 @@ fn unions_and_results_of_subqueries_are_kept_and_are_no_tables() {
 fn a_change_is_told_from_reading_also_in_vertical_output() {
     let plan = plan(include_str!("plans/ma-update.txt"));
     let root = plan.root.as_ref().unwrap();
-    assert_eq!(
-        (root.name.as_str(), root.kind(), root.access),
-        ("Update", Kind::Modify, Some(Access::Change))
-    );
+    assert_eq!((root.name.as_str(), root.kind, root.access), ("Update", Kind::Modify, Some(Access::Change)));
     assert_eq!(root.objects[0].label(), "o (PRIMARY)");
     assert_eq!(root.rows.actual, Some(46.0));
 }

@@ -31,7 +31,7 @@ fn text_and_json_of_a_plan_are_the_same() {
         for ((depth, left), (right_depth, right)) in left.iter().zip(&right) {
             let at = format!("{name}: {}", left.name);
             assert_eq!((depth, &left.name, &left.detail), (right_depth, &right.name, &right.detail), "{at}");
-            assert_eq!((left.kind(), left.access), (right.kind(), right.access), "{at}");
+            assert_eq!((left.kind, left.access), (right.kind, right.access), "{at}");
             assert_eq!(
                 left.objects.first().map(|one| (&one.table, &one.index)),
                 right.objects.first().map(|one| (&one.table, &one.index)),
@@ -65,7 +65,7 @@ fn figures_of_loops_and_workers_are_those_of_all() {
     assert_eq!(scan.rows.actual, Some(200_000.0));
     assert_eq!(scan.elapsed_ms, Some(22.794));
     assert!(scan.is_parallel);
-    assert_eq!(scan.kind(), Kind::TableScan);
+    assert_eq!(scan.kind, Kind::TableScan);
     // In 6 loops one after the other.
     let subqueries = one(FILES[3].1);
     let last = operators(&subqueries).pop().unwrap().1;

@@ -147,7 +147,7 @@ fn what_there_is_to_look_at_is_said_with_its_figures_and_what_is_unknown_by_name
     let all = plan.operators();
     let (seek, lookup) = (all[1].1, all[2].1);
     assert_eq!(
-        (lookup.name.as_str(), lookup.kind(), lookup.access),
+        (lookup.name.as_str(), lookup.kind, lookup.access),
         ("Key Lookup", Kind::Lookup, Some(Access::Lookup))
     );
     // The slower of two threads, and the rows of both, which are one execution.

@@ -94,17 +94,18 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// What the engine says of tables that have been loaded.
+    /// What the engine says of tables that have been loaded, of the first of them how it is stored.
     ///
     /// # Errors
     /// When it cannot be asked.
     pub fn of(
         context: &TrialContext<'_>,
         set: &DataSet,
+        table: Option<&Table>,
         filled: Filled,
         taken: &Taken,
     ) -> Result<Self, ProbeError> {
-        let compressed = match (context.instance.column_store(), set.tables().first()) {
+        let compressed = match (context.instance.column_store(), table) {
             (Some(store), Some(table)) => store.compressed(table)?,
             _ => Vec::new(),
         };
@@ -211,13 +212,14 @@ impl Facts {
 /// When the engine fails or the trial is asked to stop.
 pub fn create(context: &TrialContext<'_>, set: &DataSet, work: Work) -> Result<Loaded, ProbeError> {
     let (taken, started, about) = (Taken::before(context), Instant::now(), set.all_rows());
+    let table = work.tables.first().cloned();
     let filled = fill(context, work, &|rows| {
         let share = (100.0 * rows as f64 / about.max(1) as f64).min(100.0);
         let [rows, rate] = [rows as f64, rows as f64 / started.elapsed().as_secs_f64()].map(number::grouped);
         let text = format!("loading {}: {share:.0} %, {rows} rows, {rate} rows/s", set.name());
         (context.progress)(Event::Step { text });
     })?;
-    Loaded::of(context, set, filled, &taken)
+    Loaded::of(context, set, table.as_ref(), filled, &taken)
 }
 
 /// How often somebody hears how far loading is.

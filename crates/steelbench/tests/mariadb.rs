@@ -5,14 +5,17 @@
 mod common;
 mod servers;
 
-use common::{Lab, SmallDisk, end, signal, wait_until};
+use common::{Lab, end, signal, wait_until};
 use mysqlclient::{Client, Config};
 use servers::mariadb::Server;
-use servers::{BY_CONFIGURATION, ONCE, causes, inserts, kill, lab, nothing_is_left, processes};
+use servers::{
+    BY_CONFIGURATION, ONCE, PLACES_ON_A_SMALL_DISK, causes, inserts, kill, lab, nothing_is_left,
+    only_trials_on_the_small_disk_fail, processes,
+};
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 
 const STATUSES: &str = "SELECT status FROM trials ORDER BY id";
 const TRIAL_TIME: &str = "took longer than limits.trial_time";
@@ -130,25 +133,9 @@ fn a_full_disk_of_data_or_log_fails_its_trials_only() {
     if !installed() {
         return;
     }
-    let volumes = "[[volume]]\nname = \"small\"\npath = \"small\"\n\
-        [[level]]\nfactor = \"place\"\nname = \"default\"\nset = {}\n\
-        [[level]]\nfactor = \"place\"\nname = \"data\"\nset = { \"target.volume\" = \"small\" }\n\
-        [[level]]\nfactor = \"place\"\nname = \"log\"\nset = { \"target.log_volume\" = \"small\" }\n";
     let workload = "probe = \"insert\"\nconnections = 2\nrows = \"500k\"\nrows_per_transaction = 100000\nmethod = \"copy\"";
-    let lab = lab(&experiment(1, "", workload, volumes));
-    std::fs::create_dir(lab.path("small")).unwrap();
-    let Some(_disk) = SmallDisk::mount(lab.path("small"), "size=80m,mode=755") else { return };
-    lab.run(1);
-    for row in lab.rows("t", BY_CONFIGURATION) {
-        assert_eq!(row.ends_with("|done|1"), row.contains("place=default"), "{row}");
-    }
-    for cause in causes(&lab) {
-        // Who sees it first: the server, or our watch over the volumes.
-        let told = ["the disk is full", "No space left on device", "a volume is nearly full"];
-        assert!(told.iter().any(|part| cause.contains(part)), "{cause}");
-    }
-    assert_eq!(std::fs::read_dir(lab.path("small")).unwrap().count(), 0);
-    nothing_is_left(&lab);
+    let lab = lab(&experiment(1, "", workload, PLACES_ON_A_SMALL_DISK));
+    only_trials_on_the_small_disk_fail(&lab, "size=80m,mode=755");
 }
 
 #[test]
@@ -307,32 +294,17 @@ const OK: &[u8] = b"\x07\0\0\x02\0\0\0\x02\0\0\0";
 
 /// A server that lets in whom it is told to and then says nothing. Tells of everybody who waits for it.
 fn silent(lets_in: bool) -> (u16, Receiver<()>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let (tell, told) = channel();
-    std::thread::spawn(move || {
-        for mut socket in listener.incoming().flatten() {
-            let tell = tell.clone();
-            std::thread::spawn(move || {
-                let _ = wait(&mut socket, lets_in, || tell.send(()).unwrap_or_default());
-            });
+    servers::silent(move |socket| {
+        if lets_in {
+            let greeting = GREETING.concat();
+            socket.write_all(&[greeting.len() as u8, 0, 0, 0])?;
+            socket.write_all(&greeting)?;
+            let _ = socket.read(&mut [0; 10_000])?;
+            socket.write_all(OK)?;
+            socket.read_exact(&mut [0])?;
         }
-    });
-    (port, told)
-}
-
-fn wait(socket: &mut TcpStream, lets_in: bool, is_waited_for: impl Fn()) -> std::io::Result<()> {
-    if lets_in {
-        let greeting = GREETING.concat();
-        socket.write_all(&[greeting.len() as u8, 0, 0, 0])?;
-        socket.write_all(&greeting)?;
-        let _ = socket.read(&mut [0; 10_000])?;
-        socket.write_all(OK)?;
-        socket.read_exact(&mut [0])?;
-    }
-    is_waited_for();
-    while socket.read(&mut [0; 10_000])? > 0 {}
-    Ok(())
+        Ok(())
+    })
 }
 
 #[test]

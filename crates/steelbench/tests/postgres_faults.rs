@@ -5,10 +5,10 @@
 mod common;
 mod servers;
 
-use common::{SmallDisk, end, signal, wait_until};
+use common::{end, signal, wait_until};
 use servers::{
-    BY_CONFIGURATION, ONCE, causes, inserts, kill, lab, managed, newest, nothing_is_left, running_load,
-    versions,
+    BY_CONFIGURATION, ONCE, PLACES_ON_A_SMALL_DISK, causes, inserts, kill, lab, managed, newest,
+    nothing_is_left, only_trials_on_the_small_disk_fail, running_load, versions,
 };
 
 #[test]
@@ -88,25 +88,9 @@ fn a_statement_that_takes_too_long_fails_its_trial_or_all_its_time() {
 #[test]
 fn a_full_disk_of_data_or_log_fails_its_trials_only() {
     let Some(versions) = versions() else { return };
-    let volumes = "[[volume]]\nname = \"small\"\npath = \"small\"\n\
-        [[level]]\nfactor = \"place\"\nname = \"default\"\nset = {}\n\
-        [[level]]\nfactor = \"place\"\nname = \"data\"\nset = { \"target.volume\" = \"small\" }\n\
-        [[level]]\nfactor = \"place\"\nname = \"log\"\nset = { \"target.log_volume\" = \"small\" }\n";
     let workload = "probe = \"insert\"\nconnections = 2\nrows = \"800k\"\nrows_per_transaction = 100000\nmethod = \"copy\"";
-    let lab = lab(&managed(1, &newest(&versions), ["", workload, volumes]));
-    std::fs::create_dir(lab.path("small")).unwrap();
-    let Some(_disk) = SmallDisk::mount(lab.path("small"), "size=96m,mode=755") else { return };
-    lab.run(1);
-    for row in lab.rows("t", BY_CONFIGURATION) {
-        assert_eq!(row.ends_with("|done|1"), row.contains("place=default"), "{row}");
-    }
-    for cause in causes(&lab) {
-        // Who sees it first: the server, or our watch over the volumes.
-        let told = ["the disk is full", "No space left on device", "a volume is nearly full"];
-        assert!(told.iter().any(|part| cause.contains(part)), "{cause}");
-    }
-    assert_eq!(std::fs::read_dir(lab.path("small")).unwrap().count(), 0);
-    nothing_is_left(&lab);
+    let lab = lab(&managed(1, &newest(&versions), ["", workload, PLACES_ON_A_SMALL_DISK]));
+    only_trials_on_the_small_disk_fail(&lab, "size=96m,mode=755");
 }
 
 #[test]

@@ -12,39 +12,23 @@ use servers::{
 };
 use std::fs::{DirEntry, read_dir, read_to_string};
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 
 /// The end of a login without a password: `AuthenticationOk`, `server_version`, `ReadyForQuery`.
 const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0S\0\0\0\x18server_version\x0015.0\0Z\0\0\0\x05I";
 
 /// A server that lets in whom it is told to and then says nothing. Tells of everybody who waits for it.
 fn silent(lets_in: bool) -> (u16, Receiver<()>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let (tell, told) = channel();
-    std::thread::spawn(move || {
-        for mut socket in listener.incoming().flatten() {
-            let tell = tell.clone();
-            std::thread::spawn(move || {
-                let _ = wait(&mut socket, lets_in, || tell.send(()).unwrap_or_default());
-            });
-        }
-    });
-    (port, told)
-}
-
-fn wait(socket: &mut TcpStream, lets_in: bool, is_waited_for: impl Fn()) -> std::io::Result<()> {
-    socket.read_exact(&mut [0])?;
-    let _ = socket.read(&mut [0; 10_000])?;
-    if lets_in {
-        socket.write_all(WELCOME)?;
+    servers::silent(move |socket| {
         socket.read_exact(&mut [0])?;
-    }
-    is_waited_for();
-    while socket.read(&mut [0; 10_000])? > 0 {}
-    Ok(())
+        let _ = socket.read(&mut [0; 10_000])?;
+        if lets_in {
+            socket.write_all(WELCOME)?;
+            socket.read_exact(&mut [0])?;
+        }
+        Ok(())
+    })
 }
 
 fn by_url(url: &str, limits: &str) -> String {

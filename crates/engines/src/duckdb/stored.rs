@@ -43,12 +43,8 @@ pub fn of_table(connection: &Connection, table: &Table, filter: Filter) -> Said<
 }
 
 /// By which methods the columns of a table of the database are compressed, in the order of the columns; the bitmaps of NULLs
-/// apart. None of a view, as of a Parquet file.
+/// apart.
 pub fn compressed(connection: &Connection, table: &Table) -> Said<Vec<Compressed>> {
-    let tables = format!("SELECT 1 FROM duckdb_tables() WHERE table_name = {}", literal(table.name));
-    if connection.prepare(&tables)?.execute()?.rows() == 0 {
-        return Ok(Vec::new());
-    }
     let sql = format!(
         "SELECT column_name, compression, CAST(sum(bytes) AS BIGINT) FROM {} WHERE segment_type <> 'VALIDITY' \
          GROUP BY ALL ORDER BY min(column_id), sum(bytes) DESC, compression",

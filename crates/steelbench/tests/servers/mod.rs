@@ -9,11 +9,14 @@ pub mod installed;
 #[path = "../../../mysqlclient/tests/common/mod.rs"]
 pub mod mariadb;
 
-use crate::common::{Lab, wait_until};
+use crate::common::{Lab, SmallDisk, wait_until};
 use pgclient::{Client, Config};
 use std::fs::Permissions;
+use std::io::Read;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
 
 /// Says that a session of a load is working, and that its waits are observed: before that, it prepares.
 pub const LOAD_RUNS: &str =
@@ -148,4 +151,48 @@ pub fn levels(lab: &Lab, factor: &str) -> Vec<String> {
          WHERE l.factor = '{factor}' ORDER BY t.id"
     );
     lab.rows("t", &sql)
+}
+
+/// A small disk as the place of nothing, of the data and of the log.
+pub const PLACES_ON_A_SMALL_DISK: &str = "[[volume]]\nname = \"small\"\npath = \"small\"\n\
+    [[level]]\nfactor = \"place\"\nname = \"default\"\nset = {}\n\
+    [[level]]\nfactor = \"place\"\nname = \"data\"\nset = { \"target.volume\" = \"small\" }\n\
+    [[level]]\nfactor = \"place\"\nname = \"log\"\nset = { \"target.log_volume\" = \"small\" }\n";
+
+/// Runs an experiment with [`PLACES_ON_A_SMALL_DISK`], which is too small for its rows.
+pub fn only_trials_on_the_small_disk_fail(lab: &Lab, disk: &str) {
+    std::fs::create_dir(lab.path("small")).unwrap();
+    let Some(_disk) = SmallDisk::mount(lab.path("small"), disk) else { return };
+    lab.run(1);
+    for row in lab.rows("t", BY_CONFIGURATION) {
+        assert_eq!(row.ends_with("|done|1"), row.contains("place=default"), "{row}");
+    }
+    for cause in causes(lab) {
+        // Who sees it first: the server, or our watch over the volumes.
+        let told = ["the disk is full", "No space left on device", "a volume is nearly full"];
+        assert!(told.iter().any(|part| cause.contains(part)), "{cause}");
+    }
+    assert_eq!(std::fs::read_dir(lab.path("small")).unwrap().count(), 0);
+    nothing_is_left(lab);
+}
+
+/// A server that says nothing after what `login` says. Tells of everybody who waits for it.
+pub fn silent(
+    login: impl Fn(&mut TcpStream) -> std::io::Result<()> + Copy + Send + 'static,
+) -> (u16, Receiver<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        for mut socket in listener.incoming().flatten() {
+            let tell = tell.clone();
+            std::thread::spawn(move || {
+                login(&mut socket)?;
+                tell.send(()).unwrap_or_default();
+                while socket.read(&mut [0; 10_000])? > 0 {}
+                std::io::Result::Ok(())
+            });
+        }
+    });
+    (port, told)
 }

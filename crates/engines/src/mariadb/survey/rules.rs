@@ -2,16 +2,15 @@
 //! the variable (<https://mariadb.com/kb/en/innodb-system-variables/> and `replication-and-binary-log-system-variables`)
 //! unless it is another.
 
-use observations::Weight::{self, Note, Problem};
-use observations::number::{bytes, short_percent};
+use crate::survey_rules::{self, OnMachine, Rule};
+use observations::Weight::{Note, Problem};
+use observations::number::bytes;
 use observations::{Advice, Survey, SurveyedServer};
 
 /// The documentation says "up to 80 % of the total memory" of a server that has a machine for itself; this is far below it.
 const POOL_SHARE_MIN: f64 = 0.25;
 /// More than this leaves too little for sessions and the system.
 const POOL_SHARE_MAX: f64 = 0.80;
-/// From this memory on the share of the buffer pool is worth a word.
-const MEMORY_BYTES_MIN: u64 = 1 << 30;
 /// A redo log smaller than this share of the buffer pool makes pages be written before the pool needs their room: our choice.
 const REDO_SHARE_MIN: f64 = 0.10;
 /// A redo log of this size is enough for small buffer pools.
@@ -21,16 +20,8 @@ const SWAPPINESS_MAX: u32 = 10;
 
 /// What the rules find about a server.
 pub fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
-    let place = OnMachine { server, survey };
-    let found = |&(weight, rule, action, reason, find): &Rule| {
-        let subject = format!("{} at {}", server.version, server.address);
-        Some(Advice { rule, weight, subject, fact: find(&place)?, reason, action: action.into() })
-    };
-    RULES.iter().filter_map(found).collect()
+    survey_rules::advice(&RULES, server, survey)
 }
-
-/// A rule: weight, name, what to do, why (with the source), and what finds the fact, if it is one.
-type Rule = (Weight, &'static str, &'static str, &'static str, fn(&OnMachine<'_>) -> Option<String>);
 
 #[rustfmt::skip]
 const RULES: [Rule; 13] = [
@@ -38,30 +29,30 @@ const RULES: [Rule; 13] = [
         "set innodb_doublewrite = ON, unless the storage never tears a page",
         "a crash of the machine can leave pages that are half old, half new, which the redo log cannot repair \
          (innodb_doublewrite)",
-        |place| place.is("innodb_doublewrite", &["OFF", "0"])),
+        |place| has(place, "innodb_doublewrite", &["OFF", "0"])),
     (Problem, "mariadb-flush-log",
         "set innodb_flush_log_at_trx_commit = 1, unless the last second of transactions may be lost",
         "with 2 a crash of the machine, with 0 also one of the server, loses transactions that clients believe to be \
          committed, up to a second of them (innodb_flush_log_at_trx_commit)",
-        |place| place.is("innodb_flush_log_at_trx_commit", &["0", "2"])),
+        |place| has(place, "innodb_flush_log_at_trx_commit", &["0", "2"])),
     (Problem, "mariadb-sync-binlog",
         "set sync_binlog = 1 where replicas or restores need the binary log",
         "after a crash of the machine the binary log can lack transactions that InnoDB has committed: replicas and restores \
          to a point in time then differ from the server (sync_binlog)",
         |place| {
             let is_written = place.server.setting("log_bin")?.value.as_deref()? == "ON";
-            place.is("sync_binlog", &["0"]).filter(|_| is_written)
+            has(place, "sync_binlog", &["0"]).filter(|_| is_written)
         }),
     (Problem, "mariadb-memory",
         "lower innodb_buffer_pool_size, or move the server to a machine with more memory",
         "what does not fit is swapped, or the kernel kills the server (innodb_buffer_pool_size: up to 80 % of memory on a \
          server of its own)",
-        |place| place.pool(|share| share > POOL_SHARE_MAX)),
+        |place| place.share_of_memory("innodb_buffer_pool_size", |share| share > POOL_SHARE_MAX)),
     (Note, "mariadb-buffer-pool-small",
         "try half of the memory and more, if the machine is for this server alone",
         "pages that are not in the buffer pool are read from disk; the default of 128 MiB is made for any machine \
          (innodb_buffer_pool_size)",
-        |place| place.pool(|share| share < POOL_SHARE_MIN)),
+        |place| place.share_of_memory("innodb_buffer_pool_size", |share| share < POOL_SHARE_MIN)),
     (Note, "mariadb-redo-log-small",
         "for many changes try a redo log of a quarter of the buffer pool and more, and compare",
         "before the redo log can be written again, the pages that it is about must be; a small one makes them be written \
@@ -71,15 +62,13 @@ const RULES: [Rule; 13] = [
         "compare with innodb_flush_method = O_DIRECT",
         "without it pages are in the buffer pool and in the page cache of the system too (innodb_flush_method; from MariaDB 11.0 \
          on innodb_data_file_buffering)",
-        |place| place.is("innodb_flush_method", &["fsync", "O_DSYNC", "littlesync", "nosync"])),
+        |place| has(place, "innodb_flush_method", &["fsync", "O_DSYNC", "littlesync", "nosync"])),
     (Note, "mariadb-flush-neighbors",
         "set innodb_flush_neighbors = 0",
         "with a page the pages beside it are written too, which saves seeks on drives that rotate and is work for nothing on \
          others (innodb_flush_neighbors)",
         |place| {
-            let mut devices = place.survey.volumes.iter().flat_map(|volume| &volume.devices);
-            let has_ssd = place.server.is_local && devices.any(|device| device.rotational == Some(false));
-            place.is("innodb_flush_neighbors", &["1", "2"]).filter(|_| has_ssd)
+            has(place, "innodb_flush_neighbors", &["1", "2"]).filter(|_| place.has_ssd())
         }),
     (Note, "mariadb-session-memory",
         "lower the buffers of sessions or max_connections",
@@ -101,7 +90,7 @@ const RULES: [Rule; 13] = [
          measure what it costs",
         "without it the server does not count what sessions wait for; only the states of the process list can be sampled \
          (https://mariadb.com/kb/en/performance-schema-overview/)",
-        |place| place.is("performance_schema", &["OFF", "0"])),
+        |place| has(place, "performance_schema", &["OFF", "0"])),
     (Note, "mariadb-query-cache",
         "set query_cache_type = OFF and query_cache_size = 0, and compare",
         "all sessions share one lock of the query cache: it does not scale with many processors \
@@ -123,33 +112,10 @@ const RULES: [Rule; 13] = [
 ];
 
 /// A server, and the survey of the machine that it may run on.
-struct OnMachine<'a> {
-    server: &'a SurveyedServer,
-    survey: &'a Survey,
-}
-
-impl OnMachine<'_> {
-    /// Memory of the machine, if the server runs on it.
-    fn memory_bytes(&self) -> Option<u64> {
-        self.survey.machine.memory.total_bytes.filter(|bytes| self.server.is_local && *bytes > 0)
-    }
-
-    /// That a setting has one of these values.
-    fn is(&self, name: &str, values: &[&str]) -> Option<String> {
-        let value = self.server.setting(name)?.value.as_deref()?;
-        values.contains(&value).then(|| format!("has {name} = {value}"))
-    }
-
-    /// The buffer pool and its share of the machine's memory, if that is so.
-    fn pool(&self, is_worth_a_look: impl Fn(f64) -> bool) -> Option<String> {
-        let memory = self.memory_bytes().filter(|bytes| *bytes >= MEMORY_BYTES_MIN)?;
-        let pool = self.server.bytes("innodb_buffer_pool_size")?;
-        let share = pool as f64 / memory as f64;
-        let fact = || {
-            format!("has innodb_buffer_pool_size of {}, {} of the memory", bytes(pool), short_percent(share))
-        };
-        is_worth_a_look(share).then(fact)
-    }
+/// That a setting has one of these values.
+fn has(place: &OnMachine<'_>, name: &str, values: &[&str]) -> Option<String> {
+    let value = place.server.setting(name)?.value.as_deref()?;
+    values.contains(&value).then(|| format!("has {name} = {value}"))
 }
 
 fn redo_log(place: &OnMachine<'_>) -> Option<String> {

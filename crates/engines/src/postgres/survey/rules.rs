@@ -1,11 +1,10 @@
 //! Rules about servers: PostgreSQL's chapter "Server Configuration" is the source unless another is named.
 
-use observations::Weight::{self, Note, Problem};
-use observations::number::{bytes, short_percent};
+use crate::survey_rules::{self, OnMachine, Rule};
+use observations::Weight::{Note, Problem};
+use observations::number::bytes;
 use observations::{Advice, Survey, SurveyedServer};
 
-/// From this memory on, PostgreSQL's documentation gives figures for `shared_buffers`.
-const MEMORY_BYTES_MIN: u64 = 1 << 30;
 /// A quarter of the memory is the documentation's starting value; this is far below it.
 const SHARED_SHARE_MIN: f64 = 0.10;
 /// More than this, it says, is unlikely to help.
@@ -21,31 +20,23 @@ const TRANSPARENT_HUGE_PAGES_SETTING: &str = "transparent_hugepage.enabled";
 
 /// What the rules find about a server.
 pub(in crate::postgres) fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
-    let place = OnMachine { server, survey };
-    let found = |&(weight, rule, action, reason, find): &Rule| {
-        let subject = match rule {
-            TRANSPARENT_HUGE_PAGES => TRANSPARENT_HUGE_PAGES_SETTING.into(),
-            _ => format!("{} at {}", server.version, server.address),
-        };
-        Some(Advice { rule, weight, subject, fact: find(&place)?, reason, action: action.into() })
-    };
-    RULES.iter().filter_map(found).collect()
+    let mut found = survey_rules::advice(&RULES, server, survey);
+    let of_machine = found.iter_mut().filter(|advice| advice.rule == TRANSPARENT_HUGE_PAGES);
+    of_machine.for_each(|advice| advice.subject = TRANSPARENT_HUGE_PAGES_SETTING.into());
+    found
 }
-
-/// A rule: weight, name, what to do, why (with the source), and what finds the fact, if it is one.
-type Rule = (Weight, &'static str, &'static str, &'static str, fn(&OnMachine<'_>) -> Option<String>);
 
 #[rustfmt::skip]
 const RULES: [Rule; 14] = [
     (Problem, "postgres-fsync",
         "set fsync = on, unless all of its data may be lost",
         "a crash of the machine can leave a database that cannot be repaired (fsync)",
-        |place| place.is_off("fsync")),
+        |place| is_off(place, "fsync")),
     (Problem, "postgres-full-page-writes",
         "set full_page_writes = on, unless the file system is one that copies on write",
         "a crash of the machine can leave pages that are half old, half new, unless the file system never \
          tears them (full_page_writes)",
-        |place| place.is_off("full_page_writes")),
+        |place| is_off(place, "full_page_writes")),
     (Problem, "postgres-parallel-limit",
         "raise the limit, or lower what is above it",
         "parallel workers are taken from those of max_parallel_workers, and these from the processes of \
@@ -73,12 +64,12 @@ const RULES: [Rule; 14] = [
         "try a quarter of the memory, if the machine is for this server alone",
         "on a dedicated machine a quarter of the memory is a reasonable starting value; the default is made \
          for any machine (shared_buffers)",
-        |place| place.shared_buffers(|share| share < SHARED_SHARE_MIN)),
+        |place| place.share_of_memory("shared_buffers", |share| share < SHARED_SHARE_MIN)),
     (Note, "postgres-shared-buffers-large",
         "compare with less, down to a quarter of the memory",
         "PostgreSQL reads through the operating system's cache too, so pages are in memory twice; more than \
          40 % is unlikely to work better (shared_buffers)",
-        |place| place.shared_buffers(|share| share > SHARED_SHARE_MAX)),
+        |place| place.share_of_memory("shared_buffers", |share| share > SHARED_SHARE_MAX)),
     (Note, "postgres-cache-size",
         "set it to what shared_buffers and the page cache have together",
         "the planner assumes that this much of an index is in memory, and prefers index scans accordingly \
@@ -120,44 +111,20 @@ const RULES: [Rule; 14] = [
         "bitmap scans ask for one page ahead; SSDs and arrays serve many at once (effective_io_concurrency)",
         |place| {
             let value = place.server.number("effective_io_concurrency").filter(|value| *value <= 1)?;
-            let mut devices = place.survey.volumes.iter().flat_map(|volume| &volume.devices);
-            let has_ssd = place.server.is_local && devices.any(|device| device.rotational == Some(false));
             let fact = || format!("has effective_io_concurrency = {value}, and there are drives that do not rotate (SSDs, arrays)");
-            has_ssd.then(fact)
+            place.has_ssd().then(fact)
         }),
     (Note, "postgres-io-timing",
         "run pg_test_timing, and turn it on if reading the clock takes tens of nanoseconds",
         "without it the server's statistics cannot tell how long reads and writes take; pg_test_timing \
          tells what it costs here (track_io_timing)",
-        |place| place.is_off("track_io_timing")),
+        |place| is_off(place, "track_io_timing")),
 ];
 
 /// A server, and the survey of the machine that it may run on.
-struct OnMachine<'a> {
-    server: &'a SurveyedServer,
-    survey: &'a Survey,
-}
-
-impl OnMachine<'_> {
-    /// Memory of the machine, if the server runs on it.
-    fn memory_bytes(&self) -> Option<u64> {
-        self.survey.machine.memory.total_bytes.filter(|bytes| self.server.is_local && *bytes > 0)
-    }
-
-    fn is_off(&self, name: &str) -> Option<String> {
-        let value = self.server.setting(name)?.value.as_deref()?;
-        (value == "off").then(|| format!("has {name} off"))
-    }
-
-    /// `shared_buffers` and their share of the machine's memory, if that is so.
-    fn shared_buffers(&self, is_worth_a_look: impl Fn(f64) -> bool) -> Option<String> {
-        let memory = self.memory_bytes().filter(|bytes| *bytes >= MEMORY_BYTES_MIN)?;
-        let shared = self.server.bytes("shared_buffers")?;
-        let share = shared as f64 / memory as f64;
-        let fact =
-            || format!("has shared_buffers of {}, {} of the memory", bytes(shared), short_percent(share));
-        is_worth_a_look(share).then(fact)
-    }
+fn is_off(place: &OnMachine<'_>, name: &str) -> Option<String> {
+    let value = place.server.setting(name)?.value.as_deref()?;
+    (value == "off").then(|| format!("has {name} off"))
 }
 
 fn parallel_limit(place: &OnMachine<'_>) -> Option<String> {
