@@ -139,8 +139,11 @@ fn values(chars: &[char]) -> Vec<Range<usize>> {
     let mut at = 0;
     while at < chars.len() {
         let end = at + chars[at..].iter().take_while(|c| is_name(c)).count();
-        if names_secret(&chars[at..end].iter().collect::<String>()) {
-            let is_option = chars[..at].ends_with(&['-', '-']);
+        let name: String = chars[at..end].iter().collect();
+        let is_option = chars[..at].ends_with(&['-', '-']);
+        // "To pass 'x' as a value" is a sentence.
+        let is_verb = name == "pass" && chars[end..].starts_with(&[' ', '\'']);
+        if names_secret(&name) && !is_verb {
             found.extend(value(chars, end, is_option).filter(|range| !is_variable(&chars[range.clone()])));
         }
         at = end.max(at + 1);
@@ -300,6 +303,7 @@ mod tests {
             "no engine has mongodb://; known are postgres://, http://h:80/x and http://[::1]:80",
             "host=h port=5432 user=u dbname=d",
             "password_encryption = 'scram-sha-256'",
+            "tip: to pass '--output' as a value, use '-- --output'",
             "FATAL: password authentication failed for user \"u\"",
             "a password is asked for: give one in PGPASSWORD or ~/.pgpass",
             "SELECT tags::jsonb @> '[]', a::text@>b FROM t -- e.toml:8:15",

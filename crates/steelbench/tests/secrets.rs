@@ -60,6 +60,29 @@ fn connection_strings() -> Vec<String> {
         "dbname=postgres://u:PW@h",
         "user=u:PW@h host=127.0.0.1 port=1",
         "service=u:PW@h",
+        "mssql://sa:PW@127.0.0.1:1/master",
+        "MSSQL://u:PW@h",
+        " mssql://u:PW@h",
+        "mssql:/u:PW@h",
+        "sqlserver://u:PW@h",
+        "mssql://u:a?PW@h",
+        "mssql://u:a#PW@h",
+        "mssql://u:a/PW@h",
+        "mssql://h/d?password=PW",
+        "mssql://h/d?pwd=PW",
+        "jdbc:sqlserver://h;user=u;password=PW",
+        "Server=127.0.0.1,1;Database=d;User Id=sa;Password=PW",
+        "Server=tcp:h,1433;Initial Catalog=d;User ID=u;Password={PW};Encrypt=True",
+        "Data Source=h;user=u;PaSsWoRd = PW;colour=blue",
+        "server=h;password='a;PW';uid=u",
+        "server=h;uid=u;pwd=\"a;PW\"",
+        "Driver={ODBC Driver 18 for SQL Server};Server=h;UID=u;Pwd={a}}PW}",
+        "mariadb://h/d?ssl-key=/x&ssl-passphrase=PW",
+        "mariadb://h/d?ssl_key_password=PW",
+        "mariadb://u@h/mssql:%2fu:PW%40h",
+        "postgres://h/d?sslkey=/x&sslpassword=PW",
+        "mysql:host=h;password=PW",
+        "duckdb:u:PW@h",
     ]
     .map(near)
     .to_vec()
@@ -72,6 +95,8 @@ fn commands_that_take_a_connection_string_do_not_repeat_it() {
         for arguments in [
             &["waits", "--seconds", "0.1", &text][..],
             &["waits", "--json", "--seconds", "0.1", &text],
+            &["waits", "--seconds", "0.1", "-u", "u", "-D", &text],
+            &["capture", &text, "--seconds", "0.1", "--output", "c.json"],
             &["survey", "--server", &text, "--volume", ".", "--output", "survey.json"],
             // Where it does not belong.
             &[&text],
@@ -93,6 +118,15 @@ fn commands_that_take_a_connection_string_do_not_repeat_it() {
             &["size", &text],
             &["sort-order", &text],
             &["survey", "--volume", &text],
+            &["survey", "merge", &text],
+            &["plan", &text],
+            &["results", &text],
+            &["results", "x.csv", "--columns", &text],
+            &["predict", &text, "--set", "connections=2"],
+            &["predict", "t", "--set", &text],
+            &["profile", "compare", &text, &text],
+            &["init", "--engine", &text],
+            &["capture", "postgres://h", "--output", "no/c.json", &text],
             &["run", "e.toml", "--overwrite", &text, "--limit", &text],
         ] {
             let mut command = lab.command(arguments);
@@ -103,6 +137,25 @@ fn commands_that_take_a_connection_string_do_not_repeat_it() {
             kept(&lab, &ended, &format!("{arguments:?}"));
         }
     }
+}
+
+/// Results and reports name volumes and streams after the folders that are tested.
+#[test]
+fn a_folder_that_is_called_like_a_url_gives_its_name_to_nothing() {
+    let lab = Lab::new();
+    let folder = format!("postgres:/u:{SECRET}@h");
+    std::fs::create_dir_all(lab.path(&folder)).unwrap();
+    std::os::unix::fs::symlink(lab.path(&folder), lab.path("link")).unwrap();
+    let quick = ["--duration", "0.1", "--warmup", "0", "--size", "1m", "--blocks", "1"];
+    for arguments in [&[][..], &["--print"], &["--inspect"]] {
+        let ended = lab.steelbench(&[&["disk", &folder][..], &quick, arguments].concat());
+        kept(&lab, &ended, &format!("{arguments:?}"));
+        ended.expect(2).says("looks like a URL with a password");
+    }
+    // By another name it is tested like any other.
+    let ended = lab.steelbench(&[&["disk", "link"][..], &quick].concat());
+    kept(&lab, &ended, "a link");
+    ended.expect(0);
 }
 
 #[test]
