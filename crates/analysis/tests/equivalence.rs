@@ -27,7 +27,10 @@ fn two_blocks_that_vary_bound_no_difference() {
     let run = data_files(&["1", "2", "4"], &[&[8.0, 9.6], &[2.0, 8.0], &[0.46, 0.53]]);
     let findings = summarize(&run).findings();
     let verdict = &findings.iter().find(|it| it.kind == FindingKind::Verdict).unwrap().text;
-    assert!(verdict.ends_with("; 2 cannot be told apart: 2 blocks do not bound the difference."), "{verdict}");
+    assert!(
+        verdict.ends_with("; 2 cannot be told apart: 2 blocks do not bound the difference."),
+        "{verdict}"
+    );
     let against = summarize(&run).configurations[1].against_best.clone().unwrap();
     assert_eq!(against.possible("s"), None);
     // What two blocks do bound is a factor from 100 % on.

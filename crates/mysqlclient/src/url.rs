@@ -51,9 +51,9 @@ impl Url {
         };
         let some = |text: &str| match decoded(text)? {
             // What was meant as a URL: a password may be in it, which is not repeated.
-            login if login.contains(':') && login.contains('@') => {
-                Err(ConfigError("a user or a database with `:` and `@` in its name looks like a login".into()))
-            }
+            login if login.contains(':') && login.contains('@') => Err(ConfigError(
+                "a user or a database with `:` and `@` in its name looks like a login".into(),
+            )),
             text => Ok(Some(text).filter(|text| !text.is_empty())),
         };
         let mut parameters = Vec::new();

@@ -95,7 +95,11 @@ pub fn percent_ends((low, high): (f64, f64), show: impl Fn(f64) -> String) -> St
 pub fn around(mean: f64, (low, high): (f64, f64)) -> String {
     let half = (high - low) / 2.0 / mean.abs();
     // Of a mean of 0 it is no number.
-    if half < 1.0 { format!("± {}", short_percent(half)) } else { format!("[{}, {}]", grouped(low), grouped(high)) }
+    if half < 1.0 {
+        format!("± {}", short_percent(half))
+    } else {
+        format!("[{}, {}]", grouped(low), grouped(high))
+    }
 }
 
 /// A whole number with separators: `1,234,567`.
@@ -282,7 +286,10 @@ mod tests {
             ["4.6 %", "10 %", "91 %"]
         );
         assert_eq!([short_percent(0.0), short_percent(-0.0004)], ["0.0 %", "0.0 %"]);
-        assert_eq!([0.12, 0.999, 1.0, 3.5, 112_503.0].map(relative), ["12 %", "100 %", "2.00x", "4.50x", ">10x"]);
+        assert_eq!(
+            [0.12, 0.999, 1.0, 3.5, 112_503.0].map(relative),
+            ["12 %", "100 %", "2.00x", "4.50x", ">10x"]
+        );
         assert_eq!(ratio_ends((1.876, 1.994)), "[1.88, 1.99]");
         assert_eq!(ratio_ends((4e-6, 112_504.0)), "[<0.001, >1000]");
         assert_eq!(percent_ends((-99_900.0, 12.0), |end| signed(end, 0)), "[<-1000, +12]");

@@ -134,7 +134,10 @@ pub fn check(experiment: &Experiment, default: &Path) -> Result<(), RunError> {
                     number::bytes(limit)
                 ),
             };
-            return Err(RunError::Failed(format!("{}: {free} are free, and a run needs {needs}", path.display())));
+            return Err(RunError::Failed(format!(
+                "{}: {free} are free, and a run needs {needs}",
+                path.display()
+            )));
         }
     }
     Ok(())

@@ -177,8 +177,13 @@ fn a_recording_of_waits_has_no_password() {
                 ended.expect(0);
             }
         }
-        for arguments in [&["compare", "w.steelbench@1", "w.steelbench@2"][..], &["survey", "--server", &url]]
-        {
+        for arguments in [
+            &["compare", "w.steelbench@1", "w.steelbench@2"][..],
+            &["survey", "--server", &url],
+            &["capture", &url, "--seconds=0.5", "--statements", "--literals", "--output", "c.json"],
+            &["waits", "c.json"],
+            &["survey", "merge", "c.json"],
+        ] {
             let ended = lab.steelbench(arguments);
             kept(&lab, &ended, &format!("{arguments:?}"));
             ended.expect(0);
@@ -188,17 +193,61 @@ fn a_recording_of_waits_has_no_password() {
     }
 }
 
+/// The same of a server of MariaDB.
+#[test]
+fn a_recording_of_waits_of_mariadb_has_no_password() {
+    let Some(server) = servers::mariadb::Server::start(&[]) else { return };
+    let mut client = server.connect();
+    let id = client.cell("SELECT connection_id()").unwrap().unwrap();
+    let sleeps =
+        format!("SELECT sleep(600) /* mysql://u:{SECRET}@h */ AS a, 'password={SECRET}', \"pwd={SECRET}\"");
+    let thread = std::thread::spawn(move || client.run(&sleeps));
+    let mut admin = server.connect();
+    wait_until("it sleeps", || {
+        let sql =
+            format!("SELECT 1 FROM information_schema.processlist WHERE id = {id} AND state = 'User sleep'");
+        admin.cell(&sql).unwrap().is_some()
+    });
+    let (url, lab) = (server.url("root"), Lab::new());
+    for arguments in [
+        &["waits", &url, "--seconds=0.5", "--statements", "--tasks", "--output", "w.steelbench"][..],
+        &[
+            "waits",
+            &url,
+            "--seconds=0.5",
+            "--statements",
+            "--literals",
+            "--tasks",
+            "--output",
+            "w.steelbench",
+        ],
+        &["show", "w.steelbench", "--json"],
+        &["capture", &url, "--seconds=0.5", "--statements", "--literals", "--output", "c.json"],
+        &["waits", "c.json"],
+        &["survey", "--server", &url],
+    ] {
+        let ended = lab.steelbench(arguments);
+        kept(&lab, &ended, &format!("{arguments:?}"));
+        ended.expect(0);
+    }
+    admin.run(&format!("KILL QUERY {id}")).unwrap();
+    // A sleep that is interrupted ends with a row.
+    let _ = thread.join().unwrap();
+}
+
 /// The clients of servers are given passwords in their environment, which is theirs alone: `ps` shows everybody the words
 /// of a command.
 #[test]
 fn the_titles_of_clients_that_fill_tables_do_not_show_a_password() {
     let mut targets = Vec::new();
     let postgres: Vec<_> = servers::by_url::bindirs().into_iter().take(1).collect();
-    let postgres =
-        postgres.iter().map(|bin| servers::by_url::Server::start(bin, "host all app 127.0.0.1/32 scram-sha-256", &[]));
+    let postgres = postgres
+        .iter()
+        .map(|bin| servers::by_url::Server::start(bin, "host all app 127.0.0.1/32 scram-sha-256", &[]));
     let postgres: Vec<_> = postgres.collect();
     for server in &postgres {
-        let role = format!("CREATE ROLE app LOGIN CREATEDB PASSWORD '{SECRET}'; CREATE DATABASE prod OWNER app");
+        let role =
+            format!("CREATE ROLE app LOGIN CREATEDB PASSWORD '{SECRET}'; CREATE DATABASE prod OWNER app");
         role.split("; ").for_each(|sql| server.connect().batch(sql).unwrap());
         let url = format!("host=127.0.0.1 port={} user=app dbname=prod", server.port);
         targets.push(("postgres", url, "psql", "SELECT pg_sleep(600);"));
@@ -224,8 +273,16 @@ fn the_titles_of_clients_that_fill_tables_do_not_show_a_password() {
             let ours = format!(" {} ", child.id());
             let processes = std::fs::read_dir("/proc").unwrap().flatten();
             let pids = processes.filter_map(|entry| entry.file_name().into_string().ok());
-            let pids = pids.filter(|pid| of(pid).rsplit(") ").next().unwrap_or_default()[1..].starts_with(&ours));
-            pids.map(|pid| std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default()).collect()
+            // After the name: state and parent.
+            let is_ours = |pid: &String| {
+                of(pid)
+                    .rsplit(") ")
+                    .next()
+                    .is_some_and(|rest| rest.get(1..).is_some_and(|rest| rest.starts_with(&ours)))
+            };
+            let pids = pids.filter(is_ours);
+            pids.map(|pid| std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default())
+                .collect()
         };
         let mut titles = Vec::new();
         wait_until("the client runs", || {

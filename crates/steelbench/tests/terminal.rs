@@ -127,11 +127,25 @@ fn from_plans_published_results_and_keys() {
         "\"Node Type\": {evil}, \"Relation Name\": {evil}, \"Index Name\": {evil}, \"Filter\": {evil}, \"Total Cost\": 1.0, \
          \"Plan Rows\": 5, \"Actual Rows\": 5000, \"Actual Loops\": 1, \"Actual Total Time\": 3.0"
     );
-    lab.write("pg.json", &format!("[{{\"Plan\": {{{node}}}, \"Query Text\": {evil}, \"Execution Time\": 3}}]"));
-    let table = format!("\"table_name\": {evil}, \"access_type\": \"ALL\", \"key\": {evil}, \"attached_condition\": {evil}");
-    lab.write("maria.json", &format!("{{\"query_block\": {{\"select_id\": 1, \"table\": {{{table}, \"rows\": 5}}}}}}"));
-    lab.write("pg.txt", &format!(" Seq Scan on {EVIL}  (cost=0.00..1.00 rows=1 width=4)\n   Filter: ({EVIL} > 1)\n"));
-    lab.write("x.csv", &format!("benchmark,system,score,unit\n\"{csv}\",\"{csv}\",5,\"{csv}\"\n\"{csv}\",b,6,\"{csv}\"\n"));
+    lab.write(
+        "pg.json",
+        &format!("[{{\"Plan\": {{{node}}}, \"Query Text\": {evil}, \"Execution Time\": 3}}]"),
+    );
+    let table = format!(
+        "\"table_name\": {evil}, \"access_type\": \"ALL\", \"key\": {evil}, \"attached_condition\": {evil}"
+    );
+    lab.write(
+        "maria.json",
+        &format!("{{\"query_block\": {{\"select_id\": 1, \"table\": {{{table}, \"rows\": 5}}}}}}"),
+    );
+    lab.write(
+        "pg.txt",
+        &format!(" Seq Scan on {EVIL}  (cost=0.00..1.00 rows=1 width=4)\n   Filter: ({EVIL} > 1)\n"),
+    );
+    lab.write(
+        "x.csv",
+        &format!("benchmark,system,score,unit\n\"{csv}\",\"{csv}\",5,\"{csv}\"\n\"{csv}\",b,6,\"{csv}\"\n"),
+    );
     lab.write("head.csv", &format!("{csv},b\n1,2\n"));
     lab.write("e.toml", &format!("{}[target.settings]\n{evil} = 1\n", scripted(1, "", "")));
     for arguments in [

@@ -178,6 +178,8 @@ fn what_goes_wrong_is_told_with_what_to_do() {
         .says("no-server")
         .says("Is the server running there?");
     lab.steelbench(&["waits", "host=h colour=blue"]).expect(2).says("colour");
+    // What is called like a file is one, and no database.
+    lab.steelbench(&["waits", "no.json"]).expect(2).says("no.json: No such file or directory");
     lab.steelbench(&["waits", "mongodb://h/d"]).expect(2).says("mongodb://; known are postgres://");
     for arguments in [["--rate", "0"], ["--rate", "x"], ["--seconds", "-1"]] {
         lab.steelbench(&["waits", &nowhere, arguments[0], arguments[1]]).expect(2);

@@ -126,7 +126,8 @@ fn nothing_beats(
     let compared = effect.levels.iter().filter_map(|level| Some((level, level.comparison.as_ref()?)));
     let (worse, equal): (Vec<_>, Vec<_>) = compared.partition(|(level, _)| level.supported().is_some());
     let worse = labels(worse.into_iter().map(|(level, _)| level));
-    let equal = not_worse(&equal, summary, unit(effect)).map_or_else(String::new, |equal| format!(" ({equal})"));
+    let equal =
+        not_worse(&equal, summary, unit(effect)).map_or_else(String::new, |equal| format!(" ({equal})"));
     let figure = wording::comparison(comparison, summary.unit());
     let (verb, figure) =
         if worse.len() == 1 { ("is", figure) } else { ("are", format!("{}: {figure}", lowest.level)) };
@@ -238,11 +239,7 @@ fn labels<'a>(levels: impl Iterator<Item = &'a LevelEffect>) -> Vec<String> {
 
 /// What is not worse, as far as it is known: `4 is equivalent within 5 %`, `8 cannot be told apart: a difference of up to
 /// 12 % is possible`, `16 cannot be told apart: 2 blocks do not bound the difference`.
-fn not_worse(
-    levels: &[(&LevelEffect, &Comparison)],
-    summary: &Summary,
-    unit: &str,
-) -> Option<String> {
+fn not_worse(levels: &[(&LevelEffect, &Comparison)], summary: &Summary, unit: &str) -> Option<String> {
     let (equivalent, unclear): (Vec<_>, Vec<_>) =
         levels.iter().filter(|(_, own)| own.bound.is_none()).partition(|(_, own)| own.is_equivalent());
     let names = |of: &[&(&LevelEffect, &Comparison)]| labels(of.iter().map(|(level, _)| *level));

@@ -246,9 +246,7 @@ mod tests {
             Err(EngineError::failed("the script", output.status.to_string()))
         });
         assert!(killed.unwrap_err().to_string().contains("exit status: 3"));
-        let make = |unfinished: &Unfinished<'_>| {
-            account.make_folder(&unfinished.folder.join("data"))
-        };
+        let make = |unfinished: &Unfinished<'_>| account.make_folder(&unfinished.folder.join("data"));
         let made = Template::find_or_make(&recipe, &Cancel::new(), make).unwrap();
         assert!(made.is_new && made.data.read_dir().unwrap().next().is_none());
         assert!(!Template::find_or_make(&recipe, &Cancel::new(), |_| unreachable!()).unwrap().is_new);

@@ -181,9 +181,8 @@ mod of_mariadb {
 
     /// Requests for a login that is weaker than it should be, or that there is not.
     fn logins(random: &mut Random) -> Piece {
-        let switch = |plugin: &str| {
-            packet(&[b"\xfe", plugin.as_bytes(), b"\01234567890123456789\0"].concat())
-        };
+        let switch =
+            |plugin: &str| packet(&[b"\xfe", plugin.as_bytes(), b"\01234567890123456789\0"].concat());
         let choices = [
             switch("mysql_clear_password"),
             switch("mysql_old_password"),
@@ -222,7 +221,7 @@ mod of_mariadb {
             Piece::Flood(packet(&[b"\0\0\0\x0a\0\0\0", ESCAPES.as_bytes()].concat()), 1 << 30),
             // As many columns as there can be, and more.
             Piece::Bytes(packet(b"\xfe\xff\xff\xff\xff\xff\xff\xff\xff")),
-            Piece::Bytes([packet(b"\xfc\xff\xff"), column].concat()),
+            Piece::Bytes([packet(b"\xfc\xff\xff"), column.clone()].concat()),
             // Lengths beyond the packet.
             Piece::Bytes(rows(&packet(b"\xfe\xff\xff\xff\xff\xff\xff\xff\x7fx"))),
             Piece::Bytes(packet(b"\xfb")),
@@ -250,7 +249,9 @@ type Told = Arc<Mutex<Vec<u8>>>;
 #[derive(Clone, Copy, PartialEq)]
 enum Begins {
     /// By what is asked, and, asked to encrypt, by declining it or not.
-    Asked { declines: bool },
+    Asked {
+        declines: bool,
+    },
     First,
 }
 
