@@ -51,8 +51,8 @@ impl Url {
         };
         let some = |text: &str| match decoded(text)? {
             // What was meant as a URL: a password may be in it, which is not repeated.
-            login if login.contains(':') && login.contains('@') => Err(ConfigError(
-                "a user or a database with `:` and `@` in its name looks like a login".into(),
+            text if text.contains("://") || (text.contains(':') && text.contains('@')) => Err(ConfigError(
+                "the name of a user or a database looks like a URL or a login".into(),
             )),
             text => Ok(Some(text).filter(|text| !text.is_empty())),
         };

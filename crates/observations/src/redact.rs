@@ -123,7 +123,8 @@ fn logins(chars: &[char]) -> Vec<Range<usize>> {
             let has_host = rest.get(at + 1).is_none_or(|c| c.is_alphanumeric() || "[/_.-:".contains(*c));
             let is_cast = at + 1 == rest.len() && rest[colon + 1] == ':';
             let is_login = scheme.is_some() || (is_name && has_host && !is_cast);
-            if is_login && !rest[..colon].contains(&'@') && colon < at {
+            // In a URL a login can stand where another part does: `x://u@h/y:z@h`.
+            if is_login && (scheme.is_some() || !rest[..colon].contains(&'@')) && colon < at {
                 found.push(start + login + colon + 1..start + login + at);
             }
         }
@@ -266,6 +267,7 @@ mod tests {
             (":S3c@h u:S3c@", ":***@h u:***@"),
             ("postgres://u:S?3/c@h", "postgres://u:*****@h"),
             ("postgres://u:S@3@c@h", "postgres://u:*****@h"),
+            ("mariadb://u@h/x:%2fu:S3c%40h", "mariadb://u@h/x:******%40h"),
             (r#""url": "postgres:\/\/u:S3c@h""#, r#""url": "postgres:\/\/u:***@h""#),
             (r"postgres://u\u003aS3c@h", r"postgres://u\u003a***@h"),
             ("host=h password=S3c user=u", "host=h password=*** user=u"),

@@ -147,10 +147,15 @@ fn a_folder_that_is_called_like_a_url_gives_its_name_to_nothing() {
     std::fs::create_dir_all(lab.path(&folder)).unwrap();
     std::os::unix::fs::symlink(lab.path(&folder), lab.path("link")).unwrap();
     let quick = ["--duration", "0.1", "--warmup", "0", "--size", "1m", "--blocks", "1"];
-    for arguments in [&[][..], &["--print"], &["--inspect"]] {
+    for arguments in [&[][..], &["--print"]] {
         let ended = lab.steelbench(&[&["disk", &folder][..], &quick, arguments].concat());
         kept(&lab, &ended, &format!("{arguments:?}"));
         ended.expect(2).says("looks like a URL with a password");
+    }
+    for arguments in [&["disk", &folder, "--inspect"][..], &["survey", "--volume", &folder]] {
+        let ended = lab.steelbench(arguments);
+        kept(&lab, &ended, &format!("{arguments:?}"));
+        ended.expect(0);
     }
     // By another name it is tested like any other.
     let ended = lab.steelbench(&[&["disk", "link"][..], &quick].concat());
