@@ -155,8 +155,9 @@ impl<'a> Peers<'a> {
     /// Milliseconds of a scan as our trial has it, against the engine's own shell on what its loader made.
     fn scan(&self) -> Result<(), String> {
         let library = format!("{}\nsettings = {{ cache_size = -2000000 }}", "engine = \"sqlite\"");
-        self.sqlite_import()?;
-        self.duckdb_copy()?;
+        for make in [Self::sqlite_import, Self::duckdb_copy, Self::postgres_copy] {
+            make(self)?;
+        }
         let scans: [Peer; 4] = [
             ("sqlite, a loop on the same library", library.clone(), Box::new(|| self.sqlite_loop())),
             ("sqlite3 (.timer; the system's version)", library, Box::new(|| self.sqlite_timer())),
