@@ -112,6 +112,59 @@ fn postgres_compresses_long_texts_and_a_server_without_a_method_is_named_before_
     }
 }
 
+/// What InnoDB says of its tables while a load works on them, what their files take on the disk, and what is recorded.
+#[test]
+fn innodb_compresses_rows_and_pages_as_it_is_told() {
+    let Some(server) = servers::mariadb::Server::start(&[]) else { return };
+    let mut root = server.connect();
+    let mut measured = |method: &str| {
+        let lab = servers::lab(&format!(
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nurl = \"{}\"\n[workload]\nprobe = \"lookup\"\n\
+             data = \"documents\"\nrows = 2000\nconnections = 2\nduration = \"3 s\"\n[observe]\nwaits = false\n\
+             [factors]\n\"target.compression\" = [\"{method}\"]\n[repeats]\nblocks = 1\n",
+            server.url("root")
+        ));
+        let child = lab.start();
+        let runs = "SELECT count(*) > 2 FROM information_schema.processlist WHERE db = 'steelbench'";
+        common::wait_until("a load runs", || root.cell(runs).unwrap().as_deref() == Some("1"));
+        let told = "SELECT concat(row_format, ' ', create_options) FROM information_schema.tables \
+                    WHERE table_schema = 'steelbench' AND table_name <> 'made_by_steelbench'";
+        let told = root.cell(told).unwrap().unwrap();
+        let files = std::fs::read_dir(server.folder().join("data/steelbench")).unwrap().flatten();
+        let of_data = |name: &std::ffi::OsStr| {
+            let name = name.to_str().unwrap();
+            name.ends_with(".ibd") && !name.starts_with("made_by")
+        };
+        let on_disk: u64 = files
+            .filter(|file| of_data(&file.file_name()))
+            .map(|file| std::os::unix::fs::MetadataExt::blocks(&file.metadata().unwrap()) * 512)
+            .sum();
+        common::end(child).expect(0);
+        (told, fact(&lab, "t", method, "stored_bytes"), on_disk as f64)
+    };
+    let (told, none, on_disk) = measured("none");
+    assert!(told.starts_with("Dynamic") && !told.contains("COMPRESSED"), "{told}");
+    // Texts of 3,000 to 5,000 bytes, each of which has a page of its own besides.
+    assert!(none > 2000.0 * 3_000.0 && (none / on_disk - 1.0).abs() < 0.05, "{none} {on_disk}");
+    let mut before = none;
+    for (method, says, of_none) in [
+        ("compressed-8k", "KEY_BLOCK_SIZE=8", 0.7),
+        ("compressed-4k", "KEY_BLOCK_SIZE=4", 0.6),
+        ("page-zlib", "PAGE_COMPRESSED", 0.8),
+    ] {
+        let (told, stored, on_disk) = measured(method);
+        let is_so =
+            told.to_uppercase().contains(says) && (told.starts_with("Compressed") == says.contains("KEY"));
+        assert!(is_so, "{method}: {told}");
+        assert!(stored < of_none * none, "{method}: {stored} of {none}");
+        assert!((stored / on_disk - 1.0).abs() < 0.05, "{method}: {stored} and {on_disk}");
+        if says.contains("KEY") {
+            assert!(stored < before, "{method}: {stored} of {before}");
+            before = stored;
+        }
+    }
+}
+
 #[test]
 fn what_an_engine_does_not_have_is_said_by_check() {
     let text = |engine: &str, target: &str, data: &str| {
