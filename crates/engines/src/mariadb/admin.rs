@@ -78,17 +78,17 @@ impl Admin {
 
     /// Connects anew, to a server that may have a new place.
     pub fn reconnect(&self, config: &Config) -> Result<(), EngineError> {
-        self.adopt(Self::take_again(config, &self.cancel)?);
+        self.adopt(&Self::take_again(config, &self.cancel)?);
         Ok(())
     }
 
     /// Connects to a server of ours that has other data now, and takes our database there, emptied.
     pub fn move_to(&self, config: &Config) -> Result<(), EngineError> {
-        self.adopt(Self::take_database(config, &self.cancel)?);
+        self.adopt(&Self::take_database(config, &self.cancel)?);
         Ok(())
     }
 
-    fn adopt(&self, other: Self) {
+    fn adopt(&self, other: &Self) {
         std::mem::swap(&mut *lock(&self.client), &mut *lock(&other.client));
     }
 

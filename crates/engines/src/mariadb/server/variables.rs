@@ -210,6 +210,7 @@ impl Variable {
     }
 
     /// The same variable with the value of a session.
+    #[must_use]
     pub fn with_value(&self, value: String) -> Self {
         Self { value, ..self.clone() }
     }
