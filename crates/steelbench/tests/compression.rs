@@ -131,12 +131,11 @@ fn innodb_compresses_rows_and_pages_as_it_is_told() {
                     WHERE table_schema = 'steelbench' AND table_name <> 'made_by_steelbench'";
         let told = root.cell(told).unwrap().unwrap();
         let files = std::fs::read_dir(server.folder().join("data/steelbench")).unwrap().flatten();
-        let of_data = |name: &std::ffi::OsStr| {
-            let name = name.to_str().unwrap();
-            name.ends_with(".ibd") && !name.starts_with("made_by")
+        let of_data = |file: &std::path::Path| {
+            file.extension().is_some_and(|end| end == "ibd") && !file.ends_with("made_by_steelbench.ibd")
         };
         let on_disk: u64 = files
-            .filter(|file| of_data(&file.file_name()))
+            .filter(|file| of_data(&file.path()))
             .map(|file| std::os::unix::fs::MetadataExt::blocks(&file.metadata().unwrap()) * 512)
             .sum();
         common::end(child).expect(0);
@@ -163,6 +162,26 @@ fn innodb_compresses_rows_and_pages_as_it_is_told() {
             before = stored;
         }
     }
+}
+
+/// The server is there, and lacks one thing: not MariaDB is what is not installed.
+#[test]
+fn a_level_that_a_server_was_built_without_is_left_out_and_said_so() {
+    let is_there = |method: &&str| Path::new(&format!("/usr/lib/mysql/plugin/provider_{method}.so")).exists();
+    let lacking = ["snappy", "lzma", "bzip2", "lzo", "lz4"].into_iter().find(|method| !is_there(method));
+    let Some(method) = lacking.filter(|_| !servers::installed::mariadb_installations().is_empty()) else {
+        return skipped("a MariaDB server that lacks a plugin for compression is needed");
+    };
+    let lab = Lab::with(&format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\n[workload]\nprobe = \"lookup\"\nrows = 10\nlookups = 1\n\
+         [[level]]\nfactor = \"pages\"\nname = \"plain\"\nset = {{ \"target.compression\" = \"none\" }}\n\
+         [[level]]\nfactor = \"pages\"\nname = \"other\"\nif_installed = true\n\
+         set = {{ \"target.compression\" = \"page-{method}\" }}\n"
+    ));
+    let checked = lab.steelbench(&["check", "e.toml"]).expect(0);
+    let told = checked.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let says = format!("level other of pages is left out, this server was built without {method}");
+    assert!(told.contains(&says) && !told.contains("not installed"), "{told}");
 }
 
 #[test]

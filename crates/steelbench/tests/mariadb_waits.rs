@@ -209,8 +209,13 @@ impl Screen {
         let size = libc::winsize { ws_row: 40, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0 };
         // SAFETY: both numbers are written; the descriptors are ours alone from here on.
         let (ours, theirs) = unsafe {
-            let made =
-                libc::openpty(&mut ours, &mut theirs, std::ptr::null_mut(), std::ptr::null_mut(), &size);
+            let made = libc::openpty(
+                &raw mut ours,
+                &raw mut theirs,
+                std::ptr::null_mut(),
+                std::ptr::null(),
+                &raw const size,
+            );
             assert_eq!(made, 0);
             (OwnedFd::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs))
         };
@@ -248,8 +253,8 @@ impl Screen {
 
 /// The lines of a screen on which this was written: cursor positions and clearing are followed, colours are not.
 fn lines(bytes: &[u8]) -> String {
-    const BLANK: [[char; 200]; 40] = [[' '; 200]; 40];
-    let (mut cells, mut row, mut column) = (BLANK, 0, 0);
+    let blank = vec![[' '; 200]; 40];
+    let (mut cells, mut row, mut column) = (blank.clone(), 0, 0);
     let text = String::from_utf8_lossy(bytes);
     let mut signs = text.chars();
     while let Some(sign) = signs.next() {
@@ -269,7 +274,7 @@ fn lines(bytes: &[u8]) -> String {
                 row = numbers.next().unwrap_or(1) - 1;
                 column = numbers.next().unwrap_or(1) - 1;
             }
-            Some('J') => cells = BLANK,
+            Some('J') => cells.clone_from(&blank),
             _ => {}
         }
     }
