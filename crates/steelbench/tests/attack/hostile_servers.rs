@@ -182,7 +182,7 @@ mod of_mariadb {
     /// Requests for a login that is weaker than it should be, or that there is not.
     fn logins(random: &mut Random) -> Piece {
         let switch =
-            |plugin: &str| packet(&[b"\xfe", plugin.as_bytes(), b"\01234567890123456789\0"].concat());
+            |plugin: &str| packet(&[b"\xfe", plugin.as_bytes(), b"\x001234567890123456789\0"].concat());
         let choices = [
             switch("mysql_clear_password"),
             switch("mysql_old_password"),
