@@ -47,7 +47,9 @@ pub trait Server: fmt::Display {
     /// # Errors
     /// When the server refuses or does not answer in time, or this is not done for the engine.
     fn queries(&self, _limits: QueryLimits, _stop: &Stop) -> Result<Box<dyn QueryReader>, ServerError> {
-        Err(ServerError::new("the statements of this engine's servers are not read; known are those of PostgreSQL and MariaDB"))
+        Err(ServerError::new(
+            "the statements of this engine's servers are not read; known are those of PostgreSQL and MariaDB",
+        ))
     }
     /// Reads rows of a table, so many at most, spread over it.
     ///

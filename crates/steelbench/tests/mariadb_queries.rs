@@ -60,7 +60,8 @@ fn plant(server: &PrivateServer) {
         }
     }
     client.run("CREATE TEMPORARY TABLE gone (a int)").unwrap();
-    client.run("SELECT a FROM gone WHERE a = 'S3cret'; DROP TABLE gone").unwrap();
+    client.run("SELECT a FROM gone WHERE a = 'S3cret'").unwrap();
+    client.run("DROP TABLE gone").unwrap();
 }
 
 fn json(ended: &Ended) -> Value {

@@ -147,7 +147,7 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         // What has no plan says why, and nothing of ours is there.
         let temporary = &found["statements"][number(&found, "SELECT * FROM gone") - 1];
         assert!(
-            temporary["not_explained"].as_str().unwrap().contains("does not exist: it is gone, temporary"),
+            temporary["not_explained"].as_str().unwrap().contains("it is gone, temporary"),
             "{temporary}"
         );
         let utility = &found["statements"][number(&found, "ALTER ROLE postgres PASSWORD") - 1];
@@ -324,7 +324,7 @@ fn plans_of_the_log_tell_what_ran() {
         lab.write("server.log", &cluster.log_since(0));
         let ended = lab.steelbench(&["queries", url, "--auto-explain", "server.log", "--json"]).expect(0);
         let found = json(&ended);
-        assert!(!ended.stdout.contains("707"), "a constant of the log is shown");
+        assert!(!ended.stdout.contains("= 707"), "a constant of the log is shown");
         let of = |text: &str| {
             let statement = &found["statements"][number(&found, text) - 1];
             let logged =

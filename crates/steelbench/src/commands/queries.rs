@@ -77,8 +77,7 @@ fn examined(
         let quotes = super::plan::quotes(snapshot.engine);
         statement.text = shown(&statement.text, quotes, arguments.literals);
         // An error may quote the text.
-        statement.not_explained =
-            statement.not_explained.take().map(|why| observations::redacted(&why));
+        statement.not_explained = statement.not_explained.take().map(|why| observations::redacted(&why));
         statement.plans.iter_mut().for_each(|found| clean(&mut found.plan, quotes, arguments.literals));
     }
     found
