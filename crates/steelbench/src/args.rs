@@ -5,12 +5,14 @@ mod pg;
 mod psql;
 mod quick;
 mod time;
+mod try_change;
 
 pub use mariadb::MariaDb;
 pub use pg::{Pg, Scripts, Variation};
 pub use psql::Psql;
 pub use quick::{Disk, Files, Load, Output, Quick, Sync};
 pub use time::Time;
+pub use try_change::Try;
 
 use crate::output::Form;
 use analysis::runs::Limit;
@@ -64,6 +66,8 @@ pub enum Command {
     Size(Size),
     /// Explain plans in files: SQL Server's ShowPlan XML, EXPLAIN of PostgreSQL, MariaDB and MySQL; needs no server
     Plan(Plan),
+    /// Measure what an index, or to drop one, or a setting makes of each statement
+    Queries(Box<Queries>),
     /// Say what a recorded run would do with other connections, processors or devices, with the error of the model
     Predict(Predict),
     /// Compare published benchmark results: TPC-C, TPC-E, TPC-H, or any file of scores
@@ -463,6 +467,19 @@ pub struct Plan {
     pub literals: bool,
     #[command(flatten)]
     pub form: Form,
+}
+
+#[derive(Debug, Args)]
+pub struct Queries {
+    #[command(subcommand)]
+    pub command: Option<QueriesCommand>,
+}
+
+/// What is done about statements.
+#[derive(Debug, Subcommand)]
+pub enum QueriesCommand {
+    /// Try an index, the drop of one or a setting on a copy of a database: what each statement gains or loses
+    Try(Box<Try>),
 }
 
 #[derive(Debug, Args)]
