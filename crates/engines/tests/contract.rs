@@ -350,8 +350,8 @@ fn tells_the_plans_of_statements(own: &Target) {
     let all = [
         by_id(7),
         by_id(8),
-        asked(&["DELETE FROM orders"], Some(Vec::new())),
-        asked(&["SELECT nothing FROM nowhere"], Some(Vec::new())),
+        asked(&["DELETE FROM orders WHERE id > 0"], Some(Vec::new())),
+        asked(&["SELECT a FROM nowhere"], Some(Vec::new())),
         asked(&["CREATE TABLE made (a INTEGER)"], Some(Vec::new())),
     ];
     let plans = instance.plans(&all).unwrap();

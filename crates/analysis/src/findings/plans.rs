@@ -96,7 +96,11 @@ impl<'s> Sides<'s> {
         let others = changed.len().saturating_sub(NAMED);
         changed.truncate(NAMED);
         if let Some((_, last)) = changed.last_mut().filter(|_| others > 0) {
-            last.text += &format!(" So have those of {} more.", wording::count(others, "statement"));
+            last.text = format!(
+                "{} Those of {} more have changed too.",
+                last.text,
+                wording::count(others, "statement")
+            );
         }
         changed.into_iter().map(|(_, finding)| finding).collect()
     }

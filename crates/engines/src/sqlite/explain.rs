@@ -51,7 +51,12 @@ pub fn explain(
 pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, String>> {
     each(asked, |own| {
         let text = plan(connection, &own.statement.sql(|number| format!("?{number}")));
-        text.map(|text| Planned { text, ..Planned::default() }).map_err(|error| error.to_string())
+        match text {
+            // Of an INSERT of values, and where all rows are deleted.
+            Ok(text) if text.is_empty() => Err("SQLite has no steps to tell of it".to_owned()),
+            Ok(text) => Ok(Planned { text, ..Planned::default() }),
+            Err(error) => Err(error.to_string()),
+        }
     })
 }
 
