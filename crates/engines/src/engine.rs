@@ -23,7 +23,8 @@ pub trait Engine: Send + Sync {
     /// Version and compile options, for the environment record, of what these configurations use.
     /// Where a server cannot be asked, the answer says so, also when somebody asks to stop meanwhile.
     fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion;
-    /// What a configuration needs of this engine that is not installed on this machine: a program, a library.
+    /// What a configuration needs of this engine that is not installed on this machine, as a clause: `duckdb is not installed:
+    /// ...`, `this server was built without ...`.
     fn missing(&self, _configuration: &Configuration) -> Option<String> {
         None
     }

@@ -1,6 +1,7 @@
 //! Engines under test: the traits that a probe sees, and one folder an engine.
 
 pub mod activity;
+mod altered;
 mod cache;
 mod cancel;
 mod column_store;

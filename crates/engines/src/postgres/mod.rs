@@ -90,7 +90,7 @@ impl Engine for Postgres {
     fn missing(&self, configuration: &Configuration) -> Option<String> {
         let private = configuration.get(settings::URL).is_none();
         let missing = private.then(|| settings::installation(configuration).err()).flatten();
-        missing.map(|error| error.to_string())
+        missing.map(|error| format!("{} is not installed: {error}", self.name()))
     }
 
     fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
@@ -127,7 +127,7 @@ impl Engine for Postgres {
 
     fn put_back(&self, folder: &Path, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
         let dropped = own_database::drop_all(folder, configurations)?;
-        Ok([dropped, altered::put_back(folder, configurations)?].concat())
+        Ok([dropped, crate::altered::put_back::<Self>(folder, configurations)?].concat())
     }
 
     fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {
