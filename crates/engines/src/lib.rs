@@ -22,6 +22,7 @@ mod planned;
 pub mod postgres;
 mod preflight;
 mod private;
+mod query_reader;
 mod request;
 mod rows;
 #[cfg(feature = "parquet")]
@@ -46,6 +47,7 @@ pub use files::{FileSet, Role};
 pub use key::{Key, Placement};
 pub use planned::{Asked, Planned, first_word};
 pub use preflight::{Footprint, Need, Preflight, Space};
+pub use query_reader::{QueryLimits, QueryReader};
 pub use request::{Parameter, Request, Statement};
 pub use rows::{Rows, Texts, Values, day};
 pub use server::{LiveObserver, ObserveOptions, Server, ServerError, Servers};

@@ -39,10 +39,7 @@ fn main() -> std::process::ExitCode {
         Command::Sync(sync) => commands::sync::sync(&sync),
         Command::Time(time) => commands::time::time(&time),
         Command::Plan(plan) => commands::plan::plan(&plan),
-        Command::Queries(queries) => match queries.command {
-            Some(args::QueriesCommand::Try(own)) => commands::try_change::try_change(&own),
-            None => Err(Failure::usage("say what to do: `steelbench queries try`")),
-        },
+        Command::Queries(queries) => commands::queries::queries(&queries),
         #[cfg(feature = "parquet")]
         Command::SortOrder(sort_order) => commands::sort_order::sort_order(&sort_order),
         #[cfg(not(feature = "parquet"))]

@@ -22,7 +22,7 @@ pub struct Try {
     /// Index to try: "CREATE INDEX ON orders (customer)"; repeatable
     #[arg(long, value_name = "SQL")]
     pub index: Vec<String>,
-    /// Index to try without; for MariaDB "NAME ON TABLE"; repeatable
+    /// Index to try without, by its name or a DROP INDEX; for MariaDB "NAME ON TABLE"; repeatable
     #[arg(long, value_name = "NAME")]
     pub drop: Vec<String>,
     /// Setting to try: `enable_seqscan=off`, `work_mem=64MB`; repeatable
