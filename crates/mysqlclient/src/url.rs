@@ -51,9 +51,12 @@ impl Url {
         };
         let some = |text: &str| match decoded(text)? {
             // What was meant as a URL: a password may be in it, which is not repeated.
-            text if text.contains('=') || (text.contains(':') && text.contains(['/', '@'])) => Err(ConfigError(
-                "the name of a user or a database looks like a URL, a login or a connection string".into(),
-            )),
+            text if text.contains('=') || (text.contains(':') && text.contains(['/', '@'])) => {
+                Err(ConfigError(
+                    "the name of a user or a database looks like a URL, a login or a connection string"
+                        .into(),
+                ))
+            }
             text => Ok(Some(text).filter(|text| !text.is_empty())),
         };
         let mut parameters = Vec::new();
