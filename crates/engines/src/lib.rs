@@ -21,6 +21,7 @@ pub mod parquet;
 pub mod postgres;
 mod preflight;
 mod private;
+mod query_reader;
 mod request;
 mod rows;
 #[cfg(feature = "parquet")]
@@ -44,6 +45,7 @@ pub use engine::{
 pub use files::{FileSet, Role};
 pub use key::{Key, Placement};
 pub use preflight::{Footprint, Need, Preflight, Space};
+pub use query_reader::{QueryLimits, QueryReader};
 pub use request::{Parameter, Request, Statement};
 pub use rows::{Rows, Texts, Values, day};
 pub use server::{LiveObserver, ObserveOptions, Server, ServerError, Servers};

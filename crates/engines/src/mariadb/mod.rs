@@ -10,7 +10,8 @@
 //! - `dialect`: how its tables and operations are written
 //! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`: plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
-//! - `waits`: what sessions wait for; `by_url`, `survey`: servers that run already, observed and asked how they are set
+//! - `waits`: what sessions wait for; `by_url`, `survey`: servers that run already, observed and asked how they are set;
+//!   `queries`: their statements, plans and indexes
 
 mod admin;
 mod altered;
@@ -24,6 +25,7 @@ mod instance;
 mod kept;
 mod load;
 mod preflight;
+mod queries;
 pub mod server;
 mod settings;
 mod survey;

@@ -12,7 +12,7 @@
 //! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`: plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
 //! - `waits`: what sessions wait for
-//! - `survey`: what a server is and how it is set
+//! - `survey`: what a server is and how it is set; `queries`: its statements, plans and indexes
 
 mod admin;
 mod altered;
@@ -26,6 +26,7 @@ mod kept;
 mod load;
 mod own_database;
 mod preflight;
+mod queries;
 #[cfg(feature = "parquet")]
 mod sample;
 pub mod server;
@@ -37,7 +38,7 @@ mod wire;
 use crate::setup::Setup;
 use crate::{
     Ability, CacheState, Engine, EngineError, Folders, Host, LiveObserver, Need, ObserveOptions, Preflight,
-    Server, ServerError, Servers, Stop, Table, WaitType,
+    QueryLimits, QueryReader, Server, ServerError, Servers, Stop, Table, WaitType,
 };
 #[cfg(test)]
 pub(crate) use dialect::PostgresDialect;
@@ -202,6 +203,10 @@ impl Server for Config {
 
     fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
         survey::survey(self, stop)
+    }
+
+    fn queries(&self, limits: QueryLimits, stop: &Stop) -> Result<Box<dyn QueryReader>, ServerError> {
+        Ok(Box::new(queries::Reader::start(self, limits, stop)?))
     }
 
     #[cfg(feature = "parquet")]

@@ -10,6 +10,7 @@ pub mod pg;
 pub mod plan;
 pub mod predict;
 pub mod profile;
+pub mod queries;
 pub mod recorded;
 pub mod results;
 pub mod run;
