@@ -479,7 +479,7 @@ pub struct Queries {
     /// Keep so many statements, those that took most time
     #[arg(long, value_name = "N", default_value = "100")]
     pub statements: usize,
-    /// Have the server make plans for so many of them; none is run
+    /// Have the server make so many plans, for those of them that took most time; none is run
     #[arg(long, value_name = "N", default_value = "50")]
     pub plans: usize,
     /// Read tables and indexes of so many databases, those with most time
