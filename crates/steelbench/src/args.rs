@@ -5,12 +5,14 @@ mod pg;
 mod psql;
 mod quick;
 mod time;
+mod try_change;
 
 pub use mariadb::MariaDb;
 pub use pg::{Pg, Scripts, Variation};
 pub use psql::Psql;
 pub use quick::{Disk, Files, Load, Output, Quick, Sync};
 pub use time::Time;
+pub use try_change::Try;
 
 use crate::output::Form;
 use analysis::runs::Limit;
@@ -468,8 +470,10 @@ pub struct Plan {
 }
 
 #[derive(Debug, Args)]
-#[command(disable_help_flag = true)]
+#[command(disable_help_flag = true, args_conflicts_with_subcommands = true)]
 pub struct Queries {
+    #[command(subcommand)]
+    pub command: Option<QueriesCommand>,
     /// The server: postgres:// or mariadb://user@host:port/database, keyword=value pairs or the name of a database
     /// [default: PG* variables]
     pub server: Option<String>,
@@ -506,6 +510,13 @@ pub struct Queries {
     /// Print this help
     #[arg(long, action = ArgAction::Help)]
     pub help: Option<bool>,
+}
+
+/// What is done about statements.
+#[derive(Debug, Subcommand)]
+pub enum QueriesCommand {
+    /// Try an index, the drop of one or a setting on a copy of a database: what each statement gains or loses
+    Try(Box<Try>),
 }
 
 #[derive(Debug, Args)]

@@ -15,8 +15,8 @@ use crate::private::files::{allocated_bytes, evict, last_lines, walk};
 use crate::private::wait_for;
 use crate::setup::Setup;
 use crate::{
-    CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Fill, Folders,
-    Instance, Operation, Table, WaitCollector, Work, lock, open_files,
+    Asked, CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Fill,
+    Folders, Instance, Operation, Planned, Table, WaitCollector, Work, lock, open_files,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -278,6 +278,12 @@ impl Instance for MariaInstance {
         client.set_stop(self.cancel.stop());
         let sql = self.statements()?.get(operation).map_or("", |statement| statement.sql.as_str());
         explain::explain(&mut client, sql, table, analyze)
+    }
+
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+        let mut client = self.load.connect()?;
+        client.set_stop(self.cancel.stop());
+        Ok(explain::plans(&mut client, asked))
     }
 
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {

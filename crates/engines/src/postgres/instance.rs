@@ -16,8 +16,8 @@ use crate::private::files::last_lines;
 use crate::private::process::parent;
 use crate::private::wait_for;
 use crate::{
-    CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Fill, Folders,
-    Instance, ObserveOptions, Operation, Table, WaitCollector, Work, lock, open_files,
+    Asked, CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Fill,
+    Folders, Instance, ObserveOptions, Operation, Planned, Table, WaitCollector, Work, lock, open_files,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -308,6 +308,12 @@ impl Instance for PostgresInstance {
         let mut client = Client::connect(&self.load()).map_err(failed_at("connecting"))?;
         client.set_stop(self.cancel.stop(), Duration::ZERO);
         explain::explain(&mut client, operation_sql(self.statements()?, operation), table, analyze)
+    }
+
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+        let mut client = Client::connect(&self.load()).map_err(failed_at("connecting"))?;
+        client.set_stop(self.cancel.stop(), Duration::ZERO);
+        explain::plans(&mut client, asked)
     }
 
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {

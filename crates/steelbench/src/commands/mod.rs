@@ -23,6 +23,7 @@ pub mod sort_order;
 pub mod survey;
 pub mod sync;
 pub mod time;
+pub mod try_change;
 pub mod waits;
 #[cfg(feature = "watch")]
 mod watch;

@@ -1,8 +1,9 @@
 //! `steelbench queries`: a server's statements, plans and indexes.
 
 use super::plan::clean;
+use super::try_change::try_change;
 use super::waits::{failure, heard, server};
-use crate::args::Queries as Arguments;
+use crate::args::{Queries as Arguments, QueriesCommand};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Replace};
 use crate::signals;
@@ -19,6 +20,9 @@ const LOOKS_S: f64 = 0.5;
 
 /// Shows which statements cost what, which plans they run, and which indexes earn their keep. Changes nothing on the server.
 pub fn queries(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if let Some(QueriesCommand::Try(own)) = &arguments.command {
+        return try_change(own);
+    }
     let logged = read_logs(&arguments.auto_explain)?;
     let given = arguments.server.as_deref();
     let url = arguments.mariadb.url(&arguments.psql, given).map_err(Failure::usage)?;
