@@ -267,7 +267,7 @@ mod tests {
             (":S3c@h u:S3c@", ":***@h u:***@"),
             ("postgres://u:S?3/c@h", "postgres://u:*****@h"),
             ("postgres://u:S@3@c@h", "postgres://u:*****@h"),
-            ("mariadb://u@h/x:%2fu:S3c%40h", "mariadb://u@h/x:******%40h"),
+            ("mariadb://u@h/x:%2fu:S3c%40h", "mariadb://u@h/x:********%40h"),
             (r#""url": "postgres:\/\/u:S3c@h""#, r#""url": "postgres:\/\/u:***@h""#),
             (r"postgres://u\u003aS3c@h", r"postgres://u\u003a***@h"),
             ("host=h password=S3c user=u", "host=h password=*** user=u"),
