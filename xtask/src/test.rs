@@ -74,11 +74,8 @@ pub fn live(engines: &[String]) -> Result<(), String> {
         ));
     }
     // One test after the other: they share the server.
-    let runs = [
-        ["steelbench", "sqlserver", "live"],
-        ["engines", "sqlserver", ""],
-        ["engines", "contract", ""],
-    ];
+    let runs =
+        [["steelbench", "sqlserver", "live"], ["engines", "sqlserver", ""], ["engines", "contract", ""]];
     for [package, test, name] in runs {
         let arguments = ["test", "--package", package, "--features", "sqlserver", "--test", test, name, "--"];
         let given = ["--nocapture", "--test-threads=1"];

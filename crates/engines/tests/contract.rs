@@ -9,7 +9,9 @@
 mod common;
 mod skeleton;
 
-use common::{LONG, duckdb_libraries, folder, installations, mariadb_installations, private, sql_server, until};
+use common::{
+    LONG, duckdb_libraries, folder, installations, mariadb_installations, private, sql_server, until,
+};
 use engines::{
     Ability, Answer, Cancel, CancelReason, Column, ConnectionSet, DataType, DefaultValue, Engine,
     EngineError, Fill, Filter, Folders, Host, Instance, Key, Operation, Output, Parameter, Permits, Request,
@@ -309,7 +311,9 @@ fn fills_tables_with_every_type_of_value(own: &Target) {
     let has_plans = own.engine.name() != "sqlserver";
     assert!(!has_plans || explained.plan.is_some_and(|plan| !plan.is_empty()), "{}", own.name);
     assert!(
-        !has_pages(own) || own.name == STAND_IN || explained.pages.is_none_or(|pages| (45..=55).contains(&pages)),
+        !has_pages(own)
+            || own.name == STAND_IN
+            || explained.pages.is_none_or(|pages| (45..=55).contains(&pages)),
         "{}: {:?}",
         own.name,
         explained.pages

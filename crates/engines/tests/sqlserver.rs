@@ -67,7 +67,11 @@ fn answers(set: &mut dyn ConnectionSet, count: usize) -> Vec<Answer> {
     answers
 }
 
-fn ask(set: &mut dyn ConnectionSet, number: usize, request: &Request<'_>) -> Result<Vec<Results>, EngineError> {
+fn ask(
+    set: &mut dyn ConnectionSet,
+    number: usize,
+    request: &Request<'_>,
+) -> Result<Vec<Results>, EngineError> {
     set.send(number, request).unwrap();
     answers(set, 1).remove(0).result.map(|done| done.results)
 }
@@ -97,7 +101,8 @@ fn rows_are_inserted_by_statements_in_batches_in_bulk_and_by_a_procedure() {
         let mut set = instance.connect(2).unwrap();
         let set = set.as_mut();
         let some = [keys(0..10), keys(10..20), keys(20..30)];
-        ask(set, 0, &Request::Batch { operation: INSERT, file: 0, keys: &some[0], pipelined: false }).unwrap();
+        ask(set, 0, &Request::Batch { operation: INSERT, file: 0, keys: &some[0], pipelined: false })
+            .unwrap();
         ask(set, 1, &Request::Batch { operation: INSERT, file: 0, keys: &some[1], pipelined: true }).unwrap();
         ask(set, 0, &Request::Bulk { operation: INSERT, file: 0, keys: &some[2] }).unwrap();
         assert_eq!(scanned(set), numbers("30", "60"), "{data_type:?}");
@@ -197,7 +202,10 @@ fn the_layout_is_made_and_what_does_not_take_is_told() {
     // A file of 2 TiB is cut off to 1 by this server.
     let too_large = [("target.data_size", Value::Integer(2 << 40))];
     let error = prepare(&url, &too_large, DataType::Uuid).err().unwrap();
-    assert!(matches!(&error, EngineError::SettingIgnored { setting, .. } if setting == "target.data_size"), "{error}");
+    assert!(
+        matches!(&error, EngineError::SettingIgnored { setting, .. } if setting == "target.data_size"),
+        "{error}"
+    );
     instance(&url, &[], DataType::Uuid).remove().unwrap();
 }
 

@@ -6,10 +6,8 @@ mod common;
 mod servers;
 
 use common::{Lab, end, signal, wait_until};
-use mssql_mock_tds::query_response::{
-    ColumnDefinition, ColumnValue, QueryResponse, Row, SqlDataType,
-};
 use mssql_mock_tds::MockTdsServer;
+use mssql_mock_tds::query_response::{ColumnDefinition, ColumnValue, QueryResponse, Row, SqlDataType};
 use servers::installed::sql_server_stand_in;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;

@@ -270,13 +270,18 @@ mod tests {
         let created = own("page", Some(true)).create(&table(columns(), &["id"])).unwrap();
         assert_eq!(
             created,
-            ["CREATE TABLE [t] ([id] bigint NOT NULL, CONSTRAINT [pk_t] PRIMARY KEY CLUSTERED ([id]) WITH (FILLFACTOR = 90, \
-              DATA_COMPRESSION = PAGE, OPTIMIZE_FOR_SEQUENTIAL_KEY = ON))"]
+            [
+                "CREATE TABLE [t] ([id] bigint NOT NULL, CONSTRAINT [pk_t] PRIMARY KEY CLUSTERED ([id]) WITH (FILLFACTOR = 90, \
+              DATA_COMPRESSION = PAGE, OPTIMIZE_FOR_SEQUENTIAL_KEY = ON))"
+            ]
         );
         let created = own("row", None).create(&table(columns(), &[])).unwrap();
         assert_eq!(created, ["CREATE TABLE [t] ([id] bigint NOT NULL) WITH (DATA_COMPRESSION = ROW)"]);
         let created = own("columnstore", None).create(&table(columns(), &["id"])).unwrap();
-        assert!(created[0].contains("PRIMARY KEY NONCLUSTERED ([id]) WITH (FILLFACTOR = 90))"), "{created:?}");
+        assert!(
+            created[0].contains("PRIMARY KEY NONCLUSTERED ([id]) WITH (FILLFACTOR = 90))"),
+            "{created:?}"
+        );
         assert_eq!(created[1], "CREATE CLUSTERED COLUMNSTORE INDEX [columns_t] ON [t]");
     }
 
@@ -302,6 +307,9 @@ mod tests {
     fn names_and_texts_are_quoted_and_transactions_are_spelled() {
         assert_eq!(quote_name("a]b"), "[a]]b]");
         assert_eq!(quote_literal("a'b"), "N'a''b'");
-        assert_eq!((spelled(" Begin "), spelled("END"), spelled("SELECT 1")), ("BEGIN TRANSACTION", "COMMIT TRANSACTION", "SELECT 1"));
+        assert_eq!(
+            (spelled(" Begin "), spelled("END"), spelled("SELECT 1")),
+            ("BEGIN TRANSACTION", "COMMIT TRANSACTION", "SELECT 1")
+        );
     }
 }

@@ -75,7 +75,8 @@ impl Engine for SqlServer {
         if cfg!(not(feature = "sqlserver")) {
             return Some(NOT_BUILT.into());
         }
-        let is_named = configuration.get(settings::URL).is_some() || std::env::var_os(SERVER_VARIABLE).is_some();
+        let is_named =
+            configuration.get(settings::URL).is_some() || std::env::var_os(SERVER_VARIABLE).is_some();
         let path = settings::URL.path();
         (!is_named).then(|| format!("no SQL Server is named: set {path}, or the variable {SERVER_VARIABLE}"))
     }

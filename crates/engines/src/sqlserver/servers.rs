@@ -1,8 +1,8 @@
 //! Servers that run already, by URL.
 
+use super::SqlServer;
 #[cfg(feature = "sqlserver")]
 use super::live;
-use super::SqlServer;
 use crate::{Server, ServerError, Servers};
 use observations::{Advice, Survey, SurveyedServer};
 

@@ -1,6 +1,6 @@
 //! What `[target]` can say of SQL Server.
 
-use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
+use experiment::{Configuration, Invalid, Kind, Value, settings};
 use std::collections::BTreeMap;
 
 /// The most bytes of a file (16 TiB), and the fewest of one that `CREATE DATABASE` makes.

@@ -439,7 +439,10 @@ mod tests {
         assert_eq!(since(COUNTERS[2].view.sql), 13, "processor time of schedulers came with 2016");
         assert_eq!(since(&page_owner(5, 1, 900)), 15);
         assert_eq!(since(OWN_SEQUENTIAL_KEYS.sql), 15);
-        assert_eq!((since(INSTANT_FILES.sql), since(&session_waits("51, 52")), since(&session_use("51"))), (13, 13, 11));
+        assert_eq!(
+            (since(INSTANT_FILES.sql), since(&session_waits("51, 52")), since(&session_use("51"))),
+            (13, 13, 11)
+        );
         let options = [
             ("recovery_model_desc", 11),
             ("page_verify_option_desc", 11),

@@ -140,12 +140,15 @@ mod tests {
         let of = |values: Values, data_type| value(&values, 0, &Column::new("c", data_type)).unwrap();
         assert_eq!(of(Values::Same(7), DataType::Int), ColumnValues::Int(7));
         assert_eq!(of(Values::Integers(vec![7]), DataType::BigInt), ColumnValues::BigInt(7));
-        let ColumnValues::Decimal(parts) = of(Values::Decimals(vec![-123]), DataType::Decimal) else { panic!() };
+        let ColumnValues::Decimal(parts) = of(Values::Decimals(vec![-123]), DataType::Decimal) else {
+            panic!()
+        };
         assert_eq!(parts.to_string(), "-1.23");
         // 2000-01-01 is day 730,119 of the calendar that begins with day 0 on 0001-01-01 (documented for `date`).
         let day = of(Values::Dates(vec![10_957]), DataType::Date);
         assert_eq!(day, ColumnValues::Date(SqlDate::create(730_119).unwrap()));
-        let ColumnValues::DateTime2(moment) = of(Values::Timestamps(vec![86_399]), DataType::Timestamp) else {
+        let ColumnValues::DateTime2(moment) = of(Values::Timestamps(vec![86_399]), DataType::Timestamp)
+        else {
             panic!()
         };
         assert_eq!((moment.days, moment.time.time_nanoseconds), (719_162, 863_990_000_000));

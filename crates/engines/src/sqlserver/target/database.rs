@@ -93,7 +93,9 @@ impl Database {
         let inside = connect(&self.config, DATABASE, &self.cancel.stop(), PREPARING)?;
         *lock(&self.inside) = Some(inside);
         if wanted.layout.names_files() {
-            let files = self.view(&views::OWN_FILES)?.map_err(|why| EngineError::failed("reading back the files", why))?;
+            let files = self
+                .view(&views::OWN_FILES)?
+                .map_err(|why| EngineError::failed("reading back the files", why))?;
             wanted.layout.verify(&files, data, log)?;
         }
         Ok(())
@@ -118,7 +120,10 @@ impl Database {
     }
 
     /// The rows of a view, or why there are none.
-    pub fn view(&self, view: &View) -> Result<Result<crate::sqlserver::live::rows::Rows, String>, EngineError> {
+    pub fn view(
+        &self,
+        view: &View,
+    ) -> Result<Result<crate::sqlserver::live::rows::Rows, String>, EngineError> {
         self.ask(|client| ask(client, view).map_err(failed_at(view.name)))
     }
 
@@ -151,7 +156,8 @@ fn creating() -> String {
 }
 
 /// Why a database of that name is in the way.
-pub const IS_FOREIGN: &str = "there is one that Steelbench did not make, and it is not touched; rename it, or use another server";
+pub const IS_FOREIGN: &str =
+    "there is one that Steelbench did not make, and it is not touched; rename it, or use another server";
 
 /// Connects for administration, to a database.
 fn connect(config: &Config, database: &str, stop: &Stop, patience: Duration) -> Result<Client, EngineError> {

@@ -12,8 +12,8 @@ use crate::sqlserver::live::rows::Rows;
 use crate::sqlserver::live::views;
 use crate::sqlserver::settings::{COMPRESSION, FINAL_CHECKPOINT, SEQUENTIAL_KEY, server_settings};
 use crate::{
-    CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Instance, Operation,
-    Table, WaitCollector, Work, open_files,
+    CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Instance,
+    Operation, Table, WaitCollector, Work, open_files,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -91,7 +91,8 @@ impl MssqlInstance {
         ] {
             let Some(wanted) = wanted else { continue };
             let found = self.database.view(&view)?.map_err(|why| EngineError::failed(setting, why))?;
-            for table in tables.iter().filter(|table| setting == COMPRESSION.path() || !table.key.is_empty()) {
+            for table in tables.iter().filter(|table| setting == COMPRESSION.path() || !table.key.is_empty())
+            {
                 let row = found.iter().find(|row| row.get("name") == Some(table.name));
                 let got = row.map(|row| row.text("value")).unwrap_or_default();
                 if got != wanted {
@@ -139,11 +140,16 @@ impl Instance for MssqlInstance {
         // Index 0 is the heap, 1 the clustered index.
         let rows_of = |rows: Rows| {
             let own = rows.iter().find(|row| {
-                row.get("name") == Some(table.name) && row.parse::<u32>("index_id").is_some_and(|index| index < 2)
+                row.get("name") == Some(table.name)
+                    && row.parse::<u32>("index_id").is_some_and(|index| index < 2)
             });
             own.and_then(|row| row.parse("data_pages"))
         };
-        Ok(Explained { pages: tables.and_then(rows_of), page_bytes: Some(PAGE_BYTES), ..Explained::default() })
+        Ok(Explained {
+            pages: tables.and_then(rows_of),
+            page_bytes: Some(PAGE_BYTES),
+            ..Explained::default()
+        })
     }
 
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
@@ -152,8 +158,14 @@ impl Instance for MssqlInstance {
         let statements = self.statements.get().ok_or_else(missing)?;
         let checkpoints = self.final_checkpoint.then(|| Arc::clone(&self.database));
         let sessions = Arc::clone(&self.sessions);
-        let opened =
-            MssqlConnections::connect(&self.config, connections, statements, sessions, checkpoints, &self.cancel)?;
+        let opened = MssqlConnections::connect(
+            &self.config,
+            connections,
+            statements,
+            sessions,
+            checkpoints,
+            &self.cancel,
+        )?;
         Ok(Box::new(opened))
     }
 
@@ -173,7 +185,10 @@ impl Instance for MssqlInstance {
 
     fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
         let sum = |rows: Rows| {
-            rows.iter().map(|row| row.parse::<u64>("used_pages")).sum::<Option<u64>>().map(|pages| pages * PAGE_BYTES)
+            rows.iter()
+                .map(|row| row.parse::<u64>("used_pages"))
+                .sum::<Option<u64>>()
+                .map(|pages| pages * PAGE_BYTES)
         };
         Ok(self.tables()?.and_then(sum))
     }

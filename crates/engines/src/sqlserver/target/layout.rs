@@ -3,8 +3,8 @@
 use super::super::dialect::{quote_literal, quote_name};
 use super::super::live::rows::Rows;
 use super::super::settings::{
-    DATA_FILES, DATA_GROWTH, DATA_PATH, DATA_SIZE, DELAYED_DURABILITY, FILEGROUP, LOG_GROWTH, LOG_PATH, LOG_SIZE,
-    PAGE_VERIFY, READ_COMMITTED_SNAPSHOT, RECOVERY, SNAPSHOT_ISOLATION,
+    DATA_FILES, DATA_GROWTH, DATA_PATH, DATA_SIZE, DELAYED_DURABILITY, FILEGROUP, LOG_GROWTH, LOG_PATH,
+    LOG_SIZE, PAGE_VERIFY, READ_COMMITTED_SNAPSHOT, RECOVERY, SNAPSHOT_ISOLATION,
 };
 use crate::EngineError;
 use experiment::Configuration;
@@ -126,7 +126,8 @@ impl Layout {
         let mut sql = format!("CREATE DATABASE {}", quote_name(DATABASE));
         if self.own_filegroup {
             let path = within(data, &format!("{DATABASE}.mdf"));
-            let catalog = format!("(NAME = {}, FILENAME = {})", quote_literal(DATABASE), quote_literal(&path));
+            let catalog =
+                format!("(NAME = {}, FILENAME = {})", quote_literal(DATABASE), quote_literal(&path));
             sql += &format!(" ON PRIMARY {catalog}, FILEGROUP [{DATABASE}_data] DEFAULT {files}");
         } else if !files.is_empty() {
             sql += &format!(" ON PRIMARY {files}");
@@ -206,12 +207,10 @@ pub fn options(configuration: &Configuration) -> Vec<DatabaseOption> {
     let switch = |is_on: bool| if is_on { "ON".to_owned() } else { "OFF".to_owned() };
     let own = configuration;
     [
-        own.get(RECOVERY).map(|model| {
-            option(RECOVERY.path(), "RECOVERY #", "recovery_model_desc", word(model))
-        }),
-        own.get(PAGE_VERIFY).map(|how| {
-            option(PAGE_VERIFY.path(), "PAGE_VERIFY #", "page_verify_option_desc", word(how))
-        }),
+        own.get(RECOVERY)
+            .map(|model| option(RECOVERY.path(), "RECOVERY #", "recovery_model_desc", word(model))),
+        own.get(PAGE_VERIFY)
+            .map(|how| option(PAGE_VERIFY.path(), "PAGE_VERIFY #", "page_verify_option_desc", word(how))),
         own.get(DELAYED_DURABILITY).map(|when| {
             let clause = "DELAYED_DURABILITY = #";
             option(DELAYED_DURABILITY.path(), clause, "delayed_durability_desc", word(when))
@@ -312,7 +311,8 @@ mod tests {
             ("target.snapshot_isolation", Value::Bool(true)),
             ("target.read_committed_snapshot", Value::Bool(false)),
         ]);
-        let seen: Vec<_> = options(&own).into_iter().map(|one| (one.clause, one.column, one.wanted)).collect();
+        let seen: Vec<_> =
+            options(&own).into_iter().map(|one| (one.clause, one.column, one.wanted)).collect();
         let one = |clause: &str, column, wanted: &str| (clause.to_owned(), column, wanted.to_owned());
         assert_eq!(
             seen,
@@ -321,7 +321,11 @@ mod tests {
                 one("PAGE_VERIFY TORN_PAGE_DETECTION", "page_verify_option_desc", "TORN_PAGE_DETECTION"),
                 one("DELAYED_DURABILITY = FORCED", "delayed_durability_desc", "FORCED"),
                 one("ALLOW_SNAPSHOT_ISOLATION ON", "snapshot_isolation_state_desc", "ON"),
-                one("READ_COMMITTED_SNAPSHOT OFF WITH ROLLBACK IMMEDIATE", "is_read_committed_snapshot_on", "0"),
+                one(
+                    "READ_COMMITTED_SNAPSHOT OFF WITH ROLLBACK IMMEDIATE",
+                    "is_read_committed_snapshot_on",
+                    "0"
+                ),
             ]
         );
         assert!(options(&configuration(&[])).is_empty());

@@ -135,8 +135,11 @@ impl MssqlConnections {
                 parameters: Vec::new(),
                 keys: Vec::new(),
             });
-            let told = set.runtime.block_on(connection.run()).map_err(|error| failed_at("preparing a session")(client::said(&error)))?;
-            let number = told.results.first().and_then(|row| row.last.first()?.as_ref()?.parse().ok());
+            let told = set
+                .runtime
+                .block_on(connection.run())
+                .map_err(|error| failed_at("preparing a session")(client::said(&error)))?;
+            let number = told.results.first().and_then(|row| row.last.first()?.as_ref()?.parse::<i32>().ok());
             set.ours.extend(number);
             lock(&set.sessions.ids).extend(number);
             set.idle.push(Some(connection));
@@ -237,7 +240,8 @@ impl Connection {
                 self.run_text(results).await
             }
             Asked::Operation { number, results } => {
-                let parameters = self.parameters.iter().zip(1..).map(|(value, at)| parameter(at, sql_type(value)));
+                let parameters =
+                    self.parameters.iter().zip(1..).map(|(value, at)| parameter(at, sql_type(value)));
                 let parameters = parameters.collect();
                 self.run_prepared(number, parameters, results).await
             }
@@ -313,7 +317,7 @@ impl Connection {
         let no_insert = || DriverError::UsageError("this operation inserts no rows".into());
         let (table, key) = statement.target.as_ref().ok_or_else(no_insert)?;
         let is_integer = statement.integer_key;
-        let rows = self.keys.iter().map(|key| KeyRow::new(*key, is_integer));
+        let rows = std::mem::take(&mut self.keys).into_iter().map(move |key| KeyRow::new(key, is_integer));
         bulk_copy(&mut self.client, table, &[*key]).write_to_server_zerocopy(rows).await?;
         Ok(Done::default())
     }

@@ -50,7 +50,8 @@ impl Host for MssqlHost {
 /// The server that a configuration names, or sqlcmd's variables.
 pub fn config(configuration: &Configuration) -> Result<Config, EngineError> {
     let url = configuration.get(URL).unwrap_or_default();
-    Config::parse(&url).map_err(|error| EngineError::failed(format!("reading {}", URL.path()), error.to_string()))
+    Config::parse(&url)
+        .map_err(|error| EngineError::failed(format!("reading {}", URL.path()), error.to_string()))
 }
 
 /// The server's version, and what of it a trial cannot change: instant file initialization and trace flags.

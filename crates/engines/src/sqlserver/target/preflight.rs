@@ -50,7 +50,8 @@ fn ask(needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight) -> Result<(), En
         // NULL where the server does not know the permission.
         Ok::<_, EngineError>(number(&sql)? != Some(0))
     };
-    let may_create = may("N'master', N'DATABASE'", "CREATE DATABASE")? || may("NULL, NULL", "CREATE ANY DATABASE")?;
+    let may_create =
+        may("N'master', N'DATABASE'", "CREATE DATABASE")? || may("NULL, NULL", "CREATE ANY DATABASE")?;
     if !may_create {
         found.misses(format!(
             "{url}: the login may not make a database, which each trial works in: GRANT CREATE ANY DATABASE, or add it to the \

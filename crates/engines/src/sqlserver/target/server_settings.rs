@@ -49,9 +49,8 @@ pub fn apply(master: &mut Client, wanted: &BTreeMap<String, i64>) -> Result<(), 
     changes.retain(|(_, now, value)| now != value);
     for (name, now, _) in &changes {
         let property = quote_literal(&format!("{WAS}{name}"));
-        let sql = format!(
-            "EXEC [steelbench].sys.sp_addextendedproperty @name = {property}, @value = N'{now}'"
-        );
+        let sql =
+            format!("EXEC [steelbench].sys.sp_addextendedproperty @name = {property}, @value = N'{now}'");
         master.run(&sql).map_err(failed_at("recording the server's settings"))?;
     }
     for (name, _, value) in &changes {

@@ -3,12 +3,12 @@
 
 use super::failed_at;
 use super::load::Sessions;
+use crate::sqlserver::BETWEEN_REQUESTS;
 use crate::sqlserver::live::Config;
 use crate::sqlserver::live::client::{Client, Error};
 use crate::sqlserver::live::reading::{Answer, ask, snapshot, without_benign};
 use crate::sqlserver::live::rows::{Row, Rows};
 use crate::sqlserver::live::views::{self, View};
-use crate::sqlserver::BETWEEN_REQUESTS;
 use crate::{Cancel, Collected, EngineError, EngineUse, PageUse, WaitCollector, lock};
 use observations::{Operation, TimeUse, Wait, WaitClass};
 use std::sync::Arc;
@@ -48,7 +48,9 @@ impl MssqlCollector {
         let (started, of_server) = (read(&views::STARTED)?, read(&views::WAITS)?);
         let files = read(&views::OWN_IO)?;
         let mut of = |name: &str, sql: &str| match client.query(sql) {
-            Err(error @ Error::Server { .. }) => Ok(Err(format!("{name}: {error}").trim_end_matches('.').to_owned())),
+            Err(error @ Error::Server { .. }) => {
+                Ok(Err(format!("{name}: {error}").trim_end_matches('.').to_owned()))
+            }
             answer => answer.map(Ok).map_err(failed_at("observing the server's waits")),
         };
         let used = of("sys.dm_exec_sessions", &views::session_use(&ids))?;
@@ -92,7 +94,9 @@ impl Reading {
                 if let Some(cpu_ms) = rise(before.first(), now.first(), "cpu_ms") {
                     time.cpu_s = cpu_ms as f64 / 1e3;
                 } else {
-                    collected.lost.push("The processor time of the sessions: the server does not count it.".into());
+                    collected
+                        .lost
+                        .push("The processor time of the sessions: the server does not count it.".into());
                 }
                 let pages = |column| rise(before.first(), now.first(), column);
                 let pages = pages("logical_reads").zip(pages("page_reads"));
@@ -115,9 +119,8 @@ impl Reading {
 
     /// The waits of the sessions; where there is nothing about these, those of the whole server without benign ones.
     fn waits(&self, after: &Self, collected: &mut Collected) {
-        let difference = |before: &Rows, now: &Rows| {
-            snapshot(&self.started, before).delta(&snapshot(&after.started, now))
-        };
+        let difference =
+            |before: &Rows, now: &Rows| snapshot(&self.started, before).delta(&snapshot(&after.started, now));
         let own = match (&self.of_sessions, &after.of_sessions) {
             (Ok(before), Ok(now)) => Ok(difference(before, now)),
             (Err(why), _) | (_, Err(why)) => Err(why),
@@ -157,10 +160,9 @@ fn operations(before: &Rows, now: &Rows) -> Vec<Operation> {
         let then = before.iter().find(|old| old.get("kind") == Some(&kind));
         let of = |column| rise(then, Some(row), column).unwrap_or(0);
         let prefix = if kind == "LOG" { "LOG" } else { "DATA" };
-        for (what, columns) in [
-            ("READ", ["reads", "read_bytes", "read_ms"]),
-            ("WRITE", ["writes", "written_bytes", "write_ms"]),
-        ] {
+        for (what, columns) in
+            [("READ", ["reads", "read_bytes", "read_ms"]), ("WRITE", ["writes", "written_bytes", "write_ms"])]
+        {
             let [count, bytes, ms] = columns.map(of);
             let wall_s = ms as f64 / 1e3;
             operations.push(Operation { name: format!("{prefix}_{what}"), count, bytes, wall_s });
@@ -180,7 +182,8 @@ mod tests {
 
     fn reading(at: Instant, seconds: u64, of_sessions: Answer, cpu_ms: &str) -> Reading {
         let files = "kind | reads | read_bytes | read_ms | writes | written_bytes | write_ms\n";
-        let files = format!("{files}LOG | 0 | 0 | 0 | {} | {} | {}", seconds * 10, seconds << 20, seconds * 500);
+        let files =
+            format!("{files}LOG | 0 | 0 | 0 | {} | {} | {}", seconds * 10, seconds << 20, seconds * 500);
         Reading {
             at: at + Duration::from_secs(seconds),
             in_flight_ns: seconds * 3_000_000_000,
@@ -190,7 +193,10 @@ mod tests {
                 "{WAITS}LAZYWRITER_SLEEP | {seconds} | {0} | 0\nPAGELATCH_UP | {seconds} | {0} | 0",
                 seconds * 250
             ))),
-            used: Ok(rows(&format!("cpu_ms | page_reads | logical_reads\n{cpu_ms} | 1 | {}", seconds * 8 + 1))),
+            used: Ok(rows(&format!(
+                "cpu_ms | page_reads | logical_reads\n{cpu_ms} | 1 | {}",
+                seconds * 8 + 1
+            ))),
             files: Ok(rows(&files)),
         }
     }
@@ -206,8 +212,15 @@ mod tests {
         let before = reading(now, 0, Ok(rows(&format!("{WAITS}SOS_WORK_DISPATCHER | 1 | 5 | 0"))), "1000");
         let waits = format!("{WAITS}SOS_WORK_DISPATCHER | 3 | 1505 | 0\nWRITELOG | 40 | 12000 | 2000");
         let collected = before.until(&reading(now, 8, Ok(rows(&waits)), "3000"), 4);
-        assert_eq!((seconds(&collected.waits, "WRITELOG"), seconds(&collected.waits, BETWEEN_REQUESTS)), (12.0, 8.0));
-        assert_eq!(seconds(&collected.waits, "SOS_WORK_DISPATCHER"), 1.5, "waits of our own are never left out");
+        assert_eq!(
+            (seconds(&collected.waits, "WRITELOG"), seconds(&collected.waits, BETWEEN_REQUESTS)),
+            (12.0, 8.0)
+        );
+        assert_eq!(
+            seconds(&collected.waits, "SOS_WORK_DISPATCHER"),
+            1.5,
+            "waits of our own are never left out"
+        );
         let time = collected.time.unwrap();
         assert_eq!((time.session_s, time.cpu_s), (32.0, 2.0));
         assert_eq!(collected.used.pages, Some(PageUse { hits: 64, reads: 0 }));
@@ -218,11 +231,17 @@ mod tests {
 
     #[test]
     fn without_waits_of_sessions_those_of_the_server_are_told_as_such() {
-        let (now, missing) = (Instant::now(), || Err("sys.dm_exec_session_wait_stats: error 208: no".to_owned()));
-        let collected =
-            reading(now, 0, missing(), "-").until(&reading(now, 8, missing(), "-"), 4);
-        assert_eq!((seconds(&collected.waits, "PAGELATCH_UP"), seconds(&collected.waits, "LAZYWRITER_SLEEP")), (2.0, 0.0));
-        assert!(collected.lost[0].contains("error 208") && collected.lost[1].contains("all sessions of the server"));
+        let (now, missing) =
+            (Instant::now(), || Err("sys.dm_exec_session_wait_stats: error 208: no".to_owned()));
+        let collected = reading(now, 0, missing(), "-").until(&reading(now, 8, missing(), "-"), 4);
+        assert_eq!(
+            (seconds(&collected.waits, "PAGELATCH_UP"), seconds(&collected.waits, "LAZYWRITER_SLEEP")),
+            (2.0, 0.0)
+        );
+        assert!(
+            collected.lost[0].contains("error 208")
+                && collected.lost[1].contains("all sessions of the server")
+        );
         assert!(collected.lost[2].contains("does not count it"), "{:?}", collected.lost);
         assert_eq!(collected.time.unwrap().cpu_s, 0.0);
     }
