@@ -8,6 +8,7 @@ mod serving;
 
 use common::{Ended, Lab, end, scripted, wait_until};
 use planted::{INPUTS, SECRET, kept, kept_but_in};
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
@@ -419,12 +420,15 @@ fn the_title_of_the_process_does_not_show_a_password() {
         format!("postgres://u:{SECRET}@127.0.0.1:{port}/d"),
         format!("host=127.0.0.1 port={port} password='{SECRET}' user=u"),
     ] {
-        let child = lab.start_with(&["waits", "--seconds", "0.1", &url]);
+        let mut child = lab.start_with(&["waits", "--seconds", "0.1", &url]);
         let title = || std::fs::read_to_string(format!("/proc/{}/cmdline", child.id())).unwrap_or_default();
         wait_until("the title is changed", || title().contains("****"));
         let title = title();
         assert!(!title.contains("SECRET") && title.contains(&port.to_string()), "{title}");
+        let mut warning = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut warning).unwrap();
         common::signal(&child, libc::SIGKILL);
-        end(child).says("other users of this machine may have seen the password");
+        end(child);
+        assert!(warning.contains("other users of this machine may have seen the password"), "{warning}");
     }
 }

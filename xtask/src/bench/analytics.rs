@@ -43,15 +43,19 @@ const PADDED: [(usize, usize); 2] = [(13, 25), (14, 10)];
 /// What is scanned: four sums of one table, one row returned.
 const SCAN: &str = "SELECT sum(l_partkey), sum(l_suppkey), sum(l_linenumber), sum(l_quantity) FROM lineitem";
 
-/// Runs all three, on files that are removed at the end.
-pub fn run(bench: &Bench) -> Result<(), String> {
-    let peers = Peers::new(bench)?;
-    peers.load()?;
-    peers.scan()?;
-    let misfit = peers.misfit();
-    // What remains is below the folder of the measurements.
-    let _ = fs::remove_dir_all(&peers.folder).and_then(|()| fs::remove_dir_all(bench.cache()));
-    misfit
+/// How long a table takes to load.
+pub fn loads(bench: &Bench) -> Result<(), String> {
+    Peers::of(bench, Peers::load)
+}
+
+/// What a scan of ours takes besides the engine's.
+pub fn scans(bench: &Bench) -> Result<(), String> {
+    Peers::of(bench, Peers::scan)
+}
+
+/// How far cost models are off.
+pub fn models(bench: &Bench) -> Result<(), String> {
+    Peers::of(bench, Peers::misfit)
 }
 
 /// What we are measured against: its name, our target beside it, and its seconds or milliseconds.
@@ -70,6 +74,15 @@ struct Peers<'a> {
 }
 
 impl<'a> Peers<'a> {
+    /// Measures on files that are removed at the end.
+    fn of(bench: &'a Bench, measure: fn(&Self) -> Result<(), String>) -> Result<(), String> {
+        let peers = Self::new(bench)?;
+        let measured = measure(&peers);
+        // What remains is below the folder of the measurements.
+        let _ = fs::remove_dir_all(&peers.folder).and_then(|()| fs::remove_dir_all(bench.cache()));
+        measured
+    }
+
     fn new(bench: &'a Bench) -> Result<Self, String> {
         let folder = bench.folder.join("analytics");
         // A cache of before would have the data sets already.
@@ -142,8 +155,9 @@ impl<'a> Peers<'a> {
     /// Milliseconds of a scan as our trial has it, against the engine's own shell on what its loader made.
     fn scan(&self) -> Result<(), String> {
         let library = format!("{}\nsettings = {{ cache_size = -2000000 }}", "engine = \"sqlite\"");
-        self.sqlite_import()?;
-        self.duckdb_copy()?;
+        for make in [Self::sqlite_import, Self::duckdb_copy, Self::postgres_copy] {
+            make(self)?;
+        }
         let scans: [Peer; 4] = [
             ("sqlite, a loop on the same library", library.clone(), Box::new(|| self.sqlite_loop())),
             ("sqlite3 (.timer; the system's version)", library, Box::new(|| self.sqlite_timer())),
@@ -234,7 +248,8 @@ impl<'a> Peers<'a> {
         let mut python = Command::new(python());
         python.env("PYTHONPATH", &self.duckdb_python);
         let begin = format!(
-            "import duckdb, json, time\nconnection = duckdb.connect('{}')\n",
+            "import duckdb, json, time\nconnection = duckdb.connect('{}')\n\
+             connection.execute('SET enable_progress_bar = false')\n",
             self.folder.join("peer.duckdb").display()
         );
         output(python.args(["-c", &format!("{begin}{program}")]))

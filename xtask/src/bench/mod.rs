@@ -20,7 +20,7 @@ const QUICK_SCALE: f64 = 0.1;
 
 type Measurement = fn(&Bench) -> Result<(), String>;
 
-const ALL: [(&str, Measurement); 22] = [
+const ALL: [(&str, Measurement); 24] = [
     ("insert", load::against_straight_loop),
     ("instruments", load::instruments_on_and_off),
     ("overhead", program::overhead),
@@ -35,7 +35,9 @@ const ALL: [(&str, Measurement); 22] = [
     ("recording", load::recording),
     ("profiling", load::profiling),
     ("models", models::run),
-    ("analytics", analytics::run),
+    ("analytics-loads", analytics::loads),
+    ("analytics-scans", analytics::scans),
+    ("analytics-models", analytics::models),
     ("postgres-cpu", postgres::client_cpu),
     ("postgres-load", postgres::same_load),
     ("postgres-observer", postgres::observer),
