@@ -6,9 +6,10 @@ use iridium_core::ast::{IsolationLevel, ObjectName, Statement};
 use iridium_core::error::DbError;
 use iridium_core::executor::database::CursorFetchResult;
 use iridium_core::executor::journal::Journal;
+use iridium_core::types::{DataType, Value};
 use iridium_core::{
-    Database, ExecutionTrace, ExplainPlan, QueryResult, SessionId, SessionManager, SessionOptions, SqlAnalyzer,
-    StatementExecutor,
+    Database, ExecutionTrace, ExplainPlan, QueryResult, SessionId, SessionManager, SessionOptions,
+    SqlAnalyzer, StatementExecutor,
 };
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +18,9 @@ use std::time::{Duration, Instant};
 
 /// How long a session waits for the application lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long a session is kept that could not get a lock, so that who has it can end its transaction.
+const BACK_OFF: Duration = Duration::from_millis(20);
 
 type Answer = Result<Vec<Option<QueryResult>>, DbError>;
 
@@ -47,11 +51,17 @@ impl Server {
     }
 
     /// What the emulator does not know; `None`: it may know this.
-    fn own(&self, session: SessionId, sql: &str) -> Option<Answer> {
+    fn own(&self, sql: &str) -> Option<Answer> {
         let mut catalog = lock(&self.catalog);
         let texts = literals(sql);
         let first = texts.first().cloned().unwrap_or_default();
         let has = |part: &str| sql.contains(part);
+        if has("HAS_PERMS_BY_NAME") {
+            return Some(Ok(cell("may", Some("1".into()))));
+        }
+        if has("@@MAX_CONNECTIONS") {
+            return Some(Ok(cell("most", Some("32767".into()))));
+        }
         if let Some(name) = bracketed(sql.strip_prefix("CREATE DATABASE ")) {
             if catalog.databases.contains_key(&name) {
                 return Some(Err(error(1801, format!("Database '{name}' already exists."))));
@@ -61,9 +71,13 @@ impl Server {
         }
         if let Some(name) = bracketed(sql.strip_prefix("DROP DATABASE ")) {
             let gone = catalog.databases.remove(&name);
-            return Some(gone.map(|_| Vec::new()).ok_or_else(|| error(3701, format!("Cannot drop '{name}'."))));
+            return Some(
+                gone.map(|_| Vec::new()).ok_or_else(|| error(3701, format!("Cannot drop '{name}'."))),
+            );
         }
-        if let Some((name, clause)) = sql.strip_prefix("ALTER DATABASE ").and_then(|rest| rest.split_once(" SET ")) {
+        if let Some((name, clause)) =
+            sql.strip_prefix("ALTER DATABASE ").and_then(|rest| rest.split_once(" SET "))
+        {
             let made = catalog.databases.get_mut(name.trim_matches(['[', ']']))?;
             let altered = made.alter(clause);
             return Some(altered.map(|()| Vec::new()).ok_or_else(|| error(102, format!("near '{clause}'."))));
@@ -78,7 +92,9 @@ impl Server {
         if has("sp_configure") {
             let value = sql.split(", ").nth(1)?.split(';').next()?.trim().parse().ok()?;
             let known = catalog.settings.get_mut(&first);
-            return Some(known.map(|own| *own = value).map(|()| Vec::new()).ok_or_else(|| error(15_123, first)));
+            return Some(
+                known.map(|own| *own = value).map(|()| Vec::new()).ok_or_else(|| error(15_123, first)),
+            );
         }
         if has("FROM sys.configurations") {
             let all = catalog.settings.iter().map(|(name, value)| {
@@ -110,8 +126,19 @@ impl Server {
     fn columns(&self, session: SessionId, sql: &str) -> Answer {
         let name = literals(sql).into_iter().next().unwrap_or_default();
         let (database, own) = self.of(session)?;
-        let sql = format!("SELECT @@TRANCOUNT AS n; SELECT * FROM {name} WHERE 1 = 0");
+        // Of no rows, it knows the columns only when they are named, and no types.
+        let table = name.trim_matches(['[', ']']);
+        let asked = format!(
+            "SELECT COLUMN_NAME, DATA_TYPE, CHARACTER_MAXIMUM_LENGTH FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_NAME = '{table}'"
+        );
+        let told = database.execute_session_batch_sql_multi(own, &asked)?;
+        let columns: Vec<_> = told.iter().flatten().flat_map(|answer| &answer.rows).collect();
+        let names: Vec<String> = columns.iter().map(|row| format!("[{}]", shown(&row[0]))).collect();
+        let sql = format!("SELECT @@TRANCOUNT AS n; SELECT {} FROM {name} WHERE 1 = 0", names.join(", "));
         let mut answer = database.execute_session_batch_sql_multi(own, &sql)?;
+        if let Some(described) = answer.get_mut(1).and_then(Option::as_mut) {
+            described.column_types = columns.iter().map(|row| data_type(&shown(&row[1]), &row[2])).collect();
+        }
         let collated = answer.get(1).and_then(Option::as_ref).map(|columns| columns.columns.clone());
         let collated = collated.unwrap_or_default().into_iter().enumerate();
         let row = |(at, name): (usize, String)| {
@@ -127,7 +154,11 @@ impl Server {
 /// Statements about one database.
 fn of_database(catalog: &mut Catalog, sql: &str, texts: &[String]) -> Option<Answer> {
     let has = |part: &str| sql.contains(part);
-    let name = if has("[steelbench]") || has("N'steelbench'") || has("sys.database_files") { "steelbench" } else { return None };
+    let name = if has("[steelbench]") || has("N'steelbench'") || has("sys.database_files") {
+        "steelbench"
+    } else {
+        return None;
+    };
     let made = catalog.databases.get_mut(name)?;
     if has("sp_addextendedproperty") {
         let [property, value] = [texts.first()?.clone(), texts.get(1)?.clone()];
@@ -151,6 +182,45 @@ fn of_database(catalog: &mut Catalog, sql: &str, texts: &[String]) -> Option<Ans
         return Some(Ok(rows(&columns, all.collect())));
     }
     None
+}
+
+/// A statement without what the emulator does not know and no result here depends on: hints, caches of sequences, a name of
+/// an aggregate, collations, and times, which it describes wrongly. To it all values of `uniqueidentifier` are equal: they can be no key.
+fn known(sql: &str) -> String {
+    let known = sql.replace(" OPTION (LOOP JOIN, FORCE ORDER, MAXDOP 1)", "").replace(" CACHE 1000", "");
+    let known = known.replace("count_big(*)", "count(*)").replace("datetime2(3)", "varchar(30)");
+    let known = known.replace(" COLLATE SQL_Latin1_General_CP1_CI_AS", "");
+    match known.split_once(", CONSTRAINT [pk_") {
+        Some((table, _)) if table.contains("] uniqueidentifier") => format!("{table})"),
+        _ => known,
+    }
+}
+
+/// A text; empty where the value is none.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::VarChar(text) | Value::NVarChar(text) | Value::Char(text) | Value::NChar(text) => text.clone(),
+        _ => String::new(),
+    }
+}
+
+/// The type of a column.
+fn data_type(name: &str, length: &Value) -> DataType {
+    let length = match length {
+        Value::Int(length) => *length as u16,
+        Value::BigInt(length) => *length as u16,
+        Value::SmallInt(length) => *length as u16,
+        _ => 4000,
+    };
+    match name.to_lowercase().as_str() {
+        "int" => DataType::Int,
+        "bigint" => DataType::BigInt,
+        "uniqueidentifier" => DataType::UniqueIdentifier,
+        "date" => DataType::Date,
+        "decimal" => DataType::Decimal { precision: 15, scale: 2 },
+        "char" => DataType::Char { len: length },
+        _ => DataType::VarChar { max_len: length },
+    }
 }
 
 fn bracketed(text: Option<&str>) -> Option<String> {
@@ -186,7 +256,11 @@ impl SessionManager for Server {
 }
 
 impl StatementExecutor for Server {
-    fn execute_session(&self, session: SessionId, statement: Statement) -> Result<Option<QueryResult>, DbError> {
+    fn execute_session(
+        &self,
+        session: SessionId,
+        statement: Statement,
+    ) -> Result<Option<QueryResult>, DbError> {
         let (database, own) = self.of(session)?;
         database.execute_session(own, statement)
     }
@@ -200,7 +274,11 @@ impl StatementExecutor for Server {
         database.execute_session_batch(own, statements)
     }
 
-    fn execute_session_batch_sql(&self, session: SessionId, sql: &str) -> Result<Option<QueryResult>, DbError> {
+    fn execute_session_batch_sql(
+        &self,
+        session: SessionId,
+        sql: &str,
+    ) -> Result<Option<QueryResult>, DbError> {
         let (database, own) = self.of(session)?;
         database.execute_session_batch_sql(own, sql)
     }
@@ -212,17 +290,30 @@ impl StatementExecutor for Server {
         if sql.contains("sp_getapplock") {
             return self.application_lock(session);
         }
-        if let Some(answer) = self.own(session, sql.trim()) {
+        if let Some(answer) = self.own(sql.trim()) {
             return answer;
         }
         if sql.trim() == "CHECKPOINT" {
             return Ok(Vec::new());
         }
         let (database, own) = self.of(session)?;
-        // It knows neither hints, nor caches, nor this name of the aggregate; none of them changes a result here.
-        let known = sql.replace(" OPTION (LOOP JOIN, FORCE ORDER, MAXDOP 1)", "");
-        let known = known.replace(" CACHE 1000", "").replace("count_big(*)", "count(*)");
-        database.execute_session_batch_sql_multi(own, &known)
+        // It takes this at the outermost level only.
+        let rollback = sql.strip_prefix("IF @@TRANCOUNT > 0 ");
+        if rollback.is_some() && !database.transaction_is_active(own)? {
+            return Ok(Vec::new());
+        }
+        let answer = database.execute_session_batch_sql_multi(own, &known(rollback.unwrap_or(sql)));
+        match answer {
+            // It does not wait for locks: whoever would have to is treated as the victim of a deadlock.
+            Err(refused) if refused.to_string().contains("lock conflict") => {
+                if database.transaction_is_active(own)? {
+                    database.execute_session_batch_sql(own, "ROLLBACK TRANSACTION")?;
+                }
+                std::thread::sleep(BACK_OFF);
+                Err(error(1205, format!("Transaction was deadlocked ({refused}). Rerun the transaction.")))
+            }
+            answer => answer,
+        }
     }
 
     fn set_session_metadata(
@@ -250,7 +341,12 @@ impl StatementExecutor for Server {
         own_database.set_session_database(own, database)
     }
 
-    fn cursor_rpc_open(&self, session: SessionId, sql: &str, option: i32) -> Result<(i32, QueryResult), DbError> {
+    fn cursor_rpc_open(
+        &self,
+        session: SessionId,
+        sql: &str,
+        option: i32,
+    ) -> Result<(i32, QueryResult), DbError> {
         let (database, own) = self.of(session)?;
         database.cursor_rpc_open(own, sql, option)
     }

@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(objections(&[url("mssql://sa@db1/")]), [""; 0]);
         assert_eq!(objections(&[url("mssql://sa:S3c@db1/")]), ["target.url"]);
         assert_eq!(objections(&[url("Server=db1;Uid=sa;Pwd=S3c")]), ["target.url"]);
-        assert_eq!(objections(&[degree.clone()]), ["target.allow_server_settings"]);
+        assert_eq!(objections(std::slice::from_ref(&degree)), ["target.allow_server_settings"]);
         assert_eq!(objections(&[degree, ("target.allow_server_settings", Value::Bool(true))]), [""; 0]);
         let small = ("target.data_size", Value::Integer(8 << 20));
         assert_eq!(objections(&[small, ("target.data_files", Value::Integer(16))]), ["target.data_size"]);

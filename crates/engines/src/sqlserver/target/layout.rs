@@ -123,19 +123,18 @@ impl Layout {
     pub fn create(&self, data: &str, log: &str) -> String {
         let files: Vec<String> = self.data(data).iter().map(FileSpec::sql).collect();
         let files = files.join(", ");
-        let mut sql = format!("CREATE DATABASE {}", quote_name(DATABASE));
-        if self.own_filegroup {
+        let on = if self.own_filegroup {
             let path = within(data, &format!("{DATABASE}.mdf"));
             let catalog =
                 format!("(NAME = {}, FILENAME = {})", quote_literal(DATABASE), quote_literal(&path));
-            sql += &format!(" ON PRIMARY {catalog}, FILEGROUP [{DATABASE}_data] DEFAULT {files}");
-        } else if !files.is_empty() {
-            sql += &format!(" ON PRIMARY {files}");
-        }
-        if let Some(log) = self.log(log) {
-            sql += &format!(" LOG ON {}", log.sql());
-        }
-        sql
+            format!(" ON PRIMARY {catalog}, FILEGROUP [{DATABASE}_data] DEFAULT {files}")
+        } else if files.is_empty() {
+            String::new()
+        } else {
+            format!(" ON PRIMARY {files}")
+        };
+        let log = self.log(log).map(|log| format!(" LOG ON {}", log.sql())).unwrap_or_default();
+        format!("CREATE DATABASE {}{on}{log}", quote_name(DATABASE))
     }
 
     /// Compares the files that the server has with those that were asked for.
@@ -178,14 +177,11 @@ impl Layout {
 impl FileSpec {
     fn sql(&self) -> String {
         let Self { name, path, bytes, growth, .. } = self;
-        let mut sql = format!("(NAME = {}, FILENAME = {}", quote_literal(name), quote_literal(path));
-        if let Some(bytes) = bytes {
-            sql += &format!(", SIZE = {} KB", bytes >> 10);
-        }
-        if let Some(growth) = growth {
-            sql += &format!(", FILEGROWTH = {} KB", growth >> 10);
-        }
-        sql + ")"
+        let kib = |what: &str, bytes: &Option<u64>| {
+            bytes.map(|bytes| format!(", {what} = {} KB", bytes >> 10)).unwrap_or_default()
+        };
+        let (size, growth) = (kib("SIZE", bytes), kib("FILEGROWTH", growth));
+        format!("(NAME = {}, FILENAME = {}{size}{growth})", quote_literal(name), quote_literal(path))
     }
 }
 
