@@ -5,6 +5,7 @@ mod caveats;
 mod claims;
 mod factors;
 mod knees;
+mod plans;
 mod responses;
 pub(crate) mod verdict;
 pub(crate) mod why;
@@ -26,6 +27,8 @@ pub enum FindingKind {
     Gain,
     /// Which code takes more or less processor time.
     Code,
+    /// Which statements run by another plan.
+    Plan,
     /// How the response goes along a factor, and what depends on another one.
     Factors,
     /// What else differs between the levels of a factor: another response than the one compared on.
@@ -69,6 +72,7 @@ impl Summary<'_> {
                 findings.extend(cause.iter().filter(|_| position == 0).flat_map(why::find));
                 findings.extend(cause.iter().filter(|_| position == 0).find_map(why::gain));
             }
+            findings.extend(plans::find(self, &claims));
             findings.extend(verdict::best_configuration(self).filter(|_| !claims.is_empty()));
             findings.extend(best.iter().flat_map(why::find));
             findings.extend(responses::find(self, &claims));

@@ -7,8 +7,17 @@ use serde::Serialize;
 
 /// What a configuration does and measures.
 pub fn probe(configuration: &ConfigurationRecord) -> Option<&str> {
-    match configuration.settings.get("workload.probe") {
-        Some(Value::Text(probe)) => Some(probe),
+    text(configuration, "workload.probe")
+}
+
+/// What a configuration works on.
+pub fn engine(configuration: &ConfigurationRecord) -> Option<&str> {
+    text(configuration, "target.engine")
+}
+
+fn text<'a>(configuration: &'a ConfigurationRecord, path: &str) -> Option<&'a str> {
+    match configuration.settings.get(path) {
+        Some(Value::Text(text)) => Some(text),
         _ => None,
     }
 }

@@ -227,7 +227,7 @@ fn scans_by_an_index_are_not_fitted_together_with_those_of_the_table() {
     changed(&mut recording, |configuration, seen| {
         let plan =
             if by_index(configuration) { "Index Only Scan using t_pkey on t" } else { "Seq Scan on t" };
-        seen.plans.push(QueryPlan::new("scan", format!("Aggregate\n  ->  {plan}"), None));
+        seen.plans.push(QueryPlan::new("scan", format!("Aggregate\n  ->  {plan}")));
     });
     let models = summarize(&recording).costs();
     let [index, table] = &models[..] else { panic!("{} models", models.len()) };
@@ -336,7 +336,7 @@ fn scans_of(csv: &str, engine: &str) -> Recording {
     for line in &own {
         let configuration = labels.iter().position(|label| *label == line[1]).unwrap();
         let facts = (3..12).map(|at| fact(names[at], line[at].parse().unwrap())).collect();
-        let plans = vec![QueryPlan::new("scan", line[12].to_owned(), None)];
+        let plans = vec![QueryPlan::new("scan", line[12].to_owned())];
         let seen = Observations { elapsed_s: 1.0, connections: 1, facts, plans, ..Observations::default() };
         recording.trials.push(done(configuration, line[2].parse().unwrap(), seen));
     }

@@ -56,7 +56,12 @@ fn trial(n: f64, throughput: f64) -> Observations {
 
 /// Three blocks at each number of connections, errors of 2 %.
 fn recording(of: impl Fn(f64) -> f64) -> Recording {
-    let mut recording = plan(&[("workload.connections", &LEVELS)]);
+    recording_of("workload.connections", of)
+}
+
+/// The same of another factor.
+fn recording_of(factor: &str, of: impl Fn(f64) -> f64) -> Recording {
+    let mut recording = plan(&[(factor, &LEVELS)]);
     recording.environments = vec![Environment { cpus: 2, ..Environment::default() }];
     let mut random = Random::new(7);
     for (position, level) in LEVELS.iter().enumerate() {
@@ -120,6 +125,24 @@ fn demands_by_the_operational_laws() {
     assert!((find("device vdb").operations.unwrap() - 1.0).abs() < 1e-3);
     assert!((demands.customers - 64.0).abs() < 1e-9);
     assert!(high.missing.is_empty());
+}
+
+/// A disk with half the latency serves twice as many, as far as the processors let it.
+#[test]
+fn a_disk_of_another_latency() {
+    let disk = [0.00001, 0.0005, 0.0];
+    let mut recording = recording_of("workload.queue_depth", |n| truth(2, disk, n));
+    for trial in &mut recording.trials {
+        let seen = trial.observations.as_mut().unwrap();
+        seen.machine.own_s = seen.work.transactions as f64 * disk[0];
+    }
+    let summary = summarize(&recording);
+    for (change, times) in [("device.log.latency=0.5x", 0.5), ("device.vdb.latency=3x", 3.0)] {
+        let asked = summary.what_if(&sets(&["queue_depth=8", change])).unwrap();
+        let truth = truth(2, [disk[0], disk[1] * times, 0.0], 8.0);
+        assert!((asked.throughput / truth - 1.0).abs() < 0.1, "{asked:?} {truth}");
+        assert!(asked.interval.contains(truth), "{asked:?} {truth}");
+    }
 }
 
 /// What is asked of another machine is what the network of that machine says.

@@ -1,5 +1,6 @@
 use crate::{
-    Cancel, ColumnStore, FileSet, Need, Preflight, Request, Role, Servers, Stop, Table, WaitType, Work,
+    Asked, Cancel, ColumnStore, FileSet, Need, Planned, Preflight, Request, Role, Servers, Stop, Table,
+    WaitType, Work,
 };
 use experiment::{Configuration, Declaration, Invalid, choice};
 use observations::{EngineVersion, Fact, Operation, TimeUse, Wait};
@@ -22,7 +23,8 @@ pub trait Engine: Send + Sync {
     /// Version and compile options, for the environment record, of what these configurations use.
     /// Where a server cannot be asked, the answer says so, also when somebody asks to stop meanwhile.
     fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion;
-    /// What a configuration needs of this engine that is not installed on this machine: a program, a library.
+    /// What a configuration needs of this engine that is not installed on this machine, as a clause: `duckdb is not installed:
+    /// ...`, `this server was built without ...`.
     fn missing(&self, _configuration: &Configuration) -> Option<String> {
         None
     }
@@ -202,6 +204,14 @@ pub trait Instance: Send + Sync {
     fn explain(&self, _operation: usize, _table: &Table, _analyze: bool) -> Result<Explained, EngineError> {
         Ok(Explained::default())
     }
+    /// How it would run statements of the user's now, each with its plan or the reason why it has none. None of them is
+    /// run. Empty: this engine does not tell. Called after the measurement.
+    ///
+    /// # Errors
+    /// When the engine cannot be asked at all.
+    fn plans(&self, _asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+        Ok(Vec::new())
+    }
     /// What it tells of how tables lie column by column; with [`Ability::Columns`].
     fn column_store(&self) -> Option<&dyn ColumnStore> {
         None
@@ -333,8 +343,8 @@ pub trait WaitCollector: Send {
 /// What an engine tells of an operation before it runs. What it cannot tell is absent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Explained {
-    /// The plan as the engine prints it, without what differs from one run to the next.
-    pub plan: Option<String>,
+    /// Its plan.
+    pub plan: Option<Planned>,
     /// What the engine said of one run, as it prints it; where that was asked for.
     pub analysis: Option<String>,
     /// Pages of the table, without those of its indexes.

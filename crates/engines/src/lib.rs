@@ -1,6 +1,7 @@
 //! Engines under test: the traits that a probe sees, and one folder an engine.
 
 pub mod activity;
+mod altered;
 mod cache;
 mod cancel;
 mod column_store;
@@ -17,9 +18,11 @@ pub mod null;
 mod open_files;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+mod planned;
 pub mod postgres;
 mod preflight;
 mod private;
+mod query_reader;
 mod request;
 mod rows;
 #[cfg(feature = "parquet")]
@@ -42,11 +45,14 @@ pub use engine::{
 };
 pub use files::{FileSet, Role};
 pub use key::{Key, Placement};
+pub use planned::{Asked, Planned, first_word};
 pub use preflight::{Footprint, Need, Preflight, Space};
+pub use query_reader::{QueryLimits, QueryReader};
 pub use request::{Parameter, Request, Statement};
 pub use rows::{Rows, Texts, Values, day};
 pub use server::{LiveObserver, ObserveOptions, Server, ServerError, Servers};
 pub use session::{Session, SetOfOne};
+pub use setup::{SETUP_DUMP, SETUP_SQL};
 pub use wait_type::{BenignGroup, WaitType};
 pub use work::{
     Column, DataType, DefaultValue, Fill, Filter, Kept, Operation, Output, Storage, Table, TableFormat,

@@ -1,5 +1,6 @@
 //! What an engine can tell of a server that runs already: chosen by the scheme of its URL, changed in nothing.
 
+use crate::query_reader::{QueryLimits, QueryReader};
 use crate::{Engine, EngineError, Stop, all};
 use experiment::Configuration;
 use observations::{Advice, EngineVersion, ServerActivity, Survey, SurveyedServer, Unread, WaitingTask};
@@ -40,6 +41,15 @@ pub trait Server: fmt::Display {
     /// # Errors
     /// When the server cannot be reached, refuses, or does not answer in time or before somebody asks to stop.
     fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError>;
+    /// Connects, to read the statistics of statements, tables and indexes.
+    ///
+    /// # Errors
+    /// When the server refuses or does not answer in time, or this is not done for the engine.
+    fn queries(&self, _limits: QueryLimits, _stop: &Stop) -> Result<Box<dyn QueryReader>, ServerError> {
+        Err(ServerError::new(
+            "the statements of this engine's servers are not read; known are those of PostgreSQL and MariaDB",
+        ))
+    }
     /// Reads rows of a table, so many at most, spread over it.
     ///
     /// # Errors

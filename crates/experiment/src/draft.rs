@@ -155,6 +155,13 @@ impl LinkedSettings {
         self.0.insert(setting.path(), written(setting.declaration.kind, value.into()));
         self
     }
+
+    /// Gives the setting of this path a value as people write it, which is judged when the experiment is built.
+    #[must_use]
+    pub fn with_text(mut self, path: &str, text: &str) -> Self {
+        self.0.insert(path, plain(text));
+        self
+    }
 }
 
 /// A value as people write it. A list of one is written as its element.

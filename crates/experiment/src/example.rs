@@ -30,6 +30,7 @@ const SHOWN: &[(&str, &str)] = &[
     ("target.setup.dump", "\"prod.dump\""),
     ("target.setup.variables.*", "10"),
     ("target.allow_restart", "\"sudo systemctl restart postgresql\""),
+    ("target.option_file", "\"/etc/mysql/mariadb.conf.d/99-steelbench.cnf\""),
     ("order.hard_to_change", "[\"drive\"]"),
     ("limits.run_time", "\"8 h\""),
     ("limits.disk_space", "\"4 GiB\""),

@@ -76,14 +76,14 @@ pub struct LeftOut {
     pub level: String,
     /// The engine that it needs.
     pub engine: String,
-    /// What is missing.
+    /// What is missing: `duckdb is not installed: ...`.
     pub why: String,
 }
 
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { factor, level, engine, why } = self;
-        write!(f, "level {level} of {factor} is left out, {engine} is not installed: {why}")
+        let Self { factor, level, why, .. } = self;
+        write!(f, "level {level} of {factor} is left out, {why}")
     }
 }
 

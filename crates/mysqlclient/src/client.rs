@@ -5,7 +5,7 @@ use crate::command;
 use crate::config::{Config, Place};
 use crate::login::{Greeting, login};
 use crate::packet::{Packets, put_packet};
-use crate::response::{Event, Kind, Response, text_row};
+use crate::response::{Column, Event, Kind, Response, text_row};
 use socket2::SockAddr;
 use std::io::{self, ErrorKind};
 use std::net::ToSocketAddrs;
@@ -203,7 +203,7 @@ impl Client {
             let packet = self.channel.receive()?;
             match response.take(&packet)? {
                 Event::Result { .. } => results += 1,
-                Event::Column(column) if results == 1 => rows.columns.push(column.name),
+                Event::Column(packet) if results == 1 => rows.columns.push(Column::parse(packet)?.name),
                 Event::Row(row) if results == 1 => {
                     self.channel.received += CELL_COST * rows.columns.len();
                     rows.rows.push(text_row(row, rows.columns.len()).ok_or_else(Error::malformed)?);

@@ -62,8 +62,8 @@ pub enum Event<'a> {
         /// Whether they follow; if not, they are as when the statement was prepared.
         described: bool,
     },
-    /// A column of it, or of a statement that is prepared.
-    Column(Column),
+    /// A column of it, or of a statement that is prepared: what [`Column::parse`] reads.
+    Column(&'a [u8]),
     /// A row of it.
     Row(&'a [u8]),
     /// The server wants the rows of `LOAD DATA LOCAL INFILE`.
@@ -117,11 +117,11 @@ impl Response {
             (Stage::Definitions { left, columns }, kind) => {
                 let left = left - 1;
                 self.stage = match (left, kind) {
-                    (0, Kind::Prepared) => return self.last_definition(packet, columns),
+                    (0, Kind::Prepared) => return Ok(self.last_definition(packet, columns)),
                     (0, Kind::Results) => Stage::Rows,
                     _ => Stage::Definitions { left, columns },
                 };
-                if left < columns { column(packet) } else { Ok(Event::Nothing) }
+                Ok(if left < columns { Event::Column(packet) } else { Event::Nothing })
             }
             (Stage::Rows, _) if first == END && packet.len() < END_BYTES_MAX => self.end(rest),
             (Stage::Rows, _) => Ok(Event::Row(packet)),
@@ -134,9 +134,9 @@ impl Response {
         self.kind == Kind::Prepared && matches!(self.stage, Stage::Definitions { left: 0, .. })
     }
 
-    fn last_definition<'a>(&mut self, packet: &'a [u8], columns: u64) -> Result<Event<'a>, Error> {
+    fn last_definition<'a>(&mut self, packet: &'a [u8], columns: u64) -> Event<'a> {
         self.stage = Stage::Definitions { left: 0, columns };
-        if columns > 0 { column(packet) } else { Ok(Event::Nothing) }
+        if columns > 0 { Event::Column(packet) } else { Event::Nothing }
     }
 
     fn prepared<'a>(&mut self, rest: &'a [u8]) -> Option<Event<'a>> {
@@ -168,24 +168,29 @@ impl Response {
     }
 }
 
-/// The definition of a column: catalog, schema, table and its alias, name and its alias, MariaDB's further information
-/// (not asked for), then 12 bytes: character set, length, type, flags, decimals
-/// (<https://mariadb.com/kb/en/result-set-packets/#column-definition-packet>).
-fn column<'a>(packet: &[u8]) -> Result<Event<'a>, Error> {
-    let mut reader = Reader(packet);
-    let mut parse = || {
-        for _ in 0..4 {
-            reader.text()?;
-        }
-        let name = reader.text()?;
-        let _original = reader.text()?;
-        reader.length()?;
-        reader.bytes(6)?;
-        let (code, flags) = (reader.u8()?, reader.u16()?);
-        let column_type = ColumnType { code, is_unsigned: flags & 32 != 0 };
-        Some(Column { name: String::from_utf8_lossy(name).into_owned(), column_type })
-    };
-    parse().map(Event::Column).ok_or_else(Error::malformed)
+impl Column {
+    /// Reads the definition of a column: catalog, schema, table and its alias, name and its alias, MariaDB's further
+    /// information (not asked for), then 12 bytes: character set, length, type, flags, decimals
+    /// (<https://mariadb.com/kb/en/result-set-packets/#column-definition-packet>).
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn parse(packet: &[u8]) -> Result<Self, Error> {
+        let mut reader = Reader(packet);
+        let mut parse = || {
+            for _ in 0..4 {
+                reader.text()?;
+            }
+            let name = reader.text()?;
+            let _original = reader.text()?;
+            reader.length()?;
+            reader.bytes(6)?;
+            let (code, flags) = (reader.u8()?, reader.u16()?);
+            let column_type = ColumnType { code, is_unsigned: flags & 32 != 0 };
+            Some(Self { name: String::from_utf8_lossy(name).into_owned(), column_type })
+        };
+        parse().ok_or_else(Error::malformed)
+    }
 }
 
 impl ColumnType {

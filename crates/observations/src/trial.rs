@@ -183,17 +183,26 @@ impl Fact {
     pub const COMPRESSED: &str = "compressed.";
 }
 
-/// The plan of a statement, as the engine printed it before the measurement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The plan of a statement, as the engine printed it beside the measurement, or why it has none.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct QueryPlan {
-    /// Which statement: `scan`.
+    /// Which statement: `scan`, or the text of one of a script.
     pub statement: String,
-    /// Hash of the plan: the same for the same text.
+    /// Hash of the plan: the same for the same text. Empty where there is none.
     pub hash: String,
-    /// The plan.
+    /// The plan, without what the optimizer estimated.
     pub text: String,
     /// What the engine said of one run before the measurement, where that was asked for.
     pub analysis: Option<String>,
+    /// Rows that the optimizer expected of the statement, where the engine tells.
+    #[serde(default)]
+    pub estimated_rows: Option<f64>,
+    /// What the optimizer expected it to cost, in the engine's own unit.
+    #[serde(default)]
+    pub estimated_cost: Option<f64>,
+    /// Why there is no plan.
+    #[serde(default)]
+    pub reason: Option<String>,
 }
 
 /// Bytes of a plan that are kept: more than a statement of ours has, and a server may say anything.
@@ -201,9 +210,25 @@ const PLAN_BYTES_MAX: usize = 64 << 10;
 
 impl QueryPlan {
     /// The plan of a statement. Of what is too long to be read the beginning is kept.
-    pub fn new(statement: &str, text: String, analysis: Option<String>) -> Self {
-        let (hash, analysis) = (fnv1a(&text), analysis.map(beginning));
-        Self { statement: statement.into(), hash, text: beginning(text), analysis }
+    pub fn new(statement: &str, text: String) -> Self {
+        Self { statement: statement.into(), hash: fnv1a(&text), text: beginning(text), ..Self::default() }
+    }
+
+    /// A statement that has no plan, and why.
+    pub fn none(statement: &str, reason: String) -> Self {
+        Self { statement: statement.into(), reason: Some(beginning(reason)), ..Self::default() }
+    }
+
+    /// The same with what the optimizer estimated.
+    #[must_use]
+    pub fn estimated(self, rows: Option<f64>, cost: Option<f64>) -> Self {
+        Self { estimated_rows: rows, estimated_cost: cost, ..self }
+    }
+
+    /// The same with what the engine said of one run.
+    #[must_use]
+    pub fn analyzed(self, analysis: Option<String>) -> Self {
+        Self { analysis: analysis.map(beginning), ..self }
     }
 }
 

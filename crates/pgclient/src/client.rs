@@ -73,6 +73,13 @@ impl Client {
         })
     }
 
+    /// Runs one statement as it is, by the simple query protocol: `$1` in it is left to the statement, such as one that
+    /// explains another.
+    pub fn simple_query(&mut self, sql: &str) -> Result<Rows, Error> {
+        self.request(|output| frontend::query(sql, output))?;
+        self.rows(Vec::new())
+    }
+
     /// Has a statement parsed.
     pub fn prepare(&mut self, sql: &str) -> Result<Statement, Error> {
         let name = format!("s{}", self.statement_count);

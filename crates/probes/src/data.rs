@@ -3,8 +3,8 @@
 use crate::{ProbeError, Target, TrialContext};
 use datasets::{DataSet, Size};
 use engines::{
-    Ability, Answer, Compressed, EngineError, EngineUse, Explained, Fill, Kept, Operation, Output, Request,
-    Rows, Statement, Table, Work,
+    Ability, Answer, Compressed, EngineError, EngineUse, Explained, Fill, Kept, Operation, Output, Planned,
+    Request, Rows, Statement, Table, Work,
 };
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
@@ -164,9 +164,14 @@ impl Loaded {
     /// The observations with the plan of the statement, if the engine tells it.
     pub fn with_plan(self, statement: &str, mut seen: Observations) -> Observations {
         let Explained { plan, analysis, .. } = self.explained;
-        seen.plans.extend(plan.map(|plan| QueryPlan::new(statement, plan, analysis)));
+        seen.plans.extend(plan.map(|plan| recorded(statement, plan).analyzed(analysis)));
         seen
     }
+}
+
+/// What is recorded of a plan.
+pub fn recorded(statement: &str, plan: Planned) -> QueryPlan {
+    QueryPlan::new(statement, plan.text).estimated(plan.rows, plan.cost)
 }
 
 /// Adds the facts of a load of single rows, and behind its responses what a unit of work costs of processors.

@@ -46,14 +46,12 @@ fn table(machines: &[MachineRow]) -> Section {
     table.right("workers", |(_, server)| server.and_then(|own| own.parallel_workers));
     table.right("connections", |(_, server)| server.and_then(|own| own.connections)).optional(1);
     table
-        .right("shared buffers", |(_, server)| {
-            server.and_then(|own| own.shared_buffers_bytes).map(Cell::bytes)
-        })
+        .right("buffers", |(_, server)| server.and_then(|own| own.shared_buffers_bytes).map(Cell::bytes))
         .optional(1);
     section.table(table);
     section.detail(
-        "per gather: max_parallel_workers_per_gather; workers: max_parallel_workers. A server elsewhere \
-         than on the machine is marked (remote).",
+        "per gather: max_parallel_workers_per_gather; workers: max_parallel_workers; buffers: shared_buffers, or \
+         innodb_buffer_pool_size. A server elsewhere than on the machine is marked (remote).",
     );
     section
 }

@@ -134,6 +134,11 @@ pub fn plans(plans: &[crate::PlanOf]) -> Result<Value> {
     object("plans", &json!({ "plans": plans.iter().map(one).collect::<Vec<_>>() }), Value::Null)
 }
 
+/// A server's statements, tables and indexes.
+pub fn queries(found: &queries::Queries) -> Result<Value> {
+    object("queries", found, Value::Null)
+}
+
 /// What a model predicts.
 pub fn prediction(own: &analysis::model::what_if::WhatIf) -> Result<Value> {
     object("prediction", own, Value::Null)

@@ -83,6 +83,12 @@ fn grouped(value: f64) -> Cell {
 fn operators(at: usize, one: &PlanOf, plan: &Plan) -> Section {
     let mut section = Section::new(format!("Plan {at}: {}", one.file));
     section.line(said(&one.statement));
+    tree(&mut section, plan);
+    section
+}
+
+/// The operators of a plan, and what of it there is to look at.
+pub(crate) fn tree(section: &mut Section, plan: &Plan) {
     section.line(overview(plan));
     let all = plan.operators();
     let total_cost = plan.root.as_ref().and_then(|root| root.cost).filter(|cost| *cost > 0.0);
@@ -117,7 +123,6 @@ fn operators(at: usize, one: &PlanOf, plan: &Plan) -> Section {
     if !plan.unknown.is_empty() {
         section.note(format!("Parts of the file that are not known: {}.", joined(&plan.unknown, ", ")));
     }
-    section
 }
 
 /// `Hash Match (Inner Join)`.

@@ -14,6 +14,7 @@ mod latencies;
 mod models;
 mod open_loop;
 mod overview;
+mod plans;
 mod profiles;
 mod record;
 mod response;
@@ -22,6 +23,7 @@ mod scripts;
 mod session_time;
 mod sort_orders;
 mod speed_ups;
+mod statement_gains;
 mod timelines;
 mod waits;
 
@@ -86,6 +88,8 @@ sections! { |summary|
     drift: summary.drift();
     factors: &summary.factors => factors::sections;
     scripts: &summary.scripts() => scripts::sections;
+    statement_gains: &summary.statement_gains() => statement_gains::sections;
+    plans: &summary.plans() => plans::section;
     disk: summary.disk().as_ref() => disk::sections;
     costs: &summary.costs() => costs::sections;
     speed_ups: &summary.speed_ups() => speed_ups::sections;

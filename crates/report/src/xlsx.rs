@@ -34,11 +34,7 @@ pub struct WorkbookError(#[from] XlsxError);
 /// # Errors
 /// When temporary files cannot be written.
 pub fn xlsx(summary: &Summary) -> Result<Vec<u8>, WorkbookError> {
-    let mut book = Workbook::new();
-    // A file has a date; the run's own makes it the same each time.
-    let started_s = summary.recording.run.started_ms.div_euclid(1000).clamp(0, 253_402_300_799);
-    let started = ExcelDateTime::from_timestamp(started_s)?;
-    book.set_properties(&DocProperties::new().set_author(AUTHOR).set_creation_datetime(&started));
+    let mut book = dated(summary.recording.run.started_ms)?;
     for table in workbook::tables(summary) {
         sheets(&mut book, &table, ROWS_MAX)?;
     }
@@ -49,6 +45,26 @@ pub fn xlsx(summary: &Summary) -> Result<Vec<u8>, WorkbookError> {
         sheets(&mut book, &table, ROWS_MAX)?;
     }
     Ok(book.save_to_buffer()?)
+}
+
+/// The bytes of an .xlsx file with the statements, plans and indexes of a server.
+///
+/// # Errors
+/// When temporary files cannot be written.
+pub fn queries_xlsx(found: &queries::Queries) -> Result<Vec<u8>, WorkbookError> {
+    let mut book = dated(found.snapshot.span.to_ms)?;
+    for table in crate::queries::tables(found) {
+        sheets(&mut book, &table, ROWS_MAX)?;
+    }
+    Ok(book.save_to_buffer()?)
+}
+
+/// An empty one. A file has a date; that of its data makes it the same each time.
+fn dated(ms: i64) -> Result<Workbook, XlsxError> {
+    let mut book = Workbook::new();
+    let date = ExcelDateTime::from_timestamp(ms.div_euclid(1000).clamp(0, 253_402_300_799))?;
+    book.set_properties(&DocProperties::new().set_author(AUTHOR).set_creation_datetime(&date));
+    Ok(book)
 }
 
 /// A table on a sheet that is called like it, continued on further sheets; what a chart shows has to stay in memory.

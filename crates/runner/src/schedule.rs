@@ -106,7 +106,9 @@ impl<'a> Schedule<'a> {
     pub fn other_plan(&self, configuration: usize, seen: &Observations) -> Option<Warning> {
         let first = self.plans.get(&configuration)?;
         let differs = |plan: &&QueryPlan| {
-            first.iter().any(|known| known.statement == plan.statement && known.hash != plan.hash)
+            let is_other = |known: &QueryPlan| known.reason.is_none() && known.hash != plan.hash;
+            plan.reason.is_none()
+                && first.iter().any(|known| known.statement == plan.statement && is_other(known))
         };
         let plan = seen.plans.iter().find(differs)?;
         let detail = format!(

@@ -39,6 +39,7 @@ fn main() -> std::process::ExitCode {
         Command::Sync(sync) => commands::sync::sync(&sync),
         Command::Time(time) => commands::time::time(&time),
         Command::Plan(plan) => commands::plan::plan(&plan),
+        Command::Queries(queries) => commands::queries::queries(&queries),
         #[cfg(feature = "parquet")]
         Command::SortOrder(sort_order) => commands::sort_order::sort_order(&sort_order),
         #[cfg(not(feature = "parquet"))]

@@ -112,6 +112,78 @@ fn postgres_compresses_long_texts_and_a_server_without_a_method_is_named_before_
     }
 }
 
+/// What InnoDB says of its tables while a load works on them, what their files take on the disk, and what is recorded.
+#[test]
+fn innodb_compresses_rows_and_pages_as_it_is_told() {
+    let Some(server) = servers::mariadb::Server::start(&[]) else { return };
+    let mut root = server.connect();
+    let mut measured = |method: &str| {
+        let lab = servers::lab(&format!(
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nurl = \"{}\"\n[workload]\nprobe = \"lookup\"\n\
+             data = \"documents\"\nrows = 2000\nconnections = 2\nduration = \"3 s\"\n[observe]\nwaits = false\n\
+             [factors]\n\"target.compression\" = [\"{method}\"]\n[repeats]\nblocks = 1\n",
+            server.url("root")
+        ));
+        let child = lab.start();
+        let runs = "SELECT count(*) > 2 FROM information_schema.processlist WHERE db = 'steelbench'";
+        common::wait_until("a load runs", || root.cell(runs).unwrap().as_deref() == Some("1"));
+        let told = "SELECT concat(row_format, ' ', create_options) FROM information_schema.tables \
+                    WHERE table_schema = 'steelbench' AND table_name <> 'made_by_steelbench'";
+        let told = root.cell(told).unwrap().unwrap();
+        let files = std::fs::read_dir(server.folder().join("data/steelbench")).unwrap().flatten();
+        let of_data = |file: &std::path::Path| {
+            file.extension().is_some_and(|end| end == "ibd") && !file.ends_with("made_by_steelbench.ibd")
+        };
+        let on_disk: u64 = files
+            .filter(|file| of_data(&file.path()))
+            .map(|file| std::os::unix::fs::MetadataExt::blocks(&file.metadata().unwrap()) * 512)
+            .sum();
+        common::end(child).expect(0);
+        (told, fact(&lab, "t", method, "stored_bytes"), on_disk as f64)
+    };
+    let (told, none, on_disk) = measured("none");
+    assert!(told.starts_with("Dynamic") && !told.contains("COMPRESSED"), "{told}");
+    // Texts of 3,000 to 5,000 bytes, each of which has a page of its own besides.
+    assert!(none > 2000.0 * 3_000.0 && (none / on_disk - 1.0).abs() < 0.05, "{none} {on_disk}");
+    let mut before = none;
+    for (method, says, of_none) in [
+        ("compressed-8k", "KEY_BLOCK_SIZE=8", 0.7),
+        ("compressed-4k", "KEY_BLOCK_SIZE=4", 0.6),
+        ("page-zlib", "PAGE_COMPRESSED", 0.8),
+    ] {
+        let (told, stored, on_disk) = measured(method);
+        let is_so =
+            told.to_uppercase().contains(says) && (told.starts_with("Compressed") == says.contains("KEY"));
+        assert!(is_so, "{method}: {told}");
+        assert!(stored < of_none * none, "{method}: {stored} of {none}");
+        assert!((stored / on_disk - 1.0).abs() < 0.05, "{method}: {stored} and {on_disk}");
+        if says.contains("KEY") {
+            assert!(stored < before, "{method}: {stored} of {before}");
+            before = stored;
+        }
+    }
+}
+
+/// The server is there, and lacks one thing: not MariaDB is what is not installed.
+#[test]
+fn a_level_that_a_server_was_built_without_is_left_out_and_said_so() {
+    let is_there = |method: &&str| Path::new(&format!("/usr/lib/mysql/plugin/provider_{method}.so")).exists();
+    let lacking = ["snappy", "lzma", "bzip2", "lzo", "lz4"].into_iter().find(|method| !is_there(method));
+    let Some(method) = lacking.filter(|_| !servers::installed::mariadb_installations().is_empty()) else {
+        return skipped("a MariaDB server that lacks a plugin for compression is needed");
+    };
+    let lab = Lab::with(&format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\n[workload]\nprobe = \"lookup\"\nrows = 10\nlookups = 1\n\
+         [[level]]\nfactor = \"pages\"\nname = \"plain\"\nset = {{ \"target.compression\" = \"none\" }}\n\
+         [[level]]\nfactor = \"pages\"\nname = \"other\"\nif_installed = true\n\
+         set = {{ \"target.compression\" = \"page-{method}\" }}\n"
+    ));
+    let checked = lab.steelbench(&["check", "e.toml"]).expect(0);
+    let told = checked.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let says = format!("level other of pages is left out, this server was built without {method}");
+    assert!(told.contains(&says) && !told.contains("not installed"), "{told}");
+}
+
 #[test]
 fn what_an_engine_does_not_have_is_said_by_check() {
     let text = |engine: &str, target: &str, data: &str| {

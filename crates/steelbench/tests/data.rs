@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
+#[path = "../../engines/tests/common/mod.rs"]
+mod installed;
 
 use common::{Lab, skipped};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
@@ -137,7 +139,7 @@ fn duckdb_library() -> Option<String> {
 /// A study loads a data set once, the next run of it not at all, and another seed is another data set.
 #[test]
 fn a_second_run_loads_nothing_and_another_seed_does() {
-    for (engine, target) in targets() {
+    for (engine, target) in targets_and_mariadb() {
         let seed = u64::from(std::process::id());
         let file = |seed: u64| {
             format!(
@@ -147,19 +149,60 @@ fn a_second_run_loads_nothing_and_another_seed_does() {
         };
         let lab = Lab::with(&file(seed));
         std::fs::set_permissions(lab.path(""), PermissionsExt::from_mode(0o755)).unwrap();
-        let loaded = || {
-            let sql = "SELECT value FROM facts JOIN trials ON trials.id = trial \
-                       WHERE name = 'rows_loaded' AND run = (SELECT max(id) FROM runs) ORDER BY trials.id";
-            lab.rows("t", sql)
-        };
         lab.run(0);
-        assert_eq!(loaded(), ["2000", "0", "0"], "{engine}");
+        assert_eq!(loaded(&lab), ["2000", "0", "0"], "{engine}");
         lab.run_with(&["--fresh"], 0);
-        assert_eq!(loaded(), ["0", "0", "0"], "{engine}");
+        assert_eq!(loaded(&lab), ["0", "0", "0"], "{engine}");
         lab.write("e.toml", &file(seed + (1 << 32)));
         lab.run_with(&["--fresh"], 0);
-        assert_eq!(loaded(), ["2000", "0", "0"], "{engine}");
+        assert_eq!(loaded(&lab), ["2000", "0", "0"], "{engine}");
     }
+}
+
+/// Rows that were loaded in each trial of the last run.
+fn loaded(lab: &Lab) -> Vec<String> {
+    let sql = "SELECT value FROM facts JOIN trials ON trials.id = trial \
+               WHERE name = 'rows_loaded' AND run = (SELECT max(id) FROM runs) ORDER BY trials.id";
+    lab.rows("t", sql)
+}
+
+fn targets_and_mariadb() -> Vec<(&'static str, String)> {
+    let is_there = !installed::mariadb_installations().is_empty();
+    let mariadb = is_there.then(|| ("mariadb", "settings = { innodb_flush_log_at_trx_commit = 0 }\n".into()));
+    targets().into_iter().chain(mariadb).collect()
+}
+
+/// Compressed rows are another data set than the same rows as they are; a trial that changes rows leaves what was kept as it
+/// is.
+#[test]
+fn mariadb_keeps_a_data_set_for_each_compression_and_works_on_copies_where_it_is_changed() {
+    let Some((engine, target)) = targets_and_mariadb().pop().filter(|(engine, _)| *engine == "mariadb")
+    else {
+        return;
+    };
+    let seed = (1 << 33) + u64::from(std::process::id());
+    let file = |probe: &str, more: &str| {
+        format!(
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"{engine}\"\n{target}[workload]\n{probe}\n\
+             rows = 2000\ndata_seed = {seed}\n[repeats]\nblocks = 2\n{more}"
+        )
+    };
+    let scans = |levels: &str| {
+        let factor = format!("[factors]\n\"target.compression\" = {levels}\n");
+        file("probe = \"scan\"\nscans = 2\naggregates = \"sum\"", &factor)
+    };
+    let lab = Lab::with(&scans("[\"none\", \"compressed-8k\"]"));
+    std::fs::set_permissions(lab.path(""), PermissionsExt::from_mode(0o755)).unwrap();
+    let loads = |lab: &Lab| loaded(lab).iter().filter(|rows| *rows == "2000").count();
+    lab.run(0);
+    assert_eq!((loaded(&lab).len(), loads(&lab)), (4, 2));
+    lab.write("e.toml", &file("probe = \"update\"\nupdates = 200", ""));
+    lab.run_with(&["--fresh"], 0);
+    assert_eq!((loaded(&lab).len(), loads(&lab)), (2, 0));
+    // Pages with holes are loaded for each trial: a copy would fill the holes.
+    lab.write("e.toml", &scans("[\"none\", \"compressed-8k\", \"page-zlib\"]"));
+    lab.run_with(&["--fresh"], 0);
+    assert_eq!((loaded(&lab).len(), loads(&lab)), (6, 2));
 }
 
 /// A level whose engine is not there is left out where the file says so, and that is told wherever the run is.

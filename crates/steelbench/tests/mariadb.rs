@@ -244,6 +244,61 @@ fn what_a_server_by_url_refuses_is_told_and_locks_are_waited_for_again() {
     }
 }
 
+/// Two rows in either order: sessions that wait for each other, of which the server ends one (error 1213). Then a row that
+/// somebody holds for longer than is waited (1205), after which the server itself rolls back one statement only.
+#[test]
+fn deadlocks_and_lock_timeouts_are_tried_again_as_often_as_the_script_says_and_counted() {
+    let Some(server) = Server::start(&[]) else { return };
+    let mut root = server.connect();
+    root.run("CREATE DATABASE app; CREATE TABLE app.counters (id int PRIMARY KEY, n int)").unwrap();
+    root.run("INSERT INTO app.counters VALUES (1, 0), (2, 0)").unwrap();
+    let script = "\\set one random(1, 2)\nBEGIN;\nUPDATE app.counters SET n = n + 1 WHERE id = :one;\n\
+        DO sleep(0.002);\nUPDATE app.counters SET n = n + 1 WHERE id = 3 - :one;\nCOMMIT;\n";
+    let by_url = |target: &str, workload: &str| {
+        let target = format!("url = \"{}\"\n{target}", server.url("root"));
+        let lab = lab(&experiment(1, &target, workload, "[observe]\nwaits = false\n"));
+        lab.write("s.sql", script);
+        lab
+    };
+    let work = |lab: &Lab| {
+        let work = lab.rows("t", "SELECT transactions, errors, retries FROM trials");
+        let work: Vec<u32> = work[0].split('|').map(|number| number.parse().unwrap()).collect();
+        (work[0], work[1], work[2])
+    };
+    let sum = "SELECT sum(n) FROM app.counters";
+    for protocol in ["simple", "prepared"] {
+        for tries in [1, 100_000] {
+            root.run("UPDATE app.counters SET n = 0").unwrap();
+            let lab = by_url(
+                "",
+                &format!(
+                    "probe = \"script\"\nscript = \"s.sql\"\nconnections = 4\ntransactions = 80\nmax_tries = {tries}\n\
+                     protocol = \"{protocol}\""
+                ),
+            );
+            lab.run(0);
+            let (done, errors, retries) = work(&lab);
+            // Every committed transaction, and none that was rolled back, has counted.
+            assert_eq!(root.cell(sum).unwrap().unwrap(), (done * 2).to_string());
+            assert_eq!(done + errors, 80);
+            let again = (errors == 0 && retries > 0, errors > 0 && retries == 0);
+            assert_eq!(again, (tries > 1, tries == 1), "{protocol}: {done} {errors} {retries}");
+        }
+    }
+    root.run("UPDATE app.counters SET n = 0; BEGIN; UPDATE app.counters SET n = 0 WHERE id = 2").unwrap();
+    let once = "probe = \"script\"\nscript = \"s.sql\"\nconnections = 1\ntransactions = 1\nmax_tries = 3";
+    let lab = by_url("settings.innodb_lock_wait_timeout = 1", once);
+    lab.write("s.sql", &script.replace("random(1, 2)", "1"));
+    lab.run(0);
+    assert_eq!(work(&lab), (0, 1, 2));
+    root.run("COMMIT").unwrap();
+    assert_eq!(
+        root.cell(sum).unwrap().as_deref(),
+        Some("0"),
+        "the first of its updates, too, is rolled back"
+    );
+}
+
 const SCHEMA: &str = "CREATE TABLE items (id int PRIMARY KEY, note varchar(20));\nDELIMITER //\n\
     CREATE PROCEDURE fill(IN n int)\nBEGIN\n  DECLARE i int DEFAULT 0;\n  WHILE i < n DO\n    \
     INSERT INTO items VALUES (i, @note); SET i = i + 1;\n  END WHILE;\nEND//\nDELIMITER ;\nCALL fill(@rows);\n";

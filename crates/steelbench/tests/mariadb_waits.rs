@@ -1,11 +1,13 @@
 //! `steelbench waits` and `survey --server` on real servers of MariaDB, with the Performance Schema and without it.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
+#[path = "../../mysqlclient/tests/common/mod.rs"]
+mod by_hand;
 mod common;
 #[path = "../../engines/tests/common/mod.rs"]
 mod servers;
 
-use common::{Lab, wait_until};
+use common::{Lab, end, signal, wait_until};
 use engines::mariadb::server::PrivateServer;
 use mysqlclient::Client;
 use serde_json::Value;
@@ -158,6 +160,162 @@ fn survey(url: &str, there: &[&str], absent: &[&str]) {
     for rule in absent {
         assert!(!rules.contains(rule), "{rule} is in {rules:?}");
     }
+}
+
+/// The whole screen, on a terminal, beside a load: what a second shows is what the sessions do.
+#[test]
+fn the_screen_shows_the_load_of_a_server_and_ends_at_a_key() {
+    on_each_server(true, |server, url| {
+        let lab = Lab::with(&format!(
+            "[experiment]\nname = \"e\"\n[target]\nengine = \"mariadb\"\nurl = \"{url}\"\n[workload]\nprobe = \"script\"\n\
+             builtin = \"select-only\"\nconnections = 4\nduration = \"60 s\"\n[observe]\nwaits = false\n[repeats]\nblocks = 1\n"
+        ));
+        let load = lab.start();
+        let mut admin = connect(server);
+        let runs = "SELECT count(*) > 3 FROM information_schema.processlist WHERE db = 'steelbench'";
+        wait_until("a load runs", || admin.cell(runs).unwrap().as_deref() == Some("1"));
+        with_blocked_sessions(server, |[holder, ..]| {
+            let mut screen = Screen::of(&lab, &["waits", url, "--watch"]);
+            for (key, words) in [
+                (b"1", &["a second from the process list", "CPU or run queue", "lock  ", "ROW_LOCK"][..]),
+                (b"2", &["SELECT abalance FROM pgbench_accounts"]),
+                (b"3", &["(root, steelbench)"]),
+                (b"4", &["row 7 of shop.stock", "blocks 2"]),
+            ] {
+                screen.press(key);
+                screen.await_words(words);
+            }
+            screen.await_words(&[&format!("connection {holder} (")]);
+            screen.press(b"q");
+            assert!(screen.end().success());
+        });
+        signal(&load, libc::SIGINT);
+        end(load).expect(130);
+    });
+}
+
+/// A command on a terminal of its own.
+struct Screen {
+    child: std::process::Child,
+    terminal: std::fs::File,
+    /// All that was written to it so far.
+    seen: std::sync::Arc<std::sync::Mutex<Vec<u8>>>,
+}
+
+impl Screen {
+    fn of(lab: &Lab, arguments: &[&str]) -> Self {
+        use std::os::fd::{FromRawFd as _, OwnedFd};
+        let (mut ours, mut theirs) = (0, 0);
+        let size = libc::winsize { ws_row: 40, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0 };
+        // SAFETY: both numbers are written; the descriptors are ours alone from here on.
+        let (ours, theirs) = unsafe {
+            let made = libc::openpty(
+                &raw mut ours,
+                &raw mut theirs,
+                std::ptr::null_mut(),
+                std::ptr::null(),
+                &raw const size,
+            );
+            assert_eq!(made, 0);
+            (OwnedFd::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs))
+        };
+        let mut command = lab.command(arguments);
+        command.stdin(theirs.try_clone().unwrap()).stdout(theirs.try_clone().unwrap());
+        let child = command.env("TERM", "xterm").stderr(theirs).spawn().unwrap();
+        let terminal = std::fs::File::from(ours);
+        let (mut read, seen) = (terminal.try_clone().unwrap(), std::sync::Arc::default());
+        let write = std::sync::Arc::<std::sync::Mutex<Vec<u8>>>::clone(&seen);
+        std::thread::spawn(move || {
+            let mut part = [0; 4096];
+            // At its end the terminal is an error.
+            while let Ok(bytes @ 1..) = std::io::Read::read(&mut read, &mut part) {
+                write.lock().unwrap().extend_from_slice(&part[..bytes]);
+            }
+        });
+        Self { child, terminal, seen }
+    }
+
+    fn press(&mut self, key: &[u8]) {
+        std::io::Write::write_all(&mut self.terminal, key).unwrap();
+    }
+
+    fn await_words(&self, words: &[&str]) {
+        wait_until(&format!("{words:?} on the screen"), || {
+            let seen = lines(&self.seen.lock().unwrap());
+            words.iter().all(|word| seen.contains(word))
+        });
+    }
+
+    fn end(mut self) -> std::process::ExitStatus {
+        self.child.wait().unwrap()
+    }
+}
+
+/// The lines of a screen on which this was written: cursor positions and clearing are followed, colours are not.
+fn lines(bytes: &[u8]) -> String {
+    let blank = vec![[' '; 200]; 40];
+    let (mut cells, mut row, mut column) = (blank.clone(), 0, 0);
+    let text = String::from_utf8_lossy(bytes);
+    let mut signs = text.chars();
+    while let Some(sign) = signs.next() {
+        if sign != '\u{1b}' {
+            if let Some(cell) = cells.get_mut(row).and_then(|row| row.get_mut(column)) {
+                *cell = sign;
+            }
+            column += 1;
+            continue;
+        }
+        let sequence: String = signs.by_ref().take_while(|sign| !sign.is_ascii_alphabetic()).collect();
+        let end = text[..text.len() - signs.as_str().len()].chars().next_back();
+        let mut numbers =
+            sequence.trim_start_matches('[').split(';').map(|number| number.parse().unwrap_or(1));
+        match end {
+            Some('H') => {
+                row = numbers.next().unwrap_or(1) - 1;
+                column = numbers.next().unwrap_or(1) - 1;
+            }
+            Some('J') => cells.clone_from(&blank),
+            _ => {}
+        }
+    }
+    cells.iter().map(|row| row.iter().collect::<String>() + "\n").collect()
+}
+
+/// What ten servers are set to, of which one stands apart: told by inventories of two real ones.
+#[test]
+fn inventories_of_many_servers_are_one() {
+    let mut files = Vec::new();
+    let lab = Lab::new();
+    let options = [&[][..], &["--innodb-io-capacity=555", "--table-definition-cache=999"]];
+    for (number, options) in options.into_iter().enumerate() {
+        let Some(server) = by_hand::Server::start(options) else { return };
+        let file = format!("{number}.json");
+        lab.steelbench(&["survey", "--server", &server.url("root"), "--output", &file]).expect(0);
+        files.push(file);
+    }
+    let inventory = |number: usize| serde_json::from_str::<Value>(&lab.read(&files[number])).unwrap();
+    let (usual, odd) = (inventory(0), inventory(1));
+    let mut names = vec!["survey".to_owned(), "merge".to_owned()];
+    for number in 0..10 {
+        let mut one = if number == 4 { odd.clone() } else { usual.clone() };
+        one["machine"]["host"] = format!("db{number}").into();
+        lab.write(&format!("db{number}.json"), &one.to_string());
+        names.push(format!("db{number}.json"));
+    }
+    let arguments: Vec<&str> = names.iter().map(String::as_str).collect();
+    let page = flat(&lab.steelbench(&arguments).expect(0).stdout);
+    for words in [
+        "10 machines, 10 servers",
+        // Shown of every server, and told by the one alone that has another value than the default.
+        "1 of 10 has mariadb innodb_io_capacity 555; 9 have 200",
+        "1 of 10 has mariadb table_definition_cache 999; 9 have default",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    assert!(!page.contains("is at its default on"), "of parallel workers: {page}");
+    let merged = json(&lab, &[&arguments[..], &["--json"]].concat());
+    let servers = &merged["machines"][0]["servers"];
+    assert_eq!(servers[0]["shared_buffers_bytes"], 32 << 20, "{servers}");
 }
 
 #[test]

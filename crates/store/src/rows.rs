@@ -233,7 +233,7 @@ tables! {
     "hooks": HookOutput { hook, command, exit_code, elapsed_s, output }
     "responses": Response { name, unit, direction, value, resolution }
     "facts": Fact { name, unit, value }
-    "plans": QueryPlan { statement, hash, text, analysis }
+    "plans": QueryPlan { statement, hash, text, analysis, estimated_rows, estimated_cost, reason }
     "waits": Wait { wait_type, class, count, resource_s, signal_s, source as "source, sampled_hz, samples, error_s, counter" }
     // The figures beside the histogram are for people who query the table.
     "latencies": Latency {

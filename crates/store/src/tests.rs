@@ -181,10 +181,10 @@ fn a_read_only_file_refuses_in_mid_write() {
     assert_eq!(store.read(1).unwrap(), sample::recording(2));
 }
 
-/// Takes back steps 13 to 10.
+/// Takes back steps 14 to 10.
 const TO_9: &str =
     "DROP VIEW server_waits; DROP TABLE server_activities; DROP TABLE statements; ALTER TABLE runs DROP COLUMN label; ALTER TABLE runs DROP COLUMN git_commit;
-    ALTER TABLE runs DROP COLUMN git_changed; DROP TABLE plans; ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP COLUMN error_s;
+    ALTER TABLE runs DROP COLUMN git_changed; DROP VIEW plans; DROP TABLE trial_plans; DROP TABLE plan_texts; ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP COLUMN error_s;
     ALTER TABLE waits DROP COLUMN counter; ALTER TABLE trials DROP COLUMN sampled_running_s;
     ALTER TABLE trials DROP COLUMN corrected_s; PRAGMA user_version = 9";
 

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// Rounds of A and B.
 const ROUNDS: u64 = 3;
+/// Rounds of three servers, whose difference is small.
+const SCHEMA_ROUNDS: usize = 9;
 /// Seconds of a measurement.
 const SECONDS: u64 = 3;
 const CONNECTIONS: [u32; 2] = [16, 64];
@@ -33,7 +35,7 @@ const OURS: &[&str] = &[
 const DEFAULTS: &[&str] = &["--performance-schema=ON"];
 const OFF: &[&str] = &["--performance-schema=OFF"];
 
-/// One run: transactions a second and CPU of the client for each transaction.
+/// One run: transactions a second, and CPU of the client or of the server for each transaction.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
     tps: f64,
@@ -65,16 +67,32 @@ pub fn client_cpu(bench: &Bench) -> Result<(), String> {
     Ok(())
 }
 
-/// Throughput of point-selects with the Performance Schema off, on, and on with the instruments of waits, on three servers
-/// in turn.
+/// What the Performance Schema costs a server that runs point-selects: off, on with its defaults, and on with the instruments
+/// that private servers of ours have on. Three servers in turn, each round in another order; throughput, and processor time
+/// of the server for each transaction.
 pub fn performance_schema(bench: &Bench) -> Result<(), String> {
-    let off = prepared_server(bench, "off", OFF)?;
-    for (what, options) in [("on, with its defaults", DEFAULTS), ("on, with all instruments of waits", OURS)]
-    {
-        let on = prepared_server(bench, "on", options)?;
-        let tps = |server| ours(server, bench, "prepared", 16).map(|cost| cost.tps);
-        let ratios = ratios(&pairs(ROUNDS, |_| tps(&on), |_| tps(&off))?);
-        print_ratios(&format!("point-select, 16 connections: throughput {what} / off"), &ratios);
+    const KINDS: [(&str, &[&str]); 3] =
+        [("off", OFF), ("on, with its defaults", DEFAULTS), ("on, with all instruments of waits", OURS)];
+    let servers =
+        KINDS.iter().zip(["off", "on", "all"]).map(|((_, own), name)| prepared_server(bench, name, own));
+    let servers = servers.collect::<Result<Vec<_>, _>>()?;
+    let mut costs = vec![Vec::new(); KINDS.len()];
+    for round in 0..SCHEMA_ROUNDS {
+        for turn in 0..KINDS.len() {
+            let kind = (round + turn) % KINDS.len();
+            costs[kind].push(servers[kind].cost_of_point_selects(bench)?);
+        }
+    }
+    println!("point-select, 16 connections ({SCHEMA_ROUNDS} rounds of {SECONDS} s):");
+    for ((kind, _), costs) in KINDS.iter().zip(&costs) {
+        let cpu: Vec<f64> = costs.iter().map(|cost| cost.cpu_us).collect();
+        print(&format!("  server CPU of a transaction, {kind}"), &cpu, 2, " us");
+    }
+    for ((kind, _), on) in KINDS.iter().zip(&costs).skip(1) {
+        let (cpu, tps): (Vec<_>, Vec<_>) =
+            on.iter().zip(&costs[0]).map(|(on, off)| ((on.cpu_us, off.cpu_us), (on.tps, off.tps))).unzip();
+        print_ratios(&format!("  throughput {kind} / off"), &ratios(&tps));
+        print_ratios(&format!("  server CPU {kind} / off"), &ratios(&cpu));
     }
     Ok(())
 }
@@ -210,6 +228,13 @@ impl Server {
         Ok(server)
     }
 
+    /// Our run of point-selects, with the CPU of this server for each.
+    fn cost_of_point_selects(&self, bench: &Bench) -> Result<Cost, String> {
+        let before_s = cpu_s(self.process.id())?;
+        let tps = ours(self, bench, "prepared", 16)?.tps;
+        Ok(Cost { tps, cpu_us: (cpu_s(self.process.id())? - before_s) * 1e6 / (tps * SECONDS as f64) })
+    }
+
     fn socket(&self) -> String {
         self.folder.join("sock").display().to_string()
     }
@@ -227,6 +252,15 @@ impl Server {
         sysbench.arg(format!("--threads={connections}")).arg(format!("--time={SECONDS}"));
         sysbench
     }
+}
+
+/// Processor seconds of a process so far: the fields 14 and 15 of `/proc/PID/stat` (proc(5)), in hundredths on Linux.
+fn cpu_s(pid: u32) -> Result<f64, String> {
+    let path = format!("/proc/{pid}/stat");
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+    let fields = text.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ');
+    let ticks: f64 = fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
+    Ok(ticks / 100.0)
 }
 
 impl Drop for Server {

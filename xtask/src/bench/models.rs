@@ -4,6 +4,7 @@ use super::figures::median;
 use super::run::Bench;
 use crate::process::output;
 use serde_json::Value;
+use std::process::Command;
 
 /// What is run: name, the file after `[experiment]`, and whether it needs PostgreSQL or the right to throttle.
 const EXPERIMENTS: [(&str, &str); 7] = [
@@ -37,6 +38,51 @@ const EXPERIMENTS: [(&str, &str); 7] = [
         "models-throttled",
         "[target]\nengine = \"files\"\nfile_size = \"64 MiB\"\nvolume = \"slow\"\n[[volume]]\nname = \"slow\"\npath = \".\"\nthrottle = { read_iops = 2000, write_iops = 2000 }\n[workload]\nprobe = \"disk\"\npattern = \"random-read\"\nduration = \"2 s\"\n[factors]\n\"workload.queue_depth\" = [1, 2, 4, 8, 16, 32]\n[repeats]\nblocks = 3\n",
     ),
+];
+
+/// A change that is made in earnest after its prediction.
+struct Change {
+    /// The experiment above.
+    name: &'static str,
+    /// What is asked.
+    asked: &'static [&'static str],
+    /// What stands in its file instead.
+    replaced: Option<(&'static str, &'static str)>,
+    /// The levels that are run.
+    factors: &'static str,
+    /// Whether with one processor only.
+    on_one: bool,
+}
+
+const CHANGES: [Change; 4] = [
+    Change {
+        name: "models-postgres-select",
+        asked: &["connections=8", "cpus=1"],
+        replaced: None,
+        factors: "\"workload.connections\" = [8]",
+        on_one: true,
+    },
+    Change {
+        name: "models-postgres-update",
+        asked: &["connections=8", "cpus=1"],
+        replaced: None,
+        factors: "\"workload.connections\" = [8]",
+        on_one: true,
+    },
+    Change {
+        name: "models-throttled",
+        asked: &["queue_depth=8", "device.slow.latency=0.5x"],
+        replaced: Some(("read_iops = 2000", "read_iops = 4000")),
+        factors: "\"workload.queue_depth\" = [8]",
+        on_one: false,
+    },
+    Change {
+        name: "models-sqlite-insert",
+        asked: &["connections=4", "data_files=1", "waits.WRITER_LOCK=0"],
+        replaced: None,
+        factors: "\"workload.connections\" = [4]\n\"target.data_files\" = [4]",
+        on_one: false,
+    },
 ];
 
 /// Runs each experiment and prints predicted, interval, measured and error of the levels that its model has not seen.
@@ -76,5 +122,54 @@ pub fn run(bench: &Bench) -> Result<(), String> {
         }
     }
     println!("median error {:.1} %, intervals hold {held} of {all}", 100.0 * median(&errors));
+    what_if(bench)
+}
+
+/// Asks for changes and then makes them.
+fn what_if(bench: &Bench) -> Result<(), String> {
+    println!(
+        "\n| experiment | change | predicted | 95 % interval | measured | error |\n|---|---|---|---|---|---|"
+    );
+    for Change { name, asked, replaced, factors, on_one } in CHANGES {
+        let Some((_, text)) = EXPERIMENTS.iter().find(|(own, _)| *own == name) else { continue };
+        let mut predict = bench.command(&["predict", name, "--json"]);
+        predict.args(asked.iter().flat_map(|change| ["--set", change]));
+        let Ok(printed) = output(&mut predict) else {
+            println!("SKIPPED: {name}: there is nothing to predict from");
+            continue;
+        };
+        let told: Value = serde_json::from_str(&printed).map_err(|error| format!("{name}: {error}"))?;
+        let (begin, rest) = text.split_once("[factors]").unwrap_or((text, ""));
+        let repeats = rest.find("[repeats]").map_or("", |at| &rest[at..]);
+        let begin = replaced.map_or_else(|| begin.to_owned(), |(before, after)| begin.replace(before, after));
+        let changed = format!("{begin}[factors]\n{factors}\n{repeats}");
+        let run = || bench.experiment(&format!("{name}-changed"), &changed, &[]);
+        let ran = if on_one { on_one_processor(run) } else { run() }?;
+        let measured: Vec<f64> =
+            ran.trials.iter().map(|trial| trial.response("throughput")).collect::<Result<_, _>>()?;
+        let measured = measured.iter().sum::<f64>() / measured.len() as f64;
+        let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+        let (low, high) = (number(&told["interval"]["low"]), number(&told["interval"]["high"]));
+        let predicted = number(&told["throughput"]);
+        println!(
+            "| {name} | {} | {predicted:.0} | {low:.0} to {high:.0}{} | {measured:.0} | {:+.1} % |",
+            asked.join(", "),
+            if (low..=high).contains(&measured) { "" } else { " (missed)" },
+            100.0 * (predicted / measured - 1.0)
+        );
+    }
     Ok(())
+}
+
+/// Does something while we, and what we start, may use the first processor only.
+fn on_one_processor<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    let own = std::process::id().to_string();
+    let pin = |list: &str| output(Command::new("taskset").args(["-apc", list, &own]));
+    // `pid 4711's current affinity list: 0,1`
+    let before = output(Command::new("taskset").args(["-pc", &own]))?;
+    let before = before.trim().rsplit(' ').next().unwrap_or_default().to_owned();
+    pin("0")?;
+    let done = work();
+    pin(&before)?;
+    done
 }

@@ -8,7 +8,7 @@ use statistics::correct;
 const NAMED: usize = 3;
 /// Where the response that was asked for shows no effect at all, another one has to be as clear as this: together
 /// they stay near the 5 % of false findings of one family.
-const SUPPORTED_ALONE: f64 = 0.01;
+pub(super) const SUPPORTED_ALONE: f64 = 0.01;
 
 /// Another response at a level of a factor, against the reference level.
 struct Change {

@@ -5,7 +5,7 @@ use crate::{Estimate, Interval, Summary, response, wording};
 use models::curve::{Bottlenecks, DELAY, PROCESSORS};
 use models::holdout::{self, FAR, LEVELS_MIN};
 use models::network::{self, Station};
-use observations::{Observations, WaitClass, WarningKind};
+use observations::{DeviceUse, Observations, WaitClass, WarningKind};
 use serde::Serialize;
 
 /// Standard deviation of the effect of a change other than the number of connections, as a share of its logarithm: how far
@@ -326,8 +326,18 @@ fn changed(
             }
             Ok(shortened(variants, each_s * (1.0 - times)))
         }
+        Change::Device(name, times) if model.factor == CONCURRENCY[2] && has_device_alone(trials, name) => {
+            let with = |own: &Bottlenecks| Bottlenecks {
+                serial_s: own.serial_s * times,
+                delay_s: own.delay_s * times,
+                ..own.clone()
+            };
+            let law =
+                "queueing network: all time of an I/O but that of the processors is the device's".to_owned();
+            Ok((variants.iter().map(with).collect(), law))
+        }
         Change::Device(name, times) => {
-            let each_s = device_s(trials, name, model.factor != CONCURRENCY[2]).map_err(no_evidence)?;
+            let each_s = device_s(trials, name).map_err(no_evidence)?;
             Ok(shortened(variants, each_s * (1.0 - times)))
         }
     }
@@ -450,13 +460,22 @@ fn wait_of(trials: &[&Observations], name: &str) -> Result<(WaitClass, f64), Str
     }
 }
 
+/// Whether a disk was probed that is this device or volume, and no other one.
+fn has_device_alone(trials: &[&Observations], name: &str) -> bool {
+    let mut all = trials.iter().flat_map(|seen| &seen.devices).peekable();
+    all.peek().is_some() && all.all(|device| is_named(device, name))
+}
+
+/// Whether this is the device, or has the volume.
+fn is_named(device: &DeviceUse, name: &str) -> bool {
+    device.device == name || device.volume.split(", ").any(|volume| volume == name)
+}
+
 /// Seconds that I/Os of a unit of work are in flight on a device, or on those of a volume, and no more than what sessions
 /// waited for I/O: what is written in the background holds nobody up.
-fn device_s(trials: &[&Observations], name: &str, of_sessions: bool) -> Result<f64, String> {
+fn device_s(trials: &[&Observations], name: &str) -> Result<f64, String> {
     let all = || trials.iter().flat_map(|seen| &seen.devices);
-    let is_own = |device: &&observations::DeviceUse| {
-        device.device == name || device.volume.split(", ").any(|volume| volume == name)
-    };
+    let is_own = |device: &&DeviceUse| is_named(device, name);
     if !all().any(|device| is_own(&device)) {
         let mut known = response::distinct(all().map(|device| device.device.as_str()));
         known.extend(response::distinct(all().flat_map(|device| device.volume.split(", "))));
@@ -476,5 +495,5 @@ fn device_s(trials: &[&Observations], name: &str, of_sessions: bool) -> Result<f
     };
     let waited: f64 =
         trials.iter().flat_map(|seen| &seen.waits).filter(is_io).map(|wait| wait.resource_s).sum();
-    Ok(if of_sessions { in_flight.min(waited) } else { in_flight } / work(trials))
+    Ok(in_flight.min(waited) / work(trials))
 }

@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 const ODD_SHARE_MAX: f64 = 0.10;
 
 /// Settings that the kernel sizes by the machine, or that count what goes on: they differ everywhere.
-const OF_EACH_MACHINE: [&str; 9] = [
+const OF_EACH_MACHINE: [&str; 10] = [
     "cpufreq.max_khz",
     "fs.aio-nr",
     "fs.file-max",
     "kernel.pid_max",
     "kernel.threads-max",
     "vm.min_free_kbytes",
+    "server_id",
     "server_version_num",
     "shared_memory_size",
     "wal_buffers",
@@ -68,7 +69,7 @@ pub struct ServerRow {
     pub parallel_workers: Option<i64>,
     /// Most connections.
     pub connections: Option<i64>,
-    /// Shared buffers in bytes.
+    /// Shared buffers in bytes; of MariaDB and MySQL `InnoDB`'s buffer pool.
     pub shared_buffers_bytes: Option<u64>,
 }
 
@@ -117,6 +118,9 @@ pub fn merge(surveys: &[Survey]) -> Merged {
             values.entry(what).or_default().entry(value).or_default().push(holder);
         }
     }
+    for (what, holder) in untold(&sorted) {
+        values.entry(what).or_default().entry(DEFAULT.into()).or_default().push(holder);
+    }
     let differences: Vec<Difference> =
         values.into_iter().filter(|(_, values)| values.len() > 1).map(difference).collect();
     let mut odd: Vec<OddOne> = differences.iter().flat_map(odd).collect();
@@ -127,6 +131,37 @@ pub fn merge(surveys: &[Survey]) -> Merged {
         odd,
         differences,
     }
+}
+
+/// What servers have that do not tell a setting which others of their version tell: an inventory has all that are changed.
+const DEFAULT: &str = "default";
+
+/// Settings that servers do not tell though others of their version do, and who does not.
+fn untold(surveys: &[(String, &Survey)]) -> Vec<(String, String)> {
+    let mut changed: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    let servers = || surveys.iter().flat_map(|(name, survey)| holders(name, survey));
+    for (_, server) in servers() {
+        let names = changed.entry((server.engine.as_str(), server.version.as_str())).or_default();
+        let told = server.settings.iter().filter(|one| one.is_changed && one.value.is_some());
+        names.extend(told.map(|one| one.name.as_str()).filter(|name| is_common(name)));
+    }
+    let lacks = |(holder, server): (String, &SurveyedServer)| {
+        let names = &changed[&(server.engine.as_str(), server.version.as_str())];
+        // Of one without any, they could not be read.
+        let names = names.iter().filter(|_| !server.settings.is_empty());
+        let untold = names.filter(|name| server.setting(name).is_none());
+        untold.map(|name| (format!("{} {name}", server.engine), holder.clone())).collect::<Vec<_>>()
+    };
+    servers().flat_map(lacks).collect()
+}
+
+/// The servers of an inventory with their names.
+fn holders<'a>(name: &str, survey: &'a Survey) -> Vec<(String, &'a SurveyedServer)> {
+    let numbered = |(index, server): (usize, &'a SurveyedServer)| {
+        let number = if survey.servers.len() > 1 { format!(" #{}", index + 1) } else { String::new() };
+        (format!("{name}{number}"), server)
+    };
+    survey.servers.iter().enumerate().map(numbered).collect()
 }
 
 /// Each inventory with a name of its own.
@@ -182,7 +217,9 @@ fn server(server: &SurveyedServer) -> ServerRow {
         parallel_workers_per_gather: server.number("max_parallel_workers_per_gather"),
         parallel_workers: server.number("max_parallel_workers"),
         connections: server.number("max_connections"),
-        shared_buffers_bytes: server.bytes("shared_buffers"),
+        shared_buffers_bytes: server
+            .bytes("shared_buffers")
+            .or_else(|| server.bytes("innodb_buffer_pool_size")),
     }
 }
 
@@ -209,12 +246,11 @@ fn told(name: &str, survey: &Survey) -> Vec<(String, String, String)> {
     let settings = survey.settings.iter().map(|setting| (setting.name.as_str(), setting.value.clone()));
     let of_machine = facts.into_iter().chain(settings).filter(|(what, _)| is_common(what));
     let of_machine = of_machine.map(|(what, value)| (what.to_owned(), value, name.to_owned()));
-    let of_servers = survey.servers.iter().enumerate().flat_map(|(index, server)| {
-        let number = if survey.servers.len() > 1 { format!(" #{}", index + 1) } else { String::new() };
+    let of_servers = holders(name, survey).into_iter().flat_map(|(holder, server)| {
         let settings = server.settings.iter().map(|setting| (setting.name.as_str(), shown(setting)));
         let version = [("version", Some(server.version.clone()))];
         let told = version.into_iter().chain(settings).filter(|(what, _)| is_common(what));
-        told.map(move |(what, value)| (format!("{} {what}", server.engine), value, format!("{name}{number}")))
+        told.map(move |(what, value)| (format!("{} {what}", server.engine), value, holder.clone()))
     });
     let all = of_machine.chain(of_servers);
     all.filter_map(|(what, value, holder)| Some((what, value?, holder))).collect()

@@ -2,7 +2,8 @@
 
 use super::dialect::literal;
 use super::library::{Connection, Said};
-use crate::{Explained, Parameter, Table, TableFormat};
+use crate::planned::each;
+use crate::{Asked, Explained, Parameter, Planned, Table, TableFormat};
 use observations::Fact;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ pub fn explain(connection: &Connection, sql: &str, table: &Table, analyze: bool)
     // Of a Parquet file there are no blocks of the database.
     let stored = Some(stored).filter(|_| table.storage.format == TableFormat::Table);
     let mut explained = Explained {
-        plan: Some(answer(connection, &format!("EXPLAIN {sql}"), 1)?),
+        plan: Some(Planned { text: answer(connection, &format!("EXPLAIN {sql}"), 1)?, ..Planned::default() }),
         pages: match stored {
             Some(sql) => answer(connection, &sql, 0)?.parse().ok(),
             None => None,
@@ -31,11 +32,50 @@ pub fn explain(connection: &Connection, sql: &str, table: &Table, analyze: bool)
     Ok(explained)
 }
 
-/// A cell of the last row that a statement answers with.
+/// The plans of the user's statements, for the values that the load sends.
+pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, String>> {
+    each(asked, |own| {
+        let sql = own.statement.sql(|number| format!("${number}"));
+        let values = own.values.clone().unwrap_or_else(|| vec![Parameter::Null; own.parameters()]);
+        let plan = answer_for(connection, &format!("EXPLAIN (FORMAT JSON) {sql}"), 1, &values);
+        plan.map(|plan| planned(&plan))
+    })
+}
+
+/// A line for each operator, indented below the one that it works for, with the table that it reads.
+fn planned(plan: &str) -> Planned {
+    let Ok(json) = serde_json::from_str::<Value>(plan) else {
+        return Planned { text: plan.to_owned(), ..Planned::default() };
+    };
+    let (mut lines, mut left) = (Vec::new(), Vec::new());
+    let nodes = |of: &Value| of.as_array().cloned().unwrap_or_default();
+    let mut rows = None;
+    left.extend(nodes(&json).into_iter().rev().map(|node| (0, node)));
+    while let Some((depth, node)) = left.pop() {
+        let (name, more) = (node["name"].as_str().unwrap_or("?").trim(), &node["extra_info"]);
+        let detail = ["Table", "Text", "Type"]
+            .iter()
+            .filter_map(|key| more[*key].as_str())
+            .collect::<Vec<_>>()
+            .join(", ");
+        let detail = if detail.is_empty() { detail } else { format!(" on {detail}") };
+        rows = rows.or_else(|| more["Estimated Cardinality"].as_str()?.parse::<f64>().ok());
+        lines.push(format!("{}{name}{detail}", "  ".repeat(depth)));
+        left.extend(nodes(&node["children"]).into_iter().rev().map(|child| (depth + 1, child)));
+    }
+    Planned { text: lines.join("\n"), rows, cost: None }
+}
+
+/// A cell of the last row that a statement answers with; of any values for its parameters.
 fn answer(connection: &Connection, sql: &str, column: u64) -> Said<String> {
+    let parameters = connection.prepare(sql)?.parameters();
+    answer_for(connection, sql, column, &vec![Parameter::Integer(1); parameters as usize])
+}
+
+fn answer_for(connection: &Connection, sql: &str, column: u64, values: &[Parameter]) -> Said<String> {
     let mut statement = connection.prepare(sql)?;
-    for number in 1..=statement.parameters() {
-        statement.bind(number, &Parameter::Integer(1))?;
+    for (number, value) in (1..).zip(values) {
+        statement.bind(number, value)?;
     }
     let mut answer = statement.execute()?;
     let last = answer.rows().saturating_sub(1);

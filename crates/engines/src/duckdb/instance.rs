@@ -15,9 +15,9 @@ use super::threads::Workers;
 use super::waits::{DuckDbCollector, Seats};
 use super::{CACHE, FINAL_CHECKPOINT, LIBRARY, SAMPLE_RATE, VOLUME};
 use crate::{
-    CacheReport, CacheState, Cancel, ColumnStore, Compressed, ConnectionSet, DataType, Dialect as _,
-    EngineError, Explained, Fill, Filter, Folders, Instance, Operation, SetOfOne, Stored, Table, TableFormat,
-    WaitCollector, Work, cache, lock,
+    Asked, CacheReport, CacheState, Cancel, ColumnStore, Compressed, ConnectionSet, DataType, Dialect as _,
+    EngineError, Explained, Fill, Filter, Folders, Instance, Operation, Planned, SetOfOne, Stored, Table,
+    TableFormat, WaitCollector, Work, cache, lock,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -243,6 +243,10 @@ impl Instance for DuckDbInstance {
         let sql = &self.operations()?[operation].sql;
         let connection = self.target.connect()?;
         explain::explain(&connection, sql, table, analyze).map_err(failed(format!("explaining {sql}")))
+    }
+
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+        Ok(explain::plans(&self.target.connect()?, asked))
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {

@@ -127,7 +127,8 @@ impl Engine for DuckDb {
     }
 
     fn missing(&self, configuration: &Configuration) -> Option<String> {
-        find::library(configuration.get(LIBRARY).as_deref()).err().map(|error| error.to_string())
+        let found = find::library(configuration.get(LIBRARY).as_deref());
+        found.err().map(|error| format!("{} is not installed: {error}", self.name()))
     }
 
     fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {

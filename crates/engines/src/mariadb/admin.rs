@@ -78,9 +78,18 @@ impl Admin {
 
     /// Connects anew, to a server that may have a new place.
     pub fn reconnect(&self, config: &Config) -> Result<(), EngineError> {
-        let again = Self::take_again(config, &self.cancel)?;
-        std::mem::swap(&mut *lock(&self.client), &mut *lock(&again.client));
+        self.adopt(&Self::take_again(config, &self.cancel)?);
         Ok(())
+    }
+
+    /// Connects to a server of ours that has other data now, and takes our database there, emptied.
+    pub fn move_to(&self, config: &Config) -> Result<(), EngineError> {
+        self.adopt(&Self::take_database(config, &self.cancel)?);
+        Ok(())
+    }
+
+    fn adopt(&self, other: &Self) {
+        std::mem::swap(&mut *lock(&self.client), &mut *lock(&other.client));
     }
 
     /// Has the pages of the trial's tables written that are not: `FLUSH TABLES ... FOR EXPORT` waits for it
@@ -141,7 +150,7 @@ fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
 }
 
 /// Takes the lock for this session: two runs cannot measure on one server.
-fn hold(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
+pub fn hold(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
     let doing = "taking our database";
     let taken = wait_for(HELD_MAX, cancel, || {
         let taken = client.cell(&format!("SELECT get_lock('{LOCK}', 0)")).map_err(failed_at(doing))?;

@@ -1,7 +1,7 @@
 //! Servers that run already: observed, and asked how they are set.
 
-use super::{CONNECTING, MariaDb, survey, waits, what_to_do};
-use crate::{LiveObserver, ObserveOptions, Server, ServerError, Servers, Stop};
+use super::{CONNECTING, MariaDb, queries, survey, waits, what_to_do};
+use crate::{LiveObserver, ObserveOptions, QueryLimits, QueryReader, Server, ServerError, Servers, Stop};
 use mysqlclient::{Client, Config, Error};
 use observations::{Advice, Survey, SurveyedServer, Unread};
 use std::time::Duration;
@@ -39,6 +39,10 @@ impl Server for Config {
 
     fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
         survey::survey(self, stop)
+    }
+
+    fn queries(&self, limits: QueryLimits, stop: &Stop) -> Result<Box<dyn QueryReader>, ServerError> {
+        Ok(Box::new(queries::Reader::start(self, limits, stop)?))
     }
 }
 

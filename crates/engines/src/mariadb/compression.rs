@@ -57,6 +57,11 @@ impl Compression {
         }
     }
 
+    /// Whether a copy of its files takes as much room: holes behind pages are filled when a file is copied.
+    pub fn can_be_copied(self) -> bool {
+        matches!(self, Self::Rows(_))
+    }
+
     /// What of it a private server lacks: since MariaDB 10.7 all algorithms but one are plugins.
     pub fn missing(self, installation: &Installation) -> Option<String> {
         let Self::Pages(algorithm) = self else { return None };
@@ -134,7 +139,7 @@ impl Compression {
 
 fn lacking(algorithm: &str) -> String {
     format!(
-        "the server has no {algorithm}; install it (Debian: mariadb-plugin-provider-{algorithm}), or leave the level out with \
-         if_installed"
+        "this server was built without {algorithm}; install its plugin (from 10.7 on; Debian: \
+         mariadb-plugin-provider-{algorithm}), or leave the level out with if_installed"
     )
 }

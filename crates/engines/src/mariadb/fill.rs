@@ -1,20 +1,36 @@
-//! The bulk load of tables that a trial has created.
+//! The tables of a trial and the bulk load of their rows.
 
 use super::admin::Admin;
 use super::dialect::MariaDialect;
 use super::failed_at;
-use crate::{Cancel, Dialect as _, EngineError, Fill, Rows, Values, Work};
+use crate::{Cancel, Dialect as _, EngineError, Fill, Rows, Table, Values};
+
+/// Creates the tables from `first` on and fills them.
+pub fn make(
+    admin: &Admin,
+    dialect: &MariaDialect,
+    tables: &[Table],
+    first: usize,
+    fills: Vec<Fill>,
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
+    for table in &tables[first..] {
+        for statement in dialect.create(table)? {
+            admin.run("creating the tables", &statement)?;
+        }
+    }
+    fills.into_iter().try_for_each(|own| fill(admin, dialect, &tables[own.table], own, cancel))
+}
 
 /// Fills an empty table by LOAD DATA LOCAL INFILE. Without checks of uniqueness InnoDB (from 10.6 on) writes the pages of an
 /// empty table without undo records (<https://mariadb.com/kb/en/innodb-system-variables/>, `unique_checks`).
-pub fn fill(
+fn fill(
     admin: &Admin,
     dialect: &MariaDialect,
-    work: &Work,
+    table: &Table,
     fill: Fill,
     cancel: &Cancel,
 ) -> Result<(), EngineError> {
-    let table = &work.tables[fill.table];
     let doing = format!("filling table {}", table.name);
     admin.run(&doing, "SET unique_checks = 0, foreign_key_checks = 0")?;
     let (load, mut batches) = (dialect.load(table, &fill.columns), fill.batches);

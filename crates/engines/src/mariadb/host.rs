@@ -1,15 +1,18 @@
 //! The server of consecutive trials.
 
 use super::CONNECTING;
+use super::altered;
 use super::instance::{MariaInstance, Server};
 use super::server::{PACKAGES_ACCOUNT, PrivateServer, ServerOptions, ServerSetup};
 use super::settings::{self, LOG_VOLUME, RESET, URL, USER, VOLUME};
+use crate::altered::is_permitted;
 use crate::private::account::Account;
 use crate::setup::Setup;
 use crate::{Cancel, EngineError, Folders, Host, Instance, lock};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use mysqlclient::Config;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// Connections that a private server has room for at least; more come in powers of two, so that numbers of connections
@@ -91,11 +94,19 @@ impl Host for MariaHost {
         let server = if let Some(url) = configuration.get(URL) {
             let config = Config::parse(&url)
                 .map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
-            Server { private: None, config: config.with_default_timeout(CONNECTING) }
+            let config = config.with_default_timeout(CONNECTING);
+            // Beside the folder of the host, which goes with it.
+            let run = self.folders.directory.parent().unwrap_or(&self.folders.directory);
+            let session_settings = if is_permitted(configuration) {
+                altered::apply(run, &config, configuration, cancel)?
+            } else {
+                settings::server_settings(configuration)
+            };
+            Server { private: None, config, session_settings }
         } else {
             let server = self.server(configuration, connections, cancel)?;
             let config = lock(&server).config();
-            Server { private: Some(server), config }
+            Server { private: Some(server), config, session_settings: BTreeMap::new() }
         };
         Ok(Box::new(MariaInstance::create(server, configuration, &self.folders, connections, cancel)?))
     }

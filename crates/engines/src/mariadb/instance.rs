@@ -4,24 +4,27 @@ use super::admin::{Admin, DATABASE, MARK};
 use super::compression::Compression;
 use super::dialect::{MariaDialect, spelled};
 use super::load::{LoadConfig, MariaConnections, Sessions};
+use super::server::variables::{self, Variable};
 use super::server::{PrivateServer, Stop, fill as fill_setup};
-use super::settings::{self, DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, URL, VOLUME};
+use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::MariaCollector;
 use super::wire::StatementText;
-use super::{explain, failed_at, fill};
+use super::{explain, failed_at, fill, kept};
+use crate::private::data_sets::KeptTables;
 use crate::private::files::{allocated_bytes, evict, last_lines, walk};
 use crate::private::wait_for;
 use crate::setup::Setup;
 use crate::{
-    CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Folders, Instance,
-    Operation, Table, WaitCollector, Work, lock, open_files,
+    Asked, CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Fill,
+    Folders, Instance, Operation, Planned, Table, WaitCollector, Work, lock, open_files,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
-use mysqlclient::{Client, Config, quote_identifier, quote_literal};
+use mysqlclient::{Client, Config, quote_identifier};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -40,6 +43,8 @@ pub struct Server {
     pub private: Option<Arc<Mutex<PrivateServer>>>,
     /// How to reach it.
     pub config: Config,
+    /// What the sessions of a load set themselves.
+    pub session_settings: BTreeMap<String, String>,
 }
 
 /// Our database on a server, for one trial.
@@ -51,6 +56,10 @@ pub struct MariaInstance {
     load: LoadConfig,
     sessions: Sessions,
     statements: OnceLock<Arc<[StatementText]>>,
+    /// The data set that the server holds on when the trial has ended.
+    kept: OnceLock<KeptTables>,
+    /// Tables were not loaded on this server, but copied with its data directory.
+    is_copy: AtomicBool,
     /// Folders of data files on volumes.
     folders: Vec<PathBuf>,
     data_files: u32,
@@ -79,11 +88,8 @@ impl MariaInstance {
         if let Some(seconds) = configuration.get(STATEMENT_TIMEOUT) {
             session.push(("max_statement_time".to_owned(), seconds.to_string()));
         }
-        if configuration.get(URL).is_some() {
-            let wanted = settings::server_settings(configuration);
-            verify_session_settings(&server.config.clone().with_stop(cancel.stop()), &wanted)?;
-            session.extend(wanted.into_iter().map(|(name, value)| (name, literal(&value))));
-        }
+        let reached = server.config.clone().with_stop(cancel.stop());
+        session.extend(verified_session_settings(&reached, &server.session_settings)?);
         let admin = match (Setup::of(configuration), &server.private) {
             (None, _) => Admin::take_database(&server.config, cancel)?,
             // It began with them.
@@ -103,6 +109,8 @@ impl MariaInstance {
             load: LoadConfig { config, session },
             sessions: Sessions::default(),
             statements: OnceLock::new(),
+            kept: OnceLock::new(),
+            is_copy: AtomicBool::new(false),
             folders: Vec::new(),
             data_files: configuration.get(DATA_FILES),
             compression: Compression::of(configuration),
@@ -146,6 +154,39 @@ impl MariaInstance {
         self.statements.get().ok_or_else(missing)
     }
 
+    /// Has a private server hold the data set of this work; says how many of its tables are there then.
+    fn take_kept(&self, work: &mut Work, dialect: &MariaDialect) -> Result<usize, EngineError> {
+        let Some(server) = &self.server.private else { return Ok(0) };
+        let Some(kept) = KeptTables::of(work, dialect)? else { return Ok(0) };
+        let (mut server, bytes) = (lock(server), work.data.as_ref().map_or(0, |data| data.bytes));
+        let held = server.data_sets.holds(&kept.name);
+        let can_be_copied =
+            self.folders.is_empty() && self.compression.is_none_or(Compression::can_be_copied);
+        if !can_be_copied || !(held || server.keeps(bytes)?) {
+            return Ok(0);
+        }
+        let count = kept.count();
+        let fills: Vec<Fill> = work.fills.extract_if(.., |fill| fill.table < count).collect();
+        if !held {
+            let tables = &work.tables[..count];
+            let load = |template: &PrivateServer| {
+                let admin = Admin::take_database(&template.config(), &self.cancel)?;
+                fill::make(&admin, dialect, tables, 0, fills, &self.cancel)?;
+                kept::put_back(&kept, &admin)
+            };
+            server.change_to_data(&kept, bytes, &self.cancel, load)?;
+            self.admin.move_to(&server.config())?;
+        }
+        kept::take(&kept, &self.admin)?;
+        if kept.changed {
+            server.data_sets.forget();
+        } else {
+            self.kept.get_or_init(|| kept);
+        }
+        self.is_copy.store(true, Ordering::Relaxed);
+        Ok(count)
+    }
+
     /// The files of the trial's tables on a server of ours.
     fn table_files(&self, server: &PrivateServer) -> Result<Vec<PathBuf>, EngineError> {
         let mut files = Vec::new();
@@ -155,50 +196,47 @@ impl MariaInstance {
         Ok(files)
     }
 
-    /// Reads all tables into the buffer pool. It holds them when reading them again reads no page from storage.
-    fn read_tables(&self) -> Result<bool, EngineError> {
+    /// Reads all tables into the buffer pool; returns how many pages the server has read from storage since it began.
+    fn read_tables(&self) -> Result<Option<String>, EngineError> {
+        for table in self.admin.tables()? {
+            // Every page of rows, which are in the primary key.
+            let sql = format!("SELECT count(*) FROM {} USE INDEX ()", quote_identifier(&table));
+            self.admin.run("reading the tables into the buffer pool", &sql)?;
+        }
         let reads = "SELECT variable_value FROM information_schema.global_status \
                      WHERE variable_name = 'Innodb_buffer_pool_reads'";
-        let mut counts = Vec::new();
-        for _ in 0..2 {
-            for table in self.admin.tables()? {
-                // Every page of rows: no secondary index is there.
-                let sql = format!("SELECT count(*) FROM {} USE INDEX ()", quote_identifier(&table));
-                self.admin.run("reading the tables into the buffer pool", &sql)?;
-            }
-            counts.push(self.admin.ask(|client| client.cell(reads).map_err(failed_at(reads)))?);
-        }
-        Ok(counts[0] == counts[1])
+        self.admin.ask(|client| client.cell(reads).map_err(failed_at(reads)))
     }
 }
 
-/// A text as SET takes it: numbers without quotes.
-fn literal(value: &str) -> String {
-    if value.parse::<f64>().is_ok() { value.to_owned() } else { quote_literal(value) }
-}
-
-/// On another's server a session's settings are read back, in a session for that.
-fn verify_session_settings(config: &Config, wanted: &BTreeMap<String, String>) -> Result<(), EngineError> {
+/// Settings of a load's sessions as SET takes them: read back, in a session for that.
+fn verified_session_settings(
+    config: &Config,
+    wanted: &BTreeMap<String, String>,
+) -> Result<Vec<(String, String)>, EngineError> {
     if wanted.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let mut client = Client::connect(config).map_err(failed_at("connecting"))?;
+    // MySQL does not tell the types of its variables.
+    let known = if client.is_mariadb() { Variable::read(&mut client)? } else { BTreeMap::new() };
+    let mut verified = Vec::new();
     for (name, value) in wanted {
-        let setting = format!("target.settings.{name}");
-        let doing = format!("{setting} of a server by URL, which a session must be allowed to set");
-        client.run(&format!("SET SESSION {name} = {}", literal(value))).map_err(failed_at(&doing))?;
+        let setting = variables::path(name);
+        let doing = format!(
+            "{setting} of a server by URL, which a session must be allowed to set (target.allow_server_settings permits others)"
+        );
+        let variable = known.get(name).cloned().unwrap_or_default();
+        let literal = variable.literal(value);
+        client.run(&format!("SET SESSION {name} = {literal}")).map_err(failed_at(&doing))?;
         let got = client.cell(&format!("SELECT @@SESSION.{name}")).map_err(failed_at(&doing))?;
         let got = got.unwrap_or_default();
-        let switch = |text: &str| match text.to_uppercase().as_str() {
-            "ON" => "1".to_owned(),
-            "OFF" => "0".to_owned(),
-            other => other.to_owned(),
-        };
-        if switch(&got) != switch(value) {
+        if !variable.with_value(got.clone()).is(value) {
             return Err(EngineError::SettingIgnored { setting, wanted: value.clone(), got });
         }
+        verified.push((name.clone(), literal));
     }
-    Ok(())
+    Ok(verified)
 }
 
 fn compile(dialect: &MariaDialect, operation: &Operation, work: &Work) -> Result<StatementText, EngineError> {
@@ -214,20 +252,15 @@ fn compile(dialect: &MariaDialect, operation: &Operation, work: &Work) -> Result
 impl Instance for MariaInstance {
     fn create(&self, mut work: Work) -> Result<(), EngineError> {
         let dialect = self.dialect()?;
-        let fills = std::mem::take(&mut work.fills);
         let is_private = self.server.private.is_some();
         self.compression.map_or(Ok(()), |wanted| wanted.prepare(&self.admin, is_private))?;
-        for table in &work.tables {
-            for statement in dialect.create(table)? {
-                self.admin.run("creating the tables", &statement)?;
-            }
-        }
+        // The tables that are there already come first.
+        let there = self.take_kept(&mut work, &dialect)?;
+        let fills = std::mem::take(&mut work.fills);
+        fill::make(&self.admin, &dialect, &work.tables, there, fills, &self.cancel)?;
         self.compression.map_or(Ok(()), |wanted| wanted.verify(&self.admin))?;
         for statement in dialect.procedures(&work) {
             self.admin.run("creating the procedure", &statement)?;
-        }
-        for fill in fills {
-            fill::fill(&self.admin, &dialect, &work, fill, &self.cancel)?;
         }
         let compile = |operation| compile(&dialect, operation, &work);
         let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
@@ -245,6 +278,12 @@ impl Instance for MariaInstance {
         client.set_stop(self.cancel.stop());
         let sql = self.statements()?.get(operation).map_or("", |statement| statement.sql.as_str());
         explain::explain(&mut client, sql, table, analyze)
+    }
+
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+        let mut client = self.load.connect()?;
+        client.set_stop(self.cancel.stop());
+        Ok(explain::plans(&mut client, asked))
     }
 
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
@@ -266,7 +305,12 @@ impl Instance for MariaInstance {
             server.restart(true, &self.cancel)?;
             self.admin.reconnect(&server.config())?;
         }
-        let is_read = cache == CacheState::Hot && self.read_tables()?;
+        if cache == CacheState::Warm && self.is_copy.load(Ordering::Relaxed) {
+            // As loading would have left it: the buffer pool holds the pages that it touched last.
+            self.read_tables()?;
+        }
+        // It holds all tables when reading them again reads no page from storage.
+        let is_read = cache == CacheState::Hot && self.read_tables()? == self.read_tables()?;
         let files = self.table_files(&lock(server))?;
         if cache == CacheState::Cold {
             // A server that starts looks at the first page of each file through the page cache, which reads ahead.
@@ -338,6 +382,12 @@ impl Instance for MariaInstance {
 
     fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
         self.gone = true;
+        if let (Some(kept), Some(server)) = (self.kept.get(), &self.server.private)
+            && (self.cancel.is_cancelled() || kept::put_back(kept, &self.admin).is_err())
+        {
+            // What cannot be kept is dropped with the rest, and cloned again when it is asked for.
+            lock(server).data_sets.forget();
+        }
         match &self.server.private {
             // A trial that was stopped has left work in flight, and one that cannot be put in order is of no use: for the
             // next trial there will be a new server.

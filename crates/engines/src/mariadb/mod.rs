@@ -4,14 +4,17 @@
 //! - `server`: installations, private servers and their variables
 //! - `preflight`: what stands in the way of a first trial
 //! - `host`: the server of consecutive trials; `instance`: what a trial works on, a database of our own
+//! - `altered`: settings of servers by URL that are changed and put back
 //! - `admin`: the connection that holds it, marked as ours
 //! - `compression`: how InnoDB compresses its tables
 //! - `dialect`: how its tables and operations are written
-//! - `fill`: the bulk load of its tables; `explain`: plans and sizes
+//! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`: plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
-//! - `waits`: what sessions wait for; `by_url`, `survey`: servers that run already, observed and asked how they are set
+//! - `waits`: what sessions wait for; `by_url`, `survey`: servers that run already, observed and asked how they are set;
+//!   `queries`: their statements, plans and indexes
 
 mod admin;
+mod altered;
 mod by_url;
 mod compression;
 mod dialect;
@@ -19,8 +22,10 @@ mod explain;
 mod fill;
 mod host;
 mod instance;
+mod kept;
 mod load;
 mod preflight;
+mod queries;
 pub mod server;
 mod settings;
 mod survey;
@@ -88,7 +93,7 @@ impl Engine for MariaDb {
         let found = private.then(|| settings::installation(configuration))?;
         let compression = compression::Compression::of(configuration);
         found.map_or_else(
-            |error| Some(error.to_string()),
+            |error| Some(format!("{} is not installed: {error}", self.name())),
             |own| compression.and_then(|wanted| wanted.missing(&own)),
         )
     }
@@ -111,6 +116,10 @@ impl Engine for MariaDb {
 
     fn host(&self, folders: Folders) -> Box<dyn Host> {
         Box::new(host::MariaHost { folders, kept: None })
+    }
+
+    fn put_back(&self, folder: &Path, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
+        crate::altered::put_back::<Self>(folder, configurations)
     }
 
     fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {

@@ -2,14 +2,20 @@
 //! started.
 
 use super::admin::{DATABASE, is_marked};
-use super::server::{PACKAGES_ACCOUNT, variables};
+use super::server::PACKAGES_ACCOUNT;
+use super::server::variables::{self, Variable};
 use super::settings::{self, LOG_VOLUME, URL, USER, VOLUME};
 use super::{CONNECTING, what_to_do};
+use crate::altered::{ALLOW_RESTART, ALLOW_SERVER_SETTINGS, NEEDS_RESTART, is_permitted};
 use crate::private::account::{Account, command};
 use crate::{EngineError, Folders, Need, Preflight, Stop};
 use experiment::{Configuration, Invalid};
-use mysqlclient::{Client, Config};
+use mysqlclient::{Client, Config, Error};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+
+/// `ER_UNKNOWN_SYSTEM_VARIABLE`.
+const UNKNOWN_VARIABLE: u16 = 1193;
 
 /// How long a server may take for each answer.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -33,6 +39,10 @@ pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Prefligh
                 let missing = ask(&mut client, connections).unwrap_or_else(|error| vec![error.to_string()]);
                 for what in missing {
                     found.misses(format!("{}: {what}", URL.path()));
+                }
+                match settings_of_another(&mut client, &needs) {
+                    Ok(invalid) => found.invalid.extend(invalid),
+                    Err(error) => found.misses(format!("{}: {error}", URL.path())),
                 }
             }
             Err(error) => {
@@ -75,6 +85,60 @@ fn ask(client: &mut Client, connections: u32) -> Result<Vec<String>, EngineError
         ));
     }
     Ok(missing)
+}
+
+/// What a server by URL objects to in the settings of configurations; nothing of it changes.
+fn settings_of_another(client: &mut Client, needs: &[&Need<'_>]) -> Result<Vec<Invalid>, EngineError> {
+    let mut wanted = BTreeSet::new();
+    for configuration in needs.iter().map(|need| need.configuration) {
+        let (server, restart) = (is_permitted(configuration), configuration.get(ALLOW_RESTART).is_some());
+        let settings = settings::server_settings(configuration).into_iter();
+        wanted.extend(settings.map(|(name, value)| (name, value, server, restart)));
+    }
+    let mut invalid = Vec::new();
+    let is_mariadb = client.is_mariadb();
+    if !is_mariadb && needs.iter().any(|need| is_permitted(need.configuration)) {
+        let message = "MySQL does not tell which variables it takes while it runs; this is for MariaDB";
+        invalid.push(Invalid::new(ALLOW_SERVER_SETTINGS.path(), message));
+    }
+    let known = if is_mariadb { Variable::read(client)? } else { BTreeMap::new() };
+    for (name, value, server, restart) in wanted {
+        let objection = match known.get(&name).filter(|own| own.is_global()) {
+            None => refused(client, &name, &value, &known)?,
+            Some(variable) if server && (variable.is_dynamic() || restart) => None,
+            Some(_) if server => Some(NEEDS_RESTART.into()),
+            Some(variable) => Some(of_the_whole_server(variable)),
+        };
+        invalid.extend(objection.map(|why| Invalid::new(variables::path(&name), why)));
+    }
+    Ok(invalid)
+}
+
+/// What the server says against a value of a session, which is set in this one.
+fn refused(
+    client: &mut Client,
+    name: &str,
+    value: &str,
+    known: &BTreeMap<String, Variable>,
+) -> Result<Option<String>, EngineError> {
+    let literal = known.get(name).unwrap_or(&Variable::default()).literal(value);
+    match client.run(&format!("SET SESSION {name} = {literal}")) {
+        Ok(()) => Ok(None),
+        Err(error) if error.code() == Some(UNKNOWN_VARIABLE) => {
+            let known: Vec<&str> = known.keys().map(String::as_str).collect();
+            Ok(Some(experiment::unknown_name("variable of this server", name, &known)))
+        }
+        Err(Error::Server(said)) => Ok(Some(said.to_string())),
+        Err(error) => Err(super::failed_at("trying a setting")(error)),
+    }
+}
+
+fn of_the_whole_server(variable: &Variable) -> String {
+    let how = if variable.is_dynamic() { "is of the whole server" } else { "needs a restart of the server" };
+    format!(
+        "{how}, and on a server by URL Steelbench changes variables of its sessions only; permit more by \
+         target.allow_server_settings, set it there yourself, or leave out target.url for a private server"
+    )
 }
 
 /// A server of ours: its programs, its user and its settings.

@@ -2,6 +2,7 @@
 
 use super::compression;
 use super::server::{Installation, validate_setup, variables};
+use crate::altered::{self, ALLOW_RESTART, ALLOW_SERVER_SETTINGS};
 use crate::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use crate::{CacheState, EngineError};
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, declarations, settings};
@@ -13,7 +14,7 @@ use std::path::PathBuf;
 const RESETS: [&str; 3] = ["restart", "os-cache", "server"];
 
 settings! {
-    pub const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES];
+    pub const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES, ALLOW_SERVER_SETTINGS, ALLOW_RESTART];
     /// A server that runs already: mariadb://user@host/ or mysql://...; localhost means its unix socket. The password
     /// comes from ~/.my.cnf or MYSQL_PWD, never from the file. Without it a private MariaDB server is started for the run
     /// and thrown away.
@@ -32,8 +33,12 @@ settings! {
     /// Volume that the redo log and the binary log of a private server are put on.
     pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text;
     /// Any variable of the server: innodb_buffer_pool_size, sync_binlog, ...; applied by SET GLOBAL where the server takes
-    /// it and by a restart where not, and read back. On a server by URL: variables that a session may set.
+    /// it and by a restart where not, and read back. On a server by URL: variables that a session may set, others as
+    /// target.allow_server_settings and target.allow_restart permit.
     pub SERVER_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar;
+    /// Option file that the server by URL reads when it starts and that Steelbench may write, on this machine:
+    /// "/etc/mysql/mariadb.conf.d/99-steelbench.cnf". What it held is put back when the run ends.
+    pub OPTION_FILE: Option<String> = "target.option_file", Kind::Text;
     /// How InnoDB compresses the tables: none, by rows in pages of 16, 8 or 4 KiB (compressed-8k), or by pages with holes behind
     /// them (page-zlib, and page-lz4, ... where the server has them).
     pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(compression::METHODS);
@@ -62,6 +67,7 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
     if let Some(url) = configuration.get(URL) {
         validate_url(&url, configuration, &mut invalid);
     }
+    validate_permissions(configuration, &mut invalid);
     let unknown = configuration.get(RESET).into_iter().find(|name| !RESETS.contains(&name.as_str()));
     invalid.extend(
         unknown.map(|name| Invalid::new(RESET.path(), experiment::unknown_name("reset", &name, &RESETS))),
@@ -80,6 +86,26 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
         invalid.extend(needs.map(|(setting, message)| Invalid::new(setting, message)));
     }
     invalid
+}
+
+fn validate_permissions(configuration: &Configuration, invalid: &mut Vec<Invalid>) {
+    let (restart, file) = (configuration.get(ALLOW_RESTART), configuration.get(OPTION_FILE));
+    let more = file.is_some().then_some(OPTION_FILE.path());
+    invalid.extend(altered::validate(configuration, configuration.get(URL).is_some(), more));
+    match (&restart, &file) {
+        (Some(_), None) => {
+            let message = "name in target.option_file where the variables are to stand that need the restart";
+            invalid.push(Invalid::new(ALLOW_RESTART.path(), message));
+        }
+        (None, Some(_)) => {
+            let message = "what stands there needs a restart; permit it by target.allow_restart";
+            invalid.push(Invalid::new(OPTION_FILE.path(), message));
+        }
+        _ => {}
+    }
+    if file.is_some_and(|file| !file.starts_with('/')) {
+        invalid.push(Invalid::new(OPTION_FILE.path(), "must be the whole path, from / on"));
+    }
 }
 
 fn validate_url(url: &str, configuration: &Configuration, invalid: &mut Vec<Invalid>) {

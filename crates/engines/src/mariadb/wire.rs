@@ -290,7 +290,7 @@ impl MariaWire {
                 self.known[statement] = Known::Prepared { id: prepared.id, columns: Vec::new() };
             }
             (Event::Result { described, .. }, _) => self.begin_result(of, described),
-            (Event::Column(column), _) => self.take_column(of, column),
+            (Event::Column(packet), _) => self.take_column(of, packet)?,
             (Event::Row(row), _) if self.keeps_results => {
                 if let Some(results) = self.results.last_mut() {
                     results.rows += 1;
@@ -317,8 +317,12 @@ impl MariaWire {
     }
 
     /// A column of a statement that is prepared, or of a result. What is told with a result is true from then on: the
-    /// types of parameters can have changed it.
-    fn take_column(&mut self, of: Of, column: Column) {
+    /// types of parameters can have changed it. Those of a text whose results nobody wants are not looked at.
+    fn take_column(&mut self, of: Of, packet: &[u8]) -> Result<(), mysqlclient::Error> {
+        if of == Of::Text && !self.keeps_results {
+            return Ok(());
+        }
+        let column = Column::parse(packet)?;
         if self.keeps_results && !matches!(of, Of::Prepare(_)) {
             if let Some(results) = self.results.last_mut() {
                 results.columns.push(column.name.clone());
@@ -330,6 +334,7 @@ impl MariaWire {
         {
             columns.push(column);
         }
+        Ok(())
     }
 
     fn begin_result(&mut self, of: Of, described: bool) {

@@ -6,31 +6,23 @@
 use super::admin::take_again;
 use super::host::patient;
 use super::server::settings::{Known, check, load_time, read_back};
-use super::settings::{ALLOW_RESTART, ALLOW_SERVER_SETTINGS, URL, server_settings};
-use super::{failed_at, is_local};
+use super::settings::{URL, server_settings};
+use super::{Postgres, failed_at, is_local};
+use crate::altered::{self, ALLOW_RESTART, Alter, NEEDS_RESTART, restart};
 use crate::private::wait_for;
-use crate::{Cancel, EngineError, cache, command};
+use crate::{Cancel, EngineError};
 use experiment::Configuration;
-use observe::ProcessTimes;
 use pgclient::{Client, Config, quote_identifier, quote_literal};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File};
-use std::io::Write as _;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 /// Where `ALTER SYSTEM` writes to.
 const AUTO_CONF: &str = "postgresql.auto.conf";
 
-/// How the names of records begin and end.
-const RECORD: (&str, &str) = ("server-settings-", ".json");
-
-/// How long the server may take to load its files, and to end and start.
+/// How long the server may take to load its files.
 const RELOAD: Duration = Duration::from_secs(30);
-const RESTART: Duration = Duration::from_secs(300);
 
 /// How long another run may hold the database.
 const HELD_MAX: Duration = Duration::from_secs(20);
@@ -47,33 +39,43 @@ const LISTS: [&str; 7] = [
     "restrict_nonsystem_relation_kind",
 ];
 
-/// What a server had before we changed it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Record {
-    /// Host, port, user and database, as the run named them that changed the server.
-    server: String,
-    /// That run's folder for trials, and its process.
-    run: PathBuf,
-    owner: Process,
-    /// Its data directory, if it is on this machine.
+/// What a record notes besides.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Own {
+    /// The data directory, if it is on this machine.
     data_directory: Option<PathBuf>,
-    /// The values in `postgresql.auto.conf`; none where it did not have the setting.
-    before: BTreeMap<String, Option<String>>,
 }
 
-/// A process and when it began, in clock ticks after boot: another one may have its number later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Process {
-    pid: i32,
-    started_ticks: u64,
+/// The values are those in `postgresql.auto.conf`.
+type Record = altered::Record<Own>;
+
+impl Alter for Postgres {
+    type Config = Config;
+    type Own = Own;
+    const RECORDS: &'static str = "server-settings-";
+
+    fn config(configuration: &Configuration) -> Option<Config> {
+        Some(patient(Config::parse(&configuration.get(URL)?).ok()?))
+    }
+
+    fn place(config: &Config) -> Option<PathBuf> {
+        Client::connect(config).ok().and_then(|mut client| place(&mut client).ok())
+    }
+
+    fn by_hand(record: &Record) -> String {
+        let statements = record.before.iter().map(|(name, value)| alter(name, value.as_deref()));
+        statements.collect::<Vec<_>>().join(";\n")
+    }
+
+    fn put_back(config: &Config, configuration: &Configuration, record: &Record) -> Result<(), EngineError> {
+        Altered::of(config, configuration, record.clone(), &Cancel::new()).put_back()
+    }
 }
 
 /// A server whose settings may be changed.
 struct Altered {
     config: Config,
     restart: Option<String>,
-    /// Where the record is, once there is one.
-    path: PathBuf,
     record: Record,
     cancel: Cancel,
 }
@@ -92,13 +94,8 @@ pub fn apply(
 ) -> Result<BTreeMap<String, String>, EngineError> {
     let mut client = connect(config, cancel)?;
     let path = place(&mut client)?;
-    let new = || {
-        let (server, before) = (config.to_string(), BTreeMap::new());
-        Record { server, run: run.to_owned(), owner: Process::ours(), data_directory: None, before }
-    };
-    let record = if path.exists() { read(&path)? } else { new() };
-    record.verify_unused()?;
-    let mut altered = Altered::of(config, configuration, path, record, cancel);
+    let record = Record::of(&path, config, run)?;
+    let mut altered = Altered::of(config, configuration, record, cancel);
     let known = Known::read(&mut client, AUTO_CONF)?;
     let wanted = server_settings(configuration).into_iter();
     let wanted: BTreeMap<String, String> = wanted.map(|(name, value)| (name.to_lowercase(), value)).collect();
@@ -116,76 +113,10 @@ pub fn apply(
     if of_server.is_empty() && altered.record.before.is_empty() {
         return Ok(of_sessions);
     }
-    altered.note(of_server.keys(), &mut client)?;
+    altered.note(&path, of_server.keys(), &mut client)?;
     altered.change_to(&target(&altered.record), client)?;
     read_back(&of_server, &Known::read(&mut altered.connect()?, AUTO_CONF)?)?;
     Ok(of_sessions)
-}
-
-/// Puts back what the records say of the servers that these configurations name and may change. Returns a sentence for
-/// each server. `run`: the folder of the run.
-///
-/// # Errors
-/// When a server is not as it was, with what to do and where the record is.
-pub fn put_back(run: &Path, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
-    let mut done = Vec::new();
-    for path in records() {
-        let record = read(&path)?;
-        let by_hand: Vec<String> =
-            record.before.iter().map(|(name, value)| alter(name, value.as_deref())).collect();
-        let failed = |error: &dyn std::fmt::Display| {
-            let message = format!(
-                "{error}\nThe record of what they were is {}. Run an experiment that may, or put them back by hand, restart \
-                 the server and remove the record:\n{}",
-                path.display(),
-                by_hand.join(";\n")
-            );
-            EngineError::failed(format!("putting back the settings of {}", record.server), message)
-        };
-        let naming = naming(&record, &path, configurations);
-        if naming.is_empty() && record.run != run {
-            continue;
-        }
-        record.verify_unused()?;
-        let Some((configuration, config)) = naming.into_iter().find(|(naming, _)| is_permitted(naming))
-        else {
-            return Err(failed(&"no configuration names this server and may change its settings"));
-        };
-        let names: Vec<&str> = record.before.keys().map(String::as_str).collect();
-        let told = format!("{} has its settings back: {}", record.server, names.join(", "));
-        // Also when the run was asked to stop: each step has an end.
-        let altered = Altered::of(&config, configuration, path.clone(), record.clone(), &Cancel::new());
-        altered.put_back().map_err(|error| failed(&error))?;
-        std::fs::remove_file(&path).map_err(EngineError::at(&path))?;
-        done.push(told);
-    }
-    Ok(done)
-}
-
-/// The configurations that name the server of a record, with how to reach it: by the same words, or by others that lead
-/// to it.
-fn naming<'c>(
-    record: &Record,
-    path: &Path,
-    configurations: &[&'c Configuration],
-) -> Vec<(&'c Configuration, Config)> {
-    let mut known: BTreeMap<String, bool> = BTreeMap::new();
-    let named = configurations.iter().filter_map(|configuration| {
-        let config = patient(Config::parse(&configuration.get(URL)?).ok()?);
-        let server = config.to_string();
-        let is_it = *known.entry(server).or_insert_with_key(|server| {
-            // One that does not answer is known by its words alone.
-            let place_of = || Client::connect(&config).ok().and_then(|mut client| place(&mut client).ok());
-            *server == record.server || place_of().is_some_and(|place| place == path)
-        });
-        is_it.then_some((*configuration, config))
-    });
-    named.collect()
-}
-
-/// Whether a configuration lets us change the settings of its server.
-pub fn is_permitted(configuration: &Configuration) -> bool {
-    configuration.get(ALLOW_SERVER_SETTINGS) == Some(true)
 }
 
 /// Where the record of a server is, whoever asks for it and by whatever name: its cluster has a number of its own, which
@@ -193,30 +124,7 @@ pub fn is_permitted(configuration: &Configuration) -> bool {
 fn place(client: &mut Client) -> Result<PathBuf, EngineError> {
     let sql = "SELECT system_identifier || '-' || current_setting('port') FROM pg_control_system()";
     let server = client.cell(sql).map_err(failed_at("asking which server it is"))?.unwrap_or_default();
-    Ok(folder()?.join(format!("{}{server}{}", RECORD.0, RECORD.1)))
-}
-
-/// The folder of records: nobody else's affair.
-fn folder() -> Result<PathBuf, EngineError> {
-    let folder = servers();
-    DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(EngineError::at(&folder))?;
-    Ok(folder)
-}
-
-fn servers() -> PathBuf {
-    cache::state().join("servers")
-}
-
-fn records() -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(servers()).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut records: Vec<PathBuf> = entries
-        .filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with(RECORD.0) && name.ends_with(RECORD.1)
-        })
-        .collect();
-    records.sort();
-    records
+    altered::place::<Postgres>(&server)
 }
 
 /// Connects, and keeps other runs out of the database meanwhile.
@@ -228,45 +136,10 @@ fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
     Ok(client)
 }
 
-impl Record {
-    /// Makes sure that no other run works with the settings that it has changed.
-    fn verify_unused(&self) -> Result<(), EngineError> {
-        if self.owner == Process::ours() || !self.owner.is_alive() {
-            return Ok(());
-        }
-        let (pid, run) = (self.owner.pid, self.run.display());
-        let message = format!("another run has changed them and goes on (process {pid}, {run}): wait for it");
-        Err(EngineError::failed(format!("changing the settings of {}", self.server), message))
-    }
-}
-
-impl Process {
-    fn ours() -> Self {
-        let pid = std::process::id() as i32;
-        Self { pid, started_ticks: ProcessTimes::of(pid).map_or(0, |times| times.started_ticks) }
-    }
-
-    fn is_alive(self) -> bool {
-        ProcessTimes::of(self.pid).is_some_and(|times| times.started_ticks == self.started_ticks)
-    }
-}
-
-fn read(path: &Path) -> Result<Record, EngineError> {
-    let text = std::fs::read_to_string(path).map_err(EngineError::at(path))?;
-    let doing = || format!("reading the record of a server's settings, {}", path.display());
-    serde_json::from_str(&text).map_err(|error| EngineError::failed(doing(), error.to_string()))
-}
-
 impl Altered {
-    fn of(
-        config: &Config,
-        configuration: &Configuration,
-        path: PathBuf,
-        record: Record,
-        cancel: &Cancel,
-    ) -> Self {
+    fn of(config: &Config, configuration: &Configuration, record: Record, cancel: &Cancel) -> Self {
         let (config, restart) = (config.clone(), configuration.get(ALLOW_RESTART));
-        Self { config, restart, path, record, cancel: cancel.clone() }
+        Self { config, restart, record, cancel: cancel.clone() }
     }
 
     fn connect(&self) -> Result<Client, EngineError> {
@@ -283,9 +156,7 @@ impl Altered {
         let Some(name) = wanted.keys().find(needs_restart) else { return Ok(()) };
         let setting = format!("target.settings.{name}");
         if self.restart.is_none() {
-            let message =
-                "needs a restart of the server; permit it by target.allow_restart, the command that does it";
-            return Err(EngineError::failed(setting, message));
+            return Err(EngineError::failed(setting, NEEDS_RESTART));
         }
         // Another's change would come into force with ours.
         let others = |(name, known): &(&String, &Known)| {
@@ -307,6 +178,7 @@ impl Altered {
     /// them.
     fn note<'a>(
         &mut self,
+        path: &Path,
         names: impl Iterator<Item = &'a String>,
         client: &mut Client,
     ) -> Result<(), EngineError> {
@@ -328,22 +200,9 @@ impl Altered {
         }
         if is_local(client, &self.config.user) {
             let directory = client.cell("SHOW data_directory").map_err(failed_at("SHOW data_directory"))?;
-            self.record.data_directory = directory.map(PathBuf::from);
+            self.record.own.data_directory = directory.map(PathBuf::from);
         }
-        self.save()
-    }
-
-    /// Writes the record beside its place, to the disk, and renames: what is there is complete, also after a crash.
-    fn save(&self) -> Result<(), EngineError> {
-        let unfinished = self.path.with_extension("new");
-        let text = serde_json::to_string_pretty(&self.record).unwrap_or_default();
-        let written = File::create(&unfinished).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            std::fs::rename(&unfinished, &self.path)?;
-            self.path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
-        });
-        written.map_err(EngineError::at(&self.path))
+        self.record.save(path)
     }
 
     /// Brings the server's file to these values, and the server to its file.
@@ -383,33 +242,13 @@ impl Altered {
         Ok(self.record.before.keys().any(|name| known.get(name).is_some_and(|known| known.pending_restart)))
     }
 
-    /// Restarts the server by the user's command, to its end also when somebody asks to stop.
+    /// Restarts the server by the user's command.
     fn restart(&self, client: Option<Client>) -> Result<(), EngineError> {
-        let Some(text) = &self.restart else {
-            let message = "the server needs one; permit it by target.allow_restart";
-            return Err(EngineError::failed("restarting the server", message));
-        };
         let before = client.map(|mut client| started(&mut client)).transpose()?;
-        let doing = format!("restarting the server: {}", observations::redacted(text));
-        let mut shell = Command::new("sh");
-        shell.arg("-c").arg(text);
-        command::run(shell, &doing, RESTART, &Cancel::new())?;
-        let mut refused = None;
-        let client = wait_for(RESTART, &Cancel::new(), || {
-            let connected = Client::connect(&self.config);
-            Ok(connected.map_err(|error| refused = Some(error.to_string())).ok())
-        })?;
-        let Some(mut client) = client else {
-            let refused = refused.unwrap_or_default();
-            let message = format!("it does not accept connections {} s later: {refused}", RESTART.as_secs());
-            return Err(EngineError::failed(doing, message));
-        };
-        let now = started(&mut client)?;
-        if before.as_ref() == Some(&now) {
-            let message = format!("the command succeeded, but the server has run since {now}");
-            return Err(EngineError::failed(doing, message));
-        }
-        Ok(())
+        restart(self.restart.as_deref(), before.as_deref(), || {
+            let mut client = Client::connect(&self.config).map_err(|error| error.to_string())?;
+            started(&mut client).map_err(|error| error.to_string())
+        })
     }
 
     /// Brings the server back to its record.
@@ -437,7 +276,7 @@ impl Altered {
     /// Writes the recorded values into the file of a server of this machine that does not run, and starts it. Whether
     /// that was possible.
     fn revive(&self) -> Result<bool, EngineError> {
-        let Some(directory) = &self.record.data_directory else { return Ok(false) };
+        let Some(directory) = &self.record.own.data_directory else { return Ok(false) };
         let path = directory.join(AUTO_CONF);
         let runs = directory.join("postmaster.pid").exists();
         let Ok(text) = std::fs::read_to_string(&path).map_err(drop) else { return Ok(false) };

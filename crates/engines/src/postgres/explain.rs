@@ -1,9 +1,11 @@
 //! What PostgreSQL tells of a statement before it runs, and what a load's sessions are told of how to run it.
 
 use super::failed_at;
-use crate::{EngineError, Explained, Operation, Table, Work};
+use crate::planned::{STATEMENT_MS_MAX, each, literal};
+use crate::{Asked, EngineError, Explained, Operation, Parameter, Planned, Table, Work};
 use observations::Fact;
-use pgclient::{Client, quote_identifier};
+use observations::statement::{Quotes, shown};
+use pgclient::{Client, quote_identifier, quote_literal};
 use std::fmt::Write as _;
 
 /// Settings of the load's sessions that its work asks for. The leader of a parallel query is one of its processors.
@@ -44,7 +46,7 @@ pub fn explain(
             client.query(&format!("EXPLAIN ({options}) EXECUTE explained{values}"), &[]).map_err(failed)?;
         Ok::<_, EngineError>(rows.iter().map(|row| row.text(0)).collect::<Vec<_>>().join("\n"))
     };
-    let plan = explain("COSTS OFF")?;
+    let plan = Some(planned(&explain("COSTS")?, false));
     // With NULL for its parameters it would find nothing.
     let analysis = (analyze && parameters == 0).then(|| explain("ANALYZE, BUFFERS")).transpose()?;
     let counters = analysis.as_deref().map(counters).unwrap_or_default();
@@ -58,7 +60,73 @@ pub fn explain(
     let number = |column| rows.first().and_then(|row| row.parse::<u64>(column));
     let page_bytes = number(1).filter(|bytes| *bytes > 0);
     let pages = number(0).zip(page_bytes).map(|(bytes, page_bytes)| bytes / page_bytes);
-    Ok(Explained { plan: Some(plan), analysis, pages, page_bytes, counters })
+    Ok(Explained { plan, analysis, pages, page_bytes, counters })
+}
+
+/// After so many executions with a plan for their values, a session weighs the plan for any values against them
+/// (`choose_custom_plan` in plancache.c).
+const CUSTOM_PLANS: usize = 5;
+
+/// The plans of the user's statements on a session like those of the load. What is asked cannot change anything, and waits
+/// for no lock.
+pub fn plans(client: &mut Client, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+    let limits = format!(
+        "SET statement_timeout = {STATEMENT_MS_MAX}; SET lock_timeout = 1000; SET default_transaction_read_only = on"
+    );
+    client.batch(&limits).map_err(failed_at("limiting the session that explains"))?;
+    let explain = |own: &Asked| plan(client, own).map_err(|error| error.to_string());
+    Ok(each(asked, explain))
+}
+
+/// With values the plan is the one that a session has come to after some executions; without, that for any values. A
+/// request with parameters is one statement, whatever its text holds.
+fn plan(client: &mut Client, asked: &Asked) -> Result<Planned, pgclient::Error> {
+    let sql = asked.statement.sql(|number| format!("${number}"));
+    let explain = |client: &mut Client, what: &str| {
+        let rows = client.query(&format!("EXPLAIN {what}"), &[])?;
+        Ok::<_, pgclient::Error>(rows.iter().map(|row| row.text(0)).collect::<Vec<_>>().join("\n"))
+    };
+    if asked.parameters() == 0 {
+        return Ok(planned(&explain(client, &sql)?, asked.values.is_some()));
+    }
+    client.batch("DEALLOCATE ALL; RESET plan_cache_mode")?;
+    client.query(&format!("PREPARE explained AS {sql}"), &[])?;
+    let Some(values) = &asked.values else {
+        client.batch("SET plan_cache_mode = force_generic_plan")?;
+        let nulls = vec!["NULL"; asked.parameters()].join(", ");
+        return Ok(planned(&explain(client, &format!("EXECUTE explained({nulls})"))?, false));
+    };
+    // A constant in quotes takes the type of its parameter.
+    let quoted = |value: &Parameter| match value {
+        Parameter::Null => "NULL".to_owned(),
+        value => quote_literal(&literal(value, str::to_owned)),
+    };
+    let execute = format!("EXECUTE explained({})", values.iter().map(quoted).collect::<Vec<_>>().join(", "));
+    for _ in 0..CUSTOM_PLANS {
+        explain(client, &execute)?;
+    }
+    Ok(planned(&explain(client, &execute)?, true))
+}
+
+/// Takes off what the optimizer estimated, and hides the constants of conditions where they come from the load.
+fn planned(text: &str, has_constants: bool) -> Planned {
+    const COSTS: &str = "  (cost=";
+    let (mut rows, mut cost, mut lines) = (None, None, Vec::new());
+    // What is said of compilation follows the plan and depends on its cost.
+    for line in text.lines().take_while(|line| *line != "JIT:") {
+        let (line, costs) = line.split_once(COSTS).unwrap_or((line, ""));
+        if lines.is_empty() {
+            let figure = |from: &str| costs.split_once(from)?.1.split([' ', ')']).next()?.parse::<f64>().ok();
+            (rows, cost) = (figure("rows="), figure(".."));
+        }
+        let depth = line.len() - line.trim_start().len();
+        // What has parentheses are conditions and expressions.
+        let is_condition = has_constants && line.contains('(');
+        let own =
+            if is_condition { shown(line, Quotes::Postgres, false) } else { line.trim_start().to_owned() };
+        lines.push(format!("{}{own}", &line[..depth]));
+    }
+    Planned { text: lines.join("\n"), rows, cost }
 }
 
 /// What `EXPLAIN (ANALYZE, BUFFERS)` says of a whole statement: its time, and the buffers of its first node, which has
@@ -84,7 +152,28 @@ fn counters(analysis: &str) -> Vec<Fact> {
 
 #[cfg(test)]
 mod tests {
-    use super::counters;
+    use super::{counters, planned};
+
+    /// As PostgreSQL 15 printed it, with a session's plan for its values.
+    #[test]
+    fn a_plan_is_the_same_whatever_was_estimated_and_asked_for() {
+        let plan = |cost: &str, rows: u32, value: &str| {
+            format!(
+                "Limit  (cost=0.00..{cost} rows={rows} width=36)\n  ->  Gather  (cost=0.00..{cost} rows={rows} width=36)\n        \
+                 Workers Planned: 2\n        ->  Parallel Seq Scan on \"It 2\"  (cost=0.00..9.5 rows=7 width=36)\n              \
+                 Filter: ((note = {value}::text) AND (id > 7))\nJIT:\n  Functions: 3"
+            )
+        };
+        let first = planned(&plan("17.00", 42, "'a b'"), true);
+        let text = "Limit\n  ->  Gather\n        Workers Planned: 2\n        ->  Parallel Seq Scan on \"It 2\"\n              \
+                    Filter: ((note = ?::text) AND (id > ?))";
+        assert_eq!((first.text.as_str(), first.rows, first.cost), (text, Some(42.0), Some(17.0)));
+        assert_eq!(planned(&plan("18.50", 1, "'it''s (x)'"), true).text, text);
+        assert!(
+            planned(&plan("18.50", 1, "'a b'"), false).text.contains("(note = 'a b'::text) AND (id > 7)")
+        );
+        assert_eq!(planned("Seq Scan on t", false).rows, None);
+    }
 
     /// As PostgreSQL 15 printed it.
     #[test]

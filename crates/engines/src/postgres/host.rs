@@ -5,6 +5,7 @@ use super::instance::{PostgresInstance, Server};
 use super::own_database;
 use super::server::{Account, Cluster, ClusterOptions, DataOptions, PROGRAM, ServerSetup, Stop};
 use super::settings::{self, DATA_CHECKSUMS, LOG_VOLUME, RESET, URL, USER, VOLUME, WAL_SEGMENT_SIZE};
+use crate::altered::is_permitted;
 use crate::setup::Setup;
 use crate::{Cancel, EngineError, Folders, Host, Instance, lock};
 use experiment::Configuration;
@@ -123,7 +124,7 @@ impl Host for PostgresHost {
             let config = patient(config);
             // Beside the folder of the host, which goes with it.
             let run = self.folders.directory.parent().unwrap_or(&self.folders.directory);
-            session_settings = if altered::is_permitted(configuration) {
+            session_settings = if is_permitted(configuration) {
                 altered::apply(run, &config, configuration, cancel)?
             } else {
                 settings::server_settings(configuration)

@@ -4,19 +4,20 @@ use super::admin::{Admin, LOAD, SCHEMA};
 use super::compression::Compression;
 use super::dialect::PostgresDialect;
 use super::is_local;
-use super::kept::KeptTables;
+use super::kept;
 use super::load::{Backends, PostgresConnections};
 use super::server::{Cluster, Stop};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::PostgresCollector;
 use super::wire::{StatementText, operation_sql, statements};
 use super::{explain, failed_at, fill};
+use crate::private::data_sets::KeptTables;
 use crate::private::files::last_lines;
 use crate::private::process::parent;
 use crate::private::wait_for;
 use crate::{
-    CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Fill, Folders,
-    Instance, ObserveOptions, Operation, Table, WaitCollector, Work, lock, open_files,
+    Asked, CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Fill,
+    Folders, Instance, ObserveOptions, Operation, Planned, Table, WaitCollector, Work, lock, open_files,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -146,9 +147,10 @@ impl PostgresInstance {
 
     /// Has a private server hold the data set of this work; says how many of its tables are there then.
     fn take_kept(&self, work: &mut Work, dialect: &PostgresDialect) -> Result<usize, EngineError> {
-        let (Some(cluster), Some(kept)) = (&self.cluster, KeptTables::of(work)) else { return Ok(0) };
+        let Some(cluster) = &self.cluster else { return Ok(0) };
+        let Some(kept) = KeptTables::of(work, dialect)? else { return Ok(0) };
         let (mut cluster, bytes) = (lock(cluster), work.data.as_ref().map_or(0, |data| data.bytes));
-        let held = cluster.holds(&kept.name);
+        let held = cluster.data_sets.holds(&kept.name);
         if !self.tablespaces.is_empty() || !(held || cluster.keeps(bytes)?) {
             return Ok(0);
         }
@@ -159,14 +161,14 @@ impl PostgresInstance {
             let load = |template: &Cluster| {
                 let admin = Admin::take_schema(&template.config(), &self.cancel)?;
                 fill::make(&admin, dialect, tables, 0, fills, &self.cancel)?;
-                kept.put_back(&admin)
+                kept::put_back(&kept, &admin)
             };
-            cluster.change_to_data((&kept.name, &kept.identity), bytes, &self.cancel, load)?;
+            cluster.change_to_data(&kept, bytes, &self.cancel, load)?;
             self.admin.move_to(&cluster.config())?;
         }
-        kept.take(&self.admin)?;
+        kept::take(&kept, &self.admin)?;
         if kept.changed {
-            cluster.forget_data_set();
+            cluster.data_sets.forget();
         } else {
             self.kept.get_or_init(|| kept);
         }
@@ -308,6 +310,12 @@ impl Instance for PostgresInstance {
         explain::explain(&mut client, operation_sql(self.statements()?, operation), table, analyze)
     }
 
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+        let mut client = Client::connect(&self.load()).map_err(failed_at("connecting"))?;
+        client.set_stop(self.cancel.stop(), Duration::ZERO);
+        explain::plans(&mut client, asked)
+    }
+
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         let statements = self.statements()?;
         open_files::allow(self.connections, || format!("opening {} connections", self.connections))?;
@@ -396,10 +404,10 @@ impl Instance for PostgresInstance {
     fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
         self.gone = true;
         if let (Some(kept), Some(cluster)) = (self.kept.get(), &self.cluster)
-            && (self.cancel.is_cancelled() || kept.put_back(&self.admin).is_err())
+            && (self.cancel.is_cancelled() || kept::put_back(kept, &self.admin).is_err())
         {
             // What cannot be kept is dropped with the rest, and cloned again when it is asked for.
-            lock(cluster).forget_data_set();
+            lock(cluster).data_sets.forget();
         }
         match &self.cluster {
             // A trial that was stopped has left work in flight. Such a server, and one that could not be put in

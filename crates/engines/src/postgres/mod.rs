@@ -12,7 +12,7 @@
 //! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`: plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
 //! - `waits`: what sessions wait for
-//! - `survey`: what a server is and how it is set
+//! - `survey`: what a server is and how it is set; `queries`: its statements, plans and indexes
 
 mod admin;
 mod altered;
@@ -26,6 +26,7 @@ mod kept;
 mod load;
 mod own_database;
 mod preflight;
+mod queries;
 #[cfg(feature = "parquet")]
 mod sample;
 pub mod server;
@@ -37,7 +38,7 @@ mod wire;
 use crate::setup::Setup;
 use crate::{
     Ability, CacheState, Engine, EngineError, Folders, Host, LiveObserver, Need, ObserveOptions, Preflight,
-    Server, ServerError, Servers, Stop, Table, WaitType,
+    QueryLimits, QueryReader, Server, ServerError, Servers, Stop, Table, WaitType,
 };
 #[cfg(test)]
 pub(crate) use dialect::PostgresDialect;
@@ -90,7 +91,7 @@ impl Engine for Postgres {
     fn missing(&self, configuration: &Configuration) -> Option<String> {
         let private = configuration.get(settings::URL).is_none();
         let missing = private.then(|| settings::installation(configuration).err()).flatten();
-        missing.map(|error| error.to_string())
+        missing.map(|error| format!("{} is not installed: {error}", self.name()))
     }
 
     fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
@@ -127,7 +128,7 @@ impl Engine for Postgres {
 
     fn put_back(&self, folder: &Path, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
         let dropped = own_database::drop_all(folder, configurations)?;
-        Ok([dropped, altered::put_back(folder, configurations)?].concat())
+        Ok([dropped, crate::altered::put_back::<Self>(folder, configurations)?].concat())
     }
 
     fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {
@@ -202,6 +203,10 @@ impl Server for Config {
 
     fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
         survey::survey(self, stop)
+    }
+
+    fn queries(&self, limits: QueryLimits, stop: &Stop) -> Result<Box<dyn QueryReader>, ServerError> {
+        Ok(Box::new(queries::Reader::start(self, limits, stop)?))
     }
 
     #[cfg(feature = "parquet")]

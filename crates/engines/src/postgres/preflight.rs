@@ -4,10 +4,9 @@
 use super::admin::{MARK, SCHEMA};
 use super::instance::escaped;
 use super::server::{Account, PROGRAM, is_of_module, tried_settings};
-use super::settings::{
-    self, ALLOW_RESTART, ALLOW_SERVER_SETTINGS, FINAL_CHECKPOINT, LOG_VOLUME, URL, USER, VOLUME,
-};
+use super::settings::{self, FINAL_CHECKPOINT, LOG_VOLUME, URL, USER, VOLUME};
 use super::{CONNECTING, SILENCE, compression, what_to_do};
+use crate::altered::{ALLOW_RESTART, NEEDS_RESTART, is_permitted};
 use crate::setup::Setup;
 use crate::{EngineError, Folders, Need, Preflight, Stop};
 use experiment::{Configuration, Invalid};
@@ -68,7 +67,7 @@ fn ask(config: &Config, needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight)
     }
     let mut wanted = BTreeSet::new();
     for configuration in needs.iter().map(|need| need.configuration) {
-        let server = configuration.get(ALLOW_SERVER_SETTINGS) == Some(true);
+        let server = is_permitted(configuration);
         let restart = configuration.get(ALLOW_RESTART).is_some();
         let settings = settings::server_settings(configuration).into_iter();
         wanted.extend(settings.map(|(name, value)| (name, value, server, restart)));
@@ -90,10 +89,7 @@ fn ask(config: &Config, needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight)
             }
             Some("sighup") if server => None,
             Some("postmaster") if server && restart => None,
-            Some("postmaster") if server => Some(
-                "needs a restart of the server; permit it by target.allow_restart, the command that does it"
-                    .into(),
-            ),
+            Some("postmaster") if server => Some(NEEDS_RESTART.into()),
             Some(context) => Some(of_the_whole_server(context)),
         };
         let objection = objection.map(|why| Invalid::new(format!("target.settings.{name}"), why));

@@ -2,6 +2,7 @@
 
 use super::compression;
 use super::server::{Installation, installed_programs, validate_setup};
+use crate::altered::{self, ALLOW_RESTART, ALLOW_SERVER_SETTINGS};
 use crate::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use crate::{CacheState, EngineError};
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, declarations, settings};
@@ -13,7 +14,7 @@ use std::path::PathBuf;
 const RESETS: &[&str] = &["checkpoint", "os-cache", "restart", "cluster"];
 
 settings! {
-    pub const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES];
+    pub const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES, ALLOW_SERVER_SETTINGS, ALLOW_RESTART];
     /// A server that runs already: postgres://user@host/database, or keywords as libpq has them; "" takes all from
     /// the PG* variables. The password comes from PGPASSWORD or ~/.pgpass, never from the file. Without it a
     /// private server is started for the run and thrown away.
@@ -40,12 +41,6 @@ settings! {
     /// be, and read back. On a server by URL: settings that a session may change, others as target.allow_server_settings
     /// and target.allow_restart permit.
     pub SERVER_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar;
-    /// Permission to change settings of a server by URL that no session may set, by ALTER SYSTEM: true. What they were
-    /// is recorded beside the results first, and put back when the run ends, or by the next run.
-    pub ALLOW_SERVER_SETTINGS: Option<bool> = "target.allow_server_settings", Kind::Bool;
-    /// Shell command that restarts a server by URL, and permission to run it for settings that need a restart:
-    /// "sudo systemctl restart postgresql".
-    pub ALLOW_RESTART: Option<String> = "target.allow_restart", Kind::Text;
     /// Whether the pages of a private server have checksums; default: as its version does it.
     pub DATA_CHECKSUMS: Option<bool> = "target.data_checksums", Kind::Bool;
     /// Size of a file of the write-ahead log of a private server: a power of two.
@@ -84,7 +79,7 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
             invalid.push(Invalid::new(RESET.path(), message));
         }
     }
-    validate_permissions(configuration, &mut invalid);
+    invalid.extend(altered::validate(configuration, configuration.get(URL).is_some(), None));
     if configuration.get(WAL_SEGMENT_SIZE).is_some_and(|size| !size.is_power_of_two()) {
         invalid.push(Invalid::new(WAL_SEGMENT_SIZE.path(), "must be a power of two"));
     }
@@ -93,22 +88,6 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
         validate_own_tables(&own, configuration, &mut invalid);
     }
     invalid
-}
-
-fn validate_permissions(configuration: &Configuration, invalid: &mut Vec<Invalid>) {
-    let by_url = configuration.get(URL).is_some();
-    let settings = configuration.get(ALLOW_SERVER_SETTINGS);
-    let restart = configuration.get(ALLOW_RESTART);
-    let given =
-        [(ALLOW_SERVER_SETTINGS.path(), settings.is_some()), (ALLOW_RESTART.path(), restart.is_some())];
-    for (path, _) in given.into_iter().filter(|(_, is_given)| *is_given && !by_url) {
-        invalid.push(Invalid::new(path, "a private server needs no permission; it is for target.url"));
-    }
-    if by_url && restart.is_some() && settings != Some(true) {
-        let message =
-            "it serves the settings that target.allow_server_settings = true permits; give that too";
-        invalid.push(Invalid::new(ALLOW_RESTART.path(), message));
-    }
 }
 
 fn validate_own_tables(own: &Setup, configuration: &Configuration, invalid: &mut Vec<Invalid>) {

@@ -2,9 +2,11 @@
 //! do, and leave nothing.
 //!
 //! - `account`: as whom a server runs (never as root); `process`: starting, finding and ending it
-//! - `files`: its directory, and the folder of its sockets; `template`: what it is cloned from
+//! - `files`: its directory, and the folder of its sockets; `template`: what it is cloned from; `data_sets`: what it holds on
+//!   between trials
 
 pub(crate) mod account;
+pub(crate) mod data_sets;
 pub(crate) mod files;
 pub(crate) mod process;
 pub(crate) mod template;

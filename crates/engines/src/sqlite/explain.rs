@@ -1,6 +1,7 @@
 //! What SQLite tells of a statement before it runs: its plan, the pages of the table, and its own counters of one run.
 
-use crate::{Explained, Table};
+use crate::planned::each;
+use crate::{Asked, Explained, Planned, Table};
 use observations::Fact;
 use rusqlite::{Connection, StatementStatus};
 
@@ -25,7 +26,7 @@ pub fn explain(
         |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)),
     )?;
     let mut explained = Explained {
-        plan: Some(plan(connection, sql)?),
+        plan: Some(Planned { text: plan(connection, sql)?, ..Planned::default() }),
         pages: Some(pages as u64),
         page_bytes: Some((bytes / pages.max(1)) as u64),
         ..Explained::default()
@@ -44,6 +45,19 @@ pub fn explain(
         explained.counters = COUNTERS.iter().map(counted).collect();
     }
     Ok(explained)
+}
+
+/// The plans of the user's statements; they do not depend on the values of parameters, and SQLite tells no estimates.
+pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, String>> {
+    each(asked, |own| {
+        let text = plan(connection, &own.statement.sql(|number| format!("?{number}")));
+        match text {
+            // Of an INSERT of values, and where all rows are deleted.
+            Ok(text) if text.is_empty() => Err("SQLite has no steps to tell of it".to_owned()),
+            Ok(text) => Ok(Planned { text, ..Planned::default() }),
+            Err(error) => Err(error.to_string()),
+        }
+    })
 }
 
 /// The plan, a line for each step, indented below the one that it belongs to.

@@ -11,8 +11,8 @@ use crate::engine::{
 use crate::session::SetOfOne;
 use crate::setup::Setup;
 use crate::{
-    Cancel, Column, Dialect as _, EngineUse, Explained, Fill, Operation, Rows, Table, Values, Work, cache,
-    lock, open_files,
+    Asked, Cancel, Column, Dialect as _, EngineUse, Explained, Fill, Operation, Planned, Rows, Table, Values,
+    Work, cache, lock, open_files,
 };
 use experiment::Configuration;
 use rusqlite::{Connection, Statement};
@@ -249,6 +249,10 @@ impl Instance for SqliteInstance {
         let sql = &self.operations()?[operation].sql[0];
         explain::explain(&connection, sql, table, analyze)
             .map_err(|error| failed(format!("explaining {sql}"), &error))
+    }
+
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+        Ok(explain::plans(&self.files.connect_one()?, asked))
     }
 
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {

@@ -59,15 +59,25 @@ impl Server {
         [data].into_iter().chain(user().map(|user| format!("--user={user}"))).collect()
     }
 
+    /// What the server's program is told besides which files of options it reads.
+    pub fn arguments(&self) -> Vec<String> {
+        let own = [
+            "--bind-address=127.0.0.1".to_owned(),
+            format!("--port={}", self.port),
+            format!("--socket={}", self.socket().display()),
+            format!("--pid-file={}", self.folder().join("pid").display()),
+            "--innodb-buffer-pool-size=32M".to_owned(),
+            "--innodb-flush-log-at-trx-commit=0".to_owned(),
+            "--innodb-doublewrite=0".to_owned(),
+        ];
+        self.common().into_iter().chain(self.options.iter().cloned()).chain(own).collect()
+    }
+
     /// Starts it, after [`stop`](Self::stop).
     pub fn run(&mut self) {
         let log = File::options().create(true).append(true).open(self.folder().join("log")).unwrap();
         let mut command = Command::new(program("mariadbd").unwrap());
-        command.env("TMPDIR", self.folder());
-        command.arg("--no-defaults").args(self.common()).args(&self.options);
-        command.args(["--bind-address=127.0.0.1", &format!("--port={}", self.port)]);
-        command.args([&format!("--socket={}", self.socket().display()), "--innodb-buffer-pool-size=32M"]);
-        command.args(["--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0"]);
+        command.env("TMPDIR", self.folder()).arg("--no-defaults").args(self.arguments());
         self.process = Some(command.stderr(log).spawn().unwrap());
         let end = Instant::now() + LONG;
         while let Err(error) = Client::connect(&self.config()) {

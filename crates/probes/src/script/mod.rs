@@ -20,6 +20,7 @@ mod expression;
 mod interpreter;
 mod mix;
 mod names;
+mod plans;
 mod random;
 mod sql;
 mod sysbench;
@@ -129,10 +130,12 @@ impl Probe for ScriptProbe {
             tries_max: configuration.get(MAX_TRIES),
             ..LoadPlan::of(context, TRANSACTIONS)
         };
-        drive(context, &plan, |connection| {
+        let mut seen = drive(context, &plan, |connection| {
             let interpreter = Interpreter::new(mix.clone(), connection);
             if plan.tries_max > 1 { interpreter } else { interpreter.without_restarts() }
-        })
+        })?;
+        plans::add(context, &mix, &mut seen);
+        Ok(seen)
     }
 }
 

@@ -114,7 +114,7 @@ impl Probe for SortOrder {
         };
         let mut seen = add(scanned, filtered, &stored, load_s);
         ordered.add_facts(&mut seen, &stored, &measured);
-        seen.plans.push(QueryPlan::new("order", ordered.words.clone(), None));
+        seen.plans.push(QueryPlan::new("order", ordered.words.clone()));
         Ok(loaded.with_plan("scan", seen))
     }
 }

@@ -105,7 +105,7 @@ fn scalability(section: &mut Section, name: &str, model: &ModelSummary, law: &Sc
     };
     let gamma = law.intervals[0].map(|own| (own.low, own.high));
     section.line(format!(
-        "Universal Scalability Law over all levels: {} for one of {name}, contention {}, coherency {}; residuals of {}.",
+        "Universal Scalability Law over all levels: {} at {name}=1, contention {}, coherency {}; residuals of {}.",
         number::difference(law.law.gamma, gamma, &model.unit),
         figure(law.law.contention, law.intervals[1]),
         figure(law.law.coherency, law.intervals[2]),

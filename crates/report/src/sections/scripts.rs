@@ -96,7 +96,7 @@ fn most_costly(statements: &[StatementFigures]) -> Vec<&StatementFigures> {
 }
 
 /// On one line, the beginning of a long one.
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(TEXT_MAX) {
         Some((end, _)) => format!("{}...", &line[..end]),

@@ -141,7 +141,7 @@ pub struct Variation {
     pub levels: Vec<String>,
 }
 
-fn pair(text: &str) -> Result<(String, String), String> {
+pub(super) fn pair(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("it is NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
 }

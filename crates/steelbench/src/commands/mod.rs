@@ -10,6 +10,7 @@ pub mod pg;
 pub mod plan;
 pub mod predict;
 pub mod profile;
+pub mod queries;
 pub mod recorded;
 pub mod results;
 pub mod run;
@@ -22,6 +23,7 @@ pub mod sort_order;
 pub mod survey;
 pub mod sync;
 pub mod time;
+pub mod try_change;
 pub mod waits;
 #[cfg(feature = "watch")]
 mod watch;

@@ -1,10 +1,10 @@
 //! `steelbench plan`
 
-use crate::args::Plan;
+use crate::args::Plan as Arguments;
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
 use observations::statement::{Quotes, shown};
-use plans::{Engine, FILE_BYTES_MAX, Operator, PlanError, Statement};
+use plans::{Engine, FILE_BYTES_MAX, Operator, Plan, PlanError, Statement};
 use report::PlanOf;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const ERRORS_MAX: usize = 10;
 
 /// Explains the plans in files. One that cannot be read is told and does not keep the others from it.
-pub fn plan(arguments: &Plan) -> Result<ExitCode, Failure> {
+pub fn plan(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut found = Found::default();
     for path in &arguments.files {
         if path.as_os_str() == "-" {
@@ -108,14 +108,25 @@ fn files(count: usize) -> String {
 
 /// Texts in one line, without their constants unless they are wanted, and never with what may be a password.
 fn for_show(statement: &mut Statement, literals: bool) {
-    let quotes = match statement.engine {
+    let quotes = quotes(statement.engine);
+    statement.text = shown(&statement.text, quotes, literals);
+    if let Some(plan) = &mut statement.plan {
+        clean(plan, quotes, literals);
+    }
+}
+
+/// How an engine's SQL is written.
+pub(super) fn quotes(engine: Engine) -> Quotes {
+    match engine {
         Engine::SqlServer => Quotes::TransactSql,
         Engine::Postgres => Quotes::Postgres,
         Engine::MariaDb => Quotes::MariaDb,
-    };
+    }
+}
+
+/// The same of a plan.
+pub(super) fn clean(plan: &mut Plan, quotes: Quotes, literals: bool) {
     let clean = |text: &mut String| *text = shown(text, quotes, literals);
-    clean(&mut statement.text);
-    let Some(plan) = &mut statement.plan else { return };
     for parameter in &mut plan.parameters {
         parameter.compiled.iter_mut().chain(&mut parameter.run).for_each(clean);
     }

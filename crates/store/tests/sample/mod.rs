@@ -107,7 +107,8 @@ pub fn trial(i: usize) -> TrialRecord {
 }
 
 fn query_plan(i: usize) -> QueryPlan {
-    QueryPlan::new("scan", format!("SCAN t {i}"), i.is_multiple_of(2).then(|| "took 3 ms".into()))
+    let plan = QueryPlan::new("scan", format!("SCAN t {i}")).estimated(Some(i as f64), None);
+    plan.analyzed(i.is_multiple_of(2).then(|| "took 3 ms".into()))
 }
 
 fn observations(i: usize) -> Observations {

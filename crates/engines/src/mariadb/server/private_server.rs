@@ -6,6 +6,7 @@ use super::template;
 use super::variables;
 use crate::mariadb::failed_at;
 use crate::private::account::{Account, command};
+use crate::private::data_sets::{DataSets, remove_beside};
 use crate::private::files::{
     Layout, absolute, allocated_bytes, clone_folder, evict, is_vacant, last_lines, log_since,
     make_socket_folder, open_for, remove_socket_folder, walk, write_back,
@@ -85,6 +86,7 @@ pub struct PrivateServer {
     process: Option<Process>,
     /// The settings in force; `None`: it has to be started with them.
     pub(super) in_force: Option<BTreeMap<String, String>>,
+    pub(in crate::mariadb) data_sets: DataSets,
 }
 
 impl PrivateServer {
@@ -105,8 +107,8 @@ impl PrivateServer {
         let layout = Layout::of(&options.directory);
         is_vacant(&layout, options.log_directory.as_deref())?;
         // From here on, dropping it removes what was made.
-        let mut server =
-            Self { sockets: layout.socket.clone(), layout, options, process: None, in_force: None };
+        let (sockets, data_sets) = (layout.socket.clone(), DataSets::default());
+        let mut server = Self { sockets, layout, options, process: None, in_force: None, data_sets };
         server.lay_out(&template)?;
         Ok(server)
     }
@@ -318,6 +320,7 @@ impl Drop for PrivateServer {
     fn drop(&mut self) {
         // What remains is found by the next run.
         if self.stop(Stop::Kill, &Cancel::new()).is_ok() {
+            let _ = remove_beside(&self.layout.directory);
             let _ = remove_files(&self.layout, self.options.log_directory.as_deref());
         }
     }

@@ -20,14 +20,22 @@ use std::time::Duration;
 /// The client, by its names of today and before.
 const CLIENTS: [&str; 2] = ["mariadb", "mysql"];
 
-/// Settings of a server that change what a dump or SQL makes, or whether it can.
-const SHAPING: [&str; 8] = [
+/// Settings of a server that change what a dump, SQL or a load makes, or whether it can.
+const SHAPING: [&str; 16] = [
     "character_set_server",
     "collation_server",
     "default_storage_engine",
+    "innodb_checksum_algorithm",
     "innodb_compression_algorithm",
+    "innodb_compression_failure_threshold_pct",
+    "innodb_compression_level",
+    "innodb_compression_pad_pct_max",
+    "innodb_data_file_path",
     "innodb_default_row_format",
+    "innodb_encrypt_tables",
     "innodb_file_per_table",
+    "innodb_fill_factor",
+    "innodb_stats_persistent_sample_pages",
     "lower_case_table_names",
     "sql_mode",
 ];
@@ -41,9 +49,8 @@ pub struct ServerSetup {
 
 impl ServerSetup {
     /// This setup on a server with these settings, as far as they matter to it.
-    pub fn new(setup: Setup, mut settings: BTreeMap<String, String>) -> Self {
-        settings.retain(|name, _| SHAPING.contains(&name.as_str()));
-        Self { setup, settings }
+    pub fn new(setup: Setup, settings: BTreeMap<String, String>) -> Self {
+        Self { setup, settings: shaping(settings) }
     }
 
     pub(super) fn identity(&self) -> String {
@@ -80,6 +87,12 @@ fn client() -> Result<PathBuf, EngineError> {
     })
 }
 
+/// Those of these settings that matter to what is made with them.
+pub(super) fn shaping(mut settings: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    settings.retain(|name, _| SHAPING.contains(&name.as_str()));
+    settings
+}
+
 /// Makes the data directory of a template, `data` in this folder: a server of these options with the user's tables in our
 /// database.
 pub(super) fn make(
@@ -88,12 +101,35 @@ pub(super) fn make(
     options: &ServerOptions,
     cancel: &Cancel,
 ) -> Result<(), EngineError> {
+    filled(folder, options, own.settings.clone(), cancel, |server| {
+        drop(Admin::take_database(&server.config(), cancel)?);
+        fill(&server.config(), &own.setup, cancel)
+    })
+}
+
+/// Makes the data directory of a template, `data` in this folder: a server of these options, filled and stopped.
+pub(super) fn filled(
+    folder: &Path,
+    options: &ServerOptions,
+    mut settings: BTreeMap<String, String>,
+    cancel: &Cancel,
+    fill: impl FnOnce(&PrivateServer) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
     let (directory, cgroups) = (folder.to_path_buf(), Vec::new());
-    let bare = ServerOptions { directory, cgroups, log_directory: None, setup: None, ..options.clone() };
+    let bare = ServerOptions {
+        directory,
+        cgroups,
+        log_directory: None,
+        setup: None,
+        instruments: false,
+        ..options.clone()
+    };
     let mut server = PrivateServer::create(bare, cancel)?;
-    server.apply(&own.settings, cancel)?;
-    drop(Admin::take_database(&server.config(), cancel)?);
-    fill(&server.config(), &own.setup, cancel)?;
+    // What a crash leaves is made again; at the end all is written.
+    let hasty = [("innodb_doublewrite", "OFF"), ("innodb_flush_log_at_trx_commit", "0")];
+    settings.extend(hasty.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    server.apply(&settings, cancel)?;
+    fill(&server)?;
     server.stop(Stop::Clean, cancel)?;
     let (data, kept) = (server.data_directory().to_owned(), folder.join("kept"));
     let settings = data.join(SETTINGS_FILE);

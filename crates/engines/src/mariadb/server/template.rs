@@ -1,41 +1,73 @@
 //! Data directories to clone from: `mariadb-install-db` runs once for each program, user and page size, and so do the
-//! user's dump and SQL.
+//! user's dump and SQL and the load of a data set.
 
 use super::installation::Installation;
-use super::private_server::{ServerOptions, reclaim};
-use super::setup::{self, ServerSetup};
-use crate::private::account::command;
+use super::private_server::{PrivateServer, ServerOptions, reclaim};
+use super::setup;
+use crate::private::account::{Account, command};
 use crate::private::process::end_with_us;
-use crate::private::template::{Recipe, Template, cache_folder};
+use crate::private::template::{self, Recipe, Template};
 use crate::{Cancel, EngineError};
 use rustix::process::Signal;
+use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Size of a template's redo log, the smallest that there is: a server that starts makes it as large as it is set.
 const LOG_FILE_BYTES: u32 = 4 << 20;
 
-/// How the names of templates begin, and of those with tables of users.
+/// How the names of templates begin, of those with tables of users, and of those with a data set.
 const PLAIN: &str = "mariadb-";
 const WITH_SETUP: &str = "mariadb-setup-";
+const WITH_DATA: &str = "mariadb-data-";
 
 /// The template for a server of these options, made now unless it is in the cache.
 pub fn find_or_make(options: &ServerOptions, cancel: &Cancel) -> Result<Template, EngineError> {
-    let cache = cache_folder("mariadb", &options.account)?;
-    let content = options.setup.as_ref().map(ServerSetup::identity);
+    let Some(own) = &options.setup else {
+        return of(options, (PLAIN, ""), cancel, |unfinished| install(unfinished, options));
+    };
+    let make = |unfinished: &Path| setup::make(unfinished, own, options, cancel);
+    of(options, (WITH_SETUP, &own.identity()), cancel, make)
+}
+
+/// The template with a data set that `fill` loads into a running server with these settings, as far as they matter
+/// to it; made now unless it is in the cache.
+pub fn with_data(
+    options: &ServerOptions,
+    settings: &BTreeMap<String, String>,
+    identity: &str,
+    cancel: &Cancel,
+    fill: impl FnOnce(&PrivateServer) -> Result<(), EngineError>,
+) -> Result<Template, EngineError> {
+    let settings = setup::shaping(settings.clone());
+    let identity = format!("{settings:?}\n{identity}");
+    let make = |unfinished: &Path| setup::filled(unfinished, options, settings, cancel, fill);
+    of(options, (WITH_DATA, &identity), cancel, make)
+}
+
+/// The folder of the templates of an account, which only that account can enter; fails when somebody else has made
+/// it.
+pub fn cache_folder(account: &Account) -> Result<PathBuf, EngineError> {
+    template::cache_folder("mariadb", account)
+}
+
+/// The template of a kind, by the beginning of its name, that depends on this besides the server's options.
+fn of(
+    options: &ServerOptions,
+    (kind, content): (&str, &str),
+    cancel: &Cancel,
+    make: impl FnOnce(&Path) -> Result<(), EngineError>,
+) -> Result<Template, EngineError> {
     let recipe = Recipe {
-        cache: &cache,
+        cache: &cache_folder(&options.account)?,
         account: &options.account,
-        kind: if content.is_some() { WITH_SETUP } else { PLAIN },
+        kind,
         version: &options.installation.version,
-        identity: &identity(options, content.as_deref().unwrap_or_default())?,
-        is_filled: content.is_some(),
+        identity: &identity(options, content)?,
+        is_filled: kind != PLAIN,
         reclaim,
     };
-    Template::find_or_make(&recipe, cancel, |unfinished| match &options.setup {
-        Some(own) => setup::make(unfinished, own, options, cancel),
-        None => install(unfinished, options),
-    })
+    Template::find_or_make(&recipe, cancel, make)
 }
 
 /// What a template depends on: it is made anew when one of these changes.

@@ -2,10 +2,12 @@
 
 use super::private_server::{PrivateServer, Stop};
 use crate::mariadb::failed_at;
+use crate::private::wait_for;
 use crate::{Cancel, EngineError};
 use mysqlclient::{Client, quote_literal};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 #[rustfmt::skip]
 /// What no experiment may decide: else we would not find the server or its files, or not only we.
@@ -49,6 +51,35 @@ pub fn log_bin(value: &str, folder: &Path) -> String {
     }
 }
 
+/// The same for an option file whose server keeps its binary log where it has it.
+pub fn option_line(name: &str, value: &str) -> String {
+    match boolean(value).filter(|_| name == "log_bin") {
+        Some(true) => "log_bin\n".into(),
+        Some(false) => "skip_log_bin\n".into(),
+        None => line(name, value),
+    }
+}
+
+/// How long the server may take to bring its buffer pool to another size.
+const RESIZING: Duration = Duration::from_secs(300);
+
+/// Waits until the buffer pool has the size that was set, which older servers do in the background
+/// (<https://mariadb.com/kb/en/setting-innodb-buffer-pool-size-dynamically/>).
+///
+/// # Errors
+/// When it takes too long.
+pub fn await_resized(client: &mut Client) -> Result<(), EngineError> {
+    let doing = "resizing the buffer pool";
+    let sql = "SELECT variable_value FROM information_schema.global_status \
+               WHERE variable_name = 'INNODB_BUFFER_POOL_RESIZE_STATUS'";
+    let mut status = String::new();
+    let done = wait_for(RESIZING, &Cancel::new(), || {
+        status = client.cell(sql).map_err(failed_at(doing))?.unwrap_or_default();
+        Ok((status.is_empty() || status.contains("ompleted") || status.contains("did not")).then_some(()))
+    })?;
+    done.ok_or_else(|| EngineError::failed(doing, format!("after {} s: {status}", RESIZING.as_secs())))
+}
+
 impl PrivateServer {
     /// Brings the variables of the server to exactly these; others have their defaults. It is started if it does not run,
     /// and restarted if some variable needs it. Each is read back.
@@ -89,13 +120,17 @@ impl PrivateServer {
             let sql = format!("SET GLOBAL {name} = {}", known[name].literal(value));
             client.run(&sql).map_err(|error| failed_at(&format!("{} = {value}", path(name)))(error))?;
         }
+        await_resized(&mut client)?;
         self.in_force = Some(wanted.clone());
         Ok(true)
     }
 }
 
 /// Makes sure that these values are in force.
-fn read_back(
+///
+/// # Errors
+/// When one is another, or the server has no such variable.
+pub fn read_back(
     wanted: &BTreeMap<String, String>,
     known: &BTreeMap<String, Variable>,
 ) -> Result<(), EngineError> {
@@ -124,13 +159,22 @@ pub struct Variable {
     choices: String,
     /// Whether SET GLOBAL takes it.
     is_dynamic: bool,
+    /// Whether sessions have values of their own, which they can set.
+    is_of_sessions: bool,
+    /// Whether its value comes from SET GLOBAL.
+    is_set_by_sql: bool,
 }
+
+/// Variables of sessions that no session can set: it takes them from the server when it begins
+/// (`ER_VARIABLE_IS_READONLY`).
+const TAKEN_OVER: [&str; 3] = ["max_allowed_packet", "max_user_connections", "net_buffer_length"];
 
 impl Variable {
     /// All of them, by name in lower case.
     pub fn read(client: &mut Client) -> Result<BTreeMap<String, Self>, EngineError> {
         let sql = "SELECT lower(variable_name), global_value, variable_type, enum_value_list, \
-                   read_only = 'NO' AND variable_scope <> 'SESSION ONLY' \
+                   read_only = 'NO' AND variable_scope <> 'SESSION ONLY', variable_scope <> 'GLOBAL', \
+                   global_value_origin = 'SQL' \
                    FROM information_schema.system_variables WHERE global_value IS NOT NULL";
         let rows = client.query(sql).map_err(failed_at("reading the server's variables"))?;
         let variable = |row: Vec<Option<String>>| {
@@ -138,25 +182,55 @@ impl Variable {
             let mut next = || cells.next().unwrap_or_default();
             let name = next();
             let (value, kind, choices) = (next(), next(), next());
-            (name, Self { value, kind, choices, is_dynamic: next() == "1" })
+            let is_dynamic = next() == "1";
+            let is_of_sessions = next() == "1" && !TAKEN_OVER.contains(&name.as_str());
+            (name, Self { value, kind, choices, is_dynamic, is_of_sessions, is_set_by_sql: next() == "1" })
         };
         Ok(rows.rows.into_iter().map(variable).collect())
+    }
+
+    /// The value in force.
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// Whether it can be set while the server runs.
+    pub fn is_dynamic(&self) -> bool {
+        self.is_dynamic
+    }
+
+    /// Whether it was set while the server runs.
+    pub fn is_set_by_sql(&self) -> bool {
+        self.is_set_by_sql
+    }
+
+    /// Whether no session can set it.
+    pub fn is_global(&self) -> bool {
+        !self.is_of_sessions
+    }
+
+    /// The same variable with the value of a session.
+    #[must_use]
+    pub fn with_value(&self, value: String) -> Self {
+        Self { value, ..self.clone() }
     }
 
     fn is_number(&self) -> bool {
         self.kind.contains("INT") || self.kind == "DOUBLE"
     }
 
-    /// A value as SET GLOBAL takes it, which knows no units.
-    fn literal(&self, value: &str) -> String {
-        match number(value).filter(|_| self.is_number()) {
+    /// A value as SET takes it, which knows no units. Of a variable whose type is not known, numbers are taken for numbers.
+    pub fn literal(&self, value: &str) -> String {
+        match number(value)
+            .filter(|_| self.is_number() || (self.kind.is_empty() && value.parse::<f64>().is_ok()))
+        {
             Some(number) => number.to_string(),
             None => quote_literal(value),
         }
     }
 
     /// Whether the value in force is the one that was asked for.
-    fn is(&self, wanted: &str) -> bool {
+    pub fn is(&self, wanted: &str) -> bool {
         let parts = |text: &str| -> Vec<String> {
             text.to_lowercase()
                 .split(',')
@@ -166,7 +240,7 @@ impl Variable {
         };
         match self.kind.as_str() {
             _ if wanted.eq_ignore_ascii_case(&self.value) => true,
-            "BOOLEAN" => boolean(wanted).is_some() && boolean(wanted) == boolean(&self.value),
+            "BOOLEAN" | "" => boolean(wanted).is_some() && boolean(wanted) == boolean(&self.value),
             "ENUM" => {
                 let choice =
                     wanted.parse().ok().and_then(|number: usize| self.choices.split(',').nth(number));
@@ -231,8 +305,9 @@ mod tests {
             ("VARCHAR", "utf8mb4", "latin1", false),
         ] {
             let choices = "fsync,O_DIRECT".into();
-            let variable = Variable { value: value.into(), kind: kind.into(), choices, is_dynamic: true };
-            assert_eq!(variable.is(wanted), expected, "{kind} {value}: {wanted}");
+            let (value, kind) = (value.into(), kind.into());
+            let variable = Variable { value, kind, choices, ..Variable::default() };
+            assert_eq!(variable.is(wanted), expected, "{variable:?}: {wanted}");
         }
     }
 

@@ -45,8 +45,8 @@ const TEXTS: [&str; 5] =
 /// Amounts of memory and of storage, in bytes, whose names end so.
 const IN_BYTES: [&str; 2] = ["_size", "_capacity"];
 /// Others that end so and are numbers of something.
-const NOT_IN_BYTES: [&str; 5] =
-    ["_cache_size", "_digests_size", "_history_size", "_long_size", "thread_pool_size"];
+const NOT_IN_BYTES: [&str; 6] =
+    ["_cache_size", "_digests_size", "_history_size", "_io_capacity", "_long_size", "thread_pool_size"];
 /// And amounts of memory among these.
 const CACHES_IN_BYTES: [&str; 4] =
     ["binlog_cache_size", "binlog_stmt_cache_size", "query_cache_size", "innodb_ft_cache_size"];

@@ -1,6 +1,5 @@
 //! One private cluster and its server.
 
-use super::data_sets::remove_beside;
 use super::files::{self, BASELINE_FILE, Postmaster, SETTINGS_FILE};
 use super::installation::Installation;
 use super::left::{PROGRAM, free_shared_memory};
@@ -8,6 +7,7 @@ use super::setup::ServerSetup;
 use super::template::{self, DataOptions, SUPERUSER};
 use crate::postgres::failed_at;
 use crate::private::account::{Account, command};
+use crate::private::data_sets::{DataSets, remove_beside};
 use crate::private::files::{
     Layout, absolute, allocated_bytes, clone_folder, evict, is_vacant, last_lines, log_since,
     make_socket_folder, open_for, write_back,
@@ -85,8 +85,7 @@ pub struct Cluster {
     pub(super) process: Option<Process>,
     /// The settings in force, when they are known.
     pub(super) applied: Option<BTreeMap<String, String>>,
-    /// The data set that the data directory holds, as it was loaded.
-    pub(super) data_set: Option<String>,
+    pub(in crate::postgres) data_sets: DataSets,
 }
 
 impl Cluster {
@@ -107,7 +106,8 @@ impl Cluster {
         is_vacant(&layout, options.wal_directory.as_deref())?;
         // From here on, dropping it removes what was made.
         let sockets = layout.socket.clone();
-        let mut cluster = Self { sockets, layout, options, process: None, applied: None, data_set: None };
+        let data_sets = DataSets::default();
+        let mut cluster = Self { sockets, layout, options, process: None, applied: None, data_sets };
         cluster.lay_out(&template)?;
         Ok(cluster)
     }

@@ -25,6 +25,6 @@ pub use installation::{Installation, Version};
 pub(super) use left::PROGRAM;
 pub use left::reclaim;
 pub(super) use settings::is_of_module;
-pub use setup::ServerSetup;
+pub use setup::{ServerSetup, dump};
 pub(super) use setup::{fill, validate as validate_setup};
 pub use template::{DataOptions, find_or_make};

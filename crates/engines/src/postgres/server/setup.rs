@@ -2,7 +2,7 @@
 
 use super::cluster::{Cluster, ClusterOptions, Stop};
 use super::files::SETTINGS_FILE;
-use super::installation::client_program;
+use super::installation::{client_program, installed_programs};
 use crate::postgres::failed_at;
 use crate::private::account::command;
 use crate::private::files::write_back;
@@ -173,7 +173,28 @@ pub(in crate::postgres) fn fill(
     client.batch("VACUUM (ANALYZE)").map_err(failed_at("finishing the tables of target.setup"))
 }
 
-/// What fills a database.
+/// Writes the database that a URL names to a new file in `pg_dump`'s custom format, without owners and privileges.
+/// `pg_dump` reads in one transaction, and changes nothing.
+///
+/// # Errors
+/// When the URL is none, `pg_dump` is missing or fails, with what it says: nothing is left of the file then.
+pub fn dump(url: &str, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
+    let failed = |error: String| EngineError::failed("reading the URL of the database to dump", error);
+    let config = Config::parse(url).map_err(|error| failed(error.to_string()))?;
+    let bindir = installed_programs();
+    let filler = Filler { config: &config, bindir: bindir.as_deref(), cancel };
+    let mut command = filler.client("pg_dump", Path::new(""))?;
+    command.args(["--format=custom", "--no-owner", "--no-privileges", "--file"]).arg(to);
+    let doing = format!("dumping the database {}", config.database);
+    let dumped = crate::command::run(command, &doing, Duration::MAX, cancel);
+    if dumped.is_err() {
+        // Half a dump is of no use; that it failed is what has to be told.
+        let _ = std::fs::remove_file(to);
+    }
+    dumped
+}
+
+/// What fills a database, or reads it.
 struct Filler<'a> {
     config: &'a Config,
     bindir: Option<&'a Path>,
@@ -186,7 +207,7 @@ impl Filler<'_> {
         let doing = || format!("restoring {}", dump.path);
         let format = format(&dump.place()).map_err(|message| EngineError::failed(doing(), message))?;
         let Format::Archive { parallel } = format else { return self.run(dump, &[]) };
-        let mut command = self.client("pg_restore", dump)?;
+        let mut command = self.client("pg_restore", &dump.folder)?;
         command.args(["--exit-on-error", "--no-owner", "--no-privileges"]);
         if parallel {
             let processes = std::thread::available_parallelism().map_or(1, usize::from).min(RESTORERS_MAX);
@@ -198,17 +219,17 @@ impl Filler<'_> {
 
     /// Runs a file by psql, which says where it fails and with which statement, and stops there.
     fn run(&self, file: &NamedFile, variables: &[(String, String)]) -> Result<(), EngineError> {
-        let mut command = self.client("psql", file)?;
+        let mut command = self.client("psql", &file.folder)?;
         command.args(["--no-psqlrc", "--quiet", "--echo-errors", "--set=ON_ERROR_STOP=1"]);
         command.args(variables.iter().map(|(name, value)| format!("--set={name}={value}")));
         command.arg("--file").arg(&file.path);
         crate::command::run(command, &format!("running {}", file.path), Duration::MAX, self.cancel)
     }
 
-    /// A program that connects to the database, in the folder from which the paths of the experiment count.
-    fn client(&self, program: &str, file: &NamedFile) -> Result<Command, EngineError> {
+    /// A program that connects to the database, in the folder from which the paths of its files count.
+    fn client(&self, program: &str, folder: &Path) -> Result<Command, EngineError> {
         let mut command = command(&client_program(self.bindir, program)?);
-        let folder = if file.folder.as_os_str().is_empty() { Path::new(".") } else { &file.folder };
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         command.current_dir(folder).args(["--dbname", &self.config.database, "--no-password"]);
         for (name, value) in self.config.client_environment() {
             match value {

@@ -1,0 +1,158 @@
+//! Statements that run by another plan at the level that is told than at the reference level. That a plan differs is
+//! observed; that it is why figures differ is not claimed.
+
+use super::claims::Claim;
+use super::responses::SUPPORTED_ALONE;
+use super::{Finding, FindingKind};
+use crate::plans::change;
+use crate::settings::engine;
+use crate::{Comparison, FactorEffect, StatementGain, StatementPlans, Summary, wording};
+
+/// Statements that are named.
+const NAMED: usize = 3;
+/// Letters of a statement that are shown.
+const TEXT_MAX: usize = 80;
+
+/// Of each factor the statements of which all plans at one level are others than at the reference level: at the level that
+/// is told; where none is, because gains of some statements are losses of others, those that are clearly faster or slower
+/// themselves.
+pub fn find(summary: &Summary, claims: &[Claim]) -> Vec<Finding> {
+    let plans = summary.plans();
+    if !plans.iter().any(StatementPlans::differ) {
+        return Vec::new();
+    }
+    let gains = summary.statement_gains();
+    let mut findings = Vec::new();
+    for (factor, effect) in summary.factors.effects.iter().enumerate() {
+        let claimed = claims.iter().find_map(|claim| match *claim {
+            Claim::Factor { factor: own, from, to, .. } if own == factor => Some((from, to)),
+            _ => None,
+        });
+        let levels = match claimed {
+            Some(levels) => vec![levels],
+            None => summary.layouts[factor].others().map(|to| (effect.reference, to)).collect(),
+        };
+        let changed = levels.into_iter().map(|(from, to)| Sides::of(summary, factor, from, to));
+        findings.extend(changed.flat_map(|sides| sides.findings(summary, &plans, &gains, claimed.is_some())));
+    }
+    findings
+}
+
+/// The levels between which statements are looked at.
+struct Sides<'s> {
+    effect: &'s FactorEffect,
+    from: usize,
+    to: usize,
+    /// The configurations at these levels.
+    before: Vec<usize>,
+    after: Vec<usize>,
+    /// What differs from the baseline in the level alone.
+    sibling: Option<usize>,
+}
+
+impl<'s> Sides<'s> {
+    fn of(summary: &'s Summary, factor: usize, from: usize, to: usize) -> Self {
+        let layout = &summary.layouts[factor];
+        let at = |wanted: usize| -> Vec<usize> {
+            let positions = layout.positions.iter().enumerate();
+            positions.filter(|(_, level)| **level == Some(wanted)).map(|(position, _)| position).collect()
+        };
+        let base = summary.recording.run.baseline.unwrap_or(0);
+        Self {
+            effect: &summary.factors.effects[factor],
+            from,
+            to,
+            before: at(from),
+            after: at(to),
+            sibling: layout.sibling(base, to),
+        }
+    }
+
+    /// Of statements without a claim for all of them, those that are clearly faster or slower; the largest change first.
+    fn findings(
+        &self,
+        summary: &Summary,
+        plans: &[StatementPlans],
+        gains: &[StatementGain],
+        is_claimed: bool,
+    ) -> Vec<Finding> {
+        // Engines have operators of their own.
+        let engine = |position: &usize| engine(&summary.recording.configurations[*position]);
+        let first = self.before.first().and_then(engine);
+        if self.before.iter().chain(&self.after).any(|own| engine(own) != first) {
+            return Vec::new();
+        }
+        let own = |of: &StatementPlans| {
+            let is_own =
+                |gain: &&StatementGain| gain.text == of.statement && Some(gain.index) == self.sibling;
+            let gain = gains.iter().find(is_own).map(|gain| &gain.gain);
+            let is_clear = gain.and_then(|gain| gain.adjusted_p).is_some_and(|p| p < SUPPORTED_ALONE);
+            let size = gain.map_or(f64::MAX, |gain| gain.value.ln().abs());
+            let finding = self.finding(summary, of, gain).filter(|_| is_claimed || is_clear)?;
+            Some((size, finding))
+        };
+        let mut changed: Vec<(f64, Finding)> = plans.iter().filter_map(own).collect();
+        changed.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let others = changed.len().saturating_sub(NAMED);
+        changed.truncate(NAMED);
+        if let Some((_, last)) = changed.last_mut().filter(|_| others > 0) {
+            last.text = format!(
+                "{} Those of {} more have changed too.",
+                last.text,
+                wording::count(others, "statement")
+            );
+        }
+        changed.into_iter().map(|(_, finding)| finding).collect()
+    }
+
+    fn finding(&self, summary: &Summary, own: &StatementPlans, gain: Option<&Comparison>) -> Option<Finding> {
+        let (before, after) = (own.of(&self.before), own.of(&self.after));
+        let (first, second) = (before.first()?, after.first()?);
+        if before.iter().any(|plan| after.contains(plan)) {
+            return None;
+        }
+        let name = wording::short_name(&self.effect.factor);
+        let (from, to) = (&self.effect.levels[self.from].level, &self.effect.levels[self.to].level);
+        let change = change(&first.operators, &second.operators)
+            .unwrap_or_else(|| "the same operators with other conditions".to_owned());
+        let text = format!(
+            "The plan of {} changes from {name}={from} to {to}: {change}; {}.",
+            shortened(&own.statement),
+            self.effect_on(summary, gain)
+        );
+        let trials = |plans: &[&crate::PlanRow]| {
+            let trials: usize = plans.iter().map(|plan| plan.trials).sum();
+            format!("{} with {}", wording::count(trials, "trial"), wording::count(plans.len(), "plan"))
+        };
+        let holm = if gain.is_some() { "; latencies by paired blocks, Holm over all statements" } else { "" };
+        let evidence = format!("{} against {}{holm}", trials(&before), trials(&after));
+        Some(Finding::new(FindingKind::Plan, text, evidence))
+    }
+
+    /// What is known of the statement itself, else of the configurations.
+    fn effect_on(&self, summary: &Summary, gain: Option<&Comparison>) -> String {
+        match gain {
+            Some(gain) if gain.supported() => {
+                format!("the statement is {} as fast", wording::comparison(gain, "ms"))
+            }
+            Some(_) => "its latency does not differ at 95 % confidence".to_owned(),
+            None => {
+                let level = self.effect.levels[self.to].comparison.as_ref();
+                let figure = level.map(|level| wording::comparison(level, summary.unit()));
+                format!(
+                    "with the new plan the configurations are {} (above 1x is better)",
+                    figure.unwrap_or_default()
+                )
+            }
+        }
+    }
+}
+
+/// On one line, the beginning of a long one, in quotes.
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(TEXT_MAX) {
+        Some((end, _)) => format!("`{}...`", &line[..end]),
+        None => format!("`{line}`"),
+    }
+}

@@ -1,0 +1,109 @@
+//! The plans of statements: which configurations share one, and what the optimizer estimated.
+
+mod operators;
+
+use crate::Summary;
+use crate::settings::has_probe;
+pub use operators::change;
+use operators::operators;
+use serde::Serialize;
+
+/// The plans of a statement.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StatementPlans {
+    /// Which statement: `scan`, or the text of one of a script.
+    pub statement: String,
+    /// The different plans, in the order of the configurations that have them.
+    pub plans: Vec<PlanRow>,
+}
+
+/// A plan of a statement, or why it has none.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlanRow {
+    /// Hash of the plan, of several that count as one of the first; empty where there is none.
+    pub hash: String,
+    /// Its operators from the top, with their tables and indexes.
+    pub operators: Vec<String>,
+    /// The plan as the engine printed it.
+    pub text: String,
+    /// Why there is no plan.
+    pub reason: Option<String>,
+    /// Positions of the configurations of which trials had it.
+    pub configurations: Vec<usize>,
+    /// Trials that had it.
+    pub trials: usize,
+    /// The least and the most rows that the optimizer expected of the statement in these trials.
+    pub estimated_rows: Option<(f64, f64)>,
+    /// The least and the highest cost that it expected, in the engine's own unit.
+    pub estimated_cost: Option<(f64, f64)>,
+}
+
+impl StatementPlans {
+    /// Whether configurations differ in the plan.
+    pub fn differ(&self) -> bool {
+        self.plans.iter().filter(|plan| plan.reason.is_none()).count() > 1
+    }
+
+    /// The plans that trials of these configurations had.
+    pub(crate) fn of<'s>(&'s self, configurations: &[usize]) -> Vec<&'s PlanRow> {
+        let is_own = |plan: &&PlanRow| plan.configurations.iter().any(|own| configurations.contains(own));
+        self.plans.iter().filter(|plan| plan.reason.is_none()).filter(is_own).collect()
+    }
+}
+
+impl Summary<'_> {
+    /// The statements that were explained, in the order of the scripts. Statements that we make ourselves differ in
+    /// constants from configuration to configuration: plans of the same operators count as one there. What the sort-order
+    /// probe keeps as plans are orders of rows.
+    pub fn plans(&self) -> Vec<StatementPlans> {
+        let mut all: Vec<StatementPlans> = Vec::new();
+        for row in &self.configurations {
+            if has_probe(&self.recording.configurations[row.index], "sort-order") {
+                continue;
+            }
+            let seen = self.grid.trials(row.index).into_iter();
+            for (plan, is_ours) in
+                seen.flat_map(|seen| seen.plans.iter().map(|plan| (plan, seen.statements.is_empty())))
+            {
+                let at = all.iter().position(|own| own.statement == plan.statement).unwrap_or_else(|| {
+                    all.push(StatementPlans { statement: plan.statement.clone(), plans: Vec::new() });
+                    all.len() - 1
+                });
+                let plans = &mut all[at].plans;
+                let operators = operators(&plan.text);
+                let is_same = |own: &PlanRow| {
+                    own.reason == plan.reason
+                        && (own.hash == plan.hash || is_ours && own.operators == operators)
+                };
+                let at = plans.iter().position(is_same).unwrap_or_else(|| {
+                    plans.push(PlanRow {
+                        hash: plan.hash.clone(),
+                        operators,
+                        text: plan.text.clone(),
+                        reason: plan.reason.clone(),
+                        configurations: Vec::new(),
+                        trials: 0,
+                        estimated_rows: None,
+                        estimated_cost: None,
+                    });
+                    plans.len() - 1
+                });
+                let own = &mut plans[at];
+                own.trials += 1;
+                if own.configurations.last() != Some(&row.index) {
+                    own.configurations.push(row.index);
+                }
+                own.estimated_rows = widened(own.estimated_rows, plan.estimated_rows);
+                own.estimated_cost = widened(own.estimated_cost, plan.estimated_cost);
+            }
+        }
+        all
+    }
+}
+
+fn widened(ends: Option<(f64, f64)>, value: Option<f64>) -> Option<(f64, f64)> {
+    match (ends, value) {
+        (Some((least, most)), Some(value)) => Some((least.min(value), most.max(value))),
+        (ends, value) => ends.or(value.map(|value| (value, value))),
+    }
+}

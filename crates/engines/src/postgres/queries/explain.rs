@@ -1,0 +1,105 @@
+//! Plans that the server makes anew. No statement is run: each is first parsed by itself, so that what is more than one is
+//! refused, and then explained without ANALYZE in a read-only session.
+//!
+//! From 16 on the plan for any values is that of `EXPLAIN (GENERIC_PLAN)`
+//! (<https://www.postgresql.org/docs/current/sql-explain.html>). Before, it is that of a prepared statement under
+//! `plan_cache_mode = force_generic_plan`, to which NULL is given for each value
+//! (<https://www.postgresql.org/docs/current/sql-prepare.html>).
+
+use super::Reader;
+use crate::query_reader::{BEYOND_LIMIT, MARK, NO_PLAN};
+use pgclient::{Client, Error};
+use plans::Plan;
+use queries::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
+use std::time::{Duration, Instant};
+
+/// Time for all plans together. The planner needs milliseconds for one; joins of many tables take seconds.
+const TIME_MAX: Duration = Duration::from_secs(30);
+
+/// Makes a plan for each statement that can have one, in their order.
+pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
+    let begun = Instant::now();
+    let mut made = 0;
+    for statement in &mut snapshot.statements {
+        if !statement.can_be_explained() {
+            statement.not_explained = Some(NO_PLAN.into());
+            continue;
+        }
+        if made == reader.limits.plans {
+            statement.not_explained = Some(BEYOND_LIMIT.into());
+            continue;
+        }
+        if begun.elapsed() > TIME_MAX || reader.stop.is_asked() {
+            statement.not_explained = Some("there was no time left for plans".into());
+            continue;
+        }
+        made += 1;
+        let seen = reader.running.get(&statement.digest).filter(|text| !text.contains('$')).cloned();
+        let database = statement.database.clone();
+        let found = reader.client(&database).map_err(|error| error.to_string()).and_then(|client| {
+            let generic = plan(client, &statement.text).map(|plan| (Origin::Generic, plan));
+            generic.or_else(|why| {
+                let seen = seen.and_then(|text| plan(client, &text).ok()).ok_or(why)?;
+                Ok((Origin::Sample, seen))
+            })
+        });
+        match found {
+            Ok((origin, plan)) => statement.plans.push(StatementPlan { origin, runs: 0, plan }),
+            Err(why) => statement.not_explained = Some(why),
+        }
+    }
+}
+
+/// The plan of a text for any values, or why there is none.
+fn plan(client: &mut Client, text: &str) -> Result<Plan, String> {
+    let said = |error: Error| match error.code() {
+        // "undefined table", "undefined function"
+        Some("42P01" | "42883") => {
+            format!(
+                "{error}: it is gone, temporary, or in a schema that is not in this session's search_path"
+            )
+        }
+        // "syntax error", "indeterminate datatype"
+        Some("42601" | "42P18") => format!("{error}: without its values it has another meaning or none"),
+        _ => error.to_string(),
+    };
+    let parsed = client.prepare(text).map_err(said)?;
+    let explained = if client.server_version() >= 160_000 {
+        client.simple_query(&format!("EXPLAIN /* {MARK} */ (FORMAT JSON, VERBOSE, GENERIC_PLAN) {text}"))
+    } else {
+        let nulls = vec!["NULL"; parsed.parameter_types.len()].join(", ");
+        let arguments = if nulls.is_empty() { nulls } else { format!("({nulls})") };
+        client.simple_query(&format!(
+            "EXPLAIN /* {MARK} */ (FORMAT JSON, VERBOSE) EXECUTE {} {arguments}",
+            parsed.name
+        ))
+    };
+    // What cannot be removed ends with the session.
+    let _ = client.batch(&format!("DEALLOCATE /* {MARK} */ {}", parsed.name));
+    let rows = explained.map_err(said)?;
+    let json = rows.first().map(|row| row.text(0)).unwrap_or_default();
+    let read = plans::read(json.as_bytes()).map_err(|error| error.to_string())?;
+    read.into_iter().next().and_then(|one| one.plan).ok_or_else(|| "the server returned no plan".into())
+}
+
+/// By hypopg, which knows indexes that are there only for our session's planner
+/// (<https://hypopg.readthedocs.io/en/latest/usage.html>).
+pub(super) fn hypothetical(
+    reader: &mut Reader,
+    snapshot: &Snapshot,
+    advice: &Advice,
+) -> Option<Hypothetical> {
+    let statement = &snapshot.statements[*advice.statements.first()?];
+    let made_anew = statement.plans.iter().find(|plan| plan.origin == Origin::Generic)?;
+    let client = reader.client(&advice.database).ok()?;
+    let sql = format!(
+        "SELECT /* {MARK} */ pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_extension e \
+         JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'hypopg'"
+    );
+    let schema = client.cell(&sql).ok()??;
+    let create = format!("SELECT /* {MARK} */ indexrelid FROM {schema}.hypopg_create_index($1)");
+    client.query(&create, &[advice.ddl.as_deref()]).ok()?;
+    let with = plan(client, &statement.text);
+    let _ = client.query(&format!("SELECT /* {MARK} */ {schema}.hypopg_reset()"), &[]);
+    Some(Hypothetical { cost_without: made_anew.plan.cost?, cost_with: with.ok()?.cost? })
+}

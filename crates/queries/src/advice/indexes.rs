@@ -1,0 +1,186 @@
+//! Indexes that are not used or hardly, that failed to be built, and that are larger than they need to be.
+
+use super::{Advice, AdviceKind, Certainty, numbers};
+use crate::{Index, IndexUse, Snapshot, Table};
+use observations::number::{bytes, count, percent, plural};
+
+/// An index that is smaller, of a table that changes less, costs nothing that anybody could notice.
+const BYTES_MIN: u64 = 1 << 20;
+const CHANGES_MIN: u64 = 1_000;
+/// So many changes for each time that it is read: what it saves has to be much.
+const CHANGES_BY_SCAN: u64 = 1_000;
+/// Fewer changes than this say nothing of a ratio. The rows that are there had to be inserted once, whatever is read: they do not
+/// count.
+const RARE_CHANGES_MIN: u64 = 10_000;
+/// Counters of less than a day have seen no nightly job.
+const DAY_MS: i64 = 86_400_000;
+/// Free space of a B-tree that is worth building it again: half of it, and so much.
+const BLOAT_SHARE: f64 = 0.5;
+const BLOAT_MIN: u64 = 10 << 20;
+
+/// Indexes that nothing reads, or hardly. One that is redundant is advised on as that.
+pub fn of_use(
+    snapshot: &Snapshot,
+    uses: &[IndexUse],
+    is_redundant: impl Fn(usize, usize) -> bool,
+) -> Vec<Advice> {
+    let mut all = Vec::new();
+    for (at, table) in snapshot.tables.iter().enumerate() {
+        for (number, index) in table.indexes.iter().enumerate() {
+            let may_go = !index.is_needed && !index.is_unique && index.is_valid && !is_redundant(at, number);
+            if !may_go || foreign_key(table, index).is_some() {
+                continue;
+            }
+            let used: Vec<usize> = uses
+                .iter()
+                .filter(|one| (one.table, one.index) == (at, number))
+                .map(|one| one.statement)
+                .collect();
+            let found = index.scans.and_then(|scans| unused(snapshot, table, index, scans, &used));
+            all.extend(found.map(|found| Advice { table: Some(at), index: Some(number), ..found }));
+        }
+    }
+    all
+}
+
+/// The foreign key whose checks an index serves, if no other index does.
+pub(super) fn foreign_key<'a>(table: &'a Table, index: &Index) -> Option<&'a str> {
+    let serves = |index: &Index, columns: &[String]| {
+        index.keys.len() >= columns.len()
+            && index.keys[..columns.len()].iter().all(|key| columns.contains(&key.column))
+    };
+    let others = |columns: &[String]| {
+        table.indexes.iter().any(|other| other.name != index.name && other.is_valid && serves(other, columns))
+    };
+    let key = table.foreign_keys.iter().find(|key| serves(index, &key.columns) && !others(&key.columns))?;
+    Some(&key.name)
+}
+
+fn unused(snapshot: &Snapshot, table: &Table, index: &Index, scans: u64, used: &[usize]) -> Option<Advice> {
+    let changes = table.index_changes().unwrap_or(0);
+    let beyond_load = changes.saturating_sub(table.rows.unwrap_or(0.0) as u64);
+    let size = index.bytes.unwrap_or(0);
+    let is_large = size >= BYTES_MIN || changes >= CHANGES_MIN;
+    let since = since(table.since_ms, snapshot.span.to_ms);
+    let kind = match scans {
+        0 if is_large && table.is_in_use() && used.is_empty() => AdviceKind::UnusedIndex,
+        1.. if beyond_load >= RARE_CHANGES_MIN && beyond_load / scans >= CHANGES_BY_SCAN => {
+            AdviceKind::RarelyUsedIndex
+        }
+        _ => return None,
+    };
+    let is_short = table.since_ms.is_none_or(|from| snapshot.span.to_ms - from < DAY_MS);
+    let in_plans = match used {
+        [] => String::new(),
+        used => format!(" Plans of {} use it.", numbers(used)),
+    };
+    let certainty =
+        if kind == AdviceKind::UnusedIndex && !is_short { Certainty::Counted } else { Certainty::Possible };
+    Some(Advice {
+        database: table.database.clone(),
+        subject: label(table, index),
+        evidence: format!(
+            "It was read {} {since}, while {} rows of the table changed that it had to follow.{in_plans}",
+            if scans == 0 { "never".into() } else { plural(scans as usize, "time") },
+            count(changes)
+        ),
+        change: format!("Dropping it frees {} and spares each of these changes one index.", bytes(size)),
+        price: careful(is_short),
+        ddl: Some(drop_statement(snapshot, table, index)),
+        weight: size as f64 + changes as f64,
+        ..Advice::new(kind, certainty)
+    })
+}
+
+fn careful(is_short: bool) -> String {
+    let short = if is_short {
+        "The counters tell of less than a day, or do not say since when: rare jobs are not in them. "
+    } else {
+        ""
+    };
+    format!(
+        "{short}Reads on replicas are counted there, not here. Keep its definition: building it again takes time and \
+         space."
+    )
+}
+
+/// `since 2026-11-01 (20.3 days)`
+fn since(from_ms: Option<i64>, to_ms: i64) -> String {
+    let Some(from) = from_ms else { return "since the counters began".into() };
+    let seconds = ((to_ms - from).max(0) as f64) / 1e3;
+    match seconds {
+        s if s >= 172_800.0 => format!("in {:.0} days", s / 86_400.0),
+        s if s >= 7_200.0 => format!("in {:.0} hours", s / 3_600.0),
+        s if s >= 120.0 => format!("in {:.0} minutes", s / 60.0),
+        s => format!("in {s:.0} seconds"),
+    }
+}
+
+/// `orders (orders_date_idx)`
+pub(super) fn label(table: &Table, index: &Index) -> String {
+    format!("{} ({})", table.label(), index.name)
+}
+
+pub(super) fn drop_statement(snapshot: &Snapshot, table: &Table, index: &Index) -> String {
+    match snapshot.engine {
+        plans::Engine::Postgres => format!("DROP INDEX {}", index.quoted),
+        _ => format!("DROP INDEX {} ON {}", index.quoted, table.quoted),
+    }
+}
+
+/// Indexes that queries cannot use, and such as are mostly empty.
+pub fn of_state(snapshot: &Snapshot) -> Vec<Advice> {
+    let mut all = Vec::new();
+    for (at, table) in snapshot.tables.iter().enumerate() {
+        for (number, index) in table.indexes.iter().enumerate() {
+            let found = if index.is_valid {
+                bloated(snapshot, table, index)
+            } else {
+                Some(invalid(snapshot, table, index))
+            };
+            all.extend(found.map(|found| Advice {
+                database: table.database.clone(),
+                subject: label(table, index),
+                table: Some(at),
+                index: Some(number),
+                ..found
+            }));
+        }
+    }
+    all
+}
+
+fn invalid(snapshot: &Snapshot, table: &Table, index: &Index) -> Advice {
+    Advice {
+        evidence: "The server marks it as invalid: no query uses it, and writes may have to follow it. CREATE INDEX \
+                   CONCURRENTLY or REINDEX CONCURRENTLY leaves one when it fails, and has one while it works."
+            .into(),
+        change: format!(
+            "Unless it is being built now, drop it, or build it again; its size is {}.",
+            bytes(index.bytes.unwrap_or(0))
+        ),
+        price: "None, if nobody builds it now: see pg_stat_progress_create_index.".into(),
+        ddl: Some(drop_statement(snapshot, table, index)),
+        ..Advice::new(AdviceKind::InvalidIndex, Certainty::Counted)
+    }
+}
+
+fn bloated(snapshot: &Snapshot, table: &Table, index: &Index) -> Option<Advice> {
+    let free = index.bloat_bytes(&table.columns, snapshot.block_bytes)?;
+    let size = index.bytes?;
+    let share = free as f64 / size.max(1) as f64;
+    (free >= BLOAT_MIN && share >= BLOAT_SHARE).then(|| Advice {
+        evidence: format!(
+            "It has {} of which, by the number and width of its entries, {} ({}) are estimated to be free.",
+            bytes(size),
+            bytes(free),
+            percent(share, 0)
+        ),
+        change: "Building it again (REINDEX INDEX CONCURRENTLY) frees that; pgstattuple measures it exactly first.".into(),
+        price: "The build reads the table and needs room for a second copy meanwhile. An index whose pages split at \
+                random fills up to this again."
+            .into(),
+        weight: free as f64,
+        ..Advice::new(AdviceKind::BloatedIndex, Certainty::Estimated)
+    })
+}

@@ -1,0 +1,282 @@
+//! Statements that read a table whole to find a few rows of it.
+
+use super::{Advice, AdviceKind, Certainty, numbers};
+use crate::{Counter, Snapshot, Statement, Table, TableScan, table_scans};
+use observations::number::{bytes, count, figure, percent, seconds};
+use plans::Engine;
+
+/// A table with fewer rows, or fewer bytes, is read whole in less time than anybody notices.
+const ROWS_MIN: f64 = 5_000.0;
+const BYTES_MIN: u64 = 256 << 10;
+/// The share of rows below which an index surely reads less than the whole table: with more, rows in random order may touch
+/// every page (PostgreSQL's planner itself turns at 1 to 10 %, by correlation and `random_page_cost`).
+const SHARE_MAX: f64 = 0.05;
+/// Columns of an index that is advised: more of them seldom select better.
+const COLUMNS_MAX: usize = 3;
+/// A run that looks at fewer of the table's pages than this share of them did not read it whole.
+const PAGES_SHARE_MIN: f64 = 0.5;
+
+/// Table, columns, and the statements with the share of the rows that each keeps.
+type Found = (usize, Vec<String>, Vec<(usize, f64)>);
+
+/// Longer conditions, of lists of many values, are not taken apart.
+const CONDITION_MAX: usize = 10_000;
+
+/// An index that scans miss, one for each table and columns.
+pub fn missing(snapshot: &Snapshot) -> Vec<Advice> {
+    let mut found: Vec<Found> = Vec::new();
+    for scan in table_scans(snapshot) {
+        let Some((columns, share)) = candidate(snapshot, &scan) else { continue };
+        match found.iter_mut().find(|(table, known, _)| *table == scan.table && *known == columns) {
+            Some((.., statements)) if statements.iter().any(|(at, _)| *at == scan.statement) => {}
+            Some((.., statements)) => statements.push((scan.statement, share)),
+            None => found.push((scan.table, columns, vec![(scan.statement, share)])),
+        }
+    }
+    found
+        .into_iter()
+        .map(|(table, columns, statements)| said(snapshot, table, &columns, &statements))
+        .collect()
+}
+
+/// The columns of an index for a scan, and the share of the rows that it keeps.
+fn candidate(snapshot: &Snapshot, scan: &TableScan) -> Option<(Vec<String>, f64)> {
+    let (table, statement) = (&snapshot.tables[scan.table], &snapshot.statements[scan.statement]);
+    let rows = table.rows.filter(|rows| *rows >= ROWS_MIN)?;
+    let size = table.bytes.filter(|size| *size >= BYTES_MIN)?;
+    let comparisons: Vec<(String, bool)> =
+        scan.conditions.iter().flat_map(|condition| comparisons(condition)).collect();
+    let equal = comparisons.iter().filter(|(_, is_equal)| *is_equal);
+    let range = comparisons.iter().filter(|(_, is_equal)| !is_equal).take(1);
+    let mut columns: Vec<String> = equal.chain(range).map(|(column, _)| column.clone()).collect();
+    columns.dedup();
+    columns.truncate(COLUMNS_MAX);
+    // With such an index the optimizer has the choice already.
+    let first = columns.first()?;
+    let leads = |index: &crate::Index| {
+        index.is_valid
+            && index.predicate.is_none()
+            && index.keys.first().is_some_and(|key| key.column == *first)
+    };
+    if table.indexes.iter().any(leads) {
+        return None;
+    }
+    let share = share(snapshot.engine, statement, scan, rows)?;
+    let pages = size as f64 / snapshot.block_bytes.max(1) as f64;
+    let reads_all = statement.blocks_by_call().is_none_or(|blocks| blocks >= PAGES_SHARE_MIN * pages);
+    let is_run = statement.get(Counter::Calls).is_some_and(|calls| calls > 0);
+    (share <= SHARE_MAX && reads_all && is_run).then_some((columns, share))
+}
+
+/// The share of a table's rows that a scan keeps: counted in a recorded run, else as the optimizer expects. MariaDB's
+/// expects nothing of columns without statistics: there it is what runs returned of what they read, unless they may have
+/// put rows together.
+fn share(engine: Engine, statement: &Statement, scan: &TableScan, rows: f64) -> Option<f64> {
+    if let Some(actual) = scan.actual_rows {
+        return Some(actual / rows);
+    }
+    if engine == Engine::MariaDb {
+        let text = statement.text.to_ascii_lowercase();
+        let gathers =
+            ["group by", "distinct", "limit", "count", "sum", "min", "max", "avg", "join", " , ", "union"];
+        if gathers.iter().any(|word| text.contains(word)) && statement.is_query() {
+            return None;
+        }
+        let (kept, read) = (statement.by_call(Counter::Rows)?, statement.by_call(Counter::RowsRead)?);
+        return (read >= PAGES_SHARE_MIN * rows).then_some(kept / read);
+    }
+    Some(scan.estimated_rows? / rows)
+}
+
+/// Columns that a condition compares with values, and whether with `=`. Conditions of other forms, such as of
+/// expressions or between columns, need other indexes or none.
+fn comparisons(condition: &str) -> Vec<(String, bool)> {
+    if condition.len() > CONDITION_MAX {
+        return Vec::new();
+    }
+    conjuncts(condition).into_iter().filter_map(comparison).collect()
+}
+
+/// The parts of `((a = 1) AND (b = 2))`, which the engines write with parentheses or without.
+fn conjuncts(condition: &str) -> Vec<&str> {
+    let condition = unwrapped(condition);
+    let mut parts = Vec::new();
+    let (mut depth, mut start, mut quote) = (0_i32, 0, None);
+    let lower = condition.to_ascii_lowercase();
+    for (at, c) in condition.char_indices() {
+        match (quote, c) {
+            (Some(open), _) => quote = Some(open).filter(|open| *open != c),
+            (None, '\'' | '"' | '`') => quote = Some(c),
+            (None, '(') => depth += 1,
+            (None, ')') => depth -= 1,
+            (None, ' ') if depth == 0 && lower[at..].starts_with(" and ") => {
+                parts.push(&condition[start..at]);
+                start = at + 5;
+            }
+            (None, ' ') if depth == 0 && lower[at..].starts_with(" or ") => return Vec::new(),
+            _ => {}
+        }
+    }
+    if parts.is_empty() {
+        return vec![condition];
+    }
+    parts.push(&condition[start..]);
+    parts.into_iter().flat_map(conjuncts).collect()
+}
+
+/// Without the parentheses around all of it.
+fn unwrapped(text: &str) -> &str {
+    let text = text.trim();
+    let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) else { return text };
+    let mut depth = 0;
+    for c in inner.chars() {
+        depth += match c {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        if depth < 0 {
+            return text;
+        }
+    }
+    unwrapped(inner)
+}
+
+fn comparison(text: &str) -> Option<(String, bool)> {
+    let (operator, is_equal) =
+        [(" >= ", false), (" <= ", false), (" = ", true), (" > ", false), (" < ", false)]
+            .into_iter()
+            .find(|(operator, _)| text.contains(operator))?;
+    let (left, right) = text.split_once(operator)?;
+    let is_value = |side: &str| {
+        let side = side.trim().trim_start_matches('(');
+        side.starts_with(|c: char| c.is_ascii_digit() || "$'?-".contains(c)) || side.starts_with("ANY (")
+    };
+    let (side, other) = if is_value(left) { (right, left) } else { (left, right) };
+    is_value(other).then(|| column(side)).flatten().map(|column| (column, is_equal))
+}
+
+/// The column of `orders.customer_id`, `(name)::text` or `` `shop`.`orders`.`name` ``; `None` of an expression.
+fn column(side: &str) -> Option<String> {
+    // The text of a varchar is compared as text, by the same index.
+    let side = side.trim();
+    let side = side.strip_suffix("::text").unwrap_or(side);
+    let side = unwrapped(side);
+    let name = side.rsplit_once('.').map_or(side, |(_, name)| name);
+    let is_quoted =
+        name.len() > 2 && ((name.starts_with('"') && name.ends_with('"')) || name.starts_with('`'));
+    let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
+    let begins = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let name = if name.starts_with('`') { name.trim_matches('`').to_owned() } else { name.to_owned() };
+    (is_quoted || (is_name && begins)).then_some(name)
+}
+
+fn said(snapshot: &Snapshot, at: usize, columns: &[String], statements: &[(usize, f64)]) -> Advice {
+    let table = &snapshot.tables[at];
+    let numbers_of: Vec<usize> = statements.iter().map(|(at, _)| *at).collect();
+    let time_s: f64 = numbers_of
+        .iter()
+        .filter_map(|at| snapshot.statements[*at].get(Counter::TimeNs))
+        .map(|ns| ns as f64 / 1e9)
+        .sum();
+    let (first, share) = statements[0];
+    let statement = &snapshot.statements[first];
+    let is_recorded = statement.plans.iter().any(|plan| plan.runs > 0) || snapshot.engine == Engine::MariaDb;
+    let counted = [
+        statement.get(Counter::Calls).map(|calls| format!("{} runs", count(calls))),
+        statement.mean_ms().map(|ms| format!("{} each", seconds(ms / 1e3))),
+        statement.blocks_by_call().map(|blocks| {
+            let all = table.bytes.unwrap_or(0) as f64 / snapshot.block_bytes.max(1) as f64;
+            format!("{} pages each, the table has {}", figure(blocks), figure(all))
+        }),
+        statement.by_call(Counter::RowsRead).map(|rows| format!("{} rows read each", figure(rows))),
+    ];
+    let counted: Vec<String> = counted.into_iter().flatten().collect();
+    Advice {
+        database: table.database.clone(),
+        table: Some(at),
+        statements: numbers_of.clone(),
+        subject: table.label(),
+        evidence: format!(
+            "{} reads all of its {} rows to keep {} of them{} ({}).",
+            capital(&numbers(&numbers_of)),
+            count(table.rows.unwrap_or(0.0) as u64),
+            percent(share, if share < 0.001 { 3 } else { 1 }),
+            if is_recorded { "" } else { ", as the planner expects" },
+            counted.join("; ")
+        ),
+        change: format!(
+            "An index on ({}) finds them without reading the rest; the statements took {} in all.",
+            columns.join(", "),
+            seconds(time_s)
+        ),
+        price: price(table, columns),
+        ddl: Some(format!("CREATE INDEX ON {} ({})", table.quoted, columns.join(", ")))
+            .map(|ddl| named(snapshot, table, columns, ddl)),
+        weight: time_s,
+        ..Advice::new(
+            AdviceKind::MissingIndex,
+            if is_recorded { Certainty::Counted } else { Certainty::Estimated },
+        )
+    }
+}
+
+/// MariaDB wants a name.
+fn named(snapshot: &Snapshot, table: &Table, columns: &[String], ddl: String) -> String {
+    if snapshot.engine == Engine::Postgres {
+        return ddl;
+    }
+    let quote = |name: &str| format!("`{}`", name.replace('`', "``"));
+    let name = format!("{}_{}", table.name, columns.join("_"));
+    let columns: Vec<String> = columns.iter().map(|column| quote(column)).collect();
+    format!("CREATE INDEX {} ON {} ({})", quote(&name), table.quoted, columns.join(", "))
+}
+
+/// Size by the widths that the optimizer knows, at least 20 bytes an entry.
+fn price(table: &Table, columns: &[String]) -> String {
+    let width =
+        |name: &String| table.columns.iter().find(|column| column.name == *name).map(|column| column.width);
+    let widths: Option<f64> = columns.iter().map(width).sum();
+    let size =
+        widths.map(|width| (table.rows.unwrap_or(0.0) * (12.0 + (width / 8.0).ceil() * 8.0) / 0.9) as u64);
+    let size = size.map(|size| format!("About {} of space (estimated), and one", bytes(size)));
+    let changes = table
+        .index_changes()
+        .map(|changes| format!(" ({} such changes since the counters began)", count(changes)));
+    format!(
+        "{} more index to follow by each insert, delete and update that is not HOT{}.",
+        size.unwrap_or_else(|| "One".into()),
+        changes.unwrap_or_default()
+    )
+}
+
+fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default() + characters.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::comparisons;
+
+    #[test]
+    fn conditions_that_an_index_can_serve_are_read_from_what_engines_write() {
+        for (condition, expected) in [
+            ("(orders.customer_id = $1)", vec![("customer_id", true)]),
+            ("((o.status)::text = 'x = y'::text)", vec![("status", true)]),
+            ("((a = 1) AND (b > $2) AND (c <> 3))", vec![("a", true), ("b", false)]),
+            ("((\"My Col\" = $1) AND (5 >= \"B\"))", vec![("\"My Col\"", true), ("\"B\"", false)]),
+            ("`shop`.`orders`.`name` = 'x' and `shop`.`orders`.`n` < 7", vec![("name", true), ("n", false)]),
+            ("(id = ANY ($1))", vec![("id", true)]),
+            ("((a = 1) OR (b = 2))", vec![]),
+            ("(lower(name) = $1)", vec![]),
+            ("(a.x = b.y)", vec![]),
+            ("((id)::numeric = $1)", vec![]),
+            ("((a + 1) = $1)", vec![]),
+        ] {
+            let expected: Vec<(String, bool)> =
+                expected.into_iter().map(|(name, equal)| (name.to_owned(), equal)).collect();
+            assert_eq!(comparisons(condition), expected, "{condition}");
+        }
+    }
+}

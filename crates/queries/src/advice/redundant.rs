@@ -1,0 +1,170 @@
+//! Indexes that another does the work of.
+
+use super::indexes::{drop_statement, foreign_key, label};
+use super::{Advice, AdviceKind, Certainty, numbers};
+use crate::{Index, IndexUse, Key, Snapshot, Table};
+use observations::number::{bytes, count};
+
+/// How an index is covered by another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cover {
+    /// The same columns in the same order, and all that it carries.
+    Same,
+    /// Its columns are the first ones of the other.
+    Prefix,
+    /// The same columns, but it carries others that the other one lacks.
+    Included,
+    /// The same columns, some of them in the other direction.
+    Directions,
+}
+
+/// Each index that another covers, with that one. Of two that are the same, one is named.
+pub fn redundant(snapshot: &Snapshot, uses: &[IndexUse]) -> Vec<Advice> {
+    let mut all = Vec::new();
+    for (at, table) in snapshot.tables.iter().enumerate() {
+        let mut gone: Vec<usize> = Vec::new();
+        for (number, index) in table.indexes.iter().enumerate() {
+            let others = table
+                .indexes
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != number && !gone.contains(other));
+            let found = others
+                .filter_map(|(_, other)| Some((cover(index, other)?, other)))
+                .filter(|(how, other)| *how == Cover::Prefix || is_the_one_to_drop(table, index, other))
+                .min_by_key(|(how, other)| (*how as u8, other.keys.len()));
+            let Some((how, other)) = found else { continue };
+            gone.push(number);
+            let used: Vec<usize> = uses
+                .iter()
+                .filter(|one| (one.table, one.index) == (at, number))
+                .map(|one| one.statement)
+                .collect();
+            all.push(Advice {
+                table: Some(at),
+                index: Some(number),
+                statements: used.clone(),
+                ..said(snapshot, table, [index, other], how, &used)
+            });
+        }
+    }
+    all
+}
+
+/// Of two that cover each other: the one that is not needed, not unique, read less, made later.
+fn is_the_one_to_drop(table: &Table, index: &Index, other: &Index) -> bool {
+    if cover(other, index).is_none() {
+        return true;
+    }
+    let place = |index: &Index| table.indexes.iter().position(|one| one.name == index.name);
+    let worth = |index: &Index| {
+        (
+            index.is_needed,
+            index.is_unique,
+            index.included.len(),
+            index.scans.unwrap_or(0),
+            std::cmp::Reverse(place(index)),
+        )
+    };
+    worth(index) < worth(other)
+}
+
+/// How another index does what this one does; `None` where it does not, or this one is needed for itself.
+fn cover(index: &Index, other: &Index) -> Option<Cover> {
+    let is_free = !index.is_needed && index.is_valid && other.is_valid;
+    let alike = index.method == other.method && index.predicate == other.predicate;
+    if !is_free || !alike || index.keys.is_empty() || index.keys.len() > other.keys.len() {
+        return None;
+    }
+    let is_ordered = index.method.eq_ignore_ascii_case("btree");
+    let same_length = index.keys.len() == other.keys.len();
+    // One that forbids doubles is covered only by one that forbids the same.
+    if (!is_ordered && !same_length) || (index.is_unique && !(other.is_unique && same_length)) {
+        return None;
+    }
+    let pairs: Vec<(&Key, &Key)> = index.keys.iter().zip(&other.keys).collect();
+    if pairs.iter().any(|(a, b)| a.column != b.column || a.rules != b.rules) {
+        return None;
+    }
+    // Read from its end, an index has all directions turned.
+    let turned = |(a, b): &(&Key, &Key)| a.descending != b.descending && a.nulls_first != b.nulls_first;
+    let straight = |(a, b): &(&Key, &Key)| a.descending == b.descending && a.nulls_first == b.nulls_first;
+    let directions = pairs.iter().all(straight) || pairs.iter().all(turned);
+    let carried = |column: &String| {
+        other.included.contains(column) || other.keys.iter().any(|key| key.column == *column)
+    };
+    match (directions, index.included.iter().all(carried), same_length) {
+        (true, true, true) => Some(Cover::Same),
+        (true, true, false) => Some(Cover::Prefix),
+        (true, false, true) => Some(Cover::Included),
+        (false, true, true) => Some(Cover::Directions),
+        _ => None,
+    }
+}
+
+fn said(
+    snapshot: &Snapshot,
+    table: &Table,
+    [index, other]: [&Index; 2],
+    how: Cover,
+    used: &[usize],
+) -> Advice {
+    let how_said = match how {
+        Cover::Same => "has the same columns in the same order",
+        Cover::Prefix => "begins with the same columns",
+        Cover::Included => "has the same columns and carries others",
+        Cover::Directions => "has the same columns, some of them in the other direction",
+    };
+    let scans = index.scans.map(|scans| format!(" It was read {} times.", count(scans))).unwrap_or_default();
+    let in_plans = match used {
+        [] => String::new(),
+        used => format!(" Plans of {} use it and would use the other.", numbers(used)),
+    };
+    let size = |index: &Index| bytes(index.bytes.unwrap_or(0));
+    let change = match how {
+        Cover::Included => format!(
+            "One index on ({}) that carries the columns of both does the work of two. Dropping this one frees {}.",
+            other.columns(),
+            size(index)
+        ),
+        _ => format!(
+            "Dropping it frees {} and spares each change of the table one index ({} so far).",
+            size(index),
+            count(table.index_changes().unwrap_or(0))
+        ),
+    };
+    let price = match how {
+        Cover::Same => "None that is known.".to_owned(),
+        Cover::Prefix => format!(
+            "Who reads it reads the other instead, which is larger ({} instead of {}).",
+            size(other),
+            size(index)
+        ),
+        Cover::Included => {
+            "Who reads only from this index has to fetch rows from the table until the other carries its \
+                            columns."
+                .into()
+        }
+        Cover::Directions => "Statements that order by all of its columns may have to sort.".into(),
+    };
+    let kept = foreign_key(table, index);
+    let is_sure = matches!(how, Cover::Same | Cover::Prefix) && kept.is_none();
+    Advice {
+        database: table.database.clone(),
+        subject: label(table, index),
+        evidence: format!(
+            "({}): index {} on ({}) {how_said}.{scans}{in_plans}",
+            index.columns(),
+            other.name,
+            other.columns()
+        ),
+        change,
+        price,
+        ddl: Some(drop_statement(snapshot, table, index)),
+        weight: index.bytes.unwrap_or(0) as f64,
+        ..Advice::new(
+            AdviceKind::RedundantIndex,
+            if is_sure { Certainty::Counted } else { Certainty::Possible },
+        )
+    }
+}

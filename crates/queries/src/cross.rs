@@ -1,0 +1,124 @@
+//! Which statements use which index, and which read tables whole.
+
+use crate::Snapshot;
+use plans::{Access, Kind, Operator, Role};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// That a plan of a statement uses an index.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct IndexUse {
+    /// Number of the table.
+    pub table: usize,
+    /// Number of the index in it.
+    pub index: usize,
+    /// Number of the statement.
+    pub statement: usize,
+    /// Number of its plan.
+    pub plan: usize,
+    /// How.
+    pub access: Access,
+}
+
+/// That a plan of a statement reads a table whole and keeps a part of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableScan {
+    /// Number of the table.
+    pub table: usize,
+    /// Number of the statement.
+    pub statement: usize,
+    /// What rows are kept by.
+    pub conditions: Vec<String>,
+    /// Rows that are kept, as the optimizer estimates, by all processes together.
+    pub estimated_rows: Option<f64>,
+    /// Rows that were kept, where a run is recorded.
+    pub actual_rows: Option<f64>,
+}
+
+/// Every use of an index in the plans, each once.
+pub fn index_uses(snapshot: &Snapshot) -> Vec<IndexUse> {
+    let mut uses = BTreeSet::new();
+    for (statement, one) in snapshot.statements.iter().enumerate() {
+        for (plan, found) in one.plans.iter().enumerate() {
+            for (_, operator) in found.plan.operators() {
+                let Some(access) = operator.access.filter(|access| *access != Access::Change) else {
+                    continue;
+                };
+                let at =
+                    operator.objects.first().and_then(|object| index_at(snapshot, &one.database, object));
+                uses.extend(at.map(|(table, index)| IndexUse { table, index, statement, plan, access }));
+            }
+        }
+    }
+    uses.into_iter().collect()
+}
+
+/// A scan of an index for its entries alone names only the index.
+fn index_at(snapshot: &Snapshot, database: &str, object: &plans::Object) -> Option<(usize, usize)> {
+    let name = object.index.as_deref()?;
+    let in_table = |table: usize| {
+        let at = snapshot.tables[table].indexes.iter().position(|index| index.name == name)?;
+        Some((table, at))
+    };
+    if !object.table.is_empty() {
+        return in_table(snapshot.table_at(database, &object.schema, &object.table)?);
+    }
+    let there = |table: &usize| snapshot.tables[*table].database == database;
+    (0..snapshot.tables.len()).filter(there).find_map(in_table)
+}
+
+/// Every scan of a table with a condition in the plans.
+pub fn table_scans(snapshot: &Snapshot) -> Vec<TableScan> {
+    let mut scans = Vec::new();
+    for (statement, one) in snapshot.statements.iter().enumerate() {
+        for found in &one.plans {
+            for (at, (_, operator)) in found.plan.operators().iter().enumerate() {
+                if operator.kind != Kind::TableScan || operator.access != Some(Access::Scan) {
+                    continue;
+                }
+                let Some(object) = operator.objects.first() else { continue };
+                let conditions: Vec<String> = operator
+                    .predicates
+                    .iter()
+                    .filter(|predicate| predicate.role == Role::Filter)
+                    .map(|predicate| predicate.text.clone())
+                    .collect();
+                let table = snapshot.table_at(&one.database, &object.schema, &object.table);
+                if let Some(table) = table.filter(|_| !conditions.is_empty()) {
+                    let processes = processes(&found.plan, at);
+                    scans.push(TableScan {
+                        table,
+                        statement,
+                        conditions,
+                        estimated_rows: operator.rows.estimated.map(|rows| rows * processes),
+                        actual_rows: operator.rows.actual,
+                    });
+                }
+            }
+        }
+    }
+    scans
+}
+
+/// What the planner has divided the rows of a parallel scan by: the workers, and what the leader finds time for
+/// (`get_parallel_divisor` of PostgreSQL). A recorded run has the rows of all already.
+fn processes(plan: &plans::Plan, at: usize) -> f64 {
+    let operators = plan.operators();
+    let (mut depth, operator) = operators[at];
+    if !operator.is_parallel || operator.executions.is_some() {
+        return 1.0;
+    }
+    for (above, one) in operators[..at].iter().rev() {
+        if *above < depth {
+            depth = *above;
+            if let Some(workers) = workers(one) {
+                return workers + (1.0 - 0.3 * workers).max(0.0);
+            }
+        }
+    }
+    1.0
+}
+
+fn workers(operator: &Operator) -> Option<f64> {
+    operator.detail.strip_suffix(" workers")?.parse().ok()
+}

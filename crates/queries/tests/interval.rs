@@ -1,0 +1,102 @@
+//! Differences of snapshots.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use plans::Engine;
+use queries::{Counter, Index, Snapshot, Span, Spread, Statement, Table, between};
+
+fn statement(digest: &str, calls: u64, ms: f64) -> Statement {
+    Statement {
+        digest: digest.into(),
+        is_top: true,
+        text: format!("SELECT {digest}"),
+        counters: [(Counter::Calls, calls), (Counter::TimeNs, (ms * 1e6) as u64)].into(),
+        ..Statement::default()
+    }
+}
+
+fn snapshot(from_ms: i64, to_ms: i64, statements: Vec<Statement>) -> Snapshot {
+    Snapshot {
+        engine: Engine::Postgres,
+        server: "PostgreSQL".into(),
+        span: Span { from_ms: Some(from_ms), to_ms, is_interval: false },
+        block_bytes: 8192,
+        evictions: Some(3),
+        statements,
+        tables: Vec::new(),
+        notes: Vec::new(),
+        unread: Vec::new(),
+    }
+}
+
+fn calls(snapshot: &Snapshot) -> Vec<(&str, u64, bool)> {
+    let one = |one: &Statement| (one.digest.clone(), one.get(Counter::Calls).unwrap(), one.is_partial);
+    let mut all: Vec<_> = snapshot.statements.iter().map(one).collect();
+    all.sort();
+    let name = |name: String| -> &str { name.leak() };
+    all.into_iter().map(|(digest, calls, partial)| (name(digest), calls, partial)).collect()
+}
+
+#[test]
+fn counters_are_subtracted_exactly_and_what_did_not_run_is_left_out() {
+    let large = u64::MAX - 5;
+    let first = snapshot(0, 1_000, vec![statement("a", large - 3, 10.0), statement("b", 7, 1.0)]);
+    let last = snapshot(
+        0,
+        3_000,
+        vec![statement("a", large, 40.0), statement("b", 7, 1.0), statement("new", 2, 1.0)],
+    );
+    let found = between(&first, last);
+    assert_eq!(calls(&found), [("a", 3, false), ("new", 2, false)]);
+    assert_eq!(found.span, Span { from_ms: Some(1_000), to_ms: 3_000, is_interval: true });
+    assert_eq!(found.evictions, Some(0));
+    assert!(found.notes.is_empty(), "{:?}", found.notes);
+}
+
+#[test]
+fn a_reset_and_statements_that_went_and_came_back_are_told() {
+    let first = snapshot(0, 1_000, vec![statement("a", 10, 10.0), statement("gone", 5, 1.0)]);
+    let reset = between(&first, snapshot(2_000, 3_000, vec![statement("a", 4, 1.0)]));
+    assert_eq!(calls(&reset), [("a", 4, true)]);
+    assert_eq!(reset.span.from_ms, Some(2_000));
+    assert!(reset.notes[0].contains("were reset"), "{:?}", reset.notes);
+
+    let back = between(&first, snapshot(0, 3_000, vec![statement("a", 4, 1.0)]));
+    assert_eq!(calls(&back), [("a", 4, true)]);
+    let notes = back.notes.join("\n");
+    assert!(notes.contains("1 statement: the server forgot or reset it"), "{notes}");
+    assert!(notes.contains("gone at the end"), "{notes}");
+}
+
+/// Runs of 1, 2 and 3 ms before, and of 10, 20 and 60 ms in the interval.
+#[test]
+fn the_deviation_of_the_interval_alone_is_computed() {
+    let of = |times: &[f64]| {
+        let (n, mean) = (times.len() as f64, times.iter().sum::<f64>() / times.len() as f64);
+        let variance = times.iter().map(|ms| (ms - mean).powi(2)).sum::<f64>() / n;
+        let spread = Spread { min_ms: Some(1.0), max_ms: Some(60.0), stddev_ms: Some(variance.sqrt()) };
+        Statement { spread: Some(spread), ..statement("a", times.len() as u64, times.iter().sum()) }
+    };
+    let before = [1.0, 2.0, 3.0];
+    let (inside, all) = ([10.0, 20.0, 60.0], [1.0, 2.0, 3.0, 10.0, 20.0, 60.0]);
+    let found = between(&snapshot(0, 1, vec![of(&before)]), snapshot(0, 2, vec![of(&all)]));
+    let spread = found.statements[0].spread.unwrap();
+    let expected = of(&inside).spread.unwrap().stddev_ms.unwrap();
+    assert!((spread.stddev_ms.unwrap() - expected).abs() < 1e-6, "{spread:?} {expected}");
+    assert_eq!((spread.min_ms, spread.max_ms), (None, None));
+}
+
+#[test]
+fn reads_of_indexes_are_told_for_the_interval_too() {
+    let with = |scans: u64| Snapshot {
+        tables: vec![Table {
+            name: "t".into(),
+            indexes: vec![Index { name: "i".into(), scans: Some(scans), ..Index::default() }],
+            ..Table::default()
+        }],
+        ..snapshot(0, 1, Vec::new())
+    };
+    let index = |snapshot: &Snapshot| snapshot.tables[0].indexes[0].clone();
+    let found = index(&between(&with(40), with(42)));
+    assert_eq!((found.scans, found.interval_scans), (Some(42), Some(2)));
+    assert_eq!(index(&between(&with(40), with(2))).interval_scans, None);
+}

@@ -1,0 +1,125 @@
+//! How the engine ran the statements, where configurations differ in that.
+
+use super::scripts::shortened;
+use crate::model::{Block, Line, Section, Tone};
+use crate::number;
+use crate::text::joined;
+use analysis::{PlanRow, StatementPlans, Summary};
+
+/// Statements that are shown one by one; pages have the others, and JSON has all.
+const STATEMENTS_MAX: usize = 12;
+/// Statements of which pages have the whole plans.
+const LISTED_MAX: usize = 200;
+/// Configurations that are named of a plan.
+const NAMED: usize = 4;
+/// Operators that are named of a plan.
+const OPERATORS_MAX: usize = 8;
+
+/// The statements of which configurations have different plans, each plan in a line.
+pub(crate) fn section(summary: &Summary, all: &[StatementPlans]) -> Option<Section> {
+    let mut section = Section::new("Plans");
+    // Of one configuration all plans are shown: there is nothing to compare.
+    let alone = summary.configurations.len() == 1;
+    let (shown, same): (Vec<&StatementPlans>, Vec<&StatementPlans>) =
+        all.iter().partition(|own| own.differ() || alone && has_plan(own));
+    for own in shown.iter().take(STATEMENTS_MAX) {
+        section.line(shortened(&own.statement));
+        for plan in own.plans.iter().filter(|plan| plan.reason.is_none()) {
+            section.indented(2, described(summary, plan, own.differ()), Tone::Plain);
+        }
+    }
+    if let Some(more) = shown.len().checked_sub(STATEMENTS_MAX).filter(|more| *more > 0) {
+        section.note(format!(
+            "{} more with different plans: see the JSON output.",
+            number::plural(more, "statement")
+        ));
+    }
+    let explained = same.iter().filter(|own| has_plan(own)).count();
+    if explained > 0 {
+        let have = if explained == 1 { "has" } else { "have" };
+        let statements =
+            number::plural(explained, if shown.is_empty() { "statement" } else { "other statement" });
+        section.note(format!("{statements} {have} the same plan in all configurations."));
+    }
+    for (reason, statements) in unexplained(all) {
+        let (count, example) = (number::plural(statements.len(), "statement"), shortened(statements[0]));
+        section.note(format!("No plan of {count} ({example}): {reason}."));
+    }
+    if shown.iter().any(|own| {
+        own.plans.iter().any(|plan| plan.estimated_cost.is_some() || plan.estimated_rows.is_some())
+    }) {
+        section.note(
+            "Rows and cost are the optimizer's estimates for the whole statement, cost in its own unit; the plans were asked \
+             for beside the measurement.",
+        );
+    }
+    let listings: Vec<Block> = all.iter().take(LISTED_MAX).flat_map(|own| listing(summary, own)).collect();
+    if !listings.is_empty() {
+        section.blocks.push(Block::Fold("All plans".into(), listings));
+    }
+    section.unless_empty()
+}
+
+fn has_plan(own: &StatementPlans) -> bool {
+    own.plans.iter().any(|plan| plan.reason.is_none())
+}
+
+/// `index=with: Index Scan using i on t; 12 rows, cost 8.31 (5 trials)`
+fn described(summary: &Summary, plan: &PlanRow, differs: bool) -> String {
+    let estimate = |ends: Option<(f64, f64)>| {
+        ends.map(|(least, most)| {
+            let [low, high] = [least, most].map(number::figure);
+            if low == high { low } else { format!("{low} to {high}") }
+        })
+    };
+    let mut operators: Vec<&str> = plan.operators.iter().take(OPERATORS_MAX).map(String::as_str).collect();
+    if plan.operators.len() > OPERATORS_MAX {
+        operators.push("...");
+    }
+    let figures = [
+        estimate(plan.estimated_rows).map(|rows| format!("{rows} rows")),
+        estimate(plan.estimated_cost).map(|cost| format!("cost {cost}")),
+    ];
+    let figures = joined(figures.into_iter().flatten(), ", ");
+    let figures = if figures.is_empty() { figures } else { format!("; {figures}") };
+    let trials = number::plural(plan.trials, "trial");
+    let labels = labels(summary, plan);
+    let of = if differs && !labels.is_empty() { format!("{labels}: ") } else { String::new() };
+    format!("{of}{}{figures} ({trials})", operators.join(", "))
+}
+
+fn labels(summary: &Summary, plan: &PlanRow) -> String {
+    let label = |index: &usize| summary.configurations[*index].label.as_str();
+    let named: Vec<&str> = plan.configurations.iter().take(NAMED).map(label).collect();
+    let more = plan.configurations.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", named.join(" | "))
+}
+
+/// Reasons why statements have no plan, each with the statements.
+fn unexplained(all: &[StatementPlans]) -> Vec<(&str, Vec<&str>)> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for own in all.iter().filter(|own| !has_plan(own)) {
+        let Some(reason) = own.plans.first().and_then(|plan| plan.reason.as_deref()) else { continue };
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, statements)) => statements.push(&own.statement),
+            None => reasons.push((reason, vec![&own.statement])),
+        }
+    }
+    reasons
+}
+
+/// A statement with its plans as the engine printed them.
+fn listing(summary: &Summary, own: &StatementPlans) -> Vec<Block> {
+    let line = |text: String, indent| Block::Line(Line { text: text.into(), tone: Tone::Plain, indent });
+    let mut blocks = Vec::new();
+    for plan in own.plans.iter().filter(|plan| plan.reason.is_none()) {
+        let labels = labels(summary, plan);
+        blocks.extend((!labels.is_empty()).then(|| line(labels, 2)));
+        blocks.push(Block::Listing(plan.text.lines().map(Into::into).collect()));
+    }
+    if !blocks.is_empty() {
+        blocks.insert(0, line(shortened(&own.statement), 0));
+    }
+    blocks
+}

@@ -1,0 +1,48 @@
+//! What became of each statement against the baseline.
+
+use super::scripts::shortened;
+use crate::model::{Columns, Section};
+use crate::number;
+use crate::table::{Cell, Share};
+use analysis::{StatementGain, Summary};
+
+/// Configurations that are shown; JSON has all.
+const CONFIGURATIONS_MAX: usize = 4;
+/// Statements that are shown of a configuration: of more, those that took the most time.
+const STATEMENTS_MAX: usize = 16;
+
+/// A table for each configuration that the verdict names.
+pub(crate) fn sections(_: &Summary, gains: &[StatementGain]) -> Vec<Section> {
+    let configurations = gains.chunk_by(|a, b| a.index == b.index);
+    let mut sections: Vec<Section> = configurations.take(CONFIGURATIONS_MAX).map(section).collect();
+    if let Some(last) = sections.last_mut() {
+        let family = number::plural(gains.len(), "comparison");
+        last.note(format!(
+            "Gain: how many times as fast the statement is, with its 95 % interval over paired blocks; below 1x it is slower. \
+             Coloured where that is supported at 95 % over all of them (Holm over {family})."
+        ));
+    }
+    sections
+}
+
+fn section(gains: &[StatementGain]) -> Section {
+    let (own, mut shown) = (&gains[0], gains.iter().collect::<Vec<_>>());
+    shown.sort_by(|a, b| b.share.total_cmp(&a.share));
+    shown.truncate(STATEMENTS_MAX);
+    let mut section = Section::new(format!("Statements: {} against {}", own.configuration, own.reference));
+    let several = gains.iter().any(|other| other.script != own.script);
+    let mut table = Columns::of(shown);
+    table.name("statement", |gain| shortened(&gain.text));
+    if several {
+        table.name("script", |gain| &gain.script).optional(1);
+    }
+    table.right("share before", |gain| Share(gain.share)).optional(2);
+    table.left("latency before", |gain| gain.reference_latency.as_ref());
+    table.left("latency", |gain| gain.latency.as_ref());
+    table.left("gain", |gain| Cell::comparison(&gain.gain, "ms"));
+    section.table(table);
+    if let Some(more) = gains.len().checked_sub(STATEMENTS_MAX).filter(|more| *more > 0) {
+        section.note(format!("{} more: see the JSON output.", number::plural(more, "statement")));
+    }
+    section
+}

@@ -1,0 +1,229 @@
+//! `steelbench queries try`: an index, a drop of one or a setting as an experiment with two levels.
+
+use crate::args::{Run, Try};
+use crate::commands::{build, run};
+use crate::exit_code::{ExitCode, Failure};
+use crate::output;
+use engines::{Cancel, SETUP_DUMP, SETUP_SQL};
+use experiment::common::{ENGINE, PROBE};
+use experiment::{Draft, LinkedSettings};
+use probes::script::{CONNECTIONS, DURATION, PROTOCOL, SCRIPT, WARMUP};
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// The first line of what is written here, by which it may be written again.
+const MADE: &str = "Written by `steelbench queries try`";
+/// What a factor and its levels are called.
+const FACTOR: &str = "change";
+const LEVELS: [&str; 2] = ["without", "with"];
+
+/// Writes the experiment and runs it, or prints it.
+pub fn try_change(arguments: &Try) -> Result<ExitCode, Failure> {
+    let draft = draft(arguments).map_err(Failure::usage)?;
+    let (written, sql) = (arguments.written(), change(arguments));
+    if arguments.quick.print {
+        return output::print_as_it_is(&report::escaped(&draft.source()));
+    }
+    if let Some(sql) = &sql {
+        write(written.change.as_ref(), &format!("-- {MADE}.\n{sql}"))?;
+    }
+    if let Some(url) = &arguments.source {
+        dump(url, &written.dump)?;
+    }
+    // What is wrong is found before the file is there to be run.
+    build(&draft, &written.experiment.display().to_string())?;
+    write(&written.experiment, &draft.source())?;
+    let path = written.experiment.display();
+    output::complain(&format!("Experiment: {path}; edit it and run it again with `steelbench run {path}`."));
+    run::run(&Run {
+        file: written.experiment,
+        results: arguments.quick.results.clone(),
+        fresh: true,
+        retry_failed: false,
+        label: arguments.quick.label.clone(),
+        manual_done: false,
+        overwrite: Vec::new(),
+        destroy: Vec::new(),
+        json: arguments.quick.json,
+    })
+}
+
+/// The statements of the change, one a line; `None` where it is one of settings alone.
+fn change(arguments: &Try) -> Option<String> {
+    let sql: Vec<String> = statements(arguments).collect();
+    (!sql.is_empty()).then(|| format!("{};\n", sql.join(";\n")))
+}
+
+/// The same as statements; of an index that is dropped its name is enough.
+fn statements(arguments: &Try) -> impl Iterator<Item = String> {
+    let drop = |own: &String| {
+        let is_statement = engines::first_word(own).eq_ignore_ascii_case("drop");
+        if is_statement { own.clone() } else { format!("DROP INDEX {own}") }
+    };
+    let all = arguments.index.iter().cloned().chain(arguments.drop.iter().map(drop));
+    all.map(|sql| sql.trim().trim_end_matches(';').to_owned())
+}
+
+fn draft(arguments: &Try) -> Result<Draft, String> {
+    if let Some(other) =
+        arguments.index.iter().find(|sql| !engines::first_word(sql).eq_ignore_ascii_case("create"))
+    {
+        return Err(format!("--index takes a statement that begins with CREATE, not `{other}`"));
+    }
+    let server = arguments.test_server.as_deref();
+    let engine = engine(arguments, server)?;
+    let settings = arguments.set.iter().map(|(name, value)| format!("{name} = {value}"));
+    let what: Vec<String> = statements(arguments).chain(settings).collect();
+    let what = what.join("; ");
+    let mut draft =
+        Draft::new(arguments.name(), &format!("What does each statement gain or lose by {what}?"));
+    draft.comment(&format!("{MADE}. Level `with`: {what}."));
+    draft.set(ENGINE, engine.to_owned());
+    if let Some(server) = server {
+        draft.set_text("target.url", server);
+    }
+    let written = arguments.written();
+    let dump = arguments.source.as_ref().map(|_| written.dump.clone()).or_else(|| arguments.dump.clone());
+    draft.set_some(SETUP_DUMP, dump);
+    draft.set(PROBE, "script");
+    draft.set(SCRIPT, arguments.file.clone());
+    draft.set(PROTOCOL, arguments.protocol.unwrap_or(probes::script::Protocol::Prepared));
+    draft.set(CONNECTIONS, arguments.client.unwrap_or(1));
+    draft.set(DURATION, arguments.time.unwrap_or(10.0));
+    draft.set(WARMUP, arguments.warmup.unwrap_or(1.0));
+    let (before, mut after) = (arguments.sql.clone(), arguments.sql.clone());
+    after.extend(change(arguments).map(|_| written.change));
+    let levels = if before == after {
+        if !before.is_empty() {
+            draft.set(SETUP_SQL, before);
+        }
+        [LinkedSettings::default(), LinkedSettings::default()]
+    } else {
+        let sql = |files: Vec<String>| LinkedSettings::default().with(SETUP_SQL, files);
+        [if before.is_empty() { LinkedSettings::default() } else { sql(before) }, sql(after)]
+    };
+    let [without, mut with] = levels;
+    for (name, value) in &arguments.set {
+        with = with.with_text(&format!("target.settings.{name}"), value);
+    }
+    draft.level(FACTOR, LEVELS[0], without);
+    draft.level(FACTOR, LEVELS[1], with);
+    draft.repeats(arguments.quick.blocks.unwrap_or(5), arguments.quick.seed.unwrap_or(1));
+    Ok(draft)
+}
+
+/// The engine that is named, else the one of the URLs.
+fn engine<'a>(arguments: &'a Try, server: Option<&str>) -> Result<&'a str, String> {
+    let scheme =
+        server.or(arguments.source.as_deref()).and_then(|url| url.split_once("://")).map(|(own, _)| own);
+    let of_url = match scheme {
+        Some("mysql" | "mariadb") => "mariadb",
+        _ => "postgres",
+    };
+    let engine = arguments.engine.as_deref().unwrap_or(of_url);
+    if arguments.source.is_some() && (engine != "postgres" || of_url != "postgres") {
+        return Err("only databases of PostgreSQL are dumped from a URL; give --dump FILE".into());
+    }
+    Ok(engine)
+}
+
+/// Writes a file that is new, or that an earlier `try` has written.
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let shown = path.display();
+    match std::fs::read_to_string(path) {
+        Ok(before) if before.lines().next().is_some_and(|line| line.contains(MADE)) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Ok(_) => {
+            let message = format!("{shown} is there already, and is not ours; choose another --name");
+            return Err(Failure::usage(message));
+        }
+        Err(error) => return Err(Failure::usage(format!("{shown}: {error}"))),
+    }
+    std::fs::write(path, text).map_err(|error| Failure::failed(format!("cannot write {shown}: {error}")))
+}
+
+/// Dumps the database of a URL once: a file that is there may hold what trials have been recorded on.
+fn dump(url: &str, file: &str) -> Result<(), Failure> {
+    if Path::new(file).exists() {
+        let message = format!(
+            "{file} is there already: try it with --dump {file}, or remove it, or choose another --name"
+        );
+        return Err(Failure::usage(message));
+    }
+    output::complain(&format!("Dumping the database to {file}."));
+    engines::postgres::server::dump(url, file.as_ref(), &Cancel::new()).map_err(Failure::failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{change, draft};
+    use crate::args::{Arguments, Command, QueriesCommand, Try};
+    use clap::Parser;
+
+    fn parsed(arguments: &[&str]) -> Try {
+        let line = ["steelbench", "queries", "try"].iter().chain(arguments);
+        let Command::Queries(queries) = Arguments::try_parse_from(line).unwrap().command else {
+            unreachable!()
+        };
+        let Some(QueriesCommand::Try(own)) = queries.command else { unreachable!() };
+        *own
+    }
+
+    fn lines(arguments: &[&str]) -> Vec<String> {
+        draft(&parsed(arguments)).unwrap().source().lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn levels_are_the_data_without_and_with_the_change() {
+        let line = [
+            "--dump",
+            "d",
+            "-f",
+            "r.sql@9",
+            "-f",
+            "w.sql",
+            "--index",
+            "CREATE INDEX i ON t (a);",
+            "--drop",
+            "j",
+        ];
+        assert_eq!(change(&parsed(&line)).unwrap(), "CREATE INDEX i ON t (a);\nDROP INDEX j;\n");
+        let advice = ["--dump", "d", "-f", "r.sql", "--drop", "DROP INDEX CONCURRENTLY public.j;"];
+        assert_eq!(change(&parsed(&advice)).unwrap(), "DROP INDEX CONCURRENTLY public.j;\n");
+        let source = lines(&line);
+        for expected in [
+            "setup = { dump = \"d\" }",
+            "script = [\"r.sql@9\", \"w.sql\"]",
+            "engine = \"postgres\"",
+            "set = {}",
+            "set = { \"target.setup.sql\" = \"try.sql\" }",
+        ] {
+            assert!(source.iter().any(|line| line == expected), "{expected}\n{}", source.join("\n"));
+        }
+        let with_sql =
+            lines(&["--sql", "s.sql", "-f", "r.sql", "--index", "create index on t (a)", "--name", "n"]);
+        assert!(
+            with_sql.contains(&"set = { \"target.setup.sql\" = [\"s.sql\", \"n.sql\"] }".to_owned()),
+            "{with_sql:?}"
+        );
+        let settings = ["--sql", "s.sql", "-f", "r.sql", "--set", "enable_seqscan=off"];
+        assert_eq!(change(&parsed(&settings)), None);
+        assert!(
+            lines(&settings).contains(&"set = { \"target.settings.enable_seqscan\" = \"off\" }".to_owned())
+        );
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let refused = |line: &[&str]| {
+            Arguments::try_parse_from(["steelbench", "queries", "try"].iter().chain(line)).is_err()
+        };
+        assert!(refused(&["--dump", "d", "-f", "r.sql"]), "no change");
+        assert!(refused(&["-f", "r.sql", "--drop", "i"]), "no data");
+        assert!(refused(&["--dump", "d", "--drop", "i"]), "no statements");
+        assert!(refused(&["postgres://h/d", "--dump", "d", "-f", "r.sql", "--drop", "i"]), "two sources");
+        let objection = |line: &[&str]| draft(&parsed(line)).unwrap_err();
+        assert!(objection(&["--dump", "d", "-f", "r", "--index", "DROP TABLE t"]).contains("CREATE"));
+        assert!(objection(&["mysql://h/d", "-f", "r", "--drop", "i"]).contains("--dump"));
+    }
+}

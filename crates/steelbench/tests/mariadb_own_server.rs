@@ -1,0 +1,295 @@
+//! Variables of a MariaDB server by URL that need SET GLOBAL and restarts: permitted, recorded, and put back to just what
+//! they were.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+mod servers;
+
+use common::{Lab, end, signal, wait_until};
+use mysqlclient::Client;
+use servers::mariadb::{Server, give, program};
+use servers::{causes, lab};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A server with a folder of option files and a command that restarts it.
+struct Own {
+    server: Server,
+    restart: PathBuf,
+}
+
+impl Own {
+    /// `None`, with a word about it, where no server is installed.
+    fn start() -> Option<Self> {
+        let mut server = Server::start(&[])?;
+        server.stop();
+        let folder = server.folder();
+        std::fs::create_dir(folder.join("conf.d")).unwrap();
+        std::fs::write(folder.join("my.cnf"), format!("!includedir {}\n", folder.join("conf.d").display()))
+            .unwrap();
+        let (restart, pid) = (folder.join("restart.sh"), folder.join("pid"));
+        let (program, arguments) = (program("mariadbd").unwrap(), server.arguments().join(" "));
+        let text = format!(
+            "#!/bin/sh\necho $1 >> {log}\npid=$(cat {pid} 2>/dev/null)\n\
+             if [ -n \"$pid\" ]; then kill $pid; while grep -q mariadbd /proc/$pid/cmdline 2>/dev/null; do sleep 0.05; done; fi\n\
+             rm -f {pid}\n[ \"$1\" = stop ] && exit 0\n\
+             TMPDIR={folder} setsid {program} --defaults-file={folder}/my.cnf {arguments} </dev/null >>{folder}/log 2>&1 &\n",
+            log = folder.join("restarts").display(),
+            pid = pid.display(),
+            folder = folder.display(),
+            program = program.display(),
+        );
+        std::fs::write(&restart, text).unwrap();
+        std::fs::set_permissions(&restart, PermissionsExt::from_mode(0o755)).unwrap();
+        // What a kill leaves is not another's process by now.
+        let _ = std::fs::remove_file(pid);
+        give(folder);
+        let own = Self { server, restart };
+        own.control("start");
+        Some(own)
+    }
+
+    fn control(&self, what: &str) {
+        let ended = Command::new(&self.restart).arg(what).current_dir("/").output().unwrap();
+        assert!(ended.status.success(), "{ended:?}");
+        wait_until("the server runs", || Client::connect(&self.server.config()).is_ok());
+    }
+
+    fn shown(&self, variable: &str) -> String {
+        self.server.connect().cell(&format!("SELECT @@GLOBAL.{variable}")).unwrap().unwrap()
+    }
+
+    /// The variables that the tests change.
+    fn all(&self) -> Vec<String> {
+        ["innodb_sort_buffer_size", "back_log", "innodb_io_capacity", "max_allowed_packet"]
+            .map(|name| self.shown(name))
+            .into()
+    }
+
+    fn option_file(&self) -> PathBuf {
+        self.server.folder().join("conf.d/steelbench.cnf")
+    }
+
+    fn restarts(&self) -> usize {
+        let log = std::fs::read_to_string(self.server.folder().join("restarts")).unwrap();
+        log.lines().filter(|line| *line == "restart").count()
+    }
+
+    fn experiment(&self, target: &str, workload: &str, factors: &str) -> String {
+        let url = self.server.url("root");
+        format!(
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nurl = \"{url}\"\n{target}\n\
+             [workload]\n{workload}\n[observe]\nwaits = false\n[repeats]\nblocks = 1\n{factors}"
+        )
+    }
+
+    fn permitted(&self) -> String {
+        let (restart, file) = (self.restart.display(), self.option_file());
+        format!(
+            "allow_server_settings = true\nallow_restart = \"{restart} restart\"\noption_file = \"{}\"",
+            file.display()
+        )
+    }
+
+    /// Waits for a load, also while the server restarts.
+    fn await_load(&self) {
+        wait_until("a load runs", || {
+            let client = Client::connect(&self.server.config()).ok();
+            let runs =
+                "SELECT 1 FROM information_schema.processlist WHERE db = 'steelbench' HAVING count(*) > 2";
+            client.and_then(|mut client| client.cell(runs).ok()).flatten().is_some()
+        });
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        let _ = Command::new(&self.restart).arg("stop").current_dir("/").output();
+    }
+}
+
+const ONCE: &str = "probe = \"script\"\nscript = \"r.sql\"\nconnections = 1\ntransactions = 1";
+const ENDLESS: &str = "probe = \"insert\"\nconnections = 2\nduration = \"600 s\"\nrows_per_transaction = 10";
+
+/// A variable of each kind: by restart, by SET GLOBAL, of sessions that take it over, and of a session.
+const SETTINGS: &str = "settings = { innodb_sort_buffer_size = \"2M\", back_log = 77, innodb_io_capacity = 321, \
+    max_allowed_packet = \"2M\", sort_buffer_size = \"1M\" }";
+
+/// Has a trial tell what it sees.
+const TELL: &str = "INSERT INTO app.told SELECT concat_ws(' ', @@innodb_sort_buffer_size, @@back_log, \
+    @@innodb_io_capacity, @@max_allowed_packet, @@sort_buffer_size);\n";
+
+fn told(own: &Own) -> Vec<String> {
+    let rows = own.server.connect().query("SELECT words FROM app.told ORDER BY words").unwrap();
+    rows.rows.into_iter().flatten().flatten().collect()
+}
+
+fn prepared(own: &Own, file: &str) -> Lab {
+    let lab = lab(file);
+    lab.write("r.sql", TELL);
+    own.server
+        .connect()
+        .run("CREATE DATABASE IF NOT EXISTS app; CREATE OR REPLACE TABLE app.told (words text)")
+        .unwrap();
+    lab
+}
+
+fn records(lab: &Lab) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(lab.path("state/steelbench/servers")).into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|end| end == "json"))
+        .collect()
+}
+
+#[test]
+fn variables_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
+    let Some(own) = Own::start() else { return };
+    own.server.connect().run("SET GLOBAL long_query_time = 5").unwrap();
+    let before = own.all();
+    let factors = "[factors]\n\"target.settings.innodb_sort_buffer_size\" = [\"2M\", \"4M\"]\n";
+    let settings = SETTINGS.replace("innodb_sort_buffer_size = \"2M\", ", "");
+    let lab = prepared(&own, &own.experiment(&format!("{}\n{settings}", own.permitted()), ONCE, factors));
+    lab.run(0);
+    assert_eq!(told(&own), ["2097152 77 321 2097152 1048576", "4194304 77 321 2097152 1048576"]);
+    assert_eq!(own.all(), before);
+    // What somebody had set while it ran is there after our restarts, too.
+    assert_eq!(own.shown("long_query_time"), "5.000000");
+    assert!(!own.option_file().exists());
+    // One for each level, and one at the end.
+    assert_eq!(own.restarts(), 3);
+    assert_eq!((records(&lab), lab.work_folders()), (Vec::new(), Vec::new()));
+    // What stood in the file stays there, and without a variable that needs a restart there is none.
+    std::fs::write(own.option_file(), "[mysqld]\nback_log = 55").unwrap();
+    own.control("start");
+    let target = format!("{}\nsettings = {{ innodb_io_capacity = 400, back_log = 66 }}", own.permitted());
+    lab.write("e.toml", &own.experiment(&target, ONCE, ""));
+    lab.run_with(&["--fresh"], 0);
+    assert_eq!(std::fs::read_to_string(own.option_file()).unwrap(), "[mysqld]\nback_log = 55");
+    assert_eq!((own.shown("back_log").as_str(), own.restarts()), ("55", 5));
+    assert!(told(&own).iter().any(|words| words.contains(" 66 400 ")), "{:?}", told(&own));
+    let target = "allow_server_settings = true\nsettings.innodb_io_capacity = 444";
+    lab.write("e.toml", &own.experiment(target, ONCE, ""));
+    lab.run_with(&["--fresh"], 0);
+    assert!(told(&own).iter().any(|words| words.contains(" 55 444 ")), "{:?}", told(&own));
+    assert_eq!((own.shown("innodb_io_capacity"), own.restarts()), (before[2].clone(), 5));
+}
+
+#[test]
+fn what_is_not_permitted_is_refused_before_the_first_trial_and_changes_nothing() {
+    let Some(own) = Own::start() else { return };
+    let before = own.all();
+    let lab = prepared(&own, "");
+    let wanted = "settings.innodb_sort_buffer_size = \"2M\"";
+    for (target, said) in [
+        (wanted.to_owned(), "needs a restart of the server, and on a server by URL"),
+        ("settings.innodb_io_capacity = 321".into(), "is of the whole server, and on a server by URL"),
+        (
+            format!("allow_server_settings = true\n{wanted}"),
+            "needs a restart of the server; permit it by target.allow_restart",
+        ),
+        ("settings.sort_bufer_size = \"1M\"".into(), "did you mean `sort_buffer_size`?"),
+        ("settings.sql_mode = \"NONSENSE\"".into(), "can't be set to the value of 'NONSENSE'"),
+        (
+            "allow_restart = \"true\"\noption_file = \"/x.cnf\"".into(),
+            "it serves the settings that target.allow_server_settings = true permits",
+        ),
+        ("allow_server_settings = true\nallow_restart = \"true\"".into(), "target.option_file"),
+    ] {
+        lab.write("e.toml", &own.experiment(&target, ONCE, ""));
+        lab.steelbench(&["check", "e.toml"]).expect(2).says(said);
+        lab.run_with(&["--fresh"], 2).says(said);
+    }
+    lab.write("e.toml", "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nallow_server_settings = true\n[workload]\nprobe = \"insert\"\n");
+    lab.run(2).says("a private server needs no permission");
+    assert_eq!(lab.trials("t"), 0);
+    // A value that the server makes another of.
+    lab.write(
+        "e.toml",
+        &own.experiment("allow_server_settings = true\nsettings.max_connections = 5", ONCE, ""),
+    );
+    lab.run_with(&["--fresh"], 1);
+    assert!(causes(&lab).last().unwrap().contains("max_connections = 5 did not take"), "{:?}", causes(&lab));
+    // A command that does nothing is found out.
+    let idle = own.permitted().replace(&format!("{} restart", own.restart.display()), "true");
+    lab.write("e.toml", &own.experiment(&format!("{idle}\n{wanted}"), ONCE, ""));
+    lab.run_with(&["--fresh"], 1);
+    assert!(causes(&lab).last().unwrap().contains("but the server has run since"), "{:?}", causes(&lab));
+    assert_eq!((own.restarts(), own.option_file().exists(), own.all()), (0, false, before));
+}
+
+#[test]
+fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
+    let Some(own) = Own::start() else { return };
+    let before = own.all();
+    let lab = prepared(&own, &own.experiment(&format!("{}\n{SETTINGS}", own.permitted()), ENDLESS, ""));
+    let child = lab.start();
+    own.await_load();
+    assert_eq!(own.all(), ["2097152", "77", "321", "2097152"]);
+    // Another experiment on that server.
+    let other = |target: &str| {
+        let file = own.experiment(target, ONCE, "").replace("name = \"t\"", "name = \"other\"");
+        lab.write("other.toml", &file);
+        lab.steelbench(&["run", "other.toml", "--fresh"])
+    };
+    other(&own.permitted()).expect(1).says("another run has changed them and goes on");
+    assert_eq!(own.shown("back_log"), "77");
+    signal(&child, libc::SIGKILL);
+    end(child);
+    let [record] = &records(&lab)[..] else { panic!("{:?}", records(&lab)) };
+    // One that may not change the server says what is to be done.
+    other("")
+        .expect(1)
+        .says(&record.canonicalize().unwrap().display().to_string())
+        .says(&format!("remove {}", own.option_file().display()))
+        .says("SET GLOBAL innodb_io_capacity = 200");
+    other(&own.permitted()).expect(0).says("a run before did not end properly").says("has its settings back");
+    assert_eq!(own.all(), before);
+    assert_eq!((records(&lab), own.option_file().exists()), (Vec::new(), false));
+    assert_eq!(told(&own).len(), 1);
+    // One that was killed, and then the server was started anew, has nothing left to put back.
+    lab.write(
+        "e.toml",
+        &own.experiment("allow_server_settings = true\nsettings.innodb_io_capacity = 345", ENDLESS, ""),
+    );
+    let child = lab.start_with(&["run", "e.toml", "--fresh"]);
+    own.await_load();
+    signal(&child, libc::SIGKILL);
+    end(child);
+    own.control("start");
+    own.server.connect().run("SET GLOBAL innodb_io_capacity = 456").unwrap();
+    other("allow_server_settings = true").expect(0).says("a run before did not end properly");
+    assert_eq!((own.shown("innodb_io_capacity").as_str(), records(&lab)), ("456", Vec::new()));
+}
+
+#[test]
+fn an_interrupt_and_a_failure_put_back_too() {
+    let Some(own) = Own::start() else { return };
+    let before = own.all();
+    let lab = prepared(&own, &own.experiment(&format!("{}\n{SETTINGS}", own.permitted()), ENDLESS, ""));
+    let child = lab.start();
+    own.await_load();
+    signal(&child, libc::SIGINT);
+    end(child).expect(130);
+    assert_eq!(own.all(), before);
+    // A command that fails after it has stopped the server, which then has to be started for it to be put back.
+    let script = own.server.folder().join("once.sh");
+    let failing = format!(
+        "#!/bin/sh\nif [ -e {0}.done ]; then exec {1} restart; fi\ntouch {0}.done\n{1} stop\necho no such luck >&2\nexit 1\n",
+        script.display(),
+        own.restart.display()
+    );
+    std::fs::write(&script, failing).unwrap();
+    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).unwrap();
+    let restart = format!("{} restart", own.restart.display());
+    let target = format!(
+        "{}\nsettings.back_log = 99",
+        own.permitted().replace(&restart, &script.display().to_string())
+    );
+    lab.write("e.toml", &own.experiment(&target, ONCE, ""));
+    lab.run_with(&["--fresh"], 1);
+    assert!(causes(&lab).last().unwrap().contains("no such luck"), "{:?}", causes(&lab));
+    assert_eq!(own.all(), before);
+    assert_eq!((records(&lab), own.option_file().exists()), (Vec::new(), false));
+}

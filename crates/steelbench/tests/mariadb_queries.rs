@@ -1,0 +1,142 @@
+//! `steelbench queries` on real servers of MariaDB with planted faults.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
+
+mod common;
+#[path = "../../engines/tests/common/mod.rs"]
+mod servers;
+
+use common::{Ended, Lab};
+use engines::mariadb::server::PrivateServer;
+use mysqlclient::Client;
+use serde_json::Value;
+
+fn on_each_server(instruments: bool, test: impl Fn(&PrivateServer, &str)) {
+    for installation in servers::mariadb_installations() {
+        let folder = servers::folder();
+        let server = servers::mariadb(installation, folder.path(), instruments);
+        let url = server.config().to_string();
+        test(&server, &url);
+    }
+}
+
+fn connect(server: &PrivateServer) -> Client {
+    Client::connect(&server.config()).unwrap()
+}
+
+const TABLES: &str = "
+    CREATE DATABASE shop; USE shop;
+    CREATE TABLE customers (id int PRIMARY KEY, name varchar(40) NOT NULL, city int NOT NULL, zip int NOT NULL,
+        KEY customers_city_idx (city), KEY customers_city_name_idx (city, name));
+    CREATE TABLE orders (id int PRIMARY KEY, customer_id int NOT NULL, amount int NOT NULL, note varchar(60) NOT NULL,
+        KEY orders_note_idx (note));
+    INSERT INTO customers SELECT seq, concat('name ', seq), seq % 50, (seq % 50) * 100 + 7 FROM seq_1_to_50000;
+    INSERT INTO orders SELECT seq, seq % 10000, seq % 977, concat('note of order number ', seq) FROM seq_1_to_60000;
+    ANALYZE TABLE customers, orders";
+
+/// A missing index, a spill, single rows in a loop; and indexes that are read as they should be.
+fn plant(server: &PrivateServer) {
+    let mut client = connect(server);
+    client
+        .run(
+            "UPDATE performance_schema.setup_consumers SET enabled = 'YES' \
+             WHERE name IN ('events_statements_current', 'events_statements_history', 'events_statements_history_long')",
+        )
+        .unwrap();
+    client.run(TABLES).unwrap();
+    client.run("TRUNCATE performance_schema.events_statements_summary_by_digest").unwrap();
+    client.run("SET SESSION sort_buffer_size = 32768").unwrap();
+    for number in 1..=20 {
+        let mut run = |sql: &str| client.query(sql).unwrap().rows.len();
+        assert_eq!(run(&format!("SELECT * FROM orders WHERE customer_id = {number}")), 6);
+        assert_eq!(
+            run(&format!("SELECT name FROM customers WHERE city = {number} ORDER BY name LIMIT 5")),
+            5
+        );
+        run("SELECT amount, note FROM orders ORDER BY amount");
+        let first = number * 100;
+        run(&format!("SELECT id, zip FROM customers WHERE id >= {first} AND id < {}", first + 100));
+        for id in first..first + 100 {
+            run(&format!("SELECT name FROM customers WHERE id = {id}"));
+        }
+    }
+    client.run("CREATE TEMPORARY TABLE gone (a int)").unwrap();
+    client.run("SELECT a FROM gone WHERE a = 'S3cret'").unwrap();
+    client.run("DROP TABLE gone").unwrap();
+}
+
+fn json(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout).unwrap()
+}
+
+/// The number of the statement whose text begins so but for its quotes, from 1.
+fn number(found: &Value, text: &str) -> usize {
+    let statements = found["statements"].as_array().unwrap();
+    let plain = |one: &Value| one["text"].as_str().unwrap().replace('`', "").to_lowercase();
+    let at = statements.iter().position(|one| plain(one).starts_with(&text.to_lowercase()));
+    at.unwrap_or_else(|| panic!("{text}: {statements:#?}")) + 1
+}
+
+#[test]
+fn planted_faults_are_found_and_nothing_else_is_claimed() {
+    on_each_server(true, |server, url| {
+        plant(server);
+        let lab = Lab::new();
+        let ended = lab.steelbench(&["queries", url, "--json", "--html", "q.html"]).expect(0);
+        let found = json(&ended);
+        let statement = |text: &str| format!("statement {}", number(&found, text));
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let advice: Vec<(String, String)> = found["advice"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| (text(&one["kind"]), text(&one["subject"])))
+            .collect();
+        let expected = [
+            ("missing_index", "orders".to_owned()),
+            ("spill", statement("SELECT amount , note FROM orders")),
+            ("repeated_statement", statement("SELECT name FROM customers WHERE id")),
+            ("redundant_index", "customers (customers_city_idx)".to_owned()),
+            ("unused_index", "orders (orders_note_idx)".to_owned()),
+        ];
+        let expected: Vec<(String, String)> =
+            expected.map(|(kind, subject)| (kind.to_owned(), subject)).into();
+        assert_eq!(advice, expected, "{:#?}", found["advice"]);
+        let ddl = &found["advice"][0]["ddl"];
+        assert_eq!(ddl, "CREATE INDEX `orders_customer_id` ON `shop`.`orders` (`customer_id`)");
+        let lookup = &found["statements"][number(&found, "SELECT name FROM customers WHERE id") - 1];
+        assert_eq!((&lookup["counters"]["calls"], &lookup["counters"]["rows"]), (&2000.into(), &2000.into()));
+        assert_eq!(lookup["plans"][0]["origin"], "sample");
+        let temporary = &found["statements"][number(&found, "SELECT a FROM gone") - 1];
+        assert!(temporary["not_explained"].as_str().unwrap().contains("doesn't exist"), "{temporary}");
+        let texts: Vec<&str> =
+            found["statements"].as_array().unwrap().iter().map(|one| one["text"].as_str().unwrap()).collect();
+        assert!(
+            texts.iter().all(|text| !text.contains("information_schema") && !text.contains("steelbench")),
+            "{texts:#?}"
+        );
+        for form in [&ended.stdout, &lab.read("q.html")] {
+            assert!(!form.contains("S3cret"), "{form}");
+        }
+        let mut client = connect(server);
+        for one in found["advice"].as_array().unwrap() {
+            if let Some(ddl) = one["ddl"].as_str() {
+                client.run(ddl).unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn without_the_performance_schema_it_says_so_and_shows_the_indexes() {
+    on_each_server(false, |server, url| {
+        let sql = "CREATE DATABASE `odd ``d`; USE `odd ``d`; CREATE TABLE `t; --` (id int PRIMARY KEY, `a b` int, c int, \
+                   KEY `k 1` (`a b`), KEY `k 2` (`a b`, c), UNIQUE KEY u (`a b`))";
+        connect(server).run(sql).unwrap();
+        let found = json(&Lab::new().steelbench(&["queries", url, "--json"]).expect(0));
+        assert!(found["unread"].to_string().contains("set performance_schema = ON"), "{}", found["unread"]);
+        let advice = found["advice"].as_array().unwrap();
+        assert_eq!(advice.len(), 1, "{advice:#?}");
+        assert_eq!(advice[0]["ddl"], "DROP INDEX `k 1` ON `odd ``d`.`t; --`");
+        connect(server).run(advice[0]["ddl"].as_str().unwrap()).unwrap();
+    });
+}

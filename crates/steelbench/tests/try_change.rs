@@ -1,0 +1,214 @@
+//! `queries try`, and the plans that trials of scripts record, on real engines.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+mod servers;
+
+use common::{Ended, Lab};
+use serde_json::Value;
+use servers::by_url::{OWNER, Server, bindirs};
+use servers::lab;
+
+/// The data of sections of the report, by name.
+fn summary(lab: &Lab, name: &str) -> Value {
+    lab.json(&["show", name]).remove(0)
+}
+
+/// What became of the statement that begins so.
+fn gain<'a>(summary: &'a Value, begin: &str) -> &'a Value {
+    let gains = summary["statement_gains"].as_array().unwrap();
+    gains.iter().find(|gain| gain["text"].as_str().unwrap().starts_with(begin)).unwrap()
+}
+
+/// The operators of each plan of the statement that begins so, in the order of the levels.
+fn operators(summary: &Value, begin: &str) -> Vec<String> {
+    let statements = summary["plans"].as_array().unwrap();
+    let own = statements.iter().find(|own| own["statement"].as_str().unwrap().starts_with(begin)).unwrap();
+    own["plans"].as_array().unwrap().iter().map(|plan| plan["operators"].to_string()).collect()
+}
+
+fn run(lab: &Lab, arguments: &[&str], code: i32) -> Ended {
+    let mut command = lab.command(&[&["queries", "try"], arguments].concat());
+    Ended::from(command.env("XDG_CACHE_HOME", lab.path("cache")).output().unwrap()).expect(code)
+}
+
+/// A server with a table that has an index of two columns and one of the first of them, which is redundant.
+fn with_items() -> Option<(Server, String)> {
+    let bin = bindirs().into_iter().next()?;
+    let server = Server::start(&bin, "", &[]);
+    server
+        .connect()
+        .batch(
+            "CREATE TABLE items (id int PRIMARY KEY, a int NOT NULL, b int NOT NULL, note text NOT NULL);
+             INSERT INTO items SELECT n, n % 500, n % 7, md5(n::text) FROM generate_series(1, 30000) n;
+             CREATE INDEX items_a ON items (a); CREATE INDEX items_a_b ON items (a, b); ANALYZE",
+        )
+        .unwrap();
+    let url = format!("host={} port={} user={OWNER} dbname=postgres", server.folder().display(), server.port);
+    Some((server, url))
+}
+
+#[test]
+fn a_missing_index_gains_the_select_and_costs_the_insert() {
+    let Some((server, url)) = with_items() else { return common::skipped("PostgreSQL is not installed") };
+    let lab = lab("");
+    lab.write(
+        "read.sql",
+        "\\set n random(1, 30000)\nSELECT count(*) FROM items WHERE note = md5(:n::text);\n",
+    );
+    lab.write(
+        "write.sql",
+        "INSERT INTO items SELECT nextval('more'), n % 500, n % 7, md5(random()::text) FROM generate_series(1, 500) n;\n",
+    );
+    lab.write("sequence.sql", "CREATE SEQUENCE more START 1000000;\n");
+    let line = [
+        &url,
+        "--sql",
+        "sequence.sql",
+        "-f",
+        "read.sql@5",
+        "-f",
+        "write.sql",
+        "-T",
+        "1",
+        "--warmup",
+        "0",
+        "--blocks",
+        "5",
+        "--index",
+        "CREATE INDEX items_note ON items (note)",
+        "--index",
+        "CREATE INDEX items_note_a ON items (note, a)",
+        "--index",
+        "CREATE INDEX items_a_note ON items (a, note)",
+    ];
+    let ended = run(&lab, &line, 0);
+    let found = summary(&lab, "try");
+    let (select, insert) = (gain(&found, "SELECT"), gain(&found, "INSERT"));
+    assert_eq!(select["reference"], "change=without");
+    for (statement, is_better) in [(select, true), (insert, false)] {
+        let own = &statement["gain"];
+        assert!(own["adjusted_p"].as_f64().unwrap() < 0.05, "{statement}");
+        assert_eq!(own["value"].as_f64().unwrap() > 1.0, is_better, "{statement}");
+        assert!(own["interval"].is_object() || own["interval"].is_array(), "{statement}");
+    }
+    let plans = operators(&found, "SELECT");
+    assert_eq!(plans.len(), 2, "{plans:?}");
+    assert!(plans[0].contains("Seq Scan on items") && plans[1].contains("items_note"), "{plans:?}");
+    assert_eq!(operators(&found, "INSERT").len(), 1);
+    let kinds = found["findings"].as_array().unwrap();
+    let finding = kinds.iter().find(|finding| finding["kind"] == "plan").unwrap();
+    assert!(finding["text"].as_str().unwrap().contains("Seq Scan on items -> "), "{finding}");
+    assert!(ended.stdout.contains("Statements: change=with against change=without"), "{}", ended.stdout);
+    // The dump was read, and nothing was changed.
+    let mut client = server.connect();
+    let count = "SELECT count(*) FROM pg_indexes WHERE tablename = 'items'";
+    assert_eq!(client.cell(count).unwrap().as_deref(), Some("3"));
+    assert!(
+        lab.read("try.toml").contains("setup.dump = \"try.dump\"")
+            || lab.read("try.toml").contains("dump = \"try.dump\"")
+    );
+    // The file runs again, and what is there is not dumped over.
+    run(&lab, &line, 2).says("try.dump is there already");
+    // Each text of a plan is kept once.
+    let texts = lab.rows("try", "SELECT count(*), count(DISTINCT hash) FROM plan_texts");
+    assert_eq!(texts, ["3|3"]);
+    assert!(lab.rows("try", "SELECT count(*) FROM plans")[0].parse::<u32>().unwrap() >= 20);
+}
+
+#[test]
+fn without_a_redundant_index_reads_still_use_the_other_one() {
+    let Some((_server, url)) = with_items() else { return common::skipped("PostgreSQL is not installed") };
+    let lab = lab("");
+    lab.write("read.sql", "\\set n random(0, 499)\nSELECT count(b) FROM items WHERE a = :n AND b < 3;\n");
+    let line = [&url, "-f", "read.sql", "-T", "0.5", "--warmup", "0.2", "--blocks", "3", "--drop", "items_a"];
+    run(&lab, &line, 0);
+    let found = summary(&lab, "try");
+    assert!(gain(&found, "SELECT")["gain"]["value"].as_f64().unwrap() > 0.5, "{found}");
+    let plans = operators(&found, "SELECT");
+    assert!(
+        plans.last().unwrap().contains("items_a_b") && !plans.last().unwrap().contains("Seq Scan"),
+        "{plans:?}"
+    );
+}
+
+#[test]
+fn a_setting_of_the_planner_is_tried_on_a_test_server() {
+    let Some((server, url)) = with_items() else { return common::skipped("PostgreSQL is not installed") };
+    let lab = lab("");
+    lab.write(
+        "table.sql",
+        "CREATE TABLE t AS SELECT n AS a FROM generate_series(1, 10000) n;\nCREATE INDEX ON t (a);\n",
+    );
+    lab.write("read.sql", "\\set n random(1, 10000)\nSELECT count(*) FROM t WHERE a = :n;\n");
+    let line = [
+        "--sql",
+        "table.sql",
+        "--test-server",
+        &url,
+        "-f",
+        "read.sql",
+        "-T",
+        "0.3",
+        "--blocks",
+        "2",
+        "--set",
+        "enable_indexonlyscan=off",
+        "--set",
+        "enable_bitmapscan=off",
+    ];
+    run(&lab, &line, 0);
+    let plans = operators(&summary(&lab, "try"), "SELECT");
+    assert!(plans[0].contains("Index Only Scan") && plans[1].contains("\"Index Scan using"), "{plans:?}");
+    let left = "SELECT count(*) FROM pg_database WHERE datname LIKE 'steelbench%'";
+    assert_eq!(server.connect().cell(left).unwrap().as_deref(), Some("0"));
+}
+
+const SCHEMA: &str = "CREATE TABLE items (id INTEGER PRIMARY KEY, a INTEGER);\n\
+    INSERT INTO items SELECT value, value % 100 FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL \
+    SELECT value + 1 FROM n WHERE value < 5000) SELECT value FROM n);\n";
+
+#[test]
+fn an_index_is_tried_on_sqlite_and_plans_are_told() {
+    let lab = Lab::new();
+    lab.write("schema.sql", SCHEMA);
+    lab.write("r.sql", "\\set n random(0, 99)\nSELECT count(id) FROM items WHERE a = :n;\nANALYZE;\n");
+    let line = [
+        "--engine",
+        "sqlite",
+        "--sql",
+        "schema.sql",
+        "-f",
+        "r.sql",
+        "-T",
+        "0.2",
+        "--warmup",
+        "0",
+        "--blocks",
+        "2",
+    ];
+    let ended = run(&lab, &[&line[..], &["--index", "CREATE INDEX items_a ON items (a)"]].concat(), 0);
+    let plans = operators(&summary(&lab, "try"), "SELECT");
+    assert_eq!(plans, ["[\"SCAN items\"]", "[\"SEARCH items USING COVERING INDEX items_a (a=?)\"]"]);
+    assert!(ended.stdout.contains("SEARCH items USING COVERING INDEX items_a"), "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("No plan of 1 statement (ANALYZE): ANALYZE has no plan."),
+        "{}",
+        ended.stdout
+    );
+    assert_eq!(lab.read("try.sql").lines().last(), Some("CREATE INDEX items_a ON items (a);"));
+    // Written again by the next one, but never over what somebody else wrote.
+    run(&lab, &[&line[..], &["--index", "CREATE INDEX items_b ON items (a, id)"]].concat(), 0);
+    lab.write("try.sql", "mine");
+    run(&lab, &[&line[..], &["--drop", "items_a"]].concat(), 2).says("try.sql is there already");
+    assert_eq!(lab.read("try.sql"), "mine");
+}
+
+#[test]
+fn what_is_printed_is_an_experiment() {
+    let lab = Lab::new();
+    let line = ["--dump", "d", "-f", "r.sql", "--index", "CREATE INDEX ON t (a)", "--print"];
+    let ended = run(&lab, &line, 0);
+    assert!(ended.stdout.contains("[[level]]\nfactor = \"change\"\nname = \"without\""), "{}", ended.stdout);
+    assert!(!lab.path("try.toml").exists() && !lab.path("try.sql").exists());
+}
