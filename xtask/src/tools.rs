@@ -95,12 +95,14 @@ fn install_system_packages(path: &str) -> Result<(), String> {
     if !packages.is_empty() {
         install(&packages)?;
     }
-    // Its name has the version that the distribution has.
+    // Their names have the version that the distribution has.
     for bindir in debian_bindirs() {
         let folder = bindir.parent().unwrap_or(&bindir);
         let version = folder.file_name().unwrap_or_default().to_string_lossy();
-        if !folder.join("lib/pg_wait_sampling.so").exists() {
-            install(&[&format!("postgresql-{version}-pg-wait-sampling")])?;
+        for (library, package) in [("pg_wait_sampling", "pg-wait-sampling"), ("hypopg", "hypopg")] {
+            if !folder.join(format!("lib/{library}.so")).exists() {
+                install(&[&format!("postgresql-{version}-{package}")])?;
+            }
         }
     }
     Ok(())

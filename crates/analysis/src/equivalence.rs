@@ -37,11 +37,13 @@ impl Comparison {
         Some(largest).filter(|largest| largest.is_finite())
     }
 
-    /// The same in words: `12 %`, `3.20 rows`.
+    /// The same in words: `12 %`, `4.50x`, `3.20 rows`; `None` where it may be more than tenfold: then the repeats do not
+    /// bound it.
     pub fn possible(&self, unit: &str) -> Option<String> {
         let largest = self.possible_difference()?;
         Some(match self.scale {
-            Scale::Ratio => number::short_percent(largest),
+            Scale::Ratio if largest > number::TENFOLD => return None,
+            Scale::Ratio => number::relative(largest),
             Scale::Difference => format!("{} {unit}", number::figure(largest)),
         })
     }

@@ -97,12 +97,6 @@ impl Estimate {
     pub fn cv(&self) -> Option<f64> {
         self.sd.filter(|_| self.mean != 0.0).map(|sd| sd / self.mean.abs())
     }
-
-    /// Half the width of the interval relative to the mean: the "± 2 %" of a table.
-    pub fn relative_half_width(&self) -> Option<f64> {
-        let interval = self.interval.filter(|_| self.mean != 0.0)?;
-        Some((interval.high - interval.low) / 2.0 / self.mean.abs())
-    }
 }
 
 /// What limits how well the mean of a sample is known, besides the spread of its values.
@@ -247,8 +241,7 @@ mod tests {
         assert_eq!((one.interval, one.sd, one.cv()), (None, None, None));
         let even = of(&[4.0, 1.0, 2.0, 9.0]).unwrap();
         assert_eq!((even.median, even.min, even.max), (3.0, 1.0, 9.0));
-        let zero = of(&[-1.0, 1.0]).unwrap();
-        assert_eq!((zero.cv(), zero.relative_half_width()), (None, None));
+        assert_eq!(of(&[-1.0, 1.0]).unwrap().cv(), None);
     }
 
     /// Expected by hand: (t(0.975, 3) x 0.8165 / (until x 100))^2, which is (0.025985 / until)^2.

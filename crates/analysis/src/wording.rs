@@ -3,9 +3,9 @@
 //! - A figure has three significant digits and its unit; a factor is `1.93x` with its interval in brackets.
 //! - "falls", "rises", "better", "worse", "less", "more" are said only of what is supported at 95 % after Holm's
 //!   correction over the family of its sentence; with a single block nothing is, and that is said.
-//! - What is not supported "cannot be told apart", with the difference that is possible, or "does not differ at 95 %
-//!   confidence". "Equivalent" is said only where a difference of the margin is excluded (`equivalence.rs`), "the same"
-//!   never.
+//! - What is not supported "cannot be told apart", with the difference that is possible (one beyond tenfold is not bounded
+//!   by the blocks, and that is said), or "does not differ at 95 % confidence". "Equivalent" is said only where a
+//!   difference of the margin is excluded (`equivalence.rs`), "the same" never.
 //! - With trials that timed out a figure is "at least" or "at most" what is said, and no claim is made the other way.
 //! - A level is named `data_files=8`: the last part of the factor's path and the label.
 //! - The baseline is called so only if the experiment names one; else it is "the first level".
@@ -48,7 +48,7 @@ pub fn comparison(comparison: &Comparison, unit: &str) -> String {
     }
     match comparison.scale {
         Scale::Ratio => {
-            let interval = comparison.interval.map(|i| format!(" [{}, {}]", ratio(i.low), ratio(i.high)));
+            let interval = comparison.interval.map(|i| format!(" {}", number::ratio_ends((i.low, i.high))));
             format!("{}x{}", ratio(comparison.value), interval.unwrap_or_default())
         }
         Scale::Difference => {

@@ -21,6 +21,25 @@ fn the_slowest_is_not_as_good_for_want_of_blocks() {
     assert!((possible - (interval.high.max(1.0 / interval.low) - 1.0)).abs() < 1e-12 && possible > 10.0);
 }
 
+/// Once "a difference of up to 1164640 % is possible".
+#[test]
+fn two_blocks_that_vary_bound_no_difference() {
+    let run = data_files(&["1", "2", "4"], &[&[8.0, 9.6], &[2.0, 8.0], &[0.46, 0.53]]);
+    let findings = summarize(&run).findings();
+    let verdict = &findings.iter().find(|it| it.kind == FindingKind::Verdict).unwrap().text;
+    assert!(
+        verdict.ends_with("; 2 cannot be told apart: 2 blocks do not bound the difference."),
+        "{verdict}"
+    );
+    let against = summarize(&run).configurations[1].against_best.clone().unwrap();
+    assert_eq!(against.possible("s"), None);
+    // What two blocks do bound is a factor from 100 % on.
+    let steady = data_files(&["1", "2", "4"], &[&[8.0, 9.6], &[0.52, 0.75], &[0.46, 0.53]]);
+    let against = summarize(&steady).configurations[1].against_best.clone().unwrap();
+    let possible = against.possible("s").unwrap();
+    assert!(against.possible_difference().unwrap() > 1.0 && possible.ends_with('x'), "{possible}");
+}
+
 #[test]
 fn a_verdict_says_how_large_a_difference_may_be() {
     let run = data_files(

@@ -49,7 +49,16 @@ impl Url {
             Some((host, port)) => (host, Some(port.strip_prefix(':').ok_or_else(malformed)?)),
             None => place.split_once(':').map_or((place, None), |(host, port)| (host, Some(port))),
         };
-        let some = |text: &str| decoded(text).map(|text| Some(text).filter(|text| !text.is_empty()));
+        let some = |text: &str| match decoded(text)? {
+            // What was meant as a URL: a password may be in it, which is not repeated.
+            text if text.contains('=') || (text.contains(':') && text.contains(['/', '@'])) => {
+                Err(ConfigError(
+                    "the name of a user or a database looks like a URL, a login or a connection string"
+                        .into(),
+                ))
+            }
+            text => Ok(Some(text).filter(|text| !text.is_empty())),
+        };
         let mut parameters = Vec::new();
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));

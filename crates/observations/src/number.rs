@@ -59,6 +59,49 @@ pub fn ratio(value: f64) -> String {
     if (0.1..100.0).contains(&value) { fixed(value, 2) } else { figure(value) }
 }
 
+/// A relative difference beyond which its size is no figure to plan with: tenfold.
+pub const TENFOLD: f64 = 9.0;
+
+/// A relative difference. From 100 % on a factor is what people say: `12 %`, `4.50x`, `>10x`.
+pub fn relative(difference: f64) -> String {
+    match difference {
+        small if small < 1.0 => short_percent(small),
+        large if large > TENFOLD => ">10x".to_owned(),
+        factor => format!("{}x", ratio(1.0 + factor)),
+    }
+}
+
+/// An interval of a factor. What is beyond a thousandfold is no figure: `[1.88, 1.99]`, `[<0.001, >1000]`.
+pub fn ratio_ends((low, high): (f64, f64)) -> String {
+    let end = |end: f64| match end {
+        small if small < 1e-3 => "<0.001".to_owned(),
+        large if large > 1e3 => ">1000".to_owned(),
+        factor => ratio(factor),
+    };
+    format!("[{}, {}]", end(low), end(high))
+}
+
+/// An interval in percent. What is beyond tenfold is no figure: `[-12, 30]`, `[<-1000, 99]`.
+pub fn percent_ends((low, high): (f64, f64), show: impl Fn(f64) -> String) -> String {
+    let end = |end: f64| match end {
+        small if small < -1e3 => format!("<{}", show(-1e3)),
+        large if large > 1e3 => format!(">{}", show(1e3)),
+        percent => show(percent),
+    };
+    format!("[{}, {}]", end(low), end(high))
+}
+
+/// The interval of a figure that stands before it: `± 2.0 %`; one as wide as the figure has ends: `[0, 33.3]`.
+pub fn around(mean: f64, (low, high): (f64, f64)) -> String {
+    let half = (high - low) / 2.0 / mean.abs();
+    // Of a mean of 0 it is no number.
+    if half < 1.0 {
+        format!("± {}", short_percent(half))
+    } else {
+        format!("[{}, {}]", grouped(low), grouped(high))
+    }
+}
+
 /// A whole number with separators: `1,234,567`.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();
@@ -243,6 +286,17 @@ mod tests {
             ["4.6 %", "10 %", "91 %"]
         );
         assert_eq!([short_percent(0.0), short_percent(-0.0004)], ["0.0 %", "0.0 %"]);
+        assert_eq!(
+            [0.12, 0.999, 1.0, 3.5, 112_503.0].map(relative),
+            ["12 %", "100 %", "2.00x", "4.50x", ">10x"]
+        );
+        assert_eq!(ratio_ends((1.876, 1.994)), "[1.88, 1.99]");
+        assert_eq!(ratio_ends((4e-6, 112_504.0)), "[<0.001, >1000]");
+        assert_eq!(percent_ends((-99_900.0, 12.0), |end| signed(end, 0)), "[<-1000, +12]");
+        assert_eq!(percent_ends((-12.0, 99_900.0), |end| signed(end, 0)), "[-12, >+1000]");
+        assert_eq!(around(61_200.0, (60_000.0, 62_400.0)), "± 2.0 %");
+        assert_eq!(around(4.97, (0.0, 33.3)), "[0, 33.3]");
+        assert_eq!(around(0.0, (0.0, 1.5)), "[0, 1.50]");
         assert_eq!([0.05, 0.025, 0.1, 1.0].map(plain_percent), ["5 %", "2.5 %", "10 %", "100 %"]);
         assert_eq!([signed(1.3, 2), signed(-12.4, 1), signed(0.001, 2)], ["+1.30", "-12.4", "0.00"]);
     }

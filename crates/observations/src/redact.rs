@@ -123,7 +123,8 @@ fn logins(chars: &[char]) -> Vec<Range<usize>> {
             let has_host = rest.get(at + 1).is_none_or(|c| c.is_alphanumeric() || "[/_.-:".contains(*c));
             let is_cast = at + 1 == rest.len() && rest[colon + 1] == ':';
             let is_login = scheme.is_some() || (is_name && has_host && !is_cast);
-            if is_login && !rest[..colon].contains(&'@') && colon < at {
+            // In a URL a login can stand where another part does: `x://u@h/y:z@h`.
+            if is_login && (scheme.is_some() || !rest[..colon].contains(&'@')) && colon < at {
                 found.push(start + login + colon + 1..start + login + at);
             }
         }
@@ -139,8 +140,11 @@ fn values(chars: &[char]) -> Vec<Range<usize>> {
     let mut at = 0;
     while at < chars.len() {
         let end = at + chars[at..].iter().take_while(|c| is_name(c)).count();
-        if names_secret(&chars[at..end].iter().collect::<String>()) {
-            let is_option = chars[..at].ends_with(&['-', '-']);
+        let name: String = chars[at..end].iter().collect();
+        let is_option = chars[..at].ends_with(&['-', '-']);
+        // "To pass 'x' as a value" is a sentence.
+        let is_verb = name == "pass" && chars[end..].starts_with(&[' ', '\'']);
+        if names_secret(&name) && !is_verb {
             found.extend(value(chars, end, is_option).filter(|range| !is_variable(&chars[range.clone()])));
         }
         at = end.max(at + 1);
@@ -263,6 +267,7 @@ mod tests {
             (":S3c@h u:S3c@", ":***@h u:***@"),
             ("postgres://u:S?3/c@h", "postgres://u:*****@h"),
             ("postgres://u:S@3@c@h", "postgres://u:*****@h"),
+            ("mariadb://u@h/x:%2fu:S3c%40h", "mariadb://u@h/x:******%40h"),
             (r#""url": "postgres:\/\/u:S3c@h""#, r#""url": "postgres:\/\/u:***@h""#),
             (r"postgres://u\u003aS3c@h", r"postgres://u\u003a***@h"),
             ("host=h password=S3c user=u", "host=h password=*** user=u"),
@@ -300,6 +305,7 @@ mod tests {
             "no engine has mongodb://; known are postgres://, http://h:80/x and http://[::1]:80",
             "host=h port=5432 user=u dbname=d",
             "password_encryption = 'scram-sha-256'",
+            "tip: to pass '--output' as a value, use '-- --output'",
             "FATAL: password authentication failed for user \"u\"",
             "a password is asked for: give one in PGPASSWORD or ~/.pgpass",
             "SELECT tags::jsonb @> '[]', a::text@>b FROM t -- e.toml:8:15",

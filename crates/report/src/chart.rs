@@ -52,23 +52,18 @@ impl Chart {
         }
     }
 
-    /// Its 95 % interval as it is written: `± 2 %`; of diverging bars `[+10.2, +11.8]`.
+    /// Its 95 % interval as it is written: `± 2 %`, where it is as wide as the value `[0, 33.3]`; of
+    /// diverging bars `[+10.2, +11.8]`.
     pub fn interval(&self, bar: &Bar) -> String {
         let Some((low, high)) = bar.interval else { return String::new() };
         match self.kind {
-            ChartKind::Diverging => format!("[{}, {}]", percent(low), percent(high)),
+            ChartKind::Diverging => number::percent_ends((low, high), percent),
             ChartKind::Waterfall => {
                 let end = |value| number::signed(value, self.decimals());
                 format!("[{}, {}]", end(low), end(high))
             }
             ChartKind::OverTime => String::new(),
-            ChartKind::Bars if bar.value == 0.0 => {
-                format!("[{}, {}]", number::grouped(low), number::grouped(high))
-            }
-            ChartKind::Bars => {
-                let half = (high - low) / 2.0 / bar.value.abs();
-                format!("± {}", number::percent(half, usize::from(half < 0.0995)))
-            }
+            ChartKind::Bars => number::around(bar.value, (low, high)),
         }
     }
 
@@ -411,6 +406,19 @@ mod tests {
         for (value, text) in told {
             assert_eq!(percent(value), text);
         }
+    }
+
+    #[test]
+    fn an_interval_as_wide_as_its_value_has_ends() {
+        let interval = |kind, value, interval| {
+            let bar = Bar { value, interval: Some(interval), ..Bar::default() };
+            let (title, unit, groups) = Default::default();
+            Chart { title, unit, kind, groups }.interval(&bar)
+        };
+        assert_eq!(interval(ChartKind::Bars, 5.11, (4.77, 5.45)), "± 6.7 %");
+        // Once ± 335 %, of which half would be below 0.
+        assert_eq!(interval(ChartKind::Bars, 4.97, (0.0, 33.3)), "[0, 33.3]");
+        assert_eq!(interval(ChartKind::Diverging, 60.0, (-99_900.0, 99.0)), "[<-1000, +99.0]");
     }
 
     fn group(values: &[f64], warm_up: usize) -> BarGroup {

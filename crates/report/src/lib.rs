@@ -74,7 +74,7 @@ pub use sections::run;
 pub use sizing::sizing;
 #[cfg(feature = "parquet")]
 pub use sort_order::sort_order;
-pub use terminal::{Style, terminal};
+pub use terminal::{Style, terminal, wrapped};
 pub use text::{Text, escaped, lines, origin, utc};
 
 pub use volume::volume;

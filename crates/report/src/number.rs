@@ -26,6 +26,12 @@ fn shown(estimate: &Estimate, unit: &str) -> String {
     }
 }
 
+/// The interval of a mean that stands before it: ` ± 2.0 %`, ` [0, 33.3]`; nothing where there is none.
+pub fn interval(estimate: &Estimate) -> String {
+    let ends = estimate.interval.map(|it| around(estimate.mean, (it.low, it.high)));
+    ends.map_or_else(String::new, |ends| format!(" {ends}"))
+}
+
 /// `1.93x [1.88, 1.99]`; for a difference, which is better above 0, `+3.20 s [2.90, 3.50]`; with trials that timed out
 /// what is supported: `at least 2.20x`.
 pub fn comparison(comparison: &Comparison, unit: &str) -> String {
@@ -40,7 +46,7 @@ pub fn comparison(comparison: &Comparison, unit: &str) -> String {
     let interval = comparison.interval;
     match comparison.scale {
         Scale::Ratio => {
-            let show = |Interval { low, high }| format!(" [{}, {}]", ratio(low), ratio(high));
+            let show = |Interval { low, high }| format!(" {}", ratio_ends((low, high)));
             format!("{}x{}", ratio(comparison.value), interval.map(show).unwrap_or_default())
         }
         Scale::Difference => {

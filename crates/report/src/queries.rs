@@ -14,6 +14,9 @@ use std::collections::BTreeSet;
 /// Rows and advice that a terminal shows; pages, sheets and JSON have all.
 const ROWS: usize = 15;
 
+/// Numbers of statements that are listed.
+const NUMBERS: usize = 12;
+
 /// What a server counts of its statements and indexes, the plans, and what there is to look at.
 pub fn queries(all: &Queries) -> Document {
     let mut sections = vec![overview(all)];
@@ -221,7 +224,7 @@ fn indexes(all: &Queries, rows: usize) -> Option<Section> {
     columns.right("size", |one| one.index.bytes.map(Cell::bytes));
     columns.right("reads", |one| one.index.scans.map(Cell::count));
     columns.right("changes", |one| one.table.index_changes().map(Cell::count)).optional = 3;
-    columns.left("used by statement", |one| joined(&one.statements, ", "));
+    columns.left("used by statement", |one| few(&one.statements));
     section.table(columns);
     left_out(&mut section, count, rows);
     section.note(
@@ -250,6 +253,15 @@ fn plans(all: &Queries) -> Section {
     section
 }
 
+/// Numbers of statements: the first of many.
+fn few(numbers: &[usize]) -> String {
+    let shown = joined(numbers.iter().take(NUMBERS), ", ");
+    match numbers.len().saturating_sub(NUMBERS) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 fn plan_title(at: usize, found: &StatementPlan) -> String {
     let runs = if found.runs > 0 {
         format!(", {}", number::plural(found.runs as usize, "run"))
@@ -275,8 +287,20 @@ fn not_explained(all: &Queries, rows: usize) -> Option<Section> {
     let mut section = Section::new("Statements without a plan");
     let count = reasons.len();
     for (why, statements) in reasons.into_iter().take(rows) {
-        section.line(format!("{}: {why}.", joined(statements, ", ")));
+        section.line(format!("{}: {}.", few(&statements), why.trim_end_matches('.')));
     }
     left_out(&mut section, count, rows);
     Some(section)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::few;
+
+    #[test]
+    fn of_many_statements_the_first_are_listed() {
+        assert_eq!(few(&[1, 3]), "1, 3");
+        let many: Vec<usize> = (1..=5_000).collect();
+        assert_eq!(few(&many), "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 4988 more");
+    }
 }

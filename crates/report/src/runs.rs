@@ -11,7 +11,7 @@ use analysis::runs::{
     Change, ConfigurationCompared, Decision, FactorChange, Gate, Judged, LimitJudged, MatchedBy,
     ResponseCompared, RunName, RunsCompared, Verdict,
 };
-use analysis::{Comparison, Estimate, Interval, WarningSides, WarningsCompared};
+use analysis::{Comparison, Estimate, WarningSides, WarningsCompared};
 
 /// Two runs: how each configuration changed, and what else did.
 pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> Document {
@@ -126,7 +126,7 @@ fn response(compared: &ResponseCompared, repeat: &str) -> Section {
         Cell::new(word, tone)
     });
     table.right("n", move |own| format!("{}, {}", n(own.from.as_ref()), n(own.to.as_ref()))).optional(1);
-    let detectable = |share| Cell::from(Share(share)).shown(number::short_percent(share));
+    let detectable = |share| Cell::from(Share(share)).shown(number::relative(share));
     table.right("could see", move |own| own.detectable.map(detectable)).optional(2);
     section.table(table);
     let spread = if repeat == "run" {
@@ -306,13 +306,12 @@ fn change(limit: &LimitJudged, own: &Judged) -> String {
     };
     let sign = if change < 0.0 { -1.0 } else { 1.0 };
     let word = if change < 0.0 { "fell" } else { "rose" };
-    let percent = |value: f64| number::fixed(100.0 * sign * value, 1);
-    let interval = match own.interval {
+    let percent = |value: f64| number::fixed(value, 1);
+    let interval = match own.interval.map(|it| [100.0 * sign * it.low, 100.0 * sign * it.high]) {
         None => " (one block, no interval)".to_owned(),
-        Some(Interval { low, high }) if sign > 0.0 => format!(" [{}, {}]", percent(low), percent(high)),
-        Some(Interval { low, high }) => format!(" [{}, {}]", percent(high), percent(low)),
+        Some([a, b]) => format!(" {}", number::percent_ends((a.min(b), a.max(b)), percent)),
     };
-    format!("{name} {word} by {} %{interval}", percent(change))
+    format!("{name} {word} by {} %{interval}", percent(100.0 * change.abs()))
 }
 
 #[cfg(test)]

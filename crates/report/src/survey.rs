@@ -85,7 +85,8 @@ fn topology(cpus: &Processors) -> Option<String> {
     let logical = number::plural(cpus.logical? as usize, "logical processor");
     let cores = cpus.cores.map(|cores| format!(" on {}", number::plural(cores as usize, "core")));
     let sockets = cpus.sockets.map(|sockets| format!(" in {}", number::plural(sockets as usize, "socket")));
-    let smt = cpus.smt.as_ref().map(|smt| format!("; SMT {smt}"));
+    // The kernel's word is `notsupported`.
+    let smt = cpus.smt.as_ref().map(|smt| format!("; SMT {}", smt.replace("notsupported", "not supported")));
     Some([Some(logical), cores, sockets, smt].into_iter().flatten().collect())
 }
 

@@ -275,6 +275,21 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     kept
 }
 
+/// Lines of which none is wider: the rest of one goes on below, indented.
+pub fn wrapped(lines: &str, width: usize) -> String {
+    let rest = |line: &str| line.len() - line.trim_start_matches(' ').len() + CONTINUED;
+    let broken = lines.lines().flat_map(|line| {
+        let indent = " ".repeat(rest(line).min(width / 2));
+        let mut pieces = wrap(line, width - indent.len()).into_iter();
+        let first = pieces.next().unwrap_or_default();
+        std::iter::once(first).chain(pieces.map(move |piece| format!("{indent}{piece}"))).collect::<Vec<_>>()
+    });
+    broken.map(|line| line + "\n").collect()
+}
+
+/// Columns by which what goes on is indented.
+const CONTINUED: usize = 4;
+
 /// Breaks at blanks, but not between a number and its unit or within `p = 0.012`, and words that are longer than a line.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
@@ -343,6 +358,16 @@ mod tests {
     use crate::model::{Block, Document, Section};
     use crate::table::Columns;
     use unicode_width::UnicodeWidthStr;
+
+    #[test]
+    fn what_goes_on_below_is_indented() {
+        let lines = "space: a trial needs 46.1 MiB at least\n  1. a=1 b=2 c=3 d=4 (baseline)\n\nshort\n";
+        let wrapped = super::wrapped(lines, 24);
+        assert_eq!(
+            wrapped,
+            "space: a trial needs\n    46.1 MiB at least\n  1. a=1 b=2 c=3\n      d=4 (baseline)\n\nshort\n"
+        );
+    }
 
     #[test]
     fn wraps_at_blanks_but_not_before_a_unit() {

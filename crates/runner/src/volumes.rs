@@ -6,7 +6,7 @@ use crate::throttle;
 use crate::trial::{FREE_BYTES_MIN, Interrupt};
 use experiment::file::{DISK_SPACE_BYTES, VOLUME_TIMEOUT_S};
 use experiment::{Configuration, Experiment, Volume};
-use observations::HookOutput;
+use observations::{HookOutput, number};
 use std::path::{Path, PathBuf};
 
 /// The volumes that are in use.
@@ -121,13 +121,21 @@ pub fn check(experiment: &Experiment, default: &Path) -> Result<(), RunError> {
         folders.push(path);
     }
     throttle::check(experiment).map_err(RunError::Refused)?;
-    let wanted = experiment.get(DISK_SPACE_BYTES).unwrap_or(0).saturating_add(FREE_BYTES_MIN);
+    let limit = experiment.get(DISK_SPACE_BYTES).unwrap_or(0);
+    let wanted = limit.saturating_add(FREE_BYTES_MIN);
     for path in folders {
         let free = observe::environment::space(&path).map_or(u64::MAX, |(_, free)| free);
         if free < wanted {
+            let (free, reserve) = (number::bytes(free), number::bytes(FREE_BYTES_MIN));
+            let needs = match limit {
+                0 => format!("{reserve}; free some space"),
+                limit => format!(
+                    "{} (limits.disk_space) and {reserve} besides; free some space or lower the limit",
+                    number::bytes(limit)
+                ),
+            };
             return Err(RunError::Failed(format!(
-                "{}: {free} bytes are free, limits.disk_space allows the run {wanted} bytes; free some space or lower \
-                 the limit",
+                "{}: {free} are free, and a run needs {needs}",
                 path.display()
             )));
         }

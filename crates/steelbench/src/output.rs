@@ -33,6 +33,19 @@ pub fn print(lines: &str) -> Result<ExitCode, Failure> {
     print_as_it_is(&report::lines(&redacted(lines)))
 }
 
+/// The same with no line wider than COLUMNS or the terminal.
+pub fn print_wrapped(lines: &str) -> Result<ExitCode, Failure> {
+    let safe = report::lines(&redacted(lines));
+    print_as_it_is(&columns().map_or_else(|| safe.clone(), |columns| report::wrapped(&safe, columns)))
+}
+
+/// The columns to keep to: COLUMNS, or those of the terminal. What goes elsewhere is not cut.
+fn columns() -> Option<usize> {
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal = || std::io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
+    asked.or_else(|| terminal().map(|(width, _)| width.0.into()))
+}
+
 /// Prints what holds nothing of others, or has been made safe. A reader that has gone (`| head`) has seen enough.
 pub fn print_as_it_is(text: &str) -> Result<ExitCode, Failure> {
     let mut stdout = std::io::stdout().lock();
@@ -202,17 +215,14 @@ pub fn print_document(document: &Document) -> Result<ExitCode, Failure> {
     let terminal = std::io::stdout().is_terminal();
     // https://no-color.org: any value but an empty one means no colour.
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let style = match (terminal, asked) {
+    let columns = columns();
+    let style = match (terminal, columns) {
         (true, _) if !no_color => Style::Colour,
         (false, None) => Style::Piped,
         _ => Style::Plain,
     };
-    let of_terminal =
-        || terminal.then(terminal_size::terminal_size).flatten().map(|(width, _)| width.0.into());
-    let width = asked.or_else(of_terminal).unwrap_or(WIDTH);
     let render = if unicode() { report::terminal } else { report::ascii };
-    print_as_it_is(&render(document, width, style))
+    print_as_it_is(&render(document, columns.unwrap_or(WIDTH), style))
 }
 
 /// Whether the locale is one of UTF-8, and where none is set: terminals have been that for long. POSIX: the first

@@ -109,7 +109,7 @@ fn a_missing_volume_is_found_before_anything_is_recorded() {
 #[test]
 fn a_run_that_may_need_more_space_than_there_is_does_not_begin() {
     let lab = Lab::with(&scripted(1, "", "[limits]\ndisk_space = \"4000000 TiB\"\n"));
-    lab.run(1).says("bytes are free, limits.disk_space allows the run");
+    lab.run(1).says(" (limits.disk_space) and 64.0 MiB besides; free some space or lower the limit");
     assert_eq!(lab.trials("t"), 0);
 }
 

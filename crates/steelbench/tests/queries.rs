@@ -164,6 +164,7 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         assert!(lab.read("q.html").contains("made anew now, for any values"));
         workbook(&lab, &found);
         terminal(&lab, url);
+        hypothetical(cluster, &lab, url);
         // What is advised can be done.
         let mut client = cluster.connect().unwrap();
         for one in found["advice"].as_array().unwrap() {
@@ -180,6 +181,21 @@ fn terminal(lab: &Lab, url: &str) {
         ended.expect(0).shows("missing index: orders").shows("Statements by time").shows("Indexes by size");
     let wide: Vec<&str> = ended.stdout.lines().filter(|line| line.chars().count() > 80).collect();
     assert!(wide.is_empty(), "{wide:#?}");
+}
+
+/// With hypopg the planner says what it expects of the index that is missing, and none is made.
+fn hypothetical(cluster: &Cluster, lab: &Lab, url: &str) {
+    let mut client = cluster.connect().unwrap();
+    if client.batch("CREATE EXTENSION hypopg").is_err() {
+        println!("SKIPPED, cannot be here: hypopg for this version of PostgreSQL");
+        return;
+    }
+    let found = json(&lab.steelbench(&["queries", url, "--json"]).expect(0));
+    let cost = &found["advice"][0]["hypothetical"];
+    let (without, with) = (cost["cost_without"].as_f64().unwrap(), cost["cost_with"].as_f64().unwrap());
+    assert!(with < without / 10.0, "{cost}");
+    let there = "SELECT count(*) FROM pg_index WHERE indrelid = 'orders'::regclass";
+    assert_eq!(servers::ask(cluster, there), "2");
 }
 
 /// Numbers are numbers, and a sheet has as many rows as there are of its kind.

@@ -12,58 +12,80 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-/// Connection strings with the secret in them that nobody can connect with.
+/// Connection strings with a secret, PW, in them that nobody can connect with.
+const CONNECTION_STRINGS: &[&str] = &[
+    "postgres://u:PW@127.0.0.1:1/d",
+    "postgresql://u:PW@127.0.0.1:1/d?connect_timeout=1",
+    "POSTGRES://u:PW@h",
+    " postgres://u:PW@h",
+    "\tpostgres://u:PW@h/d?sslmode=disable",
+    "postgres:/u:PW@h",
+    "postgres//u:PW@h",
+    "jdbc:postgresql://u:PW@h",
+    "mysql://u:PW@",
+    "mysql://root:PW@h/d",
+    "mariadb://u:PW@127.0.0.1:1/d",
+    "MariaDB://u:PW@h",
+    " mariadb://u:PW@h/d",
+    "mariadb:/u:PW@h",
+    "jdbc:mariadb://u:PW@h",
+    "mariadb://u:a?PW@h",
+    "mariadb://h/d?password=PW",
+    "mongodb+srv://u:PW@h",
+    "u:PW@h",
+    "u:PW@h:5432/d",
+    ":PW@h",
+    "u:PW@",
+    "postgres://u:a?PW@h",
+    "postgres://u:a/PW@h",
+    "postgres://u:a#PW@h",
+    "postgres://u:PW",
+    "postgres://u:a@PW@h",
+    "postgres://u:%PW@h",
+    "postgres://u:a@[PW@h",
+    "postgres://u:PW@[h",
+    "postgres://u:PW@h:x/d",
+    "postgres://h/d?password=PW",
+    "postgres://h/d?passwd=PW",
+    "postgres://h/d?pass%77ord=PW",
+    "postgres://h/d?password=a=PW",
+    "postgres://127.0.0.1:1/d?sslpassword=PW",
+    "host=127.0.0.1 port=1 password=PW",
+    "host=h passwd=PW",
+    "host=h password='PW",
+    "host=h password=a PW",
+    "host=h password = 'a b\\'PW' colour=blue",
+    "host=u:PW@h port=1",
+    "dbname=postgres://u:PW@h",
+    "user=u:PW@h host=127.0.0.1 port=1",
+    "service=u:PW@h",
+    "mssql://sa:PW@127.0.0.1:1/master",
+    "MSSQL://u:PW@h",
+    " mssql://u:PW@h",
+    "mssql:/u:PW@h",
+    "sqlserver://u:PW@h",
+    "mssql://u:a?PW@h",
+    "mssql://u:a#PW@h",
+    "mssql://u:a/PW@h",
+    "mssql://h/d?password=PW",
+    "mssql://h/d?pwd=PW",
+    "jdbc:sqlserver://h;user=u;password=PW",
+    "Server=127.0.0.1,1;Database=d;User Id=sa;Password=PW",
+    "Server=tcp:h,1433;Initial Catalog=d;User ID=u;Password={PW};Encrypt=True",
+    "Data Source=h;user=u;PaSsWoRd = PW;colour=blue",
+    "server=h;password='a;PW';uid=u",
+    "server=h;uid=u;pwd=\"a;PW\"",
+    "Driver={ODBC Driver 18 for SQL Server};Server=h;UID=u;Pwd={a}}PW}",
+    "mariadb://h/d?ssl-key=/x&ssl-passphrase=PW",
+    "mariadb://h/d?ssl_key_password=PW",
+    "mariadb://u@h/mssql:%2fu:PW%40h",
+    "postgres://h/d?sslkey=/x&sslpassword=PW",
+    "mysql:host=h;password=PW",
+    "duckdb:u:PW@h",
+];
+
 fn connection_strings() -> Vec<String> {
-    let near = |text: &str| text.replace("PW", SECRET);
-    [
-        "postgres://u:PW@127.0.0.1:1/d",
-        "postgresql://u:PW@127.0.0.1:1/d?connect_timeout=1",
-        "POSTGRES://u:PW@h",
-        " postgres://u:PW@h",
-        "\tpostgres://u:PW@h/d?sslmode=disable",
-        "postgres:/u:PW@h",
-        "postgres//u:PW@h",
-        "jdbc:postgresql://u:PW@h",
-        "mysql://u:PW@",
-        "mysql://root:PW@h/d",
-        "mariadb://u:PW@127.0.0.1:1/d",
-        "MariaDB://u:PW@h",
-        " mariadb://u:PW@h/d",
-        "mariadb:/u:PW@h",
-        "jdbc:mariadb://u:PW@h",
-        "mariadb://u:a?PW@h",
-        "mariadb://h/d?password=PW",
-        "mongodb+srv://u:PW@h",
-        "u:PW@h",
-        "u:PW@h:5432/d",
-        ":PW@h",
-        "u:PW@",
-        "postgres://u:a?PW@h",
-        "postgres://u:a/PW@h",
-        "postgres://u:a#PW@h",
-        "postgres://u:PW",
-        "postgres://u:a@PW@h",
-        "postgres://u:%PW@h",
-        "postgres://u:a@[PW@h",
-        "postgres://u:PW@[h",
-        "postgres://u:PW@h:x/d",
-        "postgres://h/d?password=PW",
-        "postgres://h/d?passwd=PW",
-        "postgres://h/d?pass%77ord=PW",
-        "postgres://h/d?password=a=PW",
-        "postgres://127.0.0.1:1/d?sslpassword=PW",
-        "host=127.0.0.1 port=1 password=PW",
-        "host=h passwd=PW",
-        "host=h password='PW",
-        "host=h password=a PW",
-        "host=h password = 'a b\\'PW' colour=blue",
-        "host=u:PW@h port=1",
-        "dbname=postgres://u:PW@h",
-        "user=u:PW@h host=127.0.0.1 port=1",
-        "service=u:PW@h",
-    ]
-    .map(near)
-    .to_vec()
+    CONNECTION_STRINGS.iter().map(|text| text.replace("PW", SECRET)).collect()
 }
 
 #[test]
@@ -73,6 +95,8 @@ fn commands_that_take_a_connection_string_do_not_repeat_it() {
         for arguments in [
             &["waits", "--seconds", "0.1", &text][..],
             &["waits", "--json", "--seconds", "0.1", &text],
+            &["waits", "--seconds", "0.1", "-u", "u", "-D", &text],
+            &["capture", &text, "--seconds", "0.1", "--output", "c.json"],
             &["survey", "--server", &text, "--volume", ".", "--output", "survey.json"],
             // Where it does not belong.
             &[&text],
@@ -94,6 +118,15 @@ fn commands_that_take_a_connection_string_do_not_repeat_it() {
             &["size", &text],
             &["sort-order", &text],
             &["survey", "--volume", &text],
+            &["survey", "merge", &text],
+            &["plan", &text],
+            &["results", &text],
+            &["results", "x.csv", "--columns", &text],
+            &["predict", &text, "--set", "connections=2"],
+            &["predict", "t", "--set", &text],
+            &["profile", "compare", &text, &text],
+            &["init", "--engine", &text],
+            &["capture", "postgres://h", "--output", "no/c.json", &text],
             &["run", "e.toml", "--overwrite", &text, "--limit", &text],
         ] {
             let mut command = lab.command(arguments);
@@ -104,6 +137,30 @@ fn commands_that_take_a_connection_string_do_not_repeat_it() {
             kept(&lab, &ended, &format!("{arguments:?}"));
         }
     }
+}
+
+/// Results and reports name volumes and streams after the folders that are tested.
+#[test]
+fn a_folder_that_is_called_like_a_url_gives_its_name_to_nothing() {
+    let lab = Lab::new();
+    let folder = format!("postgres:/u:{SECRET}@h");
+    std::fs::create_dir_all(lab.path(&folder)).unwrap();
+    std::os::unix::fs::symlink(lab.path(&folder), lab.path("link")).unwrap();
+    let quick = ["--duration", "0.1", "--warmup", "0", "--size", "1m", "--blocks", "1"];
+    for arguments in [&[][..], &["--print"]] {
+        let ended = lab.steelbench(&[&["disk", &folder][..], &quick, arguments].concat());
+        kept(&lab, &ended, &format!("{arguments:?}"));
+        ended.expect(2).says("looks like a URL with a password");
+    }
+    for arguments in [&["disk", &folder, "--inspect"][..], &["survey", "--volume", &folder]] {
+        let ended = lab.steelbench(arguments);
+        kept(&lab, &ended, &format!("{arguments:?}"));
+        ended.expect(0);
+    }
+    // By another name it is tested like any other.
+    let ended = lab.steelbench(&[&["disk", "link"][..], &quick].concat());
+    kept(&lab, &ended, "a link");
+    ended.expect(0);
 }
 
 #[test]

@@ -5,9 +5,10 @@ mod common;
 mod planted;
 mod servers;
 
-use common::{Ended, Lab, wait_until};
+use common::{Ended, Lab, end, scripted, wait_until};
 use planted::{SECRET, kept};
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
 
 /// What is called a password is one, whatever it looks like.
 #[test]
@@ -176,13 +177,121 @@ fn a_recording_of_waits_has_no_password() {
                 ended.expect(0);
             }
         }
-        for arguments in [&["compare", "w.steelbench@1", "w.steelbench@2"][..], &["survey", "--server", &url]]
-        {
+        for arguments in [
+            &["compare", "w.steelbench@1", "w.steelbench@2"][..],
+            &["survey", "--server", &url],
+            &["capture", &url, "--seconds=0.5", "--statements", "--literals", "--output", "c.json"],
+            &["waits", "c.json"],
+            &["survey", "merge", "c.json"],
+        ] {
             let ended = lab.steelbench(arguments);
             kept(&lab, &ended, &format!("{arguments:?}"));
             ended.expect(0);
         }
         admin.query("SELECT pg_terminate_backend($1)", &[Some(&pid.to_string())]).unwrap();
         thread.join().unwrap().unwrap_err();
+    }
+}
+
+/// The same of a server of MariaDB.
+#[test]
+fn a_recording_of_waits_of_mariadb_has_no_password() {
+    let Some(server) = servers::mariadb::Server::start(&[]) else { return };
+    let mut client = server.connect();
+    let id = client.cell("SELECT connection_id()").unwrap().unwrap();
+    let sleeps =
+        format!("SELECT sleep(600) /* mysql://u:{SECRET}@h */ AS a, 'password={SECRET}', \"pwd={SECRET}\"");
+    let thread = std::thread::spawn(move || client.run(&sleeps));
+    let mut admin = server.connect();
+    wait_until("it sleeps", || {
+        let sql =
+            format!("SELECT 1 FROM information_schema.processlist WHERE id = {id} AND state = 'User sleep'");
+        admin.cell(&sql).unwrap().is_some()
+    });
+    let (url, lab) = (server.url("root"), Lab::new());
+    for arguments in [
+        &["waits", &url, "--seconds=0.5", "--statements", "--tasks", "--output", "w.steelbench"][..],
+        &[
+            "waits",
+            &url,
+            "--seconds=0.5",
+            "--statements",
+            "--literals",
+            "--tasks",
+            "--output",
+            "w.steelbench",
+        ],
+        &["show", "w.steelbench", "--json"],
+        &["capture", &url, "--seconds=0.5", "--statements", "--literals", "--output", "c.json"],
+        &["waits", "c.json"],
+        &["survey", "--server", &url],
+    ] {
+        let ended = lab.steelbench(arguments);
+        kept(&lab, &ended, &format!("{arguments:?}"));
+        ended.expect(0);
+    }
+    admin.run(&format!("KILL QUERY {id}")).unwrap();
+    // A sleep that is interrupted ends with a row.
+    let _ = thread.join().unwrap();
+}
+
+/// The clients of servers are given passwords in their environment, which is theirs alone: `ps` shows everybody the words
+/// of a command.
+#[test]
+fn the_titles_of_clients_that_fill_tables_do_not_show_a_password() {
+    let mut targets = Vec::new();
+    let postgres: Vec<_> = servers::by_url::bindirs().into_iter().take(1).collect();
+    let postgres = postgres
+        .iter()
+        .map(|bin| servers::by_url::Server::start(bin, "host all app 127.0.0.1/32 scram-sha-256", &[]));
+    let postgres: Vec<_> = postgres.collect();
+    for server in &postgres {
+        let role =
+            format!("CREATE ROLE app LOGIN CREATEDB PASSWORD '{SECRET}'; CREATE DATABASE prod OWNER app");
+        role.split("; ").for_each(|sql| server.connect().batch(sql).unwrap());
+        let url = format!("host=127.0.0.1 port={} user=app dbname=prod", server.port);
+        targets.push(("postgres", url, "psql", "SELECT pg_sleep(600);"));
+    }
+    let mariadb = servers::mariadb::Server::start(&[]);
+    if let Some(server) = &mariadb {
+        let mut root = server.connect();
+        root.run(&format!("CREATE USER app@'127.0.0.1' IDENTIFIED BY '{SECRET}'")).unwrap();
+        root.run("GRANT ALL ON steelbench.* TO app@'127.0.0.1'").unwrap();
+        let url = format!("mariadb://app@127.0.0.1:{}/", server.port);
+        targets.push(("mariadb", url, "mariadb", "SELECT sleep(600);"));
+    }
+    for (engine, url, client, sql) in targets {
+        let target = format!("engine = \"{engine}\"\nurl = \"{url}\"\nsetup.sql = \"schema.sql\"");
+        let file = scripted(1, "", "").replace("engine = \"null\"", &target);
+        let lab = Lab::with(&file.replace("[factors]\n\"target.data_files\" = [1, 2]\n", ""));
+        lab.write("schema.sql", &format!("{sql}\n"));
+        let mut run = lab.command(&["run", "e.toml"]);
+        run.env("PGPASSWORD", SECRET).env("MYSQL_PWD", SECRET).env("HOME", lab.path(""));
+        let child = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let children = || -> Vec<String> {
+            let of = |pid: &str| std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            let ours = format!(" {} ", child.id());
+            let processes = std::fs::read_dir("/proc").unwrap().flatten();
+            let pids = processes.filter_map(|entry| entry.file_name().into_string().ok());
+            // After the name: state and parent.
+            let is_ours = |pid: &String| {
+                of(pid)
+                    .rsplit(") ")
+                    .next()
+                    .is_some_and(|rest| rest.get(1..).is_some_and(|rest| rest.starts_with(&ours)))
+            };
+            let pids = pids.filter(is_ours);
+            pids.map(|pid| std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default())
+                .collect()
+        };
+        let mut titles = Vec::new();
+        wait_until("the client runs", || {
+            titles = children();
+            titles.iter().any(|title| title.split('\0').next().unwrap_or_default().ends_with(client))
+        });
+        assert!(titles.iter().all(|title| !title.contains("SECRET")), "{titles:?}");
+        common::signal(&child, libc::SIGINT);
+        let ended = end(child);
+        kept(&lab, &ended, engine);
     }
 }

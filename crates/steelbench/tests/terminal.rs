@@ -114,6 +114,72 @@ fn from_job_files_and_scripts() {
     }
 }
 
+/// A text as a string of JSON and of TOML.
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).unwrap()
+}
+
+#[test]
+fn from_plans_published_results_and_keys() {
+    let lab = Lab::new();
+    let (evil, csv) = (quoted(EVIL), EVIL.replace('\r', ""));
+    let node = format!(
+        "\"Node Type\": {evil}, \"Relation Name\": {evil}, \"Index Name\": {evil}, \"Filter\": {evil}, \"Total Cost\": 1.0, \
+         \"Plan Rows\": 5, \"Actual Rows\": 5000, \"Actual Loops\": 1, \"Actual Total Time\": 3.0"
+    );
+    lab.write(
+        "pg.json",
+        &format!("[{{\"Plan\": {{{node}}}, \"Query Text\": {evil}, \"Execution Time\": 3}}]"),
+    );
+    let table = format!(
+        "\"table_name\": {evil}, \"access_type\": \"ALL\", \"key\": {evil}, \"attached_condition\": {evil}"
+    );
+    lab.write(
+        "maria.json",
+        &format!("{{\"query_block\": {{\"select_id\": 1, \"table\": {{{table}, \"rows\": 5}}}}}}"),
+    );
+    lab.write(
+        "pg.txt",
+        &format!(" Seq Scan on {EVIL}  (cost=0.00..1.00 rows=1 width=4)\n   Filter: ({EVIL} > 1)\n"),
+    );
+    lab.write(
+        "x.csv",
+        &format!("benchmark,system,score,unit\n\"{csv}\",\"{csv}\",5,\"{csv}\"\n\"{csv}\",b,6,\"{csv}\"\n"),
+    );
+    lab.write("head.csv", &format!("{csv},b\n1,2\n"));
+    lab.write("e.toml", &format!("{}[target.settings]\n{evil} = 1\n", scripted(1, "", "")));
+    for arguments in [
+        &["plan", "pg.json"][..],
+        &["plan", "pg.json", "--json"],
+        &["plan", "pg.json", "--md"],
+        &["plan", "maria.json"],
+        &["plan", "pg.txt"],
+        &["results", "x.csv"],
+        &["results", "x.csv", "--json"],
+        &["results", "head.csv"],
+        &["results", "x.csv", "--columns", &format!("system={csv}")],
+        &["predict", EVIL, "--set", "connections=2"],
+        &["capture", &format!("postgres://h/{EVIL}"), "--output", EVIL],
+        &["check", "e.toml"],
+        &["check", "e.toml", "--json"],
+    ] {
+        safe_or_left_out(&lab.steelbench(arguments), arguments);
+    }
+    let mut sizing = lab.steelbench(&["size", "--example"]).expect(0).stdout;
+    sizing = sizing.replace("currency = \"USD\"", &format!("currency = {evil}"));
+    lab.write("plan.toml", &sizing);
+    safe_or_left_out(&lab.steelbench(&["size", "plan.toml"]), &["size"]);
+    lab.write("plan.toml", &format!("{evil} = 1\n{sizing}"));
+    safe_or_left_out(&lab.steelbench(&["size", "plan.toml"]), &["size"]);
+}
+
+/// Something was said, and nothing of it commands the terminal.
+#[track_caller]
+fn safe_or_left_out(ended: &Ended, arguments: &[&str]) {
+    harmless(ended);
+    assert!(ended.code.is_some() && ended.stdout.len() + ended.stderr.len() > 20, "{arguments:?} {ended:?}");
+}
+
 /// An experiment whose load is this script.
 fn scripted_by(script: &str) -> String {
     scripted(1, "", "")

@@ -114,6 +114,15 @@ fn a_capture_stands_for_its_server_and_holds_no_statement_unless_asked() {
             let asked = ["capture", url, "--seconds", "1", "--output", "c.json", "--statements"];
             lab.steelbench(&asked).expect(0);
             assert!(lab.read("c.json").contains("UPDATE stock SET a = a + ?"), "{}", lab.read("c.json"));
+            // Names that somebody has put in: none commands the terminal.
+            let named = lab.read("c.json").replace("shop", "sh\\u001b[2J\\u009b2J\\u007f\\u202e\\u2066op");
+            assert_ne!(named, lab.read("c.json"));
+            lab.write("named.json", &named);
+            for arguments in [&["waits", "named.json"][..], &["survey", "merge", "named.json"]] {
+                let ended = lab.steelbench(arguments).expect(0);
+                let harmful = |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{2066}".contains(c);
+                assert!(!ended.stdout.contains(harmful), "{:?}", ended.stdout);
+            }
             lab.write("o.json", "{\"schema\": \"steelbench/1\", \"kind\": \"volume\"}");
             lab.steelbench(&["waits", "o.json"]).expect(2).says("of kind \"volume\"");
         });
@@ -169,6 +178,8 @@ fn what_goes_wrong_is_told_with_what_to_do() {
         .says("no-server")
         .says("Is the server running there?");
     lab.steelbench(&["waits", "host=h colour=blue"]).expect(2).says("colour");
+    // What is called like a file is one, and no database.
+    lab.steelbench(&["waits", "no.json"]).expect(2).says("no.json: No such file or directory");
     lab.steelbench(&["waits", "mongodb://h/d"]).expect(2).says("mongodb://; known are postgres://");
     for arguments in [["--rate", "0"], ["--rate", "x"], ["--seconds", "-1"]] {
         lab.steelbench(&["waits", &nowhere, arguments[0], arguments[1]]).expect(2);

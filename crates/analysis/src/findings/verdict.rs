@@ -95,7 +95,7 @@ fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison:
     let others = others.filter_map(|level| {
         Some((&effect.levels[level], effect.levels[against(level)].against_best.as_ref()?))
     });
-    let others = not_worse(&others.collect::<Vec<_>>(), summary);
+    let others = not_worse(&others.collect::<Vec<_>>(), summary, unit(effect));
     let others = others.map_or_else(String::new, |others| format!("; {others}"));
     let than = if comparison.scale == crate::Scale::Ratio { "" } else { " than" };
     let beyond = edge(effect, best).filter(|_| others.is_empty());
@@ -126,7 +126,8 @@ fn nothing_beats(
     let compared = effect.levels.iter().filter_map(|level| Some((level, level.comparison.as_ref()?)));
     let (worse, equal): (Vec<_>, Vec<_>) = compared.partition(|(level, _)| level.supported().is_some());
     let worse = labels(worse.into_iter().map(|(level, _)| level));
-    let equal = not_worse(&equal, summary).map_or_else(String::new, |equal| format!(" ({equal})"));
+    let equal =
+        not_worse(&equal, summary, unit(effect)).map_or_else(String::new, |equal| format!(" ({equal})"));
     let figure = wording::comparison(comparison, summary.unit());
     let (verb, figure) =
         if worse.len() == 1 { ("is", figure) } else { ("are", format!("{}: {figure}", lowest.level)) };
@@ -237,8 +238,8 @@ fn labels<'a>(levels: impl Iterator<Item = &'a LevelEffect>) -> Vec<String> {
 }
 
 /// What is not worse, as far as it is known: `4 is equivalent within 5 %`, `8 cannot be told apart: a difference of up to
-/// 12 % is possible`.
-fn not_worse(levels: &[(&LevelEffect, &Comparison)], summary: &Summary) -> Option<String> {
+/// 12 % is possible`, `16 cannot be told apart: 2 blocks do not bound the difference`.
+fn not_worse(levels: &[(&LevelEffect, &Comparison)], summary: &Summary, unit: &str) -> Option<String> {
     let (equivalent, unclear): (Vec<_>, Vec<_>) =
         levels.iter().filter(|(_, own)| own.bound.is_none()).partition(|(_, own)| own.is_equivalent());
     let names = |of: &[&(&LevelEffect, &Comparison)]| labels(of.iter().map(|(level, _)| *level));
@@ -251,9 +252,13 @@ fn not_worse(levels: &[(&LevelEffect, &Comparison)], summary: &Summary) -> Optio
     if !unclear.is_empty() {
         let possible = |own: &Comparison| own.possible_difference().unwrap_or(f64::INFINITY);
         let largest = unclear.iter().map(|(_, own)| *own).max_by(|a, b| possible(a).total_cmp(&possible(b)));
-        let possible = largest
-            .and_then(|own| own.possible(summary.unit()))
-            .map_or_else(String::new, |size| format!(": a difference of up to {size} is possible"));
+        let possible = largest.map_or_else(String::new, |own| match own.possible(summary.unit()) {
+            Some(size) => format!(": a difference of up to {size} is possible"),
+            None if own.blocks > 1 => {
+                format!(": {} do not bound the difference", wording::count(own.blocks, unit))
+            }
+            None => String::new(),
+        });
         said.push(format!("{} cannot be told apart{possible}", wording::list(&names(&unclear))));
     }
     (!said.is_empty()).then(|| said.join("; "))

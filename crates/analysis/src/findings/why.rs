@@ -4,6 +4,7 @@ use super::{Finding, FindingKind};
 use crate::decompose::SHARE_MIN;
 use crate::wording::{self, SUPPORTED};
 use crate::{Decomposition, Explanation, Part, PartKind, WaitShape};
+use observations::number;
 use statistics::adjusted;
 
 /// Parts named in one sentence, each way, and wait types whose number and length are told.
@@ -181,11 +182,8 @@ impl<'d> Said<'d> {
             Some(interval) => {
                 let sign = part.share.unwrap_or_default().signum();
                 let (a, b) = (100.0 * sign * interval.low, 100.0 * sign * interval.high);
-                format!(
-                    "{share} [{}, {}]",
-                    wording::figure_of_percent(a.min(b)),
-                    wording::figure_of_percent(a.max(b))
-                )
+                let ends = number::percent_ends((a.min(b), a.max(b)), wording::figure_of_percent);
+                format!("{share} {ends}")
             }
             None => format!("{share} ({})", self.seconds(part)),
         }

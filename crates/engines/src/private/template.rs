@@ -1,15 +1,19 @@
 //! Folders of templates: data directories that are made once and cloned from then on.
 
 use super::account::{Account, unfinished};
-use super::process::removed;
+use super::process::{end_with_us, removed};
 use super::wait_for;
 use crate::{Cancel, EngineError, cache};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::Signal;
 use std::fmt::Display;
 use std::fs::{DirBuilder, File, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 use std::time::Duration;
 
 const PERMISSIONS: u32 = 0o777;
@@ -51,12 +55,39 @@ pub struct Template {
     _lock: File,
 }
 
+/// A template that is being made.
+pub(crate) struct Unfinished<'a> {
+    /// Where: it is to have the data directory, as `data`.
+    pub folder: &'a Path,
+    account: &'a Account,
+    lock: &'a File,
+}
+
+impl Unfinished<'_> {
+    /// Runs a program that makes a data directory to its end, as the account. It is killed when we are, but not what it has
+    /// started, which writes on for a while: these processes hold the template's lock too, so that the next run waits for
+    /// their end before it removes what is there.
+    pub(crate) fn run(&self, mut command: Command) -> Result<Output, EngineError> {
+        let program = PathBuf::from(command.get_program());
+        self.account.can_run(&program)?;
+        let failed = |error: io::Error| {
+            EngineError::failed(format!("running {}", program.display()), error.to_string())
+        };
+        let lock = self.lock.try_clone().map_err(failed)?;
+        // SAFETY: a system call between fork and exec; nothing is allocated or locked.
+        unsafe { command.pre_exec(move || Ok(fcntl_setfd(&lock, FdFlags::empty())?)) };
+        self.account.enter(&mut command);
+        end_with_us(&mut command, Signal::KILL);
+        command.output().map_err(failed)
+    }
+}
+
 impl Template {
-    /// The template of a recipe, which `make` makes in a folder, as `data`, unless it is in the cache.
+    /// The template of a recipe, which `make` makes unless it is in the cache.
     pub(crate) fn find_or_make(
         recipe: &Recipe<'_>,
         cancel: &Cancel,
-        make: impl FnOnce(&Path) -> Result<(), EngineError>,
+        make: impl FnOnce(&Unfinished<'_>) -> Result<(), EngineError>,
     ) -> Result<Self, EngineError> {
         let mut hasher = DefaultHasher::new();
         recipe.identity.hash(&mut hasher);
@@ -70,7 +101,7 @@ impl Template {
             if recipe.is_filled {
                 recipe.remove_surplus();
             }
-            recipe.make(&folder, make)?;
+            recipe.make(&folder, &lock, make)?;
         }
         cache::touch(&folder.join(MARKER));
         Ok(Self { data: folder.join("data"), is_new, _lock: lock })
@@ -98,7 +129,8 @@ impl Recipe<'_> {
     fn make(
         &self,
         folder: &Path,
-        fill: impl FnOnce(&Path) -> Result<(), EngineError>,
+        lock: &File,
+        fill: impl FnOnce(&Unfinished<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         let unfinished = unfinished(folder);
         (self.reclaim)(&unfinished)?;
@@ -106,7 +138,7 @@ impl Recipe<'_> {
             removed(left_over, std::fs::remove_dir_all(left_over))?;
         }
         private_folder(&unfinished, self.account)?;
-        let made = fill(&unfinished);
+        let made = fill(&Unfinished { folder: &unfinished, account: self.account, lock });
         if made.is_err() {
             let _ = std::fs::remove_dir_all(&unfinished);
             return made;
@@ -179,4 +211,44 @@ fn private_folder(path: &Path, account: &Account) -> Result<(), EngineError> {
     }
     let message = format!("it is not a private folder of user {}; remove it", account.name);
     Err(EngineError::failed(path.display().to_string(), message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::private::account::command;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// As of `mariadb-install-db`: the script is killed with us, and the server that it has started goes on.
+    #[test]
+    fn what_a_program_has_started_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let account = Account::for_server(None, "nobody").unwrap();
+        let cache = folder.path().join("cache");
+        private_folder(&cache, &account).unwrap();
+        let recipe = Recipe {
+            cache: &cache,
+            account: &account,
+            kind: "t-",
+            version: &1,
+            identity: "one",
+            is_filled: false,
+            reclaim: |_| Ok(()),
+        };
+        let killed = Template::find_or_make(&recipe, &Cancel::new(), |unfinished| {
+            let mut script = command(Path::new("/bin/sh"));
+            let writes = "for i in $(seq 60); do mkdir -p \"$0\"; : > \"$0/$i\"; sleep 0.02; done";
+            script.arg("-c").arg(format!("({writes}) > /dev/null 2>&1 & exit 3"));
+            script.arg(unfinished.folder.join("data"));
+            let output = unfinished.run(script)?;
+            Err(EngineError::failed("the script", output.status.to_string()))
+        });
+        assert!(killed.unwrap_err().to_string().contains("exit status: 3"));
+        let make = |unfinished: &Unfinished<'_>| account.make_folder(&unfinished.folder.join("data"));
+        let made = Template::find_or_make(&recipe, &Cancel::new(), make).unwrap();
+        assert!(made.is_new && made.data.read_dir().unwrap().next().is_none());
+        assert!(!Template::find_or_make(&recipe, &Cancel::new(), |_| unreachable!()).unwrap().is_new);
+    }
 }

@@ -3,6 +3,7 @@
 use super::settings::{Mix, pattern_settings};
 use engines::Permits;
 use engines::files::{Origin, not_permitted};
+use observations::redacted;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -34,11 +35,18 @@ impl StoragePath {
     /// Looks at one path.
     ///
     /// # Errors
-    /// When it is no storage, or its name is not UTF-8, as an experiment file is.
+    /// When it is no storage, its name is not UTF-8, as an experiment file is, or looks as if a password were in it: the
+    /// name stands in results and reports.
     pub fn named(path: &Path, name: impl Into<String>) -> Result<Self, String> {
         let shown = path.display();
         let kind = kind(path)?;
         let text = path.to_str().ok_or_else(|| format!("{shown}: a path has to be UTF-8"))?;
+        if redacted(text) != text {
+            return Err(format!(
+                "{}: a path that looks like a URL with a password; name it by a link without one",
+                redacted(text)
+            ));
+        }
         Ok(Self { path: text.into(), kind, name: name.into() })
     }
 
@@ -64,8 +72,9 @@ fn kind(path: &Path) -> Result<Origin, String> {
 /// The last part of each path where that tells them apart, else more of it.
 fn names(paths: &[PathBuf]) -> Vec<String> {
     let name = |path: &Path, parts: usize| {
-        // `.` and `..` say nothing.
+        // `.` and `..` say nothing, and what looks like a password is not said.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let path = PathBuf::from(redacted(&path.to_string_lossy()).replace('*', ""));
         let all: Vec<String> = path.iter().map(|part| stream_name(&part.to_string_lossy())).collect();
         let all: Vec<&str> = all.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
         all[all.len().saturating_sub(parts)..].join("-")
@@ -103,6 +112,7 @@ mod tests {
         assert_eq!(named(&["/mnt/log"]), ["mnt-log"]);
         assert_eq!(named(&["/log", "/"]), ["path-1", "path-2"]);
         assert_eq!(named(&["/mnt/my disk=1."]), ["my-disk-1"]);
+        assert_eq!(named(&["/mnt/postgres:/u:PW@h"]), ["postgres--h"]);
     }
 
     #[test]

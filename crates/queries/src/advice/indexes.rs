@@ -81,7 +81,7 @@ fn unused(snapshot: &Snapshot, table: &Table, index: &Index, scans: u64, used: &
         subject: label(table, index),
         evidence: format!(
             "It was read {} {since}, while {} rows of the table changed that it had to follow.{in_plans}",
-            if scans == 0 { "never".into() } else { plural(scans as usize, "time") },
+            if scans == 0 { "not once".into() } else { plural(scans as usize, "time") },
             count(changes)
         ),
         change: format!("Dropping it frees {} and spares each of these changes one index.", bytes(size)),
@@ -99,7 +99,7 @@ fn careful(is_short: bool) -> String {
         ""
     };
     format!(
-        "{short}Reads on replicas are counted there, not here. Keep its definition: building it again takes time and \
+        "{short}An index that was made later is counted from then. Reads on replicas are counted there, not here. Keep its definition: building it again takes time and \
          space."
     )
 }

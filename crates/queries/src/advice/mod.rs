@@ -163,8 +163,15 @@ pub(crate) fn advice(snapshot: &Snapshot, uses: &[IndexUse]) -> Vec<Advice> {
     all
 }
 
+/// Numbers that are listed.
+const NUMBERS: usize = 12;
+
 /// Statements by their numbers as people read them, from 1: `statement 3`, `statements 1, 4`.
 fn numbers(statements: &[usize]) -> String {
-    let shown: Vec<String> = statements.iter().map(|at| (at + 1).to_string()).collect();
-    format!("statement{} {}", if shown.len() == 1 { "" } else { "s" }, shown.join(", "))
+    let shown: Vec<String> = statements.iter().take(NUMBERS).map(|at| (at + 1).to_string()).collect();
+    let more = match statements.len().saturating_sub(NUMBERS) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("statement{} {}{more}", if statements.len() == 1 { "" } else { "s" }, shown.join(", "))
 }

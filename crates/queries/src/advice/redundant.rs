@@ -118,7 +118,7 @@ fn said(
     let scans = index.scans.map(|scans| format!(" It was read {} times.", count(scans))).unwrap_or_default();
     let in_plans = match used {
         [] => String::new(),
-        used => format!(" Plans of {} use it and would use the other.", numbers(used)),
+        used => format!(" Plans of {} use it and can use the other.", numbers(used)),
     };
     let size = |index: &Index| bytes(index.bytes.unwrap_or(0));
     let change = match how {

@@ -136,12 +136,12 @@ fn returned(statement: &Statement) -> Option<String> {
     let (low, high) = (expected.min(came).max(1.0), expected.max(came));
     (!is_cut && high >= ROWS_MIN && high > OFF * low).then(|| {
         format!(
-            "The planner expects {} rows of it for any values, and its {} runs returned {} on average: {} times as many or \
-             few.",
+            "The planner expects {} rows of it for any values, and its {} runs returned {} on average: {} times {}.",
             figure(expected),
             count(statement.get(Counter::Calls).unwrap_or(0)),
             figure(came),
-            figure(high / low)
+            figure(high / low),
+            if came > expected { "as many" } else { "fewer" }
         )
     })
 }

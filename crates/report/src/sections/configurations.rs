@@ -8,6 +8,9 @@ use observations::Direction;
 /// Said once below a table that has the column `best`.
 const LEGEND: &str = "best: the best mean; within: equivalent to it, a larger difference is excluded; up to: cannot be told apart from \
                       it, the difference may be so large (95 %, Holm). ± and [ ]: 95 % intervals.";
+/// And where a difference has no bound that says anything.
+const UNBOUNDED: &str =
+    "unclear: cannot be told apart from it, and so few repeats do not bound the difference.";
 
 /// Responses beside each other in a text.
 const RESPONSES_BESIDE: usize = 3;
@@ -23,6 +26,13 @@ pub(crate) fn section(summary: &Summary, rows: &[ConfigurationRow]) -> [Section;
     } else {
         section.table(table(summary, rows));
         section.note(LEGEND);
+        let has_no_bound = |row: &ConfigurationRow| {
+            let possible = row.against_best.as_ref().and_then(|own| own.possible(summary.unit()));
+            row.standing == Standing::NotDistinguished && possible.is_none()
+        };
+        if rows.iter().any(has_no_bound) {
+            section.note(UNBOUNDED);
+        }
     }
     [section]
 }
@@ -83,12 +93,8 @@ fn estimates<'s>(table: &mut Columns<'s, &'s ConfigurationRow>, summary: &'s Sum
 /// Which difference could have been found.
 pub(crate) fn power(_: &Summary, detectable: Option<&Detectable>) -> Option<Section> {
     let planned = detectable.filter(|it| it.relative <= analysis::power::RELATIVE_MAX)?;
-    // Beyond 100 % a factor is what people say.
-    let size = match planned.relative {
-        large if large > 1.0 => format!("{}x", number::ratio(1.0 + large)),
-        // No difference is printed finer than this.
-        small => number::short_percent(small.max(0.001)),
-    };
+    // No difference is printed finer than this.
+    let size = number::relative(planned.relative.max(0.001));
     let mut section = Section::default();
     let text = format!(
         "Power: {} detect a difference of about {size} between two configurations with 80 % power (estimate, corrected \

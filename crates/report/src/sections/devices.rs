@@ -124,10 +124,9 @@ const SHARE_MIN: f64 = 0.001;
 fn limit(ceiling: &Ceiling) -> (String, &'static str) {
     match &ceiling.ceiling {
         Limit::Measured(measured) => {
-            let half = measured.iops.relative_half_width();
-            let half = half.map_or_else(String::new, |half| format!(" ± {}", number::percent(half, 1)));
+            let interval = number::interval(&measured.iops);
             let limit = format!(
-                "the {} {} {} ceiling measured on it (run {} of {}, {} IOPS{half})",
+                "the {} {} {} ceiling measured on it (run {} of {}, {} IOPS{interval})",
                 number::bytes(measured.block_bytes),
                 if measured.random { "random" } else { "sequential" },
                 ceiling.way.name(),

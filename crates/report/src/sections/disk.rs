@@ -338,7 +338,5 @@ fn outstanding(point: &KneePoint) -> String {
 
 /// `61,200 ± 1.2 % (n = 3)`
 fn with_n(estimate: &Estimate) -> String {
-    let half = estimate.relative_half_width();
-    let half = half.map_or_else(String::new, |half| format!(" ± {}", number::percent(half, 1)));
-    format!("{}{half} (n = {})", number::grouped(estimate.mean), estimate.n)
+    format!("{}{} (n = {})", number::grouped(estimate.mean), number::interval(estimate), estimate.n)
 }

@@ -19,7 +19,7 @@ pub(crate) fn sections(_: &Summary, gains: &[StatementGain]) -> Vec<Section> {
         let family = number::plural(gains.len(), "comparison");
         last.note(format!(
             "Gain: how many times as fast the statement is, with its 95 % interval over paired blocks; below 1x it is slower. \
-             Coloured where that is supported at 95 % over all of them (Holm over {family})."
+             Faster and slower are said of all statements together (Holm over {family})."
         ));
     }
     sections
@@ -40,6 +40,11 @@ fn section(gains: &[StatementGain]) -> Section {
     table.left("latency before", |gain| gain.reference_latency.as_ref());
     table.left("latency", |gain| gain.latency.as_ref());
     table.left("gain", |gain| Cell::comparison(&gain.gain, "ms"));
+    table.left("at 95 %", |gain| match gain.gain.supported() {
+        false => "not told apart",
+        true if gain.gain.is_better() => "faster",
+        true => "slower",
+    });
     section.table(table);
     if let Some(more) = gains.len().checked_sub(STATEMENTS_MAX).filter(|more| *more > 0) {
         section.note(format!("{} more: see the JSON output.", number::plural(more, "statement")));

@@ -51,11 +51,11 @@ pub fn capture(arguments: &Capture) -> Result<ExitCode, Failure> {
     ended.map_or(Ok(ExitCode::Ok), |why| Err(failure(ServerError::new(why))))
 }
 
-/// The observation in a file that [`capture`] wrote; `None` of what is no such file.
+/// The observation in a file that [`capture`] wrote; `None` of what is not called like one.
 pub fn read(name: &str) -> Option<Result<ActivityRecord, Failure>> {
     let path = Path::new(name);
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-    if !is_json || !path.is_file() {
+    if !is_json {
         return None;
     }
     let text = experiment::read_text(path, FILE_BYTES_MAX).map_err(|error| error.to_string());

@@ -32,7 +32,7 @@ pub fn check(arguments: &Check) -> Result<ExitCode, Failure> {
     if arguments.json {
         output::print_json_redacted(&as_json(&experiment, &plan, &estimate, &findings))
     } else {
-        output::print(&as_text(&experiment, &plan, (&estimate, &findings), arguments.order))
+        output::print_wrapped(&as_text(&experiment, &plan, (&estimate, &findings), arguments.order))
     }
 }
 

@@ -97,7 +97,7 @@ impl Found {
             output::complain(&format!("error: {more} more files could not be read"));
         }
         if self.others > 0 {
-            output::complain(&format!("note: {} of the folders hold no plan", files(self.others)));
+            output::complain(&format!("note: {} of the folders without a plan", files(self.others)));
         }
     }
 }

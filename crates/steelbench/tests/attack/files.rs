@@ -61,6 +61,16 @@ const PLACES: &[(&str, &[&str])] = &[
     ("d", &["data", "nation", "--output", "d"]),
     ("d/nation.csv", &["data", "nation", "--output", "d"]),
     ("x.json", &["time", "-r", "1", "-N", "true", "--export-json", "x.json"]),
+    ("slow.sqlplan", &["plan", "slow.sqlplan"]),
+    ("plans", &["plan", "plans"]),
+    ("x.csv", &["results", "x.csv"]),
+    ("size.toml", &["size", "size.toml"]),
+    ("rows.parquet", &["sort-order", "rows.parquet"]),
+    ("app.sqlite", &["sort-order", "app.sqlite", "items"]),
+    ("results/t.steelbench", &["predict", "t", "--set", "connections=2"]),
+    ("c.json", &["waits", "c.json"]),
+    ("c.json", &["survey", "merge", "c.json"]),
+    ("c.json", &["capture", "host=127.0.0.1 port=1", "--seconds=0.1", "--output", "c.json"]),
 ];
 
 #[test]

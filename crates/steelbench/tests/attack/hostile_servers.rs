@@ -1,10 +1,15 @@
-//! PostgreSQL servers that mean harm, asked by `waits`, `survey` and `run`.
+//! Servers of PostgreSQL and MariaDB that mean harm, asked by `waits`, `survey`, `capture`, `check` and `run`.
 
 use crate::arena::{Arena, Limits, Random, Tries, USUAL, campaign};
-use crate::common::scripted;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+/// A password that no server is told in clear on a connection that is not encrypted, and no output has.
+const PASSWORD: &str = "Geh3imnis";
+/// How a file of this machine begins that a server may ask for.
+const FILE: &str = "/etc/passwd";
 
 /// What a server does, piece by piece. Each piece answers whatever has come.
 #[derive(Clone)]
@@ -107,21 +112,161 @@ fn behaviour(random: &mut Random) -> Vec<Piece> {
     };
     let mut pieces = vec![before];
     pieces.extend((0..=random.below(6)).map(|_| answers(random)));
+    spoil_last(pieces, random, &[b"\0", b"\xff\xff\xff\xff", b"Z\0\0\0\x05I", b"E", b"D"])
+}
+
+/// Changes bytes of the last piece, now and then.
+fn spoil_last(mut pieces: Vec<Piece>, random: &mut Random, parts: &[&[u8]]) -> Vec<Piece> {
     if random.below(3) == 0
         && let Some(Piece::Bytes(bytes)) = pieces.last_mut()
     {
-        *bytes = random.mutate(bytes, &[b"\0", b"\xff\xff\xff\xff", b"Z\0\0\0\x05I", b"E", b"D"]);
+        *bytes = random.mutate(bytes, parts);
     }
     pieces
 }
 
-fn serve(mut socket: TcpStream, pieces: &[Piece], declines: bool) -> std::io::Result<()> {
+/// The same of MariaDB, whose server speaks first.
+mod of_mariadb {
+    use super::{ESCAPES, FILE, Piece, spoil_last};
+    use crate::arena::Random;
+
+    /// Numbered as the answer to a request is.
+    fn packet(body: &[u8]) -> Vec<u8> {
+        let length = (body.len() as u32).to_le_bytes();
+        [&length[..3], &[1], body].concat()
+    }
+
+    const OK: [u8; 7] = [0, 0, 0, 2, 0, 0, 0];
+    const SSL: u16 = 1 << 11;
+
+    fn error(text: &str) -> Vec<u8> {
+        packet(&[b"\xff\x15\x04#28000", text.as_bytes()].concat())
+    }
+
+    /// A greeting by this method of login; with TLS or without.
+    fn greeting(version: &str, plugin: &str, tls: bool) -> Vec<u8> {
+        let low = (0xf7fe | if tls { SSL } else { 0 }).to_le_bytes();
+        let parts: [&[u8]; 7] = [
+            b"\x0a",
+            version.as_bytes(),
+            b"\0\x07\0\0\x0012345678\0",
+            &low,
+            b"\x2d\x02\0\xff\x01\x15\0\0\0\0\0\0\0\0\0\0901234567890\0",
+            plugin.as_bytes(),
+            b"\0",
+        ];
+        packet(&parts.concat())
+    }
+
+    fn greetings(random: &mut Random) -> Piece {
+        let native = "mysql_native_password";
+        let tls = random.below(4) == 0;
+        let choices = [
+            Piece::Bytes(packet(b"\x093.23.58\0\x07\0\0\x0012345678\0")),
+            Piece::Bytes(error(ESCAPES)),
+            Piece::Bytes(greeting(ESCAPES, native, tls)),
+            Piece::Bytes(greeting("10.11.6-MariaDB", ESCAPES, tls)),
+            Piece::Bytes(greeting("10.11.6-MariaDB", "mysql_clear_password", false)),
+            Piece::Bytes(greeting("10.11.6-MariaDB", native, true)[..30].to_vec()),
+            Piece::Bytes((0..500).map(|_| random.below(256) as u8).collect()),
+            Piece::Flood(vec![0xff; 4096], 1 << 30),
+            Piece::Drip(greeting("10.11.6-MariaDB", native, tls)),
+            Piece::Silence,
+        ];
+        match random.below(4) {
+            0 => random.of(&choices).clone(),
+            _ => Piece::Bytes(greeting("5.5.5-10.11.6-MariaDB", native, tls)),
+        }
+    }
+
+    /// Requests for a login that is weaker than it should be, or that there is not.
+    fn logins(random: &mut Random) -> Piece {
+        let switch =
+            |plugin: &str| packet(&[b"\xfe", plugin.as_bytes(), b"\x001234567890123456789\0"].concat());
+        let choices = [
+            switch("mysql_clear_password"),
+            switch("mysql_old_password"),
+            packet(b"\xfe"),
+            switch("dialog"),
+            switch("sha256_password"),
+            switch("client_ed25519"),
+            switch(ESCAPES),
+            [switch("caching_sha2_password"), packet(b"\x01\x04")].concat(),
+            packet(b"\x01\x04"),
+            packet(b"\x01-----BEGIN PUBLIC KEY-----\ngibberish\n-----END PUBLIC KEY-----\n"),
+            error(ESCAPES),
+            packet(&OK[..2]),
+        ];
+        Piece::Bytes(random.of(&choices).clone())
+    }
+
+    /// Answers to statements that are wrong in some way.
+    fn answers(random: &mut Random) -> Piece {
+        let text = |text: &str| [&[text.len() as u8], text.as_bytes()].concat();
+        let names = [text("def"), text(""), text("t"), text("t"), text(ESCAPES), text("c")].concat();
+        let column = packet(&[&names[..], b"\x0c\x2d\0\xff\0\0\0\xfd\0\0\0\0\0"].concat());
+        let end = packet(b"\xfe\0\0\x02\0");
+        let row = packet(&text(ESCAPES));
+        let rows = |row: &[u8]| [&packet(&[1])[..], &column, &end, row].concat();
+        let huge = [&[0xff, 0xff, 0xff, 1][..], &[b'x'; 5000]].concat();
+        let choices = [
+            Piece::Bytes(error(ESCAPES)),
+            Piece::Bytes(packet(&OK)),
+            Piece::Bytes([rows(&row), end.clone()].concat()),
+            // A file of ours that the server would like to have.
+            Piece::Bytes(packet(&[b"\xfb", FILE.as_bytes()].concat())),
+            Piece::Flood([rows(b""), row.repeat(1000)].concat(), 1 << 30),
+            Piece::Flood(row, 1 << 30),
+            Piece::Flood(huge.clone(), 1 << 30),
+            Piece::Flood(packet(&[b"\0\0\0\x0a\0\0\0", ESCAPES.as_bytes()].concat()), 1 << 30),
+            // As many columns as there can be, and more.
+            Piece::Bytes(packet(b"\xfe\xff\xff\xff\xff\xff\xff\xff\xff")),
+            Piece::Bytes([packet(b"\xfc\xff\xff"), column.clone()].concat()),
+            // Lengths beyond the packet.
+            Piece::Bytes(rows(&packet(b"\xfe\xff\xff\xff\xff\xff\xff\xff\x7fx"))),
+            Piece::Bytes(packet(b"\xfb")),
+            Piece::Bytes(packet(b"")),
+            Piece::Bytes((0..500).map(|_| random.below(256) as u8).collect()),
+            Piece::Drip(huge),
+            Piece::Silence,
+        ];
+        random.of(&choices).clone()
+    }
+
+    /// What a server of this try does with each connection.
+    pub fn behaviour(random: &mut Random) -> Vec<Piece> {
+        let login = if random.below(4) == 0 { logins(random) } else { Piece::Bytes(packet(&OK)) };
+        let mut pieces = vec![greetings(random), login];
+        pieces.extend((0..=random.below(6)).map(|_| answers(random)));
+        spoil_last(pieces, random, &[b"\0", b"\xff\xff\xff", b"\xfe", b"\xfb", b"\xfc"])
+    }
+}
+
+/// All that servers of a try are told.
+type Told = Arc<Mutex<Vec<u8>>>;
+
+/// How servers of a kind begin.
+#[derive(Clone, Copy, PartialEq)]
+enum Begins {
+    /// By what is asked, and, asked to encrypt, by declining it or not.
+    Asked {
+        declines: bool,
+    },
+    First,
+}
+
+fn serve(mut socket: TcpStream, pieces: &[Piece], begins: Begins, told: &Told) -> std::io::Result<()> {
     let mut heard = [0; 10_000];
-    let count = socket.read(&mut heard)?;
-    // A request for encryption.
-    if heard[..count].ends_with(&80_877_103_u32.to_be_bytes()) {
+    let mut listen = |socket: &mut TcpStream| {
+        let count = socket.read(&mut heard)?;
+        told.lock().unwrap().extend(&heard[..count]);
+        std::io::Result::Ok(heard[..count].to_vec())
+    };
+    if let Begins::Asked { declines } = begins
+        && listen(&mut socket)?.ends_with(&80_877_103_u32.to_be_bytes())
+    {
         socket.write_all(if declines { b"N" } else { b"S\x16\x03\x01\0\x05gibberish" })?;
-        let _ = socket.read(&mut heard)?;
+        listen(&mut socket)?;
     }
     for piece in pieces {
         match piece {
@@ -134,57 +279,83 @@ fn serve(mut socket: TcpStream, pieces: &[Piece], declines: bool) -> std::io::Re
                 std::thread::sleep(Duration::from_millis(100));
                 socket.write_all(&[*byte])
             })?,
-            Piece::Silence => while socket.read(&mut heard)? > 0 {},
+            Piece::Silence => while !listen(&mut socket)?.is_empty() {},
         }
-        if socket.read(&mut heard)? == 0 {
+        if listen(&mut socket)?.is_empty() {
             break;
         }
     }
     Ok(())
 }
 
-/// An experiment on this server.
-fn by_url(port: u16, mode: &str) -> String {
-    let url = format!("url = \"host=127.0.0.1 port={port} user=me dbname=d sslmode={mode}\"");
-    scripted(1, &url, "[limits]\ntrial_time = \"5 s\"\n")
-        .replace("\"null\"", "\"postgres\"")
-        .replace("[1, 2]", "[1]")
+/// Servers that do these pieces with each connection: their port, and what they are told.
+fn start(pieces: Vec<Piece>, begins: Begins) -> (u16, Told) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (port, told) = (listener.local_addr().unwrap().port(), Told::default());
+    let heard = Arc::clone(&told);
+    std::thread::spawn(move || {
+        for socket in listener.incoming().flatten() {
+            let (pieces, heard) = (pieces.clone(), Arc::clone(&heard));
+            std::thread::spawn(move || serve(socket, &pieces, begins, &heard));
+        }
+    });
+    (port, told)
 }
 
 /// Less than a server sends in a flood; time for what has a limit of a minute, and some more.
 const LIMITS: Limits = Limits { bytes: 900 << 20, time: Duration::from_secs(150), ..USUAL };
 
+/// Asks a server in one of the ways that there are.
+fn ask(arena: &Arena, random: &mut Random, engine: &str, url: &str, told: &Told) -> Result<(), String> {
+    let _ = std::fs::remove_dir_all(arena.path("results"));
+    let file = format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"{engine}\"\nurl = \"{url}\"\n[workload]\nprobe = \"insert\"\n\
+         connections = 1\nrows = 10\nrows_per_transaction = 1\n[repeats]\nblocks = 1\n[limits]\ntrial_time = \"5 s\"\n"
+    );
+    arena.write("e.toml", file.as_bytes());
+    let arguments: &[&str] = match random.below(6) {
+        0 | 1 => &["waits", url, "--seconds=1"],
+        2 => &["survey", "--server", url],
+        3 => &["run", "e.toml"],
+        4 => &["capture", url, "--seconds=1", "--output", "c.json"],
+        _ => &["check", "e.toml"],
+    };
+    let mut command = arena.lab.command(arguments);
+    command.env("PGPASSWORD", PASSWORD).env("PGCONNECT_TIMEOUT", "2").env("MYSQL_PWD", PASSWORD);
+    let seen = arena.run_command(command, LIMITS)?;
+    if seen.text().contains(PASSWORD) {
+        return Err(format!("tells the password: {}", seen.text()));
+    }
+    let told = told.lock().unwrap();
+    let file = std::fs::read(FILE).unwrap();
+    for (what, part) in [("the password", PASSWORD.as_bytes()), ("a file", &file[..file.len().min(20)])] {
+        if told.windows(part.len()).any(|window| window == part) {
+            return Err(format!("sends {what} to the server: {}", seen.text()));
+        }
+    }
+    drop(told);
+    arena.is_clean()
+}
+
 #[test]
 fn hostile_servers() {
     let arena = Arena::new();
     campaign("hostile_servers", Tries { short: 20, full: 300 }, |random| {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
         let (pieces, declines) = (behaviour(random), random.below(4) > 0);
-        std::thread::spawn(move || {
-            for socket in listener.incoming().flatten() {
-                let pieces = pieces.clone();
-                std::thread::spawn(move || serve(socket, &pieces, declines));
-            }
-        });
+        let (port, told) = start(pieces, Begins::Asked { declines });
         let mode = random.of(&["disable", "prefer", "require"]);
-        let url = format!(
-            "host=127.0.0.1 port={port} user=me dbname=d sslmode={mode} password=Geh3imnis connect_timeout=2"
-        );
-        let _ = std::fs::remove_dir_all(arena.path("results"));
-        arena.write("e.toml", by_url(port, mode).as_bytes());
-        let arguments: &[&str] = match random.below(5) {
-            0 | 1 => &["waits", &url, "--seconds=1"],
-            2 => &["survey", "--server", &url],
-            3 => &["run", "e.toml"],
-            _ => &["check", "e.toml"],
-        };
-        let mut command = arena.lab.command(arguments);
-        command.env("PGPASSWORD", "Geh3imnis").env("PGCONNECT_TIMEOUT", "2");
-        let seen = arena.run_command(command, LIMITS)?;
-        if seen.text().contains("Geh3imnis") {
-            return Err(format!("tells the password: {}", seen.text()));
-        }
-        arena.is_clean()
+        let url = format!("host=127.0.0.1 port={port} user=me dbname=d sslmode={mode} connect_timeout=2");
+        ask(&arena, random, "postgres", &url, &told)
+    });
+}
+
+#[test]
+fn hostile_servers_of_mariadb() {
+    let arena = Arena::new();
+    campaign("hostile_servers_of_mariadb", Tries { short: 20, full: 300 }, |random| {
+        let (port, told) = start(of_mariadb::behaviour(random), Begins::First);
+        let mode = random.of(&["DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA"]);
+        let url = format!("mariadb://me@127.0.0.1:{port}/d?ssl-mode={mode}&connect-timeout=2");
+        ask(&arena, random, "mariadb", &url, &told)
     });
 }

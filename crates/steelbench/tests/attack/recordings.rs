@@ -125,6 +125,7 @@ fn read_all(arena: &Arena, random: &mut Random, server: &mut Pages) -> Result<()
         &["compare", "t", "aggregates=sum", "aggregates=count"],
         &["compare", "--baseline", "t@1", "--candidate", "t@1"],
         &["compare", "t@1", "t@1"],
+        &["predict", "t", "--set", "connections=2"],
         &["compare", "t", "data_files=1", "data_files=2"],
         &["history", "t"],
         &["report", "t"],

@@ -38,9 +38,11 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
             statement.not_explained = Some(why.into());
             continue;
         }
-        made += 1;
         match reader.plan(&statement.database, &known.unwrap_or_default()) {
-            Ok(plan) => statement.plans.push(StatementPlan { origin: Origin::Sample, runs: 0, plan }),
+            Ok(plan) => {
+                made += 1;
+                statement.plans.push(StatementPlan { origin: Origin::Sample, runs: 0, plan });
+            }
             Err(why) => statement.not_explained = Some(why),
         }
     }

@@ -5,10 +5,8 @@ use super::installation::Installation;
 use super::private_server::{PrivateServer, ServerOptions, reclaim};
 use super::setup;
 use crate::private::account::{Account, command};
-use crate::private::process::end_with_us;
-use crate::private::template::{self, Recipe, Template};
+use crate::private::template::{self, Recipe, Template, Unfinished};
 use crate::{Cancel, EngineError};
-use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -26,7 +24,7 @@ pub fn find_or_make(options: &ServerOptions, cancel: &Cancel) -> Result<Template
     let Some(own) = &options.setup else {
         return of(options, (PLAIN, ""), cancel, |unfinished| install(unfinished, options));
     };
-    let make = |unfinished: &Path| setup::make(unfinished, own, options, cancel);
+    let make = |unfinished: &Unfinished<'_>| setup::make(unfinished.folder, own, options, cancel);
     of(options, (WITH_SETUP, &own.identity()), cancel, make)
 }
 
@@ -41,7 +39,8 @@ pub fn with_data(
 ) -> Result<Template, EngineError> {
     let settings = setup::shaping(settings.clone());
     let identity = format!("{settings:?}\n{identity}");
-    let make = |unfinished: &Path| setup::filled(unfinished, options, settings, cancel, fill);
+    let make =
+        |unfinished: &Unfinished<'_>| setup::filled(unfinished.folder, options, settings, cancel, fill);
     of(options, (WITH_DATA, &identity), cancel, make)
 }
 
@@ -56,7 +55,7 @@ fn of(
     options: &ServerOptions,
     (kind, content): (&str, &str),
     cancel: &Cancel,
-    make: impl FnOnce(&Path) -> Result<(), EngineError>,
+    make: impl FnOnce(&Unfinished<'_>) -> Result<(), EngineError>,
 ) -> Result<Template, EngineError> {
     let recipe = Recipe {
         cache: &cache_folder(&options.account)?,
@@ -86,24 +85,20 @@ fn identity(options: &ServerOptions, content: &str) -> Result<String, EngineErro
 }
 
 /// Runs the installer. Its accounts have no password: the server listens on a socket that only our account can reach.
-fn install(unfinished: &Path, options: &ServerOptions) -> Result<(), EngineError> {
+fn install(unfinished: &Unfinished<'_>, options: &ServerOptions) -> Result<(), EngineError> {
     let ServerOptions { installation, account, page_bytes, .. } = options;
     let Installation { server, installer, .. } = installation;
     account.can_run(server)?;
-    account.can_run(installer)?;
     let mut command = command(installer);
-    command.env("TMPDIR", unfinished);
-    command.arg("--no-defaults").arg(format!("--datadir={}", unfinished.join("data").display()));
+    command.env("TMPDIR", unfinished.folder);
+    command.arg("--no-defaults").arg(format!("--datadir={}", unfinished.folder.join("data").display()));
     if let Some(base) = server.parent().and_then(Path::parent) {
         command.arg(format!("--basedir={}", base.display()));
     }
     command.args(["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"]);
     command.arg(format!("--innodb-log-file-size={LOG_FILE_BYTES}"));
     command.args(page_bytes.as_ref().map(|bytes| format!("--innodb-page-size={bytes}")));
-    account.enter(&mut command);
-    end_with_us(&mut command, Signal::KILL);
-    let doing = || format!("running {}", installer.display());
-    let output = command.output().map_err(|error| EngineError::failed(doing(), error.to_string()))?;
+    let output = unfinished.run(command)?;
     if output.status.success() {
         return Ok(());
     }
@@ -112,5 +107,6 @@ fn install(unfinished: &Path, options: &ServerOptions) -> Result<(), EngineError
     let errors: Vec<&str> =
         said.iter().flat_map(|said| said.lines()).filter(|line| line.contains("ERROR")).collect();
     let said = if errors.is_empty() { said.join(" ") } else { errors.join("; ") };
-    Err(EngineError::failed(doing(), format!("{}: {said}", output.status)))
+    let doing = format!("running {}", installer.display());
+    Err(EngineError::failed(doing, format!("{}: {said}", output.status)))
 }

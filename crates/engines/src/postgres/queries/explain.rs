@@ -33,7 +33,6 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
             statement.not_explained = Some("there was no time left for plans".into());
             continue;
         }
-        made += 1;
         let seen = reader.running.get(&statement.digest).filter(|text| !text.contains('$')).cloned();
         let database = statement.database.clone();
         let found = reader.client(&database).map_err(|error| error.to_string()).and_then(|client| {
@@ -44,7 +43,10 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
             })
         });
         match found {
-            Ok((origin, plan)) => statement.plans.push(StatementPlan { origin, runs: 0, plan }),
+            Ok((origin, plan)) => {
+                made += 1;
+                statement.plans.push(StatementPlan { origin, runs: 0, plan });
+            }
             Err(why) => statement.not_explained = Some(why),
         }
     }
@@ -59,8 +61,10 @@ fn plan(client: &mut Client, text: &str) -> Result<Plan, String> {
                 "{error}: it is gone, temporary, or in a schema that is not in this session's search_path"
             )
         }
-        // "syntax error", "indeterminate datatype"
-        Some("42601" | "42P18") => format!("{error}: without its values it has another meaning or none"),
+        // "syntax error", "indeterminate datatype", "ambiguous function"
+        Some("42601" | "42P18" | "42725") => {
+            format!("{error}: without its values it has another meaning or none")
+        }
         _ => error.to_string(),
     };
     let parsed = client.prepare(text).map_err(said)?;

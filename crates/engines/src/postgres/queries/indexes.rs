@@ -12,9 +12,11 @@ const OF_USERS: &str = "n.nspname NOT IN ('pg_catalog', 'information_schema') AN
 
 /// The tables of the database that a connection is to.
 pub(super) fn tables(client: &mut Client, database: &str) -> Result<Vec<Table>, Error> {
+    // Counters that were never reset go back to the server's start at least: a crash before it would have emptied them.
     let since: Option<i64> = client
         .cell(&format!(
-            "SELECT /* {MARK} */ (extract(epoch FROM stats_reset) * 1000)::int8 FROM pg_catalog.pg_stat_database \
+            "SELECT /* {MARK} */ (extract(epoch FROM coalesce(stats_reset, \
+             pg_catalog.pg_postmaster_start_time())) * 1000)::int8 FROM pg_catalog.pg_stat_database \
              WHERE datname = pg_catalog.current_database()"
         ))?
         .and_then(|ms| ms.parse().ok());

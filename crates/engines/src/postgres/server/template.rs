@@ -5,10 +5,8 @@ use super::cluster::{Cluster, ClusterOptions};
 use super::left::{PROGRAM, reclaim};
 use super::setup;
 use crate::private::account::{Account, command};
-use crate::private::process::end_with_us;
-use crate::private::template::{self, Recipe, Template};
+use crate::private::template::{self, Recipe, Template, Unfinished};
 use crate::{Cancel, EngineError};
-use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -51,10 +49,10 @@ pub fn find_or_make(
     cancel: &Cancel,
 ) -> Result<Template, EngineError> {
     let Some(own) = &options.setup else {
-        let make = |unfinished: &Path| initialise(unfinished, options);
+        let make = |unfinished: &Unfinished<'_>| initialise(unfinished, options);
         return of(cache, options, ("", ""), cancel, make);
     };
-    let make = |unfinished: &Path| setup::make(unfinished, own, options, cancel);
+    let make = |unfinished: &Unfinished<'_>| setup::make(unfinished.folder, own, options, cancel);
     of(cache, options, (WITH_SETUP, &own.identity()), cancel, make)
 }
 
@@ -73,7 +71,8 @@ pub fn with_data(
     // Rows that are copied into a table of the same transaction need no log.
     let minimal = [("wal_level", "minimal"), ("max_wal_senders", "0")];
     settings.extend(minimal.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let make = |unfinished: &Path| setup::filled(unfinished, options, settings, cancel, fill);
+    let make =
+        |unfinished: &Unfinished<'_>| setup::filled(unfinished.folder, options, settings, cancel, fill);
     of(&cache, options, (WITH_DATA, &identity), cancel, make)
 }
 
@@ -89,7 +88,7 @@ fn of(
     options: &ClusterOptions,
     (kind, content): (&str, &str),
     cancel: &Cancel,
-    make: impl FnOnce(&Path) -> Result<(), EngineError>,
+    make: impl FnOnce(&Unfinished<'_>) -> Result<(), EngineError>,
 ) -> Result<Template, EngineError> {
     let recipe = Recipe {
         cache,
@@ -117,22 +116,18 @@ fn identity(options: &ClusterOptions, content: &str) -> Result<String, EngineErr
 }
 
 /// Runs `initdb`.
-fn initialise(unfinished: &Path, options: &ClusterOptions) -> Result<(), EngineError> {
-    let ClusterOptions { installation, account, data, .. } = options;
+fn initialise(unfinished: &Unfinished<'_>, options: &ClusterOptions) -> Result<(), EngineError> {
+    let ClusterOptions { installation, data, .. } = options;
     let initdb = installation.program("initdb");
-    account.can_run(&initdb)?;
     let mut command = command(&initdb);
-    command.arg("-D").arg(unfinished.join("data")).args(["-U", SUPERUSER, "-E", "UTF8", "--locale=C"]);
+    command.arg("-D").arg(unfinished.folder.join("data")).args(["-U", SUPERUSER, "-E", "UTF8", "--locale=C"]);
     // Over TCP a password is asked for; the folder of the sockets keeps others out.
     command.args(["--auth-local=trust", "--auth-host=scram-sha-256", "--no-sync", "--no-instructions"]);
     command.args(data.arguments(installation.version.major));
-    account.enter(&mut command);
-    end_with_us(&mut command, Signal::KILL);
-    let doing = || format!("running {}", initdb.display());
-    let output = command.output().map_err(|error| EngineError::failed(doing(), error.to_string()))?;
+    let output = unfinished.run(command)?;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Err(EngineError::failed(doing(), format!("{}: {said}", output.status)))
+    Err(EngineError::failed(format!("running {}", initdb.display()), format!("{}: {said}", output.status)))
 }
