@@ -3,7 +3,7 @@
 //! is recorded before anything is changed, and put back ([`crate::altered`]).
 
 use super::admin::hold;
-use super::server::variables::{self, Variable, option_line, path, read_back};
+use super::server::variables::{self, Variable, is_in_force, option_line, path, read_back};
 use super::settings::{OPTION_FILE, URL, server_settings};
 use super::{CONNECTING, MariaDb, failed_at};
 use crate::altered::{self, ALLOW_RESTART, Alter, NEEDS_RESTART, restart};
@@ -34,8 +34,6 @@ struct OptionFile {
     path: PathBuf,
     /// `None`: there was none.
     text: Option<String>,
-    /// When the server had been started that ran when it was changed, and so has never read what we wrote.
-    unread_by_s: String,
 }
 
 type Record = altered::Record<Own>;
@@ -113,8 +111,7 @@ pub fn apply(
         record.save(&place)?;
     }
     let mut client = altered.connect()?;
-    let mut wanted: Settings =
-        record.before.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?))).collect();
+    let mut wanted = values_before(&record);
     wanted.extend(while_it_runs);
     set_all(&wanted, &mut client)?;
     read_back(&of_server, &Variable::read(&mut client)?)?;
@@ -137,6 +134,19 @@ fn started(client: &mut Client) -> Result<String, EngineError> {
 
 fn set(name: &str, known: Option<&Variable>, value: &str) -> String {
     format!("SET GLOBAL {name} = {}", known.unwrap_or(&Variable::default()).literal(value))
+}
+
+fn values_before(record: &Record) -> Settings {
+    record.before.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?))).collect()
+}
+
+/// Whether a variable that is fixed at start is another than wanted.
+fn awaits_restart(wanted: &Settings, client: &mut Client) -> Result<bool, EngineError> {
+    let known = Variable::read(client)?;
+    let differs = |(name, value): (&String, &String)| {
+        known.get(name).is_some_and(|own| !own.is_dynamic() && !is_in_force(name, value, own))
+    };
+    Ok(wanted.iter().any(differs))
 }
 
 /// Sets what differs, of what can be set while the server runs.
@@ -189,20 +199,19 @@ impl Altered {
         if record.own.started_s != started {
             // Somebody has started it anew: what was set while it ran is as its files have it.
             record.before.retain(|name, _| known.get(name).is_some_and(|own| !own.is_dynamic()));
-            record.own.started_s.clone_from(&started);
+            record.own.started_s = started;
         }
         let by_sql = known.iter().filter(|(_, own)| own.is_set_by_sql() && self.may_restart());
         for name in wanted.keys().chain(by_sql.map(|(name, _)| name)) {
             record.before.entry(name.clone()).or_insert_with(|| Some(known[name].value().to_owned()));
         }
         if let (None, Some(path)) = (&record.own.option_file, &self.option_file) {
-            let (path, text) = (path.clone(), text_of(path)?);
-            record.own.option_file = Some(OptionFile { path, text, unread_by_s: started });
+            record.own.option_file = Some(OptionFile { path: path.clone(), text: text_of(path)? });
         }
         Ok(())
     }
 
-    /// Has these variables stand in the option file, behind what was there, and restarts the server when that changes it.
+    /// Has these variables stand in the option file, behind what was there, and restarts the server where its own are others.
     /// Whether it did.
     fn change_file(
         &self,
@@ -218,42 +227,50 @@ impl Altered {
         } else {
             Some(format!("{}{GROUP}\n{lines}", before.map_or(String::new(), |text| format!("{text}\n"))))
         };
-        if text_of(&file.path)? == text {
-            return Ok(false);
+        if text_of(&file.path)? != text {
+            write(&file.path, text.as_deref())?;
         }
-        let started = started(&mut client)?;
-        drop(client);
-        write(&file.path, text.as_deref())?;
-        self.restart(Some(&started)).map(|()| true)
+        let mut wanted = values_before(record);
+        wanted.extend(of_file.clone());
+        let needs_restart = awaits_restart(&wanted, &mut client)?;
+        if needs_restart {
+            self.restart(Some(client))?;
+        }
+        Ok(needs_restart)
     }
 
-    fn restart(&self, before: Option<&str>) -> Result<(), EngineError> {
-        restart(self.restart.as_deref(), before, || {
-            let mut client = Client::connect(&self.config).map_err(|error| error.to_string())?;
-            started(&mut client).map_err(|error| error.to_string())
+    /// Restarts the server, whose end the connections to it do not outlive.
+    fn restart(&self, mut client: Option<Client>) -> Result<(), EngineError> {
+        let before = client.as_mut().map(started).transpose()?;
+        restart(self.restart.as_deref(), before.as_deref(), || {
+            let mut anew = Client::connect(&self.config).map_err(|error| error.to_string())?;
+            let now = started(&mut anew).map_err(|error| error.to_string())?;
+            // It can have ended and started within a second.
+            let goes_on = client.as_mut().is_some_and(|client| client.run("DO 0").is_ok());
+            Ok(if goes_on { now } else { format!("{now}, anew") })
         })
     }
 
     /// Brings the server back to its record.
     fn put_back(self, record: &Record) -> Result<(), EngineError> {
         let mut client = self.connect();
-        // With what we have set it may not start: then nobody answers.
-        let now = client.as_mut().ok().map(started).transpose()?;
+        let before = values_before(record);
         let file = record.own.option_file.as_ref();
         if let Some(file) = file.filter(|file| text_of(&file.path).is_ok_and(|text| text != file.text)) {
             write(&file.path, file.text.as_deref())?;
-            if now.as_ref() != Some(&file.unread_by_s) {
-                drop(client);
-                self.restart(now.as_deref())?;
+            // With what we have set it may not start: then nobody answers.
+            if client.as_mut().map_or(Ok(true), |client| awaits_restart(&before, client))? {
+                self.restart(client.ok())?;
                 client = self.connect();
             }
-        } else if now.is_some_and(|now| now != record.own.started_s) {
+        } else if client
+            .as_mut()
+            .is_ok_and(|client| started(client).is_ok_and(|now| now != record.own.started_s))
+        {
             // Somebody has started it anew: it has what its files say.
             return Ok(());
         }
         let mut client = client?;
-        let before = record.before.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
-        let before: Settings = before.collect();
         set_all(&before, &mut client)?;
         read_back(&before, &Variable::read(&mut client)?)
     }

@@ -126,6 +126,13 @@ impl PrivateServer {
     }
 }
 
+/// Whether a variable is what was asked for.
+pub fn is_in_force(name: &str, wanted: &str, got: &Variable) -> bool {
+    // Of the binary log it says whether there is one.
+    let is_log = name == "log_bin" && boolean(wanted).is_none() && boolean(&got.value) == Some(true);
+    got.is(wanted) || is_log
+}
+
 /// Makes sure that these values are in force.
 ///
 /// # Errors
@@ -139,9 +146,7 @@ pub fn read_back(
             let names: Vec<&str> = known.keys().map(String::as_str).collect();
             return Err(EngineError::failed(path(name), experiment::unknown_name("variable", name, &names)));
         };
-        // Its value is whether there is one.
-        let is_log = name == "log_bin" && boolean(value).is_none() && boolean(&got.value) == Some(true);
-        if !got.is(value) && !is_log {
+        if !is_in_force(name, value, got) {
             let (setting, got) = (path(name), got.value.clone());
             return Err(EngineError::SettingIgnored { setting, wanted: value.clone(), got });
         }
