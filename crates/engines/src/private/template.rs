@@ -249,6 +249,8 @@ mod tests {
         let make = |unfinished: &Unfinished<'_>| account.make_folder(&unfinished.folder.join("data"));
         let made = Template::find_or_make(&recipe, &Cancel::new(), make).unwrap();
         assert!(made.is_new && made.data.read_dir().unwrap().next().is_none());
+        // Whoever copies it holds the lock.
+        drop(made);
         assert!(!Template::find_or_make(&recipe, &Cancel::new(), |_| unreachable!()).unwrap().is_new);
     }
 }
