@@ -73,20 +73,19 @@ pub fn live(engines: &[String]) -> Result<(), String> {
             "{SQL_SERVER} names no server: mssql://user@host/database, the password in SQLCMDPASSWORD"
         ));
     }
-    let arguments = [
-        "test",
-        "--package",
-        "steelbench",
-        "--features",
-        "sqlserver",
-        "--test",
-        "sqlserver",
-        "live",
-        "--",
-        "--nocapture",
-    ];
-    let status = cargo(&arguments).status().map_err(|error| format!("cargo: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("the server is not as documented: {status}")) }
+    // One test after the other: they share the server.
+    let runs =
+        [["steelbench", "sqlserver", "live"], ["engines", "sqlserver", ""], ["engines", "contract", ""]];
+    for [package, test, name] in runs {
+        let arguments = ["test", "--package", package, "--features", "sqlserver", "--test", test, name, "--"];
+        let given = ["--nocapture", "--test-threads=1"];
+        let mut command = cargo(&arguments);
+        let status = command.args(given).status().map_err(|error| format!("cargo: {error}"))?;
+        if !status.success() {
+            return Err(format!("the server is not as documented: {status}"));
+        }
+    }
+    Ok(())
 }
 
 /// What cargo builds, and what the executables are given: what stands after `--`, and names of tests.

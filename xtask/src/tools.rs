@@ -1,6 +1,6 @@
 //! What tests and benches need besides cargo: installed by package name, where it is not there.
 
-use crate::process::{root, succeed, target};
+use crate::process::{cargo, root, succeed, target};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -38,18 +38,24 @@ const SYSTEM_PACKAGES: [(&str, &str); 19] = [
 const DUCKDB_PACKAGE: &str = "@duckdb/node-bindings-linux";
 pub const DUCKDB_VERSIONS: [&str; 2] = ["1.2.2-alpha.19", "1.5.6-r.1"];
 
+/// The variable that tells tests where the stand-in of SQL Server is, and its package, which is no part of the workspace.
+const SQLSERVER: &str = "STEELBENCH_TEST_SQLSERVER";
+const SQLSERVER_STAND_IN: &str = "sqlserver_stand_in";
+
 /// Where Debian's PostgreSQL packages put their versions.
 const DEBIAN_POSTGRESQL: &str = "/usr/lib/postgresql";
 
 /// Installs what is missing; returns the variables that tell tests and benches where the tools are. Where that fails and
 /// nothing may be skipped, that is an error; else the tests say what they skip.
-pub fn install_tools(nothing_skipped: bool) -> Result<[(&'static str, String); 4], String> {
+pub fn install_tools(nothing_skipped: bool) -> Result<[(&'static str, String); 5], String> {
     let mut path = std::env::var("PATH").unwrap_or_default();
     // Administration programs are not on every user's path.
     path.push_str(":/usr/sbin:/sbin");
     let system = install_system_packages(&path);
-    let (python, duckdb) = (install_python(), install_duckdb());
-    for error in [system.as_ref().err(), python.as_ref().err(), duckdb.as_ref().err()].into_iter().flatten() {
+    let (python, duckdb, sqlserver) = (install_python(), install_duckdb(), build_sqlserver_stand_in());
+    let failed =
+        [system.as_ref().err(), python.as_ref().err(), duckdb.as_ref().err(), sqlserver.as_ref().err()];
+    for error in failed.into_iter().flatten() {
         if nothing_skipped {
             return Err(error.clone());
         }
@@ -69,6 +75,7 @@ pub fn install_tools(nothing_skipped: bool) -> Result<[(&'static str, String); 4
         ("STEELBENCH_TEST_PG_BINDIRS", bindirs.clone()),
         ("STEELBENCH_PG_BINDIRS", bindirs),
         ("STEELBENCH_TEST_DUCKDB_LIBS", list(duckdb.unwrap_or_default())),
+        (SQLSERVER, list(sqlserver.into_iter().collect())),
     ])
 }
 
@@ -145,6 +152,15 @@ fn install_duckdb() -> Result<Vec<PathBuf>, String> {
         Ok(library)
     };
     DUCKDB_VERSIONS.iter().map(install).collect()
+}
+
+/// Builds the emulator of SQL Server that tests of its engine run on, where it has not been built; returns it.
+fn build_sqlserver_stand_in() -> Result<PathBuf, String> {
+    let folder = target().join("test-tools").join(SQLSERVER_STAND_IN);
+    let manifest = root().join("xtask").join(SQLSERVER_STAND_IN).join("Cargo.toml");
+    let mut build = cargo(&["build", "--quiet", "--locked"]);
+    succeed(build.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(&folder))?;
+    Ok(folder.join("debug").join(SQLSERVER_STAND_IN))
 }
 
 fn create_environment(folder: &Path) -> Result<(), String> {

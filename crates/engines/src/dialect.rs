@@ -62,6 +62,11 @@ pub trait Dialect {
         "CROSS JOIN"
     }
 
+    /// What follows such a join, so that it is done so.
+    fn join_hint(&self) -> &'static str {
+        ""
+    }
+
     /// The statement of an operation.
     ///
     /// # Errors
@@ -100,12 +105,13 @@ pub trait Dialect {
                 };
                 let same: Vec<String> = table.key.iter().zip(&sample.columns).map(same).collect();
                 format!(
-                    "SELECT {} FROM {} AS sample {} {} AS looked_up WHERE {}",
+                    "SELECT {} FROM {} AS sample {} {} AS looked_up WHERE {}{}",
                     outputs.join(", "),
                     self.table(sample),
                     self.ordered_join(),
                     self.table(table),
-                    same.join(" AND ")
+                    same.join(" AND "),
+                    self.join_hint()
                 )
             }
             Operation::Update { table, column, add, rows } => {
@@ -165,6 +171,7 @@ mod tests {
     use crate::mariadb::MariaDialect;
     use crate::postgres::PostgresDialect;
     use crate::sqlite::SqliteDialect;
+    use crate::sqlserver::MssqlDialect;
     use crate::*;
 
     fn table() -> Table {
@@ -293,6 +300,32 @@ mod tests {
         );
         assert_eq!(postgres.quote("a\"b"), "\"a\"\"b\"");
         assert_eq!(sqlite.quote("a\"b"), "\"a\"\"b\"");
+    }
+
+    #[test]
+    fn statements_of_sql_server() {
+        let dialect = MssqlDialect::default().about(Some(&table()));
+        assert_eq!(
+            statements(&dialect),
+            [
+                "CREATE TABLE [orders] ([id] bigint NOT NULL, [made] datetime2(3) NOT NULL DEFAULT (SYSDATETIME()), \
+                 [state] char(3) NOT NULL DEFAULT ('a''b'), [amount] int NULL, \
+                 CONSTRAINT [pk_orders] PRIMARY KEY CLUSTERED ([id]) WITH (FILLFACTOR = 90))",
+                "CREATE TABLE [sample] ([order_id] bigint NOT NULL, [day] date NOT NULL, \
+                 [price] decimal(15, 2) NOT NULL, [remark] varchar(44) NOT NULL, \
+                 [filler] char(192) NOT NULL DEFAULT (REPLICATE('a', 192)))",
+                "INSERT INTO [orders] ([id], [amount]) VALUES (@P1, @P2)",
+                "SELECT [state], [amount] FROM [orders] WHERE [id] = @P1",
+                "SELECT [amount] FROM [orders] WHERE [id] BETWEEN @P1 AND @P2",
+                "SELECT count_big(*), sum(CAST([amount] AS bigint)), max([id]), avg(CAST([amount] AS float)) FROM [orders]",
+                "SELECT [state], count_big(*) FROM [orders] WHERE [amount] < 7 GROUP BY [state]",
+                "SELECT count_big(*), min([amount]) FROM [sample] AS sample CROSS JOIN [orders] AS looked_up \
+                 WHERE looked_up.[id] = sample.[order_id] OPTION (LOOP JOIN, FORCE ORDER, MAXDOP 1)",
+                "UPDATE [orders] SET [amount] = [amount] + 1 WHERE [id] = @P1",
+                "DELETE FROM [orders] WHERE [id] = @P1",
+                "SELECT @P1 + @P2",
+            ]
+        );
     }
 
     #[test]

@@ -77,6 +77,7 @@ pub fn all() -> impl Iterator<Item = &'static dyn Engine> {
         &duckdb::DuckDb,
         &postgres::Postgres,
         &mariadb::MariaDb,
+        &sqlserver::SqlServer,
         &files::Files,
         &nothing::Nothing,
         &null::Null,

@@ -1,7 +1,6 @@
 //! What an engine can tell of a server that runs already: chosen by the scheme of its URL, changed in nothing.
 
 use crate::query_reader::{QueryLimits, QueryReader};
-use crate::sqlserver::SqlServers;
 use crate::{Engine, EngineError, Stop, all};
 use experiment::Configuration;
 use observations::{Advice, EngineVersion, ServerActivity, Survey, SurveyedServer, Unread, WaitingTask};
@@ -141,9 +140,8 @@ pub fn by_url(url: &str) -> Result<Box<dyn Server>, ServerError> {
     Err(ServerError::new(format!("no engine has URLs that begin with {scheme}://; known are {known}")))
 }
 
-/// Those of all engines, also of one that is no target yet.
 fn servers() -> impl Iterator<Item = &'static dyn Servers> {
-    all().filter_map(Engine::servers).chain([&SqlServers as &dyn Servers])
+    all().filter_map(Engine::servers)
 }
 
 impl From<ServerError> for EngineError {

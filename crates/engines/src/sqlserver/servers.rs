@@ -1,15 +1,12 @@
 //! Servers that run already, by URL.
 
+use super::SqlServer;
 #[cfg(feature = "sqlserver")]
 use super::live;
 use crate::{Server, ServerError, Servers};
 use observations::{Advice, Survey, SurveyedServer};
 
-/// SQL Server, and what speaks its protocol.
-#[derive(Debug, Clone, Copy)]
-pub struct SqlServers;
-
-impl Servers for SqlServers {
+impl Servers for SqlServer {
     fn engine(&self) -> &'static str {
         "sqlserver"
     }
@@ -31,9 +28,7 @@ impl Servers for SqlServers {
 
     #[cfg(not(feature = "sqlserver"))]
     fn by_url(&self, _: &str) -> Result<Box<dyn Server>, ServerError> {
-        Err(ServerError::new(
-            "this build has no SQL Server: `cargo build --release --features full` makes one that has it",
-        ))
+        Err(ServerError::new(super::NOT_BUILT))
     }
 
     fn advice(&self, server: &SurveyedServer, _: &Survey) -> Vec<Advice> {
@@ -47,7 +42,7 @@ mod tests {
 
     #[test]
     fn connection_strings_are_told_from_those_of_others() {
-        let is_ours = |text: &str| SqlServers.is_connection_string(text);
+        let is_ours = |text: &str| SqlServer.is_connection_string(text);
         assert!(is_ours("Server=h;Uid=a") && is_ours("DRIVER={x};Server=h") && is_ours("Data Source=tcp:h"));
         for other in ["host=db dbname=x", "shop", "", "application_name=a://b", "mssql://a@h?Server=x"] {
             assert!(!is_ours(other), "{other}");

@@ -24,6 +24,9 @@ const fn group(name: &'static str, is_filtered: bool) -> BenignGroup {
     BenignGroup { name, is_filtered }
 }
 
+/// The time in which a session of a load has no request to work on. The server does not count it; we do.
+pub const BETWEEN_REQUESTS: &str = "BETWEEN_REQUESTS";
+
 /// Wait types by name, then patterns for all others.
 #[rustfmt::skip]
 pub const WAIT_TYPES: &[WaitType] = &[
@@ -39,6 +42,7 @@ pub const WAIT_TYPES: &[WaitType] = &[
     wait("ASYNC_NETWORK_IO", Client, "sending results that the client or the network takes too slowly"),
     wait("NET_WAITFOR_PACKET", Client, "waiting for the client's next packet"),
     wait("PROXY_NETWORK_IO", Client, "waiting for the network of a proxy"),
+    wait(BETWEEN_REQUESTS, Client, "between two requests: its client had none in flight"),
     wait("CXPACKET", Other, "waiting for the other threads of a parallel query"),
     wait("RESOURCE_SEMAPHORE", Other, "waiting for a grant of memory to execute a query"),
     wait("THREADPOOL", Other, "waiting for a worker thread"),

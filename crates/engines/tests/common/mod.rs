@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -56,6 +56,30 @@ pub fn mariadb_installations() -> Vec<engines::mariadb::server::Installation> {
         println!("SKIPPED: no MariaDB server is installed");
     }
     found
+}
+
+/// The URL of a SQL Server to test on: the one that `STEELBENCH_MSSQL_URL` names, or a stand-in. Says so when there is none.
+pub fn sql_server() -> Option<String> {
+    std::env::var("STEELBENCH_MSSQL_URL").ok().or_else(|| sql_server_stand_in(&[]))
+}
+
+/// The URL of an emulator of SQL Server that has these databases, and runs until this process ends. Says so when there is
+/// none.
+pub fn sql_server_stand_in(databases: &[&str]) -> Option<String> {
+    let program = std::env::var_os("STEELBENCH_TEST_SQLSERVER").filter(|path| !path.is_empty());
+    let Some(program) = program else {
+        println!("SKIPPED: no stand-in of SQL Server is built");
+        return None;
+    };
+    let folder = folder();
+    let file = folder.path().join("port");
+    let mut command = Command::new(program);
+    command.arg(&file).args(databases).env("RUST_LOG", "off").stdin(Stdio::piped()).stderr(Stdio::null());
+    // It ends when its standard input is closed.
+    std::mem::forget(command.spawn().unwrap());
+    assert!(until(|| file.exists()), "the stand-in does not start");
+    let port = std::fs::read_to_string(file).unwrap();
+    Some(format!("mssql://sa:S3c@127.0.0.1:{port}/master?encrypt=optional"))
 }
 
 /// A running MariaDB server in a folder, with its instruments of waits on or the Performance Schema off.

@@ -18,14 +18,14 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 
-/// What our sessions call themselves, by which they are left out of what is observed.
+/// What sessions call themselves that watch, by which they are left out of what is observed.
 pub const APPLICATION: &str = "steelbench observer";
 /// How often somebody who waits looks whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a statement may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long the server may take to confirm that it has ended a statement (attention).
-const ATTENTION_S: u32 = 2;
+pub const ATTENTION_S: u32 = 2;
 /// Most bytes of an answer.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
@@ -83,6 +83,8 @@ pub struct Client {
     /// How long the server may go on once somebody has asked to stop.
     linger: Duration,
     asked: Option<Instant>,
+    /// How long a statement may take.
+    patience: Duration,
 }
 
 impl fmt::Debug for Client {
@@ -94,32 +96,73 @@ impl fmt::Debug for Client {
 impl Client {
     /// Connects and logs in. When somebody asks to stop, connecting ends at once; a statement may still take `linger`.
     pub fn connect(config: &Config, stop: &Stop, linger: Duration) -> Result<Self, Error> {
-        let failed = |what: String| Error::Connection(what);
-        let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| failed(format!("starting the driver: {error}")))?;
-        let source = data_source(config);
-        let provider = TdsConnectionProvider::new();
-        let connecting = Box::pin(provider.create_client(context(config, &source), &source, None));
-        let limit = Duration::from_secs(config.connect_timeout_s.into()) + LOOK;
-        let client = until(&runtime, connecting, limit, || stop.is_asked())?;
-        Ok(Self { runtime, client, stop: stop.clone(), linger, asked: None })
+        let runtime = runtime()?;
+        let client = connect(&runtime, config, APPLICATION, stop)?;
+        Ok(Self { runtime, client, stop: stop.clone(), linger, asked: None, patience: PATIENCE })
     }
 
-    /// The rows of the first result of a statement. One that has no columns is an error: it was not understood.
-    pub fn query(&mut self, sql: &str) -> Result<Rows, Error> {
+    /// The same with statements that may take so long.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// Lets the driver work on the connection for as long as one statement may take.
+    pub fn drive<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&mut TdsClient, ExecuteOptions<'_>) -> TdsResult<T>,
+    ) -> Result<T, Error> {
         let mut cancel = CancelHandle::new();
         cancel.set_cancel_timeout_secs(ATTENTION_S);
-        let options = ExecuteOptions::new().timeout_secs(PATIENCE.as_secs() as u32).cancel(&cancel);
+        let options = ExecuteOptions::new().timeout_secs(self.patience.as_secs() as u32).cancel(&cancel);
         let (client, stop, linger, asked) = (&mut self.client, &self.stop, self.linger, &mut self.asked);
-        let answer = answer(client, sql, options);
-        until(&self.runtime, answer, PATIENCE + Duration::from_secs(ATTENTION_S.into()), || {
+        let limit = self.patience + Duration::from_secs(ATTENTION_S.into());
+        until(&self.runtime, work(client, options), limit, || {
             if stop.is_asked() && asked.get_or_insert_with(Instant::now).elapsed() >= linger {
                 cancel.cancel();
             }
             // The driver tells the server, and waits until it has confirmed.
             false
-        })?
+        })
     }
+
+    /// Runs statements whose results nobody wants.
+    pub fn run(&mut self, sql: &str) -> Result<(), Error> {
+        self.drive(async |client, options| {
+            client.execute(sql.to_owned(), options).await?;
+            client.close_query().await
+        })
+    }
+
+    /// The first value of the first row of a statement; `None` where it is NULL, or there is no row.
+    pub fn cell(&mut self, sql: &str) -> Result<Option<String>, Error> {
+        Ok(self.query(sql)?.rows.into_iter().next().and_then(|row| row.into_iter().next()).flatten())
+    }
+
+    /// The rows of the first result of a statement. One that has no columns is an error: it was not understood.
+    pub fn query(&mut self, sql: &str) -> Result<Rows, Error> {
+        self.drive(async |client, options| answer(client, sql, options).await)?
+    }
+}
+
+/// What drives connections in one thread.
+pub fn runtime() -> Result<Runtime, Error> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| Error::Connection(format!("starting the driver: {error}")))
+}
+
+/// Connects and logs in under this name, unless somebody asks to stop.
+pub fn connect(
+    runtime: &Runtime,
+    config: &Config,
+    application: &str,
+    stop: &Stop,
+) -> Result<TdsClient, Error> {
+    let source = data_source(config);
+    let provider = TdsConnectionProvider::new();
+    let connecting = Box::pin(provider.create_client(context(config, &source, application), &source, None));
+    let limit = Duration::from_secs(config.connect_timeout_s.into()) + LOOK;
+    until(runtime, connecting, limit, || stop.is_asked())
 }
 
 /// Waits for the driver; `gives_up` is called twenty times a second.
@@ -176,7 +219,7 @@ async fn answer(
 }
 
 /// A value as text; `None` for NULL, and for types that no statement of ours asks for.
-fn text(value: ColumnValues) -> Option<String> {
+pub fn text(value: ColumnValues) -> Option<String> {
     match value {
         ColumnValues::TinyInt(number) => Some(number.to_string()),
         ColumnValues::SmallInt(number) => Some(number.to_string()),
@@ -186,6 +229,8 @@ fn text(value: ColumnValues) -> Option<String> {
         ColumnValues::Float(number) => Some(number.to_string()),
         ColumnValues::Bit(is_on) => Some(u8::from(is_on).to_string()),
         ColumnValues::String(text) => Some(decoded(text)),
+        ColumnValues::Decimal(parts) | ColumnValues::Numeric(parts) => Some(parts.to_string()),
+        ColumnValues::Uuid(uuid) => Some(uuid.to_string()),
         _ => None,
     }
 }
@@ -208,9 +253,9 @@ fn data_source(config: &Config) -> String {
 
 /// What the driver is told. A connection that is lost stays lost: one that was made anew in silence would hide a restart of
 /// the server.
-fn context(config: &Config, source: &str) -> ClientContext {
+fn context(config: &Config, source: &str, application: &str) -> ClientContext {
     let mut context = ClientContext::with_data_source(source);
-    context.application_name = APPLICATION.into();
+    context.application_name = application.into();
     context.connect_retry_count = 0;
     context.multi_subnet_failover = Some(config.multi_subnet);
     context.connect_timeout = config.connect_timeout_s;
@@ -240,7 +285,7 @@ fn context(config: &Config, source: &str) -> ClientContext {
 }
 
 /// The driver's error in our words. What servers write into their messages may hold a password.
-fn said(error: &DriverError) -> Error {
+pub fn said(error: &DriverError) -> Error {
     match error {
         DriverError::SqlServerError { diagnostics } => {
             let first = diagnostics.errors.first();

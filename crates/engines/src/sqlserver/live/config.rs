@@ -176,10 +176,7 @@ impl Config {
 
     /// The same in another environment.
     pub fn parse_in(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
-        let mut given = match text.split_once("://") {
-            Some((scheme @ ("mssql" | "sqlserver"), rest)) => url(scheme, rest)?,
-            _ => Given { values: keywords(text)? },
-        };
+        let mut given = given(text)?;
         let mut warnings = Vec::new();
         for (at, (name, _)) in given.values.iter().enumerate() {
             if WITHOUT_EFFECT.contains(&name.as_str()) {
@@ -217,6 +214,18 @@ impl Config {
             warnings,
         })
     }
+}
+
+fn given(text: &str) -> Result<Given, ConfigError> {
+    match text.split_once("://") {
+        Some((scheme @ ("mssql" | "sqlserver"), rest)) => url(scheme, rest),
+        _ => Ok(Given { values: keywords(text)? }),
+    }
+}
+
+/// Whether a URL or a connection string has a password in it.
+pub fn holds_password(text: &str) -> bool {
+    given(text).is_ok_and(|given| given.get(PASSWORD).is_some())
 }
 
 /// A keyword as it is compared: `User ID`, `user_id` and `UserId` are one.

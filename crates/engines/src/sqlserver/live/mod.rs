@@ -5,11 +5,11 @@
 //! - `reading`: counters and their differences; `sampler`, `samples`: what sessions do; `tasks`: who waits for whom
 //! - `observer`: all that together, for `steelbench waits`; `survey`: what a server is and how it is set
 
-mod client;
-mod config;
+pub(super) mod client;
+pub(super) mod config;
 mod observer;
-mod reading;
-mod rows;
+pub(super) mod reading;
+pub(super) mod rows;
 mod sampler;
 mod samples;
 mod survey;
@@ -42,14 +42,14 @@ impl Server for Config {
 
 /// What a server says that it is.
 #[derive(Debug, Clone, Default)]
-struct Identity {
+pub(super) struct Identity {
     version: String,
     edition: String,
     engine_edition: Option<i32>,
 }
 
 impl Identity {
-    fn of(client: &mut Client) -> Result<Self, ServerError> {
+    pub fn of(client: &mut Client) -> Result<Self, ServerError> {
         let rows = client.query(views::IDENTITY.sql).map_err(while_doing("asking for its version"))?;
         let row = rows.first().ok_or_else(|| ServerError::new("the server does not tell its version"))?;
         // The lines below are the build's date, copyright and operating system.
@@ -58,7 +58,7 @@ impl Identity {
     }
 
     /// `Microsoft SQL Server 2022 (RTM-CU14) (KB5038325) - 16.0.4135.4 (X64), Developer Edition (64-bit)`.
-    fn shown(&self) -> String {
+    pub fn shown(&self) -> String {
         let Self { version, edition, .. } = self;
         if edition.is_empty() { version.clone() } else { format!("{version}, {edition}") }
     }

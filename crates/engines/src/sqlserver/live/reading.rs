@@ -101,7 +101,8 @@ impl Reading {
     }
 }
 
-fn snapshot(started: &Answer, waits: &Rows) -> Snapshot {
+/// Waits as cumulative counters of a server that started then.
+pub fn snapshot(started: &Answer, waits: &Rows) -> Snapshot {
     let counters = waits.iter().filter_map(|row| {
         let counters = Counters {
             count: row.parse("waits")?,
@@ -119,7 +120,7 @@ fn snapshot(started: &Answer, waits: &Rows) -> Snapshot {
 }
 
 /// Waits of background tasks are of class idle, which the table leaves out and sums up.
-fn without_benign(mut wait: Wait) -> Wait {
+pub fn without_benign(mut wait: Wait) -> Wait {
     if WaitType::is_benign(WAIT_TYPES, &wait.wait_type, &[]) {
         wait.class = WaitClass::Idle;
     }

@@ -247,6 +247,83 @@ pub const DATABASES: View = View {
     older: Some("SELECT CAST(name AS nvarchar(128)) AS name FROM sys.databases ORDER BY name"),
 };
 
+/// How our database is marked, and what its run has changed on the server.
+pub const MARKS: View = view(
+    "sys.extended_properties",
+    "SELECT CAST(name AS nvarchar(128)) AS name, CAST(value AS nvarchar(4000)) AS value \
+     FROM [steelbench].sys.extended_properties WHERE class = 0",
+);
+
+/// The files of the database that the session is in.
+pub const OWN_FILES: View = view(
+    "sys.database_files",
+    "SELECT CAST(type AS int) AS kind, CAST(name AS nvarchar(128)) AS name, CAST(physical_name AS nvarchar(260)) AS path, \
+     CAST(size AS bigint) AS pages, CAST(growth AS bigint) AS growth_pages, CAST(is_percent_growth AS int) AS is_percent \
+     FROM sys.database_files",
+);
+
+/// Whether data files are allocated without being written (instant file initialization).
+pub const INSTANT_FILES: View = view(
+    "sys.dm_server_services",
+    "SELECT CAST(instant_file_initialization_enabled AS nvarchar(1)) AS instant FROM sys.dm_server_services \
+     WHERE servicename LIKE N'SQL Server (%'",
+);
+
+/// What the tables of the database that the session is in take.
+pub const OWN_TABLES: View = view(
+    "sys.dm_db_partition_stats",
+    "SELECT CAST(t.name AS nvarchar(128)) AS name, p.index_id AS index_id, \
+     CAST(p.in_row_data_page_count AS bigint) AS data_pages, CAST(p.used_page_count AS bigint) AS used_pages \
+     FROM sys.dm_db_partition_stats AS p JOIN sys.tables AS t ON t.object_id = p.object_id WHERE t.is_ms_shipped = 0",
+);
+
+/// How the rows of the tables are compressed.
+pub const OWN_COMPRESSION: View = view(
+    "sys.partitions",
+    "SELECT CAST(t.name AS nvarchar(128)) AS name, CAST(p.data_compression_desc AS nvarchar(60)) AS value \
+     FROM sys.partitions AS p JOIN sys.tables AS t ON t.object_id = p.object_id WHERE p.index_id < 2",
+);
+
+/// Whether inserts at the end of the tables' clustered indexes are let through in turns; from SQL Server 2019 on.
+pub const OWN_SEQUENTIAL_KEYS: View = view(
+    "sys.indexes",
+    "SELECT CAST(t.name AS nvarchar(128)) AS name, CAST(CAST(i.optimize_for_sequential_key AS int) AS nvarchar(1)) AS value \
+     FROM sys.indexes AS i JOIN sys.tables AS t ON t.object_id = i.object_id WHERE i.index_id = 1",
+);
+
+/// How our database is set: one column of its row.
+pub fn database_option(column: &str) -> String {
+    format!("SELECT CAST({column} AS nvarchar(60)) AS value FROM sys.databases WHERE name = N'steelbench'")
+}
+
+/// The waits of sessions, together; from SQL Server 2016 on.
+pub fn session_waits(sessions: &str) -> String {
+    format!(
+        "SELECT CAST(wait_type AS nvarchar(60)) AS wait_type, CAST(SUM(waiting_tasks_count) AS bigint) AS waits, \
+         CAST(SUM(wait_time_ms) AS bigint) AS wait_ms, CAST(SUM(signal_wait_time_ms) AS bigint) AS signal_ms \
+         FROM sys.dm_exec_session_wait_stats WHERE session_id IN ({sessions}) GROUP BY wait_type"
+    )
+}
+
+/// What sessions have used, together.
+pub fn session_use(sessions: &str) -> String {
+    format!(
+        "SELECT CAST(SUM(CAST(cpu_time AS bigint)) AS bigint) AS cpu_ms, CAST(SUM(reads) AS bigint) AS page_reads, \
+         CAST(SUM(logical_reads) AS bigint) AS logical_reads FROM sys.dm_exec_sessions WHERE session_id IN ({sessions})"
+    )
+}
+
+/// What was read and written in the files of our database, by their kind.
+pub const OWN_IO: View = view(
+    "sys.dm_io_virtual_file_stats",
+    "SELECT CAST(f.type_desc AS nvarchar(60)) AS kind, CAST(SUM(s.num_of_reads) AS bigint) AS reads, \
+     CAST(SUM(s.num_of_bytes_read) AS bigint) AS read_bytes, CAST(SUM(s.io_stall_read_ms) AS bigint) AS read_ms, \
+     CAST(SUM(s.num_of_writes) AS bigint) AS writes, CAST(SUM(s.num_of_bytes_written) AS bigint) AS written_bytes, \
+     CAST(SUM(s.io_stall_write_ms) AS bigint) AS write_ms \
+     FROM sys.dm_io_virtual_file_stats(DB_ID(N'steelbench'), NULL) AS s JOIN sys.master_files AS f \
+     ON f.database_id = s.database_id AND f.file_id = s.file_id GROUP BY f.type_desc",
+);
+
 /// The object that a page belongs to, from SQL Server 2019 on.
 pub fn page_owner(database: u16, file: u16, page: u32) -> String {
     format!(
@@ -323,7 +400,8 @@ mod tests {
             .relations
             .iter()
             .map(|relation| {
-                views.get(relation.as_str()).unwrap_or_else(|| panic!("{relation} is not in the catalogue"))
+                let relation = relation.trim_start_matches("[steelbench].");
+                views.get(relation).unwrap_or_else(|| panic!("{relation} is not in the catalogue"))
             })
             .collect();
         let version = |column: &String| {
@@ -352,13 +430,27 @@ mod tests {
             MACHINE,
             DATABASES,
         ];
-        for view in views.iter().chain(&counters) {
+        let own = [MARKS, OWN_FILES, OWN_TABLES, OWN_IO, OWN_COMPRESSION];
+        for view in views.iter().chain(&counters).chain(&own) {
             let (newest, oldest) = (since(view.sql), since(view.older.unwrap_or(view.sql)));
             assert!(newest <= 17, "{}", view.name);
             assert_eq!(oldest, 11, "{} in SQL Server 2012", view.name);
         }
         assert_eq!(since(COUNTERS[2].view.sql), 13, "processor time of schedulers came with 2016");
         assert_eq!(since(&page_owner(5, 1, 900)), 15);
+        assert_eq!(since(OWN_SEQUENTIAL_KEYS.sql), 15);
+        assert_eq!(
+            (since(INSTANT_FILES.sql), since(&session_waits("51, 52")), since(&session_use("51"))),
+            (13, 13, 11)
+        );
+        let options = [
+            ("recovery_model_desc", 11),
+            ("page_verify_option_desc", 11),
+            ("delayed_durability_desc", 12),
+            ("snapshot_isolation_state_desc", 11),
+            ("is_read_committed_snapshot_on", 11),
+        ];
+        assert!(options.iter().all(|(column, version)| since(&database_option(column)) == *version));
         assert_eq!(since(&format!("{TEXTS}1, -2{TEXTS_END}")), 11);
     }
 

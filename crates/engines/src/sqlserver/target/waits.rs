@@ -1,0 +1,257 @@
+//! What the sessions of a trial wait for: differences of the server's own counters of these sessions
+//! (`sys.dm_exec_session_wait_stats`), and, where it does not have those, of the whole server.
+
+use super::failed_at;
+use super::load::Sessions;
+use crate::sqlserver::BETWEEN_REQUESTS;
+use crate::sqlserver::live::Config;
+use crate::sqlserver::live::client::{Client, Error};
+use crate::sqlserver::live::reading::{Answer, ask, snapshot, without_benign};
+use crate::sqlserver::live::rows::{Row, Rows};
+use crate::sqlserver::live::views::{self, View};
+use crate::{Cancel, Collected, EngineError, EngineUse, PageUse, WaitCollector, lock};
+use observations::{Operation, TimeUse, Wait, WaitClass};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Takes the differences of the server's counters over a measurement.
+pub struct MssqlCollector {
+    config: Config,
+    sessions: Arc<Sessions>,
+    cancel: Cancel,
+    running: Option<(Client, Reading)>,
+}
+
+/// What the server has counted until a moment.
+struct Reading {
+    at: Instant,
+    in_flight_ns: u64,
+    started: Answer,
+    of_sessions: Answer,
+    of_server: Answer,
+    used: Answer,
+    files: Answer,
+}
+
+impl MssqlCollector {
+    /// A collector for the sessions of a load.
+    pub fn new(config: Config, sessions: Arc<Sessions>, cancel: Cancel) -> Self {
+        Self { config, sessions, cancel, running: None }
+    }
+
+    fn read(&self, client: &mut Client) -> Result<Reading, EngineError> {
+        let ids: Vec<String> = lock(&self.sessions.ids).iter().map(i32::to_string).collect();
+        // Nothing is NULL.
+        let ids = if ids.is_empty() { "NULL".to_owned() } else { ids.join(", ") };
+        let mut read = |view: &View| ask(client, view).map_err(failed_at("observing the server's waits"));
+        let (started, of_server) = (read(&views::STARTED)?, read(&views::WAITS)?);
+        let files = read(&views::OWN_IO)?;
+        let mut of = |name: &str, sql: &str| match client.query(sql) {
+            Err(error @ Error::Server { .. }) => {
+                Ok(Err(format!("{name}: {error}").trim_end_matches('.').to_owned()))
+            }
+            answer => answer.map(Ok).map_err(failed_at("observing the server's waits")),
+        };
+        let used = of("sys.dm_exec_sessions", &views::session_use(&ids))?;
+        let of_sessions = of("sys.dm_exec_session_wait_stats", &views::session_waits(&ids))?;
+        let in_flight_ns = self.sessions.in_flight_ns.load(Ordering::Relaxed);
+        Ok(Reading { at: Instant::now(), in_flight_ns, started, of_sessions, of_server, used, files })
+    }
+}
+
+impl WaitCollector for MssqlCollector {
+    fn start(&mut self) -> Result<(), EngineError> {
+        let connected = Client::connect(&self.config, &self.cancel.stop(), Duration::ZERO);
+        let mut client = connected.map_err(failed_at("observing the server's waits"))?;
+        client.query(views::SESSION).map_err(failed_at("preparing the connection"))?;
+        let before = self.read(&mut client)?;
+        self.running = Some((client, before));
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<Collected, EngineError> {
+        let not_started = || EngineError::failed("observing the server's waits", "nothing was started");
+        let (mut client, before) = self.running.take().ok_or_else(not_started)?;
+        let after = self.read(&mut client)?;
+        Ok(before.until(&after, lock(&self.sessions.ids).len()))
+    }
+}
+
+impl Reading {
+    /// What so many sessions waited for and used from this reading to `after`.
+    fn until(&self, after: &Self, sessions: usize) -> Collected {
+        let mut collected = Collected::default();
+        self.waits(after, &mut collected);
+        let session_s = sessions as f64 * after.at.duration_since(self.at).as_secs_f64();
+        let in_flight_s = after.in_flight_ns.saturating_sub(self.in_flight_ns) as f64 / 1e9;
+        let between_s = (session_s - in_flight_s).max(0.0);
+        let between = Wait::counted(BETWEEN_REQUESTS, WaitClass::Client, 0, between_s, 0.0);
+        collected.waits.extend(between.map(|wait| Wait { count: None, ..wait }));
+        let mut time = TimeUse { session_s, ..TimeUse::default() };
+        match (&self.used, &after.used) {
+            (Ok(before), Ok(now)) => {
+                if let Some(cpu_ms) = rise(before.first(), now.first(), "cpu_ms") {
+                    time.cpu_s = cpu_ms as f64 / 1e3;
+                } else {
+                    collected
+                        .lost
+                        .push("The processor time of the sessions: the server does not count it.".into());
+                }
+                let pages = |column| rise(before.first(), now.first(), column);
+                let pages = pages("logical_reads").zip(pages("page_reads"));
+                let pages = pages.map(|(all, reads)| PageUse { hits: all.saturating_sub(reads), reads });
+                collected.used = EngineUse { pages, ..EngineUse::default() };
+            }
+            (Err(why), _) | (_, Err(why)) => {
+                collected.lost.push(format!("The processor time of the sessions: {why}."));
+            }
+        }
+        collected.time = Some(time);
+        match (&self.files, &after.files) {
+            (Ok(before), Ok(now)) => collected.operations = operations(before, now),
+            (Err(why), _) | (_, Err(why)) => {
+                collected.lost.push(format!("Reads and writes of the database's files: {why}."));
+            }
+        }
+        collected
+    }
+
+    /// The waits of the sessions; where there is nothing about these, those of the whole server without benign ones.
+    fn waits(&self, after: &Self, collected: &mut Collected) {
+        let difference =
+            |before: &Rows, now: &Rows| snapshot(&self.started, before).delta(&snapshot(&after.started, now));
+        let own = match (&self.of_sessions, &after.of_sessions) {
+            (Ok(before), Ok(now)) => Ok(difference(before, now)),
+            (Err(why), _) | (_, Err(why)) => Err(why),
+        };
+        match own {
+            Ok(Ok(delta)) => {
+                collected.lost.extend(delta.doubtful);
+                collected.waits = delta.waits;
+            }
+            Ok(Err(error)) => collected.lost.push(format!("The waits of the sessions: {error}.")),
+            Err(why) => {
+                collected.lost.push(format!("The waits of the sessions: {why}."));
+                if let (Ok(before), Ok(now)) = (&self.of_server, &after.of_server)
+                    && let Ok(delta) = difference(before, now)
+                {
+                    let all = delta.waits.into_iter().map(without_benign);
+                    collected.waits = all.filter(|wait| wait.class != WaitClass::Idle).collect();
+                    let whose = "What is shown in their place are the waits of all sessions of the server \
+                                 (sys.dm_os_wait_stats) without benign ones, also of those that are not of this load.";
+                    collected.lost.push(whose.to_owned());
+                }
+            }
+        }
+    }
+}
+
+/// By how much a counter has risen.
+fn rise(before: Option<Row<'_>>, now: Option<Row<'_>>, column: &str) -> Option<u64> {
+    now?.parse::<u64>(column)?.checked_sub(before?.parse(column)?)
+}
+
+/// Reads and writes of data files and of the log.
+fn operations(before: &Rows, now: &Rows) -> Vec<Operation> {
+    let mut operations = Vec::new();
+    for row in now.iter() {
+        let kind = row.text("kind");
+        let then = before.iter().find(|old| old.get("kind") == Some(&kind));
+        let of = |column| rise(then, Some(row), column).unwrap_or(0);
+        let prefix = if kind == "LOG" { "LOG" } else { "DATA" };
+        for (what, columns) in
+            [("READ", ["reads", "read_bytes", "read_ms"]), ("WRITE", ["writes", "written_bytes", "write_ms"])]
+        {
+            let [count, bytes, ms] = columns.map(of);
+            let wall_s = ms as f64 / 1e3;
+            operations.push(Operation { name: format!("{prefix}_{what}"), count, bytes, wall_s });
+        }
+    }
+    operations.retain(|operation| operation.count > 0);
+    operations
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "figures that are exact in binary")]
+mod tests {
+    use super::*;
+    use crate::sqlserver::live::reading::tests::rows;
+
+    const WAITS: &str = "wait_type | waits | wait_ms | signal_ms\n";
+
+    fn reading(at: Instant, seconds: u64, of_sessions: Answer, cpu_ms: &str) -> Reading {
+        let files = "kind | reads | read_bytes | read_ms | writes | written_bytes | write_ms\n";
+        let files =
+            format!("{files}LOG | 0 | 0 | 0 | {} | {} | {}", seconds * 10, seconds << 20, seconds * 500);
+        Reading {
+            at: at + Duration::from_secs(seconds),
+            in_flight_ns: seconds * 3_000_000_000,
+            started: Ok(rows("started\nA")),
+            of_sessions,
+            of_server: Ok(rows(&format!(
+                "{WAITS}LAZYWRITER_SLEEP | {seconds} | {0} | 0\nPAGELATCH_UP | {seconds} | {0} | 0",
+                seconds * 250
+            ))),
+            used: Ok(rows(&format!(
+                "cpu_ms | page_reads | logical_reads\n{cpu_ms} | 1 | {}",
+                seconds * 8 + 1
+            ))),
+            files: Ok(rows(&files)),
+        }
+    }
+
+    fn seconds(waits: &[Wait], name: &str) -> f64 {
+        waits.iter().filter(|wait| wait.wait_type == name).map(Wait::wait_s).sum()
+    }
+
+    /// 4 sessions for 8 s, of which they had requests in flight for 24 s: 12 s of waits for the log, 2 s on a processor.
+    #[test]
+    fn waits_processor_time_and_the_time_between_requests_are_those_of_the_sessions() {
+        let now = Instant::now();
+        let before = reading(now, 0, Ok(rows(&format!("{WAITS}SOS_WORK_DISPATCHER | 1 | 5 | 0"))), "1000");
+        let waits = format!("{WAITS}SOS_WORK_DISPATCHER | 3 | 1505 | 0\nWRITELOG | 40 | 12000 | 2000");
+        let collected = before.until(&reading(now, 8, Ok(rows(&waits)), "3000"), 4);
+        assert_eq!(
+            (seconds(&collected.waits, "WRITELOG"), seconds(&collected.waits, BETWEEN_REQUESTS)),
+            (12.0, 8.0)
+        );
+        assert_eq!(
+            seconds(&collected.waits, "SOS_WORK_DISPATCHER"),
+            1.5,
+            "waits of our own are never left out"
+        );
+        let time = collected.time.unwrap();
+        assert_eq!((time.session_s, time.cpu_s), (32.0, 2.0));
+        assert_eq!(collected.used.pages, Some(PageUse { hits: 64, reads: 0 }));
+        let [log] = &collected.operations[..] else { panic!("{:?}", collected.operations) };
+        assert_eq!((&*log.name, log.count, log.bytes, log.wall_s), ("LOG_WRITE", 80, 8 << 20, 4.0));
+        assert!(collected.lost.is_empty(), "{:?}", collected.lost);
+    }
+
+    #[test]
+    fn without_waits_of_sessions_those_of_the_server_are_told_as_such() {
+        let (now, missing) =
+            (Instant::now(), || Err("sys.dm_exec_session_wait_stats: error 208: no".to_owned()));
+        let collected = reading(now, 0, missing(), "-").until(&reading(now, 8, missing(), "-"), 4);
+        assert_eq!(
+            (seconds(&collected.waits, "PAGELATCH_UP"), seconds(&collected.waits, "LAZYWRITER_SLEEP")),
+            (2.0, 0.0)
+        );
+        assert!(
+            collected.lost[0].contains("error 208")
+                && collected.lost[1].contains("all sessions of the server")
+        );
+        assert!(collected.lost[2].contains("does not count it"), "{:?}", collected.lost);
+        assert_eq!(collected.time.unwrap().cpu_s, 0.0);
+    }
+
+    #[test]
+    fn a_session_that_was_replaced_claims_nothing() {
+        let now = Instant::now();
+        let of = |waits: u32| Ok(rows(&format!("{WAITS}WRITELOG | {waits} | 10 | 0")));
+        let collected = reading(now, 0, of(9), "1").until(&reading(now, 8, of(3), "2"), 4);
+        assert_eq!(seconds(&collected.waits, "WRITELOG"), 0.0);
+        assert!(collected.lost[0].contains("were reset between the snapshots"), "{:?}", collected.lost);
+    }
+}

@@ -1,0 +1,183 @@
+//! Experiments on SQL Server from file to report: the built program against a stand-in that executes T-SQL, and against
+//! Microsoft's mock server where it has to be cancelled.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod common;
+mod servers;
+
+use common::{Lab, end, signal, wait_until};
+use mssql_mock_tds::MockTdsServer;
+use mssql_mock_tds::query_response::{ColumnDefinition, ColumnValue, QueryResponse, Row, SqlDataType};
+use servers::installed::sql_server_stand_in;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// A lab whose experiments are on the server of this URL; the password comes from the environment.
+struct OnServer {
+    lab: Lab,
+    url: String,
+}
+
+impl OnServer {
+    fn new(url: &str) -> Self {
+        Self { lab: Lab::new(), url: url.replace(":S3c@", "@") }
+    }
+
+    fn write(&self, target: &str, workload: &str, more: &str) {
+        let text = format!(
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlserver\"\nurl = \"{}\"\n{target}\n[workload]\n{workload}\n\
+             [repeats]\nblocks = 1\n{more}",
+            self.url
+        );
+        self.lab.write("e.toml", &text);
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.lab.command(arguments);
+        command.env("SQLCMDPASSWORD", "S3c");
+        command
+    }
+
+    fn run(&self, code: i32) -> common::Ended {
+        let output = self.command(&["run", "e.toml", "--fresh"]).output().unwrap();
+        let ended = common::Ended::from(output).expect(code);
+        assert!(!ended.stdout.contains("S3c") && !ended.stderr.contains("S3c"), "{ended:#?}");
+        ended
+    }
+
+    fn start(&self) -> Child {
+        let mut command = self.command(&["run", "e.toml", "--fresh"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// What the server has for a setting.
+    fn setting(&self, name: &str) -> String {
+        let url = &self.url;
+        let output = self.command(&["survey", "--server", url, "--volume", "/", "--json"]).output().unwrap();
+        let survey: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let settings = survey["servers"][0]["settings"].as_array().unwrap();
+        let found = settings.iter().find(|setting| setting["name"] == name);
+        found.unwrap_or_else(|| panic!("{survey:#}"))["value"].as_str().unwrap().to_owned()
+    }
+}
+
+const INSERTS: &str = "probe = \"insert\"\nconnections = 3\nrows = 60\nrows_per_transaction = 5";
+
+#[test]
+fn an_insert_experiment_runs_from_the_file_to_the_report() {
+    let Some(url) = sql_server_stand_in(&[]) else { return };
+    let on = OnServer::new(&url);
+    on.write(
+        "data_size = \"256 MiB\"\nlog_size = \"16 MiB\"\nrecovery = \"simple\"",
+        INSERTS,
+        "[factors]\n\"target.data_files\" = [1, 8]\n\"workload.method\" = [\"statements\", \"pipelined\", \"copy\"]\n",
+    );
+    let ended = on.run(0);
+    let statuses = on.lab.rows("t", "SELECT status, count(*) FROM trials GROUP BY status");
+    assert_eq!(statuses, ["done|6"], "{ended:#?}");
+    for shown in ["data_files=8", "pipelined", "rows/s"] {
+        assert!(ended.stdout.contains(shown) || ended.stderr.contains(shown), "{shown}: {ended:#?}");
+    }
+    // The emulator counts no waits: that is told, and nothing is made up.
+    let warnings = on.lab.rows("t", "SELECT DISTINCT detail FROM warnings ORDER BY detail").join("\n");
+    assert!(warnings.contains("sys.dm_exec_session_wait_stats: error 208"), "{warnings}");
+}
+
+#[test]
+fn scripts_scans_lookups_and_updates_run() {
+    let Some(url) = sql_server_stand_in(&[]) else { return };
+    let on = OnServer::new(&url);
+    for workload in [
+        "probe = \"script\"\nbuiltin = \"oltp_read_write\"\ntable_size = 100\nmax_tries = 10\nconnections = 2\ntransactions = 20",
+        "probe = \"scan\"\nrows = 500\nconnections = 1\nscans = 2",
+        "probe = \"lookup\"\nrows = 500\nconnections = 2\nlookups = 40",
+        "probe = \"update\"\nrows = 500\nconnections = 2\nupdates = 40",
+    ] {
+        on.write("", workload, "");
+        let ended = on.run(0);
+        assert_eq!(
+            on.lab.rows("t", "SELECT DISTINCT status FROM trials"),
+            ["done"],
+            "{workload}: {ended:#?}"
+        );
+    }
+}
+
+/// The next run on the server puts back what a killed one has changed there, and drops its database.
+#[test]
+fn what_a_killed_run_has_left_is_put_back_by_the_next_one() {
+    let Some(url) = sql_server_stand_in(&[]) else { return };
+    let on = OnServer::new(&url);
+    let degree = || on.setting("max degree of parallelism");
+    assert_eq!(degree(), "8");
+    let endless = "probe = \"insert\"\nconnections = 2\nduration = \"10 min\"\nrows_per_transaction = 5";
+    let changes = "settings = { max_degree_of_parallelism = 3, cost_threshold_for_parallelism = 50 }";
+    on.write(changes, endless, "");
+    on.run(2).says("target.allow_server_settings");
+    on.write(&format!("{changes}\nallow_server_settings = true"), endless, "");
+    let mut child = on.start();
+    wait_until("the setting is changed", || degree() == "3");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    on.write("", INSERTS, "");
+    on.run(0);
+    assert_eq!((degree(), on.setting("cost threshold for parallelism")), ("8".into(), "5".into()));
+    // A run that ends puts it back itself.
+    on.write(&format!("{changes}\nallow_server_settings = true"), INSERTS, "");
+    on.run(0);
+    assert_eq!(degree(), "8");
+}
+
+#[test]
+fn a_database_of_somebody_else_stops_the_run() {
+    let Some(url) = sql_server_stand_in(&["steelbench"]) else { return };
+    let on = OnServer::new(&url);
+    on.write("", INSERTS, "");
+    on.run(1).says("Steelbench did not make, and it is not touched");
+}
+
+fn cell(name: &str, value: i64) -> QueryResponse {
+    let column = ColumnDefinition::new(name.to_owned(), SqlDataType::BigInt);
+    QueryResponse::new(vec![column], vec![Row::new(vec![ColumnValue::BigInt(value)])])
+}
+
+/// A statement that takes an hour is cancelled by attention when somebody presses Ctrl-C.
+#[test]
+fn ctrl_c_cancels_what_the_server_works_on() {
+    let lab = Lab::new();
+    let runtime = Runtime::new().unwrap();
+    let server = runtime.block_on(MockTdsServer::new("127.0.0.1:0")).unwrap();
+    let (registry, port) = (server.query_registry(), server.local_addr().port());
+    let connections = server.connection_store();
+    let answer = |sql: &str, response| registry.blocking_lock().register(sql, response);
+    answer("SELECT CAST(@@MAX_CONNECTIONS AS int) AS most", cell("most", 100));
+    for (class, permission) in
+        [("N'master', N'DATABASE'", "CREATE DATABASE"), ("NULL, NULL", "CREATE ANY DATABASE")]
+    {
+        let sql = format!("SELECT CAST(HAS_PERMS_BY_NAME({class}, N'{permission}') AS int) AS may");
+        answer(&sql, cell("may", 1));
+    }
+    let nothing = QueryResponse::new(
+        vec![ColumnDefinition::new("id".to_owned(), SqlDataType::NVarCharMax)],
+        vec![Row::new(vec![ColumnValue::NVarCharMaxNull])],
+    );
+    answer("SELECT CAST(DB_ID(N'steelbench') AS int) AS id", nothing);
+    answer(
+        "DECLARE @got int; EXEC @got = sp_getapplock @Resource = N'steelbench', @LockMode = N'Exclusive', \
+         @LockOwner = N'Session', @LockTimeout = 20000; SELECT @got AS got",
+        cell("got", 0).with_delay(Duration::from_secs(3600)),
+    );
+    let url = format!("mssql://sa@127.0.0.1:{port}/master?encrypt=optional");
+    runtime.spawn(server.run());
+    let on = OnServer { lab, url };
+    on.write("", INSERTS, "");
+    let before = connections.blocking_lock().count();
+    let child = on.start();
+    // That of the version, of the checks, and of the trial.
+    wait_until("the trial has connected", || connections.blocking_lock().count() >= before + 3);
+    std::thread::sleep(Duration::from_millis(300));
+    signal(&child, libc::SIGINT);
+    let ended = end(child).expect(130);
+    assert!(!ended.stderr.contains("S3c"), "{ended:#?}");
+}
