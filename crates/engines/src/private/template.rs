@@ -237,18 +237,20 @@ mod tests {
             is_filled: false,
             reclaim: |_| Ok(()),
         };
+        let ended = cache.join("ended");
         let killed = Template::find_or_make(&recipe, &Cancel::new(), |unfinished| {
             let mut script = command(Path::new("/bin/sh"));
-            let writes = "for i in $(seq 60); do mkdir -p \"$0\"; : > \"$0/$i\"; sleep 0.02; done";
+            let writes =
+                "for i in $(seq 60); do mkdir -p \"$0\"; : > \"$0/$i\"; sleep 0.02; done; : > \"$1\"";
             script.arg("-c").arg(format!("({writes}) > /dev/null 2>&1 & exit 3"));
-            script.arg(unfinished.folder.join("data"));
+            script.arg(unfinished.folder.join("data")).arg(&ended);
             let output = unfinished.run(script)?;
             Err(EngineError::failed("the script", output.status.to_string()))
         });
         assert!(killed.unwrap_err().to_string().contains("exit status: 3"));
         let make = |unfinished: &Unfinished<'_>| account.make_folder(&unfinished.folder.join("data"));
         let made = Template::find_or_make(&recipe, &Cancel::new(), make).unwrap();
-        assert!(made.is_new && made.data.read_dir().unwrap().next().is_none());
+        assert!(ended.exists() && made.is_new && made.data.read_dir().unwrap().next().is_none());
         // Whoever copies it holds the lock.
         drop(made);
         assert!(!Template::find_or_make(&recipe, &Cancel::new(), |_| unreachable!()).unwrap().is_new);
