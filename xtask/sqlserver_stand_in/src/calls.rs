@@ -8,6 +8,7 @@
 
 use std::io::{self, Error, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::thread::Builder;
 
 const BATCH: u8 = 1;
 const RPC: u8 = 3;
@@ -31,17 +32,17 @@ const SP_PREPEXEC: u16 = 13;
 /// Serves connections, each by two threads.
 pub fn serve(listener: &TcpListener, emulator: u16) {
     for client in listener.incoming().flatten() {
-        std::thread::spawn(move || -> io::Result<()> {
+        let served = Builder::new().spawn(move || -> io::Result<()> {
             let server = TcpStream::connect(("127.0.0.1", emulator))?;
             let (mut answers, mut back) = (server.try_clone()?, client.try_clone()?);
             for stream in [&client, &server] {
                 stream.set_nodelay(true)?;
             }
-            std::thread::spawn(move || {
+            Builder::new().spawn(move || {
                 let _ = without_encryption(&mut answers, &mut back);
                 let _ = io::copy(&mut answers, &mut back);
                 let _ = back.shutdown(Shutdown::Both);
-            });
+            })?;
             let ended = forward(&client, &server);
             if let Err(error) = &ended
                 && error.kind() == ErrorKind::InvalidData
@@ -51,6 +52,9 @@ pub fn serve(listener: &TcpListener, emulator: u16) {
             let _ = server.shutdown(Shutdown::Both);
             ended
         });
+        if let Err(error) = served {
+            eprintln!("a connection is not served: {error}");
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod server;
 use iridium_server::{ServerConfig, TdsServer};
 use std::io::Read as _;
 use std::net::TcpListener;
+use std::thread::Builder;
 
 /// The login that is let in.
 const USER: &str = "sa";
@@ -22,10 +23,10 @@ const PASSWORD: &str = "S3c";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let file = std::env::args().nth(1).ok_or("usage: sqlserver_stand_in PORT_FILE")?;
-    std::thread::spawn(|| {
+    Builder::new().spawn(|| {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         std::process::exit(0);
-    });
+    })?;
     // A session that waits for a lock keeps its thread.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(64).enable_all().build()?;
     runtime.block_on(async {
@@ -38,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let new = format!("{file}.new");
         std::fs::write(&new, listener.local_addr()?.port().to_string())?;
         std::fs::rename(&new, &file)?;
-        std::thread::spawn(move || calls::serve(&listener, emulator));
+        Builder::new().spawn(move || calls::serve(&listener, emulator))?;
         server.run().await
     })
 }
