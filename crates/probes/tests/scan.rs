@@ -585,7 +585,8 @@ fn sort_orders_are_stored_as_they_are_asked_for() {
                 let advised = ordered(own, format, "advise");
                 // Where two orders take the same, how full the last block is decides.
                 assert!(advised.0 <= none.0 + 262_144.0, "{advised:?} {none:?}");
-                assert!(advised.1 <= by_day.1, "{advised:?} {by_day:?}");
+                // Each trial predicts from a sample that it has stored itself.
+                assert!(advised.1 <= 1.1 * by_day.1, "{advised:?} {by_day:?}");
             }
         }
     }

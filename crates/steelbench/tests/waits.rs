@@ -110,7 +110,7 @@ fn a_capture_stands_for_its_server_and_holds_no_statement_unless_asked() {
                 .shows(&format!("pid {waiter} (shop, user "))
                 .shows(&format!("SELECT pg_terminate_backend({holder}) rolls it back."));
             let merged = lab.steelbench(&["survey", "merge", "c.json"]).expect(0);
-            merged.shows("shared buffers").shows("host=");
+            merged.shows("shared_buffers").shows("host=");
             let asked = ["capture", url, "--seconds", "1", "--output", "c.json", "--statements"];
             lab.steelbench(&asked).expect(0);
             assert!(lab.read("c.json").contains("UPDATE stock SET a = a + ?"), "{}", lab.read("c.json"));

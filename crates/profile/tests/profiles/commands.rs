@@ -10,7 +10,8 @@ fn two_functions_share_the_time_three_to_one() {
     let Some(profile) = profile_of(command(&burn(), "three_to_one", 3000), 250) else { return };
     let (three, one) = (own(&profile, "burn::burn_three"), own(&profile, "burn::burn_one"));
     assert_share(three, three + one, 0.75);
-    assert!(three + one > profile.samples() * 9 / 10, "{profile:#?}");
+    // On a busy machine a part of the time is the kernel's.
+    assert!(three + one > profile.samples() * 3 / 4, "{profile:#?}");
     // One thread that never waits cannot have more processor time than time.
     assert!(profile.seconds(profile.samples()) <= profile.elapsed_s * 1.02, "{profile:#?}");
     assert_eq!((profile.threads, profile.lost, profile.hz.to_bits()), (1, 0, 250.0_f64.to_bits()));
