@@ -371,6 +371,21 @@ fn crafted_results_files_harm_neither_themselves_nor_others() {
 }
 
 /// Open connections that say nothing take all descriptors of the server; whoever comes then waits until their time is over.
+/// More configurations than the experiment in the same file has.
+#[test]
+fn trials_of_what_the_experiment_does_not_have_are_shown() {
+    let lab = recorded();
+    lab.results("t")
+        .execute_batch(
+            "INSERT INTO configurations SELECT max(id) + 1, run, max(position) + 1, 'other', 'other' FROM configurations;
+             UPDATE trials SET configuration = (SELECT max(id) FROM configurations) WHERE block = 1",
+        )
+        .unwrap();
+    let server = Server::start(&lab, &[]);
+    assert!(server.page("/").contains("/run?file=t"));
+    assert!(server.page("/run?file=t").contains("other"));
+}
+
 #[test]
 fn silent_visitors_do_not_keep_others_out() {
     let lab = recorded();

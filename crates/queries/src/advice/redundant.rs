@@ -135,11 +135,9 @@ fn said(
     };
     let price = match how {
         Cover::Same => "None that is known.".to_owned(),
-        Cover::Prefix => format!(
-            "Who reads it reads the other instead, which is larger ({} instead of {}).",
-            size(other),
-            size(index)
-        ),
+        Cover::Prefix => {
+            format!("Who reads it reads the other instead: {} in place of {}.", size(other), size(index))
+        }
         Cover::Included => {
             "Who reads only from this index has to fetch rows from the table until the other carries its \
                             columns."
