@@ -7,6 +7,7 @@ use crate::settings::has_probe;
 pub use operators::change;
 use operators::operators;
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// The plans of a statement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -57,6 +58,8 @@ impl Summary<'_> {
     /// probe keeps as plans are orders of rows.
     pub fn plans(&self) -> Vec<StatementPlans> {
         let mut all: Vec<StatementPlans> = Vec::new();
+        // Most trials have the plan of another one: each text is read once.
+        let mut read: HashMap<&str, Vec<String>> = HashMap::new();
         for row in &self.configurations {
             if has_probe(&self.recording.configurations[row.index], "sort-order") {
                 continue;
@@ -70,15 +73,15 @@ impl Summary<'_> {
                     all.len() - 1
                 });
                 let plans = &mut all[at].plans;
-                let operators = operators(&plan.text);
+                let operators = read.entry(&plan.hash).or_insert_with(|| operators(&plan.text));
                 let is_same = |own: &PlanRow| {
                     own.reason == plan.reason
-                        && (own.hash == plan.hash || is_ours && own.operators == operators)
+                        && (own.hash == plan.hash || is_ours && own.operators == *operators)
                 };
                 let at = plans.iter().position(is_same).unwrap_or_else(|| {
                     plans.push(PlanRow {
                         hash: plan.hash.clone(),
-                        operators,
+                        operators: operators.clone(),
                         text: plan.text.clone(),
                         reason: plan.reason.clone(),
                         configurations: Vec::new(),

@@ -9,10 +9,6 @@ const TIME_MAX: Duration = Duration::from_secs(10);
 /// Milliseconds that a server may take to plan one statement.
 pub(crate) const STATEMENT_MS_MAX: u64 = 5_000;
 
-/// Statements that have plans; others are not sent to be explained.
-const PLANNED: [&str; 9] =
-    ["SELECT", "WITH", "VALUES", "TABLE", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE"];
-
 /// A statement that is to be explained.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
@@ -49,7 +45,7 @@ pub(crate) fn each(
     let started = Instant::now();
     let one = |own: &Asked| {
         let verb = first_word(own.statement.texts.first().map_or("", String::as_str)).to_ascii_uppercase();
-        if !PLANNED.contains(&verb.as_str()) {
+        if !plans::VERBS.contains(&verb.as_str()) {
             return Err(format!("{verb} has no plan"));
         }
         if started.elapsed() > TIME_MAX {

@@ -1,7 +1,9 @@
 //! What a server counts of its statements and indexes, and the plans that it makes for them.
 
-use crate::ServerError;
-use queries::{Advice, Hypothetical, Snapshot};
+use crate::{ServerError, Stop};
+use plans::Plan;
+use queries::{Advice, Hypothetical, Origin, Snapshot, Statement, StatementPlan};
+use std::time::{Duration, Instant};
 
 /// Reads the statistics of a server's statements, tables and indexes. Changes nothing on it, and runs none of the statements.
 pub trait QueryReader {
@@ -38,7 +40,39 @@ pub(crate) const TEXT_MAX: usize = observations::statement::TEXT_MAX;
 /// Stands in each statement of ours, by which we leave them out.
 pub(crate) const MARK: &str = "steelbench_queries";
 
-/// Why a statement that only commands has no plan.
-pub(crate) const NO_PLAN: &str = "a command, which has no plan";
-/// Why a statement beyond the limit has none.
-pub(crate) const BEYOND_LIMIT: &str = "not asked for: see --plans";
+/// Time for all plans together. The planner needs milliseconds for one; joins of many tables take seconds.
+const TIME_MAX: Duration = Duration::from_secs(30);
+
+/// Has so many plans made for the statements, in their order, as long as there is time. Why one has none is said of it.
+pub(crate) fn explain_each(
+    statements: &mut [Statement],
+    plans: usize,
+    stop: &Stop,
+    mut explain: impl FnMut(&Statement) -> Result<(Origin, Plan), String>,
+) {
+    let (begun, mut made) = (Instant::now(), 0);
+    for statement in statements {
+        let found = if !statement.can_be_explained() {
+            Err("a command, which has no plan".to_owned())
+        } else if made == plans {
+            Err("not asked for: see --plans".to_owned())
+        } else if begun.elapsed() > TIME_MAX || stop.is_asked() {
+            Err("there was no time left for plans".to_owned())
+        } else {
+            explain(statement)
+        };
+        match found {
+            Ok((origin, plan)) => {
+                made += 1;
+                statement.plans.push(StatementPlan { origin, runs: 0, plan });
+            }
+            Err(why) => statement.not_explained = Some(why),
+        }
+    }
+}
+
+/// The plan in what EXPLAIN returned.
+pub(crate) fn read_plan(json: &str) -> Result<Plan, String> {
+    let read = plans::read(json.as_bytes()).map_err(|error| error.to_string())?;
+    read.into_iter().next().and_then(|one| one.plan).ok_or_else(|| "the server returned no plan".into())
+}

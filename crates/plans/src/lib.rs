@@ -27,3 +27,7 @@ pub use model::{
     Warning,
 };
 pub use remarks::{Remark, remarks};
+
+/// The words that statements begin with which have plans, in capitals.
+pub const VERBS: [&str; 9] =
+    ["SELECT", "WITH", "VALUES", "TABLE", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE"];

@@ -53,6 +53,11 @@ pub fn index_uses(snapshot: &Snapshot) -> Vec<IndexUse> {
     uses.into_iter().collect()
 }
 
+/// The statements of which plans use this index of this table.
+pub fn statements_of(uses: &[IndexUse], table: usize, index: usize) -> Vec<usize> {
+    uses.iter().filter(|one| (one.table, one.index) == (table, index)).map(|one| one.statement).collect()
+}
+
 /// A scan of an index for its entries alone names only the index.
 fn index_at(snapshot: &Snapshot, database: &str, object: &plans::Object) -> Option<(usize, usize)> {
     let name = object.index.as_deref()?;
@@ -72,7 +77,8 @@ pub fn table_scans(snapshot: &Snapshot) -> Vec<TableScan> {
     let mut scans = Vec::new();
     for (statement, one) in snapshot.statements.iter().enumerate() {
         for found in &one.plans {
-            for (at, (_, operator)) in found.plan.operators().iter().enumerate() {
+            let operators = found.plan.operators();
+            for (at, (_, operator)) in operators.iter().enumerate() {
                 if operator.kind != Kind::TableScan || operator.access != Some(Access::Scan) {
                     continue;
                 }
@@ -85,7 +91,7 @@ pub fn table_scans(snapshot: &Snapshot) -> Vec<TableScan> {
                     .collect();
                 let table = snapshot.table_at(&one.database, &object.schema, &object.table);
                 if let Some(table) = table.filter(|_| !conditions.is_empty()) {
-                    let processes = processes(&found.plan, at);
+                    let processes = processes(&operators, at);
                     scans.push(TableScan {
                         table,
                         statement,
@@ -102,8 +108,7 @@ pub fn table_scans(snapshot: &Snapshot) -> Vec<TableScan> {
 
 /// What the planner has divided the rows of a parallel scan by: the workers, and what the leader finds time for
 /// (`get_parallel_divisor` of PostgreSQL). A recorded run has the rows of all already.
-fn processes(plan: &plans::Plan, at: usize) -> f64 {
-    let operators = plan.operators();
+fn processes(operators: &[(usize, &Operator)], at: usize) -> f64 {
     let (mut depth, operator) = operators[at];
     if !operator.is_parallel || operator.executions.is_some() {
         return 1.0;

@@ -102,11 +102,10 @@ impl Statement {
         let text = self.text.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
         let word: String =
             text.chars().take_while(char::is_ascii_alphabetic).collect::<String>().to_ascii_uppercase();
-        ["SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "VALUES", "TABLE", "REPLACE"]
-            .contains(&word.as_str())
+        plans::VERBS.contains(&word.as_str())
     }
 
-    /// Whether it only reads one row or a few, by its text: a query with a condition.
+    /// Whether it only reads, by its text.
     pub(crate) fn is_query(&self) -> bool {
         self.text.trim_start().get(..6).is_some_and(|word| word.eq_ignore_ascii_case("select"))
     }

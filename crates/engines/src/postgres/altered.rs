@@ -1,7 +1,6 @@
 //! Settings of a server by URL that no session may set, where the user permits it: `ALTER SYSTEM`, a reload or the
-//! user's own command for a restart. What `postgresql.auto.conf` held is written to a record in our folder for what is kept
-//! before anything is changed, and put back from it: when the run ends, or by the next run on that server after a kill,
-//! whatever its experiment and its results file.
+//! user's own command for a restart. What `postgresql.auto.conf` held is recorded before anything is changed, and put back
+//! ([`crate::altered`]).
 
 use super::admin::take_again;
 use super::host::patient;

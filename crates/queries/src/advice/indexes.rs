@@ -1,6 +1,7 @@
 //! Indexes that are not used or hardly, that failed to be built, and that are larger than they need to be.
 
 use super::{Advice, AdviceKind, Certainty, numbers};
+use crate::cross::statements_of;
 use crate::{Index, IndexUse, Snapshot, Table};
 use observations::number::{bytes, count, percent, plural};
 
@@ -31,11 +32,7 @@ pub fn of_use(
             if !may_go || foreign_key(table, index).is_some() {
                 continue;
             }
-            let used: Vec<usize> = uses
-                .iter()
-                .filter(|one| (one.table, one.index) == (at, number))
-                .map(|one| one.statement)
-                .collect();
+            let used = statements_of(uses, at, number);
             let found = index.scans.and_then(|scans| unused(snapshot, table, index, scans, &used));
             all.extend(found.map(|found| Advice { table: Some(at), index: Some(number), ..found }));
         }
@@ -104,7 +101,7 @@ fn careful(is_short: bool) -> String {
     )
 }
 
-/// `since 2026-11-01 (20.3 days)`
+/// `in 20 days`
 fn since(from_ms: Option<i64>, to_ms: i64) -> String {
     let Some(from) = from_ms else { return "since the counters began".into() };
     let seconds = ((to_ms - from).max(0) as f64) / 1e3;

@@ -2,6 +2,7 @@
 
 use super::indexes::{drop_statement, foreign_key, label};
 use super::{Advice, AdviceKind, Certainty, numbers};
+use crate::cross::statements_of;
 use crate::{Index, IndexUse, Key, Snapshot, Table};
 use observations::number::{bytes, count};
 
@@ -35,11 +36,7 @@ pub fn redundant(snapshot: &Snapshot, uses: &[IndexUse]) -> Vec<Advice> {
                 .min_by_key(|(how, other)| (*how as u8, other.keys.len()));
             let Some((how, other)) = found else { continue };
             gone.push(number);
-            let used: Vec<usize> = uses
-                .iter()
-                .filter(|one| (one.table, one.index) == (at, number))
-                .map(|one| one.statement)
-                .collect();
+            let used = statements_of(uses, at, number);
             all.push(Advice {
                 table: Some(at),
                 index: Some(number),

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::query_reader::MARK;
-use mysqlclient::Error;
+use mysqlclient::{Error, quote_identifier};
 use observations::Unread;
 use queries::{ForeignKey, Index, Key, Snapshot, Table};
 use std::collections::HashMap;
@@ -66,7 +66,7 @@ impl Reader {
              WHERE table_type = 'BASE TABLE' AND table_schema IN {names} ORDER BY 1, 2"
         ))?;
         let table = |[database, name, rows, bytes]: [String; 4]| Table {
-            quoted: format!("{}.{}", quoted(&database), quoted(&name)),
+            quoted: format!("{}.{}", quote_identifier(&database), quote_identifier(&name)),
             rows: rows.parse().ok(),
             bytes: bytes.parse().ok(),
             database,
@@ -85,7 +85,7 @@ impl Reader {
             let Some(table) = places.get(&(schema, table)).map(|at| &mut tables[*at]) else { continue };
             if table.indexes.last().is_none_or(|last| last.name != name) {
                 table.indexes.push(Index {
-                    quoted: quoted(&name),
+                    quoted: quote_identifier(&name),
                     method: method.to_ascii_lowercase(),
                     is_unique: non_unique == "0",
                     is_needed: name == "PRIMARY",
@@ -192,8 +192,4 @@ impl Reader {
         }
         Ok(None)
     }
-}
-
-fn quoted(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
 }

@@ -7,49 +7,23 @@
 //! (<https://www.postgresql.org/docs/current/sql-prepare.html>).
 
 use super::Reader;
-use crate::query_reader::{BEYOND_LIMIT, MARK, NO_PLAN};
+use crate::query_reader::{MARK, explain_each, read_plan};
 use pgclient::{Client, Error};
 use plans::Plan;
-use queries::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
-use std::time::{Duration, Instant};
-
-/// Time for all plans together. The planner needs milliseconds for one; joins of many tables take seconds.
-const TIME_MAX: Duration = Duration::from_secs(30);
+use queries::{Advice, Hypothetical, Origin, Snapshot};
 
 /// Makes a plan for each statement that can have one, in their order.
 pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
-    let begun = Instant::now();
-    let mut made = 0;
-    for statement in &mut snapshot.statements {
-        if !statement.can_be_explained() {
-            statement.not_explained = Some(NO_PLAN.into());
-            continue;
-        }
-        if made == reader.limits.plans {
-            statement.not_explained = Some(BEYOND_LIMIT.into());
-            continue;
-        }
-        if begun.elapsed() > TIME_MAX || reader.stop.is_asked() {
-            statement.not_explained = Some("there was no time left for plans".into());
-            continue;
-        }
+    let (plans, stop) = (reader.limits.plans, reader.stop.clone());
+    explain_each(&mut snapshot.statements, plans, &stop, |statement| {
         let seen = reader.running.get(&statement.digest).filter(|text| !text.contains('$')).cloned();
-        let database = statement.database.clone();
-        let found = reader.client(&database).map_err(|error| error.to_string()).and_then(|client| {
-            let generic = plan(client, &statement.text).map(|plan| (Origin::Generic, plan));
-            generic.or_else(|why| {
-                let seen = seen.and_then(|text| plan(client, &text).ok()).ok_or(why)?;
-                Ok((Origin::Sample, seen))
-            })
-        });
-        match found {
-            Ok((origin, plan)) => {
-                made += 1;
-                statement.plans.push(StatementPlan { origin, runs: 0, plan });
-            }
-            Err(why) => statement.not_explained = Some(why),
-        }
-    }
+        let client = reader.client(&statement.database).map_err(|error| error.to_string())?;
+        let generic = plan(client, &statement.text).map(|plan| (Origin::Generic, plan));
+        generic.or_else(|why| {
+            let seen = seen.and_then(|text| plan(client, &text).ok()).ok_or(why)?;
+            Ok((Origin::Sample, seen))
+        })
+    });
 }
 
 /// The plan of a text for any values, or why there is none.
@@ -82,8 +56,7 @@ fn plan(client: &mut Client, text: &str) -> Result<Plan, String> {
     let _ = client.batch(&format!("DEALLOCATE /* {MARK} */ {}", parsed.name));
     let rows = explained.map_err(said)?;
     let json = rows.first().map(|row| row.text(0)).unwrap_or_default();
-    let read = plans::read(json.as_bytes()).map_err(|error| error.to_string())?;
-    read.into_iter().next().and_then(|one| one.plan).ok_or_else(|| "the server returned no plan".into())
+    read_plan(&json)
 }
 
 /// By hypopg, which knows indexes that are there only for our session's planner
