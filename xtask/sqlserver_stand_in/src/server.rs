@@ -288,7 +288,8 @@ impl StatementExecutor for Server {
             return self.columns(session, sql);
         }
         if sql.contains("sp_getapplock") {
-            return self.application_lock(session);
+            // Other connections are served meanwhile, also those that this thread was to serve next.
+            return tokio::task::block_in_place(|| self.application_lock(session));
         }
         if let Some(answer) = self.own(sql.trim()) {
             return answer;
