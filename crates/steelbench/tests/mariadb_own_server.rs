@@ -135,14 +135,6 @@ fn prepared(own: &Own, file: &str) -> Lab {
     lab
 }
 
-fn records(lab: &Lab) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(lab.path("state/steelbench/servers")).into_iter().flatten().flatten();
-    entries
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|end| end == "json"))
-        .collect()
-}
-
 #[test]
 fn variables_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
     let Some(own) = Own::start() else { return };
@@ -159,7 +151,7 @@ fn variables_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
     assert!(!own.option_file().exists());
     // One for each level, and one at the end.
     assert_eq!(own.restarts(), 3);
-    assert_eq!((records(&lab), lab.work_folders()), (Vec::new(), Vec::new()));
+    assert_eq!((servers::records(&lab), lab.work_folders()), (Vec::new(), Vec::new()));
     // What stood in the file stays there, and without a variable that needs a restart there is none.
     std::fs::write(own.option_file(), "[mysqld]\nback_log = 55").unwrap();
     own.control("start");
@@ -237,7 +229,7 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
     assert_eq!(own.shown("back_log"), "77");
     signal(&child, libc::SIGKILL);
     end(child);
-    let [record] = &records(&lab)[..] else { panic!("{:?}", records(&lab)) };
+    let [record] = &servers::records(&lab)[..] else { panic!("{:?}", servers::records(&lab)) };
     // One that may not change the server says what is to be done.
     other("")
         .expect(1)
@@ -246,7 +238,7 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
         .says("SET GLOBAL innodb_io_capacity = 200");
     other(&own.permitted()).expect(0).says("a run before did not end properly").says("has its settings back");
     assert_eq!(own.all(), before);
-    assert_eq!((records(&lab), own.option_file().exists()), (Vec::new(), false));
+    assert_eq!((servers::records(&lab), own.option_file().exists()), (Vec::new(), false));
     assert_eq!(told(&own).len(), 1);
     // One that was killed, and then the server was started anew, has nothing left to put back.
     lab.write(
@@ -260,7 +252,7 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
     own.control("start");
     own.server.connect().run("SET GLOBAL innodb_io_capacity = 456").unwrap();
     other("allow_server_settings = true").expect(0).says("a run before did not end properly");
-    assert_eq!((own.shown("innodb_io_capacity").as_str(), records(&lab)), ("456", Vec::new()));
+    assert_eq!((own.shown("innodb_io_capacity").as_str(), servers::records(&lab)), ("456", Vec::new()));
 }
 
 #[test]
@@ -291,5 +283,5 @@ fn an_interrupt_and_a_failure_put_back_too() {
     lab.run_with(&["--fresh"], 1);
     assert!(causes(&lab).last().unwrap().contains("no such luck"), "{:?}", causes(&lab));
     assert_eq!(own.all(), before);
-    assert_eq!((records(&lab), own.option_file().exists()), (Vec::new(), false));
+    assert_eq!((servers::records(&lab), own.option_file().exists()), (Vec::new(), false));
 }

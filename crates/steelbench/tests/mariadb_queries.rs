@@ -10,15 +10,6 @@ use engines::mariadb::server::PrivateServer;
 use mysqlclient::Client;
 use serde_json::Value;
 
-fn on_each_server(instruments: bool, test: impl Fn(&PrivateServer, &str)) {
-    for installation in servers::mariadb_installations() {
-        let folder = servers::folder();
-        let server = servers::mariadb(installation, folder.path(), instruments);
-        let url = server.config().to_string();
-        test(&server, &url);
-    }
-}
-
 fn connect(server: &PrivateServer) -> Client {
     Client::connect(&server.config()).unwrap()
 }
@@ -78,7 +69,7 @@ fn number(found: &Value, text: &str) -> usize {
 
 #[test]
 fn planted_faults_are_found_and_nothing_else_is_claimed() {
-    on_each_server(true, |server, url| {
+    servers::on_each_mariadb(true, |server, url| {
         plant(server);
         let lab = Lab::new();
         let ended = lab.steelbench(&["queries", url, "--json", "--html", "q.html"]).expect(0);
@@ -128,7 +119,7 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
 
 #[test]
 fn without_the_performance_schema_it_says_so_and_shows_the_indexes() {
-    on_each_server(false, |server, url| {
+    servers::on_each_mariadb(false, |server, url| {
         let sql = "CREATE DATABASE `odd ``d`; USE `odd ``d`; CREATE TABLE `t; --` (id int PRIMARY KEY, `a b` int, c int, \
                    KEY `k 1` (`a b`), KEY `k 2` (`a b`, c), UNIQUE KEY u (`a b`))";
         connect(server).run(sql).unwrap();

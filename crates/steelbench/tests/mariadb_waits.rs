@@ -12,16 +12,6 @@ use engines::mariadb::server::PrivateServer;
 use mysqlclient::Client;
 use serde_json::Value;
 
-/// A server of each version that is installed, and its URL.
-fn on_each_server(instruments: bool, test: impl Fn(&PrivateServer, &str)) {
-    for installation in servers::mariadb_installations() {
-        let folder = servers::folder();
-        let server = servers::mariadb(installation, folder.path(), instruments);
-        let url = server.config().to_string();
-        test(&server, &url);
-    }
-}
-
 fn connect(server: &PrivateServer) -> Client {
     Client::connect(&server.config()).unwrap()
 }
@@ -78,7 +68,7 @@ fn wait_s(seen: &Value, name: &str) -> f64 {
 
 #[test]
 fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown_recorded_and_read_again() {
-    on_each_server(true, |server, url| {
+    servers::on_each_mariadb(true, |server, url| {
         with_blocked_sessions(server, |[holder, waiter, changer]| {
             let lab = Lab::new();
             let options = ["--seconds", "2", "--tasks", "--output", "w.steelbench"];
@@ -115,7 +105,7 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown_recorded_and_r
 
 #[test]
 fn without_the_performance_schema_the_process_list_is_sampled_and_that_is_said() {
-    on_each_server(false, |server, url| {
+    servers::on_each_mariadb(false, |server, url| {
         with_blocked_sessions(server, |[_, waiter, changer]| {
             let mut ended = Lab::new().steelbench(&["waits", url, "--seconds", "1", "--tasks"]).expect(0);
             ended.stdout = flat(&ended.stdout);
@@ -169,7 +159,7 @@ fn survey(url: &str, there: &[&str], absent: &[&str]) {
 /// The whole screen, on a terminal, beside a load: what a second shows is what the sessions do.
 #[test]
 fn the_screen_shows_the_load_of_a_server_and_ends_at_a_key() {
-    on_each_server(true, |server, url| {
+    servers::on_each_mariadb(true, |server, url| {
         let lab = Lab::with(&format!(
             "[experiment]\nname = \"e\"\n[target]\nengine = \"mariadb\"\nurl = \"{url}\"\n[workload]\nprobe = \"script\"\n\
              builtin = \"select-only\"\nconnections = 4\nduration = \"60 s\"\n[observe]\nwaits = false\n[repeats]\nblocks = 1\n"

@@ -117,14 +117,6 @@ fn lab(file: &str) -> Lab {
     lab
 }
 
-fn records(lab: &Lab) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(lab.path("state/steelbench/servers")).into_iter().flatten().flatten();
-    entries
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|end| end == "json"))
-        .collect()
-}
-
 #[test]
 fn settings_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
     for bin in bindirs() {
@@ -209,7 +201,7 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
         signal(&child, libc::SIGKILL);
         end(child);
         assert_ne!(own.file(), before);
-        let [record] = &records(&lab)[..] else { panic!("{:?}", records(&lab)) };
+        let [record] = &servers::records(&lab)[..] else { panic!("{:?}", servers::records(&lab)) };
         // One that may not change the server says what is to be done.
         other("")
             .expect(1)
@@ -221,7 +213,7 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
             .says("a run before did not end properly")
             .says("has its settings back");
         assert_eq!(own.file(), before);
-        assert_eq!(records(&lab), Vec::<PathBuf>::new());
+        assert_eq!(servers::records(&lab), Vec::<PathBuf>::new());
         assert_eq!(lab.read("said"), "300 10 3072 pg_stat_statements, auto_explain 4096\n");
         // The run that was killed has nothing left to put back.
         lab.write("e.toml", &own.experiment("", ONCE, ""));
@@ -251,6 +243,6 @@ fn an_interrupt_and_a_failure_put_back_too() {
         assert!(causes(&lab)[0].contains("restarting the server"), "{:?}", causes(&lab));
         assert_eq!(own.file(), before);
         assert_eq!(own.shown("shared_buffers"), "24MB");
-        assert_eq!(records(&lab), Vec::<PathBuf>::new());
+        assert_eq!(servers::records(&lab), Vec::<PathBuf>::new());
     }
 }

@@ -1,5 +1,6 @@
 //! What `[target]` can say of SQL Server.
 
+use crate::altered::{ALLOW_SERVER_SETTINGS, is_permitted};
 use experiment::{Configuration, Invalid, Kind, Value, settings};
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ const FILE_BYTES_MAX: i64 = 16 << 40;
 const FILE_BYTES_MIN: i64 = 1 << 20;
 
 settings! {
-    pub const SETTINGS = [];
+    pub const SETTINGS = [ALLOW_SERVER_SETTINGS];
     /// A server that runs already: mssql://user@host:port/ or a connection string of ADO.NET, ODBC or JDBC; without it
     /// sqlcmd's variable SQLCMDSERVER. The password comes from SQLCMDPASSWORD or a file (PasswordFile=), never from the file.
     pub URL: Option<String> = "target.url", Kind::Text;
@@ -46,8 +47,6 @@ settings! {
     /// Settings of the whole server, as sp_configure has them, with underscores: max_degree_of_parallelism,
     /// cost_threshold_for_parallelism, max_server_memory_mb. They need target.allow_server_settings, and are put back.
     pub SERVER_SETTINGS: Option<Value> = "target.settings.*", Kind::Count { min: 0, max: 2_147_483_647 };
-    /// Whether target.settings may be changed on the server, for all who use it, until the trial ends.
-    pub ALLOW_SERVER_SETTINGS: bool = "target.allow_server_settings", Kind::Bool, "false";
     /// Whether the measurement ends with a checkpoint of the database, so that no configuration leaves work undone.
     pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "false";
 }
@@ -66,7 +65,7 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
             invalid.push(Invalid::new(URL.path(), error.to_string()));
         }
     }
-    if !server_settings(configuration).is_empty() && !configuration.get(ALLOW_SERVER_SETTINGS) {
+    if !server_settings(configuration).is_empty() && !is_permitted(configuration) {
         let message = "target.settings change the server for all who use it; target.allow_server_settings = true permits it";
         invalid.push(Invalid::new(ALLOW_SERVER_SETTINGS.path(), message));
     }

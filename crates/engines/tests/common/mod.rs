@@ -104,6 +104,16 @@ pub fn mariadb(
     server
 }
 
+/// Does something with a server of each version of MariaDB that is installed, and its URL.
+pub fn on_each_mariadb(instruments: bool, test: impl Fn(&PrivateServer, &str)) {
+    for installation in mariadb_installations() {
+        let folder = folder();
+        let server = mariadb(installation, folder.path(), instruments);
+        let url = server.config().to_string();
+        test(&server, &url);
+    }
+}
+
 /// A folder that servers of any user can reach.
 pub fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();

@@ -15,7 +15,7 @@ use std::fs::Permissions;
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 
 /// Says that a session of a load is working, and that its waits are observed: before that, it prepares.
@@ -113,6 +113,15 @@ pub fn kill(pid: i32, signal: libc::c_int) {
 }
 
 /// Processes that work in a folder of the lab or were told of it: servers of the run, while there
+/// The records of servers whose settings are changed.
+pub fn records(lab: &Lab) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(lab.path("state/steelbench/servers")).into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|end| end == "json"))
+        .collect()
+}
+
 /// are any.
 pub fn processes(lab: &Lab) -> Vec<i32> {
     let folder = lab.path("").canonicalize().unwrap();
