@@ -1,11 +1,16 @@
 //! A command that is run to its end as the leader of a process group of its own, and what it used.
 
+mod start;
+
+pub use start::Streams;
+
 use observations::{names_secret, redacted};
+use start::Start;
 use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read};
+use std::io::{self, ErrorKind, PipeReader, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::sync::LazyLock;
@@ -25,7 +30,7 @@ const BLOCK_BYTES: u64 = 512;
 /// Characters of a secret that is looked for wherever it stands: a shorter one may be a word of the output.
 const SECRET_CHARS_MIN: usize = 6;
 
-/// Which streams of a command are read; where the others go is the caller's affair.
+/// Which streams of a command are read, in the place of those that it is given.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Heard {
     /// Standard output.
@@ -111,13 +116,13 @@ impl Printed {
     }
 }
 
-/// Runs a command to its end, or kills its group when `stop` says so, which is asked twenty times a second. What of
-/// its group is left at its end is killed.
+/// Runs a command with these streams to its end, or kills its group when `stop` says so, which is asked twenty times a
+/// second. What of its group is left at its end is killed. Streams that were set in the command itself are not used.
 ///
 /// # Errors
 /// When it cannot be started or waited for.
-pub fn run(command: &mut Command, heard: Heard, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
-    let (mut ended, leader) = run_leader(command, heard, stop)?;
+pub fn run(command: &Command, streams: Streams, heard: Heard, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
+    let (mut ended, leader) = run_leader(command, streams, heard, stop)?;
     ended.left_group = leader.kill_group();
     Ok(ended)
 }
@@ -126,21 +131,27 @@ pub fn run(command: &mut Command, heard: Heard, stop: &dyn Fn() -> bool) -> io::
 ///
 /// # Errors
 /// When it cannot be started or waited for.
-pub fn run_beside(command: &mut Command, heard: Heard, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
-    run_leader(command, heard, stop).map(|(ended, _)| ended)
+pub fn run_beside(
+    command: &Command,
+    streams: Streams,
+    heard: Heard,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<Ended> {
+    run_leader(command, streams, heard, stop).map(|(ended, _)| ended)
 }
 
-fn run_leader(command: &mut Command, heard: Heard, stop: &dyn Fn() -> bool) -> io::Result<(Ended, Leader)> {
-    command.process_group(0);
-    // The command keeps the other ends too. So a pipe does not tell that a process has closed it: nobody would be woken
+fn run_leader(
+    command: &Command,
+    mut streams: Streams,
+    heard: Heard,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<(Ended, Leader)> {
+    // The other ends stay open here too. So a pipe does not tell that a process has closed it: nobody would be woken
     // for that just before the process ends.
-    let mut pipes = [
-        Pipe::of(heard.stdout, |writer| command.stdout(writer))?,
-        Pipe::of(heard.stderr, |writer| command.stderr(writer))?,
-    ];
+    let mut pipes = [Pipe::of(heard.stdout, &mut streams[1])?, Pipe::of(heard.stderr, &mut streams[2])?];
+    let ready = Start::new(command, streams)?;
     let start = Instant::now();
-    let child = command.spawn()?;
-    let mut leader = Leader { pid: child.id() as libc::pid_t, status: None };
+    let mut leader = Leader { pid: ready.go()?, status: None };
     let ended = pidfd(leader.pid)?;
     let mut stopped = false;
     while !wait(&ended, &mut pipes)? {
@@ -242,17 +253,18 @@ struct Pipe {
 }
 
 impl Pipe {
-    fn of<'c>(is_heard: bool, connect: impl FnOnce(PipeWriter) -> &'c mut Command) -> io::Result<Self> {
+    /// In the place of a stream, if it is heard.
+    fn of(is_heard: bool, stream: &mut Option<OwnedFd>) -> io::Result<Self> {
         if !is_heard {
             return Ok(Self::default());
         }
-        let (stream, writer) = io::pipe()?;
+        let (reader, writer) = io::pipe()?;
         // SAFETY: a system call on an open file.
-        if unsafe { libc::fcntl(stream.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } < 0 {
+        if unsafe { libc::fcntl(reader.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } < 0 {
             return Err(io::Error::last_os_error());
         }
-        connect(writer);
-        Ok(Self { stream: Some(stream), printed: Printed::default() })
+        *stream = Some(writer.into());
+        Ok(Self { stream: Some(reader), printed: Printed::default() })
     }
 
     /// Reads once; whether there was anything.
@@ -360,22 +372,21 @@ pub fn without(text: &str, variables: impl IntoIterator<Item = (String, String)>
 
 #[cfg(test)]
 mod tests {
-    use super::{Heard, KEPT_BYTES_MAX, Printed, run};
-    use std::process::{Command, Stdio};
+    use super::{Ended, Heard, KEPT_BYTES_MAX, Printed, run};
+    use std::io;
+    use std::process::Command;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
-    fn shell(text: &str) -> Command {
-        let mut command = Command::new("sh");
-        command.args(["-c", text]).stdin(Stdio::null());
-        command
+    fn shell(text: &str, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
+        run(Command::new("sh").args(["-c", text]), [None, None, None], BOTH, stop)
     }
 
     const BOTH: Heard = Heard { stdout: true, stderr: true };
 
     #[test]
     fn both_streams_and_the_exit_code_are_told() {
-        let ended = run(&mut shell("echo out; echo err >&2; exit 3"), BOTH, &|| false).unwrap();
+        let ended = shell("echo out; echo err >&2; exit 3", &|| false).unwrap();
         assert_eq!((ended.status.code(), ended.stopped, ended.left_group), (Some(3), false, false));
         assert_eq!((ended.stdout.text(), ended.stderr.text()), ("out\n".into(), "err\n".into()));
         assert!(!ended.stdout.is_cut());
@@ -384,7 +395,7 @@ mod tests {
     #[test]
     fn of_endless_output_the_end_is_kept() {
         // 24 MiB and a last line.
-        let ended = run(&mut shell("head -c 25165824 /dev/zero; echo the end"), BOTH, &|| false).unwrap();
+        let ended = shell("head -c 25165824 /dev/zero; echo the end", &|| false).unwrap();
         let text = ended.stdout.text();
         assert!(ended.stdout.is_cut() && text.len() == KEPT_BYTES_MAX && text.ends_with("the end\n"));
         assert_eq!(ended.stderr, Printed::default());
@@ -398,10 +409,24 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(200));
                 stop.store(true, Ordering::Relaxed);
             });
-            run(&mut shell("sleep 1000 & sleep 1000"), BOTH, &|| stop.load(Ordering::Relaxed)).unwrap()
+            shell("sleep 1000 & sleep 1000", &|| stop.load(Ordering::Relaxed)).unwrap()
         });
         assert!(ended.stopped && ended.status.code().is_none());
-        let ended = run(&mut shell("sleep 1000 & exit 0"), BOTH, &|| false).unwrap();
+        let ended = shell("sleep 1000 & exit 0", &|| false).unwrap();
         assert!(ended.left_group && ended.status.success());
+    }
+
+    #[test]
+    fn a_command_has_its_own_environment_and_folder_and_is_found_where_it_says() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo $NEW ${HOME-none} $PWD $PATH"]).current_dir("/");
+        command.env("NEW", "new").env_remove("HOME").env("PATH", "/nowhere:/bin:/usr/bin");
+        let ended = run(&command, [None, None, None], BOTH, &|| false).unwrap();
+        assert_eq!(ended.stdout.text(), "new none / /nowhere:/bin:/usr/bin\n");
+        command.env("PATH", "/nowhere");
+        let error = run(&command, [None, None, None], BOTH, &|| false).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        let error = run(&Command::new("/nowhere/sh"), [None, None, None], BOTH, &|| false).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 }

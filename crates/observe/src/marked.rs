@@ -139,15 +139,14 @@ impl Drop for Guard {
 mod tests {
     use super::Mark;
     use crate::child::{Heard, run};
-    use std::process::{Command, Stdio};
+    use std::process::Command;
 
     #[test]
     fn who_flees_into_a_session_of_its_own_is_found_by_its_environment() {
         let mark = Mark::new();
         let mut command = Command::new("sh");
         command.args(["-c", "setsid sleep 1000 > /dev/null 2>&1 & exit 0"]).env(Mark::VARIABLE, mark.value());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let ended = run(&mut command, Heard::default(), &|| false).unwrap();
+        let ended = run(&command, [None, None, None], Heard::default(), &|| false).unwrap();
         assert!(ended.status.success());
         // On its way into its own session the end of the group can have hit it.
         let killed = mark.kill();

@@ -5,11 +5,12 @@ use super::template::command;
 use crate::ProbeError;
 use engines::{Cancel, EngineError};
 use observe::Mark;
-use observe::child::{self, Ended, Heard, Printed};
+use observe::child::{self, Ended, Heard, Printed, Streams};
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 /// Lines of what was printed that explain a failure.
@@ -185,10 +186,10 @@ impl<'a> Runner<'a> {
         let Some(words) = words else { return Ok(()) };
         let end = Instant::now() + Duration::from_secs_f64(self.job.hook_timeout_s);
         let late = || Instant::now() >= end;
-        let mut hook = self.command(words, iteration);
+        let hook = self.command(words, iteration);
+        let streams = [Some(null()?), None, None];
         let heard = Heard { stdout: true, stderr: true };
-        let ended =
-            started(child::run_beside(hook.stdin(Stdio::null()), heard, &|| stop() || late()), words)?;
+        let ended = started(child::run_beside(&hook, streams, heard, &|| stop() || late()), words)?;
         let line = words.last().map_or("", String::as_str);
         if ended.stopped && !late() {
             return Err(EngineError::Cancelled.into());
@@ -208,21 +209,21 @@ impl<'a> Runner<'a> {
         with_output: bool,
         stop: &dyn Fn() -> bool,
     ) -> Result<Ended, ProbeError> {
-        let mut command = self.command(words, iteration);
-        command.stdin(match &self.job.input {
+        let input = match &self.job.input {
             Some(path) => opened(File::options().read(true), path)?,
-            None => Stdio::null(),
-        });
-        command.stdout(match &self.job.output {
-            Sink::Inherit if with_output => Stdio::inherit(),
+            None => null()?,
+        };
+        let output = match &self.job.output {
+            Sink::Inherit if with_output => None,
             Sink::File(path) if with_output => {
-                opened(File::options().write(true).create(true).truncate(true), path)?
+                Some(opened(File::options().write(true).create(true).truncate(true), path)?)
             }
-            _ => Stdio::null(),
-        });
+            _ => Some(null()?),
+        };
+        let streams: Streams = [Some(input), output, None];
         let is = |sink| with_output && self.job.output == sink;
         let heard = Heard { stdout: is(Sink::Pipe), stderr: !is(Sink::Inherit) };
-        started(child::run(&mut command, heard, stop), words)
+        started(child::run(&self.command(words, iteration), streams, heard, stop), words)
     }
 
     fn command(&self, words: &[String], iteration: &str) -> Command {
@@ -246,9 +247,13 @@ fn started(result: io::Result<Ended>, words: &[String]) -> Result<Ended, ProbeEr
     result.map_err(|source| CommandError::Start { program, source }.into())
 }
 
-fn opened(options: &mut OpenOptions, path: &Path) -> Result<Stdio, CommandError> {
+fn null() -> Result<OwnedFd, CommandError> {
+    opened(File::options().read(true).write(true), Path::new("/dev/null"))
+}
+
+fn opened(options: &mut OpenOptions, path: &Path) -> Result<OwnedFd, CommandError> {
     let failed = |source| CommandError::File { path: path.to_owned(), source };
-    child::open_at_once(options, path).map(Stdio::from).map_err(failed)
+    child::open_at_once(options, path).map(OwnedFd::from).map_err(failed)
 }
 
 fn failed(what: &'static str, line: &str, how: String, ended: &Ended) -> ProbeError {
