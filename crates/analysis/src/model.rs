@@ -1,9 +1,9 @@
 //! How throughput goes with connections, threads or I/Os in flight: models, and how well they predict what they have not seen.
 
+mod at_rate;
 mod demands;
 pub mod what_if;
 
-use crate::grid::FactorLayout;
 use crate::{Estimate, Interval, Summary, response};
 use models::curve::{Curve, Level};
 use models::holdout::{self, Candidate, Judged, LEVELS_MIN, Prediction, Tested};
@@ -15,6 +15,9 @@ pub use demands::{LevelDemands, recorded};
 
 /// Factors that say how many work at the same time.
 pub const CONCURRENCY: [&str; 3] = ["workload.connections", "workload.threads", "workload.queue_depth"];
+
+/// Combinations of the other factors' levels that have a model: nobody reads more of them.
+const MODELS_MAX: usize = 8;
 
 /// Points of a curve that is drawn.
 const DRAWN: u32 = 32;
@@ -83,39 +86,63 @@ pub struct Scalability {
     pub curve: Vec<(f64, f64, Option<Interval>)>,
 }
 
+/// Configurations that differ in a factor of concurrency only.
+pub(crate) struct ModelGroup<'a> {
+    /// The factor.
+    pub factor: &'a FactorRecord,
+    /// Position of each configuration in the recording, and its level as a number, the lowest first.
+    pub levels: Vec<(usize, f64)>,
+}
+
 impl Summary<'_> {
     /// The models of a run: for each factor of concurrency with numbers as levels, four or more of them measured in a closed
-    /// loop, and each combination of the other factors' levels.
+    /// loop, and each combination of the other factors' levels; of more than [`MODELS_MAX`] of these the ones that the verdict
+    /// names a configuration of, then the first ones.
     pub fn throughput_models(&self) -> Vec<ModelSummary> {
+        let mut groups = self.model_groups();
+        let named = self.named_configurations();
+        groups.sort_by_key(|group| !group.levels.iter().any(|(own, _)| named.contains(own)));
+        groups.truncate(MODELS_MAX);
+        groups.into_iter().filter_map(|group| self.throughput_model(group)).collect()
+    }
+
+    /// Combinations of the other factors' levels that would have a model but for their number.
+    pub fn models_left_out(&self) -> usize {
+        self.model_groups().len().saturating_sub(MODELS_MAX)
+    }
+
+    /// What models can be fitted to. Not open loops, whose throughput is given.
+    pub(crate) fn model_groups(&self) -> Vec<ModelGroup<'_>> {
         let factors = self.recording.factors.iter().zip(&self.layouts);
-        let concurrent = factors.filter(|(factor, _)| CONCURRENCY.contains(&factor.name.as_str()));
-        concurrent.flat_map(|(factor, layout)| self.throughput_models_of(factor, layout)).collect()
-    }
-
-    fn throughput_models_of(&self, factor: &FactorRecord, layout: &FactorLayout) -> Vec<ModelSummary> {
-        let Some(numbers) = &factor.numeric else { return Vec::new() };
-        let group = |group: &Vec<Option<usize>>| {
-            let levels = group.iter().zip(numbers).filter_map(|(own, n)| Some(((*own)?, *n))).collect();
-            self.throughput_model(&factor.name, levels)
+        let is_concurrency = |own: &FactorRecord| CONCURRENCY.contains(&own.name.as_str());
+        let is_closed = |own: usize| {
+            let settings = &self.recording.configurations[own].settings;
+            !settings.contains_key(what_if::RATE)
         };
-        layout.groups().iter().filter_map(group).collect()
+        let mut groups = Vec::new();
+        for (factor, layout) in factors.filter(|(factor, _)| is_concurrency(factor)) {
+            let numbers = factor.numeric.as_deref().unwrap_or_default();
+            for group in layout.groups() {
+                let known = group.iter().zip(numbers).filter_map(|(own, n)| Some(((*own)?, *n)));
+                let done = known.filter(|(own, _)| !self.grid.trials(*own).is_empty());
+                let mut levels: Vec<(usize, f64)> = done.collect();
+                levels.sort_by(|a, b| a.1.total_cmp(&b.1));
+                if levels.len() >= LEVELS_MIN && levels.iter().all(|(own, _)| is_closed(*own)) {
+                    groups.push(ModelGroup { factor, levels });
+                }
+            }
+        }
+        groups
     }
 
-    /// The model of configurations with these levels; `None` where there are too few, and of open loops, whose throughput is
-    /// given.
-    fn throughput_model(&self, factor: &str, mut levels: Vec<(usize, f64)>) -> Option<ModelSummary> {
-        let records = &self.recording.configurations;
-        let open = |own: &(usize, f64)| records[own.0].settings.contains_key("workload.rate");
-        levels.retain(|own| !self.grid.trials(own.0).is_empty());
-        levels.sort_by(|a, b| a.1.total_cmp(&b.1));
-        if levels.len() < LEVELS_MIN || levels.iter().any(open) {
-            return None;
-        }
+    /// The model of a group; `None` where its trials have no throughput.
+    pub(crate) fn throughput_model(&self, group: ModelGroup<'_>) -> Option<ModelSummary> {
+        let ModelGroup { factor, levels } = group;
         let measured = |own: &(usize, f64)| Measured::of(own.0, own.1, &self.grid.trials(own.0));
         let measured: Vec<Measured> = levels.iter().filter_map(measured).collect();
         let points: Vec<Level> = measured.iter().map(|own| own.level.clone()).collect();
         let processors = self.recording.environments.first().map(|own| own.cpus).filter(|cpus| *cpus > 0);
-        let held_out = self.held_out(factor, &points);
+        let held_out = self.held_out(&factor.name, &points);
         let refusal = measured.iter().find_map(|own| own.saturated.clone());
         let judged = match &refusal {
             Some(why) => Err(why.clone()),
@@ -127,7 +154,7 @@ impl Summary<'_> {
         let demands = [first, measured.last()?]
             .map(|own| LevelDemands::of(own.level.n, &self.grid.trials(own.configuration), processors));
         Some(ModelSummary {
-            factor: factor.to_owned(),
+            factor: factor.name.clone(),
             configuration: first.configuration,
             unit: first.estimate.unit.clone(),
             scalability: scalability(&points).filter(|_| refusal.is_none()),
@@ -228,6 +255,13 @@ fn curve(judged: &Judged, levels: &[Level]) -> Vec<Prediction> {
     let mut numbers: Vec<f64> = steps(levels).map(f64::round).collect();
     numbers.dedup();
     numbers.into_iter().filter_map(|n| judged.tested.predict(n)).collect()
+}
+
+impl ModelGroup<'_> {
+    /// The first configuration.
+    pub fn configuration(&self) -> usize {
+        self.levels[0].0
+    }
 }
 
 impl ModelSummary {

@@ -7,6 +7,7 @@ use analysis::findings::FindingKind;
 use analysis::summarize;
 use common::{Random, done, plan, wait};
 use models::network::{Service, Station, throughputs};
+use models::queue::shared_queue;
 use observations::{
     DeviceUse, Environment, HoldOut, MachineLoad, Observations, Recording, Response, TimeUse, Value,
     WaitClass, Warning, WarningKind, Work,
@@ -18,11 +19,9 @@ const LEVELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", "64"];
 const DEMANDS: [f64; 3] = [0.002, 0.0004, 0.006];
 
 fn truth(processors: u32, [cpu, lock, client]: [f64; 3], n: f64) -> f64 {
-    let stations = [
-        Station::new("cpu", cpu, Service::Servers(processors)),
-        Station::new("lock", lock, Service::Servers(1)),
-        Station::new("client", client, Service::Delay),
-    ];
+    let queue = |demand_s, servers| Station { demand_s, service: Service::Servers(servers) };
+    let stations =
+        [queue(cpu, processors), queue(lock, 1), Station { demand_s: client, service: Service::Delay }];
     *throughputs(&stations, n as usize).unwrap().last().unwrap()
 }
 
@@ -169,6 +168,68 @@ fn more_processors_and_no_lock() {
     assert!(device.throughput > nothing.throughput && width(&device) > width(&nothing));
     let log = ask(&["connections=4", "device.log.latency=0.5x"]);
     assert_eq!(log.throughput.to_bits(), device.throughput.to_bits());
+}
+
+/// With connections for all, each station of an open network stands by itself: the formulas of M/M/2 and M/M/1.
+#[test]
+fn transactions_that_arrive_at_a_rate() {
+    let recording = network();
+    let summary = summarize(&recording);
+    let ask = |changes: &[&str]| summary.what_if(&sets(changes));
+    for rate in [200.0, 600.0] {
+        let [cpu, lock, client] = DEMANDS;
+        let truth = shared_queue(2, cpu, rate * cpu / 2.0).unwrap()
+            + shared_queue(1, lock, rate * lock).unwrap()
+            + client;
+        let found = ask(&["connections=64", &format!("rate={rate}")]).unwrap();
+        let latency = found.latency_s.unwrap();
+        assert!((latency / truth - 1.0).abs() < 0.05, "{rate}: {latency} {truth}");
+        let interval = found.latency_interval;
+        assert!(interval.is_none_or(|own| own.contains(truth)), "{interval:?} {truth}");
+        // By the Utilisation Law.
+        let busy = found.limit.as_ref().unwrap();
+        assert_eq!(busy.0, "the processors");
+        assert!((busy.1 / (rate * cpu / 2.0) - 1.0).abs() < 0.02, "{busy:?}");
+    }
+    // Few connections: transactions wait in line. Twice the processors, and they wait less.
+    let few = ask(&["connections=4", "rate=300"]).unwrap().latency_s.unwrap();
+    let more = ask(&["connections=4", "rate=300", "cpus=4"]).unwrap().latency_s.unwrap();
+    let all = ask(&["connections=64", "rate=300"]).unwrap().latency_s.unwrap();
+    assert!(few > more && few > 1.1 * all, "{few} {more} {all}");
+    let error = ask(&["connections=64", "rate=2000"]).unwrap_err().to_string();
+    assert!(error.starts_with("rate=2000 cannot be kept up: with 64 in progress"), "{error}");
+    let near = ask(&["connections=64", "rate=950"]).unwrap();
+    assert!(near.latency_interval.is_none() && near.warnings[0].contains("may be too much"), "{near:?}");
+    assert!(ask(&["rate=0"]).unwrap_err().to_string().contains("give transactions a second"));
+}
+
+/// A thousand combinations of other factors: those that the verdict names have their model, and each that is asked for.
+#[test]
+fn of_many_combinations_some_have_models() {
+    let names: Vec<String> = (1..=100).map(|number| number.to_string()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut recording = plan(&[("target.data_files", &names), ("workload.connections", &LEVELS)]);
+    recording.environments = vec![Environment { cpus: 2, ..Environment::default() }];
+    for configuration in 0..recording.configurations.len() {
+        let n: f64 = LEVELS[configuration % LEVELS.len()].parse().unwrap();
+        let faster = if configuration / LEVELS.len() == 70 { 1.5 } else { 1.0 };
+        for block in 1..=2 {
+            let seen = trial(n, faster * truth(2, DEMANDS, n) * (1.0 + 0.001 * f64::from(block)));
+            recording.trials.push(done(configuration, block, seen));
+        }
+    }
+    let summary = summarize(&recording);
+    let models = summary.throughput_models();
+    assert_eq!((models.len(), summary.models_left_out()), (8, 92));
+    let files = |own: &analysis::ModelSummary| {
+        recording.configurations[own.configuration].level("target.data_files").unwrap().to_owned()
+    };
+    let named: Vec<String> = models.iter().map(files).collect();
+    // Of the baseline and of the best, then from the first on.
+    assert!(named[..2].contains(&"1".to_owned()) && named[..2].contains(&"71".to_owned()), "{named:?}");
+    assert_eq!(named[2..], ["2", "3", "4", "5", "6", "7"]);
+    let asked = summary.what_if(&sets(&["connections=48", "data_files=50"])).unwrap();
+    assert_eq!(asked.group, "data_files=50");
 }
 
 #[test]

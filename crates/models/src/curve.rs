@@ -50,13 +50,6 @@ pub enum Curve {
     Network(Bottlenecks),
 }
 
-/// Names of the network's stations.
-pub const PROCESSORS: &str = "processors";
-/// What is done one at a time.
-pub const SERIAL: &str = "serial part";
-/// Where nobody queues.
-pub const DELAY: &str = "delay";
-
 impl Level {
     /// Mean of its trials.
     pub fn mean(&self) -> f64 {
@@ -98,6 +91,15 @@ impl Curve {
         Fit::of(&points, law).ok().map(Self::Law)
     }
 
+    /// Work a second with 1, 2, .. customers; `None` of more than are computed.
+    pub fn throughputs(&self, n: usize) -> Option<Vec<f64>> {
+        match self {
+            Self::Law(fit) => (n <= network::CUSTOMERS_MAX)
+                .then(|| (1..=n).map(|n| fit.usl.throughput(n as f64)).collect()),
+            Self::Network(own) => own.throughputs(n),
+        }
+    }
+
     /// Work a second at this level; `None` of more customers than are computed.
     pub fn throughput(&self, n: f64) -> Option<f64> {
         match self {
@@ -113,17 +115,16 @@ const GOLDEN: f64 = 0.618_033_988_749_894_8;
 const STEPS: u32 = 12;
 
 impl Bottlenecks {
-    /// Its stations.
-    pub fn stations(&self) -> [Station; 3] {
-        [
-            Station::new(PROCESSORS, self.cpu_s, Service::Servers(self.processors)),
-            Station::new(SERIAL, self.serial_s, Service::Servers(1)),
-            Station::new(DELAY, self.delay_s, Service::Delay),
-        ]
+    /// Work a second with 1, 2, .. customers; `None` of more than are computed.
+    pub fn throughputs(&self, n: usize) -> Option<Vec<f64>> {
+        let queue = |demand_s, servers| Station { demand_s, service: Service::Servers(servers) };
+        let delay = Station { demand_s: self.delay_s, service: Service::Delay };
+        network::throughputs(&[queue(self.cpu_s, self.processors), queue(self.serial_s, 1), delay], n)
     }
 
-    fn throughputs(&self, n: usize) -> Option<Vec<f64>> {
-        network::throughputs(&self.stations(), n).ok()
+    /// Shares of the time that the processors and the serial part are busy at so much work a second (Utilisation Law).
+    pub fn busy(&self, throughput: f64) -> [f64; 2] {
+        [throughput * self.cpu_s / f64::from(self.processors), throughput * self.serial_s]
     }
 
     /// The processor time is as measured: the median of the levels. The other two are those that come closest to the
@@ -131,7 +132,7 @@ impl Bottlenecks {
     /// recorded, it is part of what is fitted.
     fn of(levels: &[Level], processors: Option<u32>) -> Option<Self> {
         let most = levels.iter().map(|level| level.n as usize).max()?;
-        if levels.len() < 3 || most > network::CUSTOMERS_MAX / 2 || levels.iter().any(|level| level.n < 1.0) {
+        if levels.len() < 3 || most > network::CUSTOMERS_MAX || levels.iter().any(|level| level.n < 1.0) {
             return None;
         }
         let mut cpu: Vec<f64> = levels.iter().filter_map(|level| level.cpu_s).collect();

@@ -22,11 +22,9 @@ fn levels(truth: &dyn Fn(f64) -> f64, cpu_s: Option<f64>, normal: &mut dyn FnMut
 
 /// A target with processors, a lock and a client, by the network itself.
 fn target(processors: u32, cpu_s: f64, serial_s: f64, delay_s: f64) -> impl Fn(f64) -> f64 {
-    let stations = [
-        Station::new("cpu", cpu_s, Service::Servers(processors)),
-        Station::new("lock", serial_s, Service::Servers(1)),
-        Station::new("client", delay_s, Service::Delay),
-    ];
+    let queue = |demand_s, servers| Station { demand_s, service: Service::Servers(servers) };
+    let client = Station { demand_s: delay_s, service: Service::Delay };
+    let stations = [queue(cpu_s, processors), queue(serial_s, 1), client];
     move |n| throughputs(&stations, n as usize).unwrap()[n as usize - 1]
 }
 
@@ -55,11 +53,10 @@ fn intervals_of_levels_that_were_not_seen_hold_what_they_promise() {
     let colder = target(2, 0.002, 0.0001, 0.003);
     let colder = move |n: f64| colder(n) * 0.97_f64.powf(n.log2());
     // Group commit: each sync takes those who wait, up to 20 of them.
-    let stations = [
-        Station::new("log", 0.004, Service::Rates((1..=20).map(f64::from).collect())),
-        Station::new("cpu", 0.001, Service::Servers(2)),
-    ];
-    let group_commit = move |n: f64| throughputs(&stations, n as usize).unwrap()[n as usize - 1];
+    let group_commit = [(0.004, 20), (0.001, 2)];
+    let group_commit = group_commit
+        .map(|(demand_s, servers)| Station { demand_s, service: Service::Servers(servers) });
+    let group_commit = move |n: f64| throughputs(&group_commit, n as usize).unwrap()[n as usize - 1];
     let targets: [Target; 6] = [
         (&target(2, 0.002, 0.0, 0.001), Some(0.002)),
         (&target(8, 0.002, 0.0005, 0.01), Some(0.002)),

@@ -11,15 +11,19 @@ pub fn prediction(experiment: &str, own: &WhatIf) -> Document {
     let mut section = Section::new("Prediction");
     let ends = |interval: Interval| Some((interval.low, interval.high));
     let with = if own.group.is_empty() { String::new() } else { format!(", {}", own.group) };
+    let at_most = if own.rate.is_some() { ", at most" } else { "" };
     section.line(format!(
-        "{name}={}{with}: {} (estimate, 95 % interval)",
+        "{name}={}{with}: {} (estimate, 95 % interval{at_most})",
         number::whole(own.n),
         number::difference(own.throughput, ends(own.interval), &own.unit)
     ));
     if let Some(latency) = own.latency_s {
         let interval = own.latency_interval.and_then(ends);
-        section
-            .line(format!("mean latency: {} (by Little's Law)", number::difference(latency, interval, "s")));
+        let law = own.rate.map_or_else(
+            || "by Little's Law".to_owned(),
+            |rate| format!("from the intended start, at {} a second", number::whole(rate)),
+        );
+        section.line(format!("mean latency: {} ({law})", number::difference(latency, interval, "s")));
     }
     let (n, measured) = &own.nearest;
     section.line(format!("nearest measured: {name}={}, {}", number::whole(*n), number::estimate(measured)));

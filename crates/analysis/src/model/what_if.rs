@@ -1,10 +1,10 @@
 //! What would be: a model's prediction for another number of connections, more processors, faster devices, without a wait.
 
-use super::{CONCURRENCY, ModelSummary};
+use super::at_rate::{self, AtRate};
+use super::{CONCURRENCY, ModelGroup, ModelSummary};
 use crate::{Estimate, Interval, Summary, response, wording};
-use models::curve::{Bottlenecks, DELAY, PROCESSORS};
+use models::curve::Bottlenecks;
 use models::holdout::{self, FAR, LEVELS_MIN};
-use models::network::{self, Station};
 use observations::{DeviceUse, Observations, WaitClass, WarningKind};
 use serde::Serialize;
 
@@ -27,9 +27,12 @@ pub struct WhatIf {
     pub interval: Interval,
     /// Unit of the throughput.
     pub unit: String,
-    /// Mean seconds of a transaction, by Little's Law from the measured ones; `None` where none were measured.
+    /// Starts a second of the open loop that is asked for; then the throughput is what a closed loop would do.
+    pub rate: Option<f64>,
+    /// Mean seconds of a transaction, by Little's Law from the measured ones; `None` where none were measured. In an open
+    /// loop from its intended start.
     pub latency_s: Option<f64>,
-    /// Its interval.
+    /// Its interval; `None` too where the rate is more than the lower end of the throughput.
     pub latency_interval: Option<Interval>,
     /// The nearest level that was measured, and its throughput.
     pub nearest: (f64, Estimate),
@@ -80,10 +83,21 @@ pub enum WhatIfError {
         /// What is missing.
         why: String,
     },
+    /// More than is done.
+    #[error("{change} cannot be kept up: {why}")]
+    Saturated {
+        /// As it was given.
+        change: String,
+        /// What would be done.
+        why: String,
+    },
     /// No model at all.
     #[error("there is no model of this run: {0}")]
     NoModel(String),
 }
+
+/// The setting of an open loop.
+pub(crate) const RATE: &str = "workload.rate";
 
 /// A change other than a level.
 enum Change {
@@ -146,39 +160,44 @@ impl Summary<'_> {
     /// # Errors
     /// What is no change, and what the run has no evidence for.
     pub fn what_if(&self, changes: &[String]) -> Result<WhatIf, WhatIfError> {
-        let all = self.throughput_models();
-        let refusal = all.iter().find_map(|own| own.refused.clone());
-        let mut usable: Vec<&ModelSummary> = all.iter().filter(|own| own.best().is_some()).collect();
+        let mut usable = self.model_groups();
         if usable.is_empty() {
-            return Err(WhatIfError::NoModel(refusal.unwrap_or_else(none_usable)));
+            return Err(WhatIfError::NoModel(none_usable()));
         }
-        let (mut asked, mut others) = (None, Vec::new());
+        let (mut asked, mut rate, mut others) = (None, None, Vec::new());
         for change in changes {
             let form = || WhatIfError::Form(change.clone());
             let (name, value) =
                 change.split_once('=').map(|(name, value)| (name.trim(), value.trim())).ok_or_else(form)?;
+            let number = || value.parse().ok().filter(|n: &f64| n.is_finite() && *n > 0.0);
+            let wrong = |wanted: &str| WhatIfError::Value { change: change.clone(), wanted: wanted.into() };
             if let Some(other) = Change::read(change, name, value)? {
                 others.push((change, other));
+            } else if is_factor(RATE, name) {
+                rate = Some(number().ok_or_else(|| wrong("give transactions a second, above 0"))?);
             } else if CONCURRENCY.iter().any(|path| is_factor(path, name))
-                && usable.iter().any(|own| is_factor(&own.factor, name))
+                && usable.iter().any(|own| is_factor(&own.factor.name, name))
             {
-                usable.retain(|own| is_factor(&own.factor, name));
-                let wanted = "give a whole number above 0".to_owned();
-                let number = value.parse().ok().filter(|n: &f64| *n >= 1.0 && n.fract() == 0.0);
-                asked = Some(number.ok_or(WhatIfError::Value { change: change.clone(), wanted })?);
+                usable.retain(|own| is_factor(&own.factor.name, name));
+                let whole = number().filter(|n| n.fract() == 0.0);
+                asked = Some(whole.ok_or_else(|| wrong("give a whole number above 0"))?);
             } else {
                 self.keep_level(&mut usable, change, name, value)?;
             }
         }
-        let model = self.chosen(&usable);
-        let n = asked.unwrap_or_else(|| fastest(model));
-        self.predicted(model, n, &others)
+        let none = || WhatIfError::NoModel(none_usable());
+        let model = self.throughput_model(self.chosen(usable)).ok_or_else(none)?;
+        if let Some(why) = &model.refused {
+            return Err(WhatIfError::NoModel(why.clone()));
+        }
+        let n = asked.unwrap_or_else(|| fastest(&model));
+        self.predicted(&model, n, rate, &others)
     }
 
     /// Leaves the models whose configurations have this level of another factor.
     fn keep_level(
         &self,
-        usable: &mut Vec<&ModelSummary>,
+        usable: &mut Vec<ModelGroup<'_>>,
         change: &str,
         name: &str,
         value: &str,
@@ -192,7 +211,8 @@ impl Summary<'_> {
                 known.join(", ")
             )));
         };
-        let level = |own: &ModelSummary| self.recording.configurations[own.configuration].level(&factor.name);
+        let level =
+            |own: &ModelGroup| self.recording.configurations[own.configuration()].level(&factor.name);
         if usable.iter().any(|own| level(own) == Some(value)) {
             usable.retain(|own| level(own) == Some(value));
             return Ok(());
@@ -204,17 +224,19 @@ impl Summary<'_> {
     }
 
     /// Of several the one that the baseline belongs to, else the first.
-    fn chosen<'m>(&self, usable: &[&'m ModelSummary]) -> &'m ModelSummary {
-        let of_baseline = |own: &&&ModelSummary| {
-            own.levels.iter().any(|level| Some(level.configuration) == self.recording.run.baseline)
+    fn chosen<'m>(&self, mut usable: Vec<ModelGroup<'m>>) -> ModelGroup<'m> {
+        let of_baseline = |group: &ModelGroup| {
+            group.levels.iter().any(|(own, _)| Some(*own) == self.recording.run.baseline)
         };
-        usable.iter().find(of_baseline).unwrap_or(&usable[0])
+        let at = usable.iter().position(of_baseline).unwrap_or(0);
+        usable.swap_remove(at)
     }
 
     fn predicted(
         &self,
         model: &ModelSummary,
         n: f64,
+        rate: Option<f64>,
         others: &[(&String, Change)],
     ) -> Result<WhatIf, WhatIfError> {
         let none = || WhatIfError::NoModel("the fit cannot be computed there".to_owned());
@@ -249,8 +271,27 @@ impl Summary<'_> {
             + spread;
         let throughput = prediction.predicted * effect.exp();
         let interval = Interval { low: throughput * (-half).exp(), high: throughput * half.exp() };
-        let latency =
-            |throughput: f64| Some(latency_s(&trials)? * n / near.n * near.measured.mean / throughput);
+        let measured_s = latency_s(&trials);
+        let open = rate.map(|rate| AtRate::of(rate, model, n, near, &trials, measured_s).ok_or_else(none));
+        let open = open.transpose()?;
+        let latency = |x: f64| match &open {
+            Some(open) => open.latency_s(x / prediction.predicted),
+            None => Some(measured_s? * n / near.n * near.measured.mean / x),
+        };
+        let latency_s = latency(throughput);
+        let ends = latency(interval.high).zip(latency(interval.low));
+        let mut warnings = warnings(&prediction, model, &trials);
+        if let (Some(open), Some(rate)) = (&open, rate) {
+            let change = format!("rate={}", wording::figure(rate));
+            if ends.is_none() {
+                let why = open.cannot_be_kept_up(effect.exp(), half);
+                if latency_s.is_none() {
+                    return Err(WhatIfError::Saturated { change, why });
+                }
+                warnings.push(format!("{change} may be too much: {why}"));
+            }
+            applied.push(Applied { change, law: at_rate::LAW.into() });
+        }
         let tested = &model.candidates[0].tested;
         Ok(WhatIf {
             group: self.others_of(model),
@@ -259,17 +300,16 @@ impl Summary<'_> {
             throughput,
             interval,
             unit: model.unit.clone(),
-            latency_s: latency(throughput),
-            latency_interval: latency(interval.high)
-                .zip(latency(interval.low))
-                .map(|(low, high)| Interval { low, high }),
+            rate,
+            latency_s,
+            latency_interval: ends.map(|(low, high)| Interval { low, high }),
             nearest: (near.n, near.measured.clone()),
             model: model.candidates[0].model.name(),
             error_median: model.candidates[0].error_median,
             covered: (tested.iter().filter(|own| own.covered).count(), tested.len()),
             changes: applied,
-            limit: variants.first().and_then(|own| limit(own, n)),
-            warnings: warnings(&prediction, model, &trials),
+            limit: variants.first().and_then(|own| limit(own, n, open.as_ref().map(AtRate::work))),
+            warnings,
         })
     }
 
@@ -379,8 +419,7 @@ fn shortened(variants: &[Bottlenecks], by_s: f64) -> (Vec<Bottlenecks>, String) 
 
 /// Logarithm of the throughput with the changes relative to that without, in the middle of the variants, and half their spread.
 fn ratios(network: &Bottlenecks, variants: &[Bottlenecks], n: f64) -> Option<(f64, f64)> {
-    let throughput =
-        |own: &Bottlenecks| network::throughputs(&own.stations(), n as usize).ok()?.last().copied();
+    let throughput = |own: &Bottlenecks| own.throughputs(n as usize)?.last().copied();
     let before = throughput(network)?;
     let logs: Vec<f64> =
         variants.iter().map(|own| Some((throughput(own)? / before).ln())).collect::<Option<_>>()?;
@@ -389,14 +428,12 @@ fn ratios(network: &Bottlenecks, variants: &[Bottlenecks], n: f64) -> Option<(f6
     Some((f64::midpoint(low, high), (high - low) / 2.0))
 }
 
-/// The busiest station.
-fn limit(network: &Bottlenecks, n: f64) -> Option<(String, f64)> {
-    let stations: [Station; 3] = network.stations();
-    let solved = network::closed(&stations, n as usize).ok()?;
-    let busiest = solved.stations.iter().filter(|own| own.name != DELAY);
-    let busiest = busiest.max_by(|a, b| a.utilisation.total_cmp(&b.utilisation))?;
-    let name = if busiest.name == PROCESSORS { "the processors" } else { "what is done one at a time" };
-    Some((name.to_owned(), busiest.utilisation.min(1.0)))
+/// The busier one of the processors and what is done one at a time.
+fn limit(network: &Bottlenecks, n: f64, work: Option<f64>) -> Option<(String, f64)> {
+    let work = work.or_else(|| network.throughputs(n as usize)?.last().copied())?;
+    let [processors, serial] = network.busy(work);
+    let name = if serial > processors { "what is done one at a time" } else { "the processors" };
+    Some((name.to_owned(), processors.max(serial).min(1.0)))
 }
 
 fn warnings(prediction: &holdout::Prediction, model: &ModelSummary, trials: &[&Observations]) -> Vec<String> {

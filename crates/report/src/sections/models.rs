@@ -12,7 +12,15 @@ use serde_json::{Value, json};
 
 /// A section for each model.
 pub(crate) fn sections(summary: &Summary, models: &[ModelSummary]) -> Vec<Section> {
-    models.iter().map(|model| section(summary, model)).collect()
+    let mut sections: Vec<Section> = models.iter().map(|model| section(summary, model)).collect();
+    let left_out = summary.models_left_out();
+    if let Some(last) = sections.last_mut().filter(|_| left_out > 0) {
+        let others = number::plural(left_out, "other combination");
+        last.note(format!(
+            "{others} of levels would have a model too: see `show --only`; `steelbench predict` models the one that is asked for."
+        ));
+    }
+    sections
 }
 
 fn section(summary: &Summary, model: &ModelSummary) -> Section {
