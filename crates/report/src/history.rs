@@ -117,7 +117,9 @@ fn models(history: &History) -> Option<Section> {
     table.right("measured", |row| number::quantity(row.2.measured, &row.1.unit));
     table.left("held", |row| if row.2.covered { "yes" } else { "no" });
     section.table(table);
-    section.note("Each run's model is fitted to its lower levels and predicts the highest third.");
+    section.note(
+        "Each run's model predicts the levels that it was not fitted to: those of `[model] hold_out`, or the highest third.",
+    );
     Some(section).filter(|_| !is_empty)
 }
 

@@ -3,7 +3,7 @@
 use crate::args::Recorded;
 use crate::exit_code::Failure;
 use crate::output::{self, Replace};
-use analysis::{Summary, summarize_with};
+use analysis::{Summary, summarize, summarize_with};
 use observations::{ActivityRecord, Recording};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -104,9 +104,18 @@ pub fn only_activity(store: &Store, number: Option<i64>) -> Result<Option<Activi
 /// All that a report shows of a run; of a database with the ceilings that were measured on its storage, by
 /// runs of the disk probe that are recorded in the same folder.
 pub fn summary<'r>(recording: &'r Recording, results: &Path) -> Summary<'r> {
-    let mut summary = summarize_with(recording, store::ceilings(recording, results));
+    as_asked(summarize_with(recording, store::ceilings(recording, results)))
+}
+
+/// The same without ceilings, which the runs of other files give.
+pub fn summary_alone(recording: &Recording) -> Summary<'_> {
+    as_asked(summarize(recording))
+}
+
+/// With what the experiment file says of models.
+fn as_asked(mut summary: Summary<'_>) -> Summary<'_> {
     // What a file of another version asks for may not be readable: then what it asks to predict is not.
-    let asked = experiment::parse(&recording.run.source, &runner::catalog());
+    let asked = experiment::parse(&summary.recording.run.source, &runner::catalog());
     if let Ok(experiment) = asked {
         summary.predict = experiment.predict;
         summary.hold_out = experiment.hold_out;

@@ -41,6 +41,16 @@ fn what_a_run_says_of_levels_that_it_has_not_seen() {
     let refused = lab.steelbench(&["predict", "t", "--set", "data_files=4"]).expect(2);
     refused.says("data_files was not varied; varied were: connections");
     lab.steelbench(&["history", "t"]).expect(0).shows("Record of the models");
+    // Of the levels that the file holds out, and not of the highest third.
+    let history: Value = serde_json::from_str(&lab.steelbench(&["history", "t", "--json"]).stdout).unwrap();
+    let record = history["runs"][0]["models"][0]["model"]["tested"].as_array().unwrap();
+    let at: Vec<f64> = record.iter().filter_map(|own| own["n"].as_f64()).collect();
+    assert_eq!(at, [8.0, 16.0], "{history}");
+
+    let open = lab.steelbench(&["predict", "t", "--set", "connections=16", "--set", "rate=1"]).expect(0);
+    open.shows("from the intended start, at 1 a second").shows("flow-equivalent");
+    let refused = lab.steelbench(&["predict", "t", "--set", "rate=1e9"]).expect(2);
+    refused.says("rate=1000000000 cannot be kept up");
 
     // The demand of a configuration that was run.
     let plan = "[demand]\nfrom = \"t connections=4\"\n[parts.host]\ncores = 2\n[parts.disk]\niops = 1000\n\

@@ -6,9 +6,9 @@ use crate::estimate::mean;
 use crate::grid::Grid;
 use crate::model::{CONCURRENCY, ModelSummary};
 use crate::response::{distinct, names};
-use crate::{Comparison, Estimate, ResponseChoice, change_points, summarize};
+use crate::{Comparison, Estimate, ResponseChoice, Summary, change_points};
 use models::holdout::Candidate;
-use observations::{FactorRecord, Observations, Recording};
+use observations::{Observations, Recording};
 use serde::Serialize;
 use std::collections::HashSet;
 
@@ -34,7 +34,7 @@ pub struct HistoryRun {
     pub environment: Vec<Change>,
     /// What differs in the settings.
     pub settings: Vec<SettingChange>,
-    /// What its models predicted of the highest third of the levels, and what was measured.
+    /// What its models predicted of the levels that were held out, and what was measured.
     pub models: Vec<ModelRecord>,
 }
 
@@ -80,11 +80,16 @@ pub struct HistoryChange {
 /// The history of an experiment from its runs, oldest first. Runs without trials done are points that are missing.
 ///
 /// One value a run, its mean over blocks, goes into the search for changes: the blocks of a run share what was
-/// special about it, and would make every run look like a change.
+/// special about it, and would make every run look like a change. `summarized` is a run as its own report shows it: the
+/// record of its models is of the levels that are held out there.
 ///
 /// # Errors
 /// When no run has a trial done, or none has such a response.
-pub fn history(runs: &[Recording], which: Responses) -> Result<History, RunsError> {
+pub fn history(
+    runs: &[Recording],
+    which: Responses,
+    summarized: fn(&Recording) -> Summary<'_>,
+) -> Result<History, RunsError> {
     let latest = runs.iter().rfind(|run| run.done().next().is_some());
     let Some(latest) = latest else {
         return Err(RunsError::no_trials(&runs.last().map(|it| it.run.clone()).unwrap_or_default()));
@@ -104,7 +109,7 @@ pub fn history(runs: &[Recording], which: Responses) -> Result<History, RunsErro
     });
     Ok(History {
         configurations: series.collect(),
-        runs: (0..runs.len()).map(|at| HistoryRun::of(runs, at)).collect(),
+        runs: (0..runs.len()).map(|at| HistoryRun::of(runs, at, summarized)).collect(),
         gone: distinct(gone),
         response,
     })
@@ -126,27 +131,27 @@ fn choose(latest: &Recording, runs: &[Recording], which: Responses) -> Result<Re
 
 impl HistoryRun {
     /// Against the run before; the first one against itself.
-    fn of(runs: &[Recording], at: usize) -> Self {
+    fn of(runs: &[Recording], at: usize, summarized: fn(&Recording) -> Summary<'_>) -> Self {
         let (before, own) = (&runs[at.saturating_sub(1)], &runs[at]);
         Self {
             run: RunName::of(own),
             environment: changes::environment(before.environments.first(), own.environments.first()),
             settings: changes::settings(before, own, &matching(before, own)),
-            models: models(own),
+            models: models(own, summarized),
         }
     }
 }
 
-fn models(run: &Recording) -> Vec<ModelRecord> {
-    let concurrent = |own: &FactorRecord| CONCURRENCY.contains(&own.name.as_str()) && own.numeric.is_some();
-    if !run.factors.iter().any(concurrent) {
+fn models(run: &Recording, summarized: fn(&Recording) -> Summary<'_>) -> Vec<ModelRecord> {
+    // Without a model nothing is summarised: a history may have hundreds of runs.
+    if !run.factors.iter().any(|own| CONCURRENCY.contains(&own.name.as_str())) {
         return Vec::new();
     }
     let record = |own: ModelSummary| {
         let label = run.configurations[own.configuration].label.clone();
         Some(ModelRecord { label, model: own.candidates.into_iter().next()?, unit: own.unit })
     };
-    summarize(run).throughput_models().into_iter().filter_map(record).collect()
+    summarized(run).throughput_models().into_iter().filter_map(record).collect()
 }
 
 impl HistorySeries {

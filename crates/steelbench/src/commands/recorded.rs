@@ -181,7 +181,7 @@ fn json(recording: &Recording) -> Result<ExitCode, Failure> {
 pub fn history(arguments: &History) -> Result<ExitCode, Failure> {
     let runs = runs_of(arguments)?;
     let which = arguments.response.as_deref().map_or(Responses::Primary, Responses::Named);
-    let history = analysis::history(&runs, which).map_err(Failure::usage)?;
+    let history = analysis::history(&runs, which, results::summary_alone).map_err(Failure::usage)?;
     output::show(arguments.form, || report::json::history(&history), || report::history(&history))
 }
 
