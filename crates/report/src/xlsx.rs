@@ -82,8 +82,8 @@ fn sheets(book: &mut Workbook, table: &Table, rows_max: u64) -> Result<(), XlsxE
         sheet.set_name(if number == 1 { name.clone() } else { format!("{name} {number}") })?;
         let here = left.min(rows_max);
         let top = sheet::lines(sheet, &table.lines)?;
-        survey.table(sheet, top, table, &mut rows, here)?;
-        survey.widths(sheet)?;
+        survey.columns(sheet)?;
+        survey.table(sheet, top, table, &mut rows, here, true)?;
         sheet.set_freeze_panes(top + 1, 0)?;
         if let Some(plot) = &table.plot {
             draw(sheet, plot, here as u32)?;

@@ -15,7 +15,7 @@ const WIDTHS: (usize, usize) = (9, 60);
 /// Lines from the top of a sheet, the first of them its title, and an empty one; returns where a table begins.
 pub fn lines(sheet: &mut Worksheet, lines: &[Text]) -> Result<u32, XlsxError> {
     for (row, line) in (0..).zip(lines) {
-        Looks::new(0.0, false, row == 0).write(sheet, row, 0, &Datum::Text(line.to_string()))?;
+        Looks::new(0.0, false, row == 0).write(sheet, (row, 0), &Datum::Text(line.to_string()), None)?;
     }
     Ok(if lines.is_empty() { 0 } else { lines.len() as u32 + 1 })
 }
@@ -34,6 +34,8 @@ struct WrittenColumn {
     of: (usize, Part),
     /// The number farthest from zero.
     most: f64,
+    /// How its first value is shown.
+    usual: Shown,
     /// Characters of the longest text.
     longest: usize,
 }
@@ -57,6 +59,8 @@ struct Seen {
     /// Whether a count is too large for a number.
     large: bool,
     most: f64,
+    /// How the first value is shown.
+    usual: Option<Shown>,
     longest: usize,
 }
 
@@ -74,8 +78,11 @@ impl Seen {
             other => {
                 let value = column.for_people(other.clone());
                 self.large |= is_large(&value);
-                if let Written::Number(number, Shown::Number) = written(&value) {
-                    self.most = self.most.max(number.abs());
+                if let Written::Number(number, shown) = written(&value) {
+                    self.usual.get_or_insert(shown);
+                    if shown == Shown::Number {
+                        self.most = self.most.max(number.abs());
+                    }
                 }
             }
         }
@@ -96,9 +103,11 @@ impl Seen {
             (Part::Unit, self.units.len() > 1, format!("{name}: unit"), ""),
         ];
         let (wrapped, most, longest) = (column.wrapped, self.most, self.longest);
+        let shown = self.usual.unwrap_or(Shown::Text);
         parts.into_iter().filter(|(_, is_there, ..)| *is_there).map(move |(part, _, heading, note)| {
             let heading: String = Text::from(heading).chars().take(HEADING_MAX).collect();
-            WrittenColumn { heading: heading + note, wrapped, of: (at, part), most, longest }
+            let usual = if part == Part::Unit { Shown::Text } else { shown };
+            WrittenColumn { heading: heading + note, wrapped, of: (at, part), most, usual, longest }
         })
     }
 }
@@ -117,6 +126,10 @@ impl WrittenColumn {
             Part::High => cell.interval.map_or(Datum::Empty, |(_, high)| end(high)),
             Part::Unit => Datum::Text(cell.unit.clone()),
         }
+    }
+
+    fn looks(&self) -> Looks {
+        Looks::new(self.most, self.wrapped, false)
     }
 
     /// Room for the heading with its button, and for text up to a limit.
@@ -143,7 +156,8 @@ impl Survey {
         Self { rows, columns }
     }
 
-    /// So many rows of the table, from a row of a sheet on; returns the row below it.
+    /// So many rows of the table, from a row of a sheet on; returns the row below it. `alone`: the sheet has its
+    /// [columns](Self::columns).
     pub fn table(
         &self,
         sheet: &mut Worksheet,
@@ -151,25 +165,29 @@ impl Survey {
         table: &Table,
         rows: &mut dyn Iterator<Item = Vec<Cell>>,
         here: u64,
+        alone: bool,
     ) -> Result<u32, XlsxError> {
         let headings: Vec<TableColumn> = self.columns.iter().map(|own| table_column(&own.heading)).collect();
         let range = rust_xlsxwriter::Table::new().set_style(TableStyle::Light9).set_columns(&headings);
         // A table without rows is none: it keeps an empty one.
         let last = (top + 1).max(top + here as u32);
         sheet.add_table(top, 0, last, headings.len() as u16 - 1, &range)?;
-        let looks: Vec<Looks> =
-            self.columns.iter().map(|own| Looks::new(own.most, own.wrapped, false)).collect();
+        let looks: Vec<Looks> = self.columns.iter().map(WrittenColumn::looks).collect();
         for (row, cells) in (top + 1..).zip(rows.take(here as usize)) {
             for (at, (column, looks)) in (0..).zip(self.columns.iter().zip(&looks)) {
-                looks.write(sheet, row, at, &column.datum(&table.columns, &cells))?;
+                let usual = alone.then_some(column.usual);
+                looks.write(sheet, (row, at), &column.datum(&table.columns, &cells), usual)?;
             }
         }
         Ok(last + 1)
     }
 
-    pub fn widths(&self, sheet: &mut Worksheet) -> Result<(), XlsxError> {
+    /// Gives the columns of a sheet their widths, and the format that most cells of each have: to name a format with a cell
+    /// takes longer than to write it.
+    pub fn columns(&self, sheet: &mut Worksheet) -> Result<(), XlsxError> {
         for (at, column) in (0..).zip(&self.columns) {
             sheet.set_column_width(at, column.width())?;
+            sheet.set_column_format(at, column.looks().format(column.usual))?;
         }
         Ok(())
     }
@@ -222,21 +240,34 @@ impl Looks {
         Self([number, whole, percent, date, base(), base().set_quote_prefix()])
     }
 
-    fn write(&self, sheet: &mut Worksheet, row: u32, column: u16, datum: &Datum) -> Result<(), XlsxError> {
-        let format = |shown: Shown| &self.0[shown as usize];
+    fn format(&self, shown: Shown) -> &Format {
+        &self.0[shown as usize]
+    }
+
+    /// Writes a cell; what is shown as `usual` has the format of its column.
+    fn write(
+        &self,
+        sheet: &mut Worksheet,
+        (row, column): (u32, u16),
+        datum: &Datum,
+        usual: Option<Shown>,
+    ) -> Result<(), XlsxError> {
+        let own = |shown: Shown| (usual != Some(shown)).then(|| self.format(shown));
         match written(datum) {
-            Written::Empty => {}
-            Written::Bool(value) => {
-                sheet.write_boolean_with_format(row, column, value, format(Shown::Text))?;
-            }
-            Written::Text(text) => {
-                let shown = if like_formula(&text) { Shown::Quoted } else { Shown::Text };
-                sheet.write_string_with_format(row, column, text, format(shown))?;
-            }
-            Written::Number(number, shown) => {
-                sheet.write_number_with_format(row, column, number, format(shown))?;
-            }
-        }
+            Written::Empty => return Ok(()),
+            Written::Bool(value) => match own(Shown::Text) {
+                Some(format) => sheet.write_boolean_with_format(row, column, value, format),
+                None => sheet.write_boolean(row, column, value),
+            },
+            Written::Text(text) => match own(if like_formula(&text) { Shown::Quoted } else { Shown::Text }) {
+                Some(format) => sheet.write_string_with_format(row, column, text, format),
+                None => sheet.write_string(row, column, text),
+            },
+            Written::Number(number, shown) => match own(shown) {
+                Some(format) => sheet.write_number_with_format(row, column, number, format),
+                None => sheet.write_number(row, column, number),
+            },
+        }?;
         Ok(())
     }
 }
@@ -289,14 +320,14 @@ fn is_written(block: &Block) -> bool {
 }
 
 fn text(sheet: &mut Worksheet, row: u32, text: &str, bold: bool) -> Result<u32, XlsxError> {
-    Looks::new(0.0, false, bold).write(sheet, row, 0, &Datum::Text(text.to_owned()))?;
+    Looks::new(0.0, false, bold).write(sheet, (row, 0), &Datum::Text(text.to_owned()), None)?;
     Ok(row + 1)
 }
 
 /// A table and an empty row below it.
 fn part(sheet: &mut Worksheet, row: u32, table: &Table) -> Result<u32, XlsxError> {
     let survey = Survey::of(table);
-    Ok(survey.table(sheet, row, table, &mut table.rows(), survey.rows)? + 1)
+    Ok(survey.table(sheet, row, table, &mut table.rows(), survey.rows, false)? + 1)
 }
 
 /// Whole numbers up to here are exact in a spreadsheet, whose numbers are binary floating point.
