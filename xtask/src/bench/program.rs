@@ -43,30 +43,41 @@ const READ: &str = "import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1])\n\
     for (name,) in db.execute(\"SELECT name FROM sqlite_master WHERE type = 'table'\").fetchall():\n    \
     for row in db.execute(f'SELECT * FROM {name}'): pass\n";
 
-/// What is made of 10,000 trials with four histograms each, in four configurations and in 5,000: processor time beside a
-/// plain read of the same file, and the most memory.
+/// What is made of 10,000 trials with four histograms each, in four configurations, in 5,000 and in 5,000 with connections
+/// as a factor, which have models: processor time beside a plain read of the same file, and the most memory. Then the pages of
+/// a server of these files.
 pub fn report(bench: &Bench) -> Result<(), String> {
     let bench = Bench { folder: bench.folder.join("report"), steelbench: bench.steelbench.clone(), ..*bench };
     let levels = |n: u32| (1..=n).map(|level| level.to_string()).collect::<Vec<_>>().join(", ");
-    let four = format!("\"target.data_files\" = [{}]\n", levels(4));
-    let rows = format!("\"workload.rows_per_transaction\" = [{}]\n", levels(100));
-    let grid = format!("\"target.data_files\" = [{}]\n{rows}", levels(50));
-    for (name, factors, blocks) in [("4-configurations", four, 2500), ("5000-configurations", grid, 2)] {
+    let rows = |n: u32| format!("\"workload.rows_per_transaction\" = [{}]\n", levels(n));
+    let files = |n: u32| format!("\"target.data_files\" = [{}]\n", levels(n));
+    let connections = format!("\"workload.connections\" = [1, 2, 4, 8, 16]\n{}", rows(1000));
+    let grid = files(50) + &rows(100);
+    for (name, factors, blocks) in
+        [("4-configurations", files(4), 2500), ("5000-configurations", grid, 2), ("models", connections, 2)]
+    {
         let results = recorded(&bench, name, &factors, blocks)?;
-        let page = bench.folder.join(format!("{name}.html"));
-        let commands = [bench.command(&["show", name]), bench.command(&["report", name, "--output"])];
-        for (command, output) in commands.into_iter().zip([None, Some(&page)]) {
-            beside_a_read(command, output, &results)?;
-        }
+        beside_a_read(bench.command(&["show", name]), None, &results)?;
+        let (page, book) =
+            (bench.folder.join(format!("{name}.html")), bench.folder.join(format!("{name}.xlsx")));
+        beside_a_read(bench.command(&["report", name, "--output"]), Some(&page), &results)?;
+        let export = bench.command(&["export", name, "--format", "xlsx", "--output"]);
+        beside_a_read(export, Some(&book), &results)?;
     }
+    println!("serve:");
+    let visit = root().join("xtask/src/bench/visit.py");
+    let mut served = Command::new("python3");
+    served.arg(visit).arg(&bench.steelbench).arg(bench.folder.join("results"));
+    print!("{}", output(&mut served)?);
     std::fs::remove_dir_all(&bench.folder).map_err(|error| format!("{}: {error}", bench.folder.display()))
 }
 
 /// A results file with trials of each configuration in so many blocks: copies of one that ran.
 fn recorded(bench: &Bench, name: &str, factors: &str, blocks: u32) -> Result<PathBuf, String> {
+    let one = if factors.contains("connections") { "" } else { "connections = 1\n" };
     let text = format!(
         "[experiment]\nname = \"{name}\"\n[target]\nengine = \"sqlite\"\nsettings = {{ synchronous = \"off\" }}\n\
-         [workload]\nprobe = \"insert\"\nconnections = 1\nduration = \"1 s\"\n[limits]\nrun_time = \"10 s\"\n\
+         [workload]\nprobe = \"insert\"\n{one}duration = \"1 s\"\n[limits]\nrun_time = \"10 s\"\n\
          [factors]\n{factors}"
     );
     let file = bench.folder.join(format!("{name}.toml"));
@@ -95,7 +106,7 @@ fn beside_a_read(mut command: Command, output: Option<&PathBuf>, results: &Path)
     print("  most memory", &column(|own| own.peak_mb), 0, " MB");
     if let Some(page) = output {
         let bytes = page.metadata().map_err(|error| format!("{}: {error}", page.display()))?.len();
-        println!("  page: {:.1} MB", bytes as f64 / 1e6);
+        println!("  output: {:.1} MB", bytes as f64 / 1e6);
     }
     Ok(())
 }

@@ -68,9 +68,10 @@ impl Ran {
 }
 
 impl Bench {
-    /// Builds our program in release mode.
+    /// Builds our program in release mode, with what `report` measures.
     pub fn build(scale: f64) -> Result<Self, String> {
-        succeed(&mut cargo(&["build", "--quiet", "--release", "-p", "steelbench"]))?;
+        let features = ["--features", "serve,xlsx"];
+        succeed(cargo(&["build", "--quiet", "--release", "-p", "steelbench"]).args(features))?;
         let folder = target().join("bench");
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         Ok(Self { steelbench: target().join("release/steelbench"), folder, scale })
