@@ -17,6 +17,7 @@ use rust_xlsxwriter::{
     Worksheet, XlsxError,
 };
 use sheet::Survey;
+use std::io::Write;
 
 /// Rows of a sheet below the heading (Excel's limit is 2^20 in all).
 const ROWS_MAX: u64 = (1 << 20) - 1;
@@ -25,15 +26,16 @@ const CHART: (u32, u32) = (900, 480);
 
 /// The workbook could not be made.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot make the workbook: {0}; are there room and rights in the folder for temporary files?")]
+#[error(
+    "cannot make the workbook: {0}; are there room and rights for it, and in the folder for temporary files?"
+)]
 pub struct WorkbookError(#[from] XlsxError);
 
-/// The bytes of an .xlsx file with all that was recorded of a run and what was found in it. The same run
-/// gives the same bytes.
+/// Writes an .xlsx file with all that was recorded of a run and what was found in it. The same run gives the same bytes.
 ///
 /// # Errors
-/// When temporary files cannot be written.
-pub fn xlsx(summary: &Summary) -> Result<Vec<u8>, WorkbookError> {
+/// When it or temporary files cannot be written.
+pub fn xlsx(summary: &Summary, writer: impl Write + Send) -> Result<(), WorkbookError> {
     let mut book = dated(summary.recording.run.started_ms)?;
     for table in workbook::tables(summary) {
         sheets(&mut book, &table, ROWS_MAX)?;
@@ -44,19 +46,19 @@ pub fn xlsx(summary: &Summary) -> Result<Vec<u8>, WorkbookError> {
     for table in recording::tables(summary.recording).into_iter().chain(recorded) {
         sheets(&mut book, &table, ROWS_MAX)?;
     }
-    Ok(book.save_to_buffer()?)
+    Ok(book.save_to_writer(writer)?)
 }
 
-/// The bytes of an .xlsx file with the statements, plans and indexes of a server.
+/// Writes an .xlsx file with the statements, plans and indexes of a server.
 ///
 /// # Errors
-/// When temporary files cannot be written.
-pub fn queries_xlsx(found: &queries::Queries) -> Result<Vec<u8>, WorkbookError> {
+/// When it or temporary files cannot be written.
+pub fn queries_xlsx(found: &queries::Queries, writer: impl Write + Send) -> Result<(), WorkbookError> {
     let mut book = dated(found.snapshot.span.to_ms)?;
     for table in crate::queries::tables(found) {
         sheets(&mut book, &table, ROWS_MAX)?;
     }
-    Ok(book.save_to_buffer()?)
+    Ok(book.save_to_writer(writer)?)
 }
 
 /// An empty one. A file has a date; that of its data makes it the same each time.

@@ -144,7 +144,8 @@ fn ten_thousand_trials() {
         .collect();
     let summary = analysis::summarize(&recording);
     let before = peak_kib();
-    let book = report::xlsx(&summary).unwrap();
+    let mut book = Vec::new();
+    report::xlsx(&summary, &mut book).unwrap();
     assert_eq!(book[..2], *b"PK");
     let grown = peak_kib() - before;
     let cells = 10_000 * (15 + 1 + 8 + 2) * 20;

@@ -94,10 +94,7 @@ fn write(found: &Queries, arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     if let Some(file) = &arguments.workbook {
         #[cfg(feature = "xlsx")]
-        {
-            let book = report::queries_xlsx(found).map_err(Failure::failed)?;
-            output::replace_file(file, Replace::Ours, |writer| writer.write_all(&book))?;
-        }
+        output::replace_file(file, Replace::Ours, |writer| report::queries_xlsx(found, writer))?;
         #[cfg(not(feature = "xlsx"))]
         return Err(Failure::not_built(&format!("`queries --workbook {}`", file.display())));
     }

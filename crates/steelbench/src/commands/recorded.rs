@@ -120,8 +120,8 @@ pub fn export(arguments: &Export) -> Result<ExitCode, Failure> {
 
 #[cfg(feature = "xlsx")]
 fn workbook(recording: &Recording, results: &Path, path: PathBuf, may: Replace) -> Result<PathBuf, Failure> {
-    let book = report::xlsx(&results::summary(recording, results)).map_err(Failure::failed)?;
-    output::replace_file(&path, may, |writer| std::io::Write::write_all(writer, &book))?;
+    let summary = results::summary(recording, results);
+    output::replace_file(&path, may, |writer| report::xlsx(&summary, writer))?;
     Ok(path)
 }
 
