@@ -34,6 +34,23 @@ fn random_insert() -> Recording {
     recording
 }
 
+/// More levels than columns can be read, or counted by a byte.
+#[test]
+fn hundreds_of_levels() {
+    let names: Vec<String> = (1..=300).map(|number| number.to_string()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut recording = plan(&[("target.data_files", &["1", "2"]), ("rows", &names)]);
+    for configuration in 0..600 {
+        for block in 1..=2 {
+            let elapsed_s = 1.0 + 0.01 * f64::from(block) + 0.001 * configuration as f64;
+            recording.trials.push(done(configuration, block, observed(elapsed_s)));
+        }
+    }
+    let text = words(&plain(&recording, 10_000));
+    assert!(text.contains("rows = 33") && !text.contains("rows = 34"), "{text}");
+    assert!(text.contains("The first 32 of 299 levels; `show --json` has all."), "{text}");
+}
+
 #[test]
 fn the_tables_of_the_studies() {
     let text = plain(&random_insert(), 120);

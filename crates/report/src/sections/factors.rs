@@ -63,6 +63,9 @@ fn best(summary: &Summary, factor: &FactorEffect, level: &LevelEffect) -> Option
     Some(format!("{value} with {}{times}", text::label_without(summary, row, &factor.factor)))
 }
 
+/// Columns of gains: nobody reads more beside each other.
+const GAINS_MAX: u8 = 32;
+
 /// How many times better each level is than the reference level, for each level of the main factor.
 fn gain_section(summary: &Summary, table: &GainTable) -> Section {
     let (main, factor) = (&summary.factors.effects[table.rows], &summary.factors.effects[table.factor]);
@@ -77,7 +80,7 @@ fn gain_section(summary: &Summary, table: &GainTable) -> Section {
     let levels = main.levels.iter().map(|own| own.level.as_str()).chain(has_averages.then_some("average"));
     let mut columns = Columns::of(levels.enumerate());
     columns.name(main_name, |(_, level)| *level);
-    for (gains, i) in table.columns.iter().zip(0_u8..) {
+    for (gains, i) in table.columns.iter().zip(0..GAINS_MAX) {
         let gain = |(row, _): &(usize, &str)| match gains.by_row.get(*row) {
             Some(gain) => gain.as_ref().map(|gain| Cell::comparison(gain, summary.unit())),
             None => gains.average.as_ref().map(average),
@@ -86,6 +89,11 @@ fn gain_section(summary: &Summary, table: &GainTable) -> Section {
         columns.left(heading, gain).optional(i.saturating_sub(1));
     }
     section.table(columns);
+    let all = table.columns.len();
+    if all > usize::from(GAINS_MAX) {
+        let levels = number::plural(all, "level");
+        section.note(format!("The first {GAINS_MAX} of {levels}; `show --json` has all."));
+    }
     section
 }
 
