@@ -94,8 +94,9 @@ impl Curve {
     /// Work a second with 1, 2, .. customers; `None` of more than are computed.
     pub fn throughputs(&self, n: usize) -> Option<Vec<f64>> {
         match self {
-            Self::Law(fit) => (n <= network::CUSTOMERS_MAX)
-                .then(|| (1..=n).map(|n| fit.usl.throughput(n as f64)).collect()),
+            Self::Law(fit) => {
+                (n <= network::CUSTOMERS_MAX).then(|| (1..=n).map(|n| fit.usl.throughput(n as f64)).collect())
+            }
             Self::Network(own) => own.throughputs(n),
         }
     }

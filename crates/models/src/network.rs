@@ -10,8 +10,6 @@
 //! Performance" (1984), chapters 6 to 8; K. M. Chandy, U. Herzog and L. Woo, IBM Journal of Research and Development 19
 //! (1975).
 
-use serde::Serialize;
-
 /// Customers for which a network is solved at most.
 pub const CUSTOMERS_MAX: usize = 4096;
 
@@ -75,9 +73,8 @@ impl Station {
 /// probabilities and loses all digits at busy stations with several servers. Delays come first, where they are one and its
 /// weights are all there is: the time grows with customers x servers, and not with the square of the customers.
 pub fn throughputs(stations: &[Station], customers: usize) -> Option<Vec<f64>> {
-    let makes_sense = |own: &Station| {
-        own.demand_s >= 0.0 && own.demand_s.is_finite() && own.service != Service::Servers(0)
-    };
+    let makes_sense =
+        |own: &Station| own.demand_s >= 0.0 && own.demand_s.is_finite() && own.service != Service::Servers(0);
     let takes_time = stations.iter().any(|own| own.demand_s > 0.0);
     if !takes_time || !stations.iter().all(makes_sense) || !(1..=CUSTOMERS_MAX).contains(&customers) {
         return None;
@@ -101,7 +98,7 @@ fn log_add(a: f64, b: f64) -> f64 {
 }
 
 /// Transactions that arrive at random, so many a second.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Arriving {
     /// Seconds of a transaction in the line outside, until the system takes it.
     pub line_s: f64,

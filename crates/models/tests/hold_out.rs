@@ -54,8 +54,8 @@ fn intervals_of_levels_that_were_not_seen_hold_what_they_promise() {
     let colder = move |n: f64| colder(n) * 0.97_f64.powf(n.log2());
     // Group commit: each sync takes those who wait, up to 20 of them.
     let group_commit = [(0.004, 20), (0.001, 2)];
-    let group_commit = group_commit
-        .map(|(demand_s, servers)| Station { demand_s, service: Service::Servers(servers) });
+    let group_commit =
+        group_commit.map(|(demand_s, servers)| Station { demand_s, service: Service::Servers(servers) });
     let group_commit = move |n: f64| throughputs(&group_commit, n as usize).unwrap()[n as usize - 1];
     let targets: [Target; 6] = [
         (&target(2, 0.002, 0.0, 0.001), Some(0.002)),

@@ -142,10 +142,7 @@ fn arrivals_at_a_rate_as_simulators_find() {
     ] {
         let found = arriving(&throughputs(&stations, inside).unwrap(), rate).unwrap();
         close(found.inside_s, inside_s, 0.01);
-        assert!(
-            found.line_s > line_s - 4.0 * error_s && found.line_s < 1.5 * line_s,
-            "{found:?} {line_s}"
-        );
+        assert!(found.line_s > line_s - 4.0 * error_s && found.line_s < 1.5 * line_s, "{found:?} {line_s}");
     }
     for (stations, rate, simulated_s) in
         [(network(2, 0.5, 0.3, 2.0), 2.2, 3.570), (network(4, 1.0, 0.2, 1.0), 3.0, 2.994)]

@@ -11,9 +11,9 @@ pub fn prediction(experiment: &str, own: &WhatIf) -> Document {
     let mut section = Section::new("Prediction");
     let ends = |interval: Interval| Some((interval.low, interval.high));
     let with = if own.group.is_empty() { String::new() } else { format!(", {}", own.group) };
-    let at_most = if own.rate.is_some() { ", at most" } else { "" };
+    let at_most = if own.rate.is_some() { " at most" } else { "" };
     section.line(format!(
-        "{name}={}{with}: {} (estimate, 95 % interval{at_most})",
+        "{name}={}{with}: {}{at_most} (estimate, 95 % interval)",
         number::whole(own.n),
         number::difference(own.throughput, ends(own.interval), &own.unit)
     ));

@@ -211,8 +211,7 @@ impl Summary<'_> {
                 known.join(", ")
             )));
         };
-        let level =
-            |own: &ModelGroup| self.recording.configurations[own.configuration()].level(&factor.name);
+        let level = |own: &ModelGroup| self.recording.configurations[own.configuration()].level(&factor.name);
         if usable.iter().any(|own| level(own) == Some(value)) {
             usable.retain(|own| level(own) == Some(value));
             return Ok(());
@@ -244,29 +243,11 @@ impl Summary<'_> {
         let distance = |own: &&super::ModelLevel| (own.n / n).ln().abs();
         let near = model.levels.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).ok_or_else(none)?;
         let trials = self.grid.trials(near.configuration);
-        let network = model.network();
         let mut applied = vec![Applied {
             change: format!("{}={}", wording::short_name(&model.factor), wording::whole(n)),
             law: model.candidates[0].model.name().to_owned(),
         }];
-        let mut variants: Vec<Bottlenecks> = network.iter().cloned().collect();
-        for (text, change) in others {
-            let before = variants.first().ok_or_else(none)?.processors;
-            let (next, law) = changed(text, change, &variants, &trials, model)?;
-            variants = next;
-            let more = variants[0].processors.max(before) / variants[0].processors.min(before).max(1);
-            let law = if f64::from(more) > FAR {
-                format!("{law}; beyond {FAR}x of what was measured")
-            } else {
-                law
-            };
-            applied.push(Applied { change: (*text).clone(), law });
-        }
-        let ratios = match &network {
-            Some(network) if !others.is_empty() => ratios(network, &variants, n).ok_or_else(none)?,
-            _ => (0.0, 0.0),
-        };
-        let (effect, spread) = ratios;
+        let Effect { log: effect, spread, network } = effect(others, model, n, &trials, &mut applied)?;
         let half = (prediction.interval.high / prediction.predicted).ln().hypot(2.0 * EFFECT_ERROR * effect)
             + spread;
         let throughput = prediction.predicted * effect.exp();
@@ -282,7 +263,7 @@ impl Summary<'_> {
         let ends = latency(interval.high).zip(latency(interval.low));
         let mut warnings = warnings(&prediction, model, &trials);
         if let (Some(open), Some(rate)) = (&open, rate) {
-            let change = format!("rate={}", wording::figure(rate));
+            let change = format!("rate={}", wording::whole(rate));
             if ends.is_none() {
                 let why = open.cannot_be_kept_up(effect.exp(), half);
                 if latency_s.is_none() {
@@ -308,7 +289,7 @@ impl Summary<'_> {
             error_median: model.candidates[0].error_median,
             covered: (tested.iter().filter(|own| own.covered).count(), tested.len()),
             changes: applied,
-            limit: variants.first().and_then(|own| limit(own, n, open.as_ref().map(AtRate::work))),
+            limit: network.as_ref().and_then(|own| limit(own, n, open.as_ref().map(AtRate::work))),
             warnings,
         })
     }
@@ -322,6 +303,45 @@ impl Summary<'_> {
             .collect::<Vec<_>>()
             .join(" ")
     }
+}
+
+/// What changes other than a level do to the throughput.
+struct Effect {
+    /// Logarithm of its change.
+    log: f64,
+    /// How far that may be off, because the trials do not say which part of the time it is.
+    spread: f64,
+    /// The network with the changes; `None` where it cannot be fitted.
+    network: Option<Bottlenecks>,
+}
+
+/// All changes in turn, each with its law.
+fn effect(
+    changes: &[(&String, Change)],
+    model: &ModelSummary,
+    n: f64,
+    trials: &[&Observations],
+    applied: &mut Vec<Applied>,
+) -> Result<Effect, WhatIfError> {
+    let network = model.network();
+    if changes.is_empty() {
+        return Ok(Effect { log: 0.0, spread: 0.0, network });
+    }
+    let none = || WhatIfError::NoModel("the fit cannot be computed there".to_owned());
+    let network = network.ok_or_else(none)?;
+    let mut variants = vec![network.clone()];
+    for (text, change) in changes {
+        let before = variants[0].processors;
+        let (next, mut law) = changed(text, change, &variants, trials, model)?;
+        variants = next;
+        let more = variants[0].processors.max(before) / variants[0].processors.min(before).max(1);
+        if f64::from(more) > FAR {
+            law = format!("{law}; beyond {FAR}x of what was measured");
+        }
+        applied.push(Applied { change: (*text).clone(), law });
+    }
+    let (log, spread) = ratios(&network, &variants, n).ok_or_else(none)?;
+    Ok(Effect { log, spread, network: variants.into_iter().next() })
 }
 
 /// The network with a change: several where the trials do not say which part of the time it is.
