@@ -21,6 +21,8 @@ use std::io::Write;
 
 /// Rows of a sheet below the heading (Excel's limit is 2^20 in all).
 const ROWS_MAX: u64 = (1 << 20) - 1;
+/// Of the sheets: a fifth larger than at the usual level 6, in a third of its time.
+const COMPRESSION: u8 = 2;
 /// Size of charts in pixels.
 const CHART: (u32, u32) = (900, 480);
 
@@ -64,6 +66,7 @@ pub fn queries_xlsx(found: &queries::Queries, writer: impl Write + Send) -> Resu
 /// An empty one. A file has a date; that of its data makes it the same each time.
 fn dated(ms: i64) -> Result<Workbook, XlsxError> {
     let mut book = Workbook::new();
+    book.set_zip_compression_level(COMPRESSION);
     let date = ExcelDateTime::from_timestamp(ms.div_euclid(1000).clamp(0, 253_402_300_799))?;
     book.set_properties(&DocProperties::new().set_author(AUTHOR).set_creation_datetime(&date));
     Ok(book)

@@ -36,7 +36,8 @@ try:
         level = re.search(r'name="only">.*?value="([^"]+=[^"]+)"', page, re.DOTALL).group(1)
         visit(f"  only {level}", f"{path}&{urlencode({'only': html.unescape(level)})}")
         picks = page[page.index('name="a"'):]
-        a, b = re.findall(r'<option value="([^"]+)"', picks)[0], re.findall(r'<option value="([^"]+)"', picks)[-1]
+        labels = re.findall(r'<option value="([^"]+)"', picks[:picks.index("</form>")])
+        a, b = labels[0], labels[-1]
         compared = path.replace("/run?", "/compare?") + "&" + urlencode({"a": html.unescape(a), "b": html.unescape(b)})
         visit(f"  {a} against {b}", compared)
     most = re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{server.pid}/status").read()).group(1)
