@@ -399,7 +399,7 @@ impl<'a> Pair<'a> {
 }
 
 impl Verdict {
-    fn of(comparison: Option<&Comparison>) -> Self {
+    pub(crate) fn of(comparison: Option<&Comparison>) -> Self {
         match comparison {
             Some(own) if own.supported() && own.is_better() => Self::Better,
             Some(own) if own.supported() => Self::Worse,

@@ -45,7 +45,7 @@ pub use engine::{
 };
 pub use files::{FileSet, Role};
 pub use key::{Key, Placement};
-pub use planned::{Asked, Planned, first_word};
+pub use planned::{Asked, Planned};
 pub use preflight::{Footprint, Need, Preflight, Space};
 pub use query_reader::{QueryLimits, QueryReader};
 pub use request::{Parameter, Request, Statement};

@@ -1,6 +1,7 @@
 //! The plans of a load's statements: what is asked of an engine after the measurement, and what it says.
 
 use crate::{Parameter, UserStatement};
+use observations::statement::first_word;
 use std::time::{Duration, Instant};
 
 /// Time for all statements of a trial together: what is not explained until then has no plan.
@@ -57,23 +58,6 @@ pub(crate) fn each(
     asked.iter().map(one).collect()
 }
 
-/// The first word of a statement, behind comments and parentheses.
-pub fn first_word(sql: &str) -> &str {
-    let mut rest = sql;
-    loop {
-        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
-        let comment = if rest.starts_with("--") {
-            rest.find('\n')
-        } else if rest.starts_with("/*") {
-            rest.find("*/").map(|at| at + 2)
-        } else {
-            break;
-        };
-        rest = comment.map_or("", |end| &rest[end..]);
-    }
-    rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
-}
-
 /// A value as every engine's SQL has it, texts in quotes.
 pub(crate) fn literal(value: &Parameter, quote: impl Fn(&str) -> String) -> String {
     match value {
@@ -87,22 +71,8 @@ pub(crate) fn literal(value: &Parameter, quote: impl Fn(&str) -> String) -> Stri
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, Planned, each, first_word};
+    use super::{Asked, Planned, each};
     use crate::UserStatement;
-
-    #[test]
-    fn the_verb_is_the_first_word_that_is_no_comment() {
-        for (sql, word) in [
-            ("select 1", "select"),
-            (" -- a\n /* b */ ((WITH x AS (SELECT 1) SELECT 1))", "WITH"),
-            ("COPY t FROM stdin", "COPY"),
-            ("-- nothing", ""),
-            ("/* open", ""),
-            ("", ""),
-        ] {
-            assert_eq!(first_word(sql), word, "{sql}");
-        }
-    }
 
     #[test]
     fn only_statements_with_plans_are_sent() {

@@ -3,6 +3,7 @@
 use crate::{ServerError, Stop};
 use plans::Plan;
 use queries::{Advice, Hypothetical, Origin, Snapshot, Statement, StatementPlan};
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// Reads the statistics of a server's statements, tables and indexes. Changes nothing on it, and runs none of the statements.
@@ -30,9 +31,14 @@ pub trait QueryReader {
 pub struct QueryLimits {
     /// Statements for which plans are made.
     pub plans: usize,
-    /// Databases whose tables and indexes are read.
+    /// Databases that are looked into.
     pub databases: usize,
+    /// Whether their tables and indexes are read.
+    pub tables: bool,
 }
+
+/// Statements of which a text with values is kept, before all of them make room: a server may be watched for days.
+const SEEN_MAX: usize = 10_000;
 
 /// Characters that are read of a statement's text.
 pub(crate) const TEXT_MAX: usize = observations::statement::TEXT_MAX;
@@ -68,6 +74,16 @@ pub(crate) fn explain_each(
             }
             Err(why) => statement.not_explained = Some(why),
         }
+    }
+}
+
+/// Keeps texts with values; the first of a statement stays, so that its plans differ by what the server has changed.
+pub(crate) fn remember(known: &mut HashMap<String, String>, seen: impl Iterator<Item = (String, String)>) {
+    if known.len() >= SEEN_MAX {
+        known.clear();
+    }
+    for (statement, text) in seen {
+        known.entry(statement).or_insert(text);
     }
 }
 

@@ -12,6 +12,7 @@ mod hold_out;
 mod named;
 pub mod number;
 mod profile;
+mod query_record;
 mod record;
 mod redact;
 mod series;
@@ -29,6 +30,7 @@ pub use health::{LoadHealth, MachineLoad, Warning, WarningKind};
 pub use histogram::{Histogram, HistogramError};
 pub use hold_out::HoldOut;
 pub use profile::{Frame, Profile, Stack, UNKNOWN};
+pub use query_record::{CountedStatement, QueryInterval};
 pub use record::{
     AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, FactorRecord, FileRecord, GitState,
     HookOutput, LevelRecord, Recording, RunRecord, TrialRecord, TrialStatus, UnmeasuredTable,

@@ -33,6 +33,23 @@ pub fn number(text: &str) -> i64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step) as i64
 }
 
+/// The first word of a statement, behind comments and parentheses.
+pub fn first_word(sql: &str) -> &str {
+    let mut rest = sql;
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
+        let comment = if rest.starts_with("--") {
+            rest.find('\n')
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map(|at| at + 2)
+        } else {
+            break;
+        };
+        rest = comment.map_or("", |end| &rest[end..]);
+    }
+    rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
+}
+
 /// A constant that the server has cut off reaches to the end.
 fn without_literals(statement: &str, quotes: Quotes) -> String {
     let is_mariadb = quotes == Quotes::MariaDb;
@@ -170,7 +187,22 @@ fn skip_number(rest: &mut Chars) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Quotes, shown};
+    use super::{Quotes, first_word, shown};
+
+    #[test]
+    fn the_verb_is_the_first_word_that_is_no_comment() {
+        for (sql, word) in [
+            ("select 1", "select"),
+            (" -- a\n /* b */ ((WITH x AS (SELECT 1) SELECT 1))", "WITH"),
+            ("/* app:shop,route:/a */ select 1", "select"),
+            ("COPY t FROM stdin", "COPY"),
+            ("-- nothing", ""),
+            ("/* open", ""),
+            ("", ""),
+        ] {
+            assert_eq!(first_word(sql), word, "{sql}");
+        }
+    }
 
     #[test]
     fn no_constant_stays_and_all_else_does() {

@@ -1,10 +1,10 @@
 //! The model: statements, their plans, operators in a tree.
 
 use crate::Kind;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Whose plan it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Engine {
     /// SQL Server.
     #[serde(rename = "sqlserver")]

@@ -1,9 +1,9 @@
 //! What servers count of statements: one vocabulary for all engines.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A counter of a statement. It only grows, until the server forgets the statement or is told to begin anew.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counter {
     /// Runs.

@@ -53,9 +53,11 @@ pub fn index_uses(snapshot: &Snapshot) -> Vec<IndexUse> {
     uses.into_iter().collect()
 }
 
-/// The statements of which plans use this index of this table.
+/// The statements of which plans use this index of this table, each once, in order.
 pub fn statements_of(uses: &[IndexUse], table: usize, index: usize) -> Vec<usize> {
-    uses.iter().filter(|one| (one.table, one.index) == (table, index)).map(|one| one.statement).collect()
+    let of_index = uses.iter().filter(|one| (one.table, one.index) == (table, index));
+    let statements: BTreeSet<usize> = of_index.map(|one| one.statement).collect();
+    statements.into_iter().collect()
 }
 
 /// A scan of an index for its entries alone names only the index.

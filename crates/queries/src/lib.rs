@@ -2,6 +2,7 @@
 //!
 //! - [`Snapshot`]: what a server says at one time; [`between`]: what two of them say of the time between
 //! - [`Statement`], [`Table`], [`Index`]: the model, with one vocabulary of [`Counter`]s for all engines
+//! - [`record`]: an interval as it is recorded; [`joined`]: recorded ones put together
 //! - [`attach_logged`]: plans of a log, to the statements that they are of
 //! - [`examine`]: which statements use which index, and [`Advice`]
 
@@ -11,15 +12,17 @@ mod cross;
 mod interval;
 mod logged;
 mod model;
+mod record;
 mod statement;
 mod text;
 
 pub use advice::{Advice, AdviceKind, Certainty, Hypothetical};
 pub use counter::{Counter, Unit};
-pub use cross::{IndexUse, TableScan, index_uses, table_scans};
+pub use cross::{IndexUse, TableScan, index_uses, statements_of, table_scans};
 pub use interval::between;
 pub use logged::attach_logged;
 pub use model::{Column, ForeignKey, Index, Key, Snapshot, Span, Table};
+pub use record::{joined, record};
 pub use statement::{Origin, Spread, Statement, StatementPlan};
 pub use text::fingerprint;
 
@@ -45,10 +48,11 @@ pub fn keep(snapshot: &mut Snapshot, statements: usize) {
         let key = |one: &Statement| (one.digest.clone(), one.database.clone(), one.user.clone());
         time(b).cmp(&time(a)).then_with(|| key(a).cmp(&key(b)))
     });
-    let all: u64 = snapshot.statements.iter().map(time).sum();
+    let sum = |statements: &[Statement]| statements.iter().map(time).fold(0, u64::saturating_add);
+    let all = sum(&snapshot.statements);
     let left_out = snapshot.statements.split_off(statements.min(snapshot.statements.len()));
     if !left_out.is_empty() {
-        let share = left_out.iter().map(time).sum::<u64>() as f64 / all.max(1) as f64;
+        let share = sum(&left_out) as f64 / all.max(1) as f64;
         snapshot.notes.push(format!(
             "{} more statements took {} of the time; --statements keeps more.",
             left_out.len(),

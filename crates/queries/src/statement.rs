@@ -1,6 +1,7 @@
 //! Statements, what the server counted of them, and their plans.
 
 use crate::Counter;
+use observations::statement::{first_word, number};
 use plans::{Operator, Plan};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -99,30 +100,29 @@ impl Statement {
 
     /// Whether it is one that has a plan: it reads or changes rows.
     pub fn can_be_explained(&self) -> bool {
-        let text = self.text.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
-        let word: String =
-            text.chars().take_while(char::is_ascii_alphabetic).collect::<String>().to_ascii_uppercase();
-        plans::VERBS.contains(&word.as_str())
+        let verb = first_word(&self.text);
+        plans::VERBS.iter().any(|known| known.eq_ignore_ascii_case(verb))
     }
 
     /// Whether it only reads, by its text.
     pub(crate) fn is_query(&self) -> bool {
-        self.text.trim_start().get(..6).is_some_and(|word| word.eq_ignore_ascii_case("select"))
+        first_word(&self.text).eq_ignore_ascii_case("select")
     }
 }
 
 impl StatementPlan {
-    /// Its operators and what they work on, without figures: plans with one shape are the same plan.
+    /// Its operators and what they work on, one a line, indented below the one that reads it, without figures: plans with
+    /// one shape are the same plan.
     pub fn shape(&self) -> String {
         let one = |(depth, operator): (usize, &Operator)| {
             let object = operator.objects.first().map(plans::Object::label).unwrap_or_default();
-            format!("{depth} {} {object}", operator.name)
+            format!("{}{} {object}", "  ".repeat(depth), operator.name).trim_end().to_owned()
         };
         self.plan.operators().into_iter().map(one).collect::<Vec<_>>().join("\n")
     }
 
     /// A short number of its shape.
     pub fn hash(&self) -> String {
-        format!("{:016x}", observations::statement::number(&self.shape()))
+        format!("{:016x}", number(&self.shape()))
     }
 }

@@ -1,8 +1,11 @@
 //! What is claimed of indexes, by definitions that are next to each other.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use plans::Engine;
-use queries::{AdviceKind, Certainty, Column, ForeignKey, Index, Key, Snapshot, Span, Table, examine};
+use plans::{Access, Engine, Object, Operator, Plan};
+use queries::{
+    AdviceKind, Certainty, Column, ForeignKey, Index, Key, Origin, Snapshot, Span, Statement, StatementPlan,
+    Table, examine,
+};
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -49,7 +52,12 @@ fn table(indexes: Vec<Index>) -> Table {
 }
 
 fn claims(table: Table) -> Vec<(AdviceKind, String, Certainty)> {
-    let snapshot = Snapshot {
+    let all = examine(snapshot(table)).advice;
+    all.into_iter().map(|one| (one.kind, one.subject, one.certainty)).collect()
+}
+
+fn snapshot(table: Table) -> Snapshot {
+    Snapshot {
         engine: Engine::Postgres,
         server: "PostgreSQL".into(),
         span: Span { from_ms: Some(0), to_ms: 30 * DAY_MS, is_interval: false },
@@ -59,9 +67,7 @@ fn claims(table: Table) -> Vec<(AdviceKind, String, Certainty)> {
         tables: vec![table],
         notes: Vec::new(),
         unread: Vec::new(),
-    };
-    let all = examine(snapshot).advice;
-    all.into_iter().map(|one| (one.kind, one.subject, one.certainty)).collect()
+    }
 }
 
 #[track_caller]
@@ -162,4 +168,38 @@ fn statistics_are_old_when_autovacuum_should_have_gathered_them() {
     let changed = |rows: u64| Table { changed_since_analyze: Some(rows), ..table(Vec::new()) };
     assert_eq!(claims(changed(199_000)), []);
     assert_eq!(claims(changed(200_000))[0].0, AdviceKind::StaleStatistics);
+}
+
+/// A plan that reads an index.
+fn plan(name: &str, access: Access) -> StatementPlan {
+    let object = Object { table: "t".into(), index: Some(name.into()), ..Object::default() };
+    let root = Operator { objects: vec![object], access: Some(access), ..Operator::default() };
+    let plan = Plan { root: Some(root), ..Plan::default() };
+    StatementPlan { origin: Origin::Logged, runs: 1, plan }
+}
+
+#[test]
+fn a_statement_is_named_once_whatever_number_of_its_plans_use_an_index() {
+    let statement = Statement {
+        plans: vec![plan("a", Access::Scan), plan("a", Access::Seek)],
+        text: "SELECT 1".into(),
+        ..Statement::default()
+    };
+    let snapshot = Snapshot {
+        statements: vec![statement],
+        ..snapshot(table(vec![index("a", "x"), index("ab", "x, y")]))
+    };
+    let found = examine(snapshot);
+    assert_eq!(found.uses.len(), 2);
+    let redundant = &found.advice[0];
+    assert_eq!((redundant.kind, &redundant.statements), (AdviceKind::RedundantIndex, &vec![0]));
+    assert!(redundant.evidence.contains("Plans of statement 1 use it"), "{}", redundant.evidence);
+}
+
+#[test]
+fn a_statement_behind_a_comment_has_a_plan() {
+    let has_plan = |text: &str| Statement { text: text.into(), ..Statement::default() }.can_be_explained();
+    assert!(has_plan("/* app:shop */ SELECT 1"));
+    assert!(has_plan("-- orm\n  (select 1)"));
+    assert!(!has_plan("/* SELECT */ VACUUM"));
 }

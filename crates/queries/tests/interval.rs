@@ -1,8 +1,9 @@
 //! Differences of snapshots.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+use observations::QueryInterval;
 use plans::Engine;
-use queries::{Counter, Index, Snapshot, Span, Spread, Statement, Table, between};
+use queries::{Counter, Index, Snapshot, Span, Spread, Statement, Table, between, joined, record};
 
 fn statement(digest: &str, calls: u64, ms: f64) -> Statement {
     Statement {
@@ -99,4 +100,37 @@ fn reads_of_indexes_are_told_for_the_interval_too() {
     let found = index(&between(&with(40), with(42)));
     assert_eq!((found.scans, found.interval_scans), (Some(42), Some(2)));
     assert_eq!(index(&between(&with(40), with(2))).interval_scans, None);
+}
+
+#[test]
+fn recorded_intervals_put_together_are_the_whole_interval() {
+    let large = u64::MAX / 2;
+    let at = |ms: i64, calls: [u64; 2]| {
+        snapshot(0, ms, vec![statement("a", calls[0], 1.0), statement("b", calls[1], 1.0)])
+    };
+    let snapshots =
+        [at(1_000, [5, 0]), at(2_000, [7, large]), at(3_000, [7, large + 1]), at(9_000, [8, large + 2])];
+    let interval = |pair: &[Snapshot]| record(&between(&pair[0], pair[1].clone()), "1", "host=h".into());
+    let recorded: Vec<_> = snapshots.windows(2).map(interval).collect();
+    let whole = joined(recorded.clone()).unwrap();
+    assert_eq!(calls(&whole), calls(&between(&snapshots[0], snapshots[3].clone())));
+    assert_eq!(whole.span, Span { from_ms: Some(1_000), to_ms: 9_000, is_interval: true });
+    assert!(whole.notes.is_empty());
+    let gap = joined([recorded[0].clone(), recorded[2].clone()]).unwrap();
+    assert_eq!(calls(&gap), [("a", 3, false), ("b", large + 1, false)]);
+    assert_eq!(gap.notes, ["Between the recorded intervals 1.00 s were not observed."]);
+    assert!(joined([]).is_none());
+}
+
+/// A file may have been damaged, or written by somebody else.
+#[test]
+fn recorded_figures_that_cannot_be_do_not_end_the_program() {
+    let mut one = record(&snapshot(0, 1_000, vec![statement("a", u64::MAX, 1.0)]), "1", String::new());
+    one.statements[0].counters.insert("nobody_knows_it".into(), 1);
+    let before = QueryInterval { from_ms: i64::MIN, to_ms: i64::MIN, ..one.clone() };
+    let after = QueryInterval { from_ms: i64::MAX, to_ms: i64::MAX, ..one.clone() };
+    let mut found = joined([before, after]).unwrap();
+    assert_eq!(calls(&found), [("a", u64::MAX, false)]);
+    queries::keep(&mut found, 0);
+    assert!(joined([QueryInterval { engine: "other".into(), ..one }]).is_none());
 }

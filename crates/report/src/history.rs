@@ -6,7 +6,6 @@ use crate::runs::{NOT_SET, changed};
 use crate::sections::better;
 use crate::text::label;
 use crate::{number, text};
-use analysis::Estimate;
 use analysis::runs::{History, HistoryRun, HistorySeries, RunName, Verdict};
 
 /// Columns of a sparkline; longer series are drawn in means of neighbours.
@@ -44,7 +43,7 @@ fn overview(history: &History) -> Section {
     let mut section = Section::new("Configurations");
     let mut table = Columns::of(&history.configurations);
     table.name("configuration", |own| label(&own.label));
-    table.left("over time", |own| sparkline(&own.points));
+    table.left("over time", |own| sparkline(&means(own)));
     table.left("first", |own| own.points.iter().flatten().next()).optional(1);
     table.left("latest", |own| own.points.iter().flatten().next_back());
     table.right("changes", |own| match own.changes.last() {
@@ -178,7 +177,7 @@ fn configuration(history: &History, own: &HistorySeries) -> Section {
     section
 }
 
-fn tone(verdict: Verdict) -> Tone {
+pub(crate) fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Better => Tone::Good,
         Verdict::Worse => Tone::Bad,
@@ -186,14 +185,17 @@ fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-/// A line of bars between the smallest and the largest mean.
-fn sparkline(points: &[Option<Estimate>]) -> String {
+fn means(own: &HistorySeries) -> Vec<Option<f64>> {
+    own.points.iter().map(|point| point.as_ref().map(|it| it.mean)).collect()
+}
+
+/// A line of bars between the smallest and the largest value.
+pub(crate) fn sparkline(points: &[Option<f64>]) -> String {
     let columns = points.len().min(SPARKS);
     let edge = |column: usize| column * points.len() / columns;
     let means: Vec<Option<f64>> = (0..columns)
         .map(|column| {
-            let known: Vec<f64> =
-                points[edge(column)..edge(column + 1)].iter().flatten().map(|it| it.mean).collect();
+            let known: Vec<f64> = points[edge(column)..edge(column + 1)].iter().copied().flatten().collect();
             (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
         })
         .collect();
@@ -207,13 +209,7 @@ fn sparkline(points: &[Option<Estimate>]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use observations::Direction;
-
-    fn line(means: &[Option<f64>]) -> String {
-        let point = |mean: f64| Estimate::of(&[mean], "s", Direction::LowerIsBetter);
-        sparkline(&means.iter().map(|mean| mean.and_then(point)).collect::<Vec<_>>())
-    }
+    use super::sparkline as line;
 
     #[test]
     fn sparklines_go_from_the_smallest_to_the_largest() {

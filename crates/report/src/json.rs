@@ -120,6 +120,16 @@ pub fn history(history: &History) -> Result<Value> {
     object("history", history, Value::Null)
 }
 
+/// An interval of a server's statements, as it was recorded.
+pub fn query_interval(interval: &observations::QueryInterval) -> Result<Value> {
+    object("query_interval", interval, Value::Null)
+}
+
+/// A server's statements over many intervals.
+pub fn statement_history(history: &analysis::StatementHistory) -> Result<Value> {
+    object("statement_history", history, Value::Null)
+}
+
 /// A sizing plan, with what it comes to.
 pub fn sizing(plan: &sizing::Plan, sizing: &sizing::Sizing) -> Result<Value> {
     object("sizing", sizing, json!({ "plan": plan }))

@@ -38,6 +38,7 @@ mod sections;
 mod sizing;
 #[cfg(feature = "parquet")]
 mod sort_order;
+mod statement_history;
 mod table;
 mod terminal;
 mod text;
@@ -74,8 +75,9 @@ pub use sections::run;
 pub use sizing::sizing;
 #[cfg(feature = "parquet")]
 pub use sort_order::sort_order;
+pub use statement_history::statement_history;
 pub use terminal::{Style, terminal, wrapped};
-pub use text::{Text, escaped, lines, origin, utc};
+pub use text::{Text, escaped, from_utc, lines, origin, utc, utc_second};
 
 pub use volume::volume;
 pub use web::{flame, html};

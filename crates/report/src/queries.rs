@@ -8,7 +8,7 @@ use crate::model::{Block, Cell, Columns, Document, Medium, Section, Tone};
 use crate::plans::tree;
 use crate::text::{joined, utc};
 use crate::{number, text};
-use queries::{Advice, Counter, Index, Queries, Statement, StatementPlan, Table};
+use queries::{Advice, Counter, Index, Queries, Statement, StatementPlan, Table, statements_of};
 use std::collections::BTreeSet;
 
 /// Rows and advice that a terminal shows; pages, sheets and JSON have all.
@@ -29,7 +29,7 @@ pub fn queries(all: &Queries) -> Document {
 }
 
 /// A section with a few rows for texts and one with all for pages.
-fn on_both(section: impl Fn(usize) -> Option<Section>) -> impl Iterator<Item = Section> {
+pub(crate) fn on_both(section: impl Fn(usize) -> Option<Section>) -> impl Iterator<Item = Section> {
     let text = section(ROWS).map(|section| Section { medium: Medium::Text, ..section });
     text.into_iter().chain(section(usize::MAX).map(|section| Section { medium: Medium::Page, ..section }))
 }
@@ -38,7 +38,7 @@ fn overview(all: &Queries) -> Section {
     let mut section = Section::new("");
     let snapshot = &all.snapshot;
     let span = snapshot.span;
-    let length = span.from_ms.map(|from| duration((span.to_ms - from) as f64 / 1e3));
+    let length = span.from_ms.map(|from| duration(span.to_ms.saturating_sub(from) as f64 / 1e3));
     section.line(match (span.is_interval, span.from_ms) {
         (true, _) => format!("Statements in {} up to {}.", length.unwrap_or_default(), utc(span.to_ms)),
         (false, Some(from)) => {
@@ -134,7 +134,7 @@ fn figure(value: f64) -> Cell {
     Cell::from(value).shown(number::whole(value))
 }
 
-fn left_out(section: &mut Section, all: usize, rows: usize) {
+pub(crate) fn left_out(section: &mut Section, all: usize, rows: usize) {
     if let Some(more) = all.checked_sub(rows).filter(|more| *more > 0) {
         section.note(format!("{more} more: --html, --workbook and --json have them."));
     }
@@ -201,9 +201,8 @@ fn used(all: &Queries) -> Vec<Used<'_>> {
     let mut found = Vec::new();
     for (at, table) in all.snapshot.tables.iter().enumerate() {
         for (number, index) in table.indexes.iter().enumerate() {
-            let uses = all.uses.iter().filter(|one| (one.table, one.index) == (at, number));
-            let statements: BTreeSet<usize> = uses.map(|one| one.statement + 1).collect();
-            found.push(Used { table, index, statements: statements.into_iter().collect() });
+            let statements = statements_of(&all.uses, at, number).into_iter().map(|at| at + 1).collect();
+            found.push(Used { table, index, statements });
         }
     }
     found.sort_by_key(|one| std::cmp::Reverse(one.index.bytes));

@@ -153,10 +153,38 @@ pub fn origin(label: Option<&str>, git: Option<&GitState>) -> Option<String> {
 
 /// A time of day for people, `2023-11-14 22:13 UTC`, from milliseconds since 1970 UTC.
 pub fn utc(milliseconds: i64) -> String {
-    let minutes = milliseconds.div_euclid(60_000);
-    let (day, minute) = (minutes.div_euclid(1440), minutes.rem_euclid(1440));
+    let second = utc_second(milliseconds);
+    format!("{} UTC", &second[..second.len() - ":00 UTC".len()])
+}
+
+/// The same to the second, `2023-11-14 22:13:20 UTC`.
+pub fn utc_second(milliseconds: i64) -> String {
+    let seconds = milliseconds.div_euclid(1_000);
+    let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = civil(day);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", minute / 60, minute % 60)
+    let (minute, second) = (second / 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{second:02} UTC", minute / 60, minute % 60)
+}
+
+/// Milliseconds since 1970 of a time as it is printed here, `2023-11-14 22:13 UTC`, also with seconds, of a day alone, and
+/// with `T` and `Z` as ISO 8601 has them. `None` of anything else.
+pub fn from_utc(text: &str) -> Option<i64> {
+    let text = text.trim().trim_end_matches("UTC").trim_end_matches('Z').trim_end();
+    let (day, time) = text.split_once(['T', ' ']).unwrap_or((text, "0:0"));
+    let numbers = |text: &str, sign: char| -> Option<Vec<i64>> {
+        text.split(sign).map(|part| part.parse::<u32>().ok().map(i64::from)).collect()
+    };
+    let [year, month, day] = numbers(day, '-')?.try_into().ok()?;
+    let (hour, minute, second) = match numbers(time, ':')?[..] {
+        [hour, minute] => (hour, minute, 0),
+        [hour, minute, second] => (hour, minute, second),
+        _ => return None,
+    };
+    // Days from the first of the year on; at most a leap year's.
+    let about = (year - 1970).checked_mul(365)?.checked_add((year - 1968).div_euclid(4))?;
+    let days = (about - 400..about + 400).find(|days| civil(*days) == (year, month, day))?;
+    let is_time = hour < 24 && minute < 60 && second < 60;
+    is_time.then_some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000)
 }
 
 /// Year, month and day of a day since 1970 in the Gregorian calendar. Years begin in March, so that
@@ -176,7 +204,7 @@ fn civil(day: i64) -> (i64, i64, i64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Text, utc};
+    use super::{Text, from_utc, utc, utc_second};
 
     #[test]
     fn control_characters_are_spelled_out() {
@@ -213,6 +241,17 @@ mod tests {
             (-1, "1969-12-31 23:59 UTC"),
         ] {
             assert_eq!(utc(seconds * 1000), text);
+            assert_eq!(from_utc(text), Some((seconds - seconds.rem_euclid(60)) * 1000));
+        }
+        for text in ["2023-11-14T22:13:20Z", "2023-11-14 22:13:20 UTC", " 2023-11-14 22:13:20"] {
+            assert_eq!(from_utc(text), Some(1_700_000_000_000), "{text}");
+        }
+        assert_eq!(utc_second(1_700_000_000_999), "2023-11-14 22:13:20 UTC");
+        assert_eq!(from_utc("2023-11-14"), Some(1_699_920_000_000));
+        for text in
+            ["", "now", "2023-02-29", "2023-11-14 24:00", "2023-11-14 1:2:3:4", "4000000000-1-1", "2023-11"]
+        {
+            assert_eq!(from_utc(text), None, "{text}");
         }
     }
 }

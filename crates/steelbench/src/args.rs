@@ -11,7 +11,7 @@ mod try_change;
 pub use mariadb::MariaDb;
 pub use pg::{Pg, Scripts, Variation};
 pub use psql::Psql;
-pub use queries::{Queries, QueriesCommand};
+pub use queries::{Between, Queries, QueriesCommand};
 pub use quick::{Disk, Files, Load, Output, Quick, Sync};
 pub use time::Time;
 pub use try_change::Try;
@@ -385,14 +385,20 @@ impl Compare {
 
 #[derive(Debug, Args)]
 pub struct History {
-    /// Name of an experiment, or paths of results files with its runs [default: the newest in results/]
+    /// Name of an experiment, or paths of results files with its runs [default: the newest in results/]; or of those that
+    /// `queries --every` wrote
     pub names: Vec<String>,
     /// The response to show [default: the one that the latest run compares on]
     #[arg(long, value_name = "NAME")]
     pub response: Option<String>,
-    /// Only the last so many runs
+    /// Only the last so many runs, or intervals
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub last: Option<u32>,
+    #[command(flatten)]
+    pub between: Between,
+    /// Also write this as a page to this file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     #[command(flatten)]
     pub form: Form,
 }

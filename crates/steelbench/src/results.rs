@@ -60,7 +60,12 @@ pub type Read = fn(&Store, i64) -> store::Result<Recording>;
 pub fn read_run(store: &Store, run: Option<i64>, read: Read) -> Result<Recording, Failure> {
     let none = || {
         let observed = store.activities().is_ok_and(|numbers| !numbers.is_empty());
-        let what = if observed { "; `waits` and `show` print the observations in it" } else { " yet" };
+        let watched = store.query_intervals().is_ok_and(|intervals| !intervals.is_empty());
+        let what = match (observed, watched) {
+            (true, _) => "; `waits` and `show` print the observations in it",
+            (_, true) => "; `history` shows the statements in it, as `queries` does",
+            _ => " yet",
+        };
         Failure::usage(format!("{}: no run was recorded{what}", store.path().display()))
     };
     let latest = || Ok(store.latest_run()?.ok_or_else(none)?.id);

@@ -94,6 +94,8 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         assert_eq!(advice, expected, "{:#?}", found["advice"]);
         let ddl = &found["advice"][0]["ddl"];
         assert_eq!(ddl, "CREATE INDEX `orders_customer_id` ON `shop`.`orders` (`customer_id`)");
+        let price = found["advice"][0]["price"].as_str().unwrap();
+        assert!(price.contains("update of its columns") && !price.contains("HOT"), "{price}");
         let lookup = &found["statements"][number(&found, "SELECT name FROM customers WHERE id") - 1];
         assert_eq!((&lookup["counters"]["calls"], &lookup["counters"]["rows"]), (&2000.into(), &2000.into()));
         assert_eq!(lookup["plans"][0]["origin"], "sample");

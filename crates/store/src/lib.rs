@@ -11,6 +11,7 @@ mod claim;
 mod error;
 mod file;
 mod folder;
+mod queries;
 mod read;
 mod rows;
 mod schema;

@@ -6,17 +6,18 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use observations::{
-    ActivityRecord, AdaptiveRepeats, ConfigurationRecord, DeviceUse, Direction, Environment, Fact,
-    FactorRecord, FileRecord, Frame, GitState, Histogram, HookOutput, Latency, LevelRecord, LoadHealth,
-    MachineLoad, Observations, Operation, Profile, QueryPlan, Response, RunRecord, ScriptStatement, Series,
-    ServerActivity, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, Warning,
-    WarningKind, Work,
+    ActivityRecord, AdaptiveRepeats, ConfigurationRecord, CountedStatement, DeviceUse, Direction,
+    Environment, Fact, FactorRecord, FileRecord, Frame, GitState, Histogram, HookOutput, Latency,
+    LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Profile, QueryInterval, QueryPlan,
+    Response, RunRecord, ScriptStatement, Series, ServerActivity, Stack, TimeUse, TrialRecord, TrialStatus,
+    Value, Wait, WaitClass, WaitSource, Warning, WarningKind, Work,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction, params_from_iter};
 use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::{Read, Write};
 
@@ -170,7 +171,7 @@ macro_rules! fields {
 fields! {
     plain: bool i64 u32 u64 Option<bool> Option<i32> Option<u32> Option<u64> Option<usize> Option<f64>;
     words: Direction WaitClass WarningKind;
-    json: Environment ServerActivity
+    json: Environment ServerActivity Vec<String> BTreeMap<String, u64>
 }
 
 /// Records, or parts of them, as their fields in the order of the columns; after `;` what other tables have.
@@ -253,6 +254,12 @@ tables! {
     }
     "warnings": Warning { kind, detail }
     "server_activities": ActivityRecord { started_ms, steelbench, address, activity; id: 0 }
+    "query_intervals": QueryInterval {
+        steelbench, address, engine, server, from_ms, to_ms, block_bytes, evictions, notes; id: 0, statements: Vec::new()
+    }
+    "query_counts": CountedStatement {
+        digest, database as "database_name", user as "user_name", is_top, text, is_partial, counters, plan_hash, plan
+    }
 }
 
 structs! {

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 pub(crate) const APPLICATION_ID: i64 = 0x5374_4c62;
 
 /// Step `i` leads from version `i` to version `i + 1`. Published steps never change.
-pub(crate) const STEPS: [&str; 14] = [
+pub(crate) const STEPS: [&str; 15] = [
     include_str!("schema/1_tables.sql"),
     include_str!("schema/2_views.sql"),
     include_str!("schema/3_devices.sql"),
@@ -22,6 +22,7 @@ pub(crate) const STEPS: [&str; 14] = [
     include_str!("schema/12_statements_and_labels.sql"),
     include_str!("schema/13_server_activities.sql"),
     include_str!("schema/14_plans_once.sql"),
+    include_str!("schema/15_query_intervals.sql"),
 ];
 
 /// The newest version, which this program writes.

@@ -168,6 +168,51 @@ fn a_store_opened_for_reading_refuses_to_write() {
 
 /// A file that SQLite itself may open for reading only (`mode=ro`), as on a read-only medium.
 #[test]
+fn intervals_of_statements_are_read_as_they_were_recorded() {
+    use observations::{CountedStatement, QueryInterval};
+    let statement = CountedStatement {
+        digest: "-42".to_owned(),
+        database: "shop".to_owned(),
+        user: "anna".to_owned(),
+        is_top: true,
+        text: "SELECT $1".to_owned(),
+        counters: [("calls".to_owned(), u64::MAX), ("rows".to_owned(), 0)].into(),
+        plan_hash: Some("00ff".to_owned()),
+        plan: Some("Sort\n  Seq Scan t".to_owned()),
+        ..CountedStatement::default()
+    };
+    let without = CountedStatement { plan_hash: None, plan: None, text: String::new(), ..statement.clone() };
+    let interval = QueryInterval {
+        id: 1,
+        address: "host=h".to_owned(),
+        engine: "postgres".to_owned(),
+        from_ms: 5,
+        to_ms: 9,
+        block_bytes: 8192,
+        evictions: Some(3),
+        notes: vec!["one".to_owned()],
+        statements: vec![statement, without],
+        ..QueryInterval::default()
+    };
+    let (_folder, path) = file();
+    let (mut store, run) = filled(&path, 1);
+    assert_eq!(store.record_queries(&interval).unwrap(), 1);
+    assert_eq!(store.record_queries(&QueryInterval { from_ms: 1, ..interval.clone() }).unwrap(), 2);
+    let all = store.query_intervals().unwrap();
+    assert_eq!(all.iter().map(|one| (one.id, one.from_ms)).collect::<Vec<_>>(), [(2, 1), (1, 5)]);
+    assert_eq!(store.with_statements(all[1].clone()).unwrap(), interval);
+    let texts: i64 =
+        store.connection.query_row("SELECT count(*) FROM query_texts", [], |row| row.get(0)).unwrap();
+    assert_eq!(texts, 2, "a text is kept once");
+    assert_eq!(store.read(run).unwrap(), sample::recording(1), "runs are left alone");
+    store
+        .connection
+        .execute_batch("UPDATE counted_statements SET counters = '{' WHERE interval = 1")
+        .unwrap();
+    assert!(matches!(store.with_statements(interval).unwrap_err().fault, Fault::Damaged(_)));
+}
+
+#[test]
 fn a_read_only_file_refuses_in_mid_write() {
     let (_folder, path) = file();
     drop(filled(&path, 2));
@@ -181,9 +226,10 @@ fn a_read_only_file_refuses_in_mid_write() {
     assert_eq!(store.read(1).unwrap(), sample::recording(2));
 }
 
-/// Takes back steps 14 to 10.
+/// Takes back steps 15 to 10.
 const TO_9: &str =
-    "DROP VIEW server_waits; DROP TABLE server_activities; DROP TABLE statements; ALTER TABLE runs DROP COLUMN label; ALTER TABLE runs DROP COLUMN git_commit;
+    "DROP VIEW query_times; DROP VIEW query_counts; DROP TABLE counted_statements; DROP TABLE query_texts; DROP TABLE query_intervals;
+    DROP VIEW server_waits; DROP TABLE server_activities; DROP TABLE statements; ALTER TABLE runs DROP COLUMN label; ALTER TABLE runs DROP COLUMN git_commit;
     ALTER TABLE runs DROP COLUMN git_changed; DROP VIEW plans; DROP TABLE trial_plans; DROP TABLE plan_texts; ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP COLUMN error_s;
     ALTER TABLE waits DROP COLUMN counter; ALTER TABLE trials DROP COLUMN sampled_running_s;
     ALTER TABLE trials DROP COLUMN corrected_s; PRAGMA user_version = 9";

@@ -1,6 +1,7 @@
 //! Measurements of ourselves, as ratios to a peer in the same run: A and B alternate, medians and
 //! ranges are printed, nothing is asserted.
 
+mod advisors;
 mod analytics;
 mod disk;
 mod figures;
@@ -10,6 +11,7 @@ mod models;
 mod peer_server;
 mod postgres;
 mod program;
+mod queries;
 mod run;
 mod time;
 
@@ -20,7 +22,7 @@ const QUICK_SCALE: f64 = 0.1;
 
 type Measurement = fn(&Bench) -> Result<(), String>;
 
-const ALL: [(&str, Measurement); 24] = [
+const ALL: [(&str, Measurement); 26] = [
     ("insert", load::against_straight_loop),
     ("instruments", load::instruments_on_and_off),
     ("overhead", program::overhead),
@@ -45,6 +47,8 @@ const ALL: [(&str, Measurement); 24] = [
     ("mariadb-cpu", mariadb::client_cpu),
     ("mariadb-performance-schema", mariadb::performance_schema),
     ("mariadb-population", mariadb::population),
+    ("queries", queries::server_share),
+    ("advisors", advisors::compare),
 ];
 
 /// Runs the named measurements, or all; `--scale` is that of the data sets.

@@ -20,6 +20,11 @@ pub struct PeerServer {
 impl PeerServer {
     /// Starts a server of the distribution's version, whose pgbench and psql are the peers.
     pub fn start() -> Result<Self, String> {
+        Self::start_with("")
+    }
+
+    /// The same with further options of `postgres`.
+    pub fn start_with(further: &str) -> Result<Self, String> {
         let [_, (_, bindirs), ..] = install_tools(true)?;
         let mut bindirs = std::env::split_paths(&bindirs);
         let bindir = bindirs.find(|bindir| bindir.join("pgbench").exists()).ok_or("there is no pgbench")?;
@@ -34,7 +39,7 @@ impl PeerServer {
         output(server.program("initdb").args(["-U", USER, "-A", "trust", "-N", "-D"]).arg(&data))?;
         let options = format!(
             "-c listen_addresses= -c unix_socket_directories={} -c max_connections=300 \
-             -c synchronous_commit=off -c shared_buffers=512MB -c max_wal_size=8GB -c checkpoint_timeout=1h",
+             -c synchronous_commit=off -c shared_buffers=512MB -c max_wal_size=8GB -c checkpoint_timeout=1h {further}",
             server.folder.display()
         );
         let log = server.folder.join("log");

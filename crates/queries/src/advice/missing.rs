@@ -210,7 +210,7 @@ fn said(snapshot: &Snapshot, at: usize, columns: &[String], statements: &[(usize
             columns.join(", "),
             seconds(time_s)
         ),
-        price: price(table, columns),
+        price: price(snapshot.engine, table, columns),
         ddl: Some(format!("CREATE INDEX ON {} ({})", table.quoted, columns.join(", ")))
             .map(|ddl| named(snapshot, table, columns, ddl)),
         weight: time_s,
@@ -232,19 +232,24 @@ fn named(snapshot: &Snapshot, table: &Table, columns: &[String], ddl: String) ->
     format!("CREATE INDEX {} ON {} ({})", quote(&name), table.quoted, columns.join(", "))
 }
 
-/// Size by the widths that the optimizer knows, at least 20 bytes an entry.
-fn price(table: &Table, columns: &[String]) -> String {
+/// Size by the widths that the optimizer knows, at least 20 bytes an entry. InnoDB changes an index when its columns change;
+/// a version of a row that PostgreSQL does not keep on the page of the one before (HOT) has new entries in all indexes.
+fn price(engine: Engine, table: &Table, columns: &[String]) -> String {
     let width =
         |name: &String| table.columns.iter().find(|column| column.name == *name).map(|column| column.width);
     let widths: Option<f64> = columns.iter().map(width).sum();
     let size =
         widths.map(|width| (table.rows.unwrap_or(0.0) * (12.0 + (width / 8.0).ceil() * 8.0) / 0.9) as u64);
     let size = size.map(|size| format!("About {} of space (estimated), and one", bytes(size)));
+    let (updates, which) = match engine {
+        Engine::Postgres => ("update that is not HOT", "such changes"),
+        _ => ("update of its columns", "changes of rows in all"),
+    };
     let changes = table
         .index_changes()
-        .map(|changes| format!(" ({} such changes since the counters began)", count(changes)));
+        .map(|changes| format!(" ({} {which} since the counters began)", count(changes)));
     format!(
-        "{} more index to follow by each insert, delete and update that is not HOT{}.",
+        "{} more index to follow by each insert, delete and {updates}{}.",
         size.unwrap_or_else(|| "One".into()),
         changes.unwrap_or_default()
     )

@@ -1,8 +1,9 @@
 //! What `queries` takes.
 
-use super::{MariaDb, Psql, Try, positive};
+use super::{MariaDb, Psql, Try, positive, setting};
 use crate::output::Form;
 use clap::{ArgAction, Args, Subcommand};
+use probes::script::DURATION;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -11,11 +12,24 @@ pub struct Queries {
     #[command(subcommand)]
     pub command: Option<QueriesCommand>,
     /// The server: postgres:// or mariadb://user@host:port/database, keyword=value pairs or the name of a database
-    /// [default: PG* variables]
+    /// [default: PG* variables]; or a results file that --every wrote
     pub server: Option<String>,
     /// Count what runs in the next so many seconds; without it all since the server began to count
     #[arg(long, value_name = "N", value_parser = positive::<86_400>)]
     pub seconds: Option<f64>,
+    /// Record what runs in each interval of this length, `60s`, with the plans at its end, until Ctrl-C
+    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(DURATION), requires = "output",
+          conflicts_with_all = ["seconds", "auto_explain", "html", "workbook", "md"])]
+    pub every: Option<f64>,
+    /// End after so many intervals
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "every")]
+    pub count: Option<u32>,
+    /// The results file that --every writes; what it holds is kept. `history FILE` shows what changed, `queries FILE` what
+    /// ran
+    #[arg(short, long, value_name = "FILE", requires = "every")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub between: Between,
     /// Keep so many statements, those that took most time
     #[arg(long, value_name = "N", default_value = "100")]
     pub statements: usize,
@@ -46,6 +60,34 @@ pub struct Queries {
     /// Print this help
     #[arg(long, action = ArgAction::Help)]
     pub help: Option<bool>,
+}
+
+/// Of what was recorded over time, the part that lies between two times as a whole.
+#[derive(Debug, Default, Args)]
+pub struct Between {
+    /// Of what was recorded, only what began at this time or later: `2026-11-23 02:40`, UTC
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub from: Option<i64>,
+    /// Only what ended at this time or before
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub to: Option<i64>,
+}
+
+impl Between {
+    /// Whether what began and ended then lies in it as a whole.
+    pub fn covers(&self, from_ms: i64, to_ms: i64) -> bool {
+        self.from.is_none_or(|from| from_ms >= from) && self.to.is_none_or(|to| to_ms <= to)
+    }
+
+    /// Whether anything is left out.
+    pub fn is_given(&self) -> bool {
+        self.from.is_some() || self.to.is_some()
+    }
+}
+
+fn time(text: &str) -> Result<i64, String> {
+    report::from_utc(text)
+        .ok_or_else(|| "not a time such as `2026-11-23 02:40` or `2026-11-23`, UTC".to_owned())
 }
 
 /// What is done about statements.

@@ -1,15 +1,17 @@
 //! `steelbench show`, `report`, `export` and `history`: what was recorded, for people and for programs.
 
 use super::select::keep_only;
-use super::waits;
+use super::{queries, waits};
 use crate::args::{Export, Format, History, Recorded, Report, ReportFormat, Show};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::Replace;
 use crate::{output, results};
+use analysis::StatementHistory;
 use analysis::runs::Responses;
 use observations::number::{plural, seconds};
 use observations::{FileRecord, Recording, RunRecord};
-use report::{Medium, Text};
+use report::{Document, Medium, Text};
+use serde_json::Value;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -177,29 +179,58 @@ fn json(recording: &Recording) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Shows how the runs of an experiment changed over time.
+/// Shows how the runs of an experiment, or the statements of a server, changed over time.
 pub fn history(arguments: &History) -> Result<ExitCode, Failure> {
-    let runs = runs_of(arguments)?;
-    let which = arguments.response.as_deref().map_or(Responses::Primary, Responses::Named);
-    let history = analysis::history(&runs, which, results::summary_alone).map_err(Failure::usage)?;
-    output::show(arguments.form, || report::json::history(&history), || report::history(&history))
-}
-
-/// The runs of one experiment in all files, oldest first: the experiment of the latest run.
-fn runs_of(arguments: &History) -> Result<Vec<Recording>, Failure> {
     let newest = arguments.names.is_empty().then_some(None);
     let names = arguments.names.iter().map(|name| Some(name.as_str())).chain(newest);
     let stores: Vec<Store> = names.map(results::open).collect::<Result<_, _>>()?;
+    let mut has_runs = false;
+    for store in &stores {
+        has_runs |= !store.runs()?.is_empty();
+    }
+    let intervals = if has_runs { None } else { queries::recorded(&stores, &arguments.between)? };
+    if let Some(intervals) = intervals {
+        let skipped = arguments.last.map_or(0, |last| intervals.len().saturating_sub(last as usize));
+        let mut history = StatementHistory::default();
+        for (at, interval) in intervals.into_iter().skip(skipped) {
+            history.add(stores[at].with_statements(interval)?);
+        }
+        let history = history.with_changes();
+        let document = || report::statement_history(&history);
+        return show_history(arguments, || report::json::statement_history(&history), document);
+    }
+    let runs = runs_of(arguments, &stores)?;
+    let which = arguments.response.as_deref().map_or(Responses::Primary, Responses::Named);
+    let history = analysis::history(&runs, which, results::summary_alone).map_err(Failure::usage)?;
+    show_history(arguments, || report::json::history(&history), || report::history(&history))
+}
+
+fn show_history(
+    arguments: &History,
+    json: impl FnOnce() -> serde_json::Result<Value>,
+    document: impl Fn() -> Document,
+) -> Result<ExitCode, Failure> {
+    if let Some(file) = &arguments.html {
+        results::write_html(&report::web::page(&document()), file, Replace::Named)?;
+    }
+    output::show(arguments.form, json, document)
+}
+
+/// The runs of one experiment in all files, oldest first: the experiment of the latest run.
+fn runs_of(arguments: &History, stores: &[Store]) -> Result<Vec<Recording>, Failure> {
     let mut runs = Vec::new();
     for (at, store) in stores.iter().enumerate() {
         runs.extend(store.runs()?.into_iter().map(|run| (at, run)));
     }
     runs.sort_by_key(|(_, run)| run.started_ms);
-    let mut runs = each_once(runs, &stores)?;
+    let mut runs = each_once(runs, stores)?;
     let Some(name) = runs.last().map(|(_, run)| run.name.clone()) else {
         return Err(Failure::usage(format!("{}: no run was recorded yet", stores[0].path().display())));
     };
-    runs.retain(|(_, run)| run.name == name);
+    runs.retain(|(_, run)| run.name == name && arguments.between.covers(run.started_ms, run.started_ms));
+    if runs.is_empty() {
+        return Err(Failure::usage(format!("no run of {name} lies between --from and --to")));
+    }
     let skipped = arguments.last.map_or(0, |last| runs.len().saturating_sub(last as usize));
     let wanted = runs.into_iter().skip(skipped);
     wanted.map(|(at, run)| Ok(figures_only(stores[at].read_figures(run.id)?))).collect()

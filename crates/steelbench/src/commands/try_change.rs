@@ -7,6 +7,7 @@ use crate::output;
 use engines::{Cancel, SETUP_DUMP, SETUP_SQL};
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, LinkedSettings};
+use observations::statement::first_word;
 use probes::script::{CONNECTIONS, DURATION, PROTOCOL, SCRIPT, WARMUP};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -57,7 +58,7 @@ fn change(arguments: &Try) -> Option<String> {
 /// The same as statements; of an index that is dropped its name is enough.
 fn statements(arguments: &Try) -> impl Iterator<Item = String> {
     let drop = |own: &String| {
-        let is_statement = engines::first_word(own).eq_ignore_ascii_case("drop");
+        let is_statement = first_word(own).eq_ignore_ascii_case("drop");
         if is_statement { own.clone() } else { format!("DROP INDEX {own}") }
     };
     let all = arguments.index.iter().cloned().chain(arguments.drop.iter().map(drop));
@@ -65,9 +66,7 @@ fn statements(arguments: &Try) -> impl Iterator<Item = String> {
 }
 
 fn draft(arguments: &Try) -> Result<Draft, String> {
-    if let Some(other) =
-        arguments.index.iter().find(|sql| !engines::first_word(sql).eq_ignore_ascii_case("create"))
-    {
+    if let Some(other) = arguments.index.iter().find(|sql| !first_word(sql).eq_ignore_ascii_case("create")) {
         return Err(format!("--index takes a statement that begins with CREATE, not `{other}`"));
     }
     let server = arguments.test_server.as_deref();

@@ -77,6 +77,9 @@ impl QueryReader for Reader {
         } else if let Err(error) = self.statements(&mut snapshot) {
             snapshot.unread.push(Unread { what: "statements".into(), why: error.to_string() });
         }
+        if !self.limits.tables {
+            return Ok(snapshot);
+        }
         if let Err(error) = self.tables(&mut snapshot, is_on) {
             snapshot.unread.push(Unread { what: "tables and indexes".into(), why: error.to_string() });
         }

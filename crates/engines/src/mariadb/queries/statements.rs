@@ -1,7 +1,7 @@
 //! Statements by digest, and texts with values of those that are seen.
 
 use super::Reader;
-use crate::query_reader::{MARK, TEXT_MAX};
+use crate::query_reader::{MARK, TEXT_MAX, remember};
 use mysqlclient::Error;
 use observations::Unread;
 use plans::Engine;
@@ -68,7 +68,7 @@ impl Reader {
             let first: Option<i64> = cell(5).and_then(|ms| ms.parse::<f64>().ok()).map(|ms| ms as i64);
             snapshot.span.from_ms = snapshot.span.from_ms.into_iter().chain(first).min();
             if let Some(sample) = cell(6).filter(|sample| !sample.is_empty()) {
-                self.sampled.insert(digest.clone(), sample);
+                remember(&mut self.sampled, std::iter::once((digest.clone(), sample)));
             }
             let ms = |at: usize| cell(at).and_then(|ps| ps.parse::<f64>().ok()).map(|ps| ps / 1e9);
             let counted = (7..)
@@ -102,7 +102,8 @@ impl Reader {
             "SELECT left(info, {TEXT_MAX}) AS {MARK} FROM information_schema.processlist \
              WHERE info IS NOT NULL AND id <> connection_id()"
         ))?;
-        self.running.extend(running.into_iter().map(|[text]| (fingerprint(&text, Engine::MariaDb), text)));
+        let running = running.into_iter().map(|[text]| (fingerprint(&text, Engine::MariaDb), text));
+        remember(&mut self.running, running);
         for view in ["history_long", "history", "current"] {
             let sql = format!(
                 "SELECT digest AS {MARK}, left(sql_text, {TEXT_MAX}) FROM performance_schema.events_statements_{view} \
@@ -110,7 +111,7 @@ impl Reader {
             );
             // Who may not read it has what the process list tells.
             let Ok(rows) = self.rows::<2>(&sql) else { continue };
-            self.sampled.extend(rows.into_iter().map(|[digest, text]| (digest, text)));
+            remember(&mut self.sampled, rows.into_iter().map(|[digest, text]| (digest, text)));
         }
         Ok(())
     }

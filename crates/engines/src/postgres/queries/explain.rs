@@ -16,7 +16,7 @@ use queries::{Advice, Hypothetical, Origin, Snapshot};
 pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
     let (plans, stop) = (reader.limits.plans, reader.stop.clone());
     explain_each(&mut snapshot.statements, plans, &stop, |statement| {
-        let seen = reader.running.get(&statement.digest).filter(|text| !text.contains('$')).cloned();
+        let seen = reader.running.get(&statement.digest).cloned();
         let client = reader.client(&statement.database).map_err(|error| error.to_string())?;
         let generic = plan(client, &statement.text).map(|plan| (Origin::Generic, plan));
         generic.or_else(|why| {

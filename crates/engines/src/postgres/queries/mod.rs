@@ -8,7 +8,7 @@ mod indexes;
 mod statements;
 
 use super::while_doing;
-use crate::query_reader::{MARK, QueryLimits, QueryReader};
+use crate::query_reader::{MARK, QueryLimits, QueryReader, remember};
 use crate::{ServerError, Stop};
 use observations::Unread;
 use pgclient::{Client, Config};
@@ -122,6 +122,9 @@ impl QueryReader for Reader {
             unread: Vec::new(),
         };
         self.statements(&mut snapshot);
+        if !self.limits.tables {
+            return Ok(snapshot);
+        }
         let databases = self.databases(&snapshot.statements);
         let left_out = databases.len().saturating_sub(self.limits.databases);
         for database in databases.into_iter().take(self.limits.databases.max(1)) {
@@ -153,7 +156,8 @@ impl QueryReader for Reader {
             .home()
             .and_then(|client| client.query(&sql, &[]))
             .map_err(while_doing("looking who runs what"))?;
-        self.running.extend(rows.iter().filter_map(|row| Some((row.parse(0)?, row.parse(1)?))));
+        let seen = rows.iter().filter_map(|row| Some((row.parse(0)?, row.parse(1)?)));
+        remember(&mut self.running, seen.filter(|(_, text): &(_, String)| !text.contains('$')));
         Ok(())
     }
 

@@ -1,0 +1,61 @@
+//! What a server counted of its statements in an interval, by `steelbench queries --every`.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// An interval in a results file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct QueryInterval {
+    /// Number within the results file, from 1.
+    pub id: i64,
+    /// Version of Steelbench that recorded it.
+    pub steelbench: String,
+    /// The server as it was named, without its password.
+    pub address: String,
+    /// The engine: `postgres`.
+    pub engine: String,
+    /// Product and version: `PostgreSQL 15.18`.
+    pub server: String,
+    /// When it began by the server's clock, ms since 1970 UTC; of intervals that adjoin when the one before ended.
+    pub from_ms: i64,
+    /// When it ended.
+    pub to_ms: i64,
+    /// Bytes of a page.
+    pub block_bytes: u64,
+    /// How often the server forgot statements to make room for others; `None`: not known.
+    pub evictions: Option<u64>,
+    /// What is to be known about the figures, one sentence each.
+    pub notes: Vec<String>,
+    /// The statements that took most time, in that order.
+    pub statements: Vec<CountedStatement>,
+}
+
+/// A statement in an interval.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CountedStatement {
+    /// The server's number of it.
+    pub digest: String,
+    /// Where it ran.
+    pub database: String,
+    /// Who ran it; empty where the server does not tell users apart.
+    pub user: String,
+    /// Whether clients sent it, and not a function that they called.
+    pub is_top: bool,
+    /// Its text.
+    pub text: String,
+    /// Whether the server began to count it anew within the interval, so that some is missing.
+    pub is_partial: bool,
+    /// What was counted, by names such as `calls` and `time_ns`.
+    pub counters: BTreeMap<String, u64>,
+    /// Hash of `plan`.
+    pub plan_hash: Option<String>,
+    /// Its plan at the end of the interval, one operator a line, indented below the one that reads it, without estimates.
+    pub plan: Option<String>,
+}
+
+impl CountedStatement {
+    /// A counter, where the server has it.
+    pub fn get(&self, counter: &str) -> Option<u64> {
+        self.counters.get(counter).copied()
+    }
+}

@@ -1,0 +1,129 @@
+//! Intervals as they are recorded, and recorded intervals put together.
+
+use crate::{Counter, Snapshot, Span, Statement, StatementPlan};
+use observations::number::seconds;
+use observations::{CountedStatement, QueryInterval, redacted};
+use plans::Engine;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// What is recorded of an interval: its statements, in their order, each with the plan that was made anew.
+pub fn record(snapshot: &Snapshot, steelbench: &str, address: String) -> QueryInterval {
+    let unread = snapshot.unread.iter().map(|one| format!("Not read: {}: {}.", one.what, one.why));
+    QueryInterval {
+        id: 0,
+        steelbench: steelbench.to_owned(),
+        address,
+        engine: word(&serde_json::to_value(snapshot.engine).unwrap_or_default()),
+        server: snapshot.server.clone(),
+        from_ms: snapshot.span.from_ms.unwrap_or(snapshot.span.to_ms),
+        to_ms: snapshot.span.to_ms,
+        block_bytes: snapshot.block_bytes,
+        evictions: snapshot.evictions,
+        // An error may quote a text.
+        notes: snapshot.notes.iter().cloned().chain(unread).map(|note| redacted(&note)).collect(),
+        statements: snapshot.statements.iter().map(counted).collect(),
+    }
+}
+
+fn word(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn counted(statement: &Statement) -> CountedStatement {
+    let plan = statement.plans.iter().find(|plan| plan.runs == 0);
+    let counters = serde_json::to_value(&statement.counters).unwrap_or_default();
+    CountedStatement {
+        digest: statement.digest.clone(),
+        database: statement.database.clone(),
+        user: statement.user.clone(),
+        is_top: statement.is_top,
+        text: statement.text.clone(),
+        is_partial: statement.is_partial,
+        counters: serde_json::from_value(counters).unwrap_or_default(),
+        plan_hash: plan.map(StatementPlan::hash),
+        plan: plan.map(StatementPlan::shape),
+    }
+}
+
+/// Intervals of one server put together in the order of time, without plans, tables and indexes: these are not recorded.
+/// Counts are exact sums. `None` of no interval, and of an engine that is not known.
+pub fn joined(intervals: impl IntoIterator<Item = QueryInterval>) -> Option<Snapshot> {
+    let mut places = HashMap::new();
+    let mut joined: Option<Snapshot> = None;
+    let mut unobserved_ms: i64 = 0;
+    for interval in intervals {
+        let snapshot = match &mut joined {
+            Some(snapshot) => snapshot,
+            none => none.insert(empty(&interval)?),
+        };
+        let gap_ms = interval.from_ms.saturating_sub(snapshot.span.to_ms).max(0);
+        unobserved_ms = unobserved_ms.saturating_add(gap_ms);
+        snapshot.span.to_ms = interval.to_ms;
+        snapshot.server = interval.server;
+        let evictions = snapshot.evictions.into_iter().chain(interval.evictions);
+        snapshot.evictions = evictions.reduce(u64::saturating_add);
+        for note in interval.notes {
+            if !snapshot.notes.contains(&note) && snapshot.notes.len() < NOTES_MAX {
+                snapshot.notes.push(note);
+            }
+        }
+        interval.statements.into_iter().for_each(|one| add(&mut snapshot.statements, &mut places, one));
+    }
+    if let Some(snapshot) = joined.as_mut().filter(|_| unobserved_ms > 0) {
+        let unobserved = seconds(unobserved_ms as f64 / 1e3);
+        snapshot.notes.insert(0, format!("Between the recorded intervals {unobserved} were not observed."));
+    }
+    joined
+}
+
+fn add(
+    statements: &mut Vec<Statement>,
+    places: &mut HashMap<(String, String, String, bool), usize>,
+    one: CountedStatement,
+) {
+    let key = (one.digest.clone(), one.database.clone(), one.user.clone(), one.is_top);
+    let place = *places.entry(key).or_insert_with(|| {
+        statements.push(Statement {
+            digest: one.digest,
+            database: one.database,
+            user: one.user,
+            is_top: one.is_top,
+            text: one.text,
+            not_explained: Some(NO_PLAN.to_owned()),
+            ..Statement::default()
+        });
+        statements.len() - 1
+    });
+    let statement = &mut statements[place];
+    statement.is_partial |= one.is_partial;
+    for (name, value) in one.counters {
+        // A later version may count more than this one knows.
+        let Some(counter) = named::<Counter>(name) else { continue };
+        let sum = statement.counters.entry(counter).or_default();
+        *sum = sum.saturating_add(value);
+    }
+}
+
+const NO_PLAN: &str = "of recorded intervals `history` shows the plans that changed";
+/// Notes of joined intervals.
+const NOTES_MAX: usize = 20;
+
+fn named<T: DeserializeOwned>(name: String) -> Option<T> {
+    serde_json::from_value(Value::String(name)).ok()
+}
+
+fn empty(first: &QueryInterval) -> Option<Snapshot> {
+    Some(Snapshot {
+        engine: named::<Engine>(first.engine.clone())?,
+        server: first.server.clone(),
+        span: Span { from_ms: Some(first.from_ms), to_ms: first.to_ms, is_interval: true },
+        block_bytes: first.block_bytes,
+        evictions: None,
+        statements: Vec::new(),
+        tables: Vec::new(),
+        notes: Vec::new(),
+        unread: Vec::new(),
+    })
+}

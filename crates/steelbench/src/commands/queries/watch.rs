@@ -1,0 +1,124 @@
+//! `steelbench queries --every`: interval after interval into a results file; and what was recorded so.
+
+use super::{for_show, looking};
+use crate::args::{Between, Queries as Arguments};
+use crate::exit_code::{ExitCode, Failure};
+use crate::{output, results};
+use engines::{QueryReader, ServerError};
+use observations::QueryInterval;
+use observations::number::{count, plural, seconds};
+use queries::Snapshot;
+use report::utc_second;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use store::Store;
+
+/// Shorter intervals would mostly see ourselves.
+const EVERY_S_MIN: f64 = 0.2;
+/// Looks at what sessions run, in an interval at most.
+const LOOKS: f64 = 12.0;
+
+/// Records intervals, each in one transaction at its end, until there are enough, somebody asks to stop, or the server is
+/// lost: what was recorded is kept in any case.
+pub fn watch(
+    arguments: &Arguments,
+    every_s: f64,
+    address: &str,
+    reader: &mut dyn QueryReader,
+    stop: &Arc<AtomicBool>,
+    failure: impl Fn(ServerError) -> Failure,
+) -> Result<ExitCode, Failure> {
+    let file = arguments.output.as_ref().ok_or_else(|| Failure::usage("--every needs --output FILE"))?;
+    if every_s < EVERY_S_MIN {
+        return Err(Failure::usage("--every: 200 ms at least"));
+    }
+    let mut store = Store::create_or_open(file)?;
+    let every = Duration::from_secs_f64(every_s);
+    reader.look().map_err(&failure)?;
+    let mut first = snapshot(reader).map_err(&failure)?;
+    let mut due = Instant::now();
+    for _ in 0..arguments.count.unwrap_or(u32::MAX) {
+        // The edges keep their rhythm; one that is late for longer than an interval begins a new one.
+        due = (due + every).max(Instant::now());
+        let pause_s = (every_s / LOOKS).max(super::LOOKS_S);
+        looking(reader, due, pause_s, stop).map_err(&failure)?;
+        let last = snapshot(reader).map_err(&failure)?;
+        let mut interval = queries::between(&first, last.clone());
+        first = last;
+        queries::keep(&mut interval, arguments.statements);
+        reader.explain(&mut interval);
+        for_show(&mut interval, arguments.literals);
+        let version = env!("CARGO_PKG_VERSION");
+        let mut recorded = queries::record(&interval, version, address.to_owned());
+        recorded.id = store.record_queries(&recorded)?;
+        show(&recorded, arguments.form.json)?;
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    Ok(ExitCode::Ok)
+}
+
+/// Without the statements there is nothing to record, and what was counted before would count twice.
+fn snapshot(reader: &mut dyn QueryReader) -> Result<Snapshot, ServerError> {
+    let snapshot = reader.snapshot()?;
+    match snapshot.unread.iter().find(|one| one.what.starts_with("statements")) {
+        Some(unread) => Err(ServerError::new(format!("the statements cannot be read: {}", unread.why))),
+        None => Ok(snapshot),
+    }
+}
+
+fn show(interval: &QueryInterval, json: bool) -> Result<ExitCode, Failure> {
+    if json {
+        return output::print_json(&report::json::query_interval(interval).map_err(Failure::failed)?);
+    }
+    let sum = |counter: &str| interval.statements.iter().filter_map(|one| one.get(counter)).sum::<u64>();
+    let length = seconds((interval.to_ms - interval.from_ms) as f64 / 1e3);
+    output::print_wrapped(&format!(
+        "interval {}: {length} up to {}, {}, {} runs, {}\n{}",
+        interval.id,
+        utc_second(interval.to_ms),
+        plural(interval.statements.len(), "statement"),
+        count(sum("calls")),
+        seconds(sum("time_ns") as f64 / 1e9),
+        interval.notes.iter().map(|note| format!("  {note}\n")).collect::<String>()
+    ))
+}
+
+/// The whole intervals of these files that lie between two times, oldest first, of the server that was watched last; each
+/// with the number of its file. `None` where a file has runs, or none has an interval.
+pub fn recorded(stores: &[Store], between: &Between) -> Result<Option<Vec<(usize, QueryInterval)>>, Failure> {
+    let mut all = Vec::new();
+    for (at, store) in stores.iter().enumerate() {
+        all.extend(store.query_intervals()?.into_iter().map(|interval| (at, interval)));
+    }
+    all.sort_by_key(|(_, interval)| interval.from_ms);
+    let Some(address) = all.last().map(|(_, interval)| interval.address.clone()) else { return Ok(None) };
+    let others = all.len();
+    all.retain(|(_, interval)| interval.address == address);
+    if all.len() < others {
+        let others = plural(others - all.len(), "interval");
+        output::complain(&format!("note: {others} of other servers than {address} are not shown"));
+    }
+    all.retain(|(_, interval)| between.covers(interval.from_ms, interval.to_ms));
+    if all.is_empty() {
+        return Err(Failure::usage("no whole interval lies between --from and --to"));
+    }
+    Ok(Some(all))
+}
+
+/// What was counted in the recorded intervals of a file, put together.
+pub fn joined(file: &str, between: &Between) -> Result<Snapshot, Failure> {
+    let stores = [results::open(Some(file))?];
+    let none = || {
+        let file = stores[0].path().display();
+        Failure::usage(format!(
+            "{file}: no statements were recorded; `steelbench queries URL --every 60s -o FILE` does that"
+        ))
+    };
+    let intervals = recorded(&stores, between)?.ok_or_else(none)?;
+    let read = |(at, interval): (usize, QueryInterval)| stores[at].with_statements(interval);
+    let intervals: Vec<QueryInterval> = intervals.into_iter().map(read).collect::<Result<_, _>>()?;
+    queries::joined(intervals).ok_or_else(none)
+}
