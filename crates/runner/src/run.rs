@@ -50,8 +50,6 @@ pub struct Options {
     pub manual_done: bool,
     /// What the user calls the run.
     pub label: Option<String>,
-    /// The folder of the experiment file: the commit that is checked out there is recorded.
-    pub folder: PathBuf,
     /// Files that were there before us and may be overwritten.
     pub overwrite: Vec<PathBuf>,
     /// Block devices whose contents may be destroyed.
@@ -86,11 +84,7 @@ pub fn run(
     let session = begin(experiment, &options, announce)?;
     let workdir = Workdir::of(&options.results, &session.store.runs()?)?;
     let volumes = Volumes::new(experiment, options.interrupt.clone());
-    announce_removed(workdir.remove_orphans(&workdir.default), announce);
-    for volume in &experiment.volumes {
-        announce_removed(workdir.remove_orphans(Path::new(&volume.path)), announce);
-    }
-    announce_removed(throttle::remove_orphans(), announce);
+    remove_orphans(experiment, &workdir, announce);
     for text in put_back(&workdir.default, experiment)? {
         announce(Event::Warning { text: format!("a run before did not end properly: {text}") });
     }
@@ -138,6 +132,18 @@ pub fn run(
     restored?;
     announce(Event::RunFinished(end.clone()));
     Ok(end)
+}
+
+/// Removes what killed runs have left.
+fn remove_orphans(experiment: &Experiment, workdir: &Workdir, announce: &mut (dyn FnMut(Event) + Send)) {
+    announce_removed(workdir.remove_orphans(&workdir.default), announce);
+    for volume in &experiment.volumes {
+        announce_removed(workdir.remove_orphans(Path::new(&volume.path)), announce);
+    }
+    // Control groups are the machine's, and not marked with a results file: who makes none leaves them alone.
+    if experiment.volumes.iter().any(|volume| volume.throttle.is_some()) {
+        announce_removed(throttle::remove_orphans(), announce);
+    }
 }
 
 /// Servers of others get back what the experiment has changed.

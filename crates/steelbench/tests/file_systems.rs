@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Lab, end, signal, skipped, wait_until};
+use common::{Lab, alone_with_control_groups, end, signal, skipped, wait_until};
 use std::path::Path;
 use std::process::Command;
 
@@ -190,6 +190,7 @@ fn an_interrupted_run_leaves_no_volume_and_what_a_killed_one_leaves_is_replaced(
 
 #[test]
 fn a_disk_is_compared_with_a_throttled_one() {
+    let _alone = alone_with_control_groups();
     let lab = lab("cloud-disk", &[("\"2 s\"", "\"100 ms\""), ("blocks = 5", "blocks = 1")], "");
     let ended = lab.steelbench(&["run", "e.toml"]);
     if ended.code == Some(2) && ended.stderr.contains("throttle") {

@@ -4,21 +4,17 @@
 mod common;
 mod servers;
 
-use common::{Lab, end, signal, skipped, wait_until};
-use std::fs::Permissions;
+use common::{Lab, alone_with_control_groups, end, scripted, signal, skipped, wait_until};
+use std::fs::{File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A lab with an ext4 on a loop device in its folder `disk`; unmounted and detached when dropped.
 struct SlowLab {
     lab: Lab,
-    _alone: MutexGuard<'static, ()>,
+    _alone: File,
 }
-
-/// A run removes what killed runs have left, also that of another test.
-static ALONE: Mutex<()> = Mutex::new(());
 
 fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/loop-volume.sh")
@@ -35,8 +31,7 @@ fn volume(lab: &Lab, arguments: &[&str]) -> Result<(), String> {
 impl SlowLab {
     /// `None`, with a word about it, where loop devices or limits are not to be had.
     fn with(file: &str) -> Option<Self> {
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let lab = Self { lab: Lab::with(file), _alone: alone };
+        let lab = Self { lab: Lab::with(file), _alone: alone_with_control_groups() };
         if let Err(cause) = volume(&lab.lab, &["make", "1", "256M", "mkfs.ext4", "-q"]) {
             skipped(&cause);
             return None;
@@ -127,6 +122,10 @@ fn what_a_kill_leaves_is_removed_by_the_next_run() {
     end(child);
     let left = groups_of(pid);
     assert_eq!(left.len(), 1);
+    // Nobody else on the machine takes it away who throttles nothing.
+    lab.write("other.toml", &scripted(1, "", ""));
+    lab.steelbench(&["run", "other.toml", "--results", "other.steelbench"]).expect(0);
+    assert_eq!(groups_of(pid), left);
     let warning = format!("removed {}, left by a run that was killed", left[0].display());
     lab.run(0).says(&warning);
     assert_eq!(groups_of(pid).len(), 0);
