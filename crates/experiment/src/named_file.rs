@@ -41,9 +41,10 @@ impl NamedFile {
     ///
     /// # Errors
     /// When it cannot be read, is no text (UTF-8), or is larger than [`SOURCE_BYTES_MAX`].
-    pub fn read(named_by: &str, path: &str) -> io::Result<Self> {
-        let content = read_text(path.as_ref(), SOURCE_BYTES_MAX)?;
-        Ok(Self { named_by: named_by.to_owned(), path: path.to_owned(), content, ..Self::default() })
+    pub fn read(named_by: &str, path: &str, folder: &Path) -> io::Result<Self> {
+        let content = read_text(&folder.join(path), SOURCE_BYTES_MAX)?;
+        let (named_by, path, folder) = (named_by.to_owned(), path.to_owned(), folder.to_path_buf());
+        Ok(Self { named_by, path, folder, content, ..Self::default() })
     }
 
     /// Reads a file that programs will use from where it lies, or a folder of files. A text of at most
@@ -128,7 +129,7 @@ impl NamedFile {
     fn program(named_by: &str, path: &str) -> Option<Self> {
         // Devices and pipes are not even opened.
         let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-        let file = Self { is_program: true, ..Self::read(named_by, path).ok()? };
+        let file = Self { is_program: true, ..Self::read(named_by, path, Path::new("")).ok()? };
         let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
         let is_program = metadata.permissions().mode() & 0o111 != 0
             || file.content.starts_with("#!")

@@ -18,8 +18,9 @@ pub trait Probe: Send + Sync {
     fn connections(&self, _configuration: &Configuration) -> u32 {
         1
     }
-    /// The files that a configuration names, each with the path of the setting that does. They are read before anything
-    /// else is done ([`Configuration::file`]), so that all trials run what they held then.
+    /// The files that a configuration names, each with the path of the setting that does; relative ones count from the
+    /// folder of the experiment. They are read before anything else is done ([`Configuration::file`]), so that all trials
+    /// run what they held then.
     fn files(&self, _configuration: &Configuration) -> Vec<(&'static str, String)> {
         Vec::new()
     }

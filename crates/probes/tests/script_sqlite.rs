@@ -16,7 +16,7 @@ fn measured(given: &[(&str, Value)], check: impl FnOnce(&Connection, &Observatio
     let mut configuration = Configuration { settings, ..Configuration::default() };
     let files = ScriptProbe.files(&configuration).into_iter();
     configuration.files =
-        files.map(|(setting, path)| NamedFile::read(setting, &path).unwrap().into()).collect();
+        files.map(|(setting, path)| NamedFile::read(setting, &path, Path::new("")).unwrap().into()).collect();
     let target = Target::of(&Sqlite, &configuration);
     let connections = ScriptProbe.connections(&configuration);
     let objections =

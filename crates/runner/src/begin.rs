@@ -9,7 +9,7 @@ use experiment::file::{EQUIVALENCE_MARGIN, QUESTION, RESPONSE};
 use experiment::{Blocks, Changes, Configuration, Experiment, Factor, changes, parse};
 use observations::{
     AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, Event, FactorRecord, FileRecord,
-    LevelRecord, Recording, RunRecord, redacted,
+    GitState, LevelRecord, Recording, RunRecord, redacted,
 };
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -49,7 +49,7 @@ pub fn begin(
         latest.id
     } else {
         store.begin_run(&Recording {
-            run: RunRecord { git: observe::git_state(&options.folder), ..run_record(experiment, options) },
+            run: RunRecord { git: git_state(experiment), ..run_record(experiment, options) },
             environments: vec![environment],
             factors: experiment.factors.iter().map(factor_record).collect(),
             configurations: experiment.configurations.iter().map(configuration_record).collect(),
@@ -127,7 +127,7 @@ fn go_on(
     if changed || relabelled {
         store.update_run(latest.id, &record, &files)?;
     }
-    if let (Some(begun), Some(now)) = (&latest.git, observe::git_state(&options.folder))
+    if let (Some(begun), Some(now)) = (&latest.git, git_state(experiment))
         && begun.commit != now.commit
     {
         let (begun, now) = (&begun.commit, now.commit);
@@ -199,6 +199,12 @@ const NOT_INSTALLED: &str = "not installed";
 /// Milliseconds since 1970 UTC.
 pub fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64)
+}
+
+/// What is checked out where the experiment file lies.
+fn git_state(experiment: &Experiment) -> Option<GitState> {
+    let folder = &experiment.folder;
+    observe::git_state(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
 }
 
 fn run_record(experiment: &Experiment, options: &Options) -> RunRecord {

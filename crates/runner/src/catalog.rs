@@ -80,9 +80,15 @@ fn read_named(
     let file = if in_place {
         NamedFile::used_in_place(setting, path, folder)
     } else {
-        NamedFile::read(setting, path)
+        NamedFile::read(setting, path, folder)
     };
-    let file = file.map_err(|error| Invalid::new(*setting, format!("{path}: {error}")))?;
+    let file = file.map_err(|error| {
+        let place = folder.join(path);
+        let is_as_named = place == Path::new(path);
+        let counts =
+            if is_as_named { "" } else { "; a relative path counts from the experiment file's folder" };
+        Invalid::new(*setting, format!("{}: {error}{counts}", place.display()))
+    })?;
     let included = if in_place { file.included() } else { Vec::new() };
     Ok(std::iter::once(file).chain(included).map(Arc::new).collect())
 }

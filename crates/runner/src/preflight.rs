@@ -44,7 +44,11 @@ pub fn preflight(experiment: &Experiment, results: &Path, permits: Permits, stop
     }
     for (named_by, command) in commands(experiment) {
         let program = missing_program(&command).filter(|program| !made_by_command(program));
-        let missing = program.map(|program| format!("{named_by}: there is no program {}", program.display()));
+        let missing = program.map(|program| {
+            let run_in = format!("; commands run in {}", absolute(Path::new(".")).display());
+            let run_in = if program.is_relative() { run_in } else { String::new() };
+            format!("{named_by}: there is no program {}{run_in}", program.display())
+        });
         findings.missing.extend(missing);
     }
     let folders = Folders { directory: folder, volumes, permits, cgroup_joins: Vec::new() };

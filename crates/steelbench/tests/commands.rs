@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::Stdio;
 
 /// A finished run of two factors, one of which has names with commas.
@@ -282,10 +281,8 @@ fn every_ready_experiment_is_valid() {
     let mut names = Vec::new();
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "toml")) {
-        // As README has it: from the project's folder, from which names of scripts count.
-        let mut check = lab.command(&["check", path.to_str().unwrap()]);
-        check.current_dir(Path::new(folder).parent().unwrap());
-        let ended = end(check.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()).expect(0);
+        // Wherever it is asked: the files that it names lie beside it.
+        let ended = lab.steelbench(&["check", path.to_str().unwrap()]).expect(0);
         let name = ended.stdout.split(": valid").next().unwrap().to_owned();
         assert_eq!(Some(name.as_str()), path.file_stem().and_then(|stem| stem.to_str()));
         names.push(name);

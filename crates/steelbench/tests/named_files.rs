@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::Lab;
+use common::{Ended, Lab};
 
 const SCRIPT: &str = "\\set n random(1, 10)\nSELECT :n;\n";
 
@@ -103,4 +103,23 @@ fn a_run_of_a_version_that_kept_no_scripts_goes_on_and_says_what_is_not_known() 
     assert!(!lab.run(0).stderr.contains("is not known"));
     lab.write("r.sql", "SELECT 1;\n");
     lab.run(2).says("workload.script: r.sql differs from line 1 on");
+}
+
+#[test]
+fn scripts_lie_beside_the_file_that_names_them_wherever_steelbench_runs() {
+    let lab = lab(1, "");
+    std::fs::create_dir(lab.path("elsewhere")).unwrap();
+    let elsewhere = |arguments: &[&str]| -> Ended {
+        lab.command(arguments).current_dir(lab.path("elsewhere")).output().unwrap().into()
+    };
+    elsewhere(&["check", "../e.toml"]).expect(0);
+    elsewhere(&["run", "../e.toml", "--results", "../results/t.steelbench"]).expect(0);
+    // It is the same run from here.
+    lab.run(0).says("1 trial, 1 of them recorded before");
+    lab.write("e.toml", &file(1, "").replace("r.sql", "gone.sql"));
+    for command in ["check", "run"] {
+        let place = "../gone.sql: No such file or directory";
+        let ended = elsewhere(&[command, "../e.toml"]).expect(2).says(place);
+        ended.says("a relative path counts from the experiment file's folder");
+    }
 }

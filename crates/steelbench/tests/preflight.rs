@@ -55,7 +55,10 @@ fn programs_that_are_not_there_are_refused() {
         &hook("after_trial = \"./gone.sh now\""),
         "hooks.after_trial: there is no program ./gone.sh",
     );
-    is_not_ready(&hook("before_trial = \"sh gone.sh\""), "hooks.before_trial: there is no program gone.sh");
+    is_not_ready(
+        &hook("before_trial = \"sh gone.sh\""),
+        "hooks.before_trial: there is no program gone.sh; commands run in /",
+    );
     // What the run itself makes first is there.
     let lab = Lab::with(&hook("before_run = \"echo true > made.sh\"\nbefore_trial = \"sh made.sh\""));
     lab.steelbench(&["check", "e.toml"]).expect(0).shows("hooks.before_trial: there is no program made.sh");

@@ -48,7 +48,7 @@ pub struct ScriptProbe;
 settings! {
     const SETTINGS = [CONNECTIONS, THREADS, DURATION, WARMUP, RATE, LATENCY_LIMIT];
     /// Script (or list of scripts) in pgbench's language; a weight can follow: "mine.sql@3". Paths count from the folder
-    /// in which steelbench runs.
+    /// of the experiment file.
     pub SCRIPT: Vec<String> = "workload.script", Kind::TextList;
     /// Built-in script (or list of them), as pgbench has them: tpcb-like, simple-update, select-only; or sysbench:
     /// oltp_point_select, oltp_read_only, oltp_write_only, oltp_read_write; a weight can follow.

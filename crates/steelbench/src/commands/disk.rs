@@ -59,8 +59,8 @@ fn fio(
     name: &str,
 ) -> Result<(Draft, Permits, BTreeMap<String, String>), Failure> {
     let shown = file.display().to_string();
-    let jobs =
-        NamedFile::read("--fio", &shown).map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
+    let jobs = NamedFile::read("--fio", &shown, Path::new(""));
+    let jobs = jobs.map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
     let ignore = arguments.exchange.fio_ignore;
     let mut imported =
         probes::disk::fio::import(&jobs.content, &shown, name, ignore).map_err(Failure::usage)?;

@@ -24,7 +24,6 @@ pub fn run(arguments: &Run) -> Result<ExitCode, Failure> {
         retry_failed: arguments.retry_failed,
         manual_done: arguments.manual_done,
         label: arguments.label.clone(),
-        folder: arguments.file.parent().map(PathBuf::from).unwrap_or_default(),
         permits: Permits { overwrite: arguments.overwrite.clone(), destroy: arguments.destroy.clone() },
         json: arguments.json,
     };
@@ -45,8 +44,6 @@ pub struct Session {
     pub manual_done: bool,
     /// What the user calls the run.
     pub label: Option<String>,
-    /// The folder of the experiment file; the current one of a quick command.
-    pub folder: PathBuf,
     /// What may be written to although it was there before.
     pub permits: Permits,
     /// Print events and the summary as JSON.
@@ -57,9 +54,8 @@ impl Session {
     /// A quick command's: each use of it is a run of its own in the results file.
     pub fn quick(quick: &Quick, name: &str, permits: Permits) -> Self {
         let results = results::path(quick.results.as_ref(), name);
-        let (label, folder) = (quick.label.clone(), PathBuf::new());
-        let (retry_failed, manual_done, json) = (false, false, quick.json);
-        Self { results, fresh: true, retry_failed, manual_done, label, folder, permits, json }
+        let (label, json) = (quick.label.clone(), quick.json);
+        Self { results, fresh: true, retry_failed: false, manual_done: false, label, permits, json }
     }
 
     /// Runs the experiment of a quick command and shows what the store holds, or only prints its file, which errors
@@ -81,8 +77,6 @@ impl Session {
             retry_failed: self.retry_failed,
             manual_done: self.manual_done,
             label: self.label.clone(),
-            // The parent of a file that is named alone.
-            folder: if self.folder.as_os_str().is_empty() { ".".into() } else { self.folder.clone() },
             overwrite: self.permits.overwrite.clone(),
             destroy: self.permits.destroy.clone(),
             interrupt: signals::stop_flag_of_run()?.into(),
