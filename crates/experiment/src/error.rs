@@ -36,8 +36,8 @@ impl FileError {
 
 /// Errors that are shown; the rest are counted.
 const SHOWN_MAX: usize = 20;
-/// Characters of a line of the file that are shown.
-const WIDTH_MAX: usize = 200;
+/// Characters of a line of the file that are shown: with its number they fit into 80 columns.
+const WIDTH_MAX: usize = 70;
 /// Characters that are said of an error, which may quote a long value.
 const SAID_MAX: usize = 2_000;
 
@@ -45,7 +45,12 @@ impl fmt::Display for FileErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = |error: &FileError| {
             let help = error.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
-            format!("{}:{}: {}", error.line, error.column, said(&redacted(&(error.headline() + &help))))
+            format!(
+                "line {}, column {}: {}",
+                error.line,
+                error.column,
+                said(&redacted(&(error.headline() + &help)))
+            )
         };
         let shown = self.errors.iter().take(SHOWN_MAX).map(line).chain(self.more());
         f.write_str(&shown.collect::<Vec<_>>().join("\n"))
@@ -96,12 +101,13 @@ impl FileErrors {
 /// The part of a line around an error, with an ellipsis where it is cut; how far the error is indented in it, and
 /// how many of its characters are shown.
 fn excerpt(line: &str, error: &FileError) -> (String, usize, usize) {
-    let (before, length) = (error.column - 1, error.length.min(WIDTH_MAX / 2));
+    let before = error.column - 1;
     let width = line.chars().count();
     let start = if width > WIDTH_MAX { before.saturating_sub(WIDTH_MAX / 4) } else { 0 };
     let shown: String = line.chars().skip(start).take(WIDTH_MAX).collect();
     let (left, right) = (if start > 0 { "…" } else { "" }, if width > start + WIDTH_MAX { "…" } else { "" });
-    (format!("{left}{shown}{right}"), before - start + left.chars().count(), length)
+    let indent = before - start + left.chars().count();
+    (format!("{left}{shown}{right}"), indent, error.length.min(WIDTH_MAX.saturating_sub(indent)).max(1))
 }
 
 /// What is said of an error, on one line.

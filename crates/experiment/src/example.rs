@@ -6,6 +6,9 @@ use crate::human::read_default;
 use crate::{Catalog, Declaration, Kind, Value};
 use std::fmt::Write as _;
 
+/// Columns of its comments.
+const COLUMNS: usize = 100;
+
 /// What the example gives instead of leaving it out.
 const GIVEN: &[(&str, &str)] = &[
     ("experiment.name", "\"my-experiment\""),
@@ -126,7 +129,7 @@ fn section(text: &mut String, name: &str, settings: &[Declaration], selected: &[
             continue;
         };
         let key = key.replace('*', "NAME");
-        let _ = writeln!(text, "# {}", setting.doc);
+        text.extend(comment(setting.doc));
         let _ = match given(setting, settings) {
             Some(value) => writeln!(text, "{key} = {value}"),
             None => writeln!(text, "# {key} = {}", placeholder(setting)),
@@ -135,6 +138,18 @@ fn section(text: &mut String, name: &str, settings: &[Declaration], selected: &[
             text.push_str(ADAPTIVE);
         }
     }
+}
+
+/// A text in lines of a comment, broken at blanks.
+fn comment(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.len() + word.len() < COLUMNS => *line += &format!(" {word}"),
+            _ => lines.push(format!("# {word}")),
+        }
+    }
+    lines.into_iter().map(|line| line + "\n").collect()
 }
 
 fn given(setting: &Declaration, settings: &[Declaration]) -> Option<&'static str> {

@@ -481,7 +481,9 @@ error: target.engine: unknown engine `sqlit`
     );
     assert_eq!(
         found.to_string().lines().last(),
-        Some("4:10: target.engine: unknown engine `sqlit`; did you mean `sqlite`? (known: sqlite, server)")
+        Some(
+            "line 4, column 10: target.engine: unknown engine `sqlit`; did you mean `sqlite`? (known: sqlite, server)"
+        )
     );
 }
 

@@ -279,6 +279,9 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
 pub fn wrapped(lines: &str, width: usize) -> String {
     let rest = |line: &str| line.len() - line.trim_start_matches(' ').len() + CONTINUED;
     let broken = lines.lines().flat_map(|line| {
+        if line.width() <= width {
+            return vec![line.to_owned()];
+        }
         let indent = " ".repeat(rest(line).min(width / 2));
         let mut pieces = wrap(line, width - indent.len()).into_iter();
         let first = pieces.next().unwrap_or_default();

@@ -13,8 +13,8 @@ pub fn read() -> Result<Arguments, ExitCode> {
     // SAFETY: this is the first that the program does; no other thread runs, and nobody reads the arguments afterwards.
     if unsafe { hide_passwords() } {
         output::complain(
-            "warning: other users of this machine may have seen the password on the command line; give it in PGPASSWORD, \
-             ~/.pgpass or SQLCMDPASSWORD",
+            "warning: other users of this machine may have seen the password on the command line; give it in PGPASSWORD or \
+             ~/.pgpass (PostgreSQL), MYSQL_PWD or ~/.my.cnf (MariaDB), SQLCMDPASSWORD (SQL Server)",
         );
     }
     read.map_err(|error| {

@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::fmt::Display;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -42,8 +43,18 @@ pub fn print_wrapped(lines: &str) -> Result<ExitCode, Failure> {
 /// The columns to keep to: COLUMNS, or those of the terminal. What goes elsewhere is not cut.
 fn columns() -> Option<usize> {
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let terminal = || std::io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
-    asked.or_else(|| terminal().map(|(width, _)| width.0.into()))
+    asked.or_else(|| columns_of(std::io::stdout()))
+}
+
+fn columns_of(output: impl IsTerminal + AsFd) -> Option<usize> {
+    let size = output.is_terminal().then(|| terminal_size::terminal_size_of(output)).flatten();
+    size.map(|(width, _)| width.0.into())
+}
+
+/// Lines for standard error: no wider than the terminal, if it is one.
+pub fn wrapped_for_complaints(lines: &str) -> String {
+    let wrapped = columns_of(std::io::stderr()).map(|columns| report::wrapped(lines, columns));
+    wrapped.map_or_else(|| lines.to_owned(), |wrapped| wrapped.trim_end_matches('\n').to_owned())
 }
 
 /// Prints what holds nothing of others, or has been made safe. A reader that has gone (`| head`) has seen enough.
@@ -70,7 +81,7 @@ pub fn hide(passwords: Vec<String>) {
 pub fn complain(lines: &str) {
     let hidden = HIDDEN.get().into_iter().flatten();
     let lines = hidden.fold(lines.to_owned(), |lines, password| lines.replace(password, ":***@"));
-    let _ = writeln!(std::io::stderr(), "{}", report::lines(&redacted(&lines)));
+    let _ = writeln!(std::io::stderr(), "{}", wrapped_for_complaints(&report::lines(&redacted(&lines))));
 }
 
 /// What a file that is written may replace. Each permits what those before it do.

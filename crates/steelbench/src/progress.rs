@@ -194,7 +194,7 @@ impl Display {
         let text = Text::from(redacted(text));
         let text = text.as_str();
         if self.terminal {
-            self.bar.println(text);
+            self.bar.println(output::wrapped_for_complaints(text));
         } else {
             output::complain(text);
         }

@@ -163,6 +163,12 @@ fn init_writes_a_file_for_each_engine_and_probe_that_fit() {
                 ended.says("engine");
                 continue;
             }
+            let wide = lab
+                .read(&file)
+                .lines()
+                .find(|line| line.starts_with("# ") && line.len() > 100 && !line.contains(" | "))
+                .map(str::to_owned);
+            assert_eq!(wide, None, "{file}");
             let checked = lab.steelbench(&["check", &file]).expect(0).shows(": valid");
             of_engines.insert(engine);
             of_probes.insert(probe);

@@ -4,12 +4,14 @@
 #[path = "../../mysqlclient/tests/common/mod.rs"]
 mod by_hand;
 mod common;
+mod screen;
 #[path = "../../engines/tests/common/mod.rs"]
 mod servers;
 
 use common::{Lab, end, signal, wait_until};
 use engines::mariadb::server::PrivateServer;
 use mysqlclient::Client;
+use screen::Screen;
 use serde_json::Value;
 
 fn connect(server: &PrivateServer) -> Client {
@@ -169,7 +171,7 @@ fn the_screen_shows_the_load_of_a_server_and_ends_at_a_key() {
         let runs = "SELECT count(*) > 3 FROM information_schema.processlist WHERE db = 'steelbench'";
         wait_until("a load runs", || admin.cell(runs).unwrap().as_deref() == Some("1"));
         with_blocked_sessions(server, |[holder, ..]| {
-            let mut screen = Screen::of(&lab, &["waits", url, "--watch"]);
+            let mut screen = Screen::of(&lab, 200, &["waits", url, "--watch"]);
             for (key, words) in [
                 (b"1", &["a second from the process list", "CPU or run queue", "lock  ", "ROW_LOCK"][..]),
                 (b"2", &["SELECT abalance FROM pgbench_accounts"]),
@@ -186,93 +188,6 @@ fn the_screen_shows_the_load_of_a_server_and_ends_at_a_key() {
         signal(&load, libc::SIGINT);
         end(load).expect(130);
     });
-}
-
-/// A command on a terminal of its own.
-struct Screen {
-    child: std::process::Child,
-    terminal: std::fs::File,
-    /// All that was written to it so far.
-    seen: std::sync::Arc<std::sync::Mutex<Vec<u8>>>,
-}
-
-impl Screen {
-    fn of(lab: &Lab, arguments: &[&str]) -> Self {
-        use std::os::fd::{FromRawFd as _, OwnedFd};
-        let (mut ours, mut theirs) = (0, 0);
-        let size = libc::winsize { ws_row: 40, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0 };
-        // SAFETY: both numbers are written; the descriptors are ours alone from here on.
-        let (ours, theirs) = unsafe {
-            let made = libc::openpty(
-                &raw mut ours,
-                &raw mut theirs,
-                std::ptr::null_mut(),
-                std::ptr::null(),
-                &raw const size,
-            );
-            assert_eq!(made, 0);
-            (OwnedFd::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs))
-        };
-        let mut command = lab.command(arguments);
-        command.stdin(theirs.try_clone().unwrap()).stdout(theirs.try_clone().unwrap());
-        let child = command.env("TERM", "xterm").stderr(theirs).spawn().unwrap();
-        let terminal = std::fs::File::from(ours);
-        let (mut read, seen) = (terminal.try_clone().unwrap(), std::sync::Arc::default());
-        let write = std::sync::Arc::<std::sync::Mutex<Vec<u8>>>::clone(&seen);
-        std::thread::spawn(move || {
-            let mut part = [0; 4096];
-            // At its end the terminal is an error.
-            while let Ok(bytes @ 1..) = std::io::Read::read(&mut read, &mut part) {
-                write.lock().unwrap().extend_from_slice(&part[..bytes]);
-            }
-        });
-        Self { child, terminal, seen }
-    }
-
-    fn press(&mut self, key: &[u8]) {
-        std::io::Write::write_all(&mut self.terminal, key).unwrap();
-    }
-
-    fn await_words(&self, words: &[&str]) {
-        wait_until(&format!("{words:?} on the screen"), || {
-            let seen = lines(&self.seen.lock().unwrap());
-            words.iter().all(|word| seen.contains(word))
-        });
-    }
-
-    fn end(mut self) -> std::process::ExitStatus {
-        self.child.wait().unwrap()
-    }
-}
-
-/// The lines of a screen on which this was written: cursor positions and clearing are followed, colours are not.
-fn lines(bytes: &[u8]) -> String {
-    let blank = vec![[' '; 200]; 40];
-    let (mut cells, mut row, mut column) = (blank.clone(), 0, 0);
-    let text = String::from_utf8_lossy(bytes);
-    let mut signs = text.chars();
-    while let Some(sign) = signs.next() {
-        if sign != '\u{1b}' {
-            if let Some(cell) = cells.get_mut(row).and_then(|row| row.get_mut(column)) {
-                *cell = sign;
-            }
-            column += 1;
-            continue;
-        }
-        let sequence: String = signs.by_ref().take_while(|sign| !sign.is_ascii_alphabetic()).collect();
-        let end = text[..text.len() - signs.as_str().len()].chars().next_back();
-        let mut numbers =
-            sequence.trim_start_matches('[').split(';').map(|number| number.parse().unwrap_or(1));
-        match end {
-            Some('H') => {
-                row = numbers.next().unwrap_or(1) - 1;
-                column = numbers.next().unwrap_or(1) - 1;
-            }
-            Some('J') => cells.clone_from(&blank),
-            _ => {}
-        }
-    }
-    cells.iter().map(|row| row.iter().collect::<String>() + "\n").collect()
 }
 
 /// What ten servers are set to, of which one stands apart: told by inventories of two real ones.

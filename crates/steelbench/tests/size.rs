@@ -55,7 +55,7 @@ fn tables_fit_into_80_columns() {
     let lab = Lab::new();
     lab.write("plan.toml", &lab.steelbench(&["size", "--example"]).stdout);
     let ended = lab.command(&["size", "plan.toml"]).env("COLUMNS", "80").output().unwrap();
-    let text = String::from_utf8(ended.stdout).unwrap();
+    let text = String::from_utf8(ended.stdout).unwrap() + &lab.read("plan.toml");
     let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
     assert!(wide.is_empty() && text.contains("SSDs"), "{wide:?}");
 }

@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
+mod screen;
 
 use common::{Ended, Lab, scripted};
+use screen::Screen;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
@@ -186,4 +188,36 @@ fn scripted_by(script: &str) -> String {
         .replace("null", "sqlite")
         .replace("insert", "script")
         .replace("rows = 10\nrows_per_transaction = 1", &format!("script = \"{script}\"\ntransactions = 10"))
+}
+
+/// Tables, progress and errors fit: nothing that the terminal would have to break.
+#[test]
+fn lines_fit_a_terminal_of_80_columns() {
+    let lab =
+        Lab::with(&scripted(2, "", &format!("[hooks]\nafter_run = \"false {}\"\n", "word ".repeat(40))));
+    lab.write(
+        "wrong.toml",
+        &scripted(2, &format!("settings.nothing = \"{}\"", "text ".repeat(40)), "colour = 1\n"),
+    );
+    for arguments in [
+        &["run", "e.toml"][..],
+        &["run", "wrong.toml"],
+        &["check", "e.toml"],
+        &["show", "t"],
+        &["show", "t", "--only", "target.nothing=1,another=2"],
+        &["compare", "data_files=1", "data_files=2", "--fail-if", "slower:1%"],
+        &["waits", "postgres://me@localhost/a_database?option=of_which_there_is_none&connect_timeout=1"],
+        &["show", "--help"],
+    ] {
+        let lines = Screen::of(&lab, 80, arguments).into_lines();
+        let broken: Vec<&String> = lines.iter().filter(|line| is_broken(line)).collect();
+        assert!(broken.is_empty() && lines.len() > 2, "{arguments:?}: {broken:#?} of {lines:#?}");
+    }
+}
+
+/// Whether the terminal begins a new line within a word. What is printed above a bar is filled up with blanks, and the bar
+/// follows without an end of the line.
+fn is_broken(line: &str) -> bool {
+    let signs: Vec<char> = line.chars().collect();
+    (80..signs.len()).step_by(80).any(|end| signs[end - 1] != ' ' && signs[end] != ' ')
 }

@@ -52,7 +52,10 @@ fn what_is_printed_is_an_experiment_that_runs() {
     ];
     let printed = lab.steelbench(&line).expect(0);
     lab.write("own.toml", &printed.stdout);
-    lab.steelbench(&["check", "own.toml"]).expect(0).shows("2 configurations x 4 blocks");
+    let check = lab.steelbench(&["check", "own.toml"]).expect(0).shows("2 configurations x 4 blocks");
+    // The one command is no factor beside its parameters.
+    assert!(!check.stdout.contains("factor command"), "{}", check.stdout);
+    check.shows("How long does `exit $(({n} + 1))` take?").shows("1. n=1 (baseline)");
     // An exit code of 2 is none of those that are ignored.
     lab.steelbench(&["run", "own.toml"]).expect(1).shows("4 trials done").shows("ended with exit code 2");
 }

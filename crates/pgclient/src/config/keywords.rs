@@ -128,7 +128,10 @@ impl Settings {
     /// After a password, what is no keyword may be the rest of it.
     fn without_secret(&self, error: ConfigError) -> ConfigError {
         if self.0.keys().any(|keyword| keyword.ends_with("password")) {
-            return ConfigError::Syntax("a word after the password is no keyword".to_owned());
+            let message = "a word after the password is no keyword; it is not shown, because it may be a part of the password: \
+                           in a URL `?` and `&` of a password are written %3F and %26, elsewhere one with blanks stands in \
+                           single quotes";
+            return ConfigError::Syntax(message.to_owned());
         }
         error
     }

@@ -31,7 +31,7 @@ pub fn init(file: &Path, engine: Option<&str>, probe: Option<&str>) -> Result<Ex
         let _ = std::fs::remove_file(file);
         Failure::failed(format!("cannot write {path}: {error}"))
     })?;
-    output::print(&format!("Wrote {path}. `steelbench check {path}` says what it would do.\n"))
+    output::print_wrapped(&format!("Wrote {path}. `steelbench check {path}` says what it would do.\n"))
 }
 
 /// The text of an experiment file for an engine and a probe that can work on it.

@@ -62,14 +62,18 @@ fn runs(store: &Store, json: bool) -> Result<ExitCode, Failure> {
         let observed = store.activity(number)?;
         let (server, started) = (Text::from(observed.address), report::utc(observed.started_ms));
         let elapsed = seconds(observed.activity.elapsed_s);
-        output::print(&format!("observation {number}: {server}, {started}, {elapsed}\n"))?;
+        output::print_wrapped(&format!("observation {number}: {server}, {started}, {elapsed}\n"))?;
     }
     for run in runs {
         let trials = store.recorded_trials(run.id)?.len();
         let (name, started) = (Text::from(run.name.as_str()), report::utc(run.started_ms));
         let origin = report::origin(run.label.as_deref(), run.git.as_ref());
         let origin = origin.map_or_else(String::new, |origin| format!(", {}", Text::from(origin)));
-        output::print(&format!("run {}: {name}, {started}, {}{origin}\n", run.id, plural(trials, "trial")))?;
+        output::print_wrapped(&format!(
+            "run {}: {name}, {started}, {}{origin}\n",
+            run.id,
+            plural(trials, "trial")
+        ))?;
     }
     Ok(ExitCode::Ok)
 }

@@ -76,11 +76,12 @@ fn draft(arguments: &Time) -> Result<Draft, Failure> {
     let (around, runs) = (&arguments.around, &arguments.runs);
     let parameters = parameters(arguments)?;
     let text = |text: &String| escaped(text, |name| parameters.contains_key(name));
-    let question = match arguments.commands.len() {
-        1 => "How long does this command take?",
-        _ => "Which of these commands is faster?",
+    let question = match &arguments.commands[..] {
+        [command] if only_parameters_vary(arguments) => format!("How long does `{command}` take?"),
+        [_] => "How long does this command take?".to_owned(),
+        _ => "Which of these commands is faster?".to_owned(),
     };
-    let mut draft = Draft::new(name(arguments), question);
+    let mut draft = Draft::new(name(arguments), &question);
     draft.comment(&format!("Written by `{PRINTED}`."));
     draft.set(ENGINE, "none");
     draft.set(PROBE, "command");
@@ -113,10 +114,17 @@ fn draft(arguments: &Time) -> Result<Draft, Failure> {
     Ok(draft)
 }
 
+/// Whether the one command is no factor beside its parameters.
+fn only_parameters_vary(arguments: &Time) -> bool {
+    let given = &arguments.parameters;
+    let varies = given.parameter_scan.is_some() || !given.parameter_list.is_empty();
+    arguments.commands.len() == 1 && given.command_name.is_empty() && varies
+}
+
 /// What can be given once for each command: its setting, its option, the values.
 type Own<'a> = (Setting<Option<String>>, &'static str, &'a [String]);
 
-/// Adds each command as a level, with what it has of its own. `text` writes a command with its parameters.
+/// Adds each command as a level, with what it has of its own, or as all there is. `text` writes a command with its parameters.
 fn add_commands(
     draft: &mut Draft,
     arguments: &Time,
@@ -134,7 +142,7 @@ fn add_commands(
     ];
     let mut labels: Vec<String> = Vec::new();
     for (position, command) in commands.iter().enumerate() {
-        let mut settings = LinkedSettings::default().with(COMMAND, Value::from(text(command)));
+        let mut of_command = Vec::new();
         for (setting, option, given) in own {
             let one = match given.len() {
                 0 => continue,
@@ -143,8 +151,16 @@ fn add_commands(
                 _ => return Err(Failure::usage(format!("{option}: give it once, or once for each command"))),
             };
             let is_command = setting.path() != OUTPUT.path();
-            settings = settings.with(setting, if is_command { text(one) } else { one.clone() });
+            of_command.push((setting, if is_command { text(one) } else { one.clone() }));
         }
+        if only_parameters_vary(arguments) {
+            draft.set(COMMAND, Value::from(text(command)));
+            of_command.into_iter().for_each(|(setting, value)| draft.set(setting, value));
+            return Ok(());
+        }
+        let settings = LinkedSettings::default().with(COMMAND, Value::from(text(command)));
+        let settings =
+            of_command.into_iter().fold(settings, |all, (setting, value)| all.with(setting, value));
         let label = names.get(position).unwrap_or(command);
         // The same command twice shows what chance makes of it.
         let same = labels.iter().filter(|other| *other == label).count();

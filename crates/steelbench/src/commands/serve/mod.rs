@@ -49,7 +49,7 @@ pub fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
             "warning: there is no password; whoever reaches {address} can read these results"
         ));
     }
-    output::print(&format!("http://{address}/ shows {library}; Ctrl-C stops\n"))?;
+    output::print_wrapped(&format!("http://{address}/ shows {library}; Ctrl-C stops\n"))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(PAGES_WAITING)
