@@ -25,6 +25,8 @@ const NAP: Duration = Duration::from_millis(100);
 const HISTORY: usize = 240;
 /// What the lower part of the screen can show, in the order of the keys from 1.
 const TABS: [&str; 4] = ["Waits", "Statements", "Sessions", "Tasks"];
+/// Lines for states and the warning below them.
+const SAID_MAX: u16 = 5;
 /// Columns of a class's name and figure beside its curve.
 const LABEL: u16 = 24;
 /// A curve is drawn in eighths of a line.
@@ -143,7 +145,9 @@ impl State {
     fn draw(&self, area: Rect, buffer: &mut Buffer) {
         let curves = self.curves(area.width.saturating_sub(LABEL).into());
         let height = (curves.len() as u16).clamp(1, (area.height / 3).max(1));
-        let parts = [Length(1), Length(2), Length(height), Length(1), Length(1), Min(3), Length(1)];
+        let said = self.latest.as_ref().map_or_else(Vec::new, |summary| said(summary, area.width.into()));
+        let of_said = (said.len() as u16).clamp(2, SAID_MAX);
+        let parts = [Length(1), Length(of_said), Length(height), Length(1), Length(1), Min(3), Length(1)];
         let [header, sessions, history, _, tabs, lower, keys] = Layout::vertical(parts).areas(area);
         let keys_line = "q quit   p pause   1 waits   2 statements   3 sessions   4 tasks";
         Line::from(keys_line.dim()).render(keys, buffer);
@@ -155,17 +159,7 @@ impl State {
         let sampling = &summary.seen.sampling;
         let title = format!("{}   {} a second from {}", summary.seen.server, sampling.hz, sampling.source);
         Line::from(vec![Span::from(safe(&title)).bold(), Span::from(paused).yellow()]).render(header, buffer);
-        let states: Vec<String> =
-            summary.states.iter().map(|(state, mean)| format!("{mean:.1} {state}")).collect();
-        let states = Line::from(format!("Sessions: {}", safe(&states.join(", "))));
-        let worst = summary.blocking.first().map(|root| {
-            let RootBlocker { session, victims, waited_s, .. } = root;
-            let victims = number::plural(victims.len(), "session");
-            let what = if session.process == "connection" { "connection" } else { "pid" };
-            format!("{what} {} ({}) blocks {victims}, {waited_s:.1} s together", session.pid, session.state)
-        });
-        let warning = worst.or_else(|| summary.seen.lost.first().cloned()).unwrap_or_default();
-        Paragraph::new(vec![states, Line::from(safe(&warning)).yellow()]).render(sessions, buffer);
+        Paragraph::new(said).render(sessions, buffer);
         // All curves have one scale, so that they can be compared.
         let top = curves.iter().flat_map(|(_, points)| points).copied().fold(1.0, f64::max);
         for (row, (class, points)) in history.rows().zip(&curves) {
@@ -183,6 +177,24 @@ impl State {
         };
         Widget::render(table, lower, buffer);
     }
+}
+
+/// The states of the sessions, and below them who blocks most, or else what is not seen, in lines that fit.
+fn said(summary: &ActivitySummary, width: usize) -> Vec<Line<'static>> {
+    let states: Vec<String> =
+        summary.states.iter().map(|(state, mean)| format!("{mean:.1} {state}")).collect();
+    let worst = summary.blocking.first().map(|root| {
+        let RootBlocker { session, victims, waited_s, .. } = root;
+        let victims = number::plural(victims.len(), "session");
+        let what = if session.process == "connection" { "connection" } else { "pid" };
+        format!("{what} {} ({}) blocks {victims}, {waited_s:.1} s together", session.pid, session.state)
+    });
+    let warning = worst.or_else(|| summary.seen.lost.first().cloned()).unwrap_or_default();
+    let lines = |text: &str| -> Vec<Line<'static>> {
+        report::wrapped(&safe(text), width).lines().map(|line| Line::from(line.to_owned())).collect()
+    };
+    let states = lines(&format!("Sessions: {}", states.join(", ")));
+    states.into_iter().chain(lines(&warning).into_iter().map(Stylize::yellow)).collect()
 }
 
 /// How many sessions were busy in a class, second by second.
@@ -219,7 +231,7 @@ fn waits(summary: &ActivitySummary) -> Table<'static> {
         Row::new(cells).style(Style::new().fg(colour(Some(row.class))))
     });
     let columns =
-        [("Wait type", Length(34)), ("Class", Length(12)), ("Sessions", Length(10)), ("Of busy", Length(8))];
+        [("Wait type", Min(34)), ("Class", Length(12)), ("Sessions", Length(10)), ("Of busy", Length(8))];
     table(columns, rows)
 }
 
@@ -415,6 +427,22 @@ mod tests {
         assert!(lines[7].starts_with("Wait type") && lines[8].starts_with("Lock:tuple"), "{lines:#?}");
         assert!(lines[8].contains("lock         3.00       75.0 %"), "{lines:#?}");
         assert!(lines[19].starts_with("q quit"));
+    }
+
+    /// Nothing is cut off what is said, and no name that differs from another one at its end alone.
+    #[test]
+    fn long_texts_fit_80_columns() {
+        let what = "Which statements waited: the server does not number them. Set compute_query_id = on there, or load \
+                    pg_stat_statements.";
+        let name = "wait/synch/cond/sql/MDL_context::COND_one";
+        let mut long = ServerActivity { lost: vec![what.to_owned()], tasks: None, ..second() };
+        long.waits[0].wait_type = name.to_owned();
+        let mut state = State::default();
+        state.hear(activity(long));
+        let lines = screen(&state, 80, 20);
+        let said: Vec<&str> = lines[2..4].iter().map(|line| line.trim()).collect();
+        assert_eq!(said.join(" "), what);
+        assert!(lines.iter().any(|line| line.starts_with(name)), "{lines:#?}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::arena::{Arena, Limits, Random, Tries, USUAL, campaign};
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -288,10 +288,19 @@ fn serve(mut socket: TcpStream, pieces: &[Piece], begins: Begins, told: &Told) -
     Ok(())
 }
 
-/// Servers that do these pieces with each connection: their port, and what they are told.
-fn start(pieces: Vec<Piece>, begins: Begins) -> (u16, Told) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (port, told) = (listener.local_addr().unwrap().port(), Told::default());
+/// An address of this machine that others can reach, if it has one: over the loopback interface PostgreSQL's client sends
+/// a password in clear that it is asked for.
+fn address() -> IpAddr {
+    // Nothing is sent: the system says from where it would be.
+    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+    let address = socket.connect("198.51.100.1:9").and_then(|()| socket.local_addr());
+    address.map_or(IpAddr::from([127, 0, 0, 1]), |address| address.ip())
+}
+
+/// Servers that do these pieces with each connection: where they are, and what they are told.
+fn start(pieces: Vec<Piece>, begins: Begins) -> (SocketAddr, Told) {
+    let listener = TcpListener::bind((address(), 0)).unwrap();
+    let (address, told) = (listener.local_addr().unwrap(), Told::default());
     let heard = Arc::clone(&told);
     std::thread::spawn(move || {
         for socket in listener.incoming().flatten() {
@@ -299,7 +308,7 @@ fn start(pieces: Vec<Piece>, begins: Begins) -> (u16, Told) {
             std::thread::spawn(move || serve(socket, &pieces, begins, &heard));
         }
     });
-    (port, told)
+    (address, told)
 }
 
 /// Less than a server sends in a flood; time for what has a limit of a minute, and some more.
@@ -342,9 +351,11 @@ fn hostile_servers() {
     let arena = Arena::new();
     campaign("hostile_servers", Tries { short: 20, full: 300 }, |random| {
         let (pieces, declines) = (behaviour(random), random.below(4) > 0);
-        let (port, told) = start(pieces, Begins::Asked { declines });
+        let (address, told) = start(pieces, Begins::Asked { declines });
+        let rule = if address.ip().is_loopback() { "require_auth=!password" } else { "" };
         let mode = random.of(&["disable", "prefer", "require"]);
-        let url = format!("host=127.0.0.1 port={port} user=me dbname=d sslmode={mode} connect_timeout=2");
+        let (host, port) = (address.ip(), address.port());
+        let url = format!("host={host} port={port} user=me dbname=d sslmode={mode} connect_timeout=2 {rule}");
         ask(&arena, random, "postgres", &url, &told)
     });
 }
@@ -353,9 +364,9 @@ fn hostile_servers() {
 fn hostile_servers_of_mariadb() {
     let arena = Arena::new();
     campaign("hostile_servers_of_mariadb", Tries { short: 20, full: 300 }, |random| {
-        let (port, told) = start(of_mariadb::behaviour(random), Begins::First);
+        let (address, told) = start(of_mariadb::behaviour(random), Begins::First);
         let mode = random.of(&["DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA"]);
-        let url = format!("mariadb://me@127.0.0.1:{port}/d?ssl-mode={mode}&connect-timeout=2");
+        let url = format!("mariadb://me@{address}/d?ssl-mode={mode}&connect-timeout=2");
         ask(&arena, random, "mariadb", &url, &told)
     });
 }
