@@ -4,13 +4,19 @@ use crate::{Column, DataType, EngineError, Filter, Operation, Output, Table, Wor
 /// made.
 pub(crate) fn padded<'a>(text: &'a str, column: &Column, room: &'a mut String) -> &'a str {
     let DataType::Char(length) = column.data_type else { return text };
-    let missing = usize::from(length).saturating_sub(text.chars().count());
+    /// Pieces of blanks: one at a time takes longer than all else of loading some texts.
+    const BLANKS: &str = "                                ";
+    let mut missing = usize::from(length).saturating_sub(text.chars().count());
     if missing == 0 {
         return text;
     }
     room.clear();
     room.push_str(text);
-    room.extend(std::iter::repeat_n(' ', missing));
+    while missing > 0 {
+        let blanks = &BLANKS[..missing.min(BLANKS.len())];
+        room.push_str(blanks);
+        missing -= blanks.len();
+    }
     room
 }
 

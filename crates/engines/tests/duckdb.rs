@@ -320,6 +320,51 @@ fn rows_keep_their_order_and_fill_row_groups_however_many_load_them() {
     }
 }
 
+/// What is loaded need not wait for the end of its transaction to be compressed and written, and what DuckDB is set to
+/// meanwhile is over with the load.
+#[test]
+fn a_full_row_group_is_written_before_its_transaction_ends() {
+    const GROUP: u128 = 122_880;
+    for library in duckdb_libraries() {
+        for given in [None, Some(3)] {
+            let setting =
+                given.map(|groups| ("target.settings.write_buffer_row_group_count", Value::Integer(groups)));
+            let one = ("target.settings.threads", Value::Integer(1));
+            let settings: Vec<_> = [one].into_iter().chain(setting).collect();
+            let folder = folder();
+            let Ok(instance) = prepare(&configuration(library.as_deref(), &settings), folder.path()) else {
+                // Older versions know no such setting.
+                assert!(given.is_some());
+                continue;
+            };
+            let file = folder.path().join("data.duckdb");
+            let (told, written) = std::sync::mpsc::channel();
+            // The second group of the first transaction goes on when the first one is there.
+            let batches = (0..2 * GROUP).step_by(4096).map(move |first| {
+                told.send(file.metadata().unwrap().len()).unwrap();
+                let mix = |row: u128| row.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+                // No steps of the same size, which would take no room.
+                let key = |row| mix(mix(row) ^ mix(row) >> 61);
+                Rows { count: 4096, columns: vec![Values::Uuids((first..first + 4096).map(key).collect())] }
+            });
+            let fill = Fill::new(0, vec!["id"], batches);
+            let mut work = Work { fills: vec![fill], ..work(DataType::Uuid) };
+            work.tables[0].storage.key_after_fill = true;
+            instance.create(work).unwrap();
+            // 16 bytes of a key that nothing compresses.
+            let early = written.iter().any(|bytes| u128::from(bytes) > GROUP * 16);
+            assert_eq!(early, given.is_none(), "{library:?}");
+            let mut connection = instance.connect(1).unwrap();
+            let settings = "SELECT string_agg(value, ' ' ORDER BY name) FROM duckdb_settings() \
+                            WHERE name IN ('threads', 'write_buffer_row_group_count')";
+            let now = sql(connection.as_mut(), settings).unwrap();
+            assert!(now == ["1"] || now == [format!("1 {}", given.unwrap_or(5))], "{now:?}");
+            drop(connection);
+            instance.remove().unwrap();
+        }
+    }
+}
+
 /// A small disk, where one may be mounted.
 struct SmallDisk(TempDir);
 

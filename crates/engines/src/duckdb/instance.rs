@@ -7,7 +7,7 @@ use super::failed;
 use super::find;
 use super::interrupt::Interrupter;
 use super::library::{ChunkType, Connection, Database, Library};
-use super::load;
+use super::load::{self, LoadSetting};
 use super::session::{Compiled, DuckDbSession, KeyOf};
 use super::settings::Settings;
 use super::stored;
@@ -168,15 +168,13 @@ impl Target {
                 connection.run(&sql).map_err(failed(format!("creating table {}", table.name)))?;
             }
         }
-        for fill in fills {
-            let table = &all[fill.table];
-            if is_file(&table) {
-                self.files.write(connection, table, fill)?;
-            } else {
-                let number = load::connections(table, threads(connection)?);
-                let connections: Result<Vec<_>, _> = (0..number).map(|_| self.connect_to(database)).collect();
-                load::fill(&connections?, table, fill, &self.cancel, &|| self.workers.ends())?;
-            }
+        let (files, tables): (Vec<Fill>, Vec<Fill>) =
+            fills.into_iter().partition(|fill| is_file(&&all[fill.table]));
+        for fill in files {
+            self.files.write(connection, &all[fill.table], fill)?;
+        }
+        if !tables.is_empty() {
+            self.fill(database, connection, all, tables)?;
         }
         for table in all[own].iter().filter(|table| !is_file(table)) {
             for sql in DuckDbDialect.after_fill(table) {
@@ -186,11 +184,35 @@ impl Target {
         connection.run("CHECKPOINT").map_err(failed("checkpoint after loading"))
     }
 
-    /// Has statements use so many threads, whatever `target.settings` says.
-    fn use_threads(&self, connection: &Connection, threads: u32) -> Result<(), EngineError> {
-        let set = || connection.run(&format!("SET GLOBAL threads = {threads}"));
+    /// Fills some tables.
+    fn fill(
+        &self,
+        database: &Arc<Database>,
+        connection: &Connection,
+        all: &[Table],
+        fills: Vec<Fill>,
+    ) -> Result<(), EngineError> {
+        let settings = load::settings(connection, |name| self.settings.has(name));
+        let settings = settings.map_err(failed("asking DuckDB for its settings"))?;
+        let number = |fill: &Fill| load::connections(&all[fill.table], &settings);
+        let most = fills.iter().map(number).max().unwrap_or(0);
+        // Before anything is set: they read back what the configuration says.
+        let connections: Vec<_> = (0..most).map(|_| self.connect_to(database)).collect::<Result<_, _>>()?;
+        for LoadSetting { name, loading, .. } in &settings {
+            self.set(connection, name, loading)?;
+        }
+        for fill in fills {
+            let (table, own) = (&all[fill.table], &connections[..number(&fill)]);
+            load::fill(own, table, fill, &self.cancel, &|| self.workers.ends())?;
+        }
+        settings.iter().try_for_each(|own| self.set(connection, &own.name, &own.otherwise))
+    }
+
+    /// Sets something for the whole database, whatever `target.settings` says.
+    fn set(&self, connection: &Connection, name: &str, value: &str) -> Result<(), EngineError> {
+        let set = || connection.run(&format!("SET GLOBAL {name} = {value}"));
         let set = self.workers.starting(set).map_err(|error| EngineError::no_thread(&error))?;
-        set.map_err(failed(format!("setting {threads} threads")))
+        set.map_err(failed(format!("setting {name} to {value}")))
     }
 
     /// Whether sessions connect only when measuring begins: the database is opened anew just before.
@@ -219,7 +241,7 @@ impl Instance for DuckDbInstance {
         let there = self.copy_kept(&mut work)?;
         let connection = self.target.connect()?;
         if let Some(degree) = work.degree {
-            self.target.use_threads(&connection, degree)?;
+            self.target.set(&connection, "threads", &degree.to_string())?;
         }
         let fills = std::mem::take(&mut work.fills);
         let filled = there > 0 || !fills.is_empty();
@@ -332,13 +354,6 @@ impl ColumnStore for DuckDbInstance {
         let connection = self.target.connect_to(&database)?;
         stored::by_group(&connection, table, &columns).map_err(failed("asking how a sample lies"))
     }
-}
-
-/// How many threads DuckDB works with.
-fn threads(connection: &Connection) -> Result<usize, EngineError> {
-    let sql = "SELECT current_setting('threads')";
-    let mut answer = connection.prepare(sql).and_then(|mut own| own.execute()).map_err(failed(sql))?;
-    Ok(answer.cell(0, 0).and_then(|threads| threads.parse().ok()).unwrap_or(1))
 }
 
 /// Writes a table as a Parquet file; gives the bytes of each column by row group.

@@ -2,7 +2,7 @@
 
 use super::bulk;
 use super::failed;
-use super::library::Connection;
+use super::library::{Connection, Said};
 use super::stored::GROUP_ROWS;
 use crate::{Cancel, Column, EngineError, Fill, Rows, Table, lock};
 use std::ops::Range;
@@ -13,16 +13,49 @@ use std::thread::{Builder, scope};
 
 /// Rows of a transaction, by however many connections a table is filled: so it takes the same bytes. DuckDB compresses full row
 /// groups of a transaction and writes them to their place before its end if there are more than one; else it would log the
-/// rows.
+/// rows. The last one it compresses at the end, where one transaction waits for the other.
 const RUN_ROWS: usize = 2 * GROUP_ROWS;
 
 /// Bytes of rows that may wait for their transactions.
 const WAITING_BYTES: u64 = 1 << 30;
 
-/// How many connections are to fill a table by so many threads: each has the rows of a transaction in memory.
-pub fn connections(table: &Table, threads: usize) -> usize {
+/// A setting of DuckDB's, with its values while rows are loaded and otherwise.
+pub struct LoadSetting {
+    pub name: String,
+    pub loading: String,
+    pub otherwise: String,
+}
+
+/// The number of threads that DuckDB works with.
+const THREADS: &str = "threads";
+
+/// What DuckDB is set to while connections load, each in a thread of its own. No thread of DuckDB's can help them; but where
+/// there are some, each flush of an appender is a statement that one of them may take, for which ours would wait in a busy
+/// loop. And DuckDB is to compress row groups when they are full (newer versions collect some), not at the end of their
+/// transactions, which wait for each other. Of those that `is_given` only the threads are set.
+pub fn settings(connection: &Connection, is_given: impl Fn(&str) -> bool) -> Said<Vec<LoadSetting>> {
+    let mut statement = connection.prepare(
+        "SELECT name, CASE name WHEN 'threads' THEN current_setting('external_threads') ELSE 1 END, value \
+         FROM duckdb_settings() WHERE name IN ('threads', 'write_buffer_row_group_count')",
+    )?;
+    let mut answer = statement.execute()?;
+    let mut all = Vec::new();
+    for row in 0..answer.rows() {
+        let [name, loading, otherwise] = [0, 1, 2].map(|column| answer.cell(column, row).unwrap_or_default());
+        if name == THREADS || !is_given(&name) {
+            all.push(LoadSetting { name, loading, otherwise });
+        }
+    }
+    Ok(all)
+}
+
+/// How many connections are to fill a table: as many as DuckDB otherwise has threads, but each has the rows of a transaction in
+/// memory.
+pub fn connections(table: &Table, settings: &[LoadSetting]) -> usize {
+    let threads = settings.iter().find(|own| own.name == THREADS);
+    let threads = threads.and_then(|own| own.otherwise.parse().ok()).unwrap_or(1);
     let run_bytes = table.row_bytes().max(1).saturating_mul(RUN_ROWS as u64);
-    threads.min((WAITING_BYTES / run_bytes) as usize).max(1)
+    ((WAITING_BYTES / run_bytes) as usize).clamp(1, threads)
 }
 
 /// Fills a table in transactions that are committed as their rows come one behind the other, by one connection or by several at

@@ -103,6 +103,11 @@ impl Settings {
         &self.global
     }
 
+    /// Whether the configuration says what one is for the whole database.
+    pub fn has(&self, name: &str) -> bool {
+        self.global.iter().any(|(given, _)| given == name)
+    }
+
     /// Those that can change what a file holds, as text.
     pub fn shaping(&self) -> String {
         let all = self.global.iter().chain(&self.local);

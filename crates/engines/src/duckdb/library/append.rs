@@ -151,7 +151,10 @@ impl Chunk {
     /// The places of a column of [`ChunkType::Text`].
     pub fn texts(&mut self, column: usize) -> TextPlaces<'_> {
         assert_eq!(self.types.get(column), Some(&ChunkType::Text), "column {column}");
-        TextPlaces { vector: self.vector(column), library: self.library, chunk: PhantomData }
+        let (vector, library) = (self.vector(column), self.library);
+        // SAFETY: the chunk has this column.
+        let places = unsafe { (library.interface.duckdb_vector_get_data)(vector) };
+        TextPlaces { vector, library, places: places.cast(), chunk: PhantomData }
     }
 }
 
@@ -159,16 +162,29 @@ impl Chunk {
 pub struct TextPlaces<'c> {
     vector: Handle,
     library: &'static Library,
+    /// Each a `duckdb_string_t`, as many as the chunk has room for.
+    places: *mut [u8; 16],
     chunk: PhantomData<&'c mut Chunk>,
 }
 
 impl TextPlaces<'_> {
+    /// Bytes of a text that stands in its place, behind its length in 32 bits, and with zeros behind it.
+    const INLINE: usize = 12;
+
     /// Sets the text of a row.
     pub fn set(&mut self, row: usize, value: &str) {
         assert!(row < self.library.chunk_rows(), "row {row} of a chunk");
-        let assign = self.library.interface.duckdb_vector_assign_string_element_len;
-        // SAFETY: the chunk has this column and room for this row; DuckDB copies the text.
-        unsafe { assign(self.vector, row as u64, value.as_ptr().cast(), value.len() as u64) }
+        if value.len() <= Self::INLINE {
+            let mut place = [0; 16];
+            place[..4].copy_from_slice(&(value.len() as u32).to_ne_bytes());
+            place[4..4 + value.len()].copy_from_slice(value.as_bytes());
+            // SAFETY: the chunk has room for this row, and nobody else has it while it is borrowed.
+            unsafe { self.places.add(row).write(place) };
+        } else {
+            let assign = self.library.interface.duckdb_vector_assign_string_element_len;
+            // SAFETY: the chunk has this column and room for this row; DuckDB copies the text.
+            unsafe { assign(self.vector, row as u64, value.as_ptr().cast(), value.len() as u64) }
+        }
     }
 }
 
