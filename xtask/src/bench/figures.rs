@@ -1,8 +1,34 @@
 //! Pairs of measurements, and what is printed of them.
 
+use std::time::{Duration, Instant};
+
 /// Measures A and B in turn, which of them first in turn too. Both get the number of the round.
 pub fn pairs<T>(
     rounds: u64,
+    a: impl Fn(u64) -> Result<T, String>,
+    b: impl Fn(u64) -> Result<T, String>,
+) -> Result<Vec<(T, T)>, String> {
+    pairs_while(|round| round < rounds, a, b)
+}
+
+/// The ratios A / B of what is measured in turn, A B B A, as long as rounds begin within a time: of each round the sums of
+/// both sides, which a steady drift of the machine does not tell apart.
+pub fn ratios_within(
+    limit: Duration,
+    a: impl Fn() -> Result<f64, String>,
+    b: impl Fn() -> Result<f64, String>,
+) -> Result<Vec<f64>, String> {
+    let begun = Instant::now();
+    let goes_on = |round: u64| !round.is_multiple_of(2) || begun.elapsed() < limit;
+    let pairs = pairs_while(goes_on, |_| a(), |_| b())?;
+    let ratio = |two: &[(f64, f64)]| {
+        two.iter().map(|(a, _)| a).sum::<f64>() / two.iter().map(|(_, b)| b).sum::<f64>()
+    };
+    Ok(pairs.chunks(2).map(ratio).collect())
+}
+
+fn pairs_while<T>(
+    goes_on: impl Fn(u64) -> bool,
     a: impl Fn(u64) -> Result<T, String>,
     b: impl Fn(u64) -> Result<T, String>,
 ) -> Result<Vec<(T, T)>, String> {
@@ -15,7 +41,7 @@ pub fn pairs<T>(
             Ok((a(round)?, first))
         }
     };
-    (0..rounds).map(pair).collect()
+    (0..).take_while(|round| goes_on(*round)).map(pair).collect()
 }
 
 /// The ratios A / B of some pairs.
@@ -32,6 +58,30 @@ pub fn print(what: &str, figures: &[f64], decimals: usize, unit: &str) {
 pub fn print_ratios(what: &str, ratios: &[f64]) {
     let (mean, low, high) = mean_and_interval(ratios);
     println!("{what}: {}; geometric mean {mean:.4} [{low:.4}, {high:.4}]", spread(ratios, 3, ""));
+}
+
+/// Prints the median of some ratios with its 95 % interval, which supposes nothing of how they are distributed.
+pub fn print_median(what: &str, ratios: &[f64]) {
+    let (low, high) = interval_of_median(ratios);
+    println!("{what}: median {:.4} [{low:.4}, {high:.4}] (n = {})", median(ratios), ratios.len());
+}
+
+/// Between which two figures the median lies that they are drawn around: fewer are below the lower one than heads come up in
+/// 2.5 % of as many throws of a coin (David and Nagaraja, "Order Statistics", 7.1). Without bounds for fewer than six.
+fn interval_of_median(figures: &[f64]) -> (f64, f64) {
+    let mut sorted = figures.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    let (mut below, mut heads, mut at_most) = (0, 0.5_f64.powi(n as i32), 0.0);
+    while at_most + heads <= 0.025 {
+        at_most += heads;
+        heads *= (n - below) as f64 / (below + 1) as f64;
+        below += 1;
+    }
+    match below {
+        0 => (f64::NEG_INFINITY, f64::INFINITY),
+        rank => (sorted[rank - 1], sorted[n - rank]),
+    }
 }
 
 /// `median 1.2 ms (range 1.1 to 1.4 ms, n = 21)`
@@ -67,4 +117,23 @@ fn mean_and_interval(ratios: &[f64]) -> (f64, f64, f64) {
     let t = logs.len().checked_sub(2).and_then(|freedom| T.get(freedom).or(T.last()));
     let half = t.copied().unwrap_or(f64::NAN) * (variance / n).sqrt();
     (mean.exp(), (mean - half).exp(), (mean + half).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::interval_of_median;
+
+    /// Ranks from tables of the sign test (Conover, "Practical Nonparametric Statistics", A3).
+    #[test]
+    fn the_interval_of_a_median_is_that_of_the_sign_test() {
+        for (n, rank) in
+            [(5, None), (6, Some(1)), (10, Some(2)), (20, Some(6)), (50, Some(18)), (100, Some(40))]
+        {
+            let figures: Vec<f64> = (1..=n).rev().map(f64::from).collect();
+            let expected = rank.map_or((f64::NEG_INFINITY, f64::INFINITY), |rank| {
+                (f64::from(rank), f64::from(n + 1 - rank))
+            });
+            assert_eq!(interval_of_median(&figures), expected, "{n}");
+        }
+    }
 }
