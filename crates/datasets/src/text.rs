@@ -14,7 +14,7 @@ const BEYOND: usize = 256;
 
 /// Where the parts begin, each with a sentence, and the last random number before that. They were found by making all of
 /// the text.
-const PARTS: [(usize, i64); 16] = [
+const PARTS: [(usize, u64); 16] = [
     (0, 933_588_178),
     (19_660_810, 563_391_851),
     (39_321_619, 374_858_592),
@@ -119,7 +119,7 @@ fn word(text: &'static str) -> Word {
 /// Makes sentences one behind the other.
 struct Maker<'l> {
     lists: &'l Lists,
-    random: i64,
+    random: u64,
     out: Vec<u8>,
 }
 
@@ -136,11 +136,13 @@ impl<'l> Maker<'l> {
         String::from_utf8(maker.out).unwrap_or_default()
     }
 
-    /// Draws by the generator of the specification: the next number is 16,807 times the last one modulo 2^31 - 1.
+    /// Draws by the generator of the specification: the next number is 16,807 times the last one modulo 2^31 - 1. `dbgen`
+    /// takes its share of the list in floating point. That comes to the same: the modulus is a prime, so that no share is a
+    /// whole number, nor as near to one as the error of rounding.
     fn draw<T>(&mut self, list: &'l [T]) -> &'l T {
-        const MODULUS: i64 = (1 << 31) - 1;
+        const MODULUS: u64 = (1 << 31) - 1;
         self.random = self.random * 16_807 % MODULUS;
-        &list[(self.random as f64 / MODULUS as f64 * list.len() as f64) as usize]
+        &list[(self.random * list.len() as u64 / MODULUS) as usize]
     }
 
     fn word(&mut self, list: &'l [Word]) {
