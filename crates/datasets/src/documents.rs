@@ -42,7 +42,7 @@ pub(crate) fn part(size: Size) -> Part {
             vec![Values::Integers(ids), Values::Integers(numbers), Values::Texts(bodies)]
         })
     };
-    Part { table, columns: vec!["id", "n", "body"], batches: vec![Box::new(batches)] }
+    Part::new(table, 3, batches)
 }
 
 fn body(random: &mut Xoshiro256PlusPlus, words: &[&str], shares: &[f64]) -> String {

@@ -62,3 +62,11 @@ struct Part {
     /// One behind the other, in pieces that can be made at the same time.
     batches: Vec<MakeBatches>,
 }
+
+impl Part {
+    /// A table of which so many columns, the first ones, are made in one piece.
+    fn new(table: engines::Table, made: usize, batches: impl FnOnce() -> Batches + Send + 'static) -> Self {
+        let columns = table.columns[..made].iter().map(|column| column.name).collect();
+        Self { table, columns, batches: vec![Box::new(batches)] }
+    }
+}

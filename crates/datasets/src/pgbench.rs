@@ -1,6 +1,6 @@
 //! The tables of pgbench's built-in scripts, as `pgbench -i -s SCALE` makes them.
 
-use crate::{MakeBatches, Part, numbered};
+use crate::{Part, numbered};
 use engines::{Column, DataType, Storage, Table, Values};
 
 const ACCOUNTS_PER_BRANCH: f64 = 100_000.0;
@@ -20,11 +20,9 @@ pub(crate) fn parts(scale: f64) -> Vec<Part> {
     let key = |name| Column::new(name, DataType::Int);
     let int = |name| key(name).nullable();
     let text = |name, length| Column::new(name, DataType::Char(length)).nullable();
-    let filled = Storage { fill_percent: Some(100), key_after_fill: true, ..Storage::default() };
-    let part = |name, key, storage, columns, filled: &[&'static str], batches: MakeBatches| Part {
-        table: Table { name, columns, key, storage },
-        columns: filled.to_vec(),
-        batches: vec![batches],
+    let table = |name, key: &'static [&'static str], columns| {
+        let storage = Storage { fill_percent: Some(100), key_after_fill: true, ..Storage::default() };
+        Table { name, columns, key, storage }
     };
     let history = vec![
         int("tid"),
@@ -37,38 +35,31 @@ pub(crate) fn parts(scale: f64) -> Vec<Part> {
     let tellers = vec![key("tid"), int("bid"), int("tbalance"), text("filler", 84)];
     let accounts_columns = vec![Column::new("aid", account), int("bid"), int("abalance"), text("filler", 84)];
     let branches = vec![key("bid"), int("bbalance"), text("filler", 88)];
-    let rows_of = |last: i64, per_branch: i64, filler: Option<&'static str>| -> MakeBatches {
-        Box::new(move || {
+    let rows_of = |last: i64, per_branch: i64, filler: Option<&'static str>| {
+        move || {
             numbered(1, last, move |numbers| {
                 let bid = numbers.iter().map(|number| (number - 1) / per_branch + 1).collect();
                 let columns = [Values::Integers(numbers), Values::Integers(bid), Values::Same(0)];
                 columns.into_iter().chain(filler.map(Values::SameText)).collect()
             })
-        })
+        }
     };
     let (all, per_branch) = (accounts(scale), ACCOUNTS_PER_BRANCH as i64);
-    let branches_count = (all + per_branch - 1) / per_branch;
-    let branch_rows: MakeBatches =
-        Box::new(move || numbered(1, branches_count, |bid| vec![Values::Integers(bid), Values::Same(0)]));
-    let no_rows: MakeBatches = Box::new(|| Box::new(std::iter::empty()));
+    let count = (all + per_branch - 1) / per_branch;
+    let branch_rows = move || numbered(1, count, |bid| vec![Values::Integers(bid), Values::Same(0)]);
+    let history = Table { name: "pgbench_history", columns: history, key: &[], storage: Storage::default() };
     vec![
-        part(
-            "pgbench_accounts",
-            &["aid"],
-            filled,
-            accounts_columns,
-            &["aid", "bid", "abalance", "filler"],
+        Part::new(
+            table("pgbench_accounts", &["aid"], accounts_columns),
+            4,
             rows_of(all, per_branch, Some("")),
         ),
-        part("pgbench_history", &[], Storage::default(), history, &[], no_rows),
-        part(
-            "pgbench_tellers",
-            &["tid"],
-            filled,
-            tellers,
-            &["tid", "bid", "tbalance"],
-            rows_of(branches_count * TELLERS_PER_BRANCH, TELLERS_PER_BRANCH, None),
+        Part::new(history, 0, || Box::new(std::iter::empty())),
+        Part::new(
+            table("pgbench_tellers", &["tid"], tellers),
+            3,
+            rows_of(count * TELLERS_PER_BRANCH, TELLERS_PER_BRANCH, None),
         ),
-        part("pgbench_branches", &["bid"], filled, branches, &["bid", "bbalance"], branch_rows),
+        Part::new(table("pgbench_branches", &["bid"], branches), 2, branch_rows),
     ]
 }

@@ -52,12 +52,10 @@ pub(crate) fn my_big_table_part(size: Size) -> Part {
             ]
         })
     };
-    let table = in_one_file(my_big_table());
-    let columns = table.columns.iter().map(|column| column.name).collect();
-    Part { table, columns, batches: vec![Box::new(batches)] }
+    Part::new(in_one_file(my_big_table()), 6, batches)
 }
 
 pub(crate) fn one_row_per_page_part(size: Size) -> Part {
     let batches = move || numbered(1, size.rows as i64, |numbers| vec![Values::Integers(numbers)]);
-    Part { table: in_one_file(one_row_per_page()), columns: vec!["c1"], batches: vec![Box::new(batches)] }
+    Part::new(in_one_file(one_row_per_page()), 1, batches)
 }

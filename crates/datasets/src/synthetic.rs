@@ -55,5 +55,5 @@ pub(crate) fn part(size: Size) -> Part {
             columns
         })
     };
-    Part { table, columns: NAMES[..=ints].to_vec(), batches: vec![Box::new(batches)] }
+    Part::new(table, ints + 1, batches)
 }

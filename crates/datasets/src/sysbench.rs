@@ -108,7 +108,7 @@ fn part(name: &'static str, size: Size, number: u64) -> Part {
             vec![Values::Integers(ids), Values::Integers(numbers), Values::Texts(c), Values::Texts(pad)]
         })
     };
-    Part { table, columns: vec!["id", "k", "c", "pad"], batches: vec![Box::new(batches)] }
+    Part::new(table, 4, batches)
 }
 
 impl Distribution {
