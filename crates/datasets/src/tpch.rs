@@ -103,12 +103,15 @@ fn pieces(table: &str, scale: f64, make: fn(Piece, i64) -> Batches) -> Vec<MakeB
 }
 
 /// Rows in batches of columns.
-fn batches<R: Send>(
+fn batches<R: Send + 'static>(
     mut rows: impl Iterator<Item = R> + Send + 'static,
     mut columns: impl FnMut(&[R]) -> Vec<Values> + Send + 'static,
 ) -> Batches {
+    // One for all batches: how many rows there will be the generator does not say, so that each would grow from nothing.
+    let mut batch = Vec::with_capacity(BATCH_ROWS);
     Box::new(std::iter::from_fn(move || {
-        let batch: Vec<R> = rows.by_ref().take(BATCH_ROWS).collect();
+        batch.clear();
+        batch.extend(rows.by_ref().take(BATCH_ROWS));
         (!batch.is_empty()).then(|| Rows { count: batch.len(), columns: columns(&batch) })
     }))
 }
@@ -144,7 +147,7 @@ impl Comments {
 type Own<'r, R> = &'r dyn Fn(&R) -> &str;
 
 fn comments<R>(rows: &[R], comments: &mut Comments, key: impl Fn(&R) -> i64, _: Own<'_, R>) -> Values {
-    Values::Texts(rows.iter().map(|row| comments.next(key(row))).collect())
+    Values::Texts(Texts::of(rows.iter().map(|row| comments.next(key(row)))))
 }
 
 /// Some suppliers' comments have words of customers in them (4.3.3), at places that the generator has drawn.
@@ -188,11 +191,7 @@ fn texts<R, T: Display>(rows: &[R], get: impl Fn(&R) -> &T) -> Values {
 }
 
 fn strings<R, T: AsRef<str>>(rows: &[R], get: impl Fn(&R) -> &T) -> Values {
-    let mut all = Texts::default();
-    for row in rows {
-        all.push(get(row).as_ref());
-    }
-    Values::Texts(all)
+    Values::Texts(Texts::of(rows.iter().map(|row| get(row).as_ref())))
 }
 
 /// A table, after the specification (1.4), and where its rows come from: the last column, which has the comments, with their

@@ -67,7 +67,7 @@ impl Values {
             Self::Dates(values) => Self::Dates(pick(values, rows)),
             Self::Timestamps(values) => Self::Timestamps(pick(values, rows)),
             Self::Uuids(values) => Self::Uuids(pick(values, rows)),
-            Self::Texts(texts) => Self::Texts(rows.iter().map(|row| texts.get(*row as usize)).collect()),
+            Self::Texts(texts) => Self::Texts(Texts::of(rows.iter().map(|row| texts.get(*row as usize)))),
         }
     }
 
@@ -193,10 +193,14 @@ impl Texts {
         &self.all[start..self.ends[row]]
     }
 
-    /// Adds a text.
-    pub fn push(&mut self, text: &str) {
-        self.all.push_str(text);
-        self.ends.push(self.all.len());
+    /// Texts as they are, which takes less than to format them.
+    pub fn of<'t>(texts: impl ExactSizeIterator<Item = &'t str>) -> Self {
+        let mut own = Self { all: String::new(), ends: Vec::with_capacity(texts.len()) };
+        for text in texts {
+            own.all.push_str(text);
+            own.ends.push(own.all.len());
+        }
+        own
     }
 
     fn append(&mut self, more: &Self) {

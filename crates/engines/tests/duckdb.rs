@@ -351,8 +351,8 @@ fn a_full_row_group_is_written_before_its_transaction_ends() {
             let mut work = Work { fills: vec![fill], ..work(DataType::Uuid) };
             work.tables[0].storage.key_after_fill = true;
             instance.create(work).unwrap();
-            // 16 bytes of a key that nothing compresses.
-            let early = written.iter().any(|bytes| u128::from(bytes) > GROUP * 16);
+            // 16 bytes of a key that nothing compresses; of blocks that are not full DuckDB makes others.
+            let early = written.iter().any(|bytes| u128::from(bytes) > GROUP * 12);
             assert_eq!(early, given.is_none(), "{library:?}");
             let mut connection = instance.connect(1).unwrap();
             let settings = "SELECT string_agg(value, ' ' ORDER BY name) FROM duckdb_settings() \
