@@ -4,6 +4,7 @@
 
 mod attack;
 mod bench;
+mod mysql;
 mod process;
 mod test;
 mod tidy;

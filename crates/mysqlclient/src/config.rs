@@ -2,6 +2,7 @@
 //! programs (<https://mariadb.com/kb/en/mariadb-environment-variables/>).
 
 use crate::option_file::option_file;
+use crate::server_key::ServerKey;
 use crate::tls::TlsSettings;
 use crate::url::Url;
 use std::ffi::OsString;
@@ -45,6 +46,7 @@ pub struct Config {
     /// The database that statements are about.
     pub database: Option<String>,
     pub(crate) tls: TlsSettings,
+    pub(crate) server_key: ServerKey,
     /// How long connecting may take; `None`: as long as the system lets it.
     pub connect_timeout: Option<Duration>,
     pub(crate) stop: Option<Stop>,
@@ -140,9 +142,10 @@ impl Config {
             Ok(seconds) => seconds.filter(|seconds| *seconds > 0).map(Duration::from_secs),
             Err(_) => return Err(ConfigError("connect-timeout is not a number of seconds".into())),
         };
-        let tls = TlsSettings::take(|name| url.parameter(name).or_else(|| option(name)))?;
-        let warnings = warning.into_iter().collect();
-        Ok(Self { place, user, password, database: url.database, tls, connect_timeout, stop: None, warnings })
+        let either = |name: &str| url.parameter(name).or_else(|| option(name));
+        let (tls, server_key) = (TlsSettings::take(either)?, ServerKey::take(either)?);
+        let (database, warnings) = (url.database.clone(), warning.into_iter().collect());
+        Ok(Self { place, user, password, database, tls, server_key, connect_timeout, stop: None, warnings })
     }
 
     /// To a server's unix socket, with nothing from the environment.
@@ -153,6 +156,7 @@ impl Config {
             password: None,
             database: None,
             tls: TlsSettings::default(),
+            server_key: ServerKey::default(),
             connect_timeout: None,
             stop: None,
             warnings: Vec::new(),

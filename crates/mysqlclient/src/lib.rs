@@ -2,7 +2,7 @@
 //! connections by himself.
 //!
 //! - `config`: how to connect, from `url`, `option_file` (`~/.my.cnf`) and variables; `tls`: how it is encrypted
-//! - `login`: handshake; `proof`: what the authentication plugins send
+//! - `login`: handshake; `proof`: what the authentication plugins send; `server_key`: a password encrypted for the server
 //! - `client`: a connection that asks and waits
 //! - `packet`: packets and the values in them; `response`: what a server answers to one command
 //! - `command`: what is sent
@@ -18,6 +18,7 @@ mod option_file;
 mod packet;
 mod proof;
 mod response;
+mod server_key;
 mod tls;
 mod url;
 

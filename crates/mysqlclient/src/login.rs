@@ -5,6 +5,7 @@ use crate::client::Channel;
 use crate::config::{Config, Place};
 use crate::packet::put_text;
 use crate::proof::Plugin;
+use crate::server_key::PublicKey;
 use crate::tls::TlsMode;
 use crate::{Error, Reader, ServerError};
 use std::io;
@@ -97,7 +98,7 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
     if let Some((&ERROR, rest)) = packet.split_first() {
         return Err(Error::Server(ServerError::parse(rest)));
     }
-    let (mut greeting, challenge, name) = greeting(&packet).ok_or_else(Error::malformed)?;
+    let (mut greeting, mut challenge, name) = greeting(&packet).ok_or_else(Error::malformed)?;
     if greeting.capabilities & capability::NEEDED != capability::NEEDED {
         let version = &greeting.version;
         let why = format!("server {version} is too old; MariaDB from 10.2 and MySQL from 5.7 can be used");
@@ -114,6 +115,7 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
     let first = plugin.first_proof(config, &challenge);
     let response = response(config, &head, plugin, &first);
     channel.send(|out| out.extend_from_slice(&response))?;
+    let mut asked_for_key = false;
     for _ in 0..ROUNDS_MAX {
         let packet = channel.receive()?;
         let (&kind, rest) = packet.split_first().ok_or_else(Error::malformed)?;
@@ -124,13 +126,21 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
                 let mut reader = Reader(rest);
                 let name = reader.until_zero().ok_or_else(Error::malformed)?;
                 plugin = Plugin::named(&String::from_utf8_lossy(name)).map_err(refused)?;
-                let challenge = reader.0.strip_suffix(&[0]).unwrap_or(reader.0);
-                let proof = plugin.proof(config, channel, challenge).map_err(refused)?;
+                challenge = reader.0.strip_suffix(&[0]).unwrap_or(reader.0).to_vec();
+                let proof = plugin.proof(config, channel, &challenge).map_err(refused)?;
+                asked_for_key = plugin.key_request().is_some_and(|request| proof == [request]);
                 channel.send(|out| out.extend_from_slice(&proof))?;
             }
             MORE if plugin == Plugin::CachingSha2 && rest == [FAST] => {}
             MORE if plugin == Plugin::CachingSha2 && rest == [FULL] => {
-                let password = plugin.password(config, channel).map_err(refused)?;
+                let password = plugin.password(config, channel, &challenge).map_err(refused)?;
+                asked_for_key = plugin.key_request().is_some_and(|request| password == [request]);
+                channel.send(|out| out.extend_from_slice(&password))?;
+            }
+            MORE if std::mem::take(&mut asked_for_key) => {
+                let key = PublicKey::from_pem(rest);
+                let key = key.ok_or_else(|| refused("what the server sent is no RSA key".into()))?;
+                let password = plugin.encrypted(config, &key, &challenge).map_err(refused)?;
                 channel.send(|out| out.extend_from_slice(&password))?;
             }
             _ => return Err(Error::malformed()),

@@ -39,7 +39,7 @@ fn options(text: &str) -> Vec<(String, String)> {
             let (name, value) = match line.split_once('=') {
                 Some((name, value)) => (name.trim(), unquoted(value.trim())),
                 // One that stands alone is switched on.
-                None if line.contains("ssl") => (line, "1".to_owned()),
+                None if line.contains("ssl") || line.ends_with("key") => (line, "1".to_owned()),
                 None => continue,
             };
             options.push((name.replace('_', "-"), value));

@@ -4,6 +4,7 @@
 
 use crate::client::Channel;
 use crate::config::Config;
+use crate::server_key::{PublicKey, ServerKey};
 use curve25519_dalek::scalar::clamp_integer;
 use curve25519_dalek::{EdwardsPoint, Scalar};
 use ring::digest::{self, Algorithm, SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA512};
@@ -63,15 +64,33 @@ impl Plugin {
             Self::Ed25519 => {
                 Ok(ed25519(config.password.as_deref().unwrap_or_default().as_bytes(), challenge))
             }
-            Self::Sha256 | Self::Clear => self.password(config, channel),
+            Self::Sha256 | Self::Clear => self.password(config, channel, challenge),
             _ => Ok(self.first_proof(config, challenge)),
         }
     }
 
-    /// The password as it is, where nobody else can read it. Any server can ask for it in clear, so for that alone it also
-    /// has to be known who the server is.
-    pub fn password(self, config: &Config, channel: &Channel) -> Result<Vec<u8>, String> {
+    /// The password as it is, where nobody else can read it, or encrypted for the server, or the request for the key that this
+    /// takes ([`key_request`](Self::key_request)). Any server can ask for it in clear, so for that alone it also has to be
+    /// known who the server is.
+    pub fn password(self, config: &Config, channel: &Channel, challenge: &[u8]) -> Result<Vec<u8>, String> {
         let name = self.name();
+        // To the older plugin the unix socket, where nobody can be in between, is like any connection that is not encrypted.
+        let is_private = channel.is_tls() || (channel.is_private() && self != Self::Sha256);
+        if !is_private
+            && let Some(request) = self.key_request()
+        {
+            let key = match &config.server_key {
+                ServerKey::Unused if channel.is_private() => None,
+                key => key.known().map_err(|how| {
+                    format!(
+                        "{name} asks for the password, and the connection is not encrypted; encrypt it \
+                         (ssl-mode=REQUIRED), connect over the unix socket, or have the password encrypted for the \
+                         server: {how}"
+                    )
+                })?,
+            };
+            return key.map_or(Ok(vec![request]), |key| self.encrypted(config, &key, challenge));
+        }
         if !channel.is_private() {
             return Err(format!(
                 "{name} asks for the password as it is, which is not sent over a connection that is not encrypted; encrypt \
@@ -85,6 +104,23 @@ impl Plugin {
             ));
         }
         Ok([config.password.as_deref().unwrap_or_default().as_bytes(), &[0]].concat())
+    }
+
+    /// What asks the server for its key, of plugins for which a password can be encrypted.
+    pub fn key_request(self) -> Option<u8> {
+        match self {
+            Self::CachingSha2 => Some(2),
+            Self::Sha256 => Some(1),
+            _ => None,
+        }
+    }
+
+    /// The password, hidden by the challenge and encrypted for the server; an error in words when it is too long for the key.
+    pub fn encrypted(self, config: &Config, key: &PublicKey, challenge: &[u8]) -> Result<Vec<u8>, String> {
+        let password = [config.password.as_deref().unwrap_or_default().as_bytes(), &[0]].concat();
+        let hidden: Vec<u8> = password.iter().zip(challenge.iter().cycle()).map(|(a, b)| a ^ b).collect();
+        let encrypted = key.encrypt(&hidden).filter(|_| hidden.len() == password.len());
+        encrypted.ok_or_else(|| format!("{}: the password is too long for the server's key", self.name()))
     }
 }
 

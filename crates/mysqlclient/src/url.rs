@@ -3,7 +3,7 @@
 use crate::ConfigError;
 
 /// What a URL can say behind `?`.
-const PARAMETERS: [&str; 8] = [
+const PARAMETERS: [&str; 10] = [
     "socket",
     "connect-timeout",
     "ssl-mode",
@@ -12,6 +12,8 @@ const PARAMETERS: [&str; 8] = [
     "ssl-key",
     "ssl",
     "ssl-verify-server-cert",
+    "server-public-key-path",
+    "get-server-public-key",
 ];
 
 /// The parts of a URL.

@@ -234,3 +234,65 @@ fn each_plugin_of_a_server_lets_in_who_has_the_password() {
         Some("native@localhost")
     );
 }
+
+/// The plugins that MySQL has, in every way that a password can be sent; compared with its own client where that can be.
+#[test]
+fn each_plugin_of_mysql_lets_in_who_has_the_password_and_it_is_sent_to_nobody_else() {
+    let Some(server) = Server::mysql(&[]) else { return };
+    let mut root = server.connect();
+    let long = "x".repeat(200);
+    for (user, plugin, password) in [
+        ("caching", "caching_sha2_password", "right"),
+        ("older", "sha256_password", "right"),
+        ("lengthy", "caching_sha2_password", &long),
+        ("nothing", "sha256_password", ""),
+    ] {
+        root.run(&format!("CREATE USER {user} IDENTIFIED WITH {plugin} BY '{password}'")).unwrap();
+    }
+    let (tcp, socket) = (format!("127.0.0.1:{}/?", server.port), server.socket());
+    let socket = format!("localhost/?socket={}&", socket.display());
+    let login = |user: &str, password: &str, place: &str| {
+        let variables = vec![("MYSQL_PWD".to_owned(), password.into())];
+        let url = format!("mysql://{user}@{place}");
+        Client::connect(&Config::parse_in(&url, &Environment { variables }).unwrap()).map(|client| client.is_tls())
+    };
+    let plain = format!("{tcp}ssl-mode=DISABLED");
+    let key = |path: &Path| format!("{plain}&server-public-key-path={}", path.display());
+    let own = server.folder().join("data/public_key.pem");
+    let asked = format!("{plain}&get-server-public-key=1");
+    for user in ["caching", "older"] {
+        for (place, is_tls) in [
+            (tcp.as_str(), true),
+            (&format!("{tcp}ssl-mode=REQUIRED"), true),
+            (&socket, false),
+            (&asked, false),
+            (&key(&own), false),
+        ] {
+            // Without what the server remembers of an earlier login.
+            root.run("FLUSH PRIVILEGES").unwrap();
+            assert_eq!(login(user, "right", place).unwrap(), is_tls, "{user} {place}");
+            for wrong in ["", "Right", "right "] {
+                root.run("FLUSH PRIVILEGES").unwrap();
+                assert_eq!(login(user, wrong, place).unwrap_err().code(), Some(1045), "{user} {wrong} {place}");
+            }
+        }
+        root.run("FLUSH PRIVILEGES").unwrap();
+        let error = login(user, "right", &plain).unwrap_err().to_string();
+        assert!(error.contains("get-server-public-key"), "{error}");
+        // A key that is another server's, and what is none.
+        let (other, none) = (server.folder().join("other.pem"), server.folder().join("none.pem"));
+        let private = server.folder().join("private.pem").display().to_string();
+        for arguments in [vec!["genrsa", "-out", &private], vec!["rsa", "-in", &private, "-pubout", "-out", other.to_str().unwrap()]] {
+            assert!(Command::new("openssl").args(arguments).output().unwrap().status.success());
+        }
+        assert_eq!(login(user, "right", &key(&other)).unwrap_err().code(), Some(1045), "{user}");
+        fs::write(&none, "none").unwrap();
+        let error = login(user, "right", &key(&none)).unwrap_err().to_string();
+        assert!(error.contains("none.pem holds no RSA key"), "{error}");
+    }
+    // What the server remembers takes no password, whatever the connection.
+    login("caching", "right", &tcp).unwrap();
+    assert!(!login("caching", "right", &plain).unwrap());
+    assert_eq!(login("lengthy", &long, &asked).unwrap(), false);
+    assert!(login("nothing", "", &tcp).unwrap());
+}

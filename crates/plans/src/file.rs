@@ -1,6 +1,6 @@
 //! Files: what they are by their contents, and their encoding.
 
-use crate::{PlanError, Statement, mariadb, postgres, postgres_text, showplan};
+use crate::{PlanError, Statement, mariadb, mysql, postgres, postgres_text, showplan};
 use serde_json::Value;
 
 /// Larger files are not read. The largest plan of SQL Server is 2 GB, of those that people look at 20 MB.
@@ -74,7 +74,7 @@ fn json_in(text: &str) -> Option<&str> {
     }
     let at = text.find('{')?;
     let before = text[..at].trim_end();
-    (before.ends_with(':') && text[at..].contains("query_block")).then(|| &text[at..])
+    (before.ends_with(':') && ["query_block", "query_plan"].iter().any(|key| text[at..].contains(key))).then(|| &text[at..])
 }
 
 /// JSON documents, one after the other.
@@ -98,7 +98,8 @@ pub(crate) fn of_document(document: &Value) -> Result<Vec<Statement>, PlanError>
         .iter()
         .filter_map(|one| {
             let of_mariadb = || one.get("query_block").map(|_| mariadb::read(one));
-            one.get("Plan").map(|_| postgres::read(one)).or_else(of_mariadb)
+            let of_mysql = || one.get("query_plan").map(|_| mysql::read(one));
+            one.get("Plan").map(|_| postgres::read(one)).or_else(of_mariadb).or_else(of_mysql)
         })
         .collect::<Result<_, _>>()?;
     if statements.is_empty() { Err(PlanError::Unknown) } else { Ok(statements) }

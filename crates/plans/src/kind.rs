@@ -122,4 +122,26 @@ impl Kind {
             _ => Self::Other,
         }
     }
+
+    /// Of an operator of MySQL's tree, by its kinds of access and of join.
+    pub(crate) fn of_mysql(access: &str, of_index: &str, of_join: &str) -> Self {
+        match access {
+            "table" => Self::TableScan,
+            "index" if of_index == "index_scan" => Self::IndexScan,
+            "index" => Self::IndexSeek,
+            "join" if of_join == "hash" => Self::HashJoin,
+            "join" => Self::NestedLoops,
+            "filter" => Self::Filter,
+            "sort" => Self::Sort,
+            "limit" => Self::Limit,
+            "aggregate" | "window" | "remove_duplicates" => Self::Aggregate,
+            "temp_table_aggregate" => Self::HashAggregate,
+            "materialize" => Self::Spool,
+            "append" | "rowid_intersection" | "rowid_union" => Self::Append,
+            "materialized_table_function" => Self::Function,
+            "rows_fetched_before_execution" | "zero_rows" | "constant_row" => Self::Constant,
+            "insert_values" | "insert" | "replace_values" | "update" | "delete" => Self::Modify,
+            _ => Self::Other,
+        }
+    }
 }

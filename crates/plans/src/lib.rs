@@ -13,6 +13,7 @@ mod indexes;
 mod kind;
 mod mariadb;
 mod model;
+mod mysql;
 mod postgres;
 mod postgres_text;
 mod remarks;

@@ -1,4 +1,4 @@
-//! EXPLAIN and ANALYZE FORMAT=JSON of MariaDB, and EXPLAIN FORMAT=JSON of MySQL
+//! EXPLAIN and ANALYZE FORMAT=JSON of MariaDB, and EXPLAIN FORMAT=JSON of MySQL in the first version of its format
 //! (<https://mariadb.com/kb/en/explain-format-json/>, <https://mariadb.com/kb/en/analyze-format-json/>,
 //! <https://dev.mysql.com/doc/refman/8.4/en/explain.html>).
 
@@ -263,7 +263,7 @@ fn predicates(value: &Value, kind: Kind) -> Vec<Predicate> {
 }
 
 /// MySQL writes costs as texts.
-fn number(value: &Value, key: &str) -> Option<f64> {
+pub(crate) fn number(value: &Value, key: &str) -> Option<f64> {
     let value = &value[key];
     value.as_f64().or_else(|| value.as_str()?.parse().ok()).filter(|number| number.is_finite())
 }

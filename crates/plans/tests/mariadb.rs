@@ -1,4 +1,4 @@
-//! Plans of MariaDB 10.11.
+//! Plans of MariaDB 10.11 and MySQL 9.7.
 #![allow(
     clippy::unwrap_used,
     clippy::unreadable_literal,
@@ -105,4 +105,56 @@ fn mysql_writes_costs_as_texts() {
     let table = plan.operators()[1].1.clone();
     assert!((table.cost.unwrap() - 2.4).abs() < 1e-12);
     assert_eq!((table.rows_read.estimated, table.rows.estimated), (Some(8.0), Some(4.0)));
+}
+
+/// The second version of MySQL's format.
+#[test]
+fn mysqls_tree_has_its_operators_without_constants_in_their_names() {
+    let estimated = plan(include_str!("plans/my-join.json"));
+    assert_eq!(
+        shape(&estimated),
+        [
+            "Limit",
+            " Sort",
+            "  Stream results",
+            "   Nested loop inner join",
+            "    Index lookup customers (city)",
+            "    Filter",
+            "     Index lookup orders (customer)",
+        ]
+    );
+    assert_eq!(estimated.cost, Some(12.0));
+    let all = estimated.operators();
+    // The inner input is read for each of the 20 rows of the outer one.
+    assert_eq!((all[4].1.rows_read.estimated, all[6].1.rows_read.estimated), (Some(20.0), Some(20.0)));
+    assert_eq!(all[4].1.predicates[0].text, "city = 'c7'");
+    let own: f64 = all.iter().filter_map(|(_, operator)| operator.own_cost()).sum();
+    assert!((own - 12.0).abs() < 2.0, "costs of all operators add up: {own}");
+
+    let text = include_str!("plans/my-analyze.json");
+    let run = plan(text);
+    let all = run.operators();
+    let kinds: Vec<Kind> = all.iter().map(|(_, operator)| operator.kind).collect();
+    assert_eq!(
+        kinds,
+        [
+            Kind::TableScan,
+            Kind::HashAggregate,
+            Kind::NestedLoops,
+            Kind::Filter,
+            Kind::TableScan,
+            Kind::IndexSeek
+        ]
+    );
+    assert_eq!((all[4].1.rows_read.actual, all[3].1.rows.actual), (Some(1000.0), Some(264.0)));
+    assert_eq!((all[5].1.executions, all[5].1.rows.actual), (Some(264.0), Some(264.0)));
+    assert_eq!(run.elapsed_ms, Some(14.301671));
+    // What holds the groups is no table.
+    let uses: Vec<String> =
+        index_uses(&read(text.as_bytes()).unwrap()).iter().map(|one| one.object.label()).collect();
+    assert_eq!(uses, ["customers (PRIMARY)", "orders"]);
+    // A change of one table has no plan in this version.
+    let none = r#"{"query_plan": {"operation": "<not executable by iterator executor>"}, "query_type": "update"}"#;
+    let read = read(none.as_bytes()).unwrap();
+    assert!(read[0].plan.is_none() && read[0].kind == "CHANGE");
 }

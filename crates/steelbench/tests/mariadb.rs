@@ -183,7 +183,10 @@ const APP: &str = "CREATE USER app; GRANT ALL ON steelbench.* TO app";
 
 #[test]
 fn what_a_server_by_url_refuses_is_told_and_locks_are_waited_for_again() {
-    let Some(server) = Server::start(&[]) else { return };
+    Server::each().iter().for_each(refusals);
+}
+
+fn refusals(server: &Server) {
     let mut root = server.connect();
     root.run(APP).unwrap();
     let by_url = |url: &str, target: &str, workload: &str| {
@@ -248,7 +251,10 @@ fn what_a_server_by_url_refuses_is_told_and_locks_are_waited_for_again() {
 /// somebody holds for longer than is waited (1205), after which the server itself rolls back one statement only.
 #[test]
 fn deadlocks_and_lock_timeouts_are_tried_again_as_often_as_the_script_says_and_counted() {
-    let Some(server) = Server::start(&[]) else { return };
+    Server::each().iter().for_each(deadlocks);
+}
+
+fn deadlocks(server: &Server) {
     let mut root = server.connect();
     root.run("CREATE DATABASE app; CREATE TABLE app.counters (id int PRIMARY KEY, n int)").unwrap();
     root.run("INSERT INTO app.counters VALUES (1, 0), (2, 0)").unwrap();

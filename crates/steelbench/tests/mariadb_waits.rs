@@ -8,6 +8,7 @@ mod screen;
 #[path = "../../engines/tests/common/mod.rs"]
 mod servers;
 
+use by_hand::with_blocked_sessions;
 use common::{Lab, end, signal, wait_until};
 use engines::mariadb::server::PrivateServer;
 use mysqlclient::Client;
@@ -16,40 +17,6 @@ use serde_json::Value;
 
 fn connect(server: &PrivateServer) -> Client {
     Client::connect(&server.config()).unwrap()
-}
-
-/// Three sessions in each other's way, while something is done: a client leaves a transaction open, another waits for its row,
-/// a third to change the table. They get the numbers of the sessions.
-fn with_blocked_sessions(server: &PrivateServer, act: impl FnOnce([u32; 3])) {
-    let [mut holder, mut waiter, mut changer] = [(); 3].map(|()| connect(server));
-    let numbers = [&holder, &waiter, &changer].map(Client::connection_id);
-    holder
-        .run("CREATE DATABASE shop; CREATE TABLE shop.stock (id int PRIMARY KEY, a int); INSERT INTO shop.stock VALUES (7, 1)")
-        .unwrap();
-    holder.run("BEGIN; UPDATE shop.stock SET a = 2 WHERE id = 7").unwrap();
-    let waits =
-        std::thread::spawn(move || waiter.run("UPDATE /* one */ shop.stock SET a = 4711 WHERE id = 7"));
-    let mut admin = connect(server);
-    let mut until = |what: &str, sql: &str| {
-        wait_until(what, || {
-            // INNODB_TRX is made anew only when nobody has read it for a tenth of a second.
-            std::thread::sleep(std::time::Duration::from_millis(150));
-            admin.cell(sql).unwrap().as_deref() == Some("1")
-        });
-    };
-    until(
-        "a session waits for a row",
-        "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
-    );
-    let changes = std::thread::spawn(move || changer.run("ALTER TABLE shop.stock ADD COLUMN b int"));
-    until(
-        "a session waits for the table",
-        "SELECT count(*) FROM information_schema.processlist WHERE state = 'Waiting for table metadata lock'",
-    );
-    act(numbers);
-    holder.run("ROLLBACK").unwrap();
-    waits.join().unwrap().unwrap();
-    changes.join().unwrap().unwrap();
 }
 
 /// Text in which lines are not wrapped.
@@ -71,7 +38,7 @@ fn wait_s(seen: &Value, name: &str) -> f64 {
 #[test]
 fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown_recorded_and_read_again() {
     servers::on_each_mariadb(true, |server, url| {
-        with_blocked_sessions(server, |[holder, waiter, changer]| {
+        with_blocked_sessions(&server.config(), |[holder, waiter, changer]| {
             let lab = Lab::new();
             let options = ["--seconds", "2", "--tasks", "--output", "w.steelbench"];
             let mut ended = lab.steelbench(&[&["waits", url][..], &options].concat()).expect(0);
@@ -108,7 +75,7 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown_recorded_and_r
 #[test]
 fn without_the_performance_schema_the_process_list_is_sampled_and_that_is_said() {
     servers::on_each_mariadb(false, |server, url| {
-        with_blocked_sessions(server, |[_, waiter, changer]| {
+        with_blocked_sessions(&server.config(), |[_, waiter, changer]| {
             let mut ended = Lab::new().steelbench(&["waits", url, "--seconds", "1", "--tasks"]).expect(0);
             ended.stdout = flat(&ended.stdout);
             ended
@@ -170,7 +137,7 @@ fn the_screen_shows_the_load_of_a_server_and_ends_at_a_key() {
         let mut admin = connect(server);
         let runs = "SELECT count(*) > 3 FROM information_schema.processlist WHERE db = 'steelbench'";
         wait_until("a load runs", || admin.cell(runs).unwrap().as_deref() == Some("1"));
-        with_blocked_sessions(server, |[holder, ..]| {
+        with_blocked_sessions(&server.config(), |[holder, ..]| {
             let mut screen = Screen::of(&lab, 200, &["waits", url, "--watch"]);
             for (key, words) in [
                 (b"1", &["a second from the process list", "CPU or run queue", "lock  ", "ROW_LOCK"][..]),

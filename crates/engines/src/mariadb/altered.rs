@@ -5,7 +5,7 @@
 use super::admin::hold;
 use super::server::variables::{self, Variable, is_in_force, option_line, path, read_back};
 use super::settings::{OPTION_FILE, URL, server_settings};
-use super::{CONNECTING, MariaDb, failed_at};
+use super::{CONNECTING, MariaDb, failed_at, global_status};
 use crate::altered::{self, ALLOW_RESTART, Alter, NEEDS_RESTART, restart};
 use crate::{Cancel, EngineError};
 use experiment::Configuration;
@@ -127,9 +127,9 @@ fn place(client: &mut Client) -> Result<PathBuf, EngineError> {
 
 /// When the server was started: both times are of one statement, so that it is always the same number.
 fn started(client: &mut Client) -> Result<String, EngineError> {
-    let sql = "SELECT unix_timestamp() - variable_value FROM information_schema.global_status \
-               WHERE variable_name = 'UPTIME'";
-    Ok(client.cell(sql).map_err(failed_at("asking when the server was started"))?.unwrap_or_default())
+    let status = global_status(client);
+    let sql = format!("SELECT unix_timestamp() - variable_value FROM {status} WHERE variable_name = 'UPTIME'");
+    Ok(client.cell(&sql).map_err(failed_at("asking when the server was started"))?.unwrap_or_default())
 }
 
 fn set(name: &str, known: Option<&Variable>, value: &str) -> String {

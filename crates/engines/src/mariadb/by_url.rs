@@ -63,6 +63,12 @@ pub fn product(client: &Client) -> &'static str {
     if client.is_mariadb() { "MariaDB" } else { "MySQL" }
 }
 
+/// The table of the server's status variables: MySQL keeps it in the Performance Schema, which MariaDB fills only while
+/// that is on.
+pub fn global_status(client: &Client) -> &'static str {
+    if client.is_mariadb() { "information_schema.global_status" } else { "performance_schema.global_status" }
+}
+
 /// Says what was being done when the server or the connection failed.
 pub fn while_doing(doing: &str) -> impl FnOnce(Error) -> ServerError + '_ {
     move |error| ServerError { what: format!("{doing}: {error}"), advice: what_to_do(&error) }

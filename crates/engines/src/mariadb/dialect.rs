@@ -16,11 +16,14 @@ pub struct MariaDialect {
     pub page_bytes: u32,
     /// How tables are compressed.
     pub compression: Option<Compression>,
+    /// Whether the server has sequences, as MariaDB has and MySQL has not.
+    pub has_sequences: bool,
 }
 
 /// The procedure of [`Operation::InsertLoop`] and the sequence of its keys.
 const PROCEDURE: &str = "insert_rows";
 const SEQUENCE: &str = "insert_keys";
+const NO_SEQUENCE: &str = "MySQL has no sequences: insert by another method than procedure, or random keys";
 
 /// A statement of a script as the server knows it: PostgreSQL's `END`, with which pgbench's built-in scripts end their
 /// transactions, is `COMMIT`.
@@ -124,8 +127,13 @@ impl MariaDialect {
             // 62 random bits, as the keys that clients make.
             _ => ("cast(conv(hex(random_bytes(8)), 16, 10) AS unsigned) & ((1 << 62) - 1)", next),
         };
-        vec![
-            format!("CREATE SEQUENCE {SEQUENCE} CACHE 1000"),
+        let sequence = self.has_sequences.then(|| format!("CREATE SEQUENCE {SEQUENCE} CACHE 1000"));
+        let insert_sequential = if self.has_sequences {
+            format!("INSERT INTO {name} ({key}) VALUES ({sequential})")
+        } else {
+            format!("SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = {}", quote_literal(NO_SEQUENCE))
+        };
+        let procedure = [
             format!(
                 "CREATE PROCEDURE {PROCEDURE}(IN total bigint, IN batch bigint, IN sequential boolean) \
                  BEGIN \
@@ -135,7 +143,7 @@ impl MariaDialect {
                      SET done = done + left_in_batch; \
                      START TRANSACTION; \
                      WHILE left_in_batch > 0 DO \
-                       IF sequential THEN INSERT INTO {name} ({key}) VALUES ({sequential}); \
+                       IF sequential THEN {insert_sequential}; \
                        ELSE INSERT INTO {name} ({key}) VALUES ({random}); END IF; \
                        SET left_in_batch = left_in_batch - 1; \
                      END WHILE; \
@@ -143,7 +151,8 @@ impl MariaDialect {
                    END WHILE; \
                  END"
             ),
-        ]
+        ];
+        sequence.into_iter().chain(procedure).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::admin::DATABASE;
 use super::failed_at;
+use super::instance::statement_limit;
 use crate::planned::{STATEMENT_MS_MAX, each, literal};
 use crate::{Asked, EngineError, Explained, Parameter, Planned, Table};
 use mysqlclient::{Client, quote_identifier, quote_literal};
@@ -16,6 +17,7 @@ pub fn explain(
     table: &Table,
     analyze: bool,
 ) -> Result<Explained, EngineError> {
+    one_format(client);
     let mut explained = Explained {
         pages: leaf_pages(client, table),
         page_bytes: cell(client, "SELECT @@innodb_page_size").and_then(|bytes| bytes.parse().ok()),
@@ -30,15 +32,25 @@ pub fn explain(
         }
         return Ok(explained);
     }
+    let is_mariadb = client.is_mariadb();
     let mut said = |verb: &str| {
         let sql = format!("{verb} FORMAT=JSON {sql}");
         client.cell(&sql).map_err(failed_at(&sql))
     };
     explained.plan = said("EXPLAIN")?.map(|plan| planned(&plan, false));
-    if analyze {
+    if analyze && is_mariadb {
         explained.analysis = said("ANALYZE")?;
     }
     Ok(explained)
+}
+
+/// Has MySQL write plans as all its versions do, also of what its newer format, the default from 9.x on, has no plan for:
+/// changes of one table (<https://dev.mysql.com/doc/refman/9.4/en/explain.html>, `explain_json_format_version`). Servers that
+/// do not know the variable have this format alone.
+pub(super) fn one_format(client: &mut Client) {
+    if !client.is_mariadb() {
+        let _ = client.run("SET SESSION explain_json_format_version = 1");
+    }
 }
 
 /// The plan of a statement whose parameters are the columns of a row.
@@ -51,8 +63,10 @@ fn of_a_row(client: &mut Client, sql: &str, row: &str) -> Result<Planned, mysqlc
 
 /// The plans of the user's statements, for the values that the load sends.
 pub fn plans(client: &mut Client, asked: &[Asked]) -> Vec<Result<Planned, String>> {
-    // MySQL knows no limit of this name: then there is none.
-    let _ = client.run(&format!("SET max_statement_time = {}", STATEMENT_MS_MAX as f64 / 1e3));
+    // A server that knows no such limit has none.
+    let (limit, value) = statement_limit(client, STATEMENT_MS_MAX as f64 / 1e3);
+    let _ = client.run(&format!("SET {limit} = {value}"));
+    one_format(client);
     let _ = client.run("SET lock_wait_timeout = 1");
     each(asked, |own| {
         let Some(values) = &own.values else {

@@ -84,12 +84,8 @@ impl MariaInstance {
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
         let config = server.config.clone().with_database(DATABASE).with_stop(cancel.stop());
-        let mut session = Vec::new();
-        if let Some(seconds) = configuration.get(STATEMENT_TIMEOUT) {
-            session.push(("max_statement_time".to_owned(), seconds.to_string()));
-        }
         let reached = server.config.clone().with_stop(cancel.stop());
-        session.extend(verified_session_settings(&reached, &server.session_settings)?);
+        let mut session = verified_session_settings(&reached, &server.session_settings)?;
         let admin = match (Setup::of(configuration), &server.private) {
             (None, _) => Admin::take_database(&server.config, cancel)?,
             // It began with them.
@@ -102,6 +98,9 @@ impl MariaInstance {
                 admin
             }
         };
+        if let Some(seconds) = configuration.get(STATEMENT_TIMEOUT) {
+            session.push(admin.ask(|client| Ok(statement_limit(client, seconds)))?);
+        }
         let mut instance = Self {
             log_bytes: server.private.as_ref().map_or(0, |server| lock(server).log_bytes()),
             server,
@@ -140,8 +139,11 @@ impl MariaInstance {
 
     fn dialect(&self) -> Result<MariaDialect, EngineError> {
         let sql = "SELECT @@innodb_page_size";
-        let page_bytes = self.admin.ask(|client| client.cell(sql).map_err(failed_at(sql)))?;
+        let (page_bytes, is_mariadb) = self
+            .admin
+            .ask(|client| Ok((client.cell(sql).map_err(failed_at(sql))?, client.is_mariadb())))?;
         Ok(MariaDialect {
+            has_sequences: is_mariadb,
             data_files: self.data_files,
             folders: self.folders.clone(),
             page_bytes: page_bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(16 << 10),
@@ -218,8 +220,7 @@ fn verified_session_settings(
         return Ok(Vec::new());
     }
     let mut client = Client::connect(config).map_err(failed_at("connecting"))?;
-    // MySQL does not tell the types of its variables.
-    let known = if client.is_mariadb() { Variable::read(&mut client)? } else { BTreeMap::new() };
+    let known = Variable::read(&mut client)?;
     let mut verified = Vec::new();
     for (name, value) in wanted {
         let setting = variables::path(name);
@@ -237,6 +238,15 @@ fn verified_session_settings(
         verified.push((name.clone(), literal));
     }
     Ok(verified)
+}
+
+/// The variable of a session that limits its statements, and its value. MySQL's limits `SELECT` alone.
+pub(super) fn statement_limit(client: &Client, seconds: f64) -> (String, String) {
+    if client.is_mariadb() {
+        ("max_statement_time".into(), seconds.to_string())
+    } else {
+        ("max_execution_time".into(), (seconds * 1e3).ceil().to_string())
+    }
 }
 
 fn compile(dialect: &MariaDialect, operation: &Operation, work: &Work) -> Result<StatementText, EngineError> {
@@ -347,11 +357,14 @@ impl Instance for MariaInstance {
             self.admin.checkpoint()?;
         }
         // Of a table with its indexes and its BLOB pages; of pages that are compressed the holes behind them do not count.
-        let sql = format!(
-            "SELECT sum(allocated_size) FROM information_schema.innodb_sys_tablespaces \
-             WHERE name LIKE '{DATABASE}/%' AND name <> '{DATABASE}/{MARK}'"
-        );
-        match self.admin.ask(|client| Ok(client.cell(&sql)))? {
+        let bytes = |client: &mut Client| {
+            let tablespaces = if client.is_mariadb() { "innodb_sys_tablespaces" } else { "innodb_tablespaces" };
+            client.cell(&format!(
+                "SELECT sum(allocated_size) FROM information_schema.{tablespaces} \
+                 WHERE name LIKE '{DATABASE}/%' AND name <> '{DATABASE}/{MARK}'"
+            ))
+        };
+        match self.admin.ask(|client| Ok(bytes(client)))? {
             Ok(bytes) => Ok(bytes.and_then(|bytes| bytes.parse().ok())),
             Err(error) if error.code() == Some(NEEDS_PRIVILEGE) => Ok(None),
             Err(error) => Err(failed_at("asking for the size of tables")(error)),

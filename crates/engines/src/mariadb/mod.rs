@@ -36,7 +36,7 @@ use crate::setup::Setup;
 use crate::{
     Ability, CacheState, Engine, EngineError, Folders, Host, Need, Preflight, Servers, Stop, WaitType,
 };
-use by_url::{connect_to_observe, product, while_doing};
+use by_url::{connect_to_observe, global_status, product, while_doing};
 #[cfg(test)]
 pub(crate) use dialect::MariaDialect;
 use experiment::{Configuration, Declaration, Invalid};

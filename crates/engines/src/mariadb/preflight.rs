@@ -96,12 +96,16 @@ fn settings_of_another(client: &mut Client, needs: &[&Need<'_>]) -> Result<Vec<I
         wanted.extend(settings.map(|(name, value)| (name, value, server, restart)));
     }
     let mut invalid = Vec::new();
-    let is_mariadb = client.is_mariadb();
-    if !is_mariadb && needs.iter().any(|need| is_permitted(need.configuration)) {
-        let message = "MySQL does not tell which variables it takes while it runs; this is for MariaDB";
+    let known = Variable::read(client)?;
+    if known.is_empty() && needs.iter().any(|need| is_permitted(need.configuration)) {
+        let message = "this server does not tell which variables are of the whole server, as MariaDB does and MySQL \
+                       from 9.0 on (performance_schema.variables_metadata)";
         invalid.push(Invalid::new(ALLOW_SERVER_SETTINGS.path(), message));
     }
-    let known = if is_mariadb { Variable::read(client)? } else { BTreeMap::new() };
+    if !client.is_mariadb() && wanted.iter().any(|(.., restart)| *restart) {
+        let message = "MySQL does not tell which variables need a restart; only those can be changed that SET GLOBAL takes";
+        invalid.push(Invalid::new(ALLOW_RESTART.path(), message));
+    }
     for (name, value, server, restart) in wanted {
         let objection = match known.get(&name).filter(|own| own.is_global()) {
             None => refused(client, &name, &value, &known)?,

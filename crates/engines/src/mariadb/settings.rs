@@ -49,7 +49,7 @@ settings! {
     /// What is done between two trials besides dropping the tables, none of it measured: restart (which writes all dirty
     /// pages and begins with an empty buffer pool), os-cache (files out of the page cache), server (a new one).
     pub RESET: Vec<String> = "target.reset", Kind::TextList, "restart";
-    /// A statement that takes longer fails its trial (max_statement_time; MariaDB only).
+    /// A statement that takes longer fails its trial (max_statement_time; MySQL: max_execution_time, of SELECT alone).
     pub STATEMENT_TIMEOUT: Option<f64> = "target.statement_timeout", Kind::PositiveDuration;
     /// Whether the measurement ends when all changed pages of the tables are written, so that no configuration leaves work
     /// undone.

@@ -8,7 +8,7 @@ use plans::{Engine, Plan};
 use queries::{Origin, Snapshot, fingerprint};
 use std::fmt::Write;
 
-const NO_SAMPLE: &str = "no text with values is known, and MariaDB plans for values only: the server keeps such texts while the \
+const NO_SAMPLE: &str = "no text with values is known, and the server plans for values only: the server keeps such texts while the \
      consumers events_statements_history and events_statements_current are on (performance_schema.setup_consumers), or run this \
      with --seconds while the statement runs";
 

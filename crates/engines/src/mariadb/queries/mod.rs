@@ -8,6 +8,7 @@ mod explain;
 mod indexes;
 mod statements;
 
+use super::explain::one_format;
 use super::waits::cells;
 use super::{connect_to_observe, product, while_doing};
 use crate::query_reader::{MARK, QueryLimits, QueryReader};
@@ -43,6 +44,7 @@ impl Reader {
         client
             .run(&format!("SET SESSION {limit}"))
             .map_err(while_doing("limiting the time of statements"))?;
+        one_format(&mut client);
         Ok(Self { client, limits, stop: stop.clone(), running: HashMap::new(), sampled: HashMap::new() })
     }
 

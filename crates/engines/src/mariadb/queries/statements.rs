@@ -25,11 +25,12 @@ const COLUMNS: [(Counter, &str, &str); 11] = [
 ];
 
 /// What our own session begins with, as the server writes it.
-const OURS: [&str; 4] = [
+const OURS: [&str; 5] = [
     "SET SESSION TRANSACTION READ ONLY",
     "SET SESSION lock_wait_timeout = 30",
     "SET SESSION max_statement_time = 30",
     "SET SESSION max_execution_time = 30000",
+    "SET SESSION explain_json_format_version = 1",
 ];
 
 const SAMPLE: &str = "QUERY_SAMPLE_TEXT";
@@ -41,9 +42,15 @@ impl Reader {
              AND table_name = 'events_statements_summary_by_digest'"
         ))?;
         let there: HashSet<String> = there.into_iter().map(|[name]| name.to_ascii_uppercase()).collect();
+        // MySQL has the column and leaves it at 0 unless it is told to count.
+        let counts_cpu = self.rows::<1>(&format!(
+            "SELECT name AS {MARK} FROM performance_schema.setup_consumers \
+             WHERE name = 'events_statements_cpu' AND enabled = 'YES'"
+        ))?;
+        let is_counted = |own: Counter| own != Counter::CpuNs || !counts_cpu.is_empty();
         let counters: Vec<(Counter, &str)> = COLUMNS
             .into_iter()
-            .filter(|(_, column, _)| there.contains(*column))
+            .filter(|(counter, column, _)| there.contains(*column) && is_counted(*counter))
             .map(|(counter, _, sql)| (counter, sql))
             .collect();
         let selected: Vec<&str> = counters.iter().map(|(_, sql)| *sql).collect();

@@ -1,7 +1,7 @@
 //! `target.settings.*` of a server of ours: given at start or by SET GLOBAL, and read back.
 
 use super::private_server::{PrivateServer, Stop};
-use crate::mariadb::failed_at;
+use crate::mariadb::{failed_at, global_status};
 use crate::private::wait_for;
 use crate::{Cancel, EngineError};
 use mysqlclient::{Client, quote_literal};
@@ -70,11 +70,11 @@ const RESIZING: Duration = Duration::from_secs(300);
 /// When it takes too long.
 pub fn await_resized(client: &mut Client) -> Result<(), EngineError> {
     let doing = "resizing the buffer pool";
-    let sql = "SELECT variable_value FROM information_schema.global_status \
-               WHERE variable_name = 'INNODB_BUFFER_POOL_RESIZE_STATUS'";
+    let (table, name) = (global_status(client), "INNODB_BUFFER_POOL_RESIZE_STATUS");
+    let sql = format!("SELECT variable_value FROM {table} WHERE variable_name = '{name}'");
     let mut status = String::new();
     let done = wait_for(RESIZING, &Cancel::new(), || {
-        status = client.cell(sql).map_err(failed_at(doing))?.unwrap_or_default();
+        status = client.cell(&sql).map_err(failed_at(doing))?.unwrap_or_default();
         Ok((status.is_empty() || status.contains("ompleted") || status.contains("did not")).then_some(()))
     })?;
     done.ok_or_else(|| EngineError::failed(doing, format!("after {} s: {status}", RESIZING.as_secs())))
@@ -154,7 +154,8 @@ pub fn read_back(
     Ok(())
 }
 
-/// A row of `information_schema.system_variables`.
+/// A variable as the server tells of it: MariaDB in `information_schema.system_variables`, MySQL in
+/// `performance_schema.variables_metadata`.
 #[derive(Debug, Clone, Default)]
 pub struct Variable {
     value: String,
@@ -162,7 +163,7 @@ pub struct Variable {
     kind: String,
     /// What an ENUM can be, in order.
     choices: String,
-    /// Whether SET GLOBAL takes it.
+    /// Whether SET GLOBAL takes it. MySQL does not tell, and refuses those that it does not take: there it is so of all.
     is_dynamic: bool,
     /// Whether sessions have values of their own, which they can set.
     is_of_sessions: bool,
@@ -174,14 +175,31 @@ pub struct Variable {
 /// (`ER_VARIABLE_IS_READONLY`).
 const TAKEN_OVER: [&str; 3] = ["max_allowed_packet", "max_user_connections", "net_buffer_length"];
 
+/// <https://mariadb.com/kb/en/information-schema-system_variables-table/>
+const OF_MARIADB: &str = "SELECT lower(variable_name), global_value, variable_type, enum_value_list, \
+     read_only = 'NO' AND variable_scope <> 'SESSION ONLY', variable_scope <> 'GLOBAL', global_value_origin = 'SQL' \
+     FROM information_schema.system_variables WHERE global_value IS NOT NULL";
+
+/// With MariaDB's names of the types. A set of switches has their values in it (`optimizer_switch`).
+/// <https://dev.mysql.com/doc/refman/9.4/en/performance-schema-variables-metadata-table.html>
+const OF_MYSQL: &str = "SELECT lower(variable_name), variable_value, \
+     if(data_type = 'Set' AND variable_value LIKE '%=%', 'FLAGSET', elt(field(data_type, 'Integer', 'Numeric', \
+     'Boolean', 'Enumeration', 'Set', 'String'), 'INT', 'DOUBLE', 'BOOLEAN', 'ENUM', 'SET', 'VARCHAR')), '', 1, \
+     variable_scope <> 'GLOBAL', variable_source = 'DYNAMIC' FROM performance_schema.variables_metadata \
+     JOIN performance_schema.global_variables USING (variable_name) \
+     JOIN performance_schema.variables_info USING (variable_name)";
+
+/// `ER_NO_SUCH_TABLE`.
+const NO_SUCH_TABLE: u16 = 1146;
+
 impl Variable {
-    /// All of them, by name in lower case.
+    /// All of them, by name in lower case; none of a MySQL that does not tell of them, as versions before 9.0.
     pub fn read(client: &mut Client) -> Result<BTreeMap<String, Self>, EngineError> {
-        let sql = "SELECT lower(variable_name), global_value, variable_type, enum_value_list, \
-                   read_only = 'NO' AND variable_scope <> 'SESSION ONLY', variable_scope <> 'GLOBAL', \
-                   global_value_origin = 'SQL' \
-                   FROM information_schema.system_variables WHERE global_value IS NOT NULL";
-        let rows = client.query(sql).map_err(failed_at("reading the server's variables"))?;
+        let sql = if client.is_mariadb() { OF_MARIADB } else { OF_MYSQL };
+        let rows = match client.query(sql) {
+            Err(error) if error.code() == Some(NO_SUCH_TABLE) => return Ok(BTreeMap::new()),
+            rows => rows.map_err(failed_at("reading the server's variables"))?,
+        };
         let variable = |row: Vec<Option<String>>| {
             let mut cells = row.into_iter().map(Option::unwrap_or_default);
             let mut next = || cells.next().unwrap_or_default();

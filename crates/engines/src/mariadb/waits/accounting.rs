@@ -22,6 +22,9 @@ pub struct Counted {
     pub instruments: Instruments,
 }
 
+/// How the process list's states of waits for locks of metadata end.
+const METADATA_LOCK: &str = "metadata lock";
+
 /// Which waits the server times; the others are sampled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Instruments {
@@ -31,6 +34,8 @@ pub struct Instruments {
     pub sockets: bool,
     /// Waits of one thread for another, locks of metadata among them.
     pub conditions: bool,
+    /// Waits for locks of metadata, by an instrument of their own.
+    pub metadata: bool,
 }
 
 impl Instruments {
@@ -40,6 +45,7 @@ impl Instruments {
             _ if wait == IDLE => self.idle,
             _ if wait == ROW_LOCK => false,
             WaitClass::Client if wait != "User sleep" => self.sockets,
+            _ if wait.ends_with(METADATA_LOCK) => self.metadata || self.conditions,
             _ => self.conditions,
         }
     }
@@ -184,7 +190,7 @@ mod tests {
             events: events.map(|(name, event)| (name.to_owned(), event)).into(),
             row_locks: (7, 4.0),
             times: Some(ThreadTimes { cpu_ns: 8_000_000_000, run_delay_ns: 3_000_000_000 }),
-            instruments: Instruments { idle: true, sockets: true, conditions: true },
+            instruments: Instruments { idle: true, sockets: true, conditions: true, metadata: false },
         }
     }
 
@@ -250,8 +256,9 @@ mod tests {
         for (instruments, expected) in [
             (Instruments::default(), [10.0, 4.0, 0.4]),
             (Instruments { idle: true, ..Instruments::default() }, [10.0, 4.0, 0.4]),
-            (Instruments { idle: true, sockets: true, conditions: false }, [10.0, 4.0, 0.0]),
-            (Instruments { idle: true, sockets: true, conditions: true }, [10.0, 0.0, 0.0]),
+            (Instruments { idle: true, sockets: true, ..Instruments::default() }, [10.0, 4.0, 0.0]),
+            (Instruments { metadata: true, ..Instruments::default() }, [10.0, 0.0, 0.4]),
+            (Instruments { idle: true, sockets: true, conditions: true, metadata: false }, [10.0, 0.0, 0.0]),
         ] {
             counted.instruments = instruments;
             counted.events.retain(|name, _| name != IDLE || instruments.idle);

@@ -130,11 +130,17 @@ fn instrumented(client: &mut Client, sees_threads: bool) -> Result<(Instruments,
     if client.cell("SELECT @@performance_schema").map_err(doing())?.as_deref() == Some("1") {
         let sql = "SELECT coalesce(sum(name = 'idle'), 0), coalesce(sum(name LIKE 'wait/io/socket/%'), 0), \
                    coalesce(sum(name LIKE 'wait/synch/cond/%'), 0), coalesce(sum(name LIKE 'wait/%'), 0), \
+                   coalesce(sum(name LIKE 'wait/lock/metadata/%'), 0), \
                    (SELECT count(*) FROM performance_schema.setup_instruments WHERE name LIKE 'wait/%') \
                    FROM performance_schema.setup_instruments WHERE enabled = 'YES' AND timed = 'YES'";
         let row = client.query(sql).map_err(doing())?.rows.into_iter().next().unwrap_or_default();
-        let [idle, sockets, conditions, on, all] = cells(row).map(|cell| number(&cell));
-        instruments = Instruments { idle: idle > 0, sockets: sockets > 0, conditions: conditions > 0 };
+        let [idle, sockets, conditions, on, metadata, all] = cells(row).map(|cell| number(&cell));
+        instruments = Instruments {
+            idle: idle > 0,
+            sockets: sockets > 0,
+            conditions: conditions > 0,
+            metadata: metadata > 0,
+        };
         if on < all {
             lost.push(format!(
                 "Waits whose instruments are off: {} of {all} of performance_schema.setup_instruments are not enabled \

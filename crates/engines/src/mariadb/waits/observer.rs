@@ -1,5 +1,5 @@
 use super::accounting::{Counted, Instruments};
-use super::reading::{Reading, Scope};
+use super::reading::{METADATA, Reading, Scope};
 use super::sampler::Samples;
 use super::source::{MariaSource, local_process};
 use super::types::{IDLE, WAIT_TYPES};
@@ -65,8 +65,9 @@ impl MariaObserver {
         }
         let mut events = self.before.events_since(&before, scope);
         // An event counts when it ends, with all the time before: what lasts longer than an interval is better sampled.
-        events.retain(|name, _| name != IDLE && (!name.starts_with(CONDITIONS) || is_of_commit(name)));
-        let instruments = Instruments { conditions: false, ..instruments };
+        let is_long = |name: &str| name == METADATA || (name.starts_with(CONDITIONS) && !is_of_commit(name));
+        events.retain(|name, _| name != IDLE && !is_long(name));
+        let instruments = Instruments { conditions: false, metadata: false, ..instruments };
         let counted = Counted { events, instruments, ..Counted::default() };
         Ok((counted, self.before.operations_since(&before), lost))
     }

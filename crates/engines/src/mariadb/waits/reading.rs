@@ -39,6 +39,10 @@ pub struct Reading {
 const NOT_NESTED: &str =
     "count_star > 0 AND event_name NOT LIKE 'wait/io/table/%' AND event_name NOT LIKE 'wait/lock/table/%'";
 
+/// A wait for a lock of metadata contains the wait for its condition.
+pub const METADATA: &str = "wait/lock/metadata/sql/mdl";
+const METADATA_CONDITION: &str = "wait/synch/cond/sql/MDL_context::COND_wait_status";
+
 const FILES: &str = "SELECT event_name, count_read, sum_number_of_bytes_read, sum_timer_read, count_write, \
      sum_number_of_bytes_write, sum_timer_write, count_misc, 0, sum_timer_misc \
      FROM performance_schema.file_summary_by_event_name WHERE count_star > 0";
@@ -51,10 +55,13 @@ const DATA_FILES: &str = "SELECT substring_index(file_name, '/', -2), sum(count_
 
 /// The sessions of a server with what both MariaDB and MySQL tell of them: `id`, `command`, `state`, `info`, `user`, `db`,
 /// `tid` (number of the thread in the system) and `time_ms` (in this state).
-pub fn sessions(client: &Client) -> &'static str {
+pub fn sessions(client: &mut Client) -> &'static str {
     if client.is_mariadb() {
         "(SELECT id, command, coalesce(state, '') AS state, info, user, coalesce(db, '') AS db, tid, time_ms \
          FROM information_schema.processlist) AS sessions"
+    } else if matches!(client.cell("SELECT @@performance_schema"), Ok(Some(off)) if off == "0") {
+        "(SELECT id, command, coalesce(state, '') AS state, info, user, coalesce(db, '') AS db, NULL AS tid, \
+         1000 * time AS time_ms FROM information_schema.processlist) AS sessions"
     } else {
         "(SELECT processlist_id AS id, processlist_command AS command, coalesce(processlist_state, '') AS state, \
          processlist_info AS info, processlist_user AS user, coalesce(processlist_db, '') AS db, thread_os_id AS tid, \
@@ -138,6 +145,9 @@ impl Reading {
                 let sum = sums.entry(name.clone()).or_default();
                 *sum = (sum.0 + count, sum.1 + time as f64 * PICOSECONDS);
             }
+        }
+        if sums.contains_key(METADATA) {
+            sums.remove(METADATA_CONDITION);
         }
         if let Some((_, idle_s)) = sums.get_mut("idle") {
             *idle_s = (*idle_s + self.idle_s - before.idle_s).max(0.0);

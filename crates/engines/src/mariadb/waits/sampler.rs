@@ -33,7 +33,7 @@ impl Sampler {
     pub fn start(mut client: Client, sessions: &[u32], hz: f64) -> Result<Self, EngineError> {
         let sql = format!(
             "SELECT if(command = 'Sleep', '{IDLE}', state), count(*) FROM {} WHERE id IN ({}) GROUP BY 1",
-            reading::sessions(&client),
+            reading::sessions(&mut client),
             list(sessions)
         );
         let (is_over, every) = (Arc::<AtomicBool>::default(), Duration::from_secs_f64(1.0 / hz));

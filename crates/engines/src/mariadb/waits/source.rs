@@ -150,7 +150,7 @@ impl Source for MariaSource {
         } else {
             "NULL"
         };
-        let sql = format!("SELECT id, command, user, db, tid, {program} FROM {}", sessions(&self.client));
+        let sql = format!("SELECT id, command, user, db, tid, {program} FROM {}", sessions(&mut self.client));
         let rows = self.rows("listing the server's sessions", &sql)?;
         self.roster.present.clear();
         self.threads.clear();

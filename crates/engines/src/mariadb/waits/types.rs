@@ -40,6 +40,7 @@ pub const WAIT_TYPES: &[WaitType] = &[
     ),
     wait("wait/io/file/innodb/innodb_log_file", Log, "writing the redo log or making it durable"),
     wait("wait/io/file/innodb/innodb_temp_file", DataWrite, "reading or writing a temporary file of InnoDB"),
+    wait("wait/io/file/innodb/innodb_dblwr_file", DataWrite, "writing pages to MySQL's doublewrite file"),
     wait("wait/io/file/sql/binlog*", Log, "writing the binary log or making it durable"),
     wait("wait/io/file/*", Other, "in another file operation"),
     wait("wait/synch/mutex/sql/*LOCK_log", Log, "waiting for its turn to write the binary log"),
@@ -54,6 +55,8 @@ pub const WAIT_TYPES: &[WaitType] = &[
         "waiting until the leader of its group had written the binary log for it",
     ),
     wait("wait/synch/cond/sql/*COND_queue_busy", Log, "waiting until the group before had committed"),
+    wait("wait/synch/cond/sql/MYSQL_BIN_LOG::*", Log, "waiting until its group had committed, as MySQL calls it"),
+    wait("wait/synch/mutex/sql/MYSQL_BIN_LOG::*", Log, "waiting for its turn in the binary log, as MySQL calls it"),
     wait(
         "wait/synch/cond/sql/MDL_context*",
         Lock,
