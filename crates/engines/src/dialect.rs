@@ -384,7 +384,13 @@ mod tests {
     #[test]
     fn statements_of_mariadb() {
         let folders = vec!["/fast/data-0".into()];
-        let dialect = MariaDialect { data_files: 2, folders, page_bytes: 16384, compression: None, has_sequences: true };
+        let dialect = MariaDialect {
+            data_files: 2,
+            folders,
+            page_bytes: 16384,
+            compression: None,
+            has_sequences: true,
+        };
         assert_eq!(
             statements(&dialect),
             [

@@ -76,9 +76,7 @@ impl Plugin {
         let name = self.name();
         // To the older plugin the unix socket, where nobody can be in between, is like any connection that is not encrypted.
         let is_private = channel.is_tls() || (channel.is_private() && self != Self::Sha256);
-        if !is_private
-            && let Some(request) = self.key_request()
-        {
+        if !is_private && let Some(request) = self.key_request() {
             let key = match &config.server_key {
                 ServerKey::Unused if channel.is_private() => None,
                 key => key.known().map_err(|how| {

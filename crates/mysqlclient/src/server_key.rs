@@ -37,16 +37,21 @@ impl ServerKey {
     /// The key in the file; `None`: the server is asked for it. An error in words where it may not be used, or is none.
     pub fn known(&self) -> Result<Option<PublicKey>, String> {
         match self {
-            Self::Unused => Err("name its key (server-public-key-path, or get-server-public-key=1 where nobody can be in \
+            Self::Unused => Err(
+                "name its key (server-public-key-path, or get-server-public-key=1 where nobody can be in \
                                  between)"
-                .into()),
+                    .into(),
+            ),
             Self::OfServer => Ok(None),
             Self::File(path) => {
                 let place = path.display();
-                let pem = read_file(path).map_err(|error| format!("server-public-key-path: {place}: {error}"))?;
+                let pem =
+                    read_file(path).map_err(|error| format!("server-public-key-path: {place}: {error}"))?;
                 let key = PublicKey::from_pem(&pem);
                 key.map(Some).ok_or_else(|| {
-                    format!("server-public-key-path: {place} holds no RSA key in PEM format (BEGIN PUBLIC KEY)")
+                    format!(
+                        "server-public-key-path: {place} holds no RSA key in PEM format (BEGIN PUBLIC KEY)"
+                    )
                 })
             }
         }
@@ -123,7 +128,8 @@ fn value<'a>(der: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
     let (&length, mut rest) = rest.split_first()?;
     let mut bytes = usize::from(length);
     if length >= 0x80 {
-        let (long, behind) = rest.split_at_checked(usize::from(length & 0x7F)).filter(|(long, _)| long.len() <= 4)?;
+        let (long, behind) =
+            rest.split_at_checked(usize::from(length & 0x7F)).filter(|(long, _)| long.len() <= 4)?;
         bytes = long.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
         rest = behind;
     }
@@ -152,7 +158,8 @@ mod tests {
             let key = PublicKey::from_pem(&openssl("rsa -in private.pem -pubout")).unwrap();
             for message in [&b"secret\0"[..], b"", &[0xFF; 86]] {
                 std::fs::write(folder.path().join("encrypted"), key.encrypt(message).unwrap()).unwrap();
-                let decrypt = "pkeyutl -decrypt -inkey private.pem -pkeyopt rsa_padding_mode:oaep -in encrypted";
+                let decrypt =
+                    "pkeyutl -decrypt -inkey private.pem -pkeyopt rsa_padding_mode:oaep -in encrypted";
                 assert_eq!(openssl(decrypt), message, "{bits}");
             }
             assert!(key.encrypt(&vec![7; bits / 8 - 41]).is_none());

@@ -74,7 +74,8 @@ fn json_in(text: &str) -> Option<&str> {
     }
     let at = text.find('{')?;
     let before = text[..at].trim_end();
-    (before.ends_with(':') && ["query_block", "query_plan"].iter().any(|key| text[at..].contains(key))).then(|| &text[at..])
+    (before.ends_with(':') && ["query_block", "query_plan"].iter().any(|key| text[at..].contains(key)))
+        .then(|| &text[at..])
 }
 
 /// JSON documents, one after the other.

@@ -39,7 +39,8 @@ fn operator(node: &Value, loops: f64, depth: usize) -> Result<Operator, PlanErro
     let mut inputs: Vec<Operator> = Vec::new();
     for input in node["inputs"].as_array().into_iter().flatten() {
         // The second input of such a join is read for each row of the first.
-        let outer = inputs.first().filter(|_| kind == Kind::NestedLoops).and_then(|first| first.rows.estimated);
+        let outer =
+            inputs.first().filter(|_| kind == Kind::NestedLoops).and_then(|first| first.rows.estimated);
         inputs.push(operator(input, outer.unwrap_or(loops), depth + 1)?);
     }
     let runs = number(node, "actual_loops");
@@ -63,7 +64,11 @@ fn operator(node: &Value, loops: f64, depth: usize) -> Result<Operator, PlanErro
     };
     Ok(Operator {
         name: name(text("operation")).into(),
-        detail: if node["covering"].as_bool() == Some(true) { "only the index".into() } else { String::new() },
+        detail: if node["covering"].as_bool() == Some(true) {
+            "only the index".into()
+        } else {
+            String::new()
+        },
         objects: if object.table.is_empty() { Vec::new() } else { vec![object] },
         access,
         cost: number(node, "estimated_total_cost").map(|cost| cost * loops),

@@ -154,7 +154,8 @@ fn mysqls_tree_has_its_operators_without_constants_in_their_names() {
         index_uses(&read(text.as_bytes()).unwrap()).iter().map(|one| one.object.label()).collect();
     assert_eq!(uses, ["customers (PRIMARY)", "orders"]);
     // A change of one table has no plan in this version.
-    let none = r#"{"query_plan": {"operation": "<not executable by iterator executor>"}, "query_type": "update"}"#;
+    let none =
+        r#"{"query_plan": {"operation": "<not executable by iterator executor>"}, "query_type": "update"}"#;
     let read = read(none.as_bytes()).unwrap();
     assert!(read[0].plan.is_none() && read[0].kind == "CHANGE");
 }

@@ -128,7 +128,8 @@ fn place(client: &mut Client) -> Result<PathBuf, EngineError> {
 /// When the server was started: both times are of one statement, so that it is always the same number.
 fn started(client: &mut Client) -> Result<String, EngineError> {
     let status = global_status(client);
-    let sql = format!("SELECT unix_timestamp() - variable_value FROM {status} WHERE variable_name = 'UPTIME'");
+    let sql =
+        format!("SELECT unix_timestamp() - variable_value FROM {status} WHERE variable_name = 'UPTIME'");
     Ok(client.cell(&sql).map_err(failed_at("asking when the server was started"))?.unwrap_or_default())
 }
 

@@ -82,7 +82,9 @@ impl Compression {
         let doing = format!("{} = \"page-{algorithm}\"", COMPRESSION.path());
         let failed = |message: String| EngineError::failed(doing.clone(), message);
         if !admin.ask(|client| Ok(client.is_mariadb()))? {
-            return Err(failed("MySQL compresses pages in another way, which is not supported; by rows it can be had".into()));
+            return Err(failed(
+                "MySQL compresses pages in another way, which is not supported; by rows it can be had".into(),
+            ));
         }
         let status = |name: &str| {
             let sql = format!("SHOW GLOBAL STATUS LIKE 'Innodb_have_{name}'");

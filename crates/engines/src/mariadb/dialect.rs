@@ -133,9 +133,8 @@ impl MariaDialect {
         } else {
             format!("SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = {}", quote_literal(NO_SEQUENCE))
         };
-        let procedure = [
-            format!(
-                "CREATE PROCEDURE {PROCEDURE}(IN total bigint, IN batch bigint, IN sequential boolean) \
+        let procedure = [format!(
+            "CREATE PROCEDURE {PROCEDURE}(IN total bigint, IN batch bigint, IN sequential boolean) \
                  BEGIN \
                    DECLARE done, left_in_batch bigint DEFAULT 0; \
                    WHILE done < total DO \
@@ -150,8 +149,7 @@ impl MariaDialect {
                      COMMIT; \
                    END WHILE; \
                  END"
-            ),
-        ];
+        )];
         sequence.into_iter().chain(procedure).collect()
     }
 }

@@ -139,9 +139,8 @@ impl MariaInstance {
 
     fn dialect(&self) -> Result<MariaDialect, EngineError> {
         let sql = "SELECT @@innodb_page_size";
-        let (page_bytes, is_mariadb) = self
-            .admin
-            .ask(|client| Ok((client.cell(sql).map_err(failed_at(sql))?, client.is_mariadb())))?;
+        let (page_bytes, is_mariadb) =
+            self.admin.ask(|client| Ok((client.cell(sql).map_err(failed_at(sql))?, client.is_mariadb())))?;
         Ok(MariaDialect {
             has_sequences: is_mariadb,
             data_files: self.data_files,
@@ -358,7 +357,8 @@ impl Instance for MariaInstance {
         }
         // Of a table with its indexes and its BLOB pages; of pages that are compressed the holes behind them do not count.
         let bytes = |client: &mut Client| {
-            let tablespaces = if client.is_mariadb() { "innodb_sys_tablespaces" } else { "innodb_tablespaces" };
+            let tablespaces =
+                if client.is_mariadb() { "innodb_sys_tablespaces" } else { "innodb_tablespaces" };
             client.cell(&format!(
                 "SELECT sum(allocated_size) FROM information_schema.{tablespaces} \
                  WHERE name LIKE '{DATABASE}/%' AND name <> '{DATABASE}/{MARK}'"

@@ -132,7 +132,10 @@ fn version_of(configuration: &Configuration, stop: &Stop) -> (String, String) {
     if let Some(url) = configuration.get(settings::URL) {
         let version = Config::parse(&url).map_err(|error| error.to_string()).and_then(|config| {
             let config = config.with_default_timeout(CONNECTING).with_stop(stop.clone());
-            Ok(Client::connect(&config).map_err(|error| error.to_string())?.version().to_owned())
+            let client = Client::connect(&config).map_err(|error| error.to_string())?;
+            // What MariaDB says names it.
+            let product = if client.is_mariadb() { "" } else { " (MySQL)" };
+            Ok(format!("{}{product}", client.version()))
         });
         return (version.unwrap_or_else(|error| format!("unknown ({error})")), "by URL".into());
     }

@@ -12,6 +12,11 @@ const NO_SAMPLE: &str = "no text with values is known, and the server plans for 
      consumers events_statements_history and events_statements_current are on (performance_schema.setup_consumers), or run this \
      with --seconds while the statement runs";
 
+/// `ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION`.
+const READ_ONLY: u16 = 1792;
+const NOT_OF_CHANGES: &str =
+    "MySQL plans a change only in a session that may make it, and this one may change nothing";
+
 /// Makes a plan for each statement that can have one, in their order.
 pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
     // What cannot be looked at gives no texts.
@@ -26,7 +31,10 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
 
 impl Reader {
     fn plan(&mut self, database: &str, text: &str) -> Result<Plan, String> {
-        let said = |error: mysqlclient::Error| error.to_string();
+        let said = |error: mysqlclient::Error| match error.code() {
+            Some(READ_ONLY) => NOT_OF_CHANGES.to_owned(),
+            _ => error.to_string(),
+        };
         if !database.is_empty() {
             self.client.run(&format!("USE {}", quote_identifier(database))).map_err(said)?;
         }

@@ -7,6 +7,8 @@ use std::process::Command;
 
 /// The server's program.
 pub const PROGRAM: &str = "mariadbd";
+/// MySQL's server; packages of MariaDB have it as another name of their own.
+const OF_MYSQL: &str = "mysqld";
 /// What makes a data directory.
 const INSTALLER: &str = "mariadb-install-db";
 
@@ -58,8 +60,14 @@ impl Installation {
     /// others.
     ///
     /// # Errors
-    /// When there is none: lists what was found, and says what to do.
+    /// When there is none: lists what was found, and says what to do. When a folder of `bindirs` has MySQL's server.
     pub fn find(bindirs: &[PathBuf], version: Option<&str>) -> Result<Self, EngineError> {
+        let is_of_mysql = |place: &&PathBuf| place.join(OF_MYSQL).exists() && !place.join(PROGRAM).exists();
+        if let Some(place) = bindirs.iter().find(is_of_mysql) {
+            let message = "it holds MySQL's server, and private servers are MariaDB's; start it yourself and name it in \
+                           target.url (mysql://user@host:port/)";
+            return Err(EngineError::failed(format!("looking for MariaDB in {}", place.display()), message));
+        }
         let given: Vec<PathBuf> = bindirs.iter().filter_map(|place| place.canonicalize().ok()).collect();
         let all = Self::find_all(bindirs);
         let fitting = all.iter().filter(|found| version.is_none_or(|wanted| found.is(wanted)));
@@ -132,6 +140,14 @@ mod tests {
         assert_eq!(version_of(debian).as_deref(), Some("10.11.6"));
         assert_eq!(version_of(generic).as_deref(), Some("11.4.2"));
         assert_eq!(version_of("mysqld  Ver 8.0.36 for Linux on x86_64 (MySQL Community Server - GPL)"), None);
+    }
+
+    #[test]
+    fn in_the_place_of_mysqls_server_no_other_one_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("mysqld"), "").unwrap();
+        let error = Installation::find(&[folder.path().to_owned()], None).unwrap_err().to_string();
+        assert!(error.contains("MySQL's server") && error.contains("target.url"), "{error}");
     }
 
     #[test]

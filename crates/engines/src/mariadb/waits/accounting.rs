@@ -27,6 +27,7 @@ const METADATA_LOCK: &str = "metadata lock";
 
 /// Which waits the server times; the others are sampled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is of its own")]
 pub struct Instruments {
     /// Waits for the next statement.
     pub idle: bool,

@@ -55,8 +55,16 @@ pub const WAIT_TYPES: &[WaitType] = &[
         "waiting until the leader of its group had written the binary log for it",
     ),
     wait("wait/synch/cond/sql/*COND_queue_busy", Log, "waiting until the group before had committed"),
-    wait("wait/synch/cond/sql/MYSQL_BIN_LOG::*", Log, "waiting until its group had committed, as MySQL calls it"),
-    wait("wait/synch/mutex/sql/MYSQL_BIN_LOG::*", Log, "waiting for its turn in the binary log, as MySQL calls it"),
+    wait(
+        "wait/synch/cond/sql/MYSQL_BIN_LOG::*",
+        Log,
+        "waiting until its group had committed, as MySQL calls it",
+    ),
+    wait(
+        "wait/synch/mutex/sql/MYSQL_BIN_LOG::*",
+        Log,
+        "waiting for its turn in the binary log, as MySQL calls it",
+    ),
     wait(
         "wait/synch/cond/sql/MDL_context*",
         Lock,
