@@ -74,10 +74,9 @@ fn fetch(state: &Path, root: &Path) -> Result<(), String> {
     tries.by_ref().find(Result::is_ok).unwrap_or_else(|| apt(&download))?;
     let archives = state.join("cache/archives");
     for entry in fs::read_dir(&archives).map_err(|error| format!("{}: {error}", archives.display()))?.flatten() {
-        let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
         if name.ends_with(".deb") && !NOT_UNPACKED.iter().any(|package| name.starts_with(package)) {
-            succeed(Command::new("dpkg-deb").arg("-x").arg(&path).arg(root))?;
+            succeed(Command::new("dpkg-deb").arg("-x").arg(entry.path()).arg(root))?;
         }
     }
     fs::remove_dir_all(state).map_err(|error| format!("{place}: {error}"))
