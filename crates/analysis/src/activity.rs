@@ -8,6 +8,7 @@ mod parts;
 pub use blocking::{RootBlocker, Victim};
 pub use compare::{ActivityComparison, Load, OperationRates, Tendency, WaitChange, compare_activities};
 pub use hot::HotResources;
+pub(crate) use hot::resources;
 
 use crate::{Accounting, Interval, WaitOptions, WaitRow, WaitTable};
 use observations::{ActivityCell, Observations, ProcessUse, ServerActivity, WaitClass};
@@ -134,7 +135,7 @@ pub fn activity(mut seen: ServerActivity) -> ActivitySummary {
         clients: groups(&busy, |cell| (cell.application.clone(), cell.user.clone(), cell.database.clone())),
         background: background(&seen.cells, &seen.processes),
         blocking: blocking::roots(seen.tasks.as_deref().unwrap_or_default()),
-        hot: hot::resources(&seen.resources),
+        hot: resources(&seen.resources),
         accounting,
         table,
         seen,

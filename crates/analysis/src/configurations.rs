@@ -1,5 +1,6 @@
 //! The configurations of a run: their figures, and how they compare with the baseline and the best.
 
+use crate::activity::{self, HotResources};
 use crate::grid::{Figures, Grid};
 use crate::settings::probe;
 use crate::{
@@ -47,6 +48,9 @@ pub struct ConfigurationRow {
     pub warnings: Vec<WarningCount>,
     /// Where its sessions waited.
     pub waits: WaitTable,
+    /// Kinds of things that many waiting sessions were sampled to meet at, over all its trials.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hot: Vec<HotResources>,
     /// Where its sessions' time went; `None` without trials done.
     pub accounting: Option<Accounting>,
 }
@@ -119,6 +123,7 @@ fn row(
         lost_blocks: blocks.len() - trials.len() - timeouts,
         warnings: health::count(trials),
         waits: WaitTable::of_trials(trials),
+        hot: activity::resources(trials.iter().flat_map(|seen| &seen.resources)),
         accounting: Accounting::mean(trials),
     }
 }

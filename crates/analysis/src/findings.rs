@@ -4,6 +4,7 @@
 mod caveats;
 mod claims;
 mod factors;
+mod hot;
 mod knees;
 mod plans;
 mod responses;
@@ -21,7 +22,7 @@ use serde::Serialize;
 pub enum FindingKind {
     /// The verdict: the level of a factor, or the configuration, that is better or worse.
     Verdict,
-    /// Which waits fell and rose.
+    /// Which waits fell and rose, and what sessions that waited met at.
     Waits,
     /// What would be gained at most without the largest wait.
     Gain,
@@ -72,6 +73,7 @@ impl Summary<'_> {
                 findings.extend(cause.iter().filter(|_| position == 0).flat_map(why::find));
                 findings.extend(cause.iter().filter(|_| position == 0).find_map(why::gain));
             }
+            findings.extend(hot::find(self));
             findings.extend(plans::find(self, &claims));
             findings.extend(verdict::best_configuration(self).filter(|_| !claims.is_empty()));
             findings.extend(best.iter().flat_map(why::find));

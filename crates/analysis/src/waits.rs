@@ -1,5 +1,6 @@
 //! Where sessions waited: the nine-column table.
 
+use crate::activity::HotResources;
 use crate::{Accounting, Summary};
 use observations::number::fixed;
 use observations::{Observations, Wait, WaitClass, WaitSource};
@@ -219,6 +220,9 @@ pub struct ConfigurationWaits {
     pub configuration: String,
     /// Where sessions waited.
     pub waits: WaitTable,
+    /// What those that waited were sampled to meet at.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hot: Vec<HotResources>,
     /// Where their time went.
     pub accounting: Accounting,
 }
@@ -234,6 +238,7 @@ impl Summary<'_> {
                 index,
                 configuration: row.label.clone(),
                 waits: row.waits.clone(),
+                hot: row.hot.clone(),
                 accounting: row.accounting.clone()?,
             })
         };

@@ -3,7 +3,7 @@ use crate::{
     WaitType, Work,
 };
 use experiment::{Configuration, Declaration, Invalid, choice};
-use observations::{EngineVersion, Fact, Operation, TimeUse, Wait};
+use observations::{EngineVersion, Fact, Operation, TimeUse, Wait, WaitedResource};
 use observe::Clock;
 use std::borrow::Borrow;
 use std::fs::File;
@@ -385,6 +385,8 @@ pub struct PageUse {
 pub struct Collected {
     /// Waits, summed over sessions. Without instruments: empty.
     pub waits: Vec<Wait>,
+    /// What sessions that waited were sampled to wait for, where the server names it; the most samples first.
+    pub resources: Vec<WaitedResource>,
     /// Operations, summed over sessions.
     pub operations: Vec<Operation>,
     /// CPU of the sessions in a server; `None` for an embedded engine, whose sessions are the

@@ -77,11 +77,12 @@ pub trait LiveObserver {
     fn window(&mut self) -> Result<ServerActivity, ServerError>;
     /// Whether the server is known to be lost, so that there is nothing more to wait for. Asks it nothing.
     fn is_lost(&self) -> bool;
-    /// Who waits for what now.
+    /// Who waits for what now; `None` where the server does not tell, which [`ServerActivity::lost`] of the interval before
+    /// says.
     ///
     /// # Errors
     /// When the server fails.
-    fn tasks(&mut self) -> Result<Vec<WaitingTask>, ServerError>;
+    fn tasks(&mut self) -> Result<Option<Vec<WaitingTask>>, ServerError>;
 }
 
 /// How to observe.

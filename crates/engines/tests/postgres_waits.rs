@@ -114,7 +114,7 @@ fn who_waits_for_a_row_is_told_with_the_row_and_its_holder() {
         let second = Session::doing(cluster, update);
         wait_until("the second waits", || is_doing(&mut admin, second.pid, "active:tuple"));
         std::thread::sleep(WINDOW);
-        let (activity, tasks) = (observer.window().unwrap(), observer.tasks().unwrap());
+        let (activity, tasks) = (observer.window().unwrap(), observer.tasks().unwrap().unwrap());
         let (a, b) = (find(&tasks, first.pid).unwrap(), find(&tasks, second.pid).unwrap());
         assert_eq!(a.wait_type, "Lock:transactionid");
         assert_eq!(a.blocked_by.iter().map(|it| it.pid).collect::<Vec<_>>(), [holder.backend_pid()]);
@@ -138,13 +138,13 @@ fn who_waits_for_a_row_is_told_with_the_row_and_its_holder() {
         holder.batch("ROLLBACK").unwrap();
         second.end();
         first.end();
-        assert!(observer.tasks().unwrap().iter().all(|task| task.resource.is_none()));
+        assert!(observer.tasks().unwrap().unwrap().iter().all(|task| task.resource.is_none()));
     });
 }
 
 /// Who is in the way of a session, as `pid state`.
 fn blockers(observer: &mut dyn LiveObserver, pid: i32) -> Vec<String> {
-    let tasks = observer.tasks().unwrap();
+    let tasks = observer.tasks().unwrap().unwrap();
     let task = tasks.iter().find(|task| task.session.pid == pid);
     let blockers = task.iter().flat_map(|task| &task.blocked_by);
     blockers.map(|it| format!("{} {}", it.pid, it.prepared.as_deref().unwrap_or(&it.state))).collect()
@@ -200,7 +200,7 @@ fn prepared_transactions_and_advisory_locks_that_block_are_named() {
         wait_until("it waits too", || waits_for_a_lock(&mut admin, advised.pid));
         let mut observer = observer(&cluster.config().to_string());
         assert_eq!(blockers(&mut *observer, insert.pid), ["0 it's a lock"]);
-        let tasks = observer.tasks().unwrap();
+        let tasks = observer.tasks().unwrap().unwrap();
         let task = tasks.iter().find(|task| task.session.pid == insert.pid).unwrap();
         let prepared = &task.blocked_by[0];
         assert!(prepared.transaction_s.unwrap() > 0.0 && !prepared.user.is_empty(), "{prepared:?}");

@@ -122,13 +122,12 @@ pub struct CounterRow {
 }
 
 /// Something that sessions waited for, and what the engine knows of it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WaitedResource {
     /// The type of wait.
     pub wait_type: String,
     /// Our class of it.
-    pub class: Option<WaitClass>,
+    pub class: WaitClass,
     /// What was waited for, in the engine's words: `5:1:1520544`.
     pub resource: String,
     /// What that is, as far as it can be told: `PFS page`, `page of orders`.

@@ -1,5 +1,5 @@
 use crate::Histogram;
-use crate::{DeviceUse, LoadHealth, MachineLoad, Operation, Profile, Series, Wait, Warning};
+use crate::{DeviceUse, LoadHealth, MachineLoad, Operation, Profile, Series, Wait, WaitedResource, Warning};
 use serde::{Deserialize, Serialize};
 
 /// Everything that was seen in the measurement of one trial.
@@ -29,6 +29,9 @@ pub struct Observations {
     pub statements: Vec<ScriptStatement>,
     /// Time in which sessions could not run, by wait type.
     pub waits: Vec<Wait>,
+    /// What sessions that waited were sampled to wait for, where the server names it; the most samples first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<WaitedResource>,
     /// How the sessions' time was used, as far as it is not waits.
     pub time: TimeUse,
     /// Every I/O and lock operation, counted and timed, whether or not it waited.

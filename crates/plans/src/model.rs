@@ -208,6 +208,14 @@ pub struct Warning {
 }
 
 impl Operator {
+    /// `Hash Match (Inner Join, parallel)`.
+    pub fn title(&self) -> String {
+        let parallel = if self.is_parallel { "parallel" } else { "" };
+        let more = [self.detail.as_str(), parallel].into_iter().filter(|part| !part.is_empty());
+        let more = more.collect::<Vec<_>>().join(", ");
+        if more.is_empty() { self.name.clone() } else { format!("{} ({more})", self.name) }
+    }
+
     /// Cost without its inputs: `None` where the plan has no costs. Below zero, as under a `Limit` that does not read all
     /// of its input, is 0.
     pub fn own_cost(&self) -> Option<f64> {

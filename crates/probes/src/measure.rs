@@ -213,7 +213,8 @@ impl Surroundings {
         threads: impl ExactSizeIterator<Item = ThreadUse>,
         waits: Vec<Wait>,
     ) -> Observations {
-        let Collected { waits: mut all_waits, operations, time, server_cpu_s, .. } = self.collected;
+        let Collected { waits: mut all_waits, resources, operations, time, server_cpu_s, .. } =
+            self.collected;
         let session_s = elapsed_s * f64::from(connections);
         // Servers are asked a little before the load goes and after it has ended: till then sessions wait for their clients.
         // Sessions that a program opens have no threads of ours, and end as they like.
@@ -245,6 +246,7 @@ impl Surroundings {
             elapsed_s,
             connections,
             waits: all_waits,
+            resources,
             operations,
             time,
             load: LoadHealth {

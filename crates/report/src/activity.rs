@@ -3,7 +3,7 @@
 mod blocking;
 mod compare;
 mod counters;
-mod hot;
+pub(crate) mod hot;
 
 pub use compare::compared_activities;
 

@@ -95,7 +95,7 @@ pub(crate) fn tree(section: &mut Section, plan: &Plan) {
     let mut columns = Columns::of(&all);
     // A page keeps these spaces, too.
     columns.name("operator", |(depth, operator)| {
-        format!("{}{}", "\u{a0}\u{a0}".repeat(*depth), title(operator))
+        format!("{}{}", "\u{a0}\u{a0}".repeat(*depth), operator.title())
     });
     columns.name("of", |(_, operator)| operator.objects.first().map(plans::Object::label));
     columns.right("cost", move |(_, operator)| Some(Cell::percent(operator.own_cost()? / total_cost?, 0)));
@@ -122,16 +122,6 @@ pub(crate) fn tree(section: &mut Section, plan: &Plan) {
     }
     if !plan.unknown.is_empty() {
         section.note(format!("Parts of the file that are not known: {}.", joined(&plan.unknown, ", ")));
-    }
-}
-
-/// `Hash Match (Inner Join)`.
-fn title(operator: &Operator) -> String {
-    let parallel = if operator.is_parallel { ", parallel" } else { "" };
-    match operator.detail.as_str() {
-        "" if parallel.is_empty() => operator.name.clone(),
-        "" => format!("{} (parallel)", operator.name),
-        detail => format!("{} ({detail}{parallel})", operator.name),
     }
 }
 

@@ -267,7 +267,7 @@ fn waits_are_counted_hot_pages_found_and_blockers_named() {
     let ended = ended
         .shows("Microsoft SQL Server 2022 (RTM-CU14) - 16.0.4135.4 (X64), Developer Edition: waits in ")
         .shows("Waits are counted and timed by the server in sys.dm_os_wait_stats")
-        .shows("PAGELATCH_UP on PFS page 5:1:1520544 held 93 % of the latch time: more data files would spread it.")
+        .shows("PAGELATCH_UP on PFS page 5:1:1520544 held 93 % of the latch time sampled: more data files would spread it.")
         .shows("at most 13 sessions at a time")
         .shows("Left out as idle or benign: ")
         .shows("(LAZYWRITER_SLEEP)")
@@ -318,15 +318,7 @@ fn a_capture_stands_for_its_server_and_holds_no_statement_unless_asked() {
     let lab = Lab::new();
     let mock = Mock::start(Tls::Off, &lab);
     let _steps = working(&mock);
-    mock.answers.answer(
-        views::CONFIGURATIONS.sql,
-        "name | configured | in_use\nmax server memory (MB) | 2147483647 | 2147483647",
-    );
-    mock.answers.answer(
-        views::MACHINE.sql,
-        "cpu_count | scheduler_count | physical_memory_kb | numa_node_count\n8 | 8 | 16777216 | 2",
-    );
-    mock.answers.answer(views::DATABASES.sql, "name | bytes\nshop | 1048576");
+    answer_survey(&mock);
     let url = mock.url("encrypt=optional");
     lab.steelbench(&["capture", &url, "--seconds", "2", "--output", "c.json"]).expect(0);
     let captured = lab.read("c.json");
@@ -352,28 +344,91 @@ fn a_capture_stands_for_its_server_and_holds_no_statement_unless_asked() {
     lab.steelbench(&["waits", "other.json"]).expect(2).says("of kind \"volume\"");
 }
 
-/// Babelfish for PostgreSQL has sessions but no wait statistics (seen on 4.3).
-#[test]
-fn a_server_without_the_views_is_told_from_one_that_does_not_wait() {
+/// The error of Babelfish for PostgreSQL 4.3, which has sessions but no wait statistics.
+const MISSING: u32 = 33_557_097;
+
+/// What a command prints of a server that works but lacks these statements' views, in one line.
+fn without(statements: &[&str], command: &[&str]) -> String {
     let lab = Lab::new();
     let mock = Mock::start(Tls::Off, &lab);
-    let missing = |view: &str| format!("relation \"{view}\" does not exist");
-    for view in views::COUNTERS.iter().map(|counters| counters.view).chain([
-        views::WAITS,
-        views::STARTED,
-        views::REQUESTS,
-    ]) {
-        mock.answers.refuse(view.sql, 33_557_097, &missing(view.name));
-        if let Some(older) = view.older {
-            mock.answers.refuse(older, 33_557_097, &missing(view.name));
-        }
+    // Its counters stay as they are.
+    drop(working(&mock));
+    answer_survey(&mock);
+    for sql in statements {
+        mock.answers.refuse(sql, MISSING, "relation does not exist");
     }
-    let mut ended = lab.steelbench(&["waits", &mock.url("encrypt=optional"), "--seconds", "1"]).expect(0);
-    ended.stdout = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let ended = ended
-        .shows("The waits of the server: sys.dm_os_wait_stats: error 33557097: relation \"sys.dm_os_wait_stats\" does not exist.")
-        .shows("What sessions do, by sample: sys.dm_exec_requests: error 33557097");
-    assert!(!ended.stdout.contains("are counted and timed"), "{ended:#?}");
+    let url = mock.url("encrypt=optional");
+    let arguments: Vec<&str> = command.iter().map(|one| if *one == "URL" { &url } else { *one }).collect();
+    let ended = lab.steelbench(&arguments).expect(0);
+    ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn answer_survey(mock: &Mock) {
+    mock.answers.answer(
+        views::CONFIGURATIONS.sql,
+        "name | configured | in_use\nmax server memory (MB) | 2147483647 | 2147483647",
+    );
+    mock.answers.answer(
+        views::MACHINE.sql,
+        "cpu_count | scheduler_count | physical_memory_kb | numa_node_count\n8 | 8 | 16777216 | 2",
+    );
+    mock.answers.answer(views::DATABASES.sql, "name | bytes\nshop | 1048576");
+}
+
+/// What is asked of a server is told by its name where it is not there, and the rest is shown.
+#[test]
+fn each_view_that_a_server_lacks_is_told() {
+    let [latches, files, schedulers, spinlocks] = views::COUNTERS.map(|counters| counters.view);
+    let owner = views::page_owner(5, 1, 900);
+    let texts = format!("{}42, 43{}", views::TEXTS, views::TEXTS_END);
+    let of = |view: views::View, told: &'static str| (view.sql, view.older, view.name, told);
+    let waits = [
+        of(views::STARTED, "Whether the server was restarted"),
+        of(views::WAITS, "The waits of the server"),
+        of(latches, "Latch classes"),
+        of(files, "Files"),
+        of(schedulers, "Schedulers"),
+        of(spinlocks, "Spinlocks"),
+        of(views::REQUESTS, "What sessions do, by sample"),
+        of(views::TASKS, "Who waits for whom"),
+        of(views::SESSIONS, "Who sessions are that wait"),
+        (&owner, None, "sys.dm_db_page_info", "Which tables hot pages belong to"),
+        (&texts, None, "sys.dm_exec_query_stats", "Texts of statements"),
+    ];
+    let error = format!("error {MISSING}: relation does not exist.");
+    let see = |(sql, older, name, told): (&str, Option<&'static str>, &str, &str)| {
+        let statements: Vec<&str> = [Some(sql), older].into_iter().flatten().collect();
+        let shown = without(&statements, &["waits", "URL", "--seconds", "1", "--tasks"]);
+        assert!(shown.contains(&format!("{told}: {name}: {error}")), "{told}: {shown}");
+        assert_eq!(shown.matches(&error).count(), 1, "{told}: {shown}");
+        // Nothing is said of it as if it were known.
+        let seen = [
+            ("sys.dm_os_waiting_tasks", "blocks 1 session"),
+            ("sys.dm_exec_requests", "PFS page 5:1:1520544"),
+        ];
+        for (of, what) in seen {
+            assert_eq!(shown.contains(what), of != name, "{told}: {what}: {shown}");
+        }
+        assert_eq!(shown.contains("are counted and timed"), name != views::WAITS.name, "{shown}");
+    };
+    std::thread::scope(|scope| {
+        for one in waits {
+            scope.spawn(move || see(one));
+        }
+    });
+    for (view, what) in [
+        (views::CONFIGURATIONS, "settings"),
+        (views::MACHINE, "processors and memory"),
+        (views::DATABASES, "databases"),
+    ] {
+        let statements: Vec<&str> = [Some(view.sql), view.older].into_iter().flatten().collect();
+        let json = without(&statements, &["survey", "--server", "URL", "--volume", "/", "--json"]);
+        let seen: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let unread = seen["unread"].as_array().unwrap().iter();
+        let own: Vec<_> = unread.filter(|one| one["what"].as_str().unwrap().contains(what)).collect();
+        assert!(own.len() == 1 && own[0]["why"].as_str().unwrap().contains(view.name), "{what}: {json}");
+        assert!(json.contains("Microsoft SQL Server 2022"), "{json}");
+    }
 }
 
 #[test]
@@ -381,13 +436,9 @@ fn strict_and_mandatory_connections_are_verified() {
     for (tls, mode) in [(Tls::On, "mandatory"), (Tls::Strict, "strict")] {
         let lab = Lab::new();
         let mock = Mock::start(tls, &lab);
+        answer_survey(&mock);
         mock.answers
             .answer(views::CONFIGURATIONS.sql, "name | configured | in_use\nmax worker threads | 0 | 0");
-        mock.answers.answer(
-            views::MACHINE.sql,
-            "cpu_count | scheduler_count | physical_memory_kb | numa_node_count\n8 | 8 | 16777216 | 2",
-        );
-        mock.answers.answer(views::DATABASES.sql, "name | bytes\nshop | 1048576");
         let survey = |parameters: &str| {
             let url = mock.url(&format!("encrypt={mode}&{parameters}"));
             lab.steelbench(&["survey", "--server", &url, "--volume", "/", "--json"])

@@ -84,6 +84,58 @@ fn an_insert_experiment_runs_from_the_file_to_the_report() {
     assert!(warnings.contains("sys.dm_exec_session_wait_stats: error 208"), "{warnings}");
 }
 
+/// The designs of the published studies, with a few rows: the loop in a procedure is more than the emulator can run, so that
+/// clients insert in its place; databases have all their files.
+#[test]
+fn ready_experiments_are_accepted_and_run_scaled_down() {
+    let Some(url) = sql_server_stand_in(&[]) else { return };
+    for (name, trials) in [("log", 9), ("random", 16), ("sequential", 5)] {
+        let on = OnServer::new(&url);
+        let file = format!("{}/../../experiments/sqlserver-insert-{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(file).unwrap();
+        let text = text.replace("[target]\n", &format!("[target]\nurl = \"{}\"\n", on.url));
+        on.lab.write("e.toml", &text);
+        let checked = on.command(&["check", "e.toml"]).output().unwrap();
+        common::Ended::from(checked).expect(0).shows(&format!("{} trials", 3 * trials));
+        let scaled = |line: &str| match line.split(" = ").next() {
+            Some("rows") => "rows = 16".to_owned(),
+            Some("rows_per_transaction") => "rows_per_transaction = 1".to_owned(),
+            Some("connections") => "connections = 2".to_owned(),
+            // What has to wait for a lock is a victim there.
+            Some("\"workload.connections\"") => "\"workload.connections\" = [2]".to_owned(),
+            Some("\"target.data_files\"") => "\"target.data_files\" = [1, 128]".to_owned(),
+            Some("\"target.log_growth\"") => "\"target.log_growth\" = [\"50 MiB\"]".to_owned(),
+            Some("\"target.log_size\"") => "\"target.log_size\" = [\"256 MiB\", \"8 GiB\"]".to_owned(),
+            Some("method") => "method = \"statements\"".to_owned(),
+            Some("blocks") => "blocks = 1".to_owned(),
+            _ => line.to_owned(),
+        };
+        on.lab.write("e.toml", &text.lines().map(scaled).collect::<Vec<_>>().join("\n"));
+        let ended = on.run(0);
+        let done = on.lab.rows(
+            &format!("sqlserver-insert-{name}"),
+            "SELECT count(*), min(work_amount), max(work_amount) FROM trials WHERE status = 'done'",
+        );
+        assert_eq!(done, ["2|16|16"], "{name}: {ended:#?}");
+    }
+}
+
+/// Nothing is taken from the memory of a server that others may use, and the emulator says nothing of its own.
+#[test]
+fn cold_caches_need_a_permission_and_plans_a_server_that_makes_them() {
+    let Some(url) = sql_server_stand_in(&[]) else { return };
+    let on = OnServer::new(&url);
+    on.write("cache = \"cold\"", INSERTS, "");
+    on.run(2).says("target.allow_server_settings");
+    on.write("cache = \"cold\"\nallow_server_settings = true", INSERTS, "");
+    on.run(1).says("target.cache = cold: ");
+    let script = "probe = \"script\"\nbuiltin = \"oltp_read_only\"\ntable_size = 100\nconnections = 1\ntransactions = 3";
+    on.write("", script, "");
+    on.run(0);
+    let reasons = on.lab.rows("t", "SELECT DISTINCT reason FROM plans");
+    assert_eq!(reasons, ["SET SHOWPLAN_XML has no effect on this server: it would run the statements"]);
+}
+
 #[test]
 fn scripts_scans_lookups_and_updates_run() {
     let Some(url) = sql_server_stand_in(&[]) else { return };

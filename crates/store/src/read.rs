@@ -118,6 +118,7 @@ fn trials(connection: &Connection, run: i64, histograms: bool) -> rusqlite::Resu
     trials.seen(|seen, fact| seen.facts.push(fact))?;
     trials.seen(|seen, plan| seen.plans.push(plan))?;
     trials.seen(|seen, wait| seen.waits.push(wait))?;
+    trials.seen(|seen, resource| seen.resources.push(resource))?;
     trials.seen(|seen, latency| seen.latencies.push(latency))?;
     trials.seen(|seen, statement| seen.statements.push(statement))?;
     trials.seen(|seen, operation| seen.operations.push(operation))?;

@@ -10,7 +10,7 @@ use observations::{
     Environment, Fact, FactorRecord, FileRecord, Frame, GitState, Histogram, HookOutput, Latency,
     LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Profile, QueryInterval, QueryPlan,
     Response, RunRecord, ScriptStatement, Series, ServerActivity, Stack, TimeUse, TrialRecord, TrialStatus,
-    Value, Wait, WaitClass, WaitSource, Warning, WarningKind, Work,
+    Value, Wait, WaitClass, WaitSource, WaitedResource, Warning, WarningKind, Work,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction, params_from_iter};
@@ -236,6 +236,7 @@ tables! {
     "facts": Fact { name, unit, value }
     "plans": QueryPlan { statement, hash, text, analysis, estimated_rows, estimated_cost, reason }
     "waits": Wait { wait_type, class, count, resource_s, signal_s, source as "source, sampled_hz, samples, error_s, counter" }
+    "resources": WaitedResource { wait_type, class, resource, kind, remedy, samples, sessions_max }
     // The figures beside the histogram are for people who query the table.
     "latencies": Latency {
         name, histogram as "histogram, count, min_ns, mean_ns, max_ns, p50_ns, p95_ns, p99_ns, p999_ns"

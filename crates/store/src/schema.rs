@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 pub(crate) const APPLICATION_ID: i64 = 0x5374_4c62;
 
 /// Step `i` leads from version `i` to version `i + 1`. Published steps never change.
-pub(crate) const STEPS: [&str; 15] = [
+pub(crate) const STEPS: [&str; 16] = [
     include_str!("schema/1_tables.sql"),
     include_str!("schema/2_views.sql"),
     include_str!("schema/3_devices.sql"),
@@ -23,6 +23,7 @@ pub(crate) const STEPS: [&str; 15] = [
     include_str!("schema/13_server_activities.sql"),
     include_str!("schema/14_plans_once.sql"),
     include_str!("schema/15_query_intervals.sql"),
+    include_str!("schema/16_resources.sql"),
 ];
 
 /// The newest version, which this program writes.

@@ -226,9 +226,9 @@ fn a_read_only_file_refuses_in_mid_write() {
     assert_eq!(store.read(1).unwrap(), sample::recording(2));
 }
 
-/// Takes back steps 15 to 10.
+/// Takes back steps 16 to 10.
 const TO_9: &str =
-    "DROP VIEW query_times; DROP VIEW query_counts; DROP TABLE counted_statements; DROP TABLE query_texts; DROP TABLE query_intervals;
+    "DROP TABLE resources; DROP VIEW query_times; DROP VIEW query_counts; DROP TABLE counted_statements; DROP TABLE query_texts; DROP TABLE query_intervals;
     DROP VIEW server_waits; DROP TABLE server_activities; DROP TABLE statements; ALTER TABLE runs DROP COLUMN label; ALTER TABLE runs DROP COLUMN git_commit;
     ALTER TABLE runs DROP COLUMN git_changed; DROP VIEW plans; DROP TABLE trial_plans; DROP TABLE plan_texts; ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP COLUMN error_s;
     ALTER TABLE waits DROP COLUMN counter; ALTER TABLE trials DROP COLUMN sampled_running_s;
@@ -264,6 +264,7 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
         seen.facts.clear();
         seen.statements.clear();
         seen.plans.clear();
+        seen.resources.clear();
         (seen.time.sampled_running_s, seen.time.corrected_s) = (None, None);
         for wait in &mut seen.waits {
             wait.source = match wait.source {

@@ -92,6 +92,7 @@ impl Store {
             insert_all(transaction, of_trial, &seen.facts)?;
             insert_all(transaction, of_trial, &seen.plans)?;
             insert_all(transaction, of_trial, &seen.waits)?;
+            insert_all(transaction, of_trial, &seen.resources)?;
             insert_all(transaction, of_trial, &seen.latencies)?;
             insert_all(transaction, of_trial, &seen.statements)?;
             insert_all(transaction, of_trial, &seen.operations)?;

@@ -12,6 +12,7 @@ use std::thread::Builder;
 
 const BATCH: u8 = 1;
 const RPC: u8 = 3;
+const ANSWER: u8 = 4;
 const BULK: u8 = 7;
 const END_OF_MESSAGE: u8 = 1;
 const HEADER: usize = 8;
@@ -40,7 +41,7 @@ pub fn serve(listener: &TcpListener, emulator: u16) {
             }
             Builder::new().spawn(move || {
                 let _ = without_encryption(&mut answers, &mut back);
-                let _ = io::copy(&mut answers, &mut back);
+                let _ = answer(&mut answers, &back);
                 let _ = back.shutdown(Shutdown::Both);
             })?;
             let ended = forward(&client, &server);
@@ -59,12 +60,13 @@ pub fn serve(listener: &TcpListener, emulator: u16) {
 }
 
 /// Passes on the first answer, which says what the server can do: this one has no encryption, not even of the login, whatever
-/// it says (2.2.6.5).
+/// it says (2.2.6.5); it is of the type of all answers.
 fn without_encryption(answers: &mut TcpStream, back: &mut TcpStream) -> io::Result<()> {
     let mut packet = vec![0; HEADER];
     answers.read_exact(&mut packet)?;
     packet.resize(usize::from(u16::from_be_bytes([packet[2], packet[3]])), 0);
     answers.read_exact(&mut packet[HEADER..])?;
+    packet[0] = ANSWER;
     let options = packet[HEADER..].chunks(5).take_while(|option| option[0] != 0xFF);
     let encryption = options.filter(|option| option[0] == ENCRYPTION).last();
     if let Some(at) = encryption.map(|option| usize::from(u16::from_be_bytes([option[1], option[2]]))) {
@@ -105,18 +107,58 @@ fn forward(mut client: &TcpStream, mut server: &TcpStream) -> io::Result<()> {
                 }
             },
         };
-        send(server, &batch)?;
+        send(server, BATCH, &batch)?;
         message.clear();
     }
 }
 
-fn send(mut server: &TcpStream, batch: &[u8]) -> io::Result<()> {
+/// How the emulator describes columns of dates and times: behind user type, flags and type a length, which these types do
+/// not have (2.2.5.4); and how it should.
+const DESCRIBED: [(&[u8], &[u8]); 2] = [
+    (&[0, 0, 0, 0, 1, 0, 0x28, 3], &[0, 0, 0, 0, 1, 0, 0x28]),
+    (&[0, 0, 0, 0, 1, 0, 0x2A, 8, 7], &[0, 0, 0, 0, 1, 0, 0x2A, 7]),
+];
+
+/// Passes on what the emulator answers, message by message.
+fn answer(answers: &mut TcpStream, back: &TcpStream) -> io::Result<()> {
+    let mut message = Vec::new();
+    loop {
+        let mut header = [0; HEADER];
+        answers.read_exact(&mut header)?;
+        let mut body = vec![0; usize::from(u16::from_be_bytes([header[2], header[3]])) - HEADER];
+        answers.read_exact(&mut body)?;
+        message.extend(body);
+        if header[1] & END_OF_MESSAGE != 0 {
+            for (wrong, right) in DESCRIBED {
+                message = replaced(&message, wrong, right);
+            }
+            send(back, ANSWER, &message)?;
+            message.clear();
+        }
+    }
+}
+
+fn replaced(bytes: &[u8], wrong: &[u8], right: &[u8]) -> Vec<u8> {
+    let (mut made, mut rest) = (Vec::with_capacity(bytes.len()), bytes);
+    while let Some((first, after)) = rest.split_first() {
+        if let Some(after) = rest.strip_prefix(wrong) {
+            made.extend(right);
+            rest = after;
+        } else {
+            made.push(*first);
+            rest = after;
+        }
+    }
+    made
+}
+
+fn send(mut server: &TcpStream, kind: u8, batch: &[u8]) -> io::Result<()> {
     let mut packets = batch.chunks(PACKET - HEADER).peekable();
     let mut number = 1_u8;
     while let Some(packet) = packets.next() {
         let status = if packets.peek().is_none() { END_OF_MESSAGE } else { 0 };
         let [high, low] = ((packet.len() + HEADER) as u16).to_be_bytes();
-        server.write_all(&[&[BATCH, status, high, low, 0, 0, number, 0], packet].concat())?;
+        server.write_all(&[&[kind, status, high, low, 0, 0, number, 0], packet].concat())?;
         number = number.wrapping_add(1);
     }
     Ok(())
@@ -185,7 +227,7 @@ impl Request<'_> {
         let headers = u32::from_le_bytes(self.take()?) as usize;
         self.at = headers;
         let sql = self.text(self.bytes.len() - headers)?;
-        let Some((table, columns)) = sql.strip_prefix("INSERT BULK ").and_then(|rest| rest.split_once(" ("))
+        let Some((table, columns)) = sql.strip_prefix("INSERT BULK ").and_then(|rest| rest.split_once('('))
         else {
             return Ok(None);
         };

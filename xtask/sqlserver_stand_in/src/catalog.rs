@@ -117,7 +117,7 @@ impl Made {
         }
         made.options = [
             ("recovery_model_desc", "FULL"),
-            ("page_verify_option_desc", "class: 16, number, messageSUM"),
+            ("page_verify_option_desc", "CHECKSUM"),
             ("delayed_durability_desc", "DISABLED"),
             ("snapshot_isolation_state_desc", "OFF"),
             ("is_read_committed_snapshot_on", "0"),

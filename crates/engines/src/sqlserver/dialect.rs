@@ -70,18 +70,7 @@ impl MssqlDialect {
     }
 
     fn column(&self, column: &Column, filler: usize) -> String {
-        let data_type = match column.data_type {
-            DataType::Uuid => "uniqueidentifier".into(),
-            DataType::Int => "int".into(),
-            DataType::BigInt => "bigint".into(),
-            // Its literals mean the same in every language, unlike those of datetime.
-            DataType::Timestamp => "datetime2(3)".into(),
-            DataType::Char(length) => format!("char({length})"),
-            DataType::Date => "date".into(),
-            DataType::Decimal => "decimal(15, 2)".into(),
-            DataType::Varchar(length) => format!("varchar({length})"),
-            DataType::PageFiller { .. } => format!("char({})", filler.max(1)),
-        };
+        let data_type = type_name(column.data_type, filler);
         let not_null = if column.nullable { " NULL" } else { " NOT NULL" };
         let default = column.default.map(|default| match default {
             DefaultValue::NewUuid => "NEWID()".into(),
@@ -158,6 +147,29 @@ impl MssqlDialect {
                  END"
             ),
         ]
+    }
+}
+
+/// The parameters of a statement that are the columns of a table's key, as variables of their types.
+pub fn declared(table: &Table) -> String {
+    let typed = |name: &&str| table.columns.iter().find(|column| column.name == *name);
+    let types = table.key.iter().filter_map(typed).map(|column| type_name(column.data_type, 0));
+    let variables: Vec<String> = types.zip(1..).map(|(name, number)| format!("@P{number} {name}")).collect();
+    format!("DECLARE {}; ", variables.join(", "))
+}
+
+fn type_name(data_type: DataType, filler: usize) -> String {
+    match data_type {
+        DataType::Uuid => "uniqueidentifier".into(),
+        DataType::Int => "int".into(),
+        DataType::BigInt => "bigint".into(),
+        // Its literals mean the same in every language, unlike those of datetime.
+        DataType::Timestamp => "datetime2(3)".into(),
+        DataType::Char(length) => format!("char({length})"),
+        DataType::Date => "date".into(),
+        DataType::Decimal => "decimal(15, 2)".into(),
+        DataType::Varchar(length) => format!("varchar({length})"),
+        DataType::PageFiller { .. } => format!("char({})", filler.max(1)),
     }
 }
 

@@ -25,7 +25,7 @@ pub use page::{NotAPage, PageId, PageKind};
 pub use snapshot::{Counters, Delta, Snapshot, SnapshotError};
 pub use wait_types::{BENIGN_VERSION, BETWEEN_REQUESTS, WAIT_TYPES, class};
 
-use crate::{Ability, Engine, Folders, Host, Need, Preflight, Servers, Stop, WaitType};
+use crate::{Ability, CacheState, Engine, Folders, Host, Need, Preflight, Servers, Stop, WaitType};
 #[cfg(not(feature = "sqlserver"))]
 use crate::{Cancel, EngineError, Instance};
 use experiment::{Configuration, Declaration, Invalid};
@@ -91,6 +91,10 @@ impl Engine for SqlServer {
 
     fn servers(&self) -> Option<&dyn Servers> {
         Some(self)
+    }
+
+    fn cache(&self, configuration: &Configuration) -> CacheState {
+        configuration.get(settings::CACHE)
     }
 
     fn host(&self, _: Folders) -> Box<dyn Host> {

@@ -1,5 +1,6 @@
 //! What `[target]` can say of SQL Server.
 
+use crate::CacheState;
 use crate::altered::{ALLOW_SERVER_SETTINGS, is_permitted};
 use experiment::{Configuration, Invalid, Kind, Value, settings};
 use std::collections::BTreeMap;
@@ -47,6 +48,10 @@ settings! {
     /// Settings of the whole server, as sp_configure has them, with underscores: max_degree_of_parallelism,
     /// cost_threshold_for_parallelism, max_server_memory_mb. They need target.allow_server_settings, and are put back.
     pub SERVER_SETTINGS: Option<Value> = "target.settings.*", Kind::Count { min: 0, max: 2_147_483_647 };
+    /// What of the tables is in the server's memory when measuring begins: nothing (cold), what preparation left (warm), all
+    /// of it (hot). Cold takes the pages of all databases from memory: it needs target.allow_server_settings, and a server
+    /// on which nobody else works.
+    pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm";
     /// Whether the measurement ends with a checkpoint of the database, so that no configuration leaves work undone.
     pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "false";
 }
@@ -68,6 +73,11 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
     if !server_settings(configuration).is_empty() && !is_permitted(configuration) {
         let message = "target.settings change the server for all who use it; target.allow_server_settings = true permits it";
         invalid.push(Invalid::new(ALLOW_SERVER_SETTINGS.path(), message));
+    }
+    if configuration.get(CACHE) == CacheState::Cold && !is_permitted(configuration) {
+        let message = "cold caches take the pages of all databases from the server's memory; \
+                       target.allow_server_settings = true permits it";
+        invalid.push(Invalid::new(CACHE.path(), message));
     }
     let files = u64::from(configuration.get(DATA_FILES));
     if configuration.get(DATA_SIZE).is_some_and(|bytes| bytes / files < FILE_BYTES_MIN as u64) {
@@ -111,6 +121,9 @@ mod tests {
         assert_eq!(objections(&[url("Server=db1;Uid=sa;Pwd=S3c")]), ["target.url"]);
         assert_eq!(objections(std::slice::from_ref(&degree)), ["target.allow_server_settings"]);
         assert_eq!(objections(&[degree, ("target.allow_server_settings", Value::Bool(true))]), [""; 0]);
+        let cold = ("target.cache", Value::Text("cold".into()));
+        assert_eq!(objections(std::slice::from_ref(&cold)), ["target.cache"]);
+        assert_eq!(objections(&[cold, ("target.allow_server_settings", Value::Bool(true))]), [""; 0]);
         let small = ("target.data_size", Value::Integer(8 << 20));
         assert_eq!(objections(&[small, ("target.data_files", Value::Integer(16))]), ["target.data_size"]);
     }

@@ -1,6 +1,7 @@
 //! Where sessions waited, by configuration.
 
 use super::session_time::{accounting, check};
+use crate::activity::hot;
 use crate::model::{Cell, Columns, Section, Table};
 use crate::number;
 use crate::text::listed;
@@ -28,6 +29,7 @@ fn section(own: &ConfigurationWaits) -> Section {
         section.note(check);
     }
     waits(&mut section, &own.waits);
+    hot::add(&mut section, &own.hot);
     section
 }
 

@@ -102,7 +102,7 @@ pub fn observe(
     let mut activity = observer.window()?;
     if activity.ended.is_none() {
         match observer.tasks() {
-            Ok(tasks) => activity.tasks = Some(tasks),
+            Ok(tasks) => activity.tasks = tasks,
             Err(error) => activity.ended = Some(error.to_string()),
         }
     }

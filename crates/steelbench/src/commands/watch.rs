@@ -68,7 +68,7 @@ fn watch(
             if let Some(why) = activity.ended {
                 return Err(failure(ServerError::new(why)));
             }
-            activity.tasks = Some(observer.tasks().map_err(&failure)?);
+            activity.tasks = observer.tasks().map_err(&failure)?;
             state.hear(analysis::activity(activity));
             due = (due + REFRESH).max(Instant::now());
         }

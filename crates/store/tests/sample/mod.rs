@@ -138,6 +138,15 @@ fn observations(i: usize) -> Observations {
             .to_vec(),
         statements: (0..3).map(|n| statement(n, x)).collect(),
         waits: waits(x),
+        resources: vec![WaitedResource {
+            wait_type: "WAIT_4".into(),
+            class: WaitClass::Latch,
+            resource: format!("5:1:{}", 8088 * i),
+            kind: i.is_multiple_of(2).then(|| "PFS page".into()),
+            remedy: i.is_multiple_of(2).then(|| "more data files".into()),
+            samples: 26 + i as u64,
+            sessions_max: 13,
+        }],
         time: TimeUse {
             session_s: 16.0 * x,
             cpu_s: x,

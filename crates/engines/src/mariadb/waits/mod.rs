@@ -101,7 +101,8 @@ impl WaitCollector for MariaCollector {
         let pages = Some(PageUse { hits: requests.saturating_sub(reads), reads });
         let used = EngineUse { pages, ..EngineUse::default() };
         let operations = after.operations_since(&before);
-        Ok(Collected { waits, operations, time: Some(time), server_cpu_s, used, lost })
+        let time = Some(time);
+        Ok(Collected { waits, operations, time, server_cpu_s, used, lost, ..Collected::default() })
     }
 }
 

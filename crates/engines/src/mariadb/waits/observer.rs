@@ -125,8 +125,8 @@ impl LiveObserver for MariaObserver {
         self.sampler.is_lost()
     }
 
-    fn tasks(&mut self) -> Result<Vec<WaitingTask>, ServerError> {
-        tasks::waiting_tasks(&mut self.client, &self.own, self.literals)
+    fn tasks(&mut self) -> Result<Option<Vec<WaitingTask>>, ServerError> {
+        tasks::waiting_tasks(&mut self.client, &self.own, self.literals).map(Some)
     }
 }
 

@@ -202,7 +202,8 @@ impl WaitCollector for PostgresCollector {
         let all = window.kernel.iter().flatten().filter(|(pid, _)| !is_worker(pid));
         let server_cpu_s = all.map(|(_, times)| times.cpu_ns as f64 / 1e9).sum::<f64>();
         let server_cpu_s = server_cpu_s + used.worker_cpu_s.unwrap_or(0.0);
-        Ok(Collected { waits, operations, time: Some(time), server_cpu_s, used, lost })
+        let time = Some(time);
+        Ok(Collected { waits, operations, time, server_cpu_s, used, lost, ..Collected::default() })
     }
 }
 

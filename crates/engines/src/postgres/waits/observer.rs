@@ -73,8 +73,8 @@ impl LiveObserver for PostgresObserver {
         self.watch.sampler.is_lost()
     }
 
-    fn tasks(&mut self) -> Result<Vec<WaitingTask>, ServerError> {
-        tasks::waiting_tasks(&mut self.watch.client, self.options.literals)
+    fn tasks(&mut self) -> Result<Option<Vec<WaitingTask>>, ServerError> {
+        tasks::waiting_tasks(&mut self.watch.client, self.options.literals).map(Some)
     }
 }
 

@@ -231,6 +231,11 @@ pub fn text(value: ColumnValues) -> Option<String> {
         ColumnValues::String(text) => Some(decoded(text)),
         ColumnValues::Decimal(parts) | ColumnValues::Numeric(parts) => Some(parts.to_string()),
         ColumnValues::Uuid(uuid) => Some(uuid.to_string()),
+        ColumnValues::Xml(xml) => {
+            let units: Vec<u16> =
+                xml.bytes.chunks_exact(2).map(|two| u16::from_le_bytes([two[0], two[1]])).collect();
+            Some(String::from_utf16_lossy(&units))
+        }
         _ => None,
     }
 }

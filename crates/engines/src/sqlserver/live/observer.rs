@@ -3,22 +3,21 @@
 use super::client::{Client, Error};
 use super::config::Config;
 use super::reading::{Reading, ask};
-use super::rows::Rows;
+use super::rows::Row;
 use super::sampler::Sampler;
-use super::samples::Samples;
+use super::samples::{Samples, name_pages};
 use super::views::{self, View};
 use super::{Identity, tasks, while_doing};
-use crate::sqlserver::{PageId, WAIT_TYPES};
-use crate::{LiveObserver, ObserveOptions, ServerError, Stop, WaitType};
+use crate::activity::cells::meanings;
+use crate::sqlserver::WAIT_TYPES;
+use crate::{LiveObserver, ObserveOptions, ServerError, Stop};
 use observations::statement::{self, Quotes};
-use observations::{Sampling, ServerActivity, TimeUse, WaitedResource, WaitingTask};
-use std::collections::{BTreeMap, BTreeSet};
+use observations::{Sampling, ServerActivity, TimeUse, WaitingTask};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// How long the server may take for what was seen until somebody asked to stop.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
-/// Hot pages whose table is asked for.
-const OWNERS_MAX: usize = 5;
 /// Statements whose text is asked for.
 const TEXTS_MAX: usize = 100;
 
@@ -30,6 +29,8 @@ pub struct SqlServerObserver {
     waits: &'static View,
     before: Reading,
     sampler: Sampler,
+    /// Who waited when the interval before ended.
+    tasks: Option<Vec<WaitingTask>>,
     options: ObserveOptions,
 }
 
@@ -45,9 +46,9 @@ impl SqlServerObserver {
         let mut client = connect()?;
         let identity = Identity::of(&mut client)?;
         let waits = if identity.is_azure_database() { &views::DATABASE_WAITS } else { &views::WAITS };
-        let sampler = Sampler::start(connect()?, options.hz)?;
+        let sampler = Sampler::start(connect()?, views::REQUESTS.sql.to_owned(), options.hz)?;
         let before = Reading::of(&mut client, waits).map_err(while_doing("reading its counters"))?;
-        Ok(Self { client, identity, waits, before, sampler, options })
+        Ok(Self { client, identity, waits, before, sampler, tasks: None, options })
     }
 
     /// What the server was seen to do in an interval; nothing is counted in one in which it was lost.
@@ -69,7 +70,11 @@ impl SqlServerObserver {
             ended,
             sampling: self.sampling(&samples),
             counted_in: self.before.waits.is_ok().then(|| self.waits.name.to_owned()),
-            meanings: meanings(counted.waits.iter().map(|wait| wait.wait_type.as_str())),
+            meanings: meanings(
+                WAIT_TYPES,
+                |_| None,
+                counted.waits.iter().map(|wait| wait.wait_type.as_str()),
+            ),
             waits: counted.waits,
             time: TimeUse::default(),
             counters: counted.counters,
@@ -79,7 +84,8 @@ impl SqlServerObserver {
             ..ServerActivity::default()
         };
         if activity.ended.is_none() {
-            self.name_pages(&mut activity);
+            let lost = name_pages(&mut self.client, &mut activity.resources);
+            activity.lost.extend(lost);
             self.add_texts(&mut activity);
         }
         activity
@@ -95,29 +101,15 @@ impl SqlServerObserver {
         }
     }
 
-    /// Says of hot pages that hold rows which table they belong to.
-    fn name_pages(&mut self, activity: &mut ServerActivity) {
-        let holds_rows = |resource: &WaitedResource| {
-            let page: PageId = resource.resource.parse().ok()?;
-            (resource.kind.is_some() && !page.kind().is_allocation).then_some(page)
-        };
-        let pages: Vec<(usize, PageId)> = activity
-            .resources
-            .iter()
-            .enumerate()
-            .filter_map(|(at, one)| Some((at, holds_rows(one)?)))
-            .collect();
-        for (at, page) in pages.into_iter().take(OWNERS_MAX) {
-            match self.client.query(&views::page_owner(page.database, page.file, page.page)) {
-                Ok(rows) => activity.resources[at].kind = owner(&rows).or(activity.resources[at].kind.take()),
-                Err(error) => {
-                    activity
-                        .lost
-                        .push(format!("Which tables hot pages belong to: sys.dm_db_page_info: {error}."));
-                    return;
-                }
-            }
-        }
+    /// Asks who waits for whom now.
+    fn waiting(&mut self, activity: &mut ServerActivity) -> Result<(), Error> {
+        let tasks = ask(&mut self.client, &views::TASKS)?;
+        let sessions = ask(&mut self.client, &views::SESSIONS)?;
+        let mut lost = |what: &str, why| activity.lost.push(format!("{what}: {why}."));
+        let sessions = sessions.map_err(|why| lost("Who sessions are that wait", why)).unwrap_or_default();
+        let tasks = tasks.map_err(|why| lost("Who waits for whom", why)).ok();
+        self.tasks = tasks.map(|tasks| tasks::waiting(&tasks, &sessions, self.options.literals));
+        Ok(())
     }
 
     /// The texts of the statements that were sampled, where they are still in the cache of plans.
@@ -131,7 +123,7 @@ impl SqlServerObserver {
         let sql = format!("{}{}{}", views::TEXTS, ids.join(", "), views::TEXTS_END);
         match self.client.query(&sql) {
             Ok(rows) => {
-                let text = |row: super::rows::Row| {
+                let text = |row: Row| {
                     let shown =
                         statement::shown(row.get("statement")?, Quotes::TransactSql, self.options.literals);
                     Some((row.parse("query_id")?, shown))
@@ -148,38 +140,20 @@ impl SqlServerObserver {
 impl LiveObserver for SqlServerObserver {
     fn window(&mut self) -> Result<ServerActivity, ServerError> {
         let after = Reading::of(&mut self.client, self.waits);
-        Ok(self.activity(after))
+        let mut activity = self.activity(after);
+        if activity.ended.is_none()
+            && let Err(error) = self.waiting(&mut activity)
+        {
+            activity.ended = Some(format!("asking who waits for whom: {error}"));
+        }
+        Ok(activity)
     }
 
     fn is_lost(&self) -> bool {
         self.sampler.is_lost()
     }
 
-    fn tasks(&mut self) -> Result<Vec<WaitingTask>, ServerError> {
-        let doing = while_doing("asking who waits for whom");
-        let asked = ask(&mut self.client, &views::TASKS)
-            .and_then(|tasks| Ok((tasks, ask(&mut self.client, &views::SESSIONS)?)));
-        let (waiting, sessions) = asked.map_err(doing)?;
-        // What may not be read was said of the counters.
-        let (waiting, sessions) = (waiting.unwrap_or_default(), sessions.unwrap_or_default());
-        Ok(tasks::waiting(&waiting, &sessions, self.options.literals))
+    fn tasks(&mut self) -> Result<Option<Vec<WaitingTask>>, ServerError> {
+        Ok(self.tasks.take())
     }
-}
-
-/// `page of dbo.orders, index 1`, of the rows of [`views::page_owner`].
-fn owner(rows: &Rows) -> Option<String> {
-    let row = rows.first()?;
-    let owner = row.get("owner").filter(|owner| !owner.is_empty())?;
-    Some(format!("page of {owner}, index {}", row.get("index_id")?))
-}
-
-/// What the waits mean, one sentence each.
-fn meanings<'a>(waits: impl Iterator<Item = &'a str>) -> BTreeMap<String, String> {
-    let meaning = |name: &str| {
-        let known = WaitType::find(WAIT_TYPES, name)?;
-        let mut letters = known.meaning.chars();
-        let sentence: String = letters.next()?.to_uppercase().chain(letters).collect();
-        Some((name.to_owned(), sentence))
-    };
-    waits.filter_map(meaning).collect()
 }

@@ -44,15 +44,23 @@ pub struct Counted {
 /// # Errors
 /// When the connection is lost. What the server objects to is an [`Answer`].
 pub fn ask(client: &mut Client, view: &View) -> Result<Answer, Error> {
-    let objected = match client.query(view.sql) {
-        Err(error) if !error.is_lost() => error,
-        answer => return answer.map(Ok),
-    };
-    match view.older.map(|older| client.query(older)) {
-        Some(Ok(rows)) => Ok(Ok(rows)),
-        Some(Err(error)) if error.is_lost() => Err(error),
+    let newest = ask_of(client, view.name, view.sql)?;
+    if let (Err(_), Some(older)) = (&newest, view.older)
+        && let Ok(rows) = ask_of(client, view.name, older)?
+    {
+        return Ok(Ok(rows));
+    }
+    Ok(newest)
+}
+
+/// Asks with a statement that reads what is called so; fails as [`ask`] does.
+pub fn ask_of(client: &mut Client, name: &str, sql: &str) -> Result<Answer, Error> {
+    match client.query(sql) {
         // Messages of the server are sentences.
-        _ => Ok(Err(format!("{}: {objected}", view.name).trim_end_matches('.').to_owned())),
+        Err(error) if !error.is_lost() => {
+            Ok(Err(format!("{name}: {error}").trim_end_matches('.').to_owned()))
+        }
+        answer => answer.map(Ok),
     }
 }
 
@@ -73,6 +81,9 @@ impl Reading {
     /// What was counted from this reading to `after`.
     pub fn until(&self, after: &Self) -> Counted {
         let mut counted = Counted::default();
+        if let Err(why) = &self.started {
+            counted.lost.push(format!("Whether the server was restarted: {why}."));
+        }
         match (&self.waits, &after.waits) {
             (Ok(before), Ok(now)) => {
                 let delta = snapshot(&self.started, before).delta(&snapshot(&after.started, now));

@@ -31,16 +31,17 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Begins to sample on this connection, so often a second.
+    /// Begins to sample on this connection, so often a second, with a statement whose rows are those of [`views::REQUESTS`].
     ///
     /// # Errors
     /// When there can be no further thread.
-    pub fn start(client: Client, hz: f64) -> Result<Self, ServerError> {
+    pub fn start(client: Client, sql: String, hz: f64) -> Result<Self, ServerError> {
         let shared = Arc::new(Shared::default());
         let (own, hz) = (Arc::clone(&shared), hz.min(HZ_MAX));
         let period = Duration::from_secs_f64(1.0 / hz);
-        let spawned =
-            std::thread::Builder::new().name("waits".into()).spawn(move || sample(&own, client, period));
+        let spawned = std::thread::Builder::new()
+            .name("waits".into())
+            .spawn(move || sample(&own, client, &sql, period));
         let thread = spawned.map_err(|error| ServerError::new(crate::EngineError::no_thread(&error)))?;
         Ok(Self { shared, thread: Some(thread), hz })
     }
@@ -67,7 +68,7 @@ impl Drop for Sampler {
     }
 }
 
-fn sample(shared: &Shared, mut client: Client, period: Duration) {
+fn sample(shared: &Shared, mut client: Client, sql: &str, period: Duration) {
     let mut due = Instant::now();
     while !shared.ends.load(Ordering::Relaxed) {
         let now = Instant::now();
@@ -75,7 +76,7 @@ fn sample(shared: &Shared, mut client: Client, period: Duration) {
             std::thread::sleep(NAP.min(due - now));
             continue;
         }
-        let answer = client.query(views::REQUESTS.sql);
+        let answer = client.query(sql);
         let mut samples = lock(&shared.samples);
         match answer {
             Ok(rows) => samples.add(&rows),

@@ -1,6 +1,9 @@
 //! What sessions were seen doing, sample by sample.
 
+use super::client::Client;
+use super::reading::ask_of;
 use super::rows::Rows;
+use super::views;
 use crate::sqlserver::{PageId, class};
 use observations::{ActivityCell, WaitedResource};
 use std::cmp::Reverse;
@@ -10,6 +13,8 @@ use std::collections::{BTreeMap, HashMap};
 const RESOURCES_MAX: usize = 50_000;
 /// Of these, those that are recorded.
 const RESOURCES_KEPT: usize = 200;
+/// Hot pages whose table is asked for.
+const OWNERS_MAX: usize = 5;
 /// What processes are called that work for clients.
 const SESSION: &str = "session";
 
@@ -102,7 +107,7 @@ impl Samples {
             let tempdb = allocation.filter(|page| page.is_tempdb()).map_or("", |_| " of tempdb");
             WaitedResource {
                 wait_type: wait_type.clone(),
-                class: Some(class(wait_type)),
+                class: class(wait_type),
                 resource: resource.clone(),
                 kind: page.map(|page| format!("{} page", page.kind().name)),
                 remedy: allocation.map(|_| format!("more data files{tempdb}")),
@@ -115,6 +120,27 @@ impl Samples {
         resources.truncate(RESOURCES_KEPT);
         resources
     }
+}
+
+/// Says of hot pages that hold rows which table they belong to; where that cannot be told, why.
+pub fn name_pages(client: &mut Client, resources: &mut [WaitedResource]) -> Option<String> {
+    let page = |one: &WaitedResource| one.resource.parse::<PageId>().ok().filter(|_| one.kind.is_some());
+    let hot = resources.iter_mut().filter_map(|one| Some((page(one)?, &mut one.kind)));
+    for (page, kind) in hot.filter(|(page, _)| !page.kind().is_allocation).take(OWNERS_MAX) {
+        let sql = views::page_owner(page.database, page.file, page.page);
+        match ask_of(client, "sys.dm_db_page_info", &sql).map_err(|error| error.to_string()) {
+            Ok(Ok(rows)) => *kind = owner(&rows).or(kind.take()),
+            Ok(Err(why)) | Err(why) => return Some(format!("Which tables hot pages belong to: {why}.")),
+        }
+    }
+    None
+}
+
+/// `page of dbo.orders, index 1`, of the rows of [`views::page_owner`].
+fn owner(rows: &Rows) -> Option<String> {
+    let row = rows.first()?;
+    let owner = row.get("owner").filter(|owner| !owner.is_empty())?;
+    Some(format!("page of {owner}, index {}", row.get("index_id")?))
 }
 
 #[cfg(test)]

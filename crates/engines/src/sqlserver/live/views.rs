@@ -171,6 +171,11 @@ pub const REQUESTS: View = view(
      WHERE s.is_user_process = 1 AND r.session_id <> @@SPID AND COALESCE(s.program_name, N'') <> N'steelbench observer'",
 );
 
+/// The same of these sessions alone.
+pub fn requests_of(sessions: &str) -> String {
+    format!("{} AND r.session_id IN ({sessions})", REQUESTS.sql)
+}
+
 /// Who waits for what and whom now, with the statement of each.
 pub const TASKS: View = view(
     "sys.dm_os_waiting_tasks",
@@ -275,6 +280,23 @@ pub const OWN_TABLES: View = view(
     "SELECT CAST(t.name AS nvarchar(128)) AS name, p.index_id AS index_id, \
      CAST(p.in_row_data_page_count AS bigint) AS data_pages, CAST(p.used_page_count AS bigint) AS used_pages \
      FROM sys.dm_db_partition_stats AS p JOIN sys.tables AS t ON t.object_id = p.object_id WHERE t.is_ms_shipped = 0",
+);
+
+/// Bytes of a page.
+pub const PAGE_BYTES: u64 = 8192;
+
+/// What of the database that the session is in is in the server's memory.
+pub const OWN_BUFFERS: View = view(
+    "sys.dm_os_buffer_descriptors",
+    "SELECT CAST(COUNT_BIG(*) AS bigint) * 8192 AS bytes FROM sys.dm_os_buffer_descriptors WHERE database_id = DB_ID()",
+);
+
+/// Sessions of users that are in another database than ours and those of the server itself (master, tempdb, model, msdb).
+pub const OTHERS: View = view(
+    "sys.dm_exec_sessions",
+    "SELECT session_id AS session_id, CAST(DB_NAME(database_id) AS nvarchar(128)) AS database_name, \
+     CAST(login_name AS nvarchar(128)) AS login_name, CAST(program_name AS nvarchar(128)) AS program_name \
+     FROM sys.dm_exec_sessions WHERE is_user_process = 1 AND database_id > 4 AND database_id <> DB_ID()",
 );
 
 /// How the rows of the tables are compressed.
@@ -430,14 +452,14 @@ mod tests {
             MACHINE,
             DATABASES,
         ];
-        let own = [MARKS, OWN_FILES, OWN_TABLES, OWN_IO, OWN_COMPRESSION];
+        let own = [MARKS, OWN_FILES, OWN_TABLES, OWN_IO, OWN_COMPRESSION, OWN_BUFFERS, OTHERS];
         for view in views.iter().chain(&counters).chain(&own) {
             let (newest, oldest) = (since(view.sql), since(view.older.unwrap_or(view.sql)));
             assert!(newest <= 17, "{}", view.name);
             assert_eq!(oldest, 11, "{} in SQL Server 2012", view.name);
         }
         assert_eq!(since(COUNTERS[2].view.sql), 13, "processor time of schedulers came with 2016");
-        assert_eq!(since(&page_owner(5, 1, 900)), 15);
+        assert_eq!((since(&page_owner(5, 1, 900)), since(&requests_of("51, 52"))), (15, 11));
         assert_eq!(since(OWN_SEQUENTIAL_KEYS.sql), 15);
         assert_eq!(
             (since(INSTANT_FILES.sql), since(&session_waits("51, 52")), since(&session_use("51"))),

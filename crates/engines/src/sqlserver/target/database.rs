@@ -7,10 +7,11 @@ use super::server_settings::{apply, put_back};
 use crate::sqlserver::dialect::{quote_literal, quote_name};
 use crate::sqlserver::live::Config;
 use crate::sqlserver::live::client::{Client, Error};
-use crate::sqlserver::live::reading::ask;
+use crate::sqlserver::live::reading::{Answer, ask};
+use crate::sqlserver::live::rows::Rows;
 use crate::sqlserver::live::views::{self, View};
 use crate::{Cancel, EngineError, Stop, lock};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ pub const MARK: &str = "made_by_steelbench";
 /// How long making files and tables and filling them may take, and, when the trial was asked to stop, cleaning up.
 const PREPARING: Duration = Duration::from_secs(24 * 3600);
 const STOPPING: Duration = Duration::from_secs(60);
+/// How long an answer to what is asked beside a trial may take.
+const ASKING: Duration = Duration::from_secs(30);
 
 /// How long another run may hold the server: its session may be over and the server still believe in it.
 const HELD_MAX_MS: u32 = 20_000;
@@ -32,6 +35,8 @@ pub struct Database {
     config: Config,
     master: Mutex<Client>,
     inside: Mutex<Option<Client>>,
+    /// What could not be read, and why.
+    unseen: Mutex<BTreeSet<String>>,
     cancel: Cancel,
 }
 
@@ -55,10 +60,7 @@ impl Database {
         let folders = if wanted.layout.names_files() { folders(&mut master)? } else { Default::default() };
         let [data, log] = &folders;
         master.run(&wanted.layout.create(data, log)).map_err(failed_at(&creating()))?;
-        let mark = format!(
-            "EXEC {OWN_NAME}.sys.sp_addextendedproperty @name = N'{MARK}', @value = N'dropped with everything in it'"
-        );
-        if let Err(error) = master.run(&mark) {
+        if let Err(error) = note(&mut master, MARK, "dropped with everything in it") {
             // It was made just now; without its mark nobody would ever drop it.
             let _ = drop_database(&mut master);
             return Err(failed_at("marking our database")(error));
@@ -67,6 +69,7 @@ impl Database {
             config: config.clone(),
             master: Mutex::new(master),
             inside: Mutex::default(),
+            unseen: Mutex::default(),
             cancel: cancel.clone(),
         };
         let set = made.set(wanted, &folders);
@@ -120,11 +123,23 @@ impl Database {
     }
 
     /// The rows of a view, or why there are none.
-    pub fn view(
-        &self,
-        view: &View,
-    ) -> Result<Result<crate::sqlserver::live::rows::Rows, String>, EngineError> {
+    pub fn view(&self, view: &View) -> Result<Answer, EngineError> {
         self.ask(|client| ask(client, view).map_err(failed_at(view.name)))
+    }
+
+    /// The rows of a view that tells `what`; where there are none, why is kept for [`Self::unseen`].
+    pub fn look(&self, what: &str, view: &View) -> Result<Option<Rows>, EngineError> {
+        Ok(self.view(view)?.map_err(|why| lock(&self.unseen).insert(format!("{what}: {why}."))).ok())
+    }
+
+    /// What could not be read until now, and why: one sentence each.
+    pub fn unseen(&self) -> impl Iterator<Item = String> {
+        std::mem::take(&mut *lock(&self.unseen)).into_iter()
+    }
+
+    /// A further session in our database.
+    pub fn connect(&self) -> Result<Client, EngineError> {
+        connect(&self.config, DATABASE, &self.cancel.stop(), ASKING)
     }
 
     /// Puts back what was changed on the server and drops the database, also when the trial was asked to stop or a
@@ -137,6 +152,12 @@ impl Database {
         }
         reclaim(&mut master)
     }
+}
+
+/// Notes something in our database, as an extended property of it.
+pub fn note(master: &mut Client, name: &str, value: &str) -> Result<(), Error> {
+    let [name, value] = [name, value].map(quote_literal);
+    master.run(&format!("EXEC {OWN_NAME}.sys.sp_addextendedproperty @name = {name}, @value = {value}"))
 }
 
 /// Drops our database, where there is one, once what its record says is put back.

@@ -1,26 +1,25 @@
 //! What a trial works on: our database on a server.
 
 use super::bulk::fill;
+use super::cache::settle;
 use super::database::{Database, Wanted};
 use super::layout::{self, DATABASE, Layout};
 use super::load::{MssqlConnections, Sessions, StatementText};
+use super::plans::{Explaining, plans};
 use super::waits::MssqlCollector;
-use crate::sqlserver::dialect::{MssqlDialect, spelled};
+use crate::sqlserver::dialect::{MssqlDialect, declared, spelled};
 use crate::sqlserver::live::Config;
 use crate::sqlserver::live::config::Login;
 use crate::sqlserver::live::rows::Rows;
 use crate::sqlserver::live::views;
 use crate::sqlserver::settings::{COMPRESSION, FINAL_CHECKPOINT, SEQUENTIAL_KEY, server_settings};
 use crate::{
-    CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Instance,
-    Operation, Table, WaitCollector, Work, open_files,
+    Asked, CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Instance,
+    Operation, Planned, Table, WaitCollector, Work, open_files,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use std::sync::{Arc, OnceLock};
-
-/// Bytes of a page.
-const PAGE_BYTES: u64 = 8192;
 
 /// Our database on a server, for one trial.
 pub struct MssqlInstance {
@@ -106,7 +105,19 @@ impl MssqlInstance {
 
     /// What tables and their indexes take, where the server tells.
     fn tables(&self) -> Result<Option<Rows>, EngineError> {
-        Ok(self.database.view(&views::OWN_TABLES)?.ok())
+        self.database.look("Pages of the tables", &views::OWN_TABLES)
+    }
+
+    /// The plan of an operation whose parameters, if it has any, are a key.
+    fn plan(&self, operation: usize, table: &Table) -> Option<Planned> {
+        let sql = &self.statements.get()?.get(operation)?.sql;
+        let declared = match sql.matches("@P").count() {
+            0 => String::new(),
+            parameters if parameters == table.key.len() => declared(table),
+            _ => return None,
+        };
+        let told = |client| Explaining::begin(client)?.plan(&format!("{declared}{sql}"), false);
+        self.database.connect().map_err(|error| error.to_string()).and_then(told).ok()
     }
 }
 
@@ -135,7 +146,7 @@ impl Instance for MssqlInstance {
         Ok(())
     }
 
-    fn explain(&self, _: usize, table: &Table, _: bool) -> Result<Explained, EngineError> {
+    fn explain(&self, operation: usize, table: &Table, _: bool) -> Result<Explained, EngineError> {
         let tables = self.tables()?;
         // Index 0 is the heap, 1 the clustered index.
         let rows_of = |rows: Rows| {
@@ -146,10 +157,15 @@ impl Instance for MssqlInstance {
             own.and_then(|row| row.parse("data_pages"))
         };
         Ok(Explained {
+            plan: self.plan(operation, table),
             pages: tables.and_then(rows_of),
-            page_bytes: Some(PAGE_BYTES),
+            page_bytes: Some(views::PAGE_BYTES),
             ..Explained::default()
         })
+    }
+
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+        Ok(plans(self.database.connect()?, asked))
     }
 
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
@@ -169,13 +185,12 @@ impl Instance for MssqlInstance {
         Ok(Box::new(opened))
     }
 
-    fn settle(&self, _: CacheState) -> Result<CacheReport, EngineError> {
-        Ok(CacheReport { resident_bytes: None, ..CacheReport::NO_FILES })
+    fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
+        settle(&self.database, cache)
     }
 
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
-        let collector =
-            || MssqlCollector::new(self.config.clone(), Arc::clone(&self.sessions), self.cancel.clone());
+        let collector = || MssqlCollector::new(Arc::clone(&self.database), Arc::clone(&self.sessions));
         self.observes_waits.then(|| Box::new(collector()) as Box<dyn WaitCollector>)
     }
 
@@ -188,7 +203,7 @@ impl Instance for MssqlInstance {
             rows.iter()
                 .map(|row| row.parse::<u64>("used_pages"))
                 .sum::<Option<u64>>()
-                .map(|pages| pages * PAGE_BYTES)
+                .map(|pages| pages * views::PAGE_BYTES)
         };
         Ok(self.tables()?.and_then(sum))
     }

@@ -2,6 +2,7 @@
 
 use super::super::dialect::{quote_literal, quote_name};
 use super::super::live::rows::Rows;
+use super::super::live::views::PAGE_BYTES;
 use super::super::settings::{
     DATA_FILES, DATA_GROWTH, DATA_PATH, DATA_SIZE, DELAYED_DURABILITY, FILEGROUP, LOG_GROWTH, LOG_PATH,
     LOG_SIZE, PAGE_VERIFY, READ_COMMITTED_SNAPSHOT, RECOVERY, SNAPSHOT_ISOLATION,
@@ -15,9 +16,6 @@ pub const DATABASE: &str = "steelbench";
 /// Size and growth of each of several data files where none are given: the server would give the first one others than
 /// the rest, and it fills files in proportion to what is free in them.
 const FILE_BYTES: u64 = 64 << 20;
-
-/// Bytes of a page, in which the server counts files.
-const PAGE_BYTES: u64 = 8192;
 
 /// What the files of a trial's database are to be.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,13 +3,16 @@
 //! - `layout`: the files and options of our database; `database`: making, holding and dropping it
 //! - `server_settings`: settings of the whole server, recorded and put back
 //! - `instance`: what a trial works on; `bulk`: filling its tables; `load`: the connections of a load
+//! - `cache`: its pages in memory; `plans`: how statements are run
 //! - `waits`: what its sessions wait for; `preflight`: what stands in the way of a first trial
 
 mod bulk;
+mod cache;
 mod database;
 mod instance;
 mod layout;
 mod load;
+mod plans;
 mod preflight;
 mod server_settings;
 mod waits;
@@ -101,8 +104,76 @@ fn failed_at(doing: &str) -> impl FnOnce(Error) -> EngineError + '_ {
 
 #[cfg(test)]
 mod tests {
+    use super::layout::{Layout, options};
     use super::{Error, failed_at};
-    use crate::EngineError;
+    use crate::sqlserver::dialect::MssqlDialect;
+    use crate::{Column, DataType, Dialect as _, EngineError, Operation, Storage, Table, Work};
+    use experiment::{Configuration, Value};
+    use std::process::Command;
+
+    /// What makes databases, tables and procedures, with all that can be asked of them.
+    fn definitions() -> Vec<String> {
+        let table = |data_type| {
+            let columns =
+                vec![Column::new("id", data_type), Column::new("f", DataType::PageFiller { rows: 1 })];
+            let storage = Storage { fill_percent: Some(90), ..Storage::default() };
+            Table { name: "t", columns, key: &["id"], storage }
+        };
+        let mut all = Vec::new();
+        for (compression, sequential_key) in
+            [("none", None), ("row", Some(false)), ("page", Some(true)), ("columnstore", None)]
+        {
+            let own = MssqlDialect {
+                compression: Some(compression.into()),
+                sequential_key,
+                ..MssqlDialect::default()
+            };
+            all.extend(own.create(&table(DataType::BigInt)).unwrap());
+            all.extend(own.create(&Table { key: &[], ..table(DataType::BigInt) }).unwrap());
+        }
+        for data_type in [DataType::BigInt, DataType::Uuid] {
+            let operations = vec![Operation::InsertLoop { table: 0 }];
+            let work = Work { tables: vec![table(data_type)], operations, ..Work::default() };
+            all.extend(MssqlDialect::default().procedures(&work));
+        }
+        let text = |text: &str| Value::Text(text.into());
+        let settings = [
+            ("target.data_files", Value::Integer(2)),
+            ("target.filegroup", text("own")),
+            ("target.log_size", Value::Integer(64 << 20)),
+            ("target.recovery", text("bulk-logged")),
+            ("target.page_verify", text("torn-page-detection")),
+            ("target.delayed_durability", text("forced")),
+            ("target.snapshot_isolation", Value::Bool(true)),
+            ("target.read_committed_snapshot", Value::Bool(true)),
+        ];
+        let settings = settings.into_iter().map(|(path, value)| (path.to_owned(), value));
+        let own = Configuration { settings: settings.collect(), ..Configuration::default() };
+        all.push(Layout::of(&own).create(r"E:\data", "/log"));
+        let options = options(&own).into_iter();
+        all.extend(options.map(|option| format!("ALTER DATABASE [steelbench] SET {}", option.clause)));
+        all
+    }
+
+    /// The grammar of sqlfluff, which others wrote, knows what the stand-in cannot run.
+    #[test]
+    fn definitions_are_t_sql_to_an_independent_grammar() {
+        let python = |arguments: &[&str]| Command::new("python3").args(arguments).output().unwrap();
+        if !python(&["-c", "import sqlfluff"]).status.success() {
+            println!("SKIPPED: python3 with sqlfluff is not installed");
+            return;
+        }
+        let parsed = |statements: &[String]| {
+            let file = tempfile::Builder::new().suffix(".sql").tempfile().unwrap();
+            std::fs::write(file.path(), statements.join("\nGO\n") + "\n").unwrap();
+            python(&["-m", "sqlfluff", "parse", "--dialect", "tsql", file.path().to_str().unwrap()])
+        };
+        let known = parsed(&definitions());
+        assert!(known.status.success(), "{}", String::from_utf8_lossy(&known.stdout));
+        let misspelt =
+            definitions().iter().map(|sql| sql.replace("CLUSTERED", "CLUSTERD")).collect::<Vec<_>>();
+        assert!(!parsed(&misspelt).status.success());
+    }
 
     #[test]
     fn deadlocks_and_update_conflicts_are_tried_again_and_a_full_log_is_a_full_disk() {

@@ -5,14 +5,14 @@ use super::layout::DATABASE;
 use super::server_settings::known;
 use super::{config, failed_at};
 use crate::sqlserver::live::client::Client;
-use crate::sqlserver::settings::{URL, server_settings};
-use crate::{EngineError, Need, Preflight, Stop};
+use crate::sqlserver::settings::{CACHE, URL, server_settings};
+use crate::{CacheState, EngineError, Need, Preflight, Stop};
 use experiment::Invalid;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Connections of a trial besides those of the load: two of administration, one of the collector of waits.
-const OWN_CONNECTIONS: u32 = 3;
+/// Connections of a trial besides those of the load: two of administration, two of the collector of waits.
+const OWN_CONNECTIONS: u32 = 4;
 
 /// What stands in the way of these needs.
 pub fn preflight(needs: &[Need<'_>], stop: &Stop) -> Preflight {
@@ -62,6 +62,11 @@ fn ask(needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight) -> Result<(), En
         needs.iter().flat_map(|need| server_settings(need.configuration)).collect();
     if !settings.is_empty() && !may("NULL, NULL", "ALTER SETTINGS")? {
         found.misses(format!("{url}: the login may not change settings of the server: GRANT ALTER SETTINGS"));
+    }
+    let is_cold = needs.iter().any(|need| need.configuration.get(CACHE) == CacheState::Cold);
+    if is_cold && !may("NULL, NULL", "ALTER SERVER STATE")? {
+        let path = CACHE.path();
+        found.misses(format!("{path}: the login may not drop pages from memory: GRANT ALTER SERVER STATE"));
     }
     if is_marked(&mut master)? == Some(false) {
         found.misses(format!("{url}: database {DATABASE}: {IS_FOREIGN}"));

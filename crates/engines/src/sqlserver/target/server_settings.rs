@@ -1,6 +1,7 @@
 //! Settings of the whole server, where the user permits them to be changed: what was is recorded in our database before, and
 //! put back from there before the database is dropped, by this run or, after a kill, by the next one on that server.
 
+use super::database::note;
 use super::failed_at;
 use crate::EngineError;
 use crate::sqlserver::dialect::quote_literal;
@@ -48,10 +49,8 @@ pub fn apply(master: &mut Client, wanted: &BTreeMap<String, i64>) -> Result<(), 
     changes.insert(0, (ADVANCED.to_owned(), advanced, 1));
     changes.retain(|(_, now, value)| now != value);
     for (name, now, _) in &changes {
-        let property = quote_literal(&format!("{WAS}{name}"));
-        let sql =
-            format!("EXEC [steelbench].sys.sp_addextendedproperty @name = {property}, @value = N'{now}'");
-        master.run(&sql).map_err(failed_at("recording the server's settings"))?;
+        note(master, &format!("{WAS}{name}"), &now.to_string())
+            .map_err(failed_at("recording the server's settings"))?;
     }
     for (name, _, value) in &changes {
         configure(master, name, *value)?;

@@ -1,26 +1,33 @@
 //! What the sessions of a trial wait for: differences of the server's own counters of these sessions
-//! (`sys.dm_exec_session_wait_stats`), and, where it does not have those, of the whole server.
+//! (`sys.dm_exec_session_wait_stats`), and, where it does not have those, of the whole server; and by sample what they met at.
 
+use super::database::Database;
 use super::failed_at;
 use super::load::Sessions;
-use crate::sqlserver::BETWEEN_REQUESTS;
-use crate::sqlserver::live::Config;
-use crate::sqlserver::live::client::{Client, Error};
-use crate::sqlserver::live::reading::{Answer, ask, snapshot, without_benign};
+use crate::sqlserver::live::client::Client;
+use crate::sqlserver::live::reading::{Answer, ask, ask_of, snapshot, without_benign};
 use crate::sqlserver::live::rows::{Row, Rows};
+use crate::sqlserver::live::sampler::Sampler;
+use crate::sqlserver::live::samples::{Samples, name_pages};
 use crate::sqlserver::live::views::{self, View};
-use crate::{Cancel, Collected, EngineError, EngineUse, PageUse, WaitCollector, lock};
+use crate::sqlserver::{BETWEEN_REQUESTS, Delta};
+use crate::{Collected, EngineError, EngineUse, PageUse, WaitCollector, lock};
 use observations::{Operation, TimeUse, Wait, WaitClass};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// Takes the differences of the server's counters over a measurement.
+/// Samples a second of what the sessions wait for: few, because the load shares the server with them.
+const HZ: f64 = 5.0;
+
+/// What is being done when the server fails.
+const DOING: &str = "observing the server's waits";
+
+/// Takes the differences of the server's counters over a measurement, and samples what its sessions wait for.
 pub struct MssqlCollector {
-    config: Config,
+    database: Arc<Database>,
     sessions: Arc<Sessions>,
-    cancel: Cancel,
-    running: Option<(Client, Reading)>,
+    running: Option<(Client, Reading, Sampler)>,
 }
 
 /// What the server has counted until a moment.
@@ -29,32 +36,41 @@ struct Reading {
     in_flight_ns: u64,
     started: Answer,
     of_sessions: Answer,
-    of_server: Answer,
+    /// Read where there is nothing about the sessions.
+    of_server: Option<Answer>,
     used: Answer,
     files: Answer,
 }
 
 impl MssqlCollector {
     /// A collector for the sessions of a load.
-    pub fn new(config: Config, sessions: Arc<Sessions>, cancel: Cancel) -> Self {
-        Self { config, sessions, cancel, running: None }
+    pub fn new(database: Arc<Database>, sessions: Arc<Sessions>) -> Self {
+        Self { database, sessions, running: None }
+    }
+
+    fn connect(&self) -> Result<Client, EngineError> {
+        let mut client = self.database.connect()?;
+        client.query(views::SESSION).map_err(failed_at("preparing the connection"))?;
+        Ok(client)
+    }
+
+    /// The numbers of the load's sessions in a list; of none, NULL, which nothing is.
+    fn ids(&self) -> String {
+        let ids: Vec<String> = lock(&self.sessions.ids).iter().map(i32::to_string).collect();
+        if ids.is_empty() { "NULL".to_owned() } else { ids.join(", ") }
     }
 
     fn read(&self, client: &mut Client) -> Result<Reading, EngineError> {
-        let ids: Vec<String> = lock(&self.sessions.ids).iter().map(i32::to_string).collect();
-        // Nothing is NULL.
-        let ids = if ids.is_empty() { "NULL".to_owned() } else { ids.join(", ") };
-        let mut read = |view: &View| ask(client, view).map_err(failed_at("observing the server's waits"));
-        let (started, of_server) = (read(&views::STARTED)?, read(&views::WAITS)?);
-        let files = read(&views::OWN_IO)?;
-        let mut of = |name: &str, sql: &str| match client.query(sql) {
-            Err(error @ Error::Server { .. }) => {
-                Ok(Err(format!("{name}: {error}").trim_end_matches('.').to_owned()))
-            }
-            answer => answer.map(Ok).map_err(failed_at("observing the server's waits")),
-        };
+        let ids = self.ids();
+        let mut read = |view: &View| ask(client, view).map_err(failed_at(DOING));
+        let (started, files) = (read(&views::STARTED)?, read(&views::OWN_IO)?);
+        let mut of = |name: &str, sql: &str| ask_of(client, name, sql).map_err(failed_at(DOING));
         let used = of("sys.dm_exec_sessions", &views::session_use(&ids))?;
         let of_sessions = of("sys.dm_exec_session_wait_stats", &views::session_waits(&ids))?;
+        let mut of_server = None;
+        if of_sessions.is_err() {
+            of_server = Some(of(views::WAITS.name, views::WAITS.sql)?);
+        }
         let in_flight_ns = self.sessions.in_flight_ns.load(Ordering::Relaxed);
         Ok(Reading { at: Instant::now(), in_flight_ns, started, of_sessions, of_server, used, files })
     }
@@ -62,26 +78,42 @@ impl MssqlCollector {
 
 impl WaitCollector for MssqlCollector {
     fn start(&mut self) -> Result<(), EngineError> {
-        let connected = Client::connect(&self.config, &self.cancel.stop(), Duration::ZERO);
-        let mut client = connected.map_err(failed_at("observing the server's waits"))?;
-        client.query(views::SESSION).map_err(failed_at("preparing the connection"))?;
+        let (mut client, sampling) = (self.connect()?, self.connect()?);
+        let sampler = Sampler::start(sampling, views::requests_of(&self.ids()), HZ);
+        let sampler = sampler.map_err(|error| EngineError::failed(DOING, error.what))?;
         let before = self.read(&mut client)?;
-        self.running = Some((client, before));
+        // What was seen before belongs to no measurement.
+        sampler.take();
+        self.running = Some((client, before, sampler));
         Ok(())
     }
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
-        let not_started = || EngineError::failed("observing the server's waits", "nothing was started");
-        let (mut client, before) = self.running.take().ok_or_else(not_started)?;
-        let after = self.read(&mut client)?;
-        Ok(before.until(&after, lock(&self.sessions.ids).len()))
+        let not_started = || EngineError::failed(DOING, "nothing was started");
+        let (mut client, before, sampler) = self.running.take().ok_or_else(not_started)?;
+        let (after, samples) = (self.read(&mut client)?, sampler.take());
+        let mut collected = before.until(&after, lock(&self.sessions.ids).len());
+        met(&mut client, &samples, &mut collected);
+        collected.lost.extend(self.database.unseen());
+        Ok(collected)
     }
+}
+
+/// Adds what the sessions were sampled to wait for.
+fn met(client: &mut Client, samples: &Samples, collected: &mut Collected) {
+    collected.resources = samples.resources();
+    let unseen = samples.failed.as_ref().map(|why| format!("What sessions wait for, by sample: {why}."));
+    collected.lost.extend(unseen);
+    collected.lost.extend(name_pages(client, &mut collected.resources));
 }
 
 impl Reading {
     /// What so many sessions waited for and used from this reading to `after`.
     fn until(&self, after: &Self, sessions: usize) -> Collected {
         let mut collected = Collected::default();
+        if let Err(why) = &self.started {
+            collected.lost.push(format!("Whether the server was restarted: {why}."));
+        }
         self.waits(after, &mut collected);
         let session_s = sessions as f64 * after.at.duration_since(self.at).as_secs_f64();
         let in_flight_s = after.in_flight_ns.saturating_sub(self.in_flight_ns) as f64 / 1e9;
@@ -119,30 +151,29 @@ impl Reading {
 
     /// The waits of the sessions; where there is nothing about these, those of the whole server without benign ones.
     fn waits(&self, after: &Self, collected: &mut Collected) {
-        let difference =
-            |before: &Rows, now: &Rows| snapshot(&self.started, before).delta(&snapshot(&after.started, now));
-        let own = match (&self.of_sessions, &after.of_sessions) {
-            (Ok(before), Ok(now)) => Ok(difference(before, now)),
-            (Err(why), _) | (_, Err(why)) => Err(why),
+        let difference = |before: &Answer, now: &Answer| -> Result<Delta, String> {
+            let (before, now) = (before.as_ref()?, now.as_ref()?);
+            let delta = snapshot(&self.started, before).delta(&snapshot(&after.started, now));
+            delta.map_err(|error| error.to_string())
         };
-        match own {
-            Ok(Ok(delta)) => {
+        match difference(&self.of_sessions, &after.of_sessions) {
+            Ok(delta) => {
                 collected.lost.extend(delta.doubtful);
                 collected.waits = delta.waits;
+                return;
             }
-            Ok(Err(error)) => collected.lost.push(format!("The waits of the sessions: {error}.")),
-            Err(why) => {
-                collected.lost.push(format!("The waits of the sessions: {why}."));
-                if let (Ok(before), Ok(now)) = (&self.of_server, &after.of_server)
-                    && let Ok(delta) = difference(before, now)
-                {
-                    let all = delta.waits.into_iter().map(without_benign);
-                    collected.waits = all.filter(|wait| wait.class != WaitClass::Idle).collect();
-                    let whose = "What is shown in their place are the waits of all sessions of the server \
-                                 (sys.dm_os_wait_stats) without benign ones, also of those that are not of this load.";
-                    collected.lost.push(whose.to_owned());
-                }
+            Err(why) => collected.lost.push(format!("The waits of the sessions: {why}.")),
+        }
+        let (Some(before), Some(now)) = (&self.of_server, &after.of_server) else { return };
+        match difference(before, now) {
+            Ok(delta) => {
+                let all = delta.waits.into_iter().map(without_benign);
+                collected.waits = all.filter(|wait| wait.class != WaitClass::Idle).collect();
+                let whose = "What is shown in their place are the waits of all sessions of the server \
+                             (sys.dm_os_wait_stats) without benign ones, also of those that are not of this load.";
+                collected.lost.push(whose.to_owned());
             }
+            Err(why) => collected.lost.push(format!("The waits of the server: {why}.")),
         }
     }
 }
@@ -177,8 +208,12 @@ fn operations(before: &Rows, now: &Rows) -> Vec<Operation> {
 mod tests {
     use super::*;
     use crate::sqlserver::live::reading::tests::rows;
+    use std::time::Duration;
 
     const WAITS: &str = "wait_type | waits | wait_ms | signal_ms\n";
+
+    /// Takes a view away.
+    type Lacks = fn(&mut Reading);
 
     fn reading(at: Instant, seconds: u64, of_sessions: Answer, cpu_ms: &str) -> Reading {
         let files = "kind | reads | read_bytes | read_ms | writes | written_bytes | write_ms\n";
@@ -189,10 +224,10 @@ mod tests {
             in_flight_ns: seconds * 3_000_000_000,
             started: Ok(rows("started\nA")),
             of_sessions,
-            of_server: Ok(rows(&format!(
+            of_server: Some(Ok(rows(&format!(
                 "{WAITS}LAZYWRITER_SLEEP | {seconds} | {0} | 0\nPAGELATCH_UP | {seconds} | {0} | 0",
                 seconds * 250
-            ))),
+            )))),
             used: Ok(rows(&format!(
                 "cpu_ms | page_reads | logical_reads\n{cpu_ms} | 1 | {}",
                 seconds * 8 + 1
@@ -244,6 +279,31 @@ mod tests {
         );
         assert!(collected.lost[2].contains("does not count it"), "{:?}", collected.lost);
         assert_eq!(collected.time.unwrap().cpu_s, 0.0);
+    }
+
+    #[test]
+    fn each_view_that_is_absent_is_told() {
+        let now = Instant::now();
+        let whole = |seconds: u64| {
+            let waits = rows(&format!("{WAITS}WRITELOG | {seconds} | {seconds} | 0"));
+            Reading { of_server: None, ..reading(now, seconds, Ok(waits), "1") }
+        };
+        let views: [(Lacks, &[&str]); 4] = [
+            (|own| own.started = Err("view".into()), &["Whether the server was restarted: view."]),
+            (
+                |own| (own.of_sessions, own.of_server) = (Err("view".into()), Some(Err("other".into()))),
+                &["The waits of the sessions: view.", "The waits of the server: other."],
+            ),
+            (|own| own.used = Err("view".into()), &["The processor time of the sessions: view."]),
+            (|own| own.files = Err("view".into()), &["Reads and writes of the database's files: view."]),
+        ];
+        assert!(whole(0).until(&whole(8), 4).lost.is_empty());
+        for (lacks, told) in views {
+            let [mut before, mut after] = [whole(0), whole(8)];
+            lacks(&mut before);
+            lacks(&mut after);
+            assert_eq!(before.until(&after, 4).lost, told);
+        }
     }
 
     #[test]

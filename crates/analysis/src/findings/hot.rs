@@ -1,0 +1,42 @@
+//! What sessions that waited were sampled to meet at.
+
+use super::{Finding, FindingKind};
+use crate::activity::HotResources;
+use crate::{ConfigurationRow, Summary, wording};
+
+/// A wait below this share of the waits, in percent, is not worth the sentence.
+const PERCENT_MIN: f64 = 5.0;
+
+/// Of each kind of things that sessions met at, the configuration in which the wait is most of all waits.
+pub fn find(summary: &Summary) -> Vec<Finding> {
+    let mut found: Vec<(f64, &ConfigurationRow, &HotResources)> = Vec::new();
+    for own in &summary.configurations {
+        for hot in &own.hot {
+            let row = own.waits.rows.iter().find(|row| row.wait_type == hot.wait_type);
+            let percent = row.map_or(0.0, |row| row.percentage);
+            let is_same = |(_, _, other): &&mut (f64, &ConfigurationRow, &HotResources)| {
+                (&other.wait_type, &other.kind) == (&hot.wait_type, &hot.kind)
+            };
+            match found.iter_mut().find(is_same) {
+                Some(other) if percent > other.0 => *other = (percent, own, hot),
+                None if percent >= PERCENT_MIN => found.push((percent, own, hot)),
+                _ => {}
+            }
+        }
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    found.into_iter().map(|(percent, own, hot)| finding(percent / 100.0, own, hot)).collect()
+}
+
+fn finding(share: f64, own: &ConfigurationRow, hot: &HotResources) -> Finding {
+    let of = if own.label.is_empty() { String::new() } else { format!("With {}, ", own.label) };
+    let text = format!("{of}{}.", hot.finding());
+    let evidence = format!(
+        "{}; {} is {} of the waits of {}",
+        hot.evidence(),
+        hot.wait_type,
+        wording::percent(share),
+        wording::count(own.done, "trial")
+    );
+    Finding::new(FindingKind::Waits, text, evidence)
+}
