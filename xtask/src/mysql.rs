@@ -73,9 +73,12 @@ fn fetch(state: &Path, root: &Path) -> Result<(), String> {
     let mut tries = (0..TRIES).map(|_| apt(&["update", "-qq"]).and_then(|()| apt(&download)));
     tries.by_ref().find(Result::is_ok).unwrap_or_else(|| apt(&download))?;
     let archives = state.join("cache/archives");
-    for entry in fs::read_dir(&archives).map_err(|error| format!("{}: {error}", archives.display()))?.flatten() {
+    for entry in
+        fs::read_dir(&archives).map_err(|error| format!("{}: {error}", archives.display()))?.flatten()
+    {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name.ends_with(".deb") && !NOT_UNPACKED.iter().any(|package| name.starts_with(package)) {
+        let is_package = entry.path().extension().is_some_and(|ending| ending == "deb");
+        if is_package && !NOT_UNPACKED.iter().any(|package| name.starts_with(package)) {
             succeed(Command::new("dpkg-deb").arg("-x").arg(entry.path()).arg(root))?;
         }
     }
@@ -89,9 +92,8 @@ fn mirror() -> Result<String, String> {
         list.args(["indextargets", "--format", "$(REPO_URI)|$(ORIGIN)|$(LABEL)", "Identifier: Packages"]);
         output(&mut list)
     };
-    let of_debian = |listed: &str| {
-        listed.lines().find_map(|line| line.strip_suffix("|Debian|Debian").map(str::to_owned))
-    };
+    let of_debian =
+        |listed: &str| listed.lines().find_map(|line| line.strip_suffix("|Debian|Debian").map(str::to_owned));
     if let Some(mirror) = of_debian(&targets()?) {
         return Ok(mirror);
     }

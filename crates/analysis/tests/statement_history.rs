@@ -37,8 +37,10 @@ fn history<'a>(intervals: impl IntoIterator<Item = Seen<'a>>) -> StatementHistor
     history.with_changes()
 }
 
-/// Statement, interval, plans and verdict of each change.
-fn changes(history: &StatementHistory) -> Vec<(&str, usize, Option<(&str, &str)>, Verdict)> {
+/// Statement, interval, plans and verdict of a change.
+type Told<'a> = (&'a str, usize, Option<(&'a str, &'a str)>, Verdict);
+
+fn changes(history: &StatementHistory) -> Vec<Told<'_>> {
     let plan = |at: usize| history.plans[at].as_str();
     let of = |one: &analysis::statement_history::StatementChange| {
         let text = history.statements[one.statement].text.as_str();

@@ -3,9 +3,9 @@ use crate::{Column, DataType, EngineError, Filter, Operation, Output, Table, Wor
 /// A text as long as its column wants it, for engines that do not pad `char(n)` with blanks themselves; in `room` it is
 /// made.
 pub(crate) fn padded<'a>(text: &'a str, column: &Column, room: &'a mut String) -> &'a str {
-    let DataType::Char(length) = column.data_type else { return text };
     /// Pieces of blanks: one at a time takes longer than all else of loading some texts.
     const BLANKS: &str = "                                ";
+    let DataType::Char(length) = column.data_type else { return text };
     let mut missing = usize::from(length).saturating_sub(text.chars().count());
     if missing == 0 {
         return text;

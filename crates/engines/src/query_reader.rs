@@ -2,7 +2,7 @@
 
 use crate::{ServerError, Stop};
 use plans::Plan;
-use queries::{Advice, Hypothetical, Origin, Snapshot, Statement, StatementPlan};
+use queries::{Advice, Captured, Hypothetical, Origin, Snapshot, Statement, StatementPlan};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,23 @@ pub trait QueryReader {
     /// What the optimizer says of a statement if there were an index that is advised; `None` where it cannot be asked.
     fn hypothetical(&mut self, _snapshot: &Snapshot, _advice: &Advice) -> Option<Hypothetical> {
         None
+    }
+}
+
+/// A server that was captured says what it said then, and what it explained.
+impl QueryReader for Captured {
+    fn snapshot(&mut self) -> Result<Snapshot, ServerError> {
+        Ok(self.last.clone())
+    }
+
+    fn look(&mut self) -> Result<(), ServerError> {
+        Ok(())
+    }
+
+    fn explain(&mut self, _snapshot: &mut Snapshot) {}
+
+    fn hypothetical(&mut self, _snapshot: &Snapshot, advice: &Advice) -> Option<Hypothetical> {
+        Captured::hypothetical(self, advice)
     }
 }
 
@@ -54,12 +71,14 @@ pub(crate) fn explain_each(
     statements: &mut [Statement],
     plans: usize,
     stop: &Stop,
-    mut explain: impl FnMut(&Statement) -> Result<(Origin, Plan), String>,
+    mut explain: impl FnMut(&Statement) -> Result<Vec<(Origin, Plan)>, String>,
 ) {
     let (begun, mut made) = (Instant::now(), 0);
     for statement in statements {
         let found = if !statement.can_be_explained() {
             Err("a command, which has no plan".to_owned())
+        } else if statement.text.chars().count() >= TEXT_MAX {
+            Err(format!("only the first {TEXT_MAX} characters of its text were read"))
         } else if made == plans {
             Err("not asked for: see --plans".to_owned())
         } else if begun.elapsed() > TIME_MAX || stop.is_asked() {
@@ -68,9 +87,11 @@ pub(crate) fn explain_each(
             explain(statement)
         };
         match found {
-            Ok((origin, plan)) => {
+            Ok(found) => {
                 made += 1;
-                statement.plans.push(StatementPlan { origin, runs: 0, plan });
+                let new = |(origin, plan)| StatementPlan { origin, runs: 0, plan, sample: None };
+                // Those that were logged come last.
+                statement.plans.splice(0..0, found.into_iter().map(new));
             }
             Err(why) => statement.not_explained = Some(why),
         }

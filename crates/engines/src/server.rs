@@ -47,7 +47,7 @@ pub trait Server: fmt::Display {
     /// When the server refuses or does not answer in time, or this is not done for the engine.
     fn queries(&self, _limits: QueryLimits, _stop: &Stop) -> Result<Box<dyn QueryReader>, ServerError> {
         Err(ServerError::new(
-            "the statements of this engine's servers are not read; known are those of PostgreSQL and MariaDB",
+            "the statements of this engine's servers are not read; known are those of PostgreSQL, MariaDB and SQL Server",
         ))
     }
     /// Reads rows of a table, so many at most, spread over it.

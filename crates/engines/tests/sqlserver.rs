@@ -295,10 +295,7 @@ fn another_client_reads_our_rows_and_we_read_its() {
     ];
     let names = columns.iter().map(|column| column.name).collect::<Vec<_>>();
     let table = Table { name: "typed", columns, key: &["id"], storage: Storage::default() };
-    let mut texts = Texts::default();
-    for text in ["it's", "", "a b"] {
-        texts.push(text);
-    }
+    let texts: Texts = ["it's", "", "a b"].into_iter().collect();
     let rows = Rows {
         count: 3,
         columns: vec![

@@ -145,7 +145,7 @@ fn comment(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line) if line.len() + word.len() < COLUMNS => *line += &format!(" {word}"),
+            Some(line) if line.len() + word.len() < COLUMNS => line.extend([" ", word]),
             _ => lines.push(format!("# {word}")),
         }
     }

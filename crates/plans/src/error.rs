@@ -26,3 +26,18 @@ pub enum PlanError {
     #[error("the plan has operators nested deeper than {0} levels")]
     TooDeep(usize),
 }
+
+/// Objects in objects that the reader of JSON takes (`serde_json`): an operator of a plan has two, itself and its list.
+const JSON_DEPTH: usize = 128;
+
+impl PlanError {
+    /// Of JSON that cannot be read.
+    pub(crate) fn of_json(format: &'static str, error: &serde_json::Error) -> Self {
+        let cause = error.to_string();
+        if cause.starts_with("recursion limit") {
+            Self::TooDeep(JSON_DEPTH / 2)
+        } else {
+            Self::Damaged { format, cause }
+        }
+    }
+}

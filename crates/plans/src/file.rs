@@ -20,7 +20,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Statement>, PlanError> {
     if text.starts_with('<') {
         return if text.contains("<ShowPlanXML") { showplan::read(text) } else { Err(PlanError::Unknown) };
     }
-    if let Some(statements) = postgres_text::log(text)? {
+    if let Some(statements) = postgres_text::log(text) {
         return Ok(statements);
     }
     let unframed = without_frame(text);
@@ -86,7 +86,7 @@ fn documents(text: &str) -> Result<Vec<Statement>, PlanError> {
             Ok(document) => statements.extend(of_document(&document)?),
             // Behind a document of a client there may be other output.
             Err(_) if !statements.is_empty() => break,
-            Err(error) => return Err(PlanError::Damaged { format: "JSON", cause: error.to_string() }),
+            Err(error) => return Err(PlanError::of_json("JSON", &error)),
         }
     }
     Ok(statements)

@@ -1,9 +1,9 @@
 //! The vocabulary of operators.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What an operator does. Engines have hundreds of names; what a plan's reader asks is one of these.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Reads a whole table.

@@ -2,6 +2,7 @@
 //!
 //! - [`read`]: the statements of a file: SQL Server's ShowPlan XML, PostgreSQL's EXPLAIN as JSON or text and the log of
 //!   its `auto_explain`, EXPLAIN and ANALYZE of MariaDB and MySQL as JSON
+//! - [`of_sqlite`]: the steps that SQLite tells of a statement
 //! - [`Statement`], [`Plan`], [`Operator`]: the model
 //! - [`Kind`]: one vocabulary of operators; the engine's own name is kept beside it
 //! - [`remarks`]: what a plan itself gives reason to look at, with the figures that say so
@@ -18,6 +19,7 @@ mod postgres;
 mod postgres_text;
 mod remarks;
 mod showplan;
+mod sqlite;
 
 pub use error::PlanError;
 pub use file::{FILE_BYTES_MAX, read};
@@ -28,6 +30,7 @@ pub use model::{
     Warning,
 };
 pub use remarks::{Remark, remarks};
+pub use sqlite::{Step, of_sqlite};
 
 /// The words that statements begin with which have plans, in capitals.
 pub const VERBS: [&str; 9] =

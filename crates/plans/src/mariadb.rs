@@ -71,6 +71,7 @@ pub(crate) fn read(document: &Value) -> Result<Statement, PlanError> {
         kind: if changes { "CHANGE" } else { "SELECT" }.into(),
         query_hash: None,
         plan_hash: None,
+        damage: None,
         plan: Some(plan),
     })
 }

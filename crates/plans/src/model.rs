@@ -15,10 +15,13 @@ pub enum Engine {
     /// MariaDB or MySQL.
     #[serde(rename = "mariadb")]
     MariaDb,
+    /// SQLite.
+    #[serde(rename = "sqlite")]
+    Sqlite,
 }
 
 /// A statement and its plan.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Statement {
     /// Whose.
     pub engine: Engine,
@@ -32,10 +35,12 @@ pub struct Statement {
     pub plan_hash: Option<String>,
     /// `None`: the engine made none, or the file does not have it.
     pub plan: Option<Plan>,
+    /// Why its plan could not be read, and where it stands.
+    pub damage: Option<String>,
 }
 
 /// A plan.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// In the engine's own unit.
     pub cost: Option<f64>,
@@ -68,7 +73,7 @@ pub struct Plan {
 }
 
 /// An operator with its inputs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Operator {
     /// What it does.
     pub kind: Kind,
@@ -103,7 +108,7 @@ pub struct Operator {
 }
 
 /// Rows as expected and as counted, over all executions and threads: those of the run where one is recorded.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
     /// By the optimizer.
     pub estimated: Option<f64>,
@@ -112,7 +117,7 @@ pub struct Rows {
 }
 
 /// How an operator gets at a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
     /// All of it.
@@ -126,7 +131,7 @@ pub enum Access {
 }
 
 /// A table, and where one is used the index.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Object {
     /// Empty where the plan does not have it.
     pub database: String,
@@ -139,7 +144,7 @@ pub struct Object {
 }
 
 /// A condition.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Predicate {
     /// Where it is applied.
     pub role: Role,
@@ -148,7 +153,7 @@ pub struct Predicate {
 }
 
 /// Where a condition is applied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// It says where to look in an index.
@@ -160,12 +165,12 @@ pub enum Role {
 }
 
 /// An index that the optimizer would have used.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MissingIndex {
     /// Of which table.
     pub object: Object,
     /// The part of the statement's estimated cost that it would save, as the engine estimates, from 0 to 1.
-    pub impact: f64,
+    pub impact: Option<f64>,
     /// Columns that are compared with `=`.
     pub equality: Vec<String>,
     /// Columns that are compared otherwise.
@@ -175,7 +180,7 @@ pub struct MissingIndex {
 }
 
 /// A parameter.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameter {
     /// Its name.
     pub name: String,
@@ -188,7 +193,7 @@ pub struct Parameter {
 }
 
 /// What a run waited for.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Wait {
     /// The engine's name.
     pub name: String,
@@ -199,7 +204,7 @@ pub struct Wait {
 }
 
 /// What the engine itself warns of.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
     /// The engine's name of it: `SpillToTempDb`.
     pub name: String,
@@ -245,6 +250,29 @@ impl Plan {
     /// Its operators with their depth, from the top.
     pub fn operators(&self) -> Vec<(usize, &Operator)> {
         self.root.as_ref().map_or_else(Vec::new, Operator::tree)
+    }
+
+    /// Visits every text in which constants may stand: values of parameters, conditions, and warnings that quote them.
+    pub fn visit_texts(&mut self, mut visit: impl FnMut(&mut String)) {
+        for parameter in &mut self.parameters {
+            parameter.compiled.iter_mut().chain(&mut parameter.run).for_each(&mut visit);
+        }
+        // The figures of a spill are no constants of the statement.
+        let quotes = |warning: &&mut Warning| warning.name == "PlanAffectingConvert";
+        self.warnings.iter_mut().filter(quotes).for_each(|warning| visit(&mut warning.detail));
+        self.visit_operators(|operator| {
+            operator.predicates.iter_mut().for_each(|predicate| visit(&mut predicate.text));
+            operator.warnings.iter_mut().filter(quotes).for_each(|warning| visit(&mut warning.detail));
+        });
+    }
+
+    /// Visits every operator.
+    pub fn visit_operators(&mut self, mut visit: impl FnMut(&mut Operator)) {
+        let mut next: Vec<&mut Operator> = self.root.iter_mut().collect();
+        while let Some(operator) = next.pop() {
+            visit(operator);
+            next.extend(&mut operator.inputs);
+        }
     }
 }
 

@@ -19,6 +19,7 @@ pub(crate) fn read(document: &Value) -> Result<Statement, PlanError> {
         kind: if text("query_type") == "select" { "SELECT" } else { "CHANGE" }.into(),
         query_hash: None,
         plan_hash: None,
+        damage: None,
         plan: root.map(|root| Plan {
             cost: root.tree().iter().find_map(|(_, operator)| operator.cost),
             elapsed_ms: root.elapsed_ms,

@@ -1,7 +1,9 @@
 //! EXPLAIN (FORMAT JSON) of PostgreSQL (<https://www.postgresql.org/docs/current/sql-explain.html>).
 
 use crate::file::DEPTH_MAX;
-use crate::model::{Access, Engine, Object, Operator, Plan, Predicate, Role, Rows, Statement, Warning};
+use crate::model::{
+    Access, Engine, Object, Operator, Parameter, Plan, Predicate, Role, Rows, Statement, Warning,
+};
 use crate::{Kind, PlanError};
 use serde_json::Value;
 
@@ -31,16 +33,51 @@ pub(crate) fn read(document: &Value) -> Result<Statement, PlanError> {
         kind: kind_of(&root).into(),
         query_hash: document["Query Identifier"].as_i64().map(|id| id.to_string()),
         plan_hash: None,
+        damage: None,
         plan: Some(Plan {
             cost: root.cost,
             elapsed_ms: document["Execution Time"].as_f64().or(root.elapsed_ms),
             planning_ms: document["Planning Time"].as_f64(),
             degree: Some(degree(&root)),
+            parameters: document["Query Parameters"].as_str().map(parameters).unwrap_or_default(),
             warnings: jit.map(|ms| compiled(&format!("{ms} ms"))).into_iter().collect(),
             root: Some(root),
             ..Plan::default()
         }),
     })
+}
+
+/// The values of `$1 = '5', $2 = NULL`, as the server writes them: a quote in a value is doubled. Values that it has cut off
+/// (`auto_explain.log_parameter_max_length`) are none.
+pub(crate) fn parameters(text: &str) -> Vec<Parameter> {
+    let mut all = Vec::new();
+    let mut rest = text.trim();
+    while let Some((name, after)) = rest.split_once(" = ") {
+        let end = value_end(after);
+        let value = &after[..end];
+        let is_cut = value.ends_with("...'") || value.ends_with("...");
+        all.push(Parameter {
+            name: name.trim_start_matches([',', ' ']).into(),
+            run: (!is_cut).then(|| value.into()),
+            ..Parameter::default()
+        });
+        rest = &after[end..];
+    }
+    all
+}
+
+/// Where a value ends: at the next comma, or behind its quotes.
+fn value_end(text: &str) -> usize {
+    let Some(quoted) = text.strip_prefix('\'') else { return text.find(", ").unwrap_or(text.len()) };
+    let mut from = 0;
+    while let Some(at) = quoted[from..].find('\'') {
+        let end = from + at + 1;
+        if !quoted[end..].starts_with('\'') {
+            return end + 1;
+        }
+        from = end + 1;
+    }
+    text.len()
 }
 
 /// Just-in-time compilation, which a short statement does not earn back.

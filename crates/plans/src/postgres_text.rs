@@ -2,8 +2,10 @@
 
 use crate::PlanError;
 use crate::file::{DEPTH_MAX, of_document};
-use crate::model::{Engine, Operator, Plan, Predicate, Statement};
-use crate::postgres::{DROPPED, PREDICATES, Run, compiled, degree, finish, kind_of, object, spill};
+use crate::model::{Engine, Operator, Parameter, Plan, Predicate, Statement};
+use crate::postgres::{
+    DROPPED, PREDICATES, Run, compiled, degree, finish, kind_of, object, parameters, spill,
+};
 
 /// A node and its lines.
 struct Node<'a> {
@@ -12,43 +14,84 @@ struct Node<'a> {
     lines: Vec<&'a str>,
 }
 
-/// The plans in a log of the server whose lines `auto_explain` has written; `None` where there are none.
-pub(crate) fn log(text: &str) -> Result<Option<Vec<Statement>>, PlanError> {
-    let mut statements = Vec::new();
-    let mut lines = text.lines().peekable();
+/// The plans in a log of the server whose lines `auto_explain` has written; `None` where there are none. One that is damaged or
+/// cut off does not keep the others from being read. Before PostgreSQL 16 `auto_explain` does not write values: they are those of
+/// the line that tells the statement's duration, which comes before the plan or follows it.
+pub(crate) fn log(text: &str) -> Option<Vec<Statement>> {
+    let mut statements: Vec<Statement> = Vec::new();
+    let mut lines = (1..).zip(text.lines()).peekable();
     let mut found = false;
-    while let Some(line) = lines.next() {
-        let Some((_, duration)) = line.split_once("duration: ") else { continue };
-        let Some((ms, _)) = duration.split_once(" ms  plan:") else { continue };
-        found = true;
+    let (mut executed, mut values) = (String::new(), Vec::new());
+    while let Some((number, line)) = lines.next() {
         let mut body = String::new();
         // Lines that belong to a message begin with a tab.
-        while let Some(more) = lines.next_if(|line| line.starts_with('\t')) {
+        while let Some((_, more)) = lines.next_if(|(_, line)| line.starts_with('\t')) {
             body.push_str(&more[1..]);
             body.push('\n');
         }
-        let mut read = if body.trim_start().starts_with('{') {
-            let document = serde_json::from_str(&body).map_err(|error| PlanError::Damaged {
-                format: "plan in the log",
-                cause: error.to_string(),
-            })?;
-            of_document(&document)?
-        } else {
-            vec![self::read(&body)?]
-        };
-        for plan in read.iter_mut().filter_map(|statement| statement.plan.as_mut()) {
-            plan.elapsed_ms = ms.parse().ok().or(plan.elapsed_ms);
+        let detail = line.split_once("DETAIL:  ").and_then(|(_, detail)| detail.split_once("arameters: "));
+        if let Some((_, text)) = detail.filter(|_| !executed.is_empty()) {
+            values = parameters(&format!("{text}\n{body}"));
+            add_values(statements.last_mut(), &executed, &values);
         }
-        statements.append(&mut read);
+        let Some((ms, rest)) = line.split_once("duration: ").and_then(|(_, rest)| rest.split_once(" ms  "))
+        else {
+            continue;
+        };
+        if rest.starts_with("plan:") {
+            found = true;
+            let statement = of_message(&body).unwrap_or_else(|error| damaged(&body, number, &error));
+            statements.push(statement);
+            if let Some(plan) = statements.last_mut().and_then(|one| one.plan.as_mut()) {
+                plan.elapsed_ms = ms.parse().ok().or(plan.elapsed_ms);
+            }
+            add_values(statements.last_mut(), &executed, &values);
+        } else if let Some((_, text)) = rest.strip_prefix("execute ").and_then(|rest| rest.split_once(": ")) {
+            executed.clear();
+            executed.push_str(format!("{text}\n{body}").trim());
+            values.clear();
+        }
     }
-    Ok(found.then_some(statements))
+    found.then_some(statements)
+}
+
+fn add_values(statement: Option<&mut Statement>, executed: &str, values: &[Parameter]) {
+    let same = statement.filter(|one| one.text.trim() == executed);
+    if let Some(plan) = same.and_then(|one| one.plan.as_mut()).filter(|plan| plan.parameters.is_empty()) {
+        plan.parameters = values.to_vec();
+    }
+}
+
+fn of_message(body: &str) -> Result<Statement, PlanError> {
+    if !body.trim_start().starts_with('{') {
+        return self::read(body);
+    }
+    let damaged = |error| PlanError::of_json("plan in the log", &error);
+    let document = serde_json::from_str(body).map_err(damaged)?;
+    of_document(&document)?.pop().ok_or(PlanError::Unknown)
+}
+
+/// A plan that cannot be read, with the text of the statement where that is whole.
+fn damaged(body: &str, number: usize, error: &PlanError) -> Statement {
+    let line = body.lines().find_map(|line| line.trim().strip_prefix("\"Query Text\": "));
+    let text = line.and_then(|text| serde_json::from_str(text.trim_end_matches(',')).ok());
+    Statement {
+        engine: Engine::Postgres,
+        text: text.unwrap_or_default(),
+        kind: String::new(),
+        query_hash: None,
+        plan_hash: None,
+        plan: None,
+        damage: Some(format!("line {number}: {error}")),
+    }
 }
 
 /// One plan, behind `Query Text:` where `auto_explain` wrote it.
 pub(crate) fn read(text: &str) -> Result<Statement, PlanError> {
     let (query, body) = split_query(text);
+    let (query, values) = query.split_once("\nQuery Parameters: ").unwrap_or((query, ""));
     let mut nodes: Vec<Node> = Vec::new();
-    let mut plan = Plan::default();
+    let mut plan = Plan { parameters: parameters(values), ..Plan::default() };
     let mut is_summary = false;
     for line in body.lines().filter(|line| !line.trim().is_empty()) {
         let trimmed = line.trim_start();
@@ -82,6 +125,7 @@ pub(crate) fn read(text: &str) -> Result<Statement, PlanError> {
         kind,
         query_hash: None,
         plan_hash: None,
+        damage: None,
         plan: Some(plan),
     })
 }

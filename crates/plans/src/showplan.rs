@@ -33,6 +33,7 @@ fn read_statement(node: Node, statements: &mut Vec<Statement>) -> Result<(), Pla
         engine: Engine::SqlServer,
         text: text("StatementText").unwrap_or_default(),
         kind,
+        damage: None,
         query_hash: text("QueryHash"),
         plan_hash: text("QueryPlanHash"),
         plan,
@@ -236,7 +237,7 @@ fn missing_indexes(plan: Node) -> Vec<MissingIndex> {
             };
             all.push(MissingIndex {
                 object: object(index),
-                impact: number(group, "Impact").unwrap_or(0.0) / 100.0,
+                impact: number(group, "Impact").map(|percent| percent / 100.0),
                 equality: columns("EQUALITY"),
                 inequality: columns("INEQUALITY"),
                 included: columns("INCLUDE"),

@@ -175,7 +175,7 @@ fn what_there_is_to_look_at_is_said_with_its_figures_and_what_is_unknown_by_name
     let missing = &plan.missing_indexes[0];
     assert_eq!(
         (missing.impact, missing.equality.as_slice(), missing.included.as_slice()),
-        (0.875, ["a".to_owned()].as_slice(), ["b".to_owned()].as_slice())
+        (Some(0.875), ["a".to_owned()].as_slice(), ["b".to_owned()].as_slice())
     );
 
     let uses: Vec<(String, Access)> =

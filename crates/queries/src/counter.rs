@@ -66,6 +66,12 @@ pub enum Counter {
     TempDiskTables,
     /// Passes over temporary files of sorts.
     SortMergePasses,
+    /// Sorts.
+    Sorts,
+    /// Rows that were put into indexes which the engine built for a run alone.
+    AutomaticIndexRows,
+    /// Steps of the engine's virtual machine.
+    MachineSteps,
     /// Runs that failed.
     Errors,
 }
@@ -85,7 +91,7 @@ pub enum Unit {
 
 impl Counter {
     /// All of them, in the order in which they are shown, with the names that people read.
-    pub const ALL: [(Self, &'static str, Unit); 31] = [
+    pub const ALL: [(Self, &'static str, Unit); 34] = [
         (Self::Calls, "calls", Unit::Number),
         (Self::TimeNs, "time", Unit::Nanoseconds),
         (Self::CpuNs, "processor time", Unit::Nanoseconds),
@@ -116,6 +122,9 @@ impl Counter {
         (Self::TempTables, "temporary tables", Unit::Number),
         (Self::TempDiskTables, "temporary tables on disk", Unit::Number),
         (Self::SortMergePasses, "sort merge passes", Unit::Number),
+        (Self::Sorts, "sorts", Unit::Number),
+        (Self::AutomaticIndexRows, "rows of automatic indexes", Unit::Number),
+        (Self::MachineSteps, "machine steps", Unit::Number),
         (Self::Errors, "errors", Unit::Number),
     ];
 }

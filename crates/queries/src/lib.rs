@@ -4,9 +4,11 @@
 //! - [`Statement`], [`Table`], [`Index`]: the model, with one vocabulary of [`Counter`]s for all engines
 //! - [`record`]: an interval as it is recorded; [`joined`]: recorded ones put together
 //! - [`attach_logged`]: plans of a log, to the statements that they are of
+//! - [`Captured`]: the same in a file
 //! - [`examine`]: which statements use which index, and [`Advice`]
 
 mod advice;
+mod captured;
 mod counter;
 mod cross;
 mod interval;
@@ -17,14 +19,15 @@ mod statement;
 mod text;
 
 pub use advice::{Advice, AdviceKind, Certainty, Hypothetical};
+pub use captured::{Captured, Thought};
 pub use counter::{Counter, Unit};
 pub use cross::{IndexUse, TableScan, index_uses, statements_of, table_scans};
 pub use interval::between;
-pub use logged::attach_logged;
+pub use logged::{attach_logged, with_values};
 pub use model::{Column, ForeignKey, Index, Key, Snapshot, Span, Table};
 pub use record::{joined, record};
 pub use statement::{Origin, Spread, Statement, StatementPlan};
-pub use text::fingerprint;
+pub use text::{aliases, condition, fingerprint, quotes, skeleton};
 
 use observations::number::short_percent;
 use serde::Serialize;

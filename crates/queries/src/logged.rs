@@ -1,22 +1,57 @@
 //! Plans of the server's log, to the statements that they are of.
 
 use crate::{Origin, Snapshot, StatementPlan, fingerprint};
+use observations::number::plural;
 use std::collections::HashMap;
 
 /// Plans of one statement that are kept: those that took longest.
 const PLANS_MAX: usize = 5;
 
+/// Plans that could not be read of which it is said why.
+const DAMAGED_MAX: usize = 5;
+
+/// The text of a logged statement with the values that it ran with in place of `$1`; `None` where one is not known.
+pub fn with_values(statement: &plans::Statement) -> Option<String> {
+    let parameters = statement.plan.as_ref().map_or(&[][..], |plan| &plan.parameters);
+    let (mut out, mut rest) = (String::new(), statement.text.as_str());
+    while let Some(c) = rest.chars().next() {
+        let digits = if c == '$' { rest[1..].bytes().take_while(u8::is_ascii_digit).count() } else { 0 };
+        let length = match c {
+            '\'' | '"' => rest[1..].find(c).map_or(rest.len(), |at| at + 2),
+            _ if digits > 0 => {
+                let value = parameters.iter().find(|one| one.name == rest[..=digits])?;
+                out.push_str(value.run.as_deref()?);
+                rest = &rest[1 + digits..];
+                continue;
+            }
+            c => c.len_utf8(),
+        };
+        out.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    (!out.trim().is_empty()).then_some(out)
+}
+
 /// Adds what a log has of plans to the statements that they are of, by the server's number or by the text; of one shape the
-/// run that took longest. Returns how many plans belong to none.
-pub fn attach_logged(snapshot: &mut Snapshot, logged: Vec<plans::Statement>) -> usize {
+/// run that took longest.
+/// Notes say what is of none of them, or could not be read.
+pub fn attach_logged(snapshot: &mut Snapshot, logged: Vec<plans::Statement>) {
     let mut by_digest: HashMap<String, Vec<usize>> = HashMap::new();
     let mut by_text: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, one) in snapshot.statements.iter().enumerate() {
         by_digest.entry(one.digest.clone()).or_default().push(at);
         by_text.entry(fingerprint(&one.text, snapshot.engine)).or_default().push(at);
     }
-    let mut unknown = 0;
-    for one in logged {
+    let (mut unknown, mut damaged) = (0, 0);
+    for mut one in logged {
+        if let Some(damage) = one.damage.take() {
+            damaged += 1;
+            if damaged <= DAMAGED_MAX {
+                snapshot.notes.push(format!("A plan of the log could not be read: {damage}."));
+            }
+            continue;
+        }
+        let sample = with_values(&one);
         let by_hash = one.query_hash.as_ref().and_then(|hash| by_digest.get(hash));
         let found = by_hash.or_else(|| by_text.get(&fingerprint(&one.text, snapshot.engine)));
         let (Some(found), Some(plan)) = (found, one.plan) else {
@@ -26,11 +61,17 @@ pub fn attach_logged(snapshot: &mut Snapshot, logged: Vec<plans::Statement>) -> 
         for at in found {
             add(
                 &mut snapshot.statements[*at].plans,
-                StatementPlan { origin: Origin::Logged, runs: 1, plan: plan.clone() },
+                StatementPlan { origin: Origin::Logged, runs: 1, plan: plan.clone(), sample: sample.clone() },
             );
         }
     }
-    unknown
+    if damaged > DAMAGED_MAX {
+        let more = plural(damaged - DAMAGED_MAX, "more plan");
+        snapshot.notes.push(format!("{more} of the log could not be read."));
+    }
+    if unknown > 0 {
+        snapshot.notes.push(format!("{} of the log: of none of these statements.", plural(unknown, "plan")));
+    }
 }
 
 fn add(known: &mut Vec<StatementPlan>, new: StatementPlan) {
@@ -52,5 +93,39 @@ fn add(known: &mut Vec<StatementPlan>, new: StatementPlan) {
         if let Some(quickest) = logged.min_by(|a, b| ms(a).total_cmp(&ms(b))) {
             known.remove(quickest);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_values;
+    use plans::read;
+
+    #[test]
+    fn values_of_a_run_stand_in_its_text() {
+        let log = |parameters: &str| {
+            format!(
+                "x LOG:  duration: 1.5 ms  plan:\n\tQuery Text: SELECT größe, '$1', \"$2\" FROM t\n\tWHERE a = $1 AND b = $2::text || $10\n\
+                 {parameters}\tSeq Scan on t  (cost=0.00..1.00 rows=1 width=4)\n"
+            )
+        };
+        let of = |parameters: &str| with_values(&read(log(parameters).as_bytes()).unwrap()[0]);
+        assert_eq!(
+            of("\tQuery Parameters: $1 = '5', $2 = 'it''s, $1 = ', $10 = NULL\n").as_deref(),
+            Some("SELECT größe, '$1', \"$2\" FROM t\nWHERE a = '5' AND b = 'it''s, $1 = '::text || NULL")
+        );
+        assert_eq!(of("\tQuery Parameters: $1 = '5', $2 = 'long...', $10 = NULL\n"), None, "cut off");
+        assert_eq!(of(""), None);
+        let later = format!(
+            "{}x LOG:  duration: 1.6 ms  execute s1: SELECT größe, '$1', \"$2\" FROM t\n\tWHERE a = $1 AND b = $2::text || $10\n\
+             x DETAIL:  parameters: $1 = '7', $2 = 'x', $10 = '1'\n",
+            log("")
+        );
+        let found = read(later.as_bytes()).unwrap();
+        assert_eq!(found.len(), 1);
+        assert!(
+            with_values(&found[0]).unwrap().ends_with("WHERE a = '7' AND b = 'x'::text || '1'"),
+            "{found:?}"
+        );
     }
 }

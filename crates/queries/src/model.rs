@@ -3,11 +3,11 @@
 use crate::Statement;
 use observations::Unread;
 use plans::Engine;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a server says at one time of its statements, tables and indexes; or of an interval, once [`between`](crate::between)
 /// has taken the difference of two.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Snapshot {
     /// Whose.
     pub engine: Engine,
@@ -30,7 +30,7 @@ pub struct Snapshot {
 }
 
 /// The time that counters tell of, ms since 1970 UTC.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// When they began; `None`: the server does not say.
     pub from_ms: Option<i64>,
@@ -41,7 +41,7 @@ pub struct Span {
 }
 
 /// A table. Its counters and those of its indexes are always those since the server began to count them.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// Where it is.
     pub database: String,
@@ -84,7 +84,7 @@ pub struct Table {
 }
 
 /// What the optimizer knows of a column.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Column {
     /// Its name, quoted where that is needed.
     pub name: String,
@@ -97,7 +97,7 @@ pub struct Column {
 }
 
 /// A foreign key of a table.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForeignKey {
     /// Its name.
     pub name: String,
@@ -106,7 +106,7 @@ pub struct ForeignKey {
 }
 
 /// An index.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Index {
     /// Its name.
     pub name: String,
@@ -148,7 +148,7 @@ pub struct Index {
 }
 
 /// A column or expression of an index.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
     /// As it is written in a statement.
     pub column: String,

@@ -3,11 +3,11 @@
 use crate::Counter;
 use observations::statement::{first_word, number};
 use plans::{Operator, Plan};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A statement without its constants, as the server tells statements apart.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Statement {
     /// The server's number of it.
     pub digest: String,
@@ -32,7 +32,7 @@ pub struct Statement {
 }
 
 /// How the times of a statement's runs differ, ms.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// The shortest; of an interval not known.
     pub min_ms: Option<f64>,
@@ -43,7 +43,7 @@ pub struct Spread {
 }
 
 /// A plan of a statement.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StatementPlan {
     /// How we came by it.
     pub origin: Origin,
@@ -51,16 +51,21 @@ pub struct StatementPlan {
     pub runs: u64,
     /// The plan.
     pub plan: Plan,
+    /// Of a run that was logged: the statement with its values. It is shown and written nowhere.
+    #[serde(skip)]
+    pub sample: Option<String>,
 }
 
 /// How we came by a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// Made anew now, for any values.
     Generic,
     /// Made anew now, for values that it was seen to run with.
     Sample,
+    /// Kept by the server since it was compiled: the plan that runs use.
+    Kept,
     /// Recorded in the server's log when it ran.
     Logged,
 }
@@ -71,6 +76,7 @@ impl Origin {
         match self {
             Self::Generic => "made anew now, for any values",
             Self::Sample => "made anew now, for values that were seen",
+            Self::Kept => "kept by the server",
             Self::Logged => "logged when it ran",
         }
     }

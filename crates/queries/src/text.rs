@@ -2,16 +2,124 @@
 
 use observations::statement::{Quotes, shown};
 use plans::Engine;
+use std::collections::HashMap;
+
+/// Words of SQL that tell what kind of statement it is; all others may be names.
+const WORDS: [&str; 42] = [
+    "all", "and", "any", "as", "avg", "between", "by", "case", "count", "delete", "distinct", "exists",
+    "for", "from", "group", "having", "in", "inner", "insert", "into", "is", "join", "left", "like", "limit",
+    "max", "merge", "min", "not", "null", "on", "or", "order", "replace", "select", "set", "sum", "union",
+    "update", "values", "where", "with",
+];
+
+/// Words that may follow a table that has no other name.
+const AFTER_TABLES: [&str; 23] = [
+    "where",
+    "on",
+    "join",
+    "left",
+    "right",
+    "full",
+    "inner",
+    "cross",
+    "natural",
+    "order",
+    "group",
+    "limit",
+    "set",
+    "using",
+    "union",
+    "except",
+    "intersect",
+    "having",
+    "indexed",
+    "not",
+    "values",
+    "default",
+    "returning",
+];
+
+/// How an engine's SQL is written.
+pub fn quotes(engine: Engine) -> Quotes {
+    match engine {
+        Engine::Postgres => Quotes::Postgres,
+        Engine::MariaDb => Quotes::MariaDb,
+        // SQLite takes names in brackets, too (<https://www.sqlite.org/lang_keywords.html>).
+        Engine::SqlServer | Engine::Sqlite => Quotes::TransactSql,
+    }
+}
+
+/// A text without constants as names and words, and other signs one by one.
+fn parts(text: &str, engine: Engine) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let length = match first {
+            '"' | '`' => rest[1..].find(first).map_or(rest.len(), |at| at + 2),
+            '[' if quotes(engine) == Quotes::TransactSql => rest.find(']').map_or(rest.len(), |at| at + 1),
+            '$' => 1 + rest[1..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - 1),
+            c if is_word(c) => rest.find(|c| !is_word(c) && !"$@#".contains(c)).unwrap_or(rest.len()),
+            c => c.len_utf8(),
+        };
+        let (part, after) = rest.split_at(length);
+        rest = after;
+        Some(part)
+    })
+}
+
+fn is_name(part: &str) -> bool {
+    part.starts_with(|c: char| is_word(c) || c == '`') || (part.len() > 1 && part.starts_with('['))
+}
+
+/// What is left of a text without its constants and names: `SELECT _ FROM _ WHERE _ = $1`. It tells no more than what kind of
+/// statement it is.
+pub fn skeleton(text: &str, engine: Engine) -> String {
+    let text = shown(text, quotes(engine), false);
+    let mut out = String::new();
+    for part in parts(&text, engine) {
+        // What a statement begins with is a word of SQL.
+        let is_first = out.trim_matches([' ', '(']).is_empty();
+        let is_kept = !is_name(part) || is_first || WORDS.contains(&part.to_lowercase().as_str());
+        out.push_str(if is_kept { part } else { "_" });
+    }
+    out
+}
+
+/// What tables are called in a statement: the table by its other name, in lower case.
+pub fn aliases(text: &str, engine: Engine) -> HashMap<String, String> {
+    let text = shown(text, quotes(engine), false);
+    let parts: Vec<&str> = parts(&text, engine).filter(|part| *part != " ").collect();
+    let plain = |part: &str| part.trim_matches(['"', '`', '[', ']']).to_owned();
+    let is = |at: usize, words: &[&str]| {
+        parts.get(at).is_some_and(|part| words.iter().any(|word| part.eq_ignore_ascii_case(word)))
+    };
+    let mut found = HashMap::new();
+    let mut lists_tables = false;
+    for at in 0..parts.len() {
+        let begins = is(at, &["from", "join", "update", "into"]);
+        let ends = ["where", "set", "select", "(", ")", "values", "group", "order"];
+        lists_tables = begins || (lists_tables && !is(at, &ends));
+        if !(begins || lists_tables && is(at, &[","])) || !parts.get(at + 1).is_some_and(|part| is_name(part))
+        {
+            continue;
+        }
+        let mut name = at + 1;
+        while is(name + 1, &["."]) {
+            name += 2;
+        }
+        let alias = if is(name + 1, &["as"]) { name + 2 } else { name + 1 };
+        let known = parts.get(alias).filter(|part| is_name(part) && !is(alias, &AFTER_TABLES));
+        if let (Some(table), Some(known)) = (parts.get(name), known) {
+            found.entry(plain(known).to_lowercase()).or_insert_with(|| plain(table));
+        }
+    }
+    found
+}
 
 /// What texts of one statement have in common, whoever wrote them: the server's text without constants (`$1`, `?`, `...`)
 /// and the text that a client sent come to the same. Lists of constants are one constant, however long.
 pub fn fingerprint(text: &str, engine: Engine) -> String {
-    let quotes = match engine {
-        Engine::Postgres => Quotes::Postgres,
-        Engine::MariaDb => Quotes::MariaDb,
-        Engine::SqlServer => Quotes::TransactSql,
-    };
-    let text = shown(text, quotes, false).replace("...", "?").replace('`', "");
+    let text = shown(text, quotes(engine), false).replace("...", "?").replace('`', "");
     let mut out = String::with_capacity(text.len());
     let mut rest = text.trim_end_matches([';', ' ']).chars().peekable();
     while let Some(c) = rest.next() {
@@ -31,6 +139,27 @@ pub fn fingerprint(text: &str, engine: Engine) -> String {
         }
     }
     out
+}
+
+/// The condition of a statement without its constants, with spaces around its comparisons; of a statement with several, none.
+pub fn condition(text: &str, engine: Engine) -> Option<String> {
+    let text = shown(text, quotes(engine), false);
+    let lower = text.to_ascii_lowercase();
+    let mut parts = lower.match_indices(" where ");
+    let ((at, _), None) = (parts.next()?, parts.next()) else { return None };
+    let begin = at + " where ".len();
+    let ends = [" group by ", " order by ", " limit ", " having ", " returning "];
+    let end =
+        ends.iter().filter_map(|word| lower[begin..].find(word)).min().map_or(text.len(), |at| begin + at);
+    let mut spaced = String::new();
+    let is_sign = |c: char| "<>=!".contains(c);
+    for c in text[begin..end].trim_end_matches(';').chars() {
+        if spaced.chars().last().is_some_and(|last| last != ' ' && c != ' ' && is_sign(last) != is_sign(c)) {
+            spaced.push(' ');
+        }
+        spaced.push(c);
+    }
+    Some(spaced.replace(" == ", " = "))
 }
 
 fn is_word(c: char) -> bool {
@@ -54,8 +183,54 @@ fn push_constant(out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::fingerprint;
+    use super::{aliases, condition, fingerprint, skeleton};
     use plans::Engine;
+
+    #[test]
+    fn tables_are_known_by_their_other_names() {
+        let text = "SELECT o.id, (SELECT max(i.x) FROM items AS i WHERE i.o = o.id) FROM \"Orders\" o JOIN main.customers c ON c.id = o.c, \
+                    plain, `t 1` u WHERE o.id = 5 ORDER BY o.id";
+        let found = aliases(text, Engine::Sqlite);
+        let expected = [("i", "items"), ("o", "Orders"), ("c", "customers"), ("u", "t 1")];
+        assert_eq!(found, expected.map(|(alias, table)| (alias.to_owned(), table.to_owned())).into());
+        assert!(aliases("DELETE FROM t WHERE a = 1", Engine::Sqlite).is_empty());
+        assert_eq!(aliases("update t x set a = 1", Engine::MariaDb).get("x").map(String::as_str), Some("t"));
+    }
+
+    #[test]
+    fn a_condition_is_what_follows_where() {
+        let of = |text| condition(text, Engine::Sqlite);
+        assert_eq!(
+            of("select * from t where a=5 AND b>='x' order by c").as_deref(),
+            Some("a = ? AND b >= ?")
+        );
+        assert_eq!(of("DELETE FROM t WHERE a == 1;").as_deref(), Some("a = ?"));
+        assert_eq!(of("SELECT 1"), None);
+        assert_eq!(of("SELECT 1 FROM t WHERE a IN (SELECT b FROM u WHERE c = 1)"), None);
+    }
+
+    #[test]
+    fn what_is_left_without_names_tells_what_kind_of_statement_it_is() {
+        for (engine, text, expected) in [
+            (
+                Engine::Postgres,
+                "SELECT a.x, count(*) FROM \"My \"\"T\" a WHERE x = $1",
+                "SELECT _._, count(*) FROM __ _ WHERE _ = $1",
+            ),
+            (Engine::Postgres, "ALTER ROLE joe PASSWORD 'S3c'", "ALTER _ _ _ ?"),
+            (Engine::Postgres, "(select 1 from größe limit $2)", "(select ? from _ limit $2)"),
+            (
+                Engine::MariaDb,
+                "SELECT `a` , b FROM `t 1` WHERE `id` IN (...)",
+                "SELECT _ , _ FROM _ WHERE _ IN (...)",
+            ),
+            (Engine::SqlServer, "SELECT [a b] FROM #t WHERE x=@1", "SELECT _ FROM #_ WHERE _=@_"),
+            (Engine::Postgres, "SELECT \"cut off", "SELECT _"),
+            (Engine::Postgres, "", ""),
+        ] {
+            assert_eq!(skeleton(text, engine), expected, "{text}");
+        }
+    }
 
     #[test]
     fn texts_of_one_statement_are_the_same_whoever_wrote_them() {

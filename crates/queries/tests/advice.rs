@@ -175,7 +175,7 @@ fn plan(name: &str, access: Access) -> StatementPlan {
     let object = Object { table: "t".into(), index: Some(name.into()), ..Object::default() };
     let root = Operator { objects: vec![object], access: Some(access), ..Operator::default() };
     let plan = Plan { root: Some(root), ..Plan::default() };
-    StatementPlan { origin: Origin::Logged, runs: 1, plan }
+    StatementPlan { origin: Origin::Logged, runs: 1, sample: None, plan }
 }
 
 #[test]

@@ -11,7 +11,8 @@ use analysis::runs::{Gate, History, RunsCompared};
 use analysis::survey::Merged;
 use analysis::{ActivityComparison, ActivitySummary, HeadToHead, ProfileComparison, ProfileSummary, Summary};
 use observations::{ActivityRecord, Advice, Profile, Recording, Survey, VolumeFacts};
-use serde::Serialize;
+use queries::Captured;
+use serde::{Deserialize, Serialize};
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Result, Value, json};
 use std::io::{self, Write};
@@ -170,18 +171,27 @@ pub fn survey(survey: &Survey, advice: &[Advice]) -> Result<Value> {
     object(SURVEY, survey, json!({ "advice": advice }))
 }
 
-/// What a server is, and what it was seen to do: an inventory with `observation`.
-pub fn capture(survey: &Survey, advice: &[Advice], observed: &ActivityRecord) -> Result<Value> {
-    object(CAPTURE, survey, json!({ "advice": advice, "observation": observed }))
+/// What a server was seen to do, and what it counts of its statements and indexes.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Capture {
+    /// What its sessions waited for.
+    pub observation: ActivityRecord,
+    /// `None`: it could not be read, or an older version has written the file.
+    pub queries: Option<Captured>,
 }
 
-/// Reads the observation in what [`capture`] wrote.
-pub fn read_capture(text: &str) -> std::result::Result<ActivityRecord, SurveyFileError> {
-    let mut object = read_object(text, &[CAPTURE])?;
-    let observed = object.remove("observation").unwrap_or_default();
-    let record: ActivityRecord = serde_json::from_value(observed)?;
-    if record.activity.is_consistent() {
-        Ok(record)
+/// What a server is, with the fields of [`Capture`].
+pub fn capture(survey: &Survey, advice: &[Advice], captured: &Capture) -> Result<Value> {
+    let mut value = object(CAPTURE, survey, serde_json::to_value(captured)?)?;
+    value["advice"] = json!(advice);
+    Ok(value)
+}
+
+/// Reads what [`capture`] wrote, but for the inventory.
+pub fn read_capture(text: &str) -> std::result::Result<Capture, SurveyFileError> {
+    let captured: Capture = serde_json::from_value(read_object(text, &[CAPTURE])?.into())?;
+    if captured.observation.activity.is_consistent() {
+        Ok(captured)
     } else {
         Err(SurveyFileError::Other("a file whose counts cannot be summed".into()))
     }

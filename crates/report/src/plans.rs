@@ -210,7 +210,7 @@ fn missing(all: &[(usize, &PlanOf)]) -> Section {
     columns.name("table", |(_, index)| index.object.label());
     columns.name("key columns", |(_, index)| joined(index.equality.iter().chain(&index.inequality), ", "));
     columns.name("included", |(_, index)| joined(&index.included, ", ")).optional = 1;
-    columns.right("saves of the cost", |(_, index)| Cell::percent(index.impact, 0));
+    columns.right("saves of the cost", |(_, index)| index.impact.map(|impact| Cell::percent(impact, 0)));
     columns.right("statement", |(at, _)| Cell::count(*at as u64));
     section.table(columns);
     section.note(

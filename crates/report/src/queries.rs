@@ -8,6 +8,7 @@ use crate::model::{Block, Cell, Columns, Document, Medium, Section, Tone};
 use crate::plans::tree;
 use crate::text::{joined, utc};
 use crate::{number, text};
+use plans::Engine;
 use queries::{Advice, Counter, Index, Queries, Statement, StatementPlan, Table, statements_of};
 use std::collections::BTreeSet;
 
@@ -41,6 +42,9 @@ fn overview(all: &Queries) -> Section {
     let length = span.from_ms.map(|from| duration(span.to_ms.saturating_sub(from) as f64 / 1e3));
     section.line(match (span.is_interval, span.from_ms) {
         (true, _) => format!("Statements in {} up to {}.", length.unwrap_or_default(), utc(span.to_ms)),
+        _ if snapshot.engine == Engine::Sqlite => {
+            format!("Statements that were given; those that only read were run now, {}.", utc(span.to_ms))
+        }
         (false, Some(from)) => {
             format!(
                 "Statements since {} ({}), up to {}.",

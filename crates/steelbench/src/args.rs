@@ -11,7 +11,7 @@ mod try_change;
 pub use mariadb::MariaDb;
 pub use pg::{Pg, Scripts, Variation};
 pub use psql::Psql;
-pub use queries::{Between, Queries, QueriesCommand};
+pub use queries::{Between, Limits, Queries, QueriesCommand};
 pub use quick::{Disk, Files, Load, Output, Quick, Sync};
 pub use time::Time;
 pub use try_change::Try;
@@ -54,7 +54,8 @@ pub enum Command {
     Export(Export),
     /// Show what the sessions of a server wait for, and who blocks whom; changes nothing on it
     Waits(Waits),
-    /// Write what a server is, how it is set and what its sessions wait for as one file, which `waits` and `survey merge` read
+    /// Write what a server is, what its sessions wait for and what it counts of statements and indexes as one file, which
+    /// `waits`, `queries` and `survey merge` read
     Capture(Capture),
     /// Measure how fast storage is for what databases do to it
     Disk(Box<Disk>),
@@ -326,7 +327,7 @@ pub struct Capture {
     #[arg(value_name = "URL")]
     pub server: String,
     /// The file to write. It holds no password, and no statement unless that is asked for
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// How long to watch
     #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = positive::<86_400>)]
@@ -337,6 +338,8 @@ pub struct Capture {
     /// Leave the constants in these texts, which may be anybody's data
     #[arg(long, requires = "statements")]
     pub literals: bool,
+    #[command(flatten)]
+    pub limits: Limits,
 }
 
 #[derive(Debug, Args)]

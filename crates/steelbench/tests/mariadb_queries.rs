@@ -1,6 +1,7 @@
 //! `steelbench queries` on real servers of MariaDB with planted faults.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
+mod captures;
 mod common;
 #[path = "../../engines/tests/common/mod.rs"]
 mod servers;
@@ -38,7 +39,8 @@ fn plant(server: &PrivateServer) {
     client.run("SET SESSION sort_buffer_size = 32768").unwrap();
     for number in 1..=20 {
         let mut run = |sql: &str| client.query(sql).unwrap().rows.len();
-        assert_eq!(run(&format!("SELECT * FROM orders WHERE customer_id = {number}")), 6);
+        // MariaDB's plans call the table as the statement does.
+        assert_eq!(run(&format!("SELECT * FROM orders AS o WHERE o.customer_id = {number}")), 6);
         assert_eq!(
             run(&format!("SELECT name FROM customers WHERE city = {number} ORDER BY name LIMIT 5")),
             5
@@ -59,6 +61,11 @@ fn json(ended: &Ended) -> Value {
     serde_json::from_str(&ended.stdout).unwrap()
 }
 
+fn advice(found: &Value) -> Vec<(&str, &str)> {
+    let all = found["advice"].as_array().unwrap().iter();
+    all.map(|one| (one["kind"].as_str().unwrap(), one["subject"].as_str().unwrap())).collect()
+}
+
 /// The number of the statement whose text begins so but for its quotes, from 1.
 fn number(found: &Value, text: &str) -> usize {
     let statements = found["statements"].as_array().unwrap();
@@ -75,23 +82,16 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         let ended = lab.steelbench(&["queries", url, "--json", "--html", "q.html"]).expect(0);
         let found = json(&ended);
         let statement = |text: &str| format!("statement {}", number(&found, text));
-        let text = |value: &Value| value.as_str().unwrap().to_owned();
-        let advice: Vec<(String, String)> = found["advice"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|one| (text(&one["kind"]), text(&one["subject"])))
-            .collect();
+        let (spill, repeated) =
+            (statement("SELECT amount , note FROM orders"), statement("SELECT name FROM customers WHERE id"));
         let expected = [
-            ("missing_index", "orders".to_owned()),
-            ("spill", statement("SELECT amount , note FROM orders")),
-            ("repeated_statement", statement("SELECT name FROM customers WHERE id")),
-            ("redundant_index", "customers (customers_city_idx)".to_owned()),
-            ("unused_index", "orders (orders_note_idx)".to_owned()),
+            ("missing_index", "orders"),
+            ("spill", spill.as_str()),
+            ("repeated_statement", repeated.as_str()),
+            ("redundant_index", "customers (customers_city_idx)"),
+            ("unused_index", "orders (orders_note_idx)"),
         ];
-        let expected: Vec<(String, String)> =
-            expected.map(|(kind, subject)| (kind.to_owned(), subject)).into();
-        assert_eq!(advice, expected, "{:#?}", found["advice"]);
+        assert_eq!(advice(&found), expected, "{:#?}", found["advice"]);
         let ddl = &found["advice"][0]["ddl"];
         assert_eq!(ddl, "CREATE INDEX `orders_customer_id` ON `shop`.`orders` (`customer_id`)");
         let price = found["advice"][0]["price"].as_str().unwrap();
@@ -110,12 +110,50 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         for form in [&ended.stdout, &lab.read("q.html")] {
             assert!(!form.contains("S3cret"), "{form}");
         }
+        captures::say_the_same(&lab, url, &["S3cret", "FROM `customers`"]);
+        captures::tell_of_the_time_between(&lab, url, "SELECT `zip` FROM", 7, || {
+            let mut client = connect(server);
+            for id in 1..=7 {
+                client.query(&format!("SELECT zip FROM shop.customers WHERE id = {id}")).unwrap();
+            }
+        });
         let mut client = connect(server);
         for one in found["advice"].as_array().unwrap() {
             if let Some(ddl) = one["ddl"].as_str() {
                 client.run(ddl).unwrap();
             }
         }
+    });
+}
+
+#[test]
+fn what_may_not_be_read_is_said_and_nothing_is_claimed_of_it() {
+    servers::on_each_mariadb(true, |server, url| {
+        plant(server);
+        let mut client = connect(server);
+        client.run("CREATE USER reader; GRANT SELECT ON shop.* TO reader").unwrap();
+        let reader = url.replacen("//root", "//reader", 1);
+        assert_ne!(reader, url);
+        let read = || json(&Lab::new().steelbench(&["queries", &reader, "--json"]).expect(0));
+        let found = read();
+        let unread = found["unread"].to_string();
+        assert!(
+            unread.contains("denied to user 'reader'") && unread.contains("mysql.innodb_index_stats"),
+            "{unread}"
+        );
+        assert_eq!(advice(&found), [("redundant_index", "customers (customers_city_idx)")], "{found:#}");
+        // Counters of which only a part may be read.
+        for table in ["setup_instruments", "global_status", "events_statements_summary_by_digest"] {
+            client.run(&format!("GRANT SELECT ON performance_schema.{table} TO reader")).unwrap();
+        }
+        let found = read();
+        assert!(found["unread"].to_string().contains("how often indexes are read"), "{found:#}");
+        assert!(advice(&found).iter().all(|(kind, _)| *kind != "unused_index"), "{found:#}");
+        let lookup = &found["statements"][number(&found, "SELECT name FROM customers WHERE id") - 1];
+        assert!(
+            lookup["not_explained"].as_str().unwrap().contains("no text with values is known"),
+            "{lookup}"
+        );
     });
 }
 

@@ -38,7 +38,8 @@ fn flat(text: &str) -> String {
 #[test]
 fn every_probe_runs_and_the_sessions_time_adds_up() {
     let Some((server, _turn)) = server() else { return };
-    let methods = "[factors]\n\"workload.method\" = [\"statements\", \"pipelined\", \"copy\", \"procedure\"]\n";
+    let methods =
+        "[factors]\n\"workload.method\" = [\"statements\", \"pipelined\", \"copy\", \"procedure\"]\n";
     let insert = "probe = \"insert\"\nrows = \"8k\"\nrows_per_transaction = 10";
     let scripts = "[factors]\n\"workload.builtin\" = [\"tpcb-like\", \"select-only\", \"oltp_read_write\"]\n";
     for (target, workload, factors, trials) in [
@@ -60,7 +61,8 @@ fn every_probe_runs_and_the_sessions_time_adds_up() {
     lab.run(0);
     let parts = "SELECT round(sum(resource_s + signal_s), 2) FROM waits WHERE wait_type LIKE ";
     let seconds = |like: &str| lab.rows("t", &format!("{parts}'{like}'"))[0].parse::<f64>().unwrap_or(0.0);
-    let rest = "SELECT (session_s - cpu_s - (SELECT sum(resource_s + signal_s) FROM waits)) / session_s FROM trials";
+    let rest =
+        "SELECT (session_s - cpu_s - (SELECT sum(resource_s + signal_s) FROM waits)) / session_s FROM trials";
     let unaccounted: f64 = lab.rows("t", rest)[0].parse().unwrap();
     assert!(unaccounted.abs() < 0.06, "{unaccounted}: {:?}", lab.rows("t", "SELECT * FROM waits"));
     let environment = flat(&lab.steelbench(&["show", "t"]).expect(0).stdout);
@@ -98,7 +100,8 @@ fn variables_of_the_server_are_set_and_put_back_and_those_that_cannot_be_are_nam
     let once = "probe = \"script\"\nscript = \"s.sql\"\ntransactions = 4";
     let tell = "\\if 1\nSELECT @@innodb_io_capacity + @@sort_buffer_size AS sum \\gset\n\\endif\n\\if :sum <> 1048909\nSELECT wrong;\n\\endif\n";
     let settings = "settings = { innodb_io_capacity = 333, sort_buffer_size = \"1M\" }";
-    for (target, code) in [(format!("allow_server_settings = true\n{settings}"), 0), (settings.to_owned(), 2)] {
+    for (target, code) in [(format!("allow_server_settings = true\n{settings}"), 0), (settings.to_owned(), 2)]
+    {
         let lab = experiment(server, &target, once, "");
         lab.write("s.sql", tell);
         let ended = lab.run(code);
@@ -160,7 +163,11 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown() {
     let survey = json(&Lab::new().steelbench(&["survey", "--server", &url, "--json"]).expect(0));
     let surveyed = &survey["servers"][0];
     assert!(surveyed["version"].as_str().unwrap().starts_with("MySQL 9"), "{surveyed:#}");
-    assert_eq!((&surveyed["is_local"], &surveyed["is_replica"]), (&true.into(), &false.into()), "{surveyed:#}");
+    assert_eq!(
+        (&surveyed["is_local"], &surveyed["is_replica"]),
+        (&true.into(), &false.into()),
+        "{surveyed:#}"
+    );
     let rules: Vec<&str> =
         survey["advice"].as_array().unwrap().iter().filter_map(|advice| advice["rule"].as_str()).collect();
     assert!(rules.contains(&"mariadb-flush-log") && !rules.contains(&"mariadb-query-cache"), "{rules:?}");
@@ -180,7 +187,9 @@ fn statements_have_their_plans_and_the_index_that_is_missing_is_found() {
     for number in 1..=20 {
         let found = client.query(&format!("SELECT * FROM orders WHERE customer_id = {number}")).unwrap();
         assert_eq!(found.rows.len(), 6);
-        client.run(&format!("UPDATE orders SET customer_id = customer_id WHERE customer_id = {number}")).unwrap();
+        client
+            .run(&format!("UPDATE orders SET customer_id = customer_id WHERE customer_id = {number}"))
+            .unwrap();
     }
     // A text with values of each statement is kept by the server itself.
     drop(client);

@@ -1,6 +1,7 @@
 //! `steelbench queries` on real servers of PostgreSQL with planted faults.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
+mod captures;
 mod common;
 #[path = "../../engines/tests/common/mod.rs"]
 mod servers;
@@ -165,6 +166,7 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         workbook(&lab, &found);
         terminal(&lab, url);
         hypothetical(cluster, &lab, url);
+        captured(cluster, &lab, url);
         // What is advised can be done.
         let mut client = cluster.connect().unwrap();
         for one in found["advice"].as_array().unwrap() {
@@ -172,6 +174,18 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
                 client.batch(ddl).unwrap();
             }
         }
+    });
+}
+
+/// A capture says what the server says, and two of them what ran between them.
+fn captured(cluster: &Cluster, lab: &Lab, url: &str) {
+    captures::say_the_same(lab, url, &["S3cret", "FROM customers", "ALTER ROLE"]);
+    captures::tell_of_the_time_between(lab, url, "SELECT zip FROM customers", 7, || {
+        in_a_session(cluster, |client| {
+            for id in 1..=7 {
+                drop(client.query(&format!("SELECT zip FROM customers WHERE id = {id}"), &[]));
+            }
+        });
     });
 }
 
@@ -320,6 +334,24 @@ fn without_the_extension_or_rights_it_says_so_and_shows_the_rest() {
     lab.steelbench(&["queries", "--auto-explain", "log"]).expect(2).says("log: ");
 }
 
+/// The values of a log are those of a script to try an index with.
+fn script_of_the_log(lab: &Lab) {
+    let line = [
+        "queries",
+        "try",
+        "--auto-explain",
+        "server.log",
+        "--sql",
+        "no.sql",
+        "--index",
+        "CREATE INDEX ON a (b)",
+    ];
+    lab.steelbench(&line).expect(2);
+    let script = lab.read("try.statements.sql");
+    assert!(script.contains("SELECT zip FROM customers WHERE name = 'it''s S3cret';\n"), "{script}");
+    assert!(script.contains("WHERE city = 7 AND zip = 707;\n"), "{script}");
+}
+
 #[test]
 fn plans_of_the_log_tell_what_ran() {
     on_each_server(&COUNTED, |cluster, url| {
@@ -335,9 +367,17 @@ fn plans_of_the_log_tell_what_ran() {
             client
                 .query("SELECT count(*) FROM (SELECT * FROM orders ORDER BY amount OFFSET 0) s", &[])
                 .unwrap();
+            // Before 16 auto_explain does not write values, this line does.
+            client.batch("SET log_min_duration_statement = 0").unwrap();
+            client.query("SELECT zip FROM customers WHERE name = $1", &[Some("it's S3cret")]).unwrap();
         });
         let lab = Lab::new();
-        lab.write("server.log", &cluster.log_since(0));
+        // A plan that is cut off does not keep the others from being read.
+        let cut = "2026-11-22 18:56:28 UTC [1] LOG:  duration: 1.4 ms  plan:\n\t{\n\t  \"Query Text\": \"select 1\",\n\t  \"Plan\": {\n";
+        lab.write("server.log", &format!("{cut}{}{cut}", cluster.log_since(0)));
+        lab.steelbench(&["plan", "server.log"])
+            .expect(1)
+            .says("server.log: line 1: the plan in the log is damaged or cut off");
         let ended = lab.steelbench(&["queries", url, "--auto-explain", "server.log", "--json"]).expect(0);
         let found = json(&ended);
         assert!(!ended.stdout.contains("= 707"), "a constant of the log is shown");
@@ -348,6 +388,21 @@ fn plans_of_the_log_tell_what_ran() {
             logged.unwrap_or_else(|| panic!("{statement:#}")).clone()
         };
         assert_eq!(of("SELECT id FROM customers WHERE city")["plan"]["root"]["rows"]["actual"], 1000.0);
+        // The values of the log are those to explain with, too.
+        let plans = &found["statements"][number(&found, "SELECT id FROM customers WHERE city") - 1]["plans"];
+        let origins: Vec<&str> =
+            plans.as_array().unwrap().iter().map(|plan| plan["origin"].as_str().unwrap()).collect();
+        assert_eq!(origins, ["generic", "sample", "logged"]);
+        let prepared =
+            &found["statements"][number(&found, "SELECT zip FROM customers WHERE name") - 1]["plans"];
+        assert_eq!(prepared[1]["origin"], "sample", "{prepared:#}");
+        assert!(!ended.stdout.contains("S3cret"), "{ended:?}");
+        assert!(
+            found["notes"].to_string().contains("server.log, line 1: the plan in the log is damaged"),
+            "{}",
+            found["notes"]
+        );
+        script_of_the_log(&lab);
         let evidence = |kind: &str| {
             let one = found["advice"].as_array().unwrap().iter().find(|one| one["kind"] == kind).unwrap();
             (one["evidence"].as_str().unwrap().to_owned(), one["certainty"].as_str().unwrap().to_owned())
@@ -359,5 +414,55 @@ fn plans_of_the_log_tell_what_ran() {
         );
         assert_eq!(certainty, "counted");
         assert!(evidence("spill").0.contains("Sort ("), "{}", evidence("spill").0);
+    });
+}
+
+#[test]
+fn a_statement_that_cannot_be_explained_says_why() {
+    on_each_server(&COUNTED, |cluster, url| {
+        let nested = |levels: usize| {
+            (0..levels)
+                .fold("SELECT a FROM t".to_owned(), |inner, _| format!("SELECT * FROM ({inner} LIMIT 9) s"))
+        };
+        let columns: Vec<String> =
+            (0..300).map(|at| format!("a AS column_with_a_long_name_number_{at}")).collect();
+        in_a_session(cluster, |client| {
+            client.batch("CREATE EXTENSION pg_stat_statements; CREATE TABLE t (a int)").unwrap();
+            for sql in [&nested(50), &nested(70), &format!("SELECT {} FROM t", columns.join(", "))] {
+                client.query(sql, &[]).unwrap();
+            }
+            client.batch("SELECT date '2026-01-01' FROM t; CREATE ROLE secret PASSWORD 'S3cret'").unwrap();
+        });
+        let lab = Lab::new();
+        let why = |found: &Value, is_it: &dyn Fn(&str) -> bool| {
+            let all = found["statements"].as_array().unwrap();
+            let one = all
+                .iter()
+                .find(|one| is_it(one["text"].as_str().unwrap()))
+                .unwrap_or_else(|| panic!("{all:#?}"));
+            one["not_explained"].as_str().unwrap_or_default().to_owned()
+        };
+        let levels = |text: &str| text.matches("LIMIT").count();
+        let found = json(&lab.steelbench(&["queries", url, "--json"]).expect(0));
+        assert!(
+            why(&found, &|text| levels(text) == 70).contains("nested deeper than 64 levels"),
+            "{found:#}"
+        );
+        assert_eq!(why(&found, &|text| levels(text) == 50), "");
+        assert!(
+            why(&found, &|text| text.contains("long_name")).contains("first 10000 characters"),
+            "{found:#}"
+        );
+        assert!(
+            why(&found, &|text| text.contains("date")).contains("without its values it has another meaning")
+        );
+        lab.steelbench(&["capture", url, "-o", "c.json", "--seconds", "0.1", "--statements"]).expect(0);
+        let captured = json(&lab.steelbench(&["queries", "c.json", "--json"]).expect(0));
+        assert!(why(&captured, &|text| levels(text) == 50).contains("more than 40 levels"), "{captured:#}");
+        assert_eq!(
+            captured["statements"].as_array().unwrap().len(),
+            found["statements"].as_array().unwrap().len()
+        );
+        assert!(!lab.read("c.json").contains("S3cret"));
     });
 }

@@ -164,6 +164,49 @@ fn a_setting_of_the_planner_is_tried_on_a_test_server() {
     assert_eq!(server.connect().cell(left).unwrap().as_deref(), Some("0"));
 }
 
+#[test]
+fn a_missing_index_is_tried_on_mariadb() {
+    if servers::installed::mariadb_installations().is_empty() {
+        return common::skipped("MariaDB is not installed");
+    }
+    let lab = lab("");
+    lab.write(
+        "items.sql",
+        "CREATE TABLE items (id int PRIMARY KEY AUTO_INCREMENT, a int NOT NULL, note char(32) NOT NULL);
+         INSERT INTO items (a, note) SELECT seq % 500, md5(seq) FROM seq_1_to_20000; ANALYZE TABLE items;\n",
+    );
+    lab.write("read.sql", "\\set n random(1, 20000)\nSELECT count(*) FROM items WHERE note = md5(:n);\n");
+    lab.write("write.sql", "INSERT INTO items (a, note) SELECT seq, md5(rand()) FROM seq_1_to_200;\n");
+    let line = [
+        "--engine",
+        "mariadb",
+        "--sql",
+        "items.sql",
+        "-f",
+        "read.sql@5",
+        "-f",
+        "write.sql",
+        "-T",
+        "0.5",
+        "--warmup",
+        "0",
+        "--blocks",
+        "3",
+        "--index",
+        "CREATE INDEX items_note ON items (note)",
+    ];
+    run(&lab, &line, 0);
+    let found = summary(&lab, "try");
+    let plans = operators(&found, "SELECT");
+    assert!(
+        plans.len() == 2 && !plans[0].contains("items_note") && plans[1].contains("items_note"),
+        "{plans:?}"
+    );
+    // A scan of 20,000 rows against one lookup.
+    assert!(gain(&found, "SELECT")["gain"]["value"].as_f64().unwrap() > 1.0, "{found}");
+    assert!(gain(&found, "INSERT")["gain"]["value"].as_f64().is_some(), "{found}");
+}
+
 const SCHEMA: &str = "CREATE TABLE items (id INTEGER PRIMARY KEY, a INTEGER);\n\
     INSERT INTO items SELECT value, value % 100 FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL \
     SELECT value + 1 FROM n WHERE value < 5000) SELECT value FROM n);\n";

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Pairs of loads.
 const LOADS: u64 = 3;
 /// How long scans are compared where the ratio is near 1, and where it need not be known as well.
-const CLOSELY: Duration = Duration::from_secs(120);
+const CLOSELY: Duration = Duration::from_mins(2);
 const ROUGHLY: Duration = Duration::from_secs(30);
 /// Scans of a measurement: few, because processes differ more than scans of one do.
 const SCANS_EACH: usize = 8;

@@ -46,6 +46,9 @@ impl Server for Config {
     }
 }
 
+/// The default database of sessions that observe. The server counts statements by it: those with this one are ours.
+pub const OBSERVED_FROM: &str = "information_schema";
+
 /// Opens a connection that changes nothing. The settings of a server may be made for other work than ours.
 pub fn connect_to_observe(config: &Config, stop: &Stop) -> Result<Client, ServerError> {
     let config = config.clone().with_stop(stop.clone());
@@ -53,7 +56,9 @@ pub fn connect_to_observe(config: &Config, stop: &Stop) -> Result<Client, Server
     client.set_answer_timeout(Some(PATIENCE));
     client.set_stop(stop.clone());
     client
-        .run("SET SESSION TRANSACTION READ ONLY; SET SESSION lock_wait_timeout = 30")
+        .run(&format!(
+            "USE {OBSERVED_FROM}; SET SESSION TRANSACTION READ ONLY; SET SESSION lock_wait_timeout = 30"
+        ))
         .map_err(while_doing("preparing the connection"))?;
     Ok(client)
 }

@@ -215,6 +215,12 @@ impl Server for Config {
     }
 }
 
+/// What a session of ours asks is not counted as work of the server, where the server lets us choose: of superusers.
+fn leave_no_statistics(client: &mut Client) {
+    let mark = crate::query_reader::MARK;
+    let _ = client.batch(&format!("SET /* {mark} */ pg_stat_statements.track = 'none'"));
+}
+
 /// Says what was being done when the server or the connection failed.
 fn while_doing(doing: &str) -> impl FnOnce(pgclient::Error) -> ServerError + '_ {
     move |error| ServerError { what: format!("{doing}: {error}"), advice: what_to_do(&error) }

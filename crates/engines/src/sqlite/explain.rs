@@ -3,14 +3,16 @@
 use crate::planned::each;
 use crate::{Asked, Explained, Planned, Table};
 use observations::Fact;
-use rusqlite::{Connection, StatementStatus};
+use plans::Step;
+use queries::Counter;
+use rusqlite::{Connection, Row, StatementStatus};
 
 /// The counters of a statement that tell what it did (<https://www.sqlite.org/c3ref/c_stmtstatus_counter.html>).
-const COUNTERS: [(&str, StatementStatus); 4] = [
-    ("vm_steps", StatementStatus::VmStep),
-    ("fullscan_steps", StatementStatus::FullscanStep),
-    ("sorts", StatementStatus::Sort),
-    ("automatic_index_rows", StatementStatus::AutoIndex),
+pub(super) const COUNTERS: [(&str, StatementStatus, Counter); 4] = [
+    ("vm_steps", StatementStatus::VmStep, Counter::MachineSteps),
+    ("fullscan_steps", StatementStatus::FullscanStep, Counter::RowsRead),
+    ("sorts", StatementStatus::Sort, Counter::Sorts),
+    ("automatic_index_rows", StatementStatus::AutoIndex, Counter::AutomaticIndexRows),
 ];
 
 /// Explains a statement on a table of the file `main`.
@@ -37,7 +39,7 @@ pub fn explain(
         let mut rows = statement.raw_query();
         while rows.next()?.is_some() {}
         drop(rows);
-        let counted = |(name, status): &(&str, StatementStatus)| Fact {
+        let counted = |(name, status, _): &(&str, StatementStatus, Counter)| Fact {
             name: (*name).into(),
             unit: String::new(),
             value: f64::from(statement.get_status(*status)),
@@ -60,15 +62,19 @@ pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, St
     })
 }
 
+/// The steps of a statement.
+pub(super) fn steps(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<Step>> {
+    let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+    let step = |row: &Row<'_>| Ok(Step { id: row.get(0)?, parent: row.get(1)?, detail: row.get(3)? });
+    statement.raw_query().mapped(step).collect()
+}
+
 /// The plan, a line for each step, indented below the one that it belongs to.
 fn plan(connection: &Connection, sql: &str) -> rusqlite::Result<String> {
-    let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
-    let mut rows = statement.raw_query();
     let (mut lines, mut depths) = (Vec::new(), vec![(0_i64, 0_usize)]);
-    while let Some(row) = rows.next()? {
-        let (step, parent, detail): (i64, i64, String) = (row.get(0)?, row.get(1)?, row.get(3)?);
+    for Step { id, parent, detail } in steps(connection, sql)? {
         let depth = depths.iter().find(|(known, _)| *known == parent).map_or(0, |(_, depth)| *depth);
-        depths.push((step, depth + 1));
+        depths.push((id, depth + 1));
         lines.push(format!("{}{detail}", "  ".repeat(depth)));
     }
     Ok(lines.join("\n"))

@@ -8,6 +8,7 @@ mod dialect;
 mod explain;
 mod instance;
 mod pragma;
+pub mod queries;
 mod recorder;
 #[cfg(feature = "parquet")]
 mod sample;
@@ -17,7 +18,7 @@ mod vfs;
 mod wait_type;
 
 use crate::engine::{Ability, CacheState, Engine, EngineError, Folders, Host, Instance};
-use crate::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
+use crate::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup, first_bytes};
 use crate::{Cancel, Need, Preflight, Stop, WaitType};
 #[cfg(test)]
 pub(crate) use dialect::SqliteDialect;
@@ -25,11 +26,17 @@ use experiment::{Configuration, Declaration, Invalid, Kind, Value, choice, setti
 use instance::SqliteInstance;
 use observations::EngineVersion;
 #[cfg(feature = "parquet")]
-pub use sample::{is_database, sample};
+pub use sample::sample;
 use std::collections::HashSet;
+use std::path::Path;
 
 /// How a database file begins (<https://www.sqlite.org/fileformat2.html>, 1.3).
 const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// Whether a file is a database of SQLite's.
+pub fn is_database(path: &Path) -> bool {
+    path.is_file() && first_bytes(path).starts_with(MAGIC)
+}
 
 /// Attached files that SQLite can hold at most, however it was built; `main` comes on top.
 const ATTACHED_MAX: i64 = 125;

@@ -1,9 +1,8 @@
 //! Rows of a table of a user's file, which is only read.
 
-use super::{MAGIC, failed};
+use super::failed;
 use crate::EngineError;
 use crate::sample::{Cell, Sample};
-use crate::setup::first_bytes;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Params};
 use std::path::Path;
@@ -14,11 +13,6 @@ const BLOCK_ROWS: u64 = 8192;
 
 /// How long a writer may keep us waiting.
 const BUSY: Duration = Duration::from_secs(10);
-
-/// Whether a file is a database of SQLite's.
-pub fn is_database(path: &Path) -> bool {
-    path.is_file() && first_bytes(path).starts_with(MAGIC)
-}
 
 /// Rows of a table or view: all, or of one with more than `rows_max` blocks of neighbouring rows that are spread evenly: by
 /// their rowids, and where there are none by counting.

@@ -42,7 +42,7 @@ impl Start {
         })
     }
 
-    /// Starts it: as posix_spawnp(3) does, so that the program is looked for on our `PATH`. The number of the process.
+    /// Starts it: as `posix_spawnp(3)` does, so that the program is looked for on our `PATH`. The number of the process.
     ///
     /// # Errors
     /// When it cannot be started.

@@ -2,7 +2,7 @@
 
 use super::{Advice, AdviceKind, Certainty, numbers};
 use crate::cross::statements_of;
-use crate::{Index, IndexUse, Snapshot, Table};
+use crate::{Index, IndexUse, Snapshot, Statement, Table};
 use observations::number::{bytes, count, percent, plural};
 
 /// An index that is smaller, of a table that changes less, costs nothing that anybody could notice.
@@ -33,7 +33,10 @@ pub fn of_use(
                 continue;
             }
             let used = statements_of(uses, at, number);
-            let found = index.scans.and_then(|scans| unused(snapshot, table, index, scans, &used));
+            let found = match index.scans {
+                Some(scans) => unused(snapshot, table, index, scans, &used),
+                None => of_no_statement(snapshot, at, index, &used),
+            };
             all.extend(found.map(|found| Advice { table: Some(at), index: Some(number), ..found }));
         }
     }
@@ -89,6 +92,27 @@ fn unused(snapshot: &Snapshot, table: &Table, index: &Index, scans: u64, used: &
     })
 }
 
+/// Of an engine that does not count reads: no statement that was given uses it, though some read its table.
+fn of_no_statement(snapshot: &Snapshot, at: usize, index: &Index, used: &[usize]) -> Option<Advice> {
+    let table = &snapshot.tables[at];
+    let reads = |statement: &&Statement| {
+        let operators = statement.plans.iter().flat_map(|one| one.plan.operators());
+        operators.flat_map(|(_, operator)| &operator.objects).any(|object| object.table == table.name)
+    };
+    let readers = snapshot.statements.iter().filter(reads).count();
+    let size = index.bytes.filter(|size| *size >= BYTES_MIN)?;
+    (snapshot.engine == plans::Engine::Sqlite && used.is_empty() && readers > 0).then(|| Advice {
+        database: table.database.clone(),
+        subject: label(table, index),
+        evidence: format!("{} of those that were given read the table, and no plan uses it.", plural(readers, "statement")),
+        change: format!("Dropping it frees {} and spares each change of the table one index.", bytes(size)),
+        price: "Statements that were not given may use it. Keep its definition: building it again takes time and space.".into(),
+        ddl: Some(drop_statement(snapshot, table, index)),
+        weight: size as f64,
+        ..Advice::new(AdviceKind::UnusedIndex, Certainty::Possible)
+    })
+}
+
 fn careful(is_short: bool) -> String {
     let short = if is_short {
         "The counters tell of less than a day, or do not say since when: rare jobs are not in them. "
@@ -120,7 +144,7 @@ pub(super) fn label(table: &Table, index: &Index) -> String {
 
 pub(super) fn drop_statement(snapshot: &Snapshot, table: &Table, index: &Index) -> String {
     match snapshot.engine {
-        plans::Engine::Postgres => format!("DROP INDEX {}", index.quoted),
+        plans::Engine::Postgres | plans::Engine::Sqlite => format!("DROP INDEX {}", index.quoted),
         _ => format!("DROP INDEX {} ON {}", index.quoted, table.quoted),
     }
 }

@@ -3,7 +3,7 @@
 use super::{Advice, AdviceKind, Certainty, numbers};
 use crate::{Counter, Snapshot, Statement, Table, TableScan, table_scans};
 use observations::number::{bytes, count, figure, percent, seconds};
-use plans::Engine;
+use plans::{Engine, MissingIndex};
 
 /// A table with fewer rows, or fewer bytes, is read whole in less time than anybody notices.
 const ROWS_MIN: f64 = 5_000.0;
@@ -33,10 +33,77 @@ pub fn missing(snapshot: &Snapshot) -> Vec<Advice> {
             None => found.push((scan.table, columns, vec![(scan.statement, share)])),
         }
     }
+    let scans =
+        found.into_iter().map(|(table, columns, statements)| said(snapshot, table, &columns, &statements));
+    scans.chain(hinted(snapshot)).collect()
+}
+
+/// Indexes that the engine itself names with a plan: an estimate of SQL Server's, an index that SQLite built for the run.
+fn hinted(snapshot: &Snapshot) -> Vec<Advice> {
+    let mut found: Vec<(usize, Vec<String>, Vec<usize>, &MissingIndex)> = Vec::new();
+    for (at, statement) in snapshot.statements.iter().enumerate() {
+        for hint in statement.plans.iter().flat_map(|one| &one.plan.missing_indexes) {
+            let object = &hint.object;
+            let Some(table) = snapshot.table_at(&statement.database, &object.schema, &object.table) else {
+                continue;
+            };
+            let columns: Vec<String> = hint.equality.iter().chain(&hint.inequality).cloned().collect();
+            match found.iter_mut().find(|(known, keys, ..)| *known == table && *keys == columns) {
+                Some((.., statements, _)) if statements.contains(&at) => {}
+                Some((.., statements, _)) => statements.push(at),
+                None => found.push((table, columns, vec![at], hint)),
+            }
+        }
+    }
     found
         .into_iter()
-        .map(|(table, columns, statements)| said(snapshot, table, &columns, &statements))
+        .map(|(table, columns, statements, hint)| hint_said(snapshot, table, &columns, &statements, hint))
         .collect()
+}
+
+fn hint_said(
+    snapshot: &Snapshot,
+    at: usize,
+    columns: &[String],
+    statements: &[usize],
+    hint: &MissingIndex,
+) -> Advice {
+    let table = &snapshot.tables[at];
+    let sum = |counter| statements.iter().filter_map(|at| snapshot.statements[*at].get(counter)).sum::<u64>();
+    let time_s = sum(Counter::TimeNs) as f64 / 1e9;
+    let evidence = match hint.impact {
+        Some(impact) => {
+            format!("The optimizer names it with the plan: it estimates {} less cost", percent(impact, 0))
+        }
+        None => format!(
+            "The engine built such an index for each run, of {} rows in all",
+            count(sum(Counter::AutomaticIndexRows))
+        ),
+    };
+    let included = if hint.included.is_empty() {
+        String::new()
+    } else {
+        format!(" INCLUDE ({})", hint.included.join(", "))
+    };
+    Advice {
+        database: table.database.clone(),
+        table: Some(at),
+        statements: statements.to_vec(),
+        subject: table.label(),
+        evidence: format!("{} ({}, {} runs).", evidence, numbers(statements), count(sum(Counter::Calls))),
+        change: format!(
+            "An index on ({}) is there already when they run; they took {} in all.",
+            columns.join(", "),
+            seconds(time_s)
+        ),
+        price: price(snapshot.engine, table, columns),
+        ddl: Some(ddl(snapshot, table, columns) + &included),
+        weight: time_s,
+        ..Advice::new(
+            AdviceKind::MissingIndex,
+            if hint.impact.is_some() { Certainty::Estimated } else { Certainty::Counted },
+        )
+    }
 }
 
 /// The columns of an index for a scan, and the share of the rows that it keeps.
@@ -69,23 +136,28 @@ fn candidate(snapshot: &Snapshot, scan: &TableScan) -> Option<(Vec<String>, f64)
 }
 
 /// The share of a table's rows that a scan keeps: counted in a recorded run, else as the optimizer expects. MariaDB's
-/// expects nothing of columns without statistics: there it is what runs returned of what they read, unless they may have
+/// expects nothing of columns without statistics, and SQLite's tells nothing: there it is what runs returned of what they read, unless they may have
 /// put rows together.
 fn share(engine: Engine, statement: &Statement, scan: &TableScan, rows: f64) -> Option<f64> {
     if let Some(actual) = scan.actual_rows {
         return Some(actual / rows);
     }
-    if engine == Engine::MariaDb {
-        let text = statement.text.to_ascii_lowercase();
-        let gathers =
-            ["group by", "distinct", "limit", "count", "sum", "min", "max", "avg", "join", " , ", "union"];
-        if gathers.iter().any(|word| text.contains(word)) && statement.is_query() {
+    if engine != Engine::Postgres {
+        if gathers(&statement.text) && statement.is_query() {
             return None;
         }
         let (kept, read) = (statement.by_call(Counter::Rows)?, statement.by_call(Counter::RowsRead)?);
         return (read >= PAGES_SHARE_MIN * rows).then_some(kept / read);
     }
     Some(scan.estimated_rows? / rows)
+}
+
+/// Whether a query may put rows together, or leave some out, by the words of its text and its commas.
+fn gathers(text: &str) -> bool {
+    let words = ["group", "distinct", "limit", "count", "sum", "min", "max", "avg", "join", "union"];
+    let is_word = |c: char| c.is_alphanumeric() || "_$`".contains(c);
+    text.contains(" , ")
+        || text.split(|c| !is_word(c)).any(|word| words.iter().any(|known| word.eq_ignore_ascii_case(known)))
 }
 
 /// Columns that a condition compares with values, and whether with `=`. Conditions of other forms, such as of
@@ -181,7 +253,7 @@ fn said(snapshot: &Snapshot, at: usize, columns: &[String], statements: &[(usize
         .sum();
     let (first, share) = statements[0];
     let statement = &snapshot.statements[first];
-    let is_recorded = statement.plans.iter().any(|plan| plan.runs > 0) || snapshot.engine == Engine::MariaDb;
+    let is_recorded = statement.plans.iter().any(|plan| plan.runs > 0) || snapshot.engine != Engine::Postgres;
     let counted = [
         statement.get(Counter::Calls).map(|calls| format!("{} runs", count(calls))),
         statement.mean_ms().map(|ms| format!("{} each", seconds(ms / 1e3))),
@@ -211,8 +283,7 @@ fn said(snapshot: &Snapshot, at: usize, columns: &[String], statements: &[(usize
             seconds(time_s)
         ),
         price: price(snapshot.engine, table, columns),
-        ddl: Some(format!("CREATE INDEX ON {} ({})", table.quoted, columns.join(", ")))
-            .map(|ddl| named(snapshot, table, columns, ddl)),
+        ddl: Some(ddl(snapshot, table, columns)),
         weight: time_s,
         ..Advice::new(
             AdviceKind::MissingIndex,
@@ -221,13 +292,17 @@ fn said(snapshot: &Snapshot, at: usize, columns: &[String], statements: &[(usize
     }
 }
 
-/// MariaDB wants a name.
-fn named(snapshot: &Snapshot, table: &Table, columns: &[String], ddl: String) -> String {
+/// The statement that makes an index; all but PostgreSQL want a name.
+fn ddl(snapshot: &Snapshot, table: &Table, columns: &[String]) -> String {
+    let quote = |name: &str| match snapshot.engine {
+        Engine::MariaDb => format!("`{}`", name.replace('`', "``")),
+        Engine::SqlServer => format!("[{}]", name.replace(']', "]]")),
+        _ => format!("\"{}\"", name.trim_matches('"').replace('"', "\"\"")),
+    };
     if snapshot.engine == Engine::Postgres {
-        return ddl;
+        return format!("CREATE INDEX ON {} ({})", table.quoted, columns.join(", "));
     }
-    let quote = |name: &str| format!("`{}`", name.replace('`', "``"));
-    let name = format!("{}_{}", table.name, columns.join("_"));
+    let name = format!("{}_{}", table.name, columns.join("_").replace('"', ""));
     let columns: Vec<String> = columns.iter().map(|column| quote(column)).collect();
     format!("CREATE INDEX {} ON {} ({})", quote(&name), table.quoted, columns.join(", "))
 }
@@ -262,7 +337,16 @@ fn capital(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::comparisons;
+    use super::{comparisons, gathers};
+
+    #[test]
+    fn a_column_whose_name_contains_a_function_gathers_nothing() {
+        assert!(!gathers("SELECT `discount` FROM `account_limits` WHERE `minute` = ?"));
+        assert!(
+            gathers("SELECT COUNT ( * ) FROM t WHERE a = ?") && gathers("SELECT a FROM t , u WHERE a = ?")
+        );
+        assert!(!gathers("SELECT `count` FROM t WHERE a = ?"));
+    }
 
     #[test]
     fn conditions_that_an_index_can_serve_are_read_from_what_engines_write() {

@@ -8,7 +8,7 @@ mod repeated;
 mod statements;
 
 use crate::{IndexUse, Snapshot};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Something to look at.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,7 +43,7 @@ pub struct Advice {
 }
 
 /// The optimizer's cost of a statement without an index that is only thought of and with it, in its own unit.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Hypothetical {
     /// Without it.
     pub cost_without: f64,

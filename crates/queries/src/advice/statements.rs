@@ -60,6 +60,7 @@ fn spill(snapshot: &Snapshot, statement: &Statement) -> Option<Advice> {
     }
     let memory = match snapshot.engine {
         Engine::Postgres => "work_mem",
+        Engine::SqlServer => "memory granted (better estimates, or the hint MIN_GRANT_PERCENT)",
         _ => "sort_buffer_size, or tmp_table_size with max_heap_table_size,",
     };
     let operators: Vec<String> = statement.plans.iter().flat_map(spilling).collect();

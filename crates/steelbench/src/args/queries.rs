@@ -12,8 +12,17 @@ pub struct Queries {
     #[command(subcommand)]
     pub command: Option<QueriesCommand>,
     /// The server: postgres:// or mariadb://user@host:port/database, keyword=value pairs or the name of a database
-    /// [default: PG* variables]; or a results file that --every wrote
+    /// [default: PG* variables]; or a results file that --every wrote, or a file that `capture` wrote; or a SQLite database
+    /// with --sql
     pub server: Option<String>,
+    /// A later capture of the same server: count what ran between the two
+    pub later: Option<String>,
+    /// Of a capture: count what ran while it was taken
+    #[arg(long, conflicts_with = "later")]
+    pub interval: bool,
+    /// Of a SQLite database: the statements, which are explained; those that only read are run once; repeatable
+    #[arg(long, value_name = "FILE")]
+    pub sql: Vec<PathBuf>,
     /// Count what runs in the next so many seconds; without it all since the server began to count
     #[arg(long, value_name = "N", value_parser = positive::<86_400>)]
     pub seconds: Option<f64>,
@@ -33,12 +42,8 @@ pub struct Queries {
     /// Keep so many statements, those that took most time
     #[arg(long, value_name = "N", default_value = "100")]
     pub statements: usize,
-    /// Have the server make so many plans, for those of them that took most time; none is run
-    #[arg(long, value_name = "N", default_value = "50")]
-    pub plans: usize,
-    /// Read tables and indexes of so many databases, those with most time
-    #[arg(long, value_name = "N", default_value = "10")]
-    pub databases: usize,
+    #[command(flatten)]
+    pub limits: Limits,
     /// Also use the plans that `auto_explain` wrote to this log of the server; repeatable
     #[arg(long, value_name = "FILE")]
     pub auto_explain: Vec<PathBuf>,
@@ -88,6 +93,23 @@ impl Between {
 fn time(text: &str) -> Result<i64, String> {
     report::from_utc(text)
         .ok_or_else(|| "not a time such as `2026-11-23 02:40` or `2026-11-23`, UTC".to_owned())
+}
+
+/// How much a server is asked about its statements.
+#[derive(Debug, Args)]
+pub struct Limits {
+    /// Have the server make so many plans, for those statements that took most time; none is run
+    #[arg(long, value_name = "N", default_value = "50")]
+    pub plans: usize,
+    /// Read tables and indexes of so many databases, those with most time
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub databases: usize,
+}
+
+impl From<&Limits> for engines::QueryLimits {
+    fn from(limits: &Limits) -> Self {
+        Self { plans: limits.plans, databases: limits.databases, tables: true }
+    }
 }
 
 /// What is done about statements.

@@ -29,8 +29,18 @@ pub struct Try {
     #[arg(long, value_name = "NAME=VALUE", value_parser = super::pg::pair)]
     pub set: Vec<(String, String)>,
     /// The statements, a script in pgbench's language, writes included; a weight can follow; repeatable
-    #[arg(short, long, visible_alias = "script", value_name = "FILE[@WEIGHT]", required = true)]
+    #[arg(
+        short,
+        long,
+        visible_alias = "script",
+        value_name = "FILE[@WEIGHT]",
+        required_unless_present = "auto_explain"
+    )]
     pub file: Vec<String>,
+    /// Statements that `auto_explain` wrote to this log of PostgreSQL, each once with the values of its first run: they become
+    /// a script, NAME.statements.sql, with these constants in it; repeatable
+    #[arg(long, value_name = "FILE")]
+    pub auto_explain: Vec<PathBuf>,
     /// Engine [default: postgres, mariadb for mysql:// and mariadb://]
     #[arg(long, value_name = "NAME")]
     pub engine: Option<String>,
@@ -61,6 +71,8 @@ pub struct Written {
     pub change: String,
     /// The dump of a URL.
     pub dump: String,
+    /// Statements of a log.
+    pub statements: String,
 }
 
 impl Try {
@@ -76,6 +88,7 @@ impl Try {
             experiment: format!("{name}.toml").into(),
             change: format!("{name}.sql"),
             dump: format!("{name}.dump"),
+            statements: format!("{name}.statements.sql"),
         }
     }
 }

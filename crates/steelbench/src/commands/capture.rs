@@ -1,12 +1,14 @@
 //! `steelbench capture`: what a server is and what it was seen to do, as a file to send.
 
+use super::queries::examined;
 use super::waits::{heard, now_ms, observe, record, server};
 use crate::args::Capture;
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Replace};
 use crate::signals;
-use engines::{ObserveOptions, ServerError};
-use observations::{ActivityRecord, Survey};
+use engines::{ObserveOptions, QueryReader, ServerError};
+use observations::{Survey, Unread};
+use queries::{Captured, Snapshot};
 use std::io::Write;
 use std::path::Path;
 
@@ -26,9 +28,19 @@ pub fn capture(arguments: &Capture) -> Result<ExitCode, Failure> {
     };
     let began_ms = now_ms();
     // Servers first: who may not be asked what it is needs no watching.
-    let (surveyed, unread) = server.survey(&stop).map_err(failure)?;
+    let (surveyed, mut unread) = server.survey(&stop).map_err(failure)?;
+    let counters = server.queries((&arguments.limits).into(), &stop).and_then(|mut reader| {
+        reader.look()?;
+        Ok((reader.snapshot()?, reader))
+    });
     let mut observer = server.observe(options, &stop).map_err(failure)?;
     let mut activity = observe(&mut *observer, arguments.seconds, &interrupt).map_err(failure)?;
+    let queries = counters.and_then(|(first, reader)| counted(first, reader, arguments));
+    if let Err(error) = &queries {
+        let what = format!("statements, plans and indexes of {server}");
+        output::complain(&format!("warning: {what} are not in the capture: {error}"));
+        unread.push(Unread { what, why: error.to_string() });
+    }
     if !arguments.statements {
         let tasks = activity.tasks.iter_mut().flatten();
         tasks.for_each(|task| {
@@ -46,13 +58,25 @@ pub fn capture(arguments: &Capture) -> Result<ExitCode, Failure> {
         ..Survey::default()
     };
     let advice = engines::server::advice(&survey);
-    let json = report::json::capture(&survey, &advice, &observed).map_err(Failure::failed)?;
+    let captured = report::json::Capture { observation: observed, queries: queries.ok() };
+    let json = report::json::capture(&survey, &advice, &captured).map_err(Failure::failed)?;
     output::replace_file(&arguments.output, Replace::Named, |writer| writeln!(writer, "{json}"))?;
     ended.map_or(Ok(ExitCode::Ok), |why| Err(failure(ServerError::new(why))))
 }
 
-/// The observation in a file that [`capture`] wrote; `None` of what is not called like one.
-pub fn read(name: &str) -> Option<Result<ActivityRecord, Failure>> {
+/// What the server counted until now, and the plans that it makes.
+fn counted(
+    first: Snapshot,
+    mut reader: Box<dyn QueryReader>,
+    arguments: &Capture,
+) -> Result<Captured, ServerError> {
+    let last = reader.snapshot()?;
+    let found = examined(&mut *reader, last, Vec::new(), usize::MAX);
+    Ok(Captured::new(first, found, arguments.statements, arguments.literals))
+}
+
+/// What is in a file that [`capture`] wrote; `None` of what is not called like one.
+pub fn read(name: &str) -> Option<Result<report::json::Capture, Failure>> {
     let path = Path::new(name);
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     if !is_json {

@@ -3,8 +3,9 @@
 use crate::args::Plan as Arguments;
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
-use observations::statement::{Quotes, shown};
-use plans::{Engine, FILE_BYTES_MAX, Operator, Plan, PlanError, Statement};
+use observations::statement::shown;
+use plans::{FILE_BYTES_MAX, PlanError, Statement};
+use queries::quotes;
 use report::PlanOf;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -75,6 +76,8 @@ impl Found {
         let error = match bytes.map(|bytes| plans::read(&bytes)) {
             Ok(Ok(statements)) => {
                 let file = name.to_owned();
+                let damaged = statements.iter().filter_map(|one| one.damage.as_ref());
+                self.errors.extend(damaged.map(|damage| format!("{name}: {damage}")));
                 self.plans
                     .extend(statements.into_iter().map(|statement| PlanOf { file: file.clone(), statement }));
                 return;
@@ -94,7 +97,7 @@ impl Found {
             output::complain(&format!("error: {error}"));
         }
         if let Some(more) = self.errors.len().checked_sub(ERRORS_MAX).filter(|more| *more > 0) {
-            output::complain(&format!("error: {more} more files could not be read"));
+            output::complain(&format!("error: {more} more plans could not be read"));
         }
         if self.others > 0 {
             output::complain(&format!("note: {} of the folders without a plan", files(self.others)));
@@ -108,36 +111,9 @@ fn files(count: usize) -> String {
 
 /// Texts in one line, without their constants unless they are wanted, and never with what may be a password.
 fn for_show(statement: &mut Statement, literals: bool) {
-    let quotes = quotes(statement.engine);
-    statement.text = shown(&statement.text, quotes, literals);
+    let clean = |text: &mut String| *text = shown(text, quotes(statement.engine), literals);
+    clean(&mut statement.text);
     if let Some(plan) = &mut statement.plan {
-        clean(plan, quotes, literals);
-    }
-}
-
-/// How an engine's SQL is written.
-pub(super) fn quotes(engine: Engine) -> Quotes {
-    match engine {
-        Engine::SqlServer => Quotes::TransactSql,
-        Engine::Postgres => Quotes::Postgres,
-        Engine::MariaDb => Quotes::MariaDb,
-    }
-}
-
-/// The same of a plan.
-pub(super) fn clean(plan: &mut Plan, quotes: Quotes, literals: bool) {
-    let clean = |text: &mut String| *text = shown(text, quotes, literals);
-    for parameter in &mut plan.parameters {
-        parameter.compiled.iter_mut().chain(&mut parameter.run).for_each(clean);
-    }
-    // The figures of a spill are no constants of the statement.
-    let warnings = plan.warnings.iter_mut().filter(|warning| warning.name == "PlanAffectingConvert");
-    warnings.for_each(|warning| clean(&mut warning.detail));
-    let mut next: Vec<&mut Operator> = plan.root.iter_mut().collect();
-    while let Some(operator) = next.pop() {
-        operator.predicates.iter_mut().for_each(|predicate| clean(&mut predicate.text));
-        let warnings = operator.warnings.iter_mut().filter(|warning| warning.name == "PlanAffectingConvert");
-        warnings.for_each(|warning| clean(&mut warning.detail));
-        next.extend(&mut operator.inputs);
+        plan.visit_texts(clean);
     }
 }

@@ -155,7 +155,9 @@ fn add_commands(
         }
         if only_parameters_vary(arguments) {
             draft.set(COMMAND, Value::from(text(command)));
-            of_command.into_iter().for_each(|(setting, value)| draft.set(setting, value));
+            for (setting, value) in of_command {
+                draft.set(setting, value);
+            }
             return Ok(());
         }
         let settings = LinkedSettings::default().with(COMMAND, Value::from(text(command)));

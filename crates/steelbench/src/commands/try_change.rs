@@ -1,6 +1,7 @@
 //! `steelbench queries try`: an index, a drop of one or a setting as an experiment with two levels.
 
 use crate::args::{Run, Try};
+use crate::commands::queries::read_logs;
 use crate::commands::{build, run};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
@@ -9,6 +10,7 @@ use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, LinkedSettings};
 use observations::statement::first_word;
 use probes::script::{CONNECTIONS, DURATION, PROTOCOL, SCRIPT, WARMUP};
+use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -27,6 +29,10 @@ pub fn try_change(arguments: &Try) -> Result<ExitCode, Failure> {
     }
     if let Some(sql) = &sql {
         write(written.change.as_ref(), &format!("-- {MADE}.\n{sql}"))?;
+    }
+    if !arguments.auto_explain.is_empty() {
+        let script = logged_script(&read_logs(&arguments.auto_explain)?).map_err(Failure::usage)?;
+        write(written.statements.as_ref(), &script)?;
     }
     if let Some(url) = &arguments.source {
         dump(url, &written.dump)?;
@@ -47,6 +53,45 @@ pub fn try_change(arguments: &Try) -> Result<ExitCode, Failure> {
         destroy: Vec::new(),
         json: arguments.quick.json,
     })
+}
+
+/// The statements of logs, each once with the values of its first run.
+fn logged_script(logged: &[plans::Statement]) -> Result<String, String> {
+    let mut known = HashSet::new();
+    let (mut script, mut left_out) =
+        (format!("-- {MADE} from a log; constants are those of single runs.\n"), 0);
+    for one in logged {
+        let verb = first_word(&one.text).to_ascii_uppercase();
+        let is_new = known.insert(queries::fingerprint(&one.text, one.engine));
+        if !is_new || !plans::VERBS.contains(&verb.as_str()) {
+            continue;
+        }
+        match queries::with_values(one).filter(|text| is_plain(text)) {
+            Some(text) => script.extend([text.trim().trim_end_matches(';'), ";\n"]),
+            None => left_out += 1,
+        }
+    }
+    if left_out > 0 {
+        let what = observations::number::plural(left_out, "statement");
+        output::complain(&format!(
+            "note: {what} of the log left out: values are not known, or would be variables of a script"
+        ));
+    }
+    if script.lines().count() > 1 {
+        Ok(script)
+    } else {
+        Err("the logs have no statement whose values are known".into())
+    }
+}
+
+/// Whether nothing of a text means something else in a script: no variable, no line that begins as a command.
+fn is_plain(text: &str) -> bool {
+    let is_variable = |at: usize| {
+        let after = text[at + 1..].chars().next();
+        after.is_some_and(|c| c.is_alphanumeric() || c == '_') && !text[..at].ends_with(':')
+    };
+    !text.match_indices(':').any(|(at, _)| is_variable(at))
+        && !text.lines().any(|line| line.trim_start().starts_with('\\'))
 }
 
 /// The statements of the change, one a line; `None` where it is one of settings alone.
@@ -85,7 +130,8 @@ fn draft(arguments: &Try) -> Result<Draft, String> {
     let dump = arguments.source.as_ref().map(|_| written.dump.clone()).or_else(|| arguments.dump.clone());
     draft.set_some(SETUP_DUMP, dump);
     draft.set(PROBE, "script");
-    draft.set(SCRIPT, arguments.file.clone());
+    let logged = (!arguments.auto_explain.is_empty()).then(|| written.statements.clone());
+    draft.set(SCRIPT, arguments.file.iter().cloned().chain(logged).collect::<Vec<_>>());
     draft.set(PROTOCOL, arguments.protocol.unwrap_or(probes::script::Protocol::Prepared));
     draft.set(CONNECTIONS, arguments.client.unwrap_or(1));
     draft.set(DURATION, arguments.time.unwrap_or(10.0));

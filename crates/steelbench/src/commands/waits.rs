@@ -27,7 +27,7 @@ pub fn waits(arguments: &Waits) -> Result<ExitCode, Failure> {
         return show(record, view, arguments.form);
     }
     if let Some(record) = named.and_then(super::capture::read) {
-        return show(record?, view, arguments.form);
+        return show(record?.observation, view, arguments.form);
     }
     let given = arguments.server.as_deref();
     let url = arguments.mariadb.url(&arguments.psql, given).map_err(Failure::usage)?;

@@ -5,7 +5,7 @@ use super::Reader;
 use crate::query_reader::{MARK, explain_each, read_plan};
 use mysqlclient::quote_identifier;
 use plans::{Engine, Plan};
-use queries::{Origin, Snapshot, fingerprint};
+use queries::{Origin, Snapshot, aliases, fingerprint};
 use std::fmt::Write;
 
 const NO_SAMPLE: &str = "no text with values is known, and the server plans for values only: the server keeps such texts while the \
@@ -16,6 +16,7 @@ const NO_SAMPLE: &str = "no text with values is known, and the server plans for 
 const READ_ONLY: u16 = 1792;
 const NOT_OF_CHANGES: &str =
     "MySQL plans a change only in a session that may make it, and this one may change nothing";
+const CUT_OFF: &str = "the server does not understand the text that it kept: it cuts texts off at performance_schema_max_sql_text_length";
 
 /// Makes a plan for each statement that can have one, in their order.
 pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
@@ -25,7 +26,17 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
     explain_each(&mut snapshot.statements, plans, &stop, |statement| {
         let by_text = || reader.running.get(&fingerprint(&statement.text, Engine::MariaDb));
         let known = reader.sampled.get(&statement.digest).or_else(by_text).cloned().ok_or(NO_SAMPLE)?;
-        Ok((Origin::Sample, reader.plan(&statement.database, &known)?))
+        let mut plan = reader.plan(&statement.database, &known)?;
+        // MariaDB calls tables as the statement does.
+        let aliases = aliases(&known, Engine::MariaDb);
+        plan.visit_operators(|operator| {
+            for object in &mut operator.objects {
+                if let Some(table) = aliases.get(&object.table.to_lowercase()) {
+                    object.table.clone_from(table);
+                }
+            }
+        });
+        Ok(vec![(Origin::Sample, plan)])
     });
 }
 
@@ -33,6 +44,8 @@ impl Reader {
     fn plan(&mut self, database: &str, text: &str) -> Result<Plan, String> {
         let said = |error: mysqlclient::Error| match error.code() {
             Some(READ_ONLY) => NOT_OF_CHANGES.to_owned(),
+            // "parse error", which quotes the text with its constants
+            Some(1064) => CUT_OFF.to_owned(),
             _ => error.to_string(),
         };
         if !database.is_empty() {

@@ -166,16 +166,17 @@ impl Reader {
                 "the instrument wait/io/table/sql/handler is off (performance_schema.setup_instruments)",
             ));
         }
+        // What may not be read is not counted, which is something else than 0.
+        let rows = self.rows::<7>(&format!(
+            "SELECT object_schema AS {MARK}, object_name, index_name, count_fetch, count_insert, count_update, count_delete \
+             FROM performance_schema.table_io_waits_summary_by_index_usage WHERE object_schema IN {names}"
+        ))?;
         for table in tables.iter_mut() {
             table.since_ms = started.parse::<f64>().ok().map(|ms| ms as i64);
             (table.inserts, table.updates, table.deletes) = (Some(0), Some(0), Some(0));
             table.scanned_rows = Some(0);
             table.indexes.iter_mut().for_each(|index| index.scans = Some(0));
         }
-        let rows = self.rows::<7>(&format!(
-            "SELECT object_schema AS {MARK}, object_name, index_name, count_fetch, count_insert, count_update, count_delete \
-             FROM performance_schema.table_io_waits_summary_by_index_usage WHERE object_schema IN {names}"
-        ))?;
         for [schema, table, name, fetched, inserted, updated, deleted] in rows {
             let Some(table) = places.get(&(schema, table)).map(|at| &mut tables[*at]) else { continue };
             let counts = [inserted, updated, deleted].map(|text| text.parse::<u64>().unwrap_or(0));

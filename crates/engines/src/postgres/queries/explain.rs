@@ -16,13 +16,16 @@ use queries::{Advice, Hypothetical, Origin, Snapshot};
 pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
     let (plans, stop) = (reader.limits.plans, reader.stop.clone());
     explain_each(&mut snapshot.statements, plans, &stop, |statement| {
-        let seen = reader.running.get(&statement.digest).cloned();
+        let seen = reader.running.get(&statement.digest).filter(|text| !text.contains('$')).cloned();
+        let logged = statement.plans.iter().find_map(|one| one.sample.clone());
         let client = reader.client(&statement.database).map_err(|error| error.to_string())?;
         let generic = plan(client, &statement.text).map(|plan| (Origin::Generic, plan));
-        generic.or_else(|why| {
-            let seen = seen.and_then(|text| plan(client, &text).ok()).ok_or(why)?;
-            Ok((Origin::Sample, seen))
-        })
+        let text = logged.or_else(|| seen.filter(|_| generic.is_err()));
+        let sample = text.and_then(|text| Some((Origin::Sample, plan(client, &text).ok()?)));
+        match (generic, sample) {
+            (Err(why), None) => Err(why),
+            (generic, sample) => Ok(generic.into_iter().chain(sample).collect()),
+        }
     });
 }
 

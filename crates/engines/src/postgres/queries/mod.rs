@@ -88,8 +88,7 @@ fn connect(config: &Config, database: &str, stop: &Stop) -> Result<Client, pgcli
     let mut client = Client::connect(&config)?;
     client.set_answer_timeout(Some(PATIENCE));
     client.set_stop(stop.clone(), LAST_ANSWERS);
-    // Only superusers may.
-    let _ = client.batch(&format!("SET /* {MARK} */ pg_stat_statements.track = 'none'"));
+    super::leave_no_statistics(&mut client);
     for setting in [
         "default_transaction_read_only = on",
         "statement_timeout = '30s'",

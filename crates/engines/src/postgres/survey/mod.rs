@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What is asked of each setting, in this order. Settings that this session changed itself (`client`,
 /// `session`) tell nothing of the server.
-const SETTINGS: &str = "SELECT name, setting, boot_val, unit, vartype, source, \
+const SETTINGS: &str = "SELECT /* steelbench_queries */ name, setting, boot_val, unit, vartype, source, \
      pg_catalog.regexp_replace(sourcefile, '.*/', ''), pending_restart, context, category \
      FROM pg_catalog.pg_settings WHERE source NOT IN ('client', 'session') ORDER BY name";
 
@@ -62,6 +62,7 @@ pub(super) fn survey(config: &Config, stop: &Stop) -> Result<(SurveyedServer, Ve
     // Settings first: what we set for the session below would hide what the server gives to sessions.
     let rows = client.query(SETTINGS, &[]).map_err(while_doing("asking for its settings"))?;
     let settings: Vec<ServerSetting> = rows.iter().filter_map(|row| setting(&row)).collect();
+    super::leave_no_statistics(&mut client);
     let session =
         "SET default_transaction_read_only = on; SET statement_timeout = '30s'; SET lock_timeout = '5s'";
     client.batch(session).map_err(while_doing("preparing the connection"))?;

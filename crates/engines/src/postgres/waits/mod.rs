@@ -55,6 +55,7 @@ fn connect(config: &Config, stop: Option<(&Stop, Duration)>) -> Result<Client, S
         let what = format!("the server is PostgreSQL {major}; waits can be observed from version 14 on");
         return Err(ServerError::new(what));
     }
+    super::leave_no_statistics(&mut client);
     // The settings of a database or a role may be made for other work than ours.
     let settings = "SET default_transaction_read_only = on; SET statement_timeout = '30s'; SET lock_timeout = 0; \
                     SET idle_session_timeout = 0; SET idle_in_transaction_session_timeout = 0; \

@@ -3,11 +3,13 @@
 //! - `config`: how to reach one; `client`: a connection; `rows`: what it answers
 //! - [`views`]: every statement that a server is asked
 //! - `reading`: counters and their differences; `sampler`, `samples`: what sessions do; `tasks`: who waits for whom
+//! - `queries`: statements, plans and indexes, for `steelbench queries`
 //! - `observer`: all that together, for `steelbench waits`; `survey`: what a server is and how it is set
 
 pub(super) mod client;
 pub(super) mod config;
 mod observer;
+mod queries;
 pub(super) mod reading;
 pub(super) mod rows;
 pub(super) mod sampler;
@@ -18,7 +20,7 @@ pub mod views;
 
 pub use config::Config;
 
-use crate::{LiveObserver, ObserveOptions, Server, ServerError, Stop};
+use crate::{LiveObserver, ObserveOptions, QueryLimits, QueryReader, Server, ServerError, Stop};
 use client::{Client, Error};
 use observations::{SurveyedServer, Unread};
 use observer::SqlServerObserver;
@@ -37,6 +39,10 @@ impl Server for Config {
 
     fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
         survey::survey(self, stop)
+    }
+
+    fn queries(&self, limits: QueryLimits, stop: &Stop) -> Result<Box<dyn QueryReader>, ServerError> {
+        Ok(Box::new(queries::Reader::start(self, limits, stop)?))
     }
 }
 

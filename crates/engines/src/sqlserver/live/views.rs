@@ -357,6 +357,7 @@ pub fn page_owner(database: u16, file: u16, page: u32) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::queries::{CHANGES, COLUMNS, INDEXES, PLAN, SIZES, STATEMENTS, USAGE};
     use super::*;
     use sqlparser::ast::{Expr, ObjectName, Visit, Visitor};
     use sqlparser::dialect::MsSqlDialect;
@@ -452,14 +453,16 @@ mod tests {
             MACHINE,
             DATABASES,
         ];
+        let queries = [STATEMENTS, INDEXES, COLUMNS, SIZES, USAGE, CHANGES];
         let own = [MARKS, OWN_FILES, OWN_TABLES, OWN_IO, OWN_COMPRESSION, OWN_BUFFERS, OTHERS];
-        for view in views.iter().chain(&counters).chain(&own) {
+        for view in views.iter().chain(&counters).chain(&queries).chain(&own) {
             let (newest, oldest) = (since(view.sql), since(view.older.unwrap_or(view.sql)));
             assert!(newest <= 17, "{}", view.name);
             assert_eq!(oldest, 11, "{} in SQL Server 2012", view.name);
         }
         assert_eq!(since(COUNTERS[2].view.sql), 13, "processor time of schedulers came with 2016");
         assert_eq!((since(&page_owner(5, 1, 900)), since(&requests_of("51, 52"))), (15, 11));
+        assert_eq!((since(STATEMENTS.sql), since(&format!("{PLAN}(0x06, 0, -1)"))), (13, 11));
         assert_eq!(since(OWN_SEQUENTIAL_KEYS.sql), 15);
         assert_eq!(
             (since(INSTANT_FILES.sql), since(&session_waits("51, 52")), since(&session_use("51"))),

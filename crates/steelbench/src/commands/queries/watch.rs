@@ -1,6 +1,6 @@
 //! `steelbench queries --every`: interval after interval into a results file; and what was recorded so.
 
-use super::{for_show, looking};
+use super::looking;
 use crate::args::{Between, Queries as Arguments};
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, results};
@@ -27,7 +27,7 @@ pub fn watch(
     address: &str,
     reader: &mut dyn QueryReader,
     stop: &Arc<AtomicBool>,
-    failure: impl Fn(ServerError) -> Failure,
+    failure: &dyn Fn(ServerError) -> Failure,
 ) -> Result<ExitCode, Failure> {
     let file = arguments.output.as_ref().ok_or_else(|| Failure::usage("--every needs --output FILE"))?;
     if every_s < EVERY_S_MIN {
@@ -35,20 +35,20 @@ pub fn watch(
     }
     let mut store = Store::create_or_open(file)?;
     let every = Duration::from_secs_f64(every_s);
-    reader.look().map_err(&failure)?;
-    let mut first = snapshot(reader).map_err(&failure)?;
+    reader.look().map_err(failure)?;
+    let mut first = snapshot(reader).map_err(failure)?;
     let mut due = Instant::now();
     for _ in 0..arguments.count.unwrap_or(u32::MAX) {
         // The edges keep their rhythm; one that is late for longer than an interval begins a new one.
         due = (due + every).max(Instant::now());
         let pause_s = (every_s / LOOKS).max(super::LOOKS_S);
-        looking(reader, due, pause_s, stop).map_err(&failure)?;
-        let last = snapshot(reader).map_err(&failure)?;
+        looking(reader, due, pause_s, stop).map_err(failure)?;
+        let last = snapshot(reader).map_err(failure)?;
         let mut interval = queries::between(&first, last.clone());
         first = last;
         queries::keep(&mut interval, arguments.statements);
         reader.explain(&mut interval);
-        for_show(&mut interval, arguments.literals);
+        interval.clean(arguments.literals);
         let version = env!("CARGO_PKG_VERSION");
         let mut recorded = queries::record(&interval, version, address.to_owned());
         recorded.id = store.record_queries(&recorded)?;
@@ -75,14 +75,14 @@ fn show(interval: &QueryInterval, json: bool) -> Result<ExitCode, Failure> {
     }
     let sum = |counter: &str| interval.statements.iter().filter_map(|one| one.get(counter)).sum::<u64>();
     let length = seconds((interval.to_ms - interval.from_ms) as f64 / 1e3);
+    let notes: String = interval.notes.iter().flat_map(|note| ["  ", note, "\n"]).collect();
     output::print_wrapped(&format!(
-        "interval {}: {length} up to {}, {}, {} runs, {}\n{}",
+        "interval {}: {length} up to {}, {}, {} runs, {}\n{notes}",
         interval.id,
         utc_second(interval.to_ms),
         plural(interval.statements.len(), "statement"),
         count(sum("calls")),
         seconds(sum("time_ns") as f64 / 1e9),
-        interval.notes.iter().map(|note| format!("  {note}\n")).collect::<String>()
     ))
 }
 

@@ -1,0 +1,87 @@
+//! A captured server against the live one.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use crate::common::Lab;
+use serde_json::Value;
+
+fn capture(lab: &Lab, url: &str, file: &str, more: &[&str]) {
+    lab.steelbench(&[&["capture", url, "-o", file, "--seconds", "0.2"], more].concat()).expect(0);
+}
+
+fn read(lab: &Lab, arguments: &[&str]) -> Value {
+    let ended = lab.steelbench(&[&["queries", "--json"], arguments].concat()).expect(0);
+    serde_json::from_str(&ended.stdout).unwrap()
+}
+
+/// What was found but for the time at which it was.
+fn timeless(found: &Value) -> Value {
+    let mut found = found.clone();
+    found["span"] = Value::Null;
+    for one in found["advice"].as_array_mut().unwrap() {
+        // "not once in 37 seconds"
+        if one["kind"] == "unused_index" {
+            one["evidence"] = Value::Null;
+        }
+    }
+    // To plan, the server itself looks at the ends of indexes.
+    let tables = found["tables"].as_array_mut().unwrap().iter_mut();
+    for index in tables.flat_map(|table| table["indexes"].as_array_mut().unwrap()) {
+        index["blocks"] = Value::Null;
+        // Of MariaDB a lookup by a whole key is done when it is explained.
+        index["scans"] = Value::Null;
+    }
+    found
+}
+
+/// A capture says what the server has just said: all of it with texts, and all but texts without.
+pub fn say_the_same(lab: &Lab, url: &str, hidden: &[&str]) {
+    let live = timeless(&read(lab, &[url]));
+    capture(lab, url, "with.json", &["--statements"]);
+    let captured = timeless(&read(lab, &["with.json"]));
+    for (key, expected) in live.as_object().unwrap() {
+        assert_eq!(&captured[key], expected, "{key}");
+    }
+    capture(lab, url, "without.json", &[]);
+    let text = lab.read("without.json");
+    for hidden in hidden {
+        assert!(!text.contains(hidden), "{hidden}: {text}");
+    }
+    let without = timeless(&read(lab, &["without.json"]));
+    for key in ["advice", "uses", "tables"] {
+        assert_eq!(without[key], live[key], "{key}");
+    }
+    let counted = |found: &Value| -> Vec<(Value, Value, Value)> {
+        let all = found["statements"].as_array().unwrap().iter();
+        all.map(|one| (one["counters"].clone(), one["plans"].clone(), one["digest"].clone())).collect()
+    };
+    assert_eq!(counted(&without), counted(&live));
+    lab.steelbench(&["waits", "with.json"]).expect(0);
+}
+
+/// Two captures say what ran between them: `runs` runs of the statement that begins with `text`, and nothing else.
+pub fn tell_of_the_time_between(lab: &Lab, url: &str, text: &str, runs: u64, run: impl FnOnce()) {
+    capture(lab, url, "first.json", &["--statements"]);
+    run();
+    capture(lab, url, "second.json", &["--statements"]);
+    let between = read(lab, &["first.json", "second.json"]);
+    let statements = between["statements"].as_array().unwrap();
+    let ran: Vec<(&str, u64)> = statements
+        .iter()
+        .map(|one| (one["text"].as_str().unwrap(), one["counters"]["calls"].as_u64().unwrap()))
+        // By which tests wait for sessions to end.
+        .filter(|(text, _)| !text.contains("pg_stat_activity"))
+        .collect();
+    assert_eq!(ran.len(), 1, "{ran:?}");
+    assert!(ran[0].0.starts_with(text) && ran[0].1 == runs, "{ran:?}");
+    assert!(between["span"]["is_interval"] == true);
+    let meanwhile = read(lab, &["second.json", "--interval"]);
+    assert!(meanwhile["span"]["is_interval"] == true && !meanwhile["statements"].to_string().contains(text));
+    lab.steelbench(&["queries", "second.json", "first.json"])
+        .expect(2)
+        .says("name the earlier capture first");
+    lab.steelbench(&["queries", "second.json", "--seconds", "1"]).expect(2).says("--interval shows what ran");
+    let older = lab.read("first.json").replacen("\"queries\":", "\"other\":", 1);
+    lab.write("older.json", &older);
+    lab.steelbench(&["queries", "older.json"]).expect(2).says("it holds no statements");
+    lab.steelbench(&["waits", "older.json"]).expect(0);
+}
