@@ -132,14 +132,14 @@ fn credits_last_as_long_as_they_pay_for_what_is_above_the_base_rate() {
 #[test]
 fn what_is_wrong_is_said_with_its_place() {
     for (source, parts) in [
-        ("[demand]\nreads = 5\nred = 1\n", &["3:1", "unknown key `red`", "no alternative"][..]),
-        ("[demand]\nreads = -5\n", &["2:9", "above 0"]),
+        ("[demand]\nreads = 5\nred = 1\n", &["line 3, column 1", "unknown key `red`", "no alternative"][..]),
+        ("[demand]\nreads = -5\n", &["line 2, column 9", "above 0"]),
         ("[demand]\nreads_per_transaction = 5\n", &["needs the rate of transactions"]),
         ("[demand]\nsize = \"4 parsecs\"\n", &["`4 parsecs` is not allowed"]),
         ("[parts.disk]\nprice = 5\n", &["says nothing that it can do", "says nothing to size for"]),
         (
             "[demand]\nreads = 5\n[parts.disk]\niops = 200\n[[alternative]]\nname = \"a\"\nchain = [{ part = \"disc\" }]\n",
-            &["7:19", "unknown part `disc`", "disk"],
+            &["line 7, column 19", "unknown part `disc`", "disk"],
         ),
         (
             "[demand]\nreads = 5\n[parts.disk]\niops = 200\n[[alternative]]\nname = \"a\"\n\

@@ -14,7 +14,8 @@ use servers::{
 #[test]
 fn a_killed_server_and_a_killed_session_fail_their_trials_only() {
     let Some(versions) = versions() else { return };
-    let lab = lab(&managed(2, &versions, ["", &inserts(1.0), ""]));
+    // Long enough for a kill to hit it, whatever else the machine does.
+    let lab = lab(&managed(2, &versions, ["", &inserts(4.0), ""]));
     let child = lab.start();
     let (first, _) = running_load(&lab, None);
     kill(first, libc::SIGKILL);

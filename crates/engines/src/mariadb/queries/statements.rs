@@ -38,12 +38,13 @@ impl Reader {
              AND table_name = 'events_statements_summary_by_digest'"
         ))?;
         let there: HashSet<String> = there.into_iter().map(|[name]| name.to_ascii_uppercase()).collect();
-        // MySQL has the column and leaves it at 0 unless it is told to count.
+        // MySQL has the column and leaves it at 0 unless it is told to count; whoever may not read that is not told the time.
         let counts_cpu = self.rows::<1>(&format!(
             "SELECT name AS {MARK} FROM performance_schema.setup_consumers \
              WHERE name = 'events_statements_cpu' AND enabled = 'YES'"
-        ))?;
-        let is_counted = |own: Counter| own != Counter::CpuNs || !counts_cpu.is_empty();
+        ));
+        let counts_cpu = counts_cpu.is_ok_and(|rows| !rows.is_empty());
+        let is_counted = |own: Counter| own != Counter::CpuNs || counts_cpu;
         let counters: Vec<(Counter, &str)> = COLUMNS
             .into_iter()
             .filter(|(counter, column, _)| there.contains(*column) && is_counted(*counter))
