@@ -413,7 +413,7 @@ fn tells_the_plans_of_statements(own: &Target) {
         assert!(nowhere.contains("nowhere"), "{}: {nowhere}", own.name);
         assert_eq!(create, "CREATE has no plan", "{}", own.name);
     }
-    let is_ours = ["sqlite", "postgres", "mariadb", "duckdb"].contains(&own.engine.name());
+    let is_ours = ["sqlite", "postgres", "mariadb", "duckdb", "sqlserver"].contains(&own.engine.name());
     assert_eq!(plans.is_empty(), !is_ours, "{}", own.name);
     assert_eq!(row(connections.as_mut(), SCAN, &[])[0], 1000.0, "{}", own.name);
     drop(connections);
