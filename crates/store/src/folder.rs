@@ -38,14 +38,13 @@ pub fn ceilings(recording: &Recording, results: &Path) -> Vec<Recording> {
 }
 
 fn disk_runs(store: &Store) -> Result<Vec<Recording>> {
-    let mut found = Vec::new();
-    for run in store.runs()? {
-        // Trials are read only of those that matter.
-        if measures_disk(&store.read_plan(run.id)?) {
-            found.push(store.read_figures(run.id)?);
-        }
-    }
-    Ok(found)
+    // A file may have hundreds of runs of other probes: none of these is read.
+    let sql =
+        "SELECT DISTINCT run FROM configurations JOIN settings ON settings.configuration = configurations.id
+               WHERE path = 'workload.probe' AND value = '\"disk\"' ORDER BY run";
+    let runs: Vec<i64> =
+        store.sql(|connection| connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect())?;
+    runs.into_iter().map(|run| store.read_figures(run)).collect()
 }
 
 /// Whether any configuration has the disk probe.
