@@ -14,8 +14,6 @@ const NOT_UNPACKED: [&str; 2] = ["perl", "libperl"];
 const RELEASE: &str = "sid";
 /// The programs that are made to start, and where they are.
 const PROGRAMS: [(&str, &str); 3] = [("mysqld", "sbin"), ("mysql", "bin"), ("mysqldump", "bin")];
-/// How often fetching is tried: mirrors change while they are read.
-const TRIES: u32 = 3;
 
 /// The folder with the programs, in the target folder; fetched now unless it is there.
 pub fn install() -> Result<PathBuf, String> {
@@ -70,8 +68,9 @@ fn fetch(state: &Path, root: &Path) -> Result<(), String> {
         succeed(apt.args(arguments).env("APT_CONFIG", state.join("apt.conf")))
     };
     let download = [&["install", "-y", "-qq", "--download-only"], &PACKAGES[..]].concat();
-    let mut tries = (0..TRIES).map(|_| apt(&["update", "-qq"]).and_then(|()| apt(&download)));
-    tries.by_ref().find(Result::is_ok).unwrap_or_else(|| apt(&download))?;
+    // Mirrors change while they are read.
+    let fetched = || apt(&["update", "-qq"]).and_then(|()| apt(&download));
+    fetched().or_else(|_| fetched()).or_else(|_| fetched())?;
     let archives = state.join("cache/archives");
     for entry in
         fs::read_dir(&archives).map_err(|error| format!("{}: {error}", archives.display()))?.flatten()

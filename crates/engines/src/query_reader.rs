@@ -108,8 +108,8 @@ pub(crate) fn remember(known: &mut HashMap<String, String>, seen: impl Iterator<
     }
 }
 
-/// The plan in what EXPLAIN returned.
-pub(crate) fn read_plan(json: &str) -> Result<Plan, String> {
-    let read = plans::read(json.as_bytes()).map_err(|error| error.to_string())?;
-    read.into_iter().next().and_then(|one| one.plan).ok_or_else(|| "the server returned no plan".into())
+/// The plan in what EXPLAIN returned, of the first statement that has one.
+pub(crate) fn read_plan(text: &str) -> Result<Plan, String> {
+    let read = plans::read(text.as_bytes()).map_err(|error| error.to_string())?;
+    read.into_iter().find_map(|one| one.plan).ok_or_else(|| "the server returned no plan".into())
 }

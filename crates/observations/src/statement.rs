@@ -35,19 +35,26 @@ pub fn number(text: &str) -> i64 {
 
 /// The first word of a statement, behind comments and parentheses.
 pub fn first_word(sql: &str) -> &str {
-    let mut rest = sql;
+    let mut rest = behind_comments(sql);
+    while let Some(inner) = rest.strip_prefix('(') {
+        rest = behind_comments(inner);
+    }
+    rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
+}
+
+/// A statement without the white space and comments that it begins with.
+pub fn behind_comments(sql: &str) -> &str {
+    let mut rest = sql.trim_start();
     loop {
-        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
         let comment = if rest.starts_with("--") {
             rest.find('\n')
         } else if rest.starts_with("/*") {
             rest.find("*/").map(|at| at + 2)
         } else {
-            break;
+            return rest;
         };
-        rest = comment.map_or("", |end| &rest[end..]);
+        rest = comment.map_or("", |end| rest[end..].trim_start());
     }
-    rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
 }
 
 /// A constant that the server has cut off reaches to the end.

@@ -4,9 +4,11 @@
 //! (<https://www.sqlite.org/c3ref/stmt_status.html>); what writes, or has parameters, is explained only.
 
 use super::explain::{COUNTERS, steps};
+use super::setup::quoted_length;
 use crate::query_reader::{QueryLimits, QueryReader, explain_each};
 use crate::{ServerError, Stop};
 use observations::Unread;
+use observations::statement::behind_comments;
 use plans::{Engine, Kind, Operator, Plan, Predicate, Role};
 use queries::{Counter, ForeignKey, Index, Key, Origin, Snapshot, Span, Statement, Table};
 use rusqlite::{Connection, Error, OpenFlags};
@@ -316,7 +318,7 @@ pub fn given(file: &str, script: &str) -> Vec<Given> {
     while !rest.is_empty() {
         let length = end(rest);
         let (statement, after) = rest.split_at(length);
-        let begin = statement.len() - without_comments(statement).len();
+        let begin = statement.len() - behind_comments(statement).len();
         let text = statement[begin..].trim().trim_end_matches(';').trim();
         if !text.is_empty() {
             let place = format!("{file}:{}", line + statement[..begin].matches('\n').count());
@@ -332,34 +334,13 @@ pub fn given(file: &str, script: &str) -> Vec<Given> {
 fn end(script: &str) -> usize {
     let mut at = 0;
     while let Some(c) = script[at..].chars().next() {
-        let rest = &script[at..];
-        let find = |what: &str, skip: usize| {
-            rest[skip..].find(what).map_or(rest.len(), |found| skip + found + what.len())
-        };
-        at += match c {
-            ';' => return at + 1,
-            '\'' | '"' | '`' => find(&c.to_string(), 1),
-            '[' => find("]", 1),
-            '-' if rest.starts_with("--") => find("\n", 2),
-            '/' if rest.starts_with("/*") => find("*/", 2),
-            c => c.len_utf8(),
+        at += match quoted_length(&script[at..]) {
+            0 if c == ';' => return at + 1,
+            0 => c.len_utf8(),
+            quoted => quoted,
         };
     }
     script.len()
-}
-
-fn without_comments(mut text: &str) -> &str {
-    loop {
-        text = text.trim_start();
-        let end = if text.starts_with("--") {
-            text.find('\n')
-        } else if text.starts_with("/*") {
-            text.find("*/").map(|at| at + 2)
-        } else {
-            return text;
-        };
-        text = end.map_or("", |end| &text[end..]);
-    }
 }
 
 #[cfg(test)]

@@ -184,7 +184,7 @@ fn substituted(sql: &str, variables: &[(String, String)]) -> Result<String, Stri
 }
 
 /// Bytes of the literal, quoted name or comment that a text begins with; 0 for anything else.
-fn quoted_length(text: &str) -> usize {
+pub fn quoted_length(text: &str) -> usize {
     let to = |end: &str, from: usize| text[from..].find(end).map_or(text.len(), |at| from + at + end.len());
     match text.as_bytes() {
         // A doubled quote ends one and begins the next, which comes to the same.

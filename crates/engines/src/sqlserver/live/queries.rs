@@ -11,6 +11,7 @@ use super::rows::{Row, Rows};
 use super::views::{self, View};
 use super::{Identity, while_doing};
 use crate::query_reader::{MARK, QueryLimits, QueryReader, explain_each, read_plan};
+use crate::sqlserver::dialect::quote_name;
 use crate::{ServerError, Stop};
 use observations::Unread;
 use plans::Engine;
@@ -221,38 +222,52 @@ fn add(statement: &mut Statement, row: Row<'_>) {
     statement.spread = Some(Spread { min_ms: least, max_ms: most, stddev_ms: None });
 }
 
+/// Rows by the numbers of table and index.
+type ByIndex<'a> = HashMap<(i32, i32), Vec<Row<'a>>>;
+
+fn by_index(rows: &Rows) -> ByIndex<'_> {
+    let mut all = ByIndex::new();
+    for (id, row) in rows.iter().filter_map(|row| Some((id(row)?, row))) {
+        all.entry(id).or_default().push(row);
+    }
+    all
+}
+
+fn id(row: Row<'_>) -> Option<(i32, i32)> {
+    row.parse("object_id").zip(row.parse("index_id"))
+}
+
 /// Tables with their indexes, and what was counted of them: sizes, reads, changes.
 fn tables(indexes: &Rows, columns: &Rows, [sizes, usage, changes]: [&Rows; 3]) -> Vec<Table> {
-    let is_of =
-        |id: (i32, i32)| move |row: &Row<'_>| row.parse("object_id").zip(row.parse("index_id")) == Some(id);
-    let sum = |rows: &Rows, id, column: &str| -> Option<u64> {
-        rows.iter().filter(is_of(id)).filter_map(|row| row.parse::<u64>(column)).reduce(|a, b| a + b)
-    };
     // What was never used has no row.
     let or_none = |rows: &Rows, value: Option<u64>| value.or((!rows.columns.is_empty()).then_some(0));
+    let sum = |rows: &ByIndex<'_>, id, column: &str| -> Option<u64> {
+        rows.get(&id)?.iter().filter_map(|row| row.parse::<u64>(column)).reduce(|a, b| a + b)
+    };
+    let columns = by_index(columns);
+    let [sizes, used, changed] = [sizes, usage, changes].map(by_index);
     let mut all: Vec<Table> = Vec::new();
     for row in indexes.iter() {
-        let Some(id) = row.parse::<i32>("object_id").zip(row.parse::<i32>("index_id")) else { continue };
+        let Some(id) = id(row) else { continue };
         let (schema, name) = (row.text("schema_name"), row.text("table_name"));
         if all.last().is_none_or(|last| (&last.schema, &last.name) != (&schema, &name)) {
-            let quoted = format!("{}.{}", quoted(&schema), quoted(&name));
+            let quoted = format!("{}.{}", quote_name(&schema), quote_name(&name));
             all.push(Table { database: row.text("database_name"), schema, name, quoted, ..Table::default() });
         }
         let Some(table) = all.last_mut() else { continue };
         if id.1 <= 1 {
-            table.rows = sum(sizes, id, "row_count").map(|rows| rows as f64);
-            table.bytes = sum(sizes, id, "pages").map(|pages| pages * PAGE);
-            table.scans = or_none(usage, sum(usage, id, "scans"));
-            table.inserts = or_none(changes, sum(changes, id, "inserts"));
-            table.updates = or_none(changes, sum(changes, id, "updates"));
-            table.deletes = or_none(changes, sum(changes, id, "deletes"));
+            table.rows = sum(&sizes, id, "row_count").map(|rows| rows as f64);
+            table.bytes = sum(&sizes, id, "pages").map(|pages| pages * PAGE);
+            table.scans = or_none(usage, sum(&used, id, "scans"));
+            table.inserts = or_none(changes, sum(&changed, id, "inserts"));
+            table.updates = or_none(changes, sum(&changed, id, "updates"));
+            table.deletes = or_none(changes, sum(&changed, id, "deletes"));
         }
         if id.1 > 0 {
-            let own: Vec<Row<'_>> = columns.iter().filter(is_of(id)).collect();
-            let mut index = index(row, &own);
-            index.bytes = sum(sizes, id, "pages").map(|pages| pages * PAGE);
-            index.entries = sum(sizes, id, "row_count").map(|rows| rows as f64);
-            index.scans = or_none(usage, sum(usage, id, "reads"));
+            let mut index = index(row, columns.get(&id).map_or(&[], Vec::as_slice));
+            index.bytes = sum(&sizes, id, "pages").map(|pages| pages * PAGE);
+            index.entries = sum(&sizes, id, "row_count").map(|rows| rows as f64);
+            index.scans = or_none(usage, sum(&used, id, "reads"));
             table.indexes.push(index);
         }
     }
@@ -271,7 +286,7 @@ fn index(row: Row<'_>, columns: &[Row<'_>]) -> Index {
     };
     let name = row.text("index_name");
     Index {
-        quoted: quoted(&name),
+        quoted: quote_name(&name),
         name,
         method: match row.text("type_desc").as_str() {
             "CLUSTERED" | "NONCLUSTERED" => "btree".into(),
@@ -286,10 +301,6 @@ fn index(row: Row<'_>, columns: &[Row<'_>]) -> Index {
         is_valid: !is(row, "is_disabled"),
         ..Index::default()
     }
-}
-
-fn quoted(name: &str) -> String {
-    format!("[{}]", name.replace(']', "]]"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! How the server would run statements: asked of a session that explains and runs nothing (`SET SHOWPLAN_XML`).
 
 use crate::planned::{each, literal};
+use crate::query_reader::read_plan;
 use crate::sqlserver::dialect::quote_literal;
 use crate::sqlserver::live::client::Client;
 use crate::{Asked, Parameter, Planned};
@@ -30,9 +31,7 @@ impl Explaining {
     /// When the server refuses, or answers with no plan.
     pub fn plan(&mut self, sql: &str, has_constants: bool) -> Result<Planned, String> {
         let xml = self.0.cell(sql).map_err(|error| error.to_string())?.unwrap_or_default();
-        let statements = plans::read(xml.as_bytes()).map_err(|error| error.to_string())?;
-        let plan = statements.into_iter().find_map(|statement| statement.plan);
-        plan.map(|plan| planned(&plan, has_constants)).ok_or_else(|| "the server made no plan".into())
+        read_plan(&xml).map(|plan| planned(&plan, has_constants))
     }
 }
 
@@ -80,7 +79,7 @@ fn planned(plan: &Plan, has_constants: bool) -> Planned {
 
 #[cfg(test)]
 mod tests {
-    use super::{constant, planned};
+    use super::{constant, planned, read_plan};
     use crate::{Parameter, Planned};
 
     /// A plan in the form that Microsoft documents (ShowPlan XML 1.564), of a lookup.
@@ -95,8 +94,7 @@ mod tests {
             <Predicate><ScalarOperator ScalarString="[steelbench].[dbo].[t].[b]&gt;({value})" /></Predicate>
             </IndexScan></RelOp></QueryPlan></StmtSimple></Statements></Batch></BatchSequence></ShowPlanXML>"#
         );
-        let statements = plans::read(xml.as_bytes()).unwrap();
-        planned(&statements.into_iter().find_map(|statement| statement.plan).unwrap(), true)
+        planned(&read_plan(&xml).unwrap(), true)
     }
 
     #[test]
