@@ -5,8 +5,10 @@ mod executable;
 use crate::process::{cargo, target};
 use crate::tools::install_tools;
 use executable::{Ended, Executable};
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -51,6 +53,8 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         executables.push(Executable::doc_tests());
     }
     let arguments = [vec!["--show-output".to_owned()], given].concat();
+    let folder = folder_of_tests()?;
+    let environment = [&environment[..], &[("TMPDIR", folder.path().display().to_string())]].concat();
     let run = |executables: &[Executable]| run_side_by_side(executables, &arguments, &environment);
     let mut ended = run(&executables)?;
     if is_all {
@@ -59,6 +63,18 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     }
     conclude(ended, in_ci)?;
     crate::tidy::run()
+}
+
+/// Where the tests make their files; removed at the end, with what killed processes have left. Servers of other accounts
+/// work in it. Tests make and remove thousands of files at a time: ext4 without a journal keeps away from what has been
+/// removed shortly before, and searches for long unless each folder is in a place of its own (chattr(1), attribute T).
+fn folder_of_tests() -> Result<tempfile::TempDir, String> {
+    let failed = |error| format!("a folder for the files of tests: {error}");
+    let folder = tempfile::Builder::new().prefix("sb").tempdir().map_err(failed)?;
+    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o1777)).map_err(failed)?;
+    // Other file systems do not have it, and do not need it.
+    let _ = Command::new("chattr").arg("+T").arg(folder.path()).stderr(Stdio::null()).status();
+    Ok(folder)
 }
 
 /// The variable that names a SQL Server.

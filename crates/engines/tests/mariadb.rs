@@ -312,7 +312,7 @@ fn a_deadlock_asks_for_the_transaction_again_and_a_row_lock_is_a_wait() {
             time.session_s
         );
         let corrected_s = time.corrected_s.unwrap();
-        assert!(corrected_s < 0.01 * time.session_s, "{corrected_s} s too many: {:?}", collected.waits);
+        assert!(corrected_s < 0.05 * time.session_s, "{corrected_s} s too many: {:?}", collected.waits);
         assert!(collected.lost.is_empty() && collected.server_cpu_s >= 0.0, "{:?}", collected.lost);
 
         for (connection, key) in [(0, &first), (1, &second)] {

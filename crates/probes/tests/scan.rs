@@ -583,8 +583,8 @@ fn sort_orders_are_stored_as_they_are_asked_for() {
             assert_eq!((none.2, by_day.2), (skipped(&generated), skipped(&sorted)), "{format}");
             if is_last && *format == "table" {
                 let advised = ordered(own, format, "advise");
-                // Where two orders take the same, how full the last block is decides.
-                assert!(advised.0 <= none.0 + 262_144.0, "{advised:?} {none:?}");
+                // Where two orders take the same, how full the last block of each row group is decides.
+                assert!(advised.0 <= none.0 + 3.0 * 262_144.0, "{advised:?} {none:?}");
                 // Each trial predicts from a sample that it has stored itself.
                 assert!(advised.1 <= 1.1 * by_day.1, "{advised:?} {by_day:?}");
             }

@@ -20,7 +20,9 @@ const NUMBER: &str = "\n[workload.responses.n]\nregex = \"n=([0-9]+)\"\ndirectio
 /// A trial with little memory; how it ends, and that nothing of it is left.
 #[track_caller]
 fn ends(workload: &str, code: i32, cause: &str) -> Lab {
-    let lab = Lab::with(&file(workload, ""));
+    // Who has to come to an end may be slow at it.
+    let time = if cause == "limits.trial_time" { "3 s" } else { "60 s" };
+    let lab = Lab::with(&file(workload, "").replace("3 s", time));
     let mut command = lab.command(&["run", "e.toml"]);
     limited_memory(&mut command);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();

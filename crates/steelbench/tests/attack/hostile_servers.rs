@@ -349,7 +349,7 @@ fn ask(arena: &Arena, random: &mut Random, engine: &str, url: &str, told: &Told)
 #[test]
 fn hostile_servers() {
     let arena = Arena::new();
-    campaign("hostile_servers", Tries { short: 20, full: 300 }, |random| {
+    campaign("hostile_servers", Tries { short: 8, full: 300 }, |random| {
         let (pieces, declines) = (behaviour(random), random.below(4) > 0);
         let (address, told) = start(pieces, Begins::Asked { declines });
         let rule = if address.ip().is_loopback() { "require_auth=!password" } else { "" };
@@ -363,7 +363,7 @@ fn hostile_servers() {
 #[test]
 fn hostile_servers_of_mariadb() {
     let arena = Arena::new();
-    campaign("hostile_servers_of_mariadb", Tries { short: 20, full: 300 }, |random| {
+    campaign("hostile_servers_of_mariadb", Tries { short: 8, full: 300 }, |random| {
         let (address, told) = start(of_mariadb::behaviour(random), Begins::First);
         let mode = random.of(&["DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA"]);
         let url = format!("mariadb://me@{address}/d?ssl-mode={mode}&connect-timeout=2");

@@ -109,7 +109,7 @@ fn experiments() -> Vec<String> {
 fn experiment_files() {
     let texts = experiments();
     let arena = Arena::new();
-    campaign("experiment_files", Tries { short: 60, full: 3000 }, |random| {
+    campaign("experiment_files", Tries { short: 30, full: 3000 }, |random| {
         let text = random.of(&texts);
         let bytes = large(random).unwrap_or_else(|| mutated(random, text));
         arena.write("e.toml", &bytes);
@@ -126,7 +126,7 @@ const JOBS: &str = "[global]\nioengine=libaio\ndirect=1\nbs=4k\nsize=64m\nruntim
 #[test]
 fn fio_job_files() {
     let arena = Arena::new();
-    campaign("fio_job_files", Tries { short: 60, full: 1000 }, |random| {
+    campaign("fio_job_files", Tries { short: 15, full: 1000 }, |random| {
         let bytes = large(random).unwrap_or_else(|| mutated(random, JOBS));
         arena.write("a.fio", &bytes);
         let ignore = ["--fio-ignore", "--print"];
@@ -147,7 +147,7 @@ fn connection_strings() {
         "mysql://me:Geh3imnis@h/d",
         "me:Geh3imnis@h",
     ];
-    campaign("connection_strings", Tries { short: 80, full: 1000 }, |random| {
+    campaign("connection_strings", Tries { short: 40, full: 1000 }, |random| {
         let text = random.of(&strings).to_owned();
         let url = String::from_utf8_lossy(&mutated(random, text)).into_owned();
         let quoted: Vec<String> = url.chars().map(|c| format!("\\U{:08X}", u32::from(c))).collect();
@@ -182,7 +182,7 @@ fn scripts() {
          [limits]\ntrial_time = \"10 s\"\n"
     );
     arena.write("e.toml", file.as_bytes());
-    campaign("scripts", Tries { short: 60, full: 1000 }, |random| {
+    campaign("scripts", Tries { short: 30, full: 1000 }, |random| {
         let bytes = large(random).unwrap_or_else(|| mutated(random, SCRIPT));
         arena.write("s.sql", &bytes);
         arena.run(&["check", "e.toml"], USUAL)?;

@@ -198,7 +198,7 @@ fn damaged_results_files() {
     let recorded = recorded(&arena);
     let journal = journal();
     let mut server = Pages::start_in(&arena.lab, &arena.path(""), &[]);
-    campaign("damaged_results_files", Tries { short: 25, full: 1000 }, |random| {
+    campaign("damaged_results_files", Tries { short: 12, full: 1000 }, |random| {
         let Recorded { experiment, bytes: whole } = random.of(&recorded);
         let mut bytes = whole.clone();
         for _ in 0..=random.below(20) {
@@ -237,7 +237,7 @@ fn hostile_results_files() {
     let arena = Arena::new();
     let recorded = recorded(&arena);
     let mut server = Pages::start_in(&arena.lab, &arena.path(""), &[]);
-    campaign("hostile_results_files", Tries { short: 40, full: 1000 }, |random| {
+    campaign("hostile_results_files", Tries { short: 20, full: 1000 }, |random| {
         let Recorded { experiment, bytes } = random.of(&recorded);
         place(&arena, experiment, bytes);
         let file = Connection::open(arena.path("results/t.steelbench")).unwrap();
