@@ -4,6 +4,7 @@ mod start;
 
 pub use start::Streams;
 
+use crate::machine::usage;
 use observations::{names_secret, redacted};
 use start::Start;
 use std::fs::{File, OpenOptions};
@@ -122,9 +123,7 @@ impl Printed {
 /// # Errors
 /// When it cannot be started or waited for.
 pub fn run(command: &Command, streams: Streams, heard: Heard, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
-    let (mut ended, leader) = run_leader(command, streams, heard, stop)?;
-    ended.left_group = leader.kill_group();
-    Ok(ended)
+    Ready::new(command, streams, heard)?.run(stop)
 }
 
 /// The same, but what is left of its group at its end is left alone, unless `stop` ended it.
@@ -137,36 +136,66 @@ pub fn run_beside(
     heard: Heard,
     stop: &dyn Fn() -> bool,
 ) -> io::Result<Ended> {
-    run_leader(command, streams, heard, stop).map(|(ended, _)| ended)
+    Ready::new(command, streams, heard)?.run_leader(stop).map(|(ended, _)| ended)
 }
 
-fn run_leader(
-    command: &Command,
-    mut streams: Streams,
-    heard: Heard,
-    stop: &dyn Fn() -> bool,
-) -> io::Result<(Ended, Leader)> {
-    // The other ends stay open here too. So a pipe does not tell that a process has closed it: nobody would be woken
-    // for that just before the process ends.
-    let mut pipes = [Pipe::of(heard.stdout, &mut streams[1])?, Pipe::of(heard.stderr, &mut streams[2])?];
-    let ready = Start::new(command, streams)?;
-    let start = Instant::now();
-    let mut leader = Leader { pid: ready.go()?, status: None };
-    let ended = pidfd(leader.pid)?;
-    let mut stopped = false;
-    while !wait(&ended, &mut pipes)? {
-        if !stopped && stop() {
-            stopped = true;
-            leader.kill_group();
-        }
+/// A command that is made ready once, to be run again and again with the same streams: what is read of its output is
+/// read through the same pipes. A process that it has left behind outside of its group and that prints later is heard
+/// with the run at hand then.
+pub struct Ready {
+    start: Start,
+    pipes: [Pipe; 2],
+}
+
+impl Ready {
+    /// A command with these streams; those that were set in the command itself are not used.
+    ///
+    /// # Errors
+    /// A zero byte in one of its texts; no memory; no file descriptor.
+    pub fn new(command: &Command, mut streams: Streams, heard: Heard) -> io::Result<Self> {
+        // The other ends stay open here too. So a pipe does not tell that a process has closed it: nobody would be woken
+        // for that just before the process ends.
+        let pipes = [Pipe::of(heard.stdout, &mut streams[1])?, Pipe::of(heard.stderr, &mut streams[2])?];
+        Ok(Self { start: Start::new(command, streams)?, pipes })
     }
-    let elapsed = start.elapsed();
-    // It still has its number: what the kernel knows of it can be read.
-    let run_delay_s = run_delay_s(leader.pid);
-    let (status, usage) = leader.reap()?;
-    let [stdout, stderr] = pipes.map(Pipe::rest);
-    let used = ProcessUse { run_delay_s, ..ProcessUse::from(&usage) };
-    Ok((Ended { status, elapsed, used, stdout, stderr, stopped, left_group: false }, leader))
+
+    /// Gives a variable of its environment another value, for the runs from now on.
+    ///
+    /// # Errors
+    /// A zero byte in the value.
+    pub fn set(&mut self, name: &str, value: &str) -> io::Result<()> {
+        self.start.set(name, value)
+    }
+
+    /// As [`run`] does.
+    ///
+    /// # Errors
+    /// When it cannot be started or waited for.
+    pub fn run(&mut self, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
+        let (mut ended, leader) = self.run_leader(stop)?;
+        ended.left_group = leader.kill_group();
+        Ok(ended)
+    }
+
+    fn run_leader(&mut self, stop: &dyn Fn() -> bool) -> io::Result<(Ended, Leader)> {
+        let start = Instant::now();
+        let mut leader = Leader { pid: self.start.go()?, status: None };
+        let ended = pidfd(leader.pid)?;
+        let mut stopped = false;
+        while !wait(&ended, &mut self.pipes)? {
+            if !stopped && stop() {
+                stopped = true;
+                leader.kill_group();
+            }
+        }
+        let elapsed = start.elapsed();
+        // It still has its number: what the kernel knows of it can be read.
+        let run_delay_s = run_delay_s(leader.pid);
+        let (status, usage) = leader.reap()?;
+        let [stdout, stderr] = self.pipes.each_mut().map(Pipe::rest);
+        let used = ProcessUse { run_delay_s, ..ProcessUse::from(&usage) };
+        Ok((Ended { status, elapsed, used, stdout, stderr, stopped, left_group: false }, leader))
+    }
 }
 
 impl From<&libc::rusage> for ProcessUse {
@@ -201,10 +230,16 @@ pub fn own_peak_bytes() -> u64 {
 /// never gets less.
 fn is_above_own_peak(peak_bytes: u64) -> bool {
     static OWN: AtomicU64 = AtomicU64::new(0);
-    if peak_bytes > OWN.load(Ordering::Relaxed) {
-        OWN.store(own_peak_bytes(), Ordering::Relaxed);
+    if peak_bytes <= OWN.load(Ordering::Relaxed) {
+        return false;
     }
-    peak_bytes > OWN.load(Ordering::Relaxed)
+    // What getrusage(2) tells of us may be that of who started us, but it is never less, and sooner told.
+    if peak_bytes > (usage(libc::RUSAGE_SELF).ru_maxrss as u64) << 10 {
+        return true;
+    }
+    let own = own_peak_bytes();
+    OWN.store(own, Ordering::Relaxed);
+    peak_bytes > own
 }
 
 /// A process that leads a group, ended with it unless it is waited for.
@@ -283,11 +318,11 @@ impl Pipe {
 
     /// All that is there: what a process that was left behind prints later is not waited for, and one that prints
     /// without end is not listened to.
-    fn rest(mut self) -> Printed {
+    fn rest(&mut self) -> Printed {
         let reads = 2 * KEPT_BYTES_MAX / CHUNK_BYTES;
         (0..reads).take_while(|_| self.read()).for_each(drop);
         self.printed.shorten();
-        self.printed
+        std::mem::take(&mut self.printed)
     }
 }
 
@@ -372,7 +407,7 @@ pub fn without(text: &str, variables: impl IntoIterator<Item = (String, String)>
 
 #[cfg(test)]
 mod tests {
-    use super::{Ended, Heard, KEPT_BYTES_MAX, Printed, run};
+    use super::{Ended, Heard, KEPT_BYTES_MAX, Printed, Ready, run};
     use std::io;
     use std::process::Command;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -390,6 +425,25 @@ mod tests {
         assert_eq!((ended.status.code(), ended.stopped, ended.left_group), (Some(3), false, false));
         assert_eq!((ended.stdout.text(), ended.stderr.text()), ("out\n".into(), "err\n".into()));
         assert!(!ended.stdout.is_cut());
+    }
+
+    #[test]
+    fn a_command_that_is_ready_is_run_again_and_each_run_is_heard_alone() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo $RUN out; echo $RUN err >&2; exit $RUN"]).env("RUN", "none");
+        let mut ready = Ready::new(&command, [None, None, None], BOTH).unwrap();
+        for code in [3, 0, 7] {
+            ready.set("RUN", &code.to_string()).unwrap();
+            let ended = ready.run(&|| false).unwrap();
+            let heard = (ended.stdout.text(), ended.stderr.text());
+            assert_eq!(
+                (ended.status.code(), heard),
+                (Some(code), (format!("{code} out\n"), format!("{code} err\n")))
+            );
+        }
+        ready.set("NEW", "new").unwrap();
+        assert!(ready.set("RUN", "a\0b").is_err());
+        assert_eq!(ready.run(&|| false).unwrap().status.code(), Some(7));
     }
 
     #[test]

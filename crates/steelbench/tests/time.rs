@@ -304,6 +304,20 @@ fn traced(lab: &Lab, calls: &str, arguments: &[&str]) -> Option<Vec<String>> {
     Some(lab.read("calls.txt").lines().map(str::to_owned).collect())
 }
 
+/// What all runs of a trial have in common is made once.
+#[test]
+fn more_runs_open_nothing_but_what_tells_of_each() {
+    let lab = Lab::new();
+    let opened = |runs: &str| {
+        let lines = traced(&lab, "openat,pipe2", &["time", "-N", "--blocks", "1", "-r", runs, "true"])?;
+        let count =
+            |parts: &[&str]| lines.iter().filter(|line| parts.iter().any(|part| line.contains(part))).count();
+        Some((count(&["/schedstat"]), count(&["/dev/null", "pipe2("])))
+    };
+    let Some(few) = opened("2") else { return };
+    assert_eq!(opened("12"), Some((few.0 + 10, few.1)));
+}
+
 /// Three syncs record a trial that could be repeated in less time, five a longer one; the other syncs of a call do not
 /// depend on its trials.
 #[test]

@@ -13,14 +13,14 @@ use std::ptr::null_mut;
 /// Where a command's standard input, output and error go; `None`: where ours do.
 pub type Streams = [Option<OwnedFd>; 3];
 
-/// A command that is ready to be started, as the leader of a process group of its own.
+/// A command that is ready to be started, each time as the leader of a process group of its own.
 pub struct Start {
     program: CString,
     words: Vec<CString>,
     environment: Vec<CString>,
     actions: Actions,
     attributes: Attributes,
-    /// Open until it is started.
+    /// Open as long as it may be started.
     _streams: Streams,
 }
 
@@ -40,6 +40,22 @@ impl Start {
             attributes: Attributes::new()?,
             _streams: streams,
         })
+    }
+
+    /// Gives a variable of its environment another value.
+    ///
+    /// # Errors
+    /// A zero byte in it.
+    pub fn set(&mut self, name: &str, value: &str) -> io::Result<()> {
+        let is_named = |variable: &&mut CString| {
+            variable.as_bytes().strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
+        };
+        let variable = text(&format!("{name}={value}"))?;
+        match self.environment.iter_mut().find(is_named) {
+            Some(known) => *known = variable,
+            None => self.environment.push(variable),
+        }
+        Ok(())
     }
 
     /// Starts it: as `posix_spawnp(3)` does, so that the program is looked for on our `PATH`. The number of the process.

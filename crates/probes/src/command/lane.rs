@@ -46,8 +46,9 @@ fn run(stage: &Stage<'_>, runner: &Runner<'_>, next: &AtomicU64) -> Result<LaneO
     let job = runner.job;
     let mut recorder = Recorder::default();
     let _ = stage.live().latencies.set(vec![recorder.reader()]);
+    let mut turns = runner.turns();
     // A run that was killed because the load stops has not failed.
-    let run = |iteration: &str| match runner.run(iteration, &|| stage.is_stopped()) {
+    let mut run = |iteration: &str| match turns.run(iteration, &|| stage.is_stopped()) {
         Err(ProbeError::Engine(engines::EngineError::Cancelled)) => Err(LoadError::Stopped.into()),
         result => result,
     };

@@ -5,7 +5,7 @@ use super::template::command;
 use crate::ProbeError;
 use engines::{Cancel, EngineError};
 use observe::Mark;
-use observe::child::{self, Ended, Heard, Printed, Streams};
+use observe::child::{self, Ended, Heard, Printed, Ready, Streams};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -19,6 +19,8 @@ const SAID_LINES: usize = 15;
 const SAID_CHARS_MAX: usize = 4000;
 /// How often the shell is started to know how long it takes.
 const SHELL_STARTS: u32 = 20;
+/// The variable that tells a command which run it is.
+const ITERATION: &str = "STEELBENCH_ITERATION";
 
 /// Why a command has no figures.
 #[derive(Debug, thiserror::Error)]
@@ -118,21 +120,9 @@ impl<'a> Runner<'a> {
         cleaned.map(|()| names)
     }
 
-    /// Runs the command with its hooks; `iteration` tells it which run this is.
-    pub fn run(&self, iteration: &str, stop: &dyn Fn() -> bool) -> Result<Ended, ProbeError> {
-        let Job { words, line, prepare, conclude, accepted, .. } = self.job;
-        self.hook("the prepare command", prepare.as_deref(), iteration, stop)?;
-        let ended = self.start(words, iteration, true, stop);
-        // What prepare has started is ended whatever became of the run.
-        let concluded = self.hook("the conclude command", conclude.as_deref(), iteration, &|| false);
-        let ended = ended?;
-        if ended.stopped {
-            return Err(EngineError::Cancelled.into());
-        }
-        if !accepted.takes(ended.status) {
-            return Err(failed("the command", line, how(ended.status), &ended));
-        }
-        concluded.map(|()| ended)
+    /// For a thread that runs the command again and again.
+    pub fn turns(&self) -> Turns<'_> {
+        Turns { runner: self, ready: None }
     }
 
     /// An error without the secrets that commands were given: a command may print its environment.
@@ -157,8 +147,10 @@ impl<'a> Runner<'a> {
     pub fn shell_start_up(&self) -> Result<Option<StartUp>, ProbeError> {
         let Some(words) = &self.job.shell_alone else { return Ok(None) };
         let mut sum = StartUp::default();
+        let mut shell = self.ready(words, false)?;
+        started(shell.set(ITERATION, "shell"), words)?;
         for _ in 0..SHELL_STARTS {
-            let ended = self.start(words, "shell", false, &|| self.cancel.is_cancelled())?;
+            let ended = started(shell.run(&|| self.cancel.is_cancelled()), words)?;
             if ended.stopped {
                 return Err(EngineError::Cancelled.into());
             }
@@ -186,7 +178,8 @@ impl<'a> Runner<'a> {
         let Some(words) = words else { return Ok(()) };
         let end = Instant::now() + Duration::from_secs_f64(self.job.hook_timeout_s);
         let late = || Instant::now() >= end;
-        let hook = self.command(words, iteration);
+        let mut hook = self.command(words);
+        hook.env(ITERATION, iteration);
         let streams = [Some(null()?), None, None];
         let heard = Heard { stdout: true, stderr: true };
         let ended = started(child::run_beside(&hook, streams, heard, &|| stop() || late()), words)?;
@@ -201,14 +194,8 @@ impl<'a> Runner<'a> {
         if ended.status.success() { Ok(()) } else { Err(failed(what, line, how(ended.status), &ended)) }
     }
 
-    /// Runs words to their end with the input and output of the command.
-    fn start(
-        &self,
-        words: &[String],
-        iteration: &str,
-        with_output: bool,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<Ended, ProbeError> {
+    /// Makes words ready to be run, with the input and, if it is wanted, the output of the command.
+    fn ready(&self, words: &[String], with_output: bool) -> Result<Ready, ProbeError> {
         let input = match &self.job.input {
             Some(path) => opened(File::options().read(true), path)?,
             None => null()?,
@@ -223,10 +210,10 @@ impl<'a> Runner<'a> {
         let streams: Streams = [Some(input), output, None];
         let is = |sink| with_output && self.job.output == sink;
         let heard = Heard { stdout: is(Sink::Pipe), stderr: !is(Sink::Inherit) };
-        started(child::run(&self.command(words, iteration), streams, heard, stop), words)
+        started(Ready::new(&self.command(words), streams, heard), words)
     }
 
-    fn command(&self, words: &[String], iteration: &str) -> Command {
+    fn command(&self, words: &[String]) -> Command {
         let mut command = command(words);
         for (name, value) in &self.variables {
             match value {
@@ -234,7 +221,6 @@ impl<'a> Runner<'a> {
                 None => command.env_remove(name),
             };
         }
-        command.env("STEELBENCH_ITERATION", iteration);
         if let Some(folder) = &self.job.folder {
             command.current_dir(folder);
         }
@@ -242,7 +228,48 @@ impl<'a> Runner<'a> {
     }
 }
 
-fn started(result: io::Result<Ended>, words: &[String]) -> Result<Ended, ProbeError> {
+/// The command as one thread runs it again and again. What is the same each time is made ready once: between two short
+/// runs that would take longer than anything else.
+pub struct Turns<'a> {
+    runner: &'a Runner<'a>,
+    ready: Option<Ready>,
+}
+
+impl Turns<'_> {
+    /// Runs the command with its hooks; `iteration` tells it which run this is.
+    pub fn run(&mut self, iteration: &str, stop: &dyn Fn() -> bool) -> Result<Ended, ProbeError> {
+        let runner = self.runner;
+        let Job { line, prepare, conclude, accepted, .. } = runner.job;
+        runner.hook("the prepare command", prepare.as_deref(), iteration, stop)?;
+        let ended = self.run_command(iteration, stop);
+        // What prepare has started is ended whatever became of the run.
+        let concluded = runner.hook("the conclude command", conclude.as_deref(), iteration, &|| false);
+        let ended = ended?;
+        if ended.stopped {
+            return Err(EngineError::Cancelled.into());
+        }
+        if !accepted.takes(ended.status) {
+            return Err(failed("the command", line, how(ended.status), &ended));
+        }
+        concluded.map(|()| ended)
+    }
+
+    fn run_command(&mut self, iteration: &str, stop: &dyn Fn() -> bool) -> Result<Ended, ProbeError> {
+        let words = &self.runner.job.words;
+        let mut ready = self.ready.take().map_or_else(|| self.runner.ready(words, true), Ok)?;
+        started(ready.set(ITERATION, iteration), words)?;
+        let ended = started(ready.run(stop), words)?;
+        // Files begin anew with each run. Whoever was left behind may have printed what the next run would be heard with.
+        let Job { input, output, answers, .. } = self.runner.job;
+        let has_files = input.is_some() || matches!(output, Sink::File(_));
+        if !has_files && answers.is_empty() && !ended.left_group {
+            self.ready = Some(ready);
+        }
+        Ok(ended)
+    }
+}
+
+fn started<T>(result: io::Result<T>, words: &[String]) -> Result<T, ProbeError> {
     let program = words.first().cloned().unwrap_or_default();
     result.map_err(|source| CommandError::Start { program, source }.into())
 }
