@@ -2,18 +2,15 @@
 //!
 //! Nothing that the repository says is executed: no hooks, no file system monitor, no filters, no transport.
 
+use crate::child::{Heard, open_at_once, run};
 use observations::GitState;
-use std::io::Read;
-use std::os::unix::process::CommandExt;
+use std::fs::File;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// How long all of it may take: a repository may lie on a network that does not answer.
 const TIME_MAX: Duration = Duration::from_secs(3);
-const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// Bytes of an answer that are read.
-const ANSWER_BYTES_MAX: u64 = 64 << 10;
 
 /// What would be executed by reading a repository, and what is said instead.
 const SAFE: [&str; 4] =
@@ -59,32 +56,13 @@ fn answer(folder: &Path, arguments: &[&str], until: Instant) -> Option<(bool, St
         .args(arguments)
         .env("LC_ALL", "C")
         .env("GIT_ALLOW_PROTOCOL", "none")
-        .env("GIT_NO_LAZY_FETCH", "1");
-    command.env("GIT_TERMINAL_PROMPT", "0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.process_group(0).spawn().ok()?;
-    let output = child.stdout.take()?;
-    // What is not read is not written either: git ends when nobody reads on.
-    let reader = std::thread::Builder::new().spawn(move || {
-        let mut text = Vec::new();
-        let _ = output.take(ANSWER_BYTES_MAX).read_to_end(&mut text);
-        text
-    });
-    let ended = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break Some(status),
-            Ok(None) if reader.is_ok() && Instant::now() < until => std::thread::sleep(LOOK_EVERY),
-            _ => break None,
-        }
-    };
-    if ended.is_none() {
-        // SAFETY: the child leads a process group of its own, so this reaches it and what it started.
-        unsafe { libc::killpg(child.id() as libc::pid_t, libc::SIGKILL) };
-        let _ = child.wait();
-    }
-    let text = reader.ok()?.join().ok()?;
-    // A long list of changes ends by a broken pipe, and is one all the same.
-    let cut = text.len() as u64 == ANSWER_BYTES_MAX;
-    ended.map(|status| (status.success() || cut, String::from_utf8_lossy(&text).into_owned()))
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_TERMINAL_PROMPT", "0");
+    let null = || open_at_once(File::options().read(true).write(true), Path::new("/dev/null"));
+    let streams = [Some(null().ok()?.into()), None, Some(null().ok()?.into())];
+    let heard = Heard { stdout: true, stderr: false };
+    let ended = run(&command, streams, heard, &|| Instant::now() >= until).ok()?;
+    (!ended.stopped).then(|| (ended.status.success(), ended.stdout.text()))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use observations::{
     GitState, LevelRecord, Recording, RunRecord, redacted,
 };
 use std::path::{Path, PathBuf};
+use std::thread::Builder;
 use std::time::{SystemTime, UNIX_EPOCH};
 use store::{RunLock, Store};
 
@@ -34,22 +35,28 @@ pub fn begin(
     let folder = folder(&options.results);
     std::fs::create_dir_all(&folder).map_err(folder_error(&folder, "create it"))?;
     volumes::check(experiment, &folder)?;
-    let mut store = Store::create_or_open(&options.results)?;
-    let lock = store.lock_for_run()?;
-    let environment = environment(experiment, options);
+    // Git is asked while the file is opened and the machine looked at.
+    let (git, opened) = std::thread::scope(|scope| {
+        let asked = Builder::new().name("git".into()).spawn_scoped(scope, || git_state(experiment));
+        let opened = open(experiment, options);
+        (asked.map_or_else(|_| git_state(experiment), |asked| asked.join().unwrap_or_default()), opened)
+    });
+    let (mut store, lock, environment) = opened?;
     for left in &experiment.left_out {
         announce(Event::Warning { text: left.to_string() });
     }
     let latest = if options.fresh { None } else { store.latest_run()? };
     let goes_on = match &latest {
-        Some(latest) => go_on(&mut store, latest, (experiment, options), &environment, announce)?,
+        Some(latest) => {
+            go_on(&mut store, latest, (experiment, options), (&environment, git.as_ref()), announce)?
+        }
         None => false,
     };
     let run = if let Some(latest) = latest.filter(|_| goes_on) {
         latest.id
     } else {
         store.begin_run(&Recording {
-            run: RunRecord { git: git_state(experiment), ..run_record(experiment, options) },
+            run: RunRecord { git, ..run_record(experiment, options) },
             environments: vec![environment],
             factors: experiment.factors.iter().map(factor_record).collect(),
             configurations: experiment.configurations.iter().map(configuration_record).collect(),
@@ -59,6 +66,13 @@ pub fn begin(
     };
     let recorded = store.read_figures(run)?;
     Ok(Session { store, run, recorded, _lock: lock })
+}
+
+/// The results file, claimed for this run, and what there is to know of the machine.
+fn open(experiment: &Experiment, options: &Options) -> Result<(Store, RunLock, Environment), RunError> {
+    let store = Store::create_or_open(&options.results)?;
+    let lock = store.lock_for_run()?;
+    Ok((store, lock, environment(experiment, options)))
 }
 
 /// The folder that a results file is in.
@@ -73,7 +87,7 @@ fn go_on(
     store: &mut Store,
     latest: &RunRecord,
     (experiment, options): (&Experiment, &Options),
-    environment: &Environment,
+    (environment, git): (&Environment, Option<&GitState>),
     announce: &mut dyn FnMut(Event),
 ) -> Result<bool, RunError> {
     let recorded = store.read_plan(latest.id)?;
@@ -127,10 +141,10 @@ fn go_on(
     if changed || relabelled {
         store.update_run(latest.id, &record, &files)?;
     }
-    if let (Some(begun), Some(now)) = (&latest.git, git_state(experiment))
+    if let (Some(begun), Some(now)) = (&latest.git, git)
         && begun.commit != now.commit
     {
-        let (begun, now) = (&begun.commit, now.commit);
+        let (begun, now) = (&begun.commit, &now.commit);
         let text = format!("the run was begun at commit {begun}, and goes on at commit {now}");
         announce(Event::Warning { text });
     }
