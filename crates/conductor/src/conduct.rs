@@ -1,7 +1,6 @@
 //! The threads of a load from beginning to end: they get ready, warm up, go together and hand over what they saw.
 
 use crate::{Counter, Reader};
-use quanta::Clock;
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -112,8 +111,8 @@ pub struct Stage<'a> {
 /// What the lanes and the thread that conducts them share.
 #[derive(Debug)]
 struct Shared {
-    clock: Clock,
-    origin: u64,
+    /// When the clock of the load was at 0.
+    origin: Instant,
     /// All are to stop.
     stopped: AtomicBool,
     live: Vec<Live>,
@@ -181,10 +180,8 @@ impl Stage<'_> {
 
 impl Shared {
     fn new(lanes: usize) -> Self {
-        let clock = Clock::new();
         Self {
-            origin: clock.raw(),
-            clock,
+            origin: Instant::now(),
             stopped: AtomicBool::new(false),
             live: (0..lanes).map(|_| Live::default()).collect(),
             state: Mutex::default(),
@@ -195,7 +192,7 @@ impl Shared {
 
     #[inline]
     fn now_ns(&self) -> u64 {
-        self.clock.delta_as_nanos(self.origin, self.clock.raw())
+        self.origin.elapsed().as_nanos() as u64
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -8,8 +8,17 @@ use rusqlite::Connection;
 impl Store {
     /// All runs, oldest first. Fails with `Damaged`, `Busy`.
     pub fn runs(&self) -> Result<Vec<RunRecord>> {
+        self.runs_of("ORDER BY id", [])
+    }
+
+    /// The run that began last, if any. Fails with `Damaged`, `Busy`.
+    pub fn latest_run(&self) -> Result<Option<RunRecord>> {
+        Ok(self.runs_of("ORDER BY id DESC LIMIT 1", [])?.pop())
+    }
+
+    fn runs_of(&self, rest: &str, parameters: impl rusqlite::Params) -> Result<Vec<RunRecord>> {
         self.sql(|connection| {
-            select(connection, &["id", "seed"], "ORDER BY id", [], |row, run: RunRecord| {
+            select(connection, &["id", "seed"], rest, parameters, |row, run: RunRecord| {
                 let seed = row.get_ref(1)?.as_str()?.parse();
                 Ok(RunRecord {
                     id: row.get(0)?,
@@ -18,11 +27,6 @@ impl Store {
                 })
             })
         })
-    }
-
-    /// The run that began last, if any. Fails with `Damaged`, `Busy`.
-    pub fn latest_run(&self) -> Result<Option<RunRecord>> {
-        Ok(self.runs()?.pop())
     }
 
     /// The trials of a run in the order in which they ended, without hooks and with little of what they saw: what
@@ -34,7 +38,7 @@ impl Store {
 
     /// A run without its trials: factors, configurations, files, environments. Fails with `NoRun`, `Damaged`, `Busy`.
     pub fn read_plan(&self, run: i64) -> Result<Recording> {
-        let record = self.runs()?.into_iter().find(|record| record.id == run);
+        let record = self.runs_of("WHERE id = ?1", [run])?.pop();
         let record = record.ok_or_else(|| self.fault(Fault::NoRun(run)))?;
         self.sql(|connection| {
             Ok(Recording {
