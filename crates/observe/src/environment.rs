@@ -14,8 +14,7 @@ pub fn capture(volumes: &[(String, PathBuf)]) -> Environment {
     let tree = Tree::new(Path::new("/"));
     let cpuinfo = tree.text("proc/cpuinfo").unwrap_or_default();
     let processors = topology::processors(&tree, &cpuinfo, &topology::online(&tree));
-    let nodes = topology::nodes(&tree).len() as u32;
-    let release = survey::distribution(&tree).map_or(String::new(), |name| format!(" ({name})"));
+    let nodes = topology::node_numbers(&tree).len() as u32;
     let layers = survey::layers(&tree, &cpuinfo);
     Environment {
         host: tree.text("proc/sys/kernel/hostname"),
@@ -25,7 +24,7 @@ pub fn capture(volumes: &[(String, PathBuf)]) -> Environment {
         sockets: processors.sockets,
         numa_nodes: (nodes > 0).then_some(nodes),
         memory_bytes: tree.text("proc/meminfo").and_then(|text| survey::memory(&text).total_bytes),
-        kernel: survey::kernel(&tree).map(|kernel| kernel + &release),
+        kernel: kernel(),
         virtualization: (!layers.is_empty()).then(|| layers.join(" in ")),
         governor: tree.if_there("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         transparent_huge_pages: tree
@@ -35,6 +34,13 @@ pub fn capture(volumes: &[(String, PathBuf)]) -> Environment {
         volumes: volumes.iter().map(|(name, path)| volume(name, path)).collect(),
         ..Environment::default()
     }
+}
+
+/// The kernel and what distribution it is of.
+pub fn kernel() -> Option<String> {
+    let tree = Tree::new(Path::new("/"));
+    let release = survey::distribution(&tree).map_or(String::new(), |name| format!(" ({name})"));
+    survey::kernel(&tree).map(|kernel| kernel + &release)
 }
 
 fn volume(name: &str, path: &Path) -> VolumeEnvironment {

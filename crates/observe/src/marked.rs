@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// How long a process that was told to end may take until it counts as left behind.
@@ -28,8 +28,8 @@ const GUARD: &str = "while read -r _; do :; done\n\
 #[derive(Debug)]
 pub struct Mark {
     value: String,
-    /// Processes that were there before it.
-    before: HashSet<u32>,
+    /// Processes that were there before it was given to any.
+    before: OnceLock<HashSet<u32>>,
     _guard: Option<Arc<Guard>>,
 }
 
@@ -42,7 +42,7 @@ impl Mark {
         static MARKS: AtomicU64 = AtomicU64::new(0);
         let value = format!("{}{}", Self::begin(), MARKS.fetch_add(1, Ordering::Relaxed));
         // Without the guard a command may outlive us if we are killed; that does not make it unmeasurable.
-        Self { value, before: processes().collect(), _guard: Guard::shared().ok() }
+        Self { value, before: OnceLock::new(), _guard: Guard::shared().ok() }
     }
 
     /// How the values of all our marks begin.
@@ -50,20 +50,22 @@ impl Mark {
         format!("{}-", std::process::id())
     }
 
-    /// Its value.
+    /// Its value, to be given to processes from now on.
     pub fn value(&self) -> &str {
+        self.before.get_or_init(|| processes().collect());
         &self.value
     }
 
     /// Kills every process that bears it; their names. One that is about to end has a moment for that.
     pub fn kill(&self) -> Vec<String> {
         let grace = Instant::now() + GRACE;
-        while !self.bearers().is_empty() && Instant::now() < grace {
+        let mut bearers = self.bearers();
+        while !bearers.is_empty() && Instant::now() < grace {
             std::thread::sleep(PAUSE);
+            bearers = self.bearers();
         }
         let mut killed = Vec::new();
         for _ in 0..ROUNDS {
-            let bearers = self.bearers();
             if bearers.is_empty() {
                 break;
             }
@@ -74,6 +76,7 @@ impl Mark {
                 killed.push(format!("{} (pid {pid})", name.trim_end()));
             }
             std::thread::sleep(PAUSE);
+            bearers = self.bearers();
         }
         killed.sort_unstable();
         killed.dedup();
@@ -81,12 +84,13 @@ impl Mark {
     }
 
     fn bearers(&self) -> Vec<u32> {
+        let Some(before) = self.before.get() else { return Vec::new() };
         let mark = format!("{}={}", Self::VARIABLE, self.value);
         let is_marked = |pid: &u32| {
             let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
             environment.split(|byte| *byte == 0).any(|one| one == mark.as_bytes())
         };
-        processes().filter(|pid| !self.before.contains(pid)).filter(is_marked).collect()
+        processes().filter(|pid| !before.contains(pid)).filter(is_marked).collect()
     }
 }
 

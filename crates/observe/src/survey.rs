@@ -3,7 +3,7 @@
 
 use crate::sysfs::{self, Tree, selected};
 use crate::topology;
-use observations::{Limits, Memory, Mitigation, SurveyedMachine, SystemSetting, Unread};
+use observations::{Limits, Memory, Mitigation, Processors, SurveyedMachine, SystemSetting, Unread};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,10 @@ fn machine_in(root: &Path) -> Taken {
         architecture: tree.if_there("proc/sys/kernel/arch").or_else(|| Some(std::env::consts::ARCH.into())),
         virtualization: virtualization(&tree, &cpuinfo),
         steal_share: tree.text("proc/stat").as_deref().and_then(steal_share),
-        processors: topology::processors(&tree, &cpuinfo, &online),
+        processors: Processors {
+            caches: topology::caches(&tree, &online),
+            ..topology::processors(&tree, &cpuinfo, &online)
+        },
         nodes: topology::nodes(&tree),
         memory: tree.text("proc/meminfo").as_deref().map(memory).unwrap_or_default(),
         mitigations: mitigations(&tree),

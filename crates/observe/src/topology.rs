@@ -143,7 +143,7 @@ fn socket(tree: &Tree, cpu: u32) -> Option<u32> {
     tree.if_there(format!("{CPUS}/cpu{cpu}/topology/physical_package_id"))?.parse().ok()
 }
 
-/// Topology as the kernel has it (Documentation/admin-guide/cputopology.rst).
+/// Topology as the kernel has it (Documentation/admin-guide/cputopology.rst), without the caches.
 pub(crate) fn processors(tree: &Tree, cpuinfo: &str, online: &[u32]) -> Processors {
     Processors {
         model: fields(cpuinfo, "model name").next().map(str::to_owned),
@@ -151,7 +151,7 @@ pub(crate) fn processors(tree: &Tree, cpuinfo: &str, online: &[u32]) -> Processo
         cores: distinct(online, |cpu| siblings(tree, cpu)),
         sockets: distinct(online, |cpu| socket(tree, cpu)),
         smt: tree.if_there(format!("{CPUS}/smt/control")),
-        caches: caches(tree, online),
+        caches: Vec::new(),
     }
 }
 
@@ -166,7 +166,7 @@ fn count(number: usize) -> Option<u32> {
 }
 
 /// Caches of the same level, kind and size are counted by the lists of processors that share one.
-fn caches(tree: &Tree, online: &[u32]) -> Vec<Cache> {
+pub(crate) fn caches(tree: &Tree, online: &[u32]) -> Vec<Cache> {
     let mut found: BTreeMap<(u32, String, u64), BTreeSet<String>> = BTreeMap::new();
     for cpu in online {
         let folder = format!("{CPUS}/cpu{cpu}/cache");
@@ -215,7 +215,12 @@ pub(crate) fn nodes(tree: &Tree) -> Vec<NumaNode> {
             distances: distances.split_ascii_whitespace().filter_map(|text| text.parse().ok()).collect(),
         }
     };
-    tree.numbered(NODES, "node").into_iter().map(node).collect()
+    node_numbers(tree).into_iter().map(node).collect()
+}
+
+/// Their numbers.
+pub(crate) fn node_numbers(tree: &Tree) -> Vec<u32> {
+    tree.numbered(NODES, "node")
 }
 
 /// `Node 0 MemTotal:       65842584 kB`.

@@ -82,7 +82,7 @@ impl Engine for Files {
     }
 
     fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {
-        let kernel = observe::environment::capture(&[]).kernel;
+        let kernel = observe::environment::kernel();
         EngineVersion { version: kernel.unwrap_or_default(), options: Vec::new() }
     }
 

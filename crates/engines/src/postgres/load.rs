@@ -8,14 +8,17 @@ use super::wire::{PostgresWire, StatementText};
 use crate::{Answer, Cancel, ConnectionSet, EngineError, Request, Statement, lock};
 use pgclient::{Client, Config};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use transport::Connections;
 
 /// How long a thread waits at most before it looks whether it is to stop.
 const WAIT_MAX: Duration = Duration::from_millis(50);
 
-/// How long sessions may take to report their counters, which is no work.
+/// How long sessions may take to report their counters, which is no work: so many waits without an answer. What is counted
+/// is what was waited, not what has passed: a process that is stopped (SIGSTOP, the debugger, a frozen control group) goes
+/// on where it was.
 const PUBLISH_MAX: Duration = Duration::from_secs(30);
+const FRUITLESS_MAX: u128 = PUBLISH_MAX.as_millis() / WAIT_MAX.as_millis();
 
 /// Version whose sessions can be asked to report their counters.
 const PUBLISHES_SINCE: u32 = 150_000;
@@ -109,17 +112,19 @@ impl ConnectionSet for PostgresConnections {
         for connection in 0..connections {
             self.send(connection, &flush)?;
         }
-        let (mut answers, started) = (Vec::new(), Instant::now());
+        let (mut answers, mut fruitless) = (Vec::new(), 0);
         while answers.len() < connections {
             if self.cancel.is_cancelled() {
                 return Err(EngineError::Cancelled);
             }
-            if started.elapsed() > PUBLISH_MAX {
+            if fruitless == FRUITLESS_MAX {
                 let late =
                     format!("its sessions have not reported their counters in {} s", PUBLISH_MAX.as_secs());
                 return Err(EngineError::failed("waiting for the server", late));
             }
+            let before = answers.len();
             self.wait(None, &mut answers)?;
+            fruitless += u128::from(answers.len() == before);
         }
         answers.into_iter().try_for_each(|answer| answer.result.map(|_| ()))
     }

@@ -91,9 +91,10 @@ fn find_max(arguments: &Disk, name: &str) -> Result<ExitCode, Failure> {
     if !matches!(end, RunEnd::Completed { .. }) {
         return Ok(exit_code(&end, false, None));
     }
-    let knees = analysis::knee(&session.recording()?);
+    let recording = session.recording()?;
+    let knees = analysis::knee(&recording);
     if knees.is_empty() {
-        session.show()?;
+        session.show(&recording)?;
         return Err(Failure::failed("the coarse run measured too little to see where the storage saturates"));
     }
     for knee in &knees {

@@ -28,7 +28,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode, Failure> {
         json: arguments.json,
     };
     let end = session.conduct(&experiment)?;
-    Ok(exit_code(&end, session.show()?, Some(&arguments.file.display().to_string())))
+    Ok(exit_code(&end, session.show(&session.recording()?)?, Some(&arguments.file.display().to_string())))
 }
 
 /// A session of a run: what every command that runs an experiment needs to know.
@@ -66,7 +66,7 @@ impl Session {
             return output::print_as_it_is(&report::escaped(&draft.source()));
         }
         let end = self.conduct(&experiment)?;
-        Ok(exit_code(&end, self.show()?, None))
+        Ok(exit_code(&end, self.show(&self.recording()?)?, None))
     }
 
     /// Runs an experiment and says how it goes.
@@ -92,9 +92,8 @@ impl Session {
     }
 
     /// Shows what the store holds of the run. Whether a configuration has lost a block for good.
-    pub fn show(&self) -> Result<bool, Failure> {
-        let recording = self.recording()?;
-        let summary = results::summary(&recording, &self.results);
+    pub fn show(&self, recording: &Recording) -> Result<bool, Failure> {
+        let summary = results::summary(recording, &self.results);
         let page = self.results.with_extension("html");
         if summary.done() + summary.failed() > 0 {
             // The figures are in the results file: a report can be written again.

@@ -37,8 +37,9 @@ pub fn time(arguments: &Time) -> Result<ExitCode, Failure> {
     }
     let experiment = super::build(&draft, PRINTED)?;
     let end = session.conduct(&experiment)?;
-    let failed = session.show()?;
-    export(arguments, &experiment, &session.recording()?)?;
+    let recording = session.recording()?;
+    let failed = session.show(&recording)?;
+    export(arguments, &experiment, &recording)?;
     Ok(exit_code(&end, failed, None))
 }
 
