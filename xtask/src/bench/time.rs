@@ -14,12 +14,21 @@ const ROUNDS: u64 = 10;
 struct Timed {
     /// Mean of its runs.
     mean_s: f64,
-    /// What the program took besides them.
+    /// All that the program took, and what of it besides the runs.
+    wall_s: f64,
     besides_s: f64,
 }
 
-/// Means of a command that takes a known time, of a short one, and of one in a shell; and what is taken besides the
-/// runs: by a call, and by each run.
+/// What a program takes, by a line through two numbers of runs: seconds besides the runs of a call and of each run, and
+/// seconds of each run in all, whatever of them is called the run's.
+struct Costs {
+    call_s: f64,
+    besides_run_s: f64,
+    run_s: f64,
+}
+
+/// Means of a command that takes a known time, of a short one, and of one in a shell; what is taken besides the runs, by
+/// a call and by each run; and what a run takes in all.
 pub fn against_hyperfine(bench: &Bench) -> Result<(), String> {
     for (command, shell, runs) in [("sleep 0.1", "none", 50), ("true", "none", 500), ("true", "default", 500)]
     {
@@ -34,27 +43,30 @@ pub fn against_hyperfine(bench: &Bench) -> Result<(), String> {
         );
         print_ratios(&what, &ratios(&means));
     }
-    let besides = pairs(
+    let all = pairs(
         ROUNDS,
-        |_| besides(|runs| ours(bench, "true", "none", runs)),
-        |_| besides(|runs| theirs(bench, "true", "none", runs)),
+        |_| costs(|runs| ours(bench, "true", "none", runs)),
+        |_| costs(|runs| theirs(bench, "true", "none", runs)),
     )?;
-    let (ours, theirs): (Vec<_>, Vec<_>) = besides.into_iter().unzip();
+    let (ours, theirs): (Vec<Costs>, Vec<Costs>) = all.into_iter().unzip();
+    let runs: Vec<(f64, f64)> = ours.iter().zip(&theirs).map(|(a, b)| (a.run_s, b.run_s)).collect();
     for (who, of) in [("ours", ours), ("hyperfine", theirs)] {
-        let (calls, runs): (Vec<f64>, Vec<f64>) = of.into_iter().unzip();
+        let (calls, runs): (Vec<f64>, Vec<f64>) =
+            of.iter().map(|costs| (costs.call_s * 1e3, costs.besides_run_s * 1e6)).unzip();
         print(&format!("besides the runs, {who}: a call"), &calls, 1, " ms");
         print("  and each run", &runs, 1, " us");
     }
+    print_ratios("a run of true in all, ours / hyperfine", &ratios(&runs));
     Ok(())
 }
 
-/// Milliseconds that a call takes besides its runs, and microseconds that each run adds: a line through two numbers of
-/// runs.
-fn besides(timed: impl Fn(u32) -> Result<Timed, String>) -> Result<(f64, f64), String> {
+fn costs(timed: impl Fn(u32) -> Result<Timed, String>) -> Result<Costs, String> {
     let (few, many) = (500, 5000);
-    let (short, long) = (timed(few)?.besides_s, timed(many)?.besides_s);
-    let of_a_run = (long - short) / f64::from(many - few);
-    Ok(((short - of_a_run * f64::from(few)) * 1e3, of_a_run * 1e6))
+    let (short, long) = (timed(few)?, timed(many)?);
+    let of_a_run = |short: f64, long: f64| (long - short) / f64::from(many - few);
+    let besides_run_s = of_a_run(short.besides_s, long.besides_s);
+    let call_s = short.besides_s - besides_run_s * f64::from(few);
+    Ok(Costs { call_s, besides_run_s, run_s: of_a_run(short.wall_s, long.wall_s) })
 }
 
 fn ours(bench: &Bench, command: &str, shell: &str, runs: u32) -> Result<Timed, String> {
@@ -88,5 +100,5 @@ fn timed(
         return Err(format!("{} times instead of {runs}", times.len()));
     }
     let mean_s = result["mean"].as_f64().ok_or("no mean was written")?;
-    Ok(Timed { mean_s, besides_s: wall_s - sum_s })
+    Ok(Timed { mean_s, wall_s, besides_s: wall_s - sum_s })
 }
