@@ -2,7 +2,7 @@
 
 use crate::{ServerError, Stop};
 use plans::Plan;
-use queries::{Advice, Captured, Hypothetical, Origin, Snapshot, Statement, StatementPlan};
+use queries::{Advice, Captured, Hypothetical, Snapshot, Statement, StatementPlan};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,14 @@ pub trait QueryReader {
     fn look(&mut self) -> Result<(), ServerError>;
     /// Has the server make plans for the statements, in their order. Why one has none is said of it.
     fn explain(&mut self, snapshot: &mut Snapshot);
+    /// What the server itself has counted in the first interval that began then or later and has ended; `None` where there is
+    /// none, or the engine keeps none.
+    ///
+    /// # Errors
+    /// When the server is lost, or refuses.
+    fn kept(&mut self, _after_ms: i64) -> Result<Option<Snapshot>, ServerError> {
+        Ok(None)
+    }
     /// What the optimizer says of a statement if there were an index that is advised; `None` where it cannot be asked.
     fn hypothetical(&mut self, _snapshot: &Snapshot, _advice: &Advice) -> Option<Hypothetical> {
         None
@@ -71,7 +79,7 @@ pub(crate) fn explain_each(
     statements: &mut [Statement],
     plans: usize,
     stop: &Stop,
-    mut explain: impl FnMut(&Statement) -> Result<Vec<(Origin, Plan)>, String>,
+    mut explain: impl FnMut(&Statement) -> Result<Vec<StatementPlan>, String>,
 ) {
     let (begun, mut made) = (Instant::now(), 0);
     for statement in statements {
@@ -89,9 +97,8 @@ pub(crate) fn explain_each(
         match found {
             Ok(found) => {
                 made += 1;
-                let new = |(origin, plan)| StatementPlan { origin, runs: 0, plan, sample: None };
                 // Those that were logged come last.
-                statement.plans.splice(0..0, found.into_iter().map(new));
+                statement.plans.splice(0..0, found);
             }
             Err(why) => statement.not_explained = Some(why),
         }

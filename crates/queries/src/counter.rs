@@ -42,6 +42,8 @@ pub enum Counter {
     TempReadBlocks,
     /// Pages of temporary files that it wrote: work that did not fit in memory.
     TempWrittenBlocks,
+    /// Pages of SQL Server's tempdb that it used.
+    TempdbBlocks,
     /// Time of reading pages of tables and indexes.
     ReadNs,
     /// Time of writing them.
@@ -91,7 +93,7 @@ pub enum Unit {
 
 impl Counter {
     /// All of them, in the order in which they are shown, with the names that people read.
-    pub const ALL: [(Self, &'static str, Unit); 34] = [
+    pub const ALL: [(Self, &'static str, Unit); 35] = [
         (Self::Calls, "calls", Unit::Number),
         (Self::TimeNs, "time", Unit::Nanoseconds),
         (Self::CpuNs, "processor time", Unit::Nanoseconds),
@@ -110,6 +112,7 @@ impl Counter {
         (Self::LocalWrittenBlocks, "local written", Unit::Blocks),
         (Self::TempReadBlocks, "temporary read", Unit::Blocks),
         (Self::TempWrittenBlocks, "temporary written", Unit::Blocks),
+        (Self::TempdbBlocks, "tempdb", Unit::Blocks),
         (Self::ReadNs, "read time", Unit::Nanoseconds),
         (Self::WriteNs, "write time", Unit::Nanoseconds),
         (Self::WalRecords, "WAL records", Unit::Number),

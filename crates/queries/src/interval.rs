@@ -18,7 +18,7 @@ pub fn between(first: &Snapshot, mut last: Snapshot) -> Snapshot {
     let was_reset = last.span.from_ms > first.span.from_ms && last.span.from_ms.is_some();
     let known = first.statements.iter().filter(|_| !was_reset);
     let before: HashMap<Identity, &Statement> = known.map(|one| (identity(one), one)).collect();
-    let mut partial = 0;
+    let (mut partial, mut aged) = (0, 0);
     let mut statements = Vec::new();
     let mut still_there = 0;
     for statement in std::mem::take(&mut last.statements) {
@@ -28,6 +28,10 @@ pub fn between(first: &Snapshot, mut last: Snapshot) -> Snapshot {
             Some(known) => difference(known, statement),
             None => Statement { is_partial: was_reset, spread: stddev_only(statement.spread), ..statement },
         };
+        if statement.is_partial && statement.is_stored {
+            aged += 1;
+            continue;
+        }
         partial += usize::from(statement.is_partial && !was_reset);
         if statement.get(Counter::Calls) != Some(0) {
             statements.push(statement);
@@ -43,6 +47,12 @@ pub fn between(first: &Snapshot, mut last: Snapshot) -> Snapshot {
         last.notes.push(format!(
             "{}: the server forgot or reset it during the interval, and it came back; its figures count from then on.",
             plural(partial, "statement")
+        ));
+    }
+    if aged > 0 {
+        last.notes.push(format!(
+            "{}: the Query Store has removed old runs of it meanwhile; what it did in between is not known.",
+            plural(aged, "statement")
         ));
     }
     let gone = before.len() - still_there;

@@ -24,7 +24,7 @@ pub use counter::{Counter, Unit};
 pub use cross::{IndexUse, TableScan, index_uses, statements_of, table_scans};
 pub use interval::between;
 pub use logged::{attach_logged, with_values};
-pub use model::{Column, ForeignKey, Index, Key, Snapshot, Span, Table};
+pub use model::{Column, ForeignKey, Index, Key, Missed, Snapshot, Span, Table};
 pub use record::{joined, record};
 pub use statement::{Origin, Spread, Statement, StatementPlan};
 pub use text::{aliases, condition, fingerprint, quotes, skeleton};

@@ -61,7 +61,7 @@ pub fn attach_logged(snapshot: &mut Snapshot, logged: Vec<plans::Statement>) {
         for at in found {
             add(
                 &mut snapshot.statements[*at].plans,
-                StatementPlan { origin: Origin::Logged, runs: 1, plan: plan.clone(), sample: sample.clone() },
+                StatementPlan { runs: 1, sample: sample.clone(), ..StatementPlan::new(Origin::Logged, plan.clone()) },
             );
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::Statement;
 use observations::Unread;
-use plans::Engine;
+use plans::{Engine, MissingIndex};
 use serde::{Deserialize, Serialize};
 
 /// What a server says at one time of its statements, tables and indexes; or of an interval, once [`between`](crate::between)
@@ -79,6 +79,9 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Its foreign keys.
     pub foreign_keys: Vec<ForeignKey>,
+    /// Indexes that the server's optimizer has missed.
+    #[serde(default)]
+    pub missed: Vec<Missed>,
     /// Its indexes.
     pub indexes: Vec<Index>,
 }
@@ -94,6 +97,17 @@ pub struct Column {
     pub nulls: f64,
     /// Different values; below 0 their share of the rows.
     pub distinct: f64,
+}
+
+/// An index that the server's optimizer has missed since the server started, whatever statements it was for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Missed {
+    /// Its columns, and what it would save.
+    pub hint: MissingIndex,
+    /// Seeks and scans that it could have been used for.
+    pub uses: u64,
+    /// What these statements cost on average without it, in the optimizer's unit.
+    pub cost: f64,
 }
 
 /// A foreign key of a table.
@@ -161,6 +175,21 @@ pub struct Key {
 }
 
 impl Snapshot {
+    /// What a server says without anything counted yet.
+    pub fn new(engine: Engine, server: String, span: Span, block_bytes: u64) -> Self {
+        Self {
+            engine,
+            server,
+            span,
+            block_bytes,
+            evictions: None,
+            statements: Vec::new(),
+            tables: Vec::new(),
+            notes: Vec::new(),
+            unread: Vec::new(),
+        }
+    }
+
     /// The number of a table by where it is; an empty schema is any.
     pub(crate) fn table_at(&self, database: &str, schema: &str, name: &str) -> Option<usize> {
         let is_it = |table: &Table| {
@@ -169,6 +198,14 @@ impl Snapshot {
                 && (schema.is_empty() || table.schema.is_empty() || table.schema == schema)
         };
         self.tables.iter().position(is_it)
+    }
+}
+
+impl Missed {
+    /// What it would have saved by the optimizer's estimates, in its unit
+    /// (<https://learn.microsoft.com/sql/relational-databases/system-dynamic-management-views/sys-dm-db-missing-index-group-stats-transact-sql>).
+    pub fn saving(&self) -> f64 {
+        self.cost * self.hint.impact.unwrap_or(0.0) * self.uses as f64
     }
 }
 

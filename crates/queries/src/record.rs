@@ -1,6 +1,6 @@
 //! Intervals as they are recorded, and recorded intervals put together.
 
-use crate::{Counter, Snapshot, Span, Statement, StatementPlan};
+use crate::{Counter, Origin, Snapshot, Span, Statement, StatementPlan};
 use observations::number::seconds;
 use observations::{CountedStatement, QueryInterval, redacted};
 use plans::Engine;
@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// What is recorded of an interval: its statements, in their order, each with the plan that was made anew.
+/// What is recorded of an interval: its statements, in their order, each with the first of its plans that is not of a log.
 pub fn record(snapshot: &Snapshot, steelbench: &str, address: String) -> QueryInterval {
     let unread = snapshot.unread.iter().map(|one| format!("Not read: {}: {}.", one.what, one.why));
     QueryInterval {
@@ -32,7 +32,7 @@ fn word(value: &Value) -> String {
 }
 
 fn counted(statement: &Statement) -> CountedStatement {
-    let plan = statement.plans.iter().find(|plan| plan.runs == 0);
+    let plan = statement.plans.iter().find(|plan| plan.origin != Origin::Logged);
     let counters = serde_json::to_value(&statement.counters).unwrap_or_default();
     CountedStatement {
         digest: statement.digest.clone(),
@@ -115,15 +115,7 @@ fn named<T: DeserializeOwned>(name: String) -> Option<T> {
 }
 
 fn empty(first: &QueryInterval) -> Option<Snapshot> {
-    Some(Snapshot {
-        engine: named::<Engine>(first.engine.clone())?,
-        server: first.server.clone(),
-        span: Span { from_ms: Some(first.from_ms), to_ms: first.to_ms, is_interval: true },
-        block_bytes: first.block_bytes,
-        evictions: None,
-        statements: Vec::new(),
-        tables: Vec::new(),
-        notes: Vec::new(),
-        unread: Vec::new(),
-    })
+    let span = Span { from_ms: Some(first.from_ms), to_ms: first.to_ms, is_interval: true };
+    let engine = named::<Engine>(first.engine.clone())?;
+    Some(Snapshot::new(engine, first.server.clone(), span, first.block_bytes))
 }

@@ -23,6 +23,9 @@ pub struct Statement {
     pub counters: BTreeMap<Counter, u64>,
     /// How its times differ.
     pub spread: Option<Spread>,
+    /// Whether the figures are those of SQL Server's Query Store, which forgets runs by their age.
+    #[serde(default)]
+    pub is_stored: bool,
     /// Of an interval: the server began to count it anew in between, so that some is missing.
     pub is_partial: bool,
     /// Plans that are known of it.
@@ -47,8 +50,11 @@ pub struct Spread {
 pub struct StatementPlan {
     /// How we came by it.
     pub origin: Origin,
-    /// Of how many runs; 0 of a plan that was made anew.
+    /// Of how many runs; 0 where that is not known, or it was made anew.
     pub runs: u64,
+    /// Mean time of these runs, where the server knows it.
+    #[serde(default)]
+    pub mean_ms: Option<f64>,
     /// The plan.
     pub plan: Plan,
     /// Of a run that was logged: the statement with its values. It is shown and written nowhere.
@@ -66,6 +72,8 @@ pub enum Origin {
     Sample,
     /// Kept by the server since it was compiled: the plan that runs use.
     Kept,
+    /// Kept by SQL Server's Query Store: a plan that runs have used.
+    Stored,
     /// Recorded in the server's log when it ran.
     Logged,
 }
@@ -77,6 +85,7 @@ impl Origin {
             Self::Generic => "made anew now, for any values",
             Self::Sample => "made anew now, for values that were seen",
             Self::Kept => "kept by the server",
+            Self::Stored => "kept by the Query Store",
             Self::Logged => "logged when it ran",
         }
     }
@@ -117,6 +126,11 @@ impl Statement {
 }
 
 impl StatementPlan {
+    /// One of which no run is known.
+    pub fn new(origin: Origin, plan: Plan) -> Self {
+        Self { origin, runs: 0, mean_ms: None, plan, sample: None }
+    }
+
     /// Its operators and what they work on, one a line, indented below the one that reads it, without figures: plans with
     /// one shape are the same plan.
     pub fn shape(&self) -> String {

@@ -57,17 +57,8 @@ fn claims(table: Table) -> Vec<(AdviceKind, String, Certainty)> {
 }
 
 fn snapshot(table: Table) -> Snapshot {
-    Snapshot {
-        engine: Engine::Postgres,
-        server: "PostgreSQL".into(),
-        span: Span { from_ms: Some(0), to_ms: 30 * DAY_MS, is_interval: false },
-        block_bytes: 8192,
-        evictions: None,
-        statements: Vec::new(),
-        tables: vec![table],
-        notes: Vec::new(),
-        unread: Vec::new(),
-    }
+    let span = Span { from_ms: Some(0), to_ms: 30 * DAY_MS, is_interval: false };
+    Snapshot { tables: vec![table], ..Snapshot::new(Engine::Postgres, "PostgreSQL".into(), span, 8192) }
 }
 
 #[track_caller]
@@ -175,7 +166,7 @@ fn plan(name: &str, access: Access) -> StatementPlan {
     let object = Object { table: "t".into(), index: Some(name.into()), ..Object::default() };
     let root = Operator { objects: vec![object], access: Some(access), ..Operator::default() };
     let plan = Plan { root: Some(root), ..Plan::default() };
-    StatementPlan { origin: Origin::Logged, runs: 1, sample: None, plan }
+    StatementPlan { runs: 1, ..StatementPlan::new(Origin::Logged, plan) }
 }
 
 #[test]

@@ -16,17 +16,9 @@ fn statement(digest: &str, calls: u64, ms: f64) -> Statement {
 }
 
 fn snapshot(from_ms: i64, to_ms: i64, statements: Vec<Statement>) -> Snapshot {
-    Snapshot {
-        engine: Engine::Postgres,
-        server: "PostgreSQL".into(),
-        span: Span { from_ms: Some(from_ms), to_ms, is_interval: false },
-        block_bytes: 8192,
-        evictions: Some(3),
-        statements,
-        tables: Vec::new(),
-        notes: Vec::new(),
-        unread: Vec::new(),
-    }
+    let span = Span { from_ms: Some(from_ms), to_ms, is_interval: false };
+    let empty = Snapshot::new(Engine::Postgres, "PostgreSQL".into(), span, 8192);
+    Snapshot { evictions: Some(3), statements, ..empty }
 }
 
 fn calls(snapshot: &Snapshot) -> Vec<(&str, u64, bool)> {
@@ -133,4 +125,14 @@ fn recorded_figures_that_cannot_be_do_not_end_the_program() {
     assert_eq!(calls(&found), [("a", u64::MAX, false)]);
     queries::keep(&mut found, 0);
     assert!(joined([QueryInterval { engine: "other".into(), ..one }]).is_none());
+}
+
+/// The Query Store removes old runs, so that its sums may fall; that is no new beginning.
+#[test]
+fn what_the_query_store_forgets_by_age_is_not_what_ran_in_between() {
+    let stored = |calls| Statement { is_stored: true, ..statement("a", calls, calls as f64) };
+    let first = snapshot(0, 1_000, vec![stored(10), statement("b", 1, 1.0)]);
+    let found = between(&first, snapshot(0, 3_000, vec![stored(7), statement("b", 2, 2.0)]));
+    assert_eq!(calls(&found), [("b", 1, false)]);
+    assert!(found.notes[0].contains("1 statement: the Query Store has removed old runs"), "{:?}", found.notes);
 }

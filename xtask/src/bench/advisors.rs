@@ -1,21 +1,12 @@
 //! What `queries` and others say of one server with planted faults: printed for a person to judge.
 
+#[path = "../../../crates/steelbench/tests/faults/mod.rs"]
+mod faults;
+
 use super::peer_server::PeerServer;
 use super::run::Bench;
 use crate::process::output;
-use std::fmt::Write;
 use std::process::Command;
-
-/// A redundant index (city), an unused one (note), and zip codes that follow from cities.
-const TABLES: &str = "
-    CREATE EXTENSION pg_stat_statements;
-    CREATE TABLE customers (id int PRIMARY KEY, name text NOT NULL, city int NOT NULL, zip int NOT NULL);
-    CREATE TABLE orders (id int PRIMARY KEY, customer_id int NOT NULL, amount int NOT NULL, note text NOT NULL);
-    CREATE INDEX customers_city_idx ON customers (city);
-    CREATE INDEX customers_city_name_idx ON customers (city, name);
-    CREATE INDEX orders_note_idx ON orders (note);
-    INSERT INTO customers SELECT g, 'name ' || g, g % 50, (g % 50) * 100 + 7 FROM generate_series(1, 50000) g;
-    INSERT INTO orders SELECT g, g % 10000, g % 977, 'note of order number ' || g FROM generate_series(1, 60000) g";
 
 /// What others say, as their documentation has it: a name, and SQL.
 const BY_SQL: [(&str, &str); 6] = [
@@ -52,26 +43,36 @@ const BY_SQL: [(&str, &str); 6] = [
     ),
 ];
 
+/// Extensions of others, the first of which the server has to load when it starts.
+const EXTENSIONS: [&str; 2] = ["pg_qualstats", "hypopg"];
+
 /// Plants the faults on a server, then has everybody who is installed look at it.
 pub fn compare(bench: &Bench) -> Result<(), String> {
-    let server = PeerServer::start_with(
-        "-c shared_preload_libraries=pg_stat_statements,pg_qualstats -c pg_qualstats.sample_rate=1 -c autovacuum=off \
-         -c log_min_duration_statement=0 -c log_temp_files=0 -c log_line_prefix=%m\\ [%p]\\ ",
-    )
-    .map_err(|error| format!("{error}\nis there postgresql-15-pg-qualstats?"))?;
-    server.sql(TABLES)?;
-    server.sql("CREATE EXTENSION pg_qualstats")?;
-    server.sql("CREATE EXTENSION hypopg")?;
+    let available = PeerServer::start()?.sql("SELECT name FROM pg_available_extensions")?;
+    let is_there = |name: &str| available.lines().any(|line| line == name);
+    let qualstats = if is_there(EXTENSIONS[0]) { ",pg_qualstats -c pg_qualstats.sample_rate=1" } else { "" };
+    let server = PeerServer::start_with(&format!(
+        "-c shared_preload_libraries=pg_stat_statements{qualstats} -c autovacuum=off -c log_min_duration_statement=0 \
+         -c log_temp_files=0 -c log_line_prefix=%m\\ [%p]\\ "
+    ))?;
+    server.sql("CREATE EXTENSION pg_stat_statements")?;
+    server.sql(faults::TABLES)?;
+    for name in EXTENSIONS.into_iter().filter(|name| is_there(name)) {
+        server.sql(&format!("CREATE EXTENSION {name}"))?;
+    }
     server.sql("VACUUM ANALYZE")?;
     server.sql("SELECT pg_stat_statements_reset()")?;
     let file = server.file("load.sql");
-    std::fs::write(&file, load()).map_err(|error| format!("{}: {error}", file.display()))?;
+    std::fs::write(&file, faults::load()).map_err(|error| format!("{}: {error}", file.display()))?;
     server.peer("psql", &["-qAtX", "-o", "/dev/null", "-f", &file.to_string_lossy()])?;
 
     println!("-- ours: queries");
     println!("{}", output(&mut bench.command(&["queries", &server.url()]))?);
     for (name, sql) in BY_SQL {
-        println!("-- {name}\n{}", server.sql(sql)?);
+        match EXTENSIONS.into_iter().find(|extension| name.starts_with(extension) && !is_there(extension)) {
+            Some(extension) => println!("-- {name}\nSKIPPED: {extension} is not installed"),
+            None => println!("-- {name}\n{}", server.sql(sql)?),
+        }
     }
     let log = server.file("log").to_string_lossy().into_owned();
     let report = bench.folder.join("pgbadger.txt").to_string_lossy().into_owned();
@@ -79,29 +80,6 @@ pub fn compare(bench: &Bench) -> Result<(), String> {
         output(Command::new("pgbadger").args(["-q", "-f", "stderr", "-p", "%m [%p] ", "-o", &report, &log]));
     let text =
         said.and_then(|_| std::fs::read_to_string(&report).map_err(|error| format!("{report}: {error}")));
-    println!("-- pgbadger on the log of all statements\n{}", text.unwrap_or_else(|error| error));
+    println!("-- pgbadger on the log of all statements\n{}", text.unwrap_or_else(|error| format!("SKIPPED: {error}")));
     Ok(())
-}
-
-/// Statements that miss an index, spill, are estimated wrongly, are run for each row of a list; and some that are as they
-/// should be.
-fn load() -> String {
-    let mut sql = String::from("SET work_mem = '64kB';\n");
-    for number in 1..=20 {
-        let first = number * 100;
-        // Writing to a text cannot fail.
-        let _ = write!(
-            sql,
-            "SELECT * FROM orders WHERE customer_id = {number};\n\
-             SELECT id FROM customers WHERE city = {number} AND zip = {number}07;\n\
-             SELECT name FROM customers WHERE city = {number} ORDER BY name LIMIT 5;\n\
-             SELECT count(*) FROM (SELECT * FROM orders ORDER BY amount OFFSET 0) s;\n\
-             SELECT id, zip FROM customers WHERE id >= {first} AND id < {};\n",
-            first + 100
-        );
-        for id in first..first + 100 {
-            let _ = writeln!(sql, "SELECT name FROM customers WHERE id = {id};");
-        }
-    }
-    sql
 }

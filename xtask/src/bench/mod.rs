@@ -22,7 +22,7 @@ const QUICK_SCALE: f64 = 0.1;
 
 type Measurement = fn(&Bench) -> Result<(), String>;
 
-const ALL: [(&str, Measurement); 26] = [
+const ALL: [(&str, Measurement); 28] = [
     ("insert", load::against_straight_loop),
     ("instruments", load::instruments_on_and_off),
     ("overhead", program::overhead),
@@ -47,7 +47,9 @@ const ALL: [(&str, Measurement); 26] = [
     ("mariadb-cpu", mariadb::client_cpu),
     ("mariadb-performance-schema", mariadb::performance_schema),
     ("mariadb-population", mariadb::population),
-    ("queries", queries::server_share),
+    ("queries", queries::whole),
+    ("queries-plans", queries::plan_folder),
+    ("queries-share", queries::server_share),
     ("advisors", advisors::compare),
 ];
 

@@ -1,13 +1,19 @@
-//! What `queries` costs the server that it asks.
+//! What `queries` and `plan` cost, and what `queries` costs the server that it asks.
 
 use super::figures::{pairs, print, print_ratios, ratios};
 use super::peer_server::PeerServer;
-use super::run::Bench;
-use crate::process::output;
+use super::run::{Bench, Used, used};
+use crate::process::{output, root};
 use std::fmt::Write;
 use std::fs::read_to_string;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
+/// Runs of what is measured without a peer.
+const RUNS: usize = 5;
+/// Plans in a folder.
+const PLANS: usize = 10_000;
 /// Pairs of a load that is watched and one that is not.
 const ROUNDS: u64 = 8;
 /// Twelve times as often as once a minute.
@@ -22,30 +28,127 @@ const LOAD: [&str; 11] = ["-n", "-M", "prepared", "-c", "4", "-j", "1", "-R", "1
 /// Processor time of a server's processes, and of those of our sessions, s.
 type Cost = (f64, f64);
 
-/// Processor time of a server under the same load with `queries --every` and without, in turns.
-pub fn server_share(bench: &Bench) -> Result<(), String> {
+/// A server that knows many statements, and has 2,100 indexes.
+fn server() -> Result<PeerServer, String> {
     let server = PeerServer::start_with(
         "-c shared_preload_libraries=pg_stat_statements -c pg_stat_statements.max=10000",
     )?;
-    server.peer("pgbench", &["-i", "-q", "-s", "5"])?;
     server.sql("CREATE EXTENSION pg_stat_statements")?;
     let mut many = String::new();
     for number in 0..STATEMENTS {
         // By constants and names of columns the server does not tell statements apart. Writing to a text cannot fail.
         let (table, columns) = (number / 50, (number % 50) as usize);
         if columns == 0 {
-            let _ = writeln!(many, "CREATE TABLE many_{table} (a int PRIMARY KEY);");
+            let columns: Vec<String> = (0..20).map(|column| format!("c{column} int")).collect();
+            let _ = writeln!(many, "CREATE TABLE many_{table} (a int PRIMARY KEY, {});", columns.join(", "));
+            for column in 0..20 {
+                let _ = writeln!(many, "CREATE INDEX ON many_{table} (c{column});");
+            }
         }
         let _ = writeln!(many, "SELECT a{} FROM many_{table} WHERE a = 1;", ", a".repeat(columns));
     }
     let file = server.file("many.sql");
     std::fs::write(&file, many).map_err(|error| format!("{}: {error}", file.display()))?;
     server.peer("psql", &["-qAtX", "-o", "/dev/null", "-f", &file.to_string_lossy()])?;
+    Ok(server)
+}
+
+/// `queries` of a server with many statements and indexes, with page and workbook, which others open then.
+pub fn whole(bench: &Bench) -> Result<(), String> {
+    let server = server()?;
+    let [page, book] = ["html", "xlsx"].map(|end| bench.folder.join(format!("bench-queries.{end}")));
+    let mut command = bench.command(&["queries", &server.url(), "--statements", "100000"]);
+    command.arg("--html").arg(&page).arg("--workbook").arg(&book);
+    let there = server.sql(
+        "SELECT (SELECT count(*) FROM pg_stat_statements) || ' statements, ' || \
+         (SELECT count(*) FROM pg_stat_user_indexes) || ' indexes'",
+    )?;
+    measured(&format!("queries --html --workbook of {} (goals 5 s, 200 MB)", there.trim()), &command)?;
+    for one in [&page, &book] {
+        let bytes = one.metadata().map_err(|error| format!("{}: {error}", one.display()))?.len();
+        println!("  {}: {:.1} MB", one.display(), bytes as f64 / 1e6);
+    }
+    let mut read = Command::new(server.python());
+    println!("  openpyxl: {}", said(read.args(["-c", SHEETS]).arg(&book)));
+    // One file for each sheet.
+    let sheets = server.file("sheets");
+    let mut office = Command::new("soffice");
+    office.args(["--headless", "--convert-to", "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"]);
+    let converted = said(office.arg("--outdir").arg(&sheets).arg(&book));
+    let mut lines = Command::new("sh");
+    lines.args(["-c", "for sheet in *.csv; do echo \"${sheet%.csv} $(($(wc -l < \"$sheet\") - 1))\"; done"]);
+    println!("  LibreOffice: {}", if sheets.is_dir() { said(lines.current_dir(&sheets)) } else { converted });
+    Ok(())
+}
+
+/// Names of sheets with their numbers of rows.
+const SHEETS: &str = "import openpyxl, sys\nfor sheet in openpyxl.load_workbook(sys.argv[1], read_only=True):\n    \
+    print(sheet.title, sum(1 for row in sheet.iter_rows()) - 1)";
+
+/// What a program printed in one line, or why it did not.
+fn said(command: &mut Command) -> String {
+    let text = output(command).unwrap_or_else(|error| format!("SKIPPED: {error}"));
+    text.lines().collect::<Vec<_>>().join(", ")
+}
+
+/// `plan` of a folder with many plans: real ones where there are any, else those of our tests, under as many names.
+pub fn plan_folder(bench: &Bench) -> Result<(), String> {
+    let real = root().join("../shared/plans");
+    let source = if real.is_dir() { real } else { root().join("crates/plans/tests/plans") };
+    let folder = bench.folder.join("plans");
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    let mut files = Vec::new();
+    plan_files(&source, &mut files).map_err(|error| format!("{}: {error}", source.display()))?;
+    let mut bytes = 0;
+    for (number, file) in files.iter().cycle().take(PLANS).enumerate() {
+        let end = file.extension().unwrap_or_default().to_string_lossy();
+        bytes += std::fs::copy(file, folder.join(format!("{number}.{end}"))).map_err(failed)?;
+    }
+    let what = format!("plan of {PLANS} files, {} different, {:.0} MB (goal 10 s)", files.len(), bytes as f64 / 1e6);
+    let mut command = bench.command(&["plan"]);
+    measured(&what, command.arg(&folder))?;
+    std::fs::remove_dir_all(&folder).map_err(failed)
+}
+
+fn plan_files(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in folder.read_dir()? {
+        let path = entry?.path();
+        if path.is_dir() {
+            plan_files(&path, files)?;
+        } else if path.extension().is_some_and(|end| end == "sqlplan" || end == "json") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Prints what some runs of a command take.
+fn measured(what: &str, command: &Command) -> Result<(), String> {
+    let run = |_| {
+        let begun = Instant::now();
+        let Used { cpu_s, peak_mb, .. } = used(command)?;
+        Ok([begun.elapsed().as_secs_f64(), cpu_s, peak_mb])
+    };
+    let runs: Vec<[f64; 3]> = (0..RUNS).map(run).collect::<Result<_, String>>()?;
+    println!("{what}:");
+    for (at, name, unit) in [(0, "wall time", " s"), (1, "processor time", " s"), (2, "most memory", " MB")] {
+        let column: Vec<f64> = runs.iter().map(|one| one[at]).collect();
+        print(&format!("  {name}"), &column, 2, unit);
+    }
+    Ok(())
+}
+
+/// Processor time of a server under the same load with `queries --every` and without, in turns.
+pub fn server_share(bench: &Bench) -> Result<(), String> {
+    let server = server()?;
+    server.peer("pgbench", &["-i", "-q", "-s", "5"])?;
     let pairs = pairs(ROUNDS, |_| cost(bench, &server, true), |_| cost(bench, &server, false))?;
     let (all, shares): (Vec<_>, Vec<_>) =
         pairs.iter().map(|(with, without)| ((with.0, without.0), 100.0 * with.1 / with.0)).unzip();
     println!("{STATEMENTS} statements, --every {EVERY}, {ROUNDS} pairs of 30 s:");
-    print("  our sessions' share of the server's CPU", &shares, 2, " %");
+    print("  our sessions' share of the server's CPU (goal 1 %)", &shares, 2, " %");
     let each_ms: Vec<f64> = pairs.iter().map(|(with, _)| 1e3 * with.1 / INTERVALS).collect();
     print("  our sessions' CPU for each interval", &each_ms, 1, " ms");
     print_ratios("  CPU of the server with / without", &ratios(&all));

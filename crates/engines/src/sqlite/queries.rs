@@ -10,7 +10,7 @@ use crate::{ServerError, Stop};
 use observations::Unread;
 use observations::statement::behind_comments;
 use plans::{Engine, Kind, Operator, Plan, Predicate, Role};
-use queries::{Counter, ForeignKey, Index, Key, Origin, Snapshot, Span, Statement, Table};
+use queries::{Counter, ForeignKey, Index, Key, Origin, Snapshot, Span, Statement, StatementPlan, Table};
 use rusqlite::{Connection, Error, OpenFlags};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -232,17 +232,10 @@ impl QueryReader for FileReader {
         if let Err(error) = self.sizes(&mut tables) {
             unread.push(Unread { what: "sizes and rows".into(), why: error.to_string() });
         }
-        let mut snapshot = Snapshot {
-            engine: Engine::Sqlite,
-            server: format!("SQLite {}", rusqlite::version()),
-            span: Span { to_ms: now.as_millis() as i64, ..Span::default() },
-            block_bytes: page as u64,
-            evictions: None,
-            statements: Vec::new(),
-            tables,
-            notes: Vec::new(),
-            unread,
-        };
+        let span = Span { to_ms: now.as_millis() as i64, ..Span::default() };
+        let server = format!("SQLite {}", rusqlite::version());
+        let mut snapshot =
+            Snapshot { tables, unread, ..Snapshot::new(Engine::Sqlite, server, span, page as u64) };
         self.statements(&mut snapshot);
         Ok(snapshot)
     }
@@ -266,7 +259,7 @@ impl QueryReader for FileReader {
             add_condition(&mut plan, &statement.text);
             let has_steps = plan.root.is_some();
             has_steps
-                .then(|| vec![(Origin::Generic, plan)])
+                .then(|| vec![StatementPlan::new(Origin::Generic, plan)])
                 .ok_or_else(|| "SQLite has no steps to tell of it".into())
         });
     }

@@ -94,21 +94,13 @@ impl FromStr for PageId {
     fn from_str(text: &str) -> Result<Self, NotAPage> {
         let rest = text.trim();
         let id = rest.strip_prefix("PAGE:").unwrap_or(rest).split_whitespace().next().unwrap_or_default();
-        let is_number = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
-        let read = |[database, file, page]: [&str; 3]| {
-            Some(Self {
-                database: database.parse().ok()?,
-                file: file.parse().ok()?,
-                page: page.parse().ok()?,
-            })
+        let number = |part: &str| part.parse::<u32>().ok().filter(|_| !part.starts_with('+'));
+        let read = |parts: Vec<u32>| {
+            let [database, file, page] = parts[..] else { return None };
+            Some(Self { database: database.try_into().ok()?, file: file.try_into().ok()?, page })
         };
-        let parts: Vec<&str> = id.split(':').filter(is_number).collect();
-        let all = parts.len() == id.split(':').count();
-        <[&str; 3]>::try_from(parts)
-            .ok()
-            .filter(|_| all)
-            .and_then(read)
-            .ok_or_else(|| NotAPage(text.to_owned()))
+        let parts = id.split(':').map(number).collect::<Option<_>>();
+        parts.and_then(read).ok_or_else(|| NotAPage(text.to_owned()))
     }
 }
 

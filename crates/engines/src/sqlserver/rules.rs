@@ -1,87 +1,58 @@
-//! What should be looked at about a server. Each rule names its source.
+//! What should be looked at about a server: the source of each rule is the page of Microsoft's documentation about the option
+//! (<https://learn.microsoft.com/sql/database-engine/configure-windows/server-configuration-options-sql-server>).
 
-use observations::{Advice, SurveyedServer, Weight};
+use crate::survey_rules::{self, OnMachine, Rule};
+use observations::Weight::{Note, Problem};
+use observations::{Advice, Survey, SurveyedServer};
 
-/// The largest `max degree of parallelism` that the documentation recommends within a NUMA node
-/// (<https://learn.microsoft.com/sql/database-engine/configure-windows/configure-the-max-degree-of-parallelism-server-configuration-option>).
-const PARALLELISM_MAX: i64 = 16;
-/// Processors of a node up to which all of them may work for one statement (same source).
+/// From more processors than these on the guidelines limit the parallelism of a statement, at most to so many.
 const FEW_PROCESSORS: i64 = 8;
+const PARALLELISM_MAX: i64 = 16;
 
-/// All that applies.
-pub fn advice(server: &SurveyedServer) -> Vec<Advice> {
-    let rules = [parallelism, parallelism_cost, memory, fibers, priority];
-    rules.into_iter().filter_map(|rule| rule(server)).collect()
+/// What the rules find about a server.
+pub fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
+    survey_rules::advice(&RULES, server, survey)
 }
 
-fn subject(server: &SurveyedServer, setting: &str) -> String {
-    format!("{}: {setting}", server.address)
+#[rustfmt::skip]
+const RULES: [Rule; 5] = [
+    (Problem, "sqlserver-parallelism",
+        "set it to that, or less where many statements run at once",
+        "one statement may take all processors; from more than 8 of a NUMA node on Microsoft's guidelines limit it (max degree of \
+         parallelism)",
+        parallelism),
+    (Note, "sqlserver-parallelism-cost",
+        "look at the waits CXPACKET and CXCONSUMER, and test higher values such as 20 or 50",
+        "the default is from before SQL Server 2000, a starting point: short statements that run in parallel take threads from \
+         others (cost threshold for parallelism)",
+        |place| has(place, "cost threshold for parallelism", 5)),
+    (Problem, "sqlserver-memory",
+        "set a limit that leaves room for the operating system and other programs",
+        "without a limit the server takes memory until the operating system has little left; 75 % of what others do not need is \
+         recommended (server memory configuration options)",
+        |place| has(place, "max server memory (MB)", i32::MAX.into())),
+    (Problem, "sqlserver-fibers",
+        "set it to 0, and restart the server",
+        "the documentation advises against it, and it will be removed (lightweight pooling)",
+        |place| has(place, "lightweight pooling", 1)),
+    (Problem, "sqlserver-priority",
+        "set it to 0, and restart the server",
+        "the documentation advises against it, and it will be removed (priority boost)",
+        |place| has(place, "priority boost", 1)),
+];
+
+fn has(place: &OnMachine<'_>, name: &str, value: i64) -> Option<String> {
+    (place.server.number(name)? == value).then(|| format!("has {name} = {value}"))
 }
 
-fn parallelism(server: &SurveyedServer) -> Option<Advice> {
-    let name = "max degree of parallelism";
-    let (degree, processors) = (server.number(name)?, server.number("cpu_count")?);
-    let nodes = server.number("numa_node_count").filter(|nodes| *nodes > 0).unwrap_or(1);
+fn parallelism(place: &OnMachine<'_>) -> Option<String> {
+    let set = has(place, "max degree of parallelism", 0)?;
+    let processors = place.server.number("cpu_count")?;
+    let nodes = place.server.number("numa_node_count").filter(|nodes| *nodes > 0).unwrap_or(1);
     let of_node = processors / nodes;
-    if degree != 0 || of_node <= FEW_PROCESSORS {
-        return None;
-    }
     let best = if nodes == 1 { FEW_PROCESSORS } else { (of_node / 2).clamp(FEW_PROCESSORS, PARALLELISM_MAX) };
-    Some(Advice {
-        rule: "sqlserver-parallelism",
-        weight: Weight::Problem,
-        subject: subject(server, name),
-        fact: format!(
-            "It is 0, with {processors} processors on {nodes} NUMA nodes: one statement may take all of them."
-        ),
-        reason: "Microsoft's guidelines limit it from more than 8 processors of a NUMA node on (configure the max degree of \
-                 parallelism).",
-        action: format!("Set it to {best}, or less where many statements run at once."),
-    })
-}
-
-fn parallelism_cost(server: &SurveyedServer) -> Option<Advice> {
-    let name = "cost threshold for parallelism";
-    (server.number(name)? == 5).then(|| Advice {
-        rule: "sqlserver-parallelism-cost",
-        weight: Weight::Note,
-        subject: subject(server, name),
-        fact: "It is 5, the default.".into(),
-        reason: "Microsoft's documentation of the option calls the default, which is from before SQL Server 2000, a starting \
-                 point: short statements that run in parallel take threads from others.",
-        action: "Look at the waits CXPACKET and CXCONSUMER, and test higher values such as 20 or 50.".into(),
-    })
-}
-
-fn memory(server: &SurveyedServer) -> Option<Advice> {
-    let name = "max server memory (MB)";
-    (server.number(name)? == i64::from(i32::MAX)).then(|| Advice {
-        rule: "sqlserver-memory",
-        weight: Weight::Problem,
-        subject: subject(server, name),
-        fact: "It is 2147483647 MB, the default: no limit.".into(),
-        reason: "The server takes memory until the operating system has little left (Microsoft: server memory \
-                 configuration options, which recommends 75 % of what others do not need).",
-        action: "Set a limit that leaves room for the operating system and other programs.".into(),
-    })
-}
-
-fn fibers(server: &SurveyedServer) -> Option<Advice> {
-    set_although_discouraged(server, "lightweight pooling", "sqlserver-fibers")
-}
-
-fn priority(server: &SurveyedServer) -> Option<Advice> {
-    set_although_discouraged(server, "priority boost", "sqlserver-priority")
-}
-
-fn set_although_discouraged(server: &SurveyedServer, name: &str, rule: &'static str) -> Option<Advice> {
-    (server.number(name)? == 1).then(|| Advice {
-        rule,
-        weight: Weight::Problem,
-        subject: subject(server, name),
-        fact: "It is on.".into(),
-        reason: "Microsoft's documentation of the option: do not use it, it will be removed.",
-        action: "Set it to 0, and restart the server.".into(),
+    (of_node > FEW_PROCESSORS).then(|| {
+        format!("{set} with {processors} processors on {nodes} NUMA nodes, where the guidelines allow {best}")
     })
 }
 
@@ -98,7 +69,7 @@ mod tests {
         };
         let server =
             SurveyedServer { settings: settings.iter().map(setting).collect(), ..SurveyedServer::default() };
-        advice(&server).iter().map(|advice| advice.rule).collect()
+        advice(&server, &Survey::default()).iter().map(|advice| advice.rule).collect()
     }
 
     #[test]

@@ -31,8 +31,8 @@ impl Servers for SqlServer {
         Err(ServerError::new(super::NOT_BUILT))
     }
 
-    fn advice(&self, server: &SurveyedServer, _: &Survey) -> Vec<Advice> {
-        super::rules::advice(server)
+    fn advice(&self, server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
+        super::rules::advice(server, survey)
     }
 }
 

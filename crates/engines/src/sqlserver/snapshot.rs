@@ -9,8 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Snapshot {
     /// When the server (or its statistics) started, in any form that stays the same while it runs.
     pub started: String,
-    /// Counter units in a second: 1,000 for ms, 10^12 for ps.
-    pub units_per_second: u64,
     /// Wait type to counters.
     pub counters: BTreeMap<String, Counters>,
 }
@@ -20,9 +18,9 @@ pub struct Snapshot {
 pub struct Counters {
     /// Waits that ended.
     pub count: u64,
-    /// Time of them, signal wait included.
+    /// Time of them, signal wait included, ms.
     pub wait: u64,
-    /// The signal part.
+    /// The signal part, ms.
     pub signal: u64,
 }
 
@@ -52,11 +50,6 @@ impl Snapshot {
                 format!("the server was restarted between the snapshots ({}, then {})", times.0, times.1);
             return Err(SnapshotError(error));
         }
-        let (before, now) = (self.units_per_second, after.units_per_second);
-        if before != now {
-            let error = format!("the snapshots count time in different units ({before} and {now} a second)");
-            return Err(SnapshotError(error));
-        }
         let mut delta = Delta { waits: Vec::new(), doubtful: Vec::new() };
         // A wait type that vanished has fallen to 0.
         let types: BTreeSet<&String> = self.counters.keys().chain(after.counters.keys()).collect();
@@ -73,7 +66,7 @@ impl Snapshot {
                 continue;
             }
             delta.doubtful.extend(contradiction(wait_type, change));
-            let seconds = |units: u64| units as f64 / self.units_per_second as f64;
+            let seconds = |ms: u64| ms as f64 / 1e3;
             let signal = change.signal.min(change.wait);
             let (resource_s, signal_s) = (seconds(change.wait - signal), seconds(signal));
             let (class, count) = (class(wait_type), Some(change.count));
@@ -116,7 +109,7 @@ mod tests {
                 ((*name).to_owned(), Counters { count: *count, wait: *wait, signal: *signal })
             })
             .collect();
-        Snapshot { started: "2026-01-01".into(), units_per_second: 1000, counters }
+        Snapshot { started: "2026-01-01".into(), counters }
     }
 
     #[test]
@@ -149,9 +142,6 @@ mod tests {
         assert!(
             error.to_string().contains("was restarted between the snapshots (2026-01-01, then 2026-01-02)")
         );
-        let picoseconds = Snapshot { units_per_second: 1_000_000_000_000, ..before.clone() };
-        let error = before.delta(&picoseconds).unwrap_err();
-        assert!(error.to_string().contains("different units (1000 and 1000000000000 a second)"), "{error}");
     }
 
     #[test]

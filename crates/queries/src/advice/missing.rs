@@ -1,7 +1,7 @@
 //! Statements that read a table whole to find a few rows of it.
 
 use super::{Advice, AdviceKind, Certainty, numbers};
-use crate::{Counter, Snapshot, Statement, Table, TableScan, table_scans};
+use crate::{Counter, Index, Missed, Snapshot, Statement, Table, TableScan, table_scans};
 use observations::number::{bytes, count, figure, percent, seconds};
 use plans::{Engine, MissingIndex};
 
@@ -15,6 +15,9 @@ const SHARE_MAX: f64 = 0.05;
 const COLUMNS_MAX: usize = 3;
 /// A run that looks at fewer of the table's pages than this share of them did not read it whole.
 const PAGES_SHARE_MIN: f64 = 0.5;
+
+/// What an optimizer has missed less often may have been somebody's single question.
+const MISSED_USES_MIN: u64 = 10;
 
 /// Table, columns, and the statements with the share of the rows that each keeps.
 type Found = (usize, Vec<String>, Vec<(usize, f64)>);
@@ -38,70 +41,111 @@ pub fn missing(snapshot: &Snapshot) -> Vec<Advice> {
     scans.chain(hinted(snapshot)).collect()
 }
 
-/// Indexes that the engine itself names with a plan: an estimate of SQL Server's, an index that SQLite built for the run.
+/// An index that the engine itself names: with plans of statements, or for all that ran.
+struct Hint<'a> {
+    table: usize,
+    keys: Vec<String>,
+    included: Vec<&'a String>,
+    statements: Vec<usize>,
+    impact: Option<f64>,
+    missed: Option<&'a Missed>,
+}
+
+impl<'a> Hint<'a> {
+    /// The one of this table with these columns.
+    fn of<'b>(all: &'b mut Vec<Self>, table: usize, hint: &'a MissingIndex) -> &'b mut Self {
+        let keys: Vec<String> = hint.equality.iter().chain(&hint.inequality).cloned().collect();
+        let at = all.iter().position(|one| one.table == table && one.keys == keys).unwrap_or_else(|| {
+            let (included, statements) = (Vec::new(), Vec::new());
+            all.push(Self { table, keys, included, statements, impact: hint.impact, missed: None });
+            all.len() - 1
+        });
+        let found = &mut all[at];
+        for column in &hint.included {
+            if !found.included.contains(&column) {
+                found.included.push(column);
+            }
+        }
+        found
+    }
+
+    /// Whether an index does what this one would: somebody may have made it since the plan was compiled.
+    fn is(&self, index: &Index) -> bool {
+        let first = index.keys.get(..self.keys.len()).unwrap_or_default();
+        let has = |name: &String| index.keys.iter().any(|key| key.column == *name) || index.included.contains(name);
+        let leads = !first.is_empty() && first.iter().all(|key| self.keys.contains(&key.column));
+        leads && index.is_valid && index.predicate.is_none() && self.included.iter().all(|name| has(name))
+    }
+}
+
+/// Indexes that the engine itself names: an estimate of SQL Server's, an index that SQLite built for the run.
 fn hinted(snapshot: &Snapshot) -> Vec<Advice> {
-    let mut found: Vec<(usize, Vec<String>, Vec<usize>, &MissingIndex)> = Vec::new();
+    let mut all = Vec::new();
     for (at, statement) in snapshot.statements.iter().enumerate() {
         for hint in statement.plans.iter().flat_map(|one| &one.plan.missing_indexes) {
             let object = &hint.object;
-            let Some(table) = snapshot.table_at(&statement.database, &object.schema, &object.table) else {
-                continue;
-            };
-            let columns: Vec<String> = hint.equality.iter().chain(&hint.inequality).cloned().collect();
-            match found.iter_mut().find(|(known, keys, ..)| *known == table && *keys == columns) {
-                Some((.., statements, _)) if statements.contains(&at) => {}
-                Some((.., statements, _)) => statements.push(at),
-                None => found.push((table, columns, vec![at], hint)),
+            if let Some(table) = snapshot.table_at(&statement.database, &object.schema, &object.table) {
+                let statements = &mut Hint::of(&mut all, table, hint).statements;
+                if !statements.contains(&at) {
+                    statements.push(at);
+                }
             }
         }
     }
-    found
-        .into_iter()
-        .map(|(table, columns, statements, hint)| hint_said(snapshot, table, &columns, &statements, hint))
-        .collect()
+    for (at, table) in snapshot.tables.iter().enumerate() {
+        for missed in table.missed.iter().filter(|one| one.uses >= MISSED_USES_MIN) {
+            let known = &mut Hint::of(&mut all, at, &missed.hint).missed;
+            *known = known.filter(|known| known.saving() >= missed.saving()).or(Some(missed));
+        }
+    }
+    let is_there = |hint: &&Hint<'_>| snapshot.tables[hint.table].indexes.iter().any(|index| hint.is(index));
+    all.iter().filter(|hint| !is_there(hint)).map(|hint| hint_said(snapshot, hint)).collect()
 }
 
-fn hint_said(
-    snapshot: &Snapshot,
-    at: usize,
-    columns: &[String],
-    statements: &[usize],
-    hint: &MissingIndex,
-) -> Advice {
-    let table = &snapshot.tables[at];
+fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>) -> Advice {
+    let (table, statements) = (&snapshot.tables[hint.table], &hint.statements);
     let sum = |counter| statements.iter().filter_map(|at| snapshot.statements[*at].get(counter)).sum::<u64>();
     let time_s = sum(Counter::TimeNs) as f64 / 1e9;
-    let evidence = match hint.impact {
-        Some(impact) => {
-            format!("The optimizer names it with the plan: it estimates {} less cost", percent(impact, 0))
-        }
-        None => format!(
-            "The engine built such an index for each run, of {} rows in all",
-            count(sum(Counter::AutomaticIndexRows))
-        ),
-    };
-    let included = if hint.included.is_empty() {
+    let runs = format!("({}, {} runs)", numbers(statements), count(sum(Counter::Calls)));
+    let by_plan = hint.impact.filter(|_| !statements.is_empty()).map(|impact| {
+        format!("The optimizer names it with the plan: it estimates {} less cost {runs}.", percent(impact, 0))
+    });
+    let missed = hint.missed.map(|missed| {
+        format!(
+            "Since the server started its optimizer has missed it for {} seeks and scans, of statements with an estimated \
+             cost of {} on average, of which it would save {} as the optimizer estimates.",
+            count(missed.uses),
+            figure(missed.cost),
+            percent(missed.hint.impact.unwrap_or(0.0), 0)
+        )
+    });
+    let built = hint.impact.is_none().then(|| {
+        let rows = count(sum(Counter::AutomaticIndexRows));
+        format!("The engine built such an index for each run, of {rows} rows in all {runs}.")
+    });
+    let taken = if statements.is_empty() {
         String::new()
     } else {
-        format!(" INCLUDE ({})", hint.included.join(", "))
+        format!(" when they run; they took {} in all", seconds(time_s))
     };
     Advice {
         database: table.database.clone(),
-        table: Some(at),
-        statements: statements.to_vec(),
+        table: Some(hint.table),
+        statements: statements.clone(),
         subject: table.label(),
-        evidence: format!("{} ({}, {} runs).", evidence, numbers(statements), count(sum(Counter::Calls))),
-        change: format!(
-            "An index on ({}) is there already when they run; they took {} in all.",
-            columns.join(", "),
-            seconds(time_s)
-        ),
-        price: price(snapshot.engine, table, columns),
-        ddl: Some(ddl(snapshot, table, columns) + &included),
-        weight: time_s,
+        evidence: [&by_plan, &missed, &built].into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" "),
+        change: format!("An index on ({}) is there already{taken}.", hint.keys.join(", ")),
+        price: price(snapshot.engine, table, &hint.keys),
+        ddl: Some(ddl(snapshot.engine, table, &hint.keys, &hint.included)),
+        // What is of no known statement comes behind, by what it would save.
+        weight: if statements.is_empty() {
+            -1.0 / (1.0 + hint.missed.map_or(0.0, Missed::saving))
+        } else {
+            time_s
+        },
         ..Advice::new(
             AdviceKind::MissingIndex,
-            if hint.impact.is_some() { Certainty::Estimated } else { Certainty::Counted },
+            if built.is_some() { Certainty::Counted } else { Certainty::Estimated },
         )
     }
 }
@@ -120,7 +164,7 @@ fn candidate(snapshot: &Snapshot, scan: &TableScan) -> Option<(Vec<String>, f64)
     columns.truncate(COLUMNS_MAX);
     // With such an index the optimizer has the choice already.
     let first = columns.first()?;
-    let leads = |index: &crate::Index| {
+    let leads = |index: &Index| {
         index.is_valid
             && index.predicate.is_none()
             && index.keys.first().is_some_and(|key| key.column == *first)
@@ -283,7 +327,7 @@ fn said(snapshot: &Snapshot, at: usize, columns: &[String], statements: &[(usize
             seconds(time_s)
         ),
         price: price(snapshot.engine, table, columns),
-        ddl: Some(ddl(snapshot, table, columns)),
+        ddl: Some(ddl(snapshot.engine, table, columns, &[])),
         weight: time_s,
         ..Advice::new(
             AdviceKind::MissingIndex,
@@ -293,18 +337,24 @@ fn said(snapshot: &Snapshot, at: usize, columns: &[String], statements: &[(usize
 }
 
 /// The statement that makes an index; all but PostgreSQL want a name.
-fn ddl(snapshot: &Snapshot, table: &Table, columns: &[String]) -> String {
-    let quote = |name: &str| match snapshot.engine {
+fn ddl(engine: Engine, table: &Table, columns: &[String], included: &[&String]) -> String {
+    if engine == Engine::Postgres {
+        return format!("CREATE INDEX ON {} ({})", table.quoted, columns.join(", "));
+    }
+    let quote = |name: &str| match engine {
         Engine::MariaDb => format!("`{}`", name.replace('`', "``")),
         Engine::SqlServer => format!("[{}]", name.replace(']', "]]")),
         _ => format!("\"{}\"", name.trim_matches('"').replace('"', "\"\"")),
     };
-    if snapshot.engine == Engine::Postgres {
-        return format!("CREATE INDEX ON {} ({})", table.quoted, columns.join(", "));
+    let list = |names: &mut dyn Iterator<Item = &String>| {
+        names.map(|name| quote(name)).collect::<Vec<_>>().join(", ")
+    };
+    let name = quote(&format!("{}_{}", table.name, columns.join("_").replace('"', "")));
+    let sql = format!("CREATE INDEX {name} ON {} ({})", table.quoted, list(&mut columns.iter()));
+    if included.is_empty() {
+        return sql;
     }
-    let name = format!("{}_{}", table.name, columns.join("_").replace('"', ""));
-    let columns: Vec<String> = columns.iter().map(|column| quote(column)).collect();
-    format!("CREATE INDEX {} ON {} ({})", quote(&name), table.quoted, columns.join(", "))
+    format!("{sql} INCLUDE ({})", list(&mut included.iter().copied()))
 }
 
 /// Size by the widths that the optimizer knows, at least 20 bytes an entry. InnoDB changes an index when its columns change;

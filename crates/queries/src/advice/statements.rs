@@ -17,6 +17,8 @@ const STALE_ROWS_MIN: u64 = 1_000;
 const DEVIATIONS: f64 = 2.0;
 const VARYING_CALLS_MIN: f64 = 100.0;
 const VARYING_MEAN_MS_MIN: f64 = 1.0;
+/// Less of tempdb than this in each run is nothing to look at.
+const TEMPDB_MIN: f64 = 1_048_576.0;
 /// So many runs as long as the longest are put down to chance.
 const OUTLIERS: f64 = 3.0;
 
@@ -42,15 +44,13 @@ fn spill(snapshot: &Snapshot, statement: &Statement) -> Option<Advice> {
     let tables = statement.get(Counter::TempDiskTables).filter(|tables| *tables > 0);
     let passes = statement.get(Counter::SortMergePasses).filter(|passes| *passes > 0);
     let by_call = |value: u64| value as f64 / calls as f64;
+    let size = |blocks: u64| by_call(blocks) * snapshot.block_bytes as f64;
+    let tempdb = statement.get(Counter::TempdbBlocks).filter(|blocks| size(*blocks) >= TEMPDB_MIN);
     let counted: Vec<String> = [
-        written.map(|blocks| {
-            format!(
-                "{} to temporary files each",
-                bytes((by_call(blocks) * snapshot.block_bytes as f64) as u64)
-            )
-        }),
-        tables.map(|tables| format!("{} temporary tables on disk each", figure(by_call(tables)))),
-        passes.map(|passes| format!("{} merge passes of sorts each", figure(by_call(passes)))),
+        written.map(|blocks| format!("wrote {} to temporary files each", bytes(size(blocks) as u64))),
+        tempdb.map(|blocks| format!("used {} of tempdb each", bytes(size(blocks) as u64))),
+        tables.map(|tables| format!("wrote {} temporary tables on disk each", figure(by_call(tables)))),
+        passes.map(|passes| format!("made {} merge passes of sorts each", figure(by_call(passes)))),
     ]
     .into_iter()
     .flatten()
@@ -69,13 +69,14 @@ fn spill(snapshot: &Snapshot, statement: &Statement) -> Option<Advice> {
         operators => format!(" In a plan that was logged: {}.", operators.join(", ")),
     };
     Some(Advice {
-        evidence: format!("{} runs wrote {}.{place}", count(calls), counted.join(" and ")),
+        evidence: format!("{} runs {}.{place}", count(calls), counted.join(" and ")),
         change: format!(
             "More {memory} for the session or role that runs it keeps this in memory; so does an index that has the rows \
              in order, or fewer rows and columns."
         ),
         price: "Memory is taken by each sort and hash of each session: what all of them may take together must fit.".into(),
-        ..Advice::new(AdviceKind::Spill, Certainty::Counted)
+        // A temporary table of the statement's own is in tempdb, too.
+        ..Advice::new(AdviceKind::Spill, if counted.len() == usize::from(tempdb.is_some()) { Certainty::Possible } else { Certainty::Counted })
     })
 }
 
@@ -176,18 +177,29 @@ fn varying(statement: &Statement) -> Option<Advice> {
     })
 }
 
+/// Plans that ran: those of a log, or of the Query Store.
 fn several(statement: &Statement) -> Option<Advice> {
-    let logged: Vec<&StatementPlan> =
-        statement.plans.iter().filter(|one| one.origin == Origin::Logged).collect();
-    if logged.len() < 2 {
-        return None;
-    }
+    let ran: Vec<&StatementPlan> =
+        statement.plans.iter().filter(|one| matches!(one.origin, Origin::Logged | Origin::Stored)).collect();
+    let first = ran.first().filter(|_| ran.len() > 1)?;
     let one = |plan: &&StatementPlan| {
-        let ms = plan.plan.elapsed_ms.map(|ms| format!(", up to {}", seconds(ms / 1e3))).unwrap_or_default();
-        format!("{} ({}{ms})", access_path(plan), plural(plan.runs as usize, "run"))
+        let time = |what: &str, ms: f64| format!(", {what} {}", seconds(ms / 1e3));
+        let longest = plan.plan.elapsed_ms.map(|ms| time("up to", ms));
+        let mean = plan.mean_ms.map(|ms| time("on average", ms));
+        format!(
+            "{} ({}{})",
+            access_path(plan),
+            plural(plan.runs as usize, "run"),
+            mean.or(longest).unwrap_or_default()
+        )
     };
+    let place = if first.origin == Origin::Logged { "log" } else { "Query Store" };
     Some(Advice {
-        evidence: format!("The log has it with {} plans: {}.", logged.len(), logged.iter().map(one).collect::<Vec<_>>().join("; ")),
+        evidence: format!(
+            "The {place} has it with {} plans: {}.",
+            ran.len(),
+            ran.iter().map(one).collect::<Vec<_>>().join("; ")
+        ),
         change: "If the slower plan is used for values that the quicker one would serve, better statistics or an index settle \
                  it."
             .into(),

@@ -2,12 +2,14 @@
 
 use super::{MariaDb, Psql, Try, positive, setting};
 use crate::output::Form;
-use clap::{ArgAction, Args, Subcommand};
+use clap::{ArgAction, ArgGroup, Args, Subcommand};
 use probes::script::DURATION;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, args_conflicts_with_subcommands = true)]
+#[command(group = ArgGroup::new("recorded").args(["every", "query_store"])
+          .conflicts_with_all(["seconds", "auto_explain", "html", "workbook", "md"]))]
 pub struct Queries {
     #[command(subcommand)]
     pub command: Option<QueriesCommand>,
@@ -27,15 +29,17 @@ pub struct Queries {
     #[arg(long, value_name = "N", value_parser = positive::<86_400>)]
     pub seconds: Option<f64>,
     /// Record what runs in each interval of this length, `60s`, with the plans at its end, until Ctrl-C
-    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(DURATION), requires = "output",
-          conflicts_with_all = ["seconds", "auto_explain", "html", "workbook", "md"])]
+    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(DURATION), requires = "output")]
     pub every: Option<f64>,
+    /// Of SQL Server: record the intervals that the Query Store of the database has kept and --output does not have yet
+    #[arg(long, requires = "output")]
+    pub query_store: bool,
     /// End after so many intervals
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "every")]
     pub count: Option<u32>,
-    /// The results file that --every writes; what it holds is kept. `history FILE` shows what changed, `queries FILE` what
+    /// The results file that --every and --query-store write; what it holds is kept. `history FILE` shows what changed, `queries FILE` what
     /// ran
-    #[arg(short, long, value_name = "FILE", requires = "every")]
+    #[arg(short, long, value_name = "FILE", requires = "recorded")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub between: Between,

@@ -43,9 +43,9 @@ pub fn queries(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.between.is_given() {
         return Err(Failure::usage("--from and --to are for a results file that --every wrote; name one"));
     }
-    if let Some(every_s) = arguments.every {
+    if arguments.output.is_some() {
         return ask(arguments, |address, mut reader, stop, failure| {
-            watch::watch(arguments, every_s, address, &mut *reader, stop, failure)
+            watch::watch(arguments, address, &mut *reader, stop, failure)
         });
     }
     let captured = given.filter(|_| is_file).and_then(super::capture::read);
@@ -98,7 +98,7 @@ fn ask<T>(
     let stop = signals::stop_flag()?;
     let heard = heard(&stop);
     let failure = |error: ServerError| failure(&*server, &heard, &error);
-    let limits = QueryLimits { tables: arguments.every.is_none(), ..(&arguments.limits).into() };
+    let limits = QueryLimits { tables: arguments.output.is_none(), ..(&arguments.limits).into() };
     let reader = server.queries(limits, &heard).map_err(failure)?;
     work(&server.to_string(), reader, &stop, &failure)
 }

@@ -5,7 +5,7 @@ use super::Reader;
 use crate::query_reader::{MARK, explain_each, read_plan};
 use mysqlclient::quote_identifier;
 use plans::{Engine, Plan};
-use queries::{Origin, Snapshot, aliases, fingerprint};
+use queries::{Origin, Snapshot, StatementPlan, aliases, fingerprint};
 use std::fmt::Write;
 
 const NO_SAMPLE: &str = "no text with values is known, and the server plans for values only: the server keeps such texts while the \
@@ -36,7 +36,7 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
                 }
             }
         });
-        Ok(vec![(Origin::Sample, plan)])
+        Ok(vec![StatementPlan::new(Origin::Sample, plan)])
     });
 }
 

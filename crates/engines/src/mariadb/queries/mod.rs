@@ -61,17 +61,9 @@ impl QueryReader for Reader {
         );
         let rows = self.rows(&sql).map_err(while_doing("asking for the time"))?;
         let [now, page, instruments] = rows.into_iter().next().unwrap_or_default();
-        let mut snapshot = Snapshot {
-            engine: Engine::MariaDb,
-            server: format!("{} {}", product(&self.client), self.client.version()),
-            span: Span { to_ms: now.parse::<f64>().unwrap_or(0.0) as i64, ..Span::default() },
-            block_bytes: page.parse().unwrap_or(16_384),
-            evictions: None,
-            statements: Vec::new(),
-            tables: Vec::new(),
-            notes: Vec::new(),
-            unread: Vec::new(),
-        };
+        let server = format!("{} {}", product(&self.client), self.client.version());
+        let span = Span { to_ms: now.parse::<f64>().unwrap_or(0.0) as i64, ..Span::default() };
+        let mut snapshot = Snapshot::new(Engine::MariaDb, server, span, page.parse().unwrap_or(16_384));
         let is_on = instruments == "1";
         if !is_on {
             let what = "statements, and how often indexes are read".to_owned();

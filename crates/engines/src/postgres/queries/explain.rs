@@ -10,7 +10,7 @@ use super::Reader;
 use crate::query_reader::{MARK, explain_each, read_plan};
 use pgclient::{Client, Error};
 use plans::Plan;
-use queries::{Advice, Hypothetical, Origin, Snapshot};
+use queries::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
 
 /// Makes a plan for each statement that can have one, in their order.
 pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
@@ -19,9 +19,9 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
         let seen = reader.running.get(&statement.digest).filter(|text| !text.contains('$')).cloned();
         let logged = statement.plans.iter().find_map(|one| one.sample.clone());
         let client = reader.client(&statement.database).map_err(|error| error.to_string())?;
-        let generic = plan(client, &statement.text).map(|plan| (Origin::Generic, plan));
+        let generic = plan(client, &statement.text).map(|plan| StatementPlan::new(Origin::Generic, plan));
         let text = logged.or_else(|| seen.filter(|_| generic.is_err()));
-        let sample = text.and_then(|text| Some((Origin::Sample, plan(client, &text).ok()?)));
+        let sample = text.and_then(|text| Some(StatementPlan::new(Origin::Sample, plan(client, &text).ok()?)));
         match (generic, sample) {
             (Err(why), None) => Err(why),
             (generic, sample) => Ok(generic.into_iter().chain(sample).collect()),

@@ -109,17 +109,11 @@ impl QueryReader for Reader {
              pg_catalog.current_setting('block_size')"
         );
         let rows = client.query(&now, &[]).map_err(while_doing("asking for the time"))?;
-        let mut snapshot = Snapshot {
-            engine: Engine::Postgres,
-            server: format!("PostgreSQL {}.{}", version / 10_000, version % 10_000),
-            span: Span { to_ms: rows.first().and_then(|row| row.parse(0)).unwrap_or(0), ..Span::default() },
-            block_bytes: rows.first().and_then(|row| row.parse(1)).unwrap_or(8192),
-            evictions: None,
-            statements: Vec::new(),
-            tables: Vec::new(),
-            notes: Vec::new(),
-            unread: Vec::new(),
-        };
+        let server = format!("PostgreSQL {}.{}", version / 10_000, version % 10_000);
+        let now_ms = rows.first().and_then(|row| row.parse(0)).unwrap_or(0);
+        let page = rows.first().and_then(|row| row.parse(1)).unwrap_or(8192);
+        let span = Span { to_ms: now_ms, ..Span::default() };
+        let mut snapshot = Snapshot::new(Engine::Postgres, server, span, page);
         self.statements(&mut snapshot);
         if !self.limits.tables {
             return Ok(snapshot);

@@ -97,73 +97,42 @@ fn wrong<T>(what: impl Into<String>) -> Result<T, ConfigError> {
 /// What was given, piece by piece, before it is understood.
 #[derive(Default)]
 struct Given {
-    /// By keyword, as [`keyword`] writes it.
+    /// By keyword, as [`keyword`] names it.
     values: Vec<(String, String)>,
 }
 
 impl Given {
-    fn get(&self, names: &[&str]) -> Option<&str> {
-        let found = self.values.iter().find(|(name, value)| names.contains(&&**name) && !value.is_empty());
+    fn get(&self, keyword: &str) -> Option<&str> {
+        let found = self.values.iter().find(|(name, value)| name == keyword && !value.is_empty());
         found.map(|(_, value)| value.as_str())
     }
 
-    fn is_on(&self, names: &[&str]) -> Result<Option<bool>, ConfigError> {
-        match self.get(names).map(str::to_lowercase).as_deref() {
+    fn is_on(&self, keyword: &str) -> Result<Option<bool>, ConfigError> {
+        match self.get(keyword).map(str::to_lowercase).as_deref() {
             None => Ok(None),
             Some("true" | "yes" | "1" | "sspi") => Ok(Some(true)),
             Some("false" | "no" | "0") => Ok(Some(false)),
-            Some(_) => wrong(format!("{} takes yes or no", names[0])),
+            Some(_) => wrong(format!("{keyword} takes yes or no")),
         }
     }
 }
 
-/// Keywords that are understood, each with its other names.
-const SERVER: &[&str] = &["server", "datasource", "address", "addr", "networkaddress"];
-const DATABASE: &[&str] = &["database", "initialcatalog", "databasename"];
-const USER: &[&str] = &["user", "userid", "uid", "username"];
-const PASSWORD: &[&str] = &["password", "pwd"];
-const PASSWORD_FILE: &[&str] = &["passwordfile"];
-const ENCRYPT: &[&str] = &["encrypt"];
-const TRUST: &[&str] = &["trustservercertificate"];
-const CERTIFICATE_HOST: &[&str] = &["hostnameincertificate"];
-const CERTIFICATE: &[&str] = &["servercertificate"];
-const TIMEOUT: &[&str] = &["connecttimeout", "connectiontimeout", "logintimeout", "timeout"];
-const INTENT: &[&str] = &["applicationintent"];
-const MULTI_SUBNET: &[&str] = &["multisubnetfailover"];
-const KERBEROS: &[&str] = &["integratedsecurity", "trustedconnection"];
-const PORT_KEY: &[&str] = &["port", "portnumber"];
-const INSTANCE: &[&str] = &["instance", "instancename"];
+/// Keywords that are understood, by the first of their names, under which [`Given`] has them.
+#[rustfmt::skip]
 const KNOWN: [&[&str]; 15] = [
-    SERVER,
-    DATABASE,
-    USER,
-    PASSWORD,
-    PASSWORD_FILE,
-    ENCRYPT,
-    TRUST,
-    CERTIFICATE_HOST,
-    CERTIFICATE,
-    TIMEOUT,
-    INTENT,
-    MULTI_SUBNET,
-    KERBEROS,
-    PORT_KEY,
-    INSTANCE,
+    &["server", "datasource", "address", "addr", "networkaddress"], &["port", "portnumber"],
+    &["instance", "instancename"], &["database", "initialcatalog", "databasename"],
+    &["user", "userid", "uid", "username"], &["password", "pwd"], &["passwordfile"],
+    &["trustedconnection", "integratedsecurity"], &["encrypt"], &["trustservercertificate"],
+    &["hostnameincertificate"], &["servercertificate"],
+    &["connecttimeout", "connectiontimeout", "logintimeout", "timeout"], &["applicationintent"],
+    &["multisubnetfailover"],
 ];
 /// Those of other drivers that change nothing here.
+#[rustfmt::skip]
 const WITHOUT_EFFECT: [&str; 12] = [
-    "driver",
-    "app",
-    "appname",
-    "applicationname",
-    "packetsize",
-    "persistsecurityinfo",
-    "pooling",
-    "maxpoolsize",
-    "minpoolsize",
-    "multipleactiveresultsets",
-    "wsid",
-    "connectretrycount",
+    "driver", "app", "appname", "applicationname", "packetsize", "persistsecurityinfo", "pooling", "maxpoolsize",
+    "minpoolsize", "multipleactiveresultsets", "wsid", "connectretrycount",
 ];
 
 impl Config {
@@ -181,7 +150,7 @@ impl Config {
         for (at, (name, _)) in given.values.iter().enumerate() {
             if WITHOUT_EFFECT.contains(&name.as_str()) {
                 warnings.push(format!("{name} has no effect here"));
-            } else if !KNOWN.iter().any(|names| names.contains(&name.as_str())) {
+            } else if !KNOWN.iter().any(|names| names[0] == name) {
                 // A password with unquoted signs reads like a keyword: it is not repeated.
                 return wrong(format!(
                     "the connection string's part {} begins with an unknown keyword",
@@ -199,18 +168,18 @@ impl Config {
             port: port.or(instance.is_none().then_some(PORT)),
             instance,
             login: login(&given, variable("SQLCMDPASSWORD"))?,
-            database: given.get(DATABASE).unwrap_or_default().to_owned(),
+            database: given.get("database").unwrap_or_default().to_owned(),
             encryption: encryption(&given)?,
-            trusts_certificate: given.is_on(TRUST)?.unwrap_or(false),
-            certificate_host: given.get(CERTIFICATE_HOST).map(str::to_owned),
-            certificate: given.get(CERTIFICATE).map(PathBuf::from),
-            connect_timeout_s: match given.get(TIMEOUT).map(str::parse) {
+            trusts_certificate: given.is_on("trustservercertificate")?.unwrap_or(false),
+            certificate_host: given.get("hostnameincertificate").map(str::to_owned),
+            certificate: given.get("servercertificate").map(PathBuf::from),
+            connect_timeout_s: match given.get("connecttimeout").map(str::parse) {
                 None => 15,
                 Some(Ok(seconds)) if seconds > 0 => seconds,
                 Some(_) => return wrong("the connect timeout is not a number of seconds from 1 up"),
             },
-            reads_only: given.get(INTENT).is_some_and(|intent| intent.eq_ignore_ascii_case("readonly")),
-            multi_subnet: given.is_on(MULTI_SUBNET)?.unwrap_or(false),
+            reads_only: given.get("applicationintent").is_some_and(|intent| intent.eq_ignore_ascii_case("readonly")),
+            multi_subnet: given.is_on("multisubnetfailover")?.unwrap_or(false),
             warnings,
         })
     }
@@ -225,12 +194,14 @@ fn given(text: &str) -> Result<Given, ConfigError> {
 
 /// Whether a URL or a connection string has a password in it.
 pub fn holds_password(text: &str) -> bool {
-    given(text).is_ok_and(|given| given.get(PASSWORD).is_some())
+    given(text).is_ok_and(|given| given.get("password").is_some())
 }
 
-/// A keyword as it is compared: `User ID`, `user_id` and `UserId` are one.
+/// A keyword as it is compared: `User ID`, `user_id`, `UserId` and `uid` are one.
 fn keyword(name: &str) -> String {
-    name.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    let plain: String = name.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let known = KNOWN.iter().find(|names| names.contains(&plain.as_str()));
+    known.map_or(plain, |names| names[0].to_owned())
 }
 
 /// The pieces of what stands behind `://`.
@@ -341,7 +312,7 @@ fn keyword_value(text: &str) -> Result<(String, &str), ConfigError> {
 
 /// Host, instance and port: `tcp:host,1433`, `host\instance`, `host:1433`, `[::1]:1433`.
 fn place(given: &Given) -> Result<(String, Option<String>, Option<u16>), ConfigError> {
-    let server = given.get(SERVER).unwrap_or("localhost").trim();
+    let server = given.get("server").unwrap_or("localhost").trim();
     if server.starts_with("np:") || server.starts_with("lpc:") || server.starts_with(r"\\") {
         return wrong("only TCP is supported: name the server as host or host,port");
     }
@@ -357,20 +328,20 @@ fn place(given: &Given) -> Result<(String, Option<String>, Option<u16>), ConfigE
         "." | "(local)" | "" => "localhost",
         host => host,
     };
-    let port = match port.map(str::trim).or_else(|| given.get(PORT_KEY)).map(str::parse::<u16>) {
+    let port = match port.map(str::trim).or_else(|| given.get("port")).map(str::parse::<u16>) {
         None => None,
         Some(Ok(port)) if port > 0 => Some(port),
         Some(_) => return wrong("the port is not a number from 1 to 65535"),
     };
     let instance =
-        instance.or_else(|| given.get(INSTANCE)).filter(|name| !name.eq_ignore_ascii_case("mssqlserver"));
+        instance.or_else(|| given.get("instance")).filter(|name| !name.eq_ignore_ascii_case("mssqlserver"));
     // With a port the instance is known already.
     Ok((host.to_owned(), instance.filter(|_| port.is_none()).map(str::to_owned), port))
 }
 
 fn login(given: &Given, password: Option<String>) -> Result<Login, ConfigError> {
-    let Some(user) = given.get(USER) else {
-        return match given.is_on(KERBEROS)? {
+    let Some(user) = given.get("user") else {
+        return match given.is_on("trustedconnection")? {
             Some(true) => Ok(Login::Kerberos),
             _ => wrong(
                 "no user is named: put it into the URL (mssql://user@host/) or SQLCMDUSER, or ask for Kerberos by \
@@ -378,8 +349,8 @@ fn login(given: &Given, password: Option<String>) -> Result<Login, ConfigError> 
             ),
         };
     };
-    let file = given.get(PASSWORD_FILE).map(|path| password_from(Path::new(path))).transpose()?;
-    let password = given.get(PASSWORD).map(str::to_owned).or(file).or(password).unwrap_or_default();
+    let file = given.get("passwordfile").map(|path| password_from(Path::new(path))).transpose()?;
+    let password = given.get("password").map(str::to_owned).or(file).or(password).unwrap_or_default();
     Ok(Login::Sql { user: user.to_owned(), password })
 }
 
@@ -399,7 +370,7 @@ fn password_from(path: &Path) -> Result<String, ConfigError> {
 }
 
 fn encryption(given: &Given) -> Result<Encryption, ConfigError> {
-    match given.get(ENCRYPT).map(str::to_lowercase).as_deref() {
+    match given.get("encrypt").map(str::to_lowercase).as_deref() {
         None | Some("mandatory" | "yes" | "true" | "1") => Ok(Encryption::Mandatory),
         Some("strict") => Ok(Encryption::Strict),
         Some("optional" | "no" | "false" | "0") => Ok(Encryption::Optional),

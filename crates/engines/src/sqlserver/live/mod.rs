@@ -19,11 +19,19 @@ mod tasks;
 pub mod views;
 
 pub use config::Config;
+pub use queries::views as query_views;
 
 use crate::{LiveObserver, ObserveOptions, QueryLimits, QueryReader, Server, ServerError, Stop};
 use client::{Client, Error};
 use observations::{SurveyedServer, Unread};
 use observer::SqlServerObserver;
+use reading::ask_with;
+use rows::Rows;
+use std::time::Duration;
+use views::View;
+
+/// How long the server may take for what was seen until somebody asked to stop.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
 /// `EngineEdition` of Azure SQL Database.
 const AZURE_DATABASE: i32 = 5;
@@ -72,6 +80,24 @@ impl Identity {
     fn is_azure_database(&self) -> bool {
         self.engine_edition == Some(AZURE_DATABASE)
     }
+}
+
+/// Connects to look and change nothing.
+fn observing(config: &Config, stop: &Stop, linger: Duration) -> Result<Client, ServerError> {
+    let mut client = Client::connect(config, stop, linger).map_err(while_doing("connecting"))?;
+    client.query(views::SESSION).map_err(while_doing("preparing the connection"))?;
+    Ok(client)
+}
+
+/// Rows of a view whose statement goes on so; where the server refuses it, why `what` is not known is told.
+fn asked(
+    client: &mut Client,
+    what: &str,
+    (view, end): (&View, &str),
+    unread: &mut Vec<Unread>,
+) -> Result<Option<Rows>, ServerError> {
+    let answer = ask_with(client, view, end).map_err(while_doing("asking for its statistics"))?;
+    Ok(answer.map_err(|why| unread.push(Unread { what: what.into(), why })).ok())
 }
 
 /// Says what was being done when the server or the connection failed.

@@ -7,17 +7,15 @@ use super::rows::Row;
 use super::sampler::Sampler;
 use super::samples::{Samples, name_pages};
 use super::views::{self, View};
-use super::{Identity, tasks, while_doing};
+use super::{Identity, LAST_ANSWERS, observing, tasks, while_doing};
 use crate::activity::cells::meanings;
 use crate::sqlserver::WAIT_TYPES;
 use crate::{LiveObserver, ObserveOptions, ServerError, Stop};
 use observations::statement::{self, Quotes};
 use observations::{Sampling, ServerActivity, TimeUse, WaitingTask};
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// How long the server may take for what was seen until somebody asked to stop.
-const LAST_ANSWERS: Duration = Duration::from_secs(5);
 /// Statements whose text is asked for.
 const TEXTS_MAX: usize = 100;
 
@@ -37,16 +35,10 @@ pub struct SqlServerObserver {
 impl SqlServerObserver {
     /// Connects, and begins the first interval.
     pub fn start(config: &Config, options: ObserveOptions, stop: &Stop) -> Result<Self, ServerError> {
-        let connect = || -> Result<Client, ServerError> {
-            let mut client =
-                Client::connect(config, stop, LAST_ANSWERS).map_err(while_doing("connecting"))?;
-            client.query(views::SESSION).map_err(while_doing("preparing the connection"))?;
-            Ok(client)
-        };
-        let mut client = connect()?;
+        let mut client = observing(config, stop, LAST_ANSWERS)?;
         let identity = Identity::of(&mut client)?;
         let waits = if identity.is_azure_database() { &views::DATABASE_WAITS } else { &views::WAITS };
-        let sampler = Sampler::start(connect()?, views::REQUESTS.sql.to_owned(), options.hz)?;
+        let sampler = Sampler::start(observing(config, stop, LAST_ANSWERS)?, views::REQUESTS.sql.to_owned(), options.hz)?;
         let before = Reading::of(&mut client, waits).map_err(while_doing("reading its counters"))?;
         Ok(Self { client, identity, waits, before, sampler, tasks: None, options })
     }

@@ -9,9 +9,6 @@ use observations::{CounterColumn, CounterRow, CounterTable, CounterUnit, Wait, W
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// The unit of SQL Server's wait statistics: milliseconds.
-const UNITS_PER_SECOND: u64 = 1000;
-
 /// The rows of a view, or why there are none.
 pub type Answer = Result<Rows, String>;
 
@@ -44,9 +41,14 @@ pub struct Counted {
 /// # Errors
 /// When the connection is lost. What the server objects to is an [`Answer`].
 pub fn ask(client: &mut Client, view: &View) -> Result<Answer, Error> {
-    let newest = ask_of(client, view.name, view.sql)?;
+    ask_with(client, view, "")
+}
+
+/// The same of a view whose statement goes on so; fails as [`ask`] does.
+pub fn ask_with(client: &mut Client, view: &View, end: &str) -> Result<Answer, Error> {
+    let newest = ask_of(client, view.name, &format!("{}{end}", view.sql))?;
     if let (Err(_), Some(older)) = (&newest, view.older)
-        && let Ok(rows) = ask_of(client, view.name, older)?
+        && let Ok(rows) = ask_of(client, view.name, &format!("{older}{end}"))?
     {
         return Ok(Ok(rows));
     }
@@ -58,7 +60,10 @@ pub fn ask_of(client: &mut Client, name: &str, sql: &str) -> Result<Answer, Erro
     match client.query(sql) {
         // Messages of the server are sentences.
         Err(error) if !error.is_lost() => {
-            Ok(Err(format!("{name}: {error}").trim_end_matches('.').to_owned()))
+            let said = format!("{name}: {error}");
+            let said = said.trim_end_matches('.');
+            let advice = error.advice().map(|advice| format!(". {}", advice.trim_end_matches('.')));
+            Ok(Err(format!("{said}{}", advice.unwrap_or_default())))
         }
         answer => answer.map(Ok),
     }
@@ -125,7 +130,6 @@ pub fn snapshot(started: &Answer, waits: &Rows) -> Snapshot {
     let started = started.as_ref().ok().and_then(Rows::first).map(|row| row.text("started"));
     Snapshot {
         started: started.unwrap_or_default(),
-        units_per_second: UNITS_PER_SECOND,
         counters: counters.collect(),
     }
 }

@@ -1,11 +1,9 @@
 //! What a server is and how it is set: `steelbench survey --server`.
 
-use super::client::Client;
 use super::config::Config;
-use super::reading::ask;
 use super::rows::{Row, Rows};
 use super::views::{self, View};
-use super::{Identity, while_doing};
+use super::{Identity, asked, observing};
 use crate::{ServerError, Stop};
 use observations::{Database, ServerSetting, SurveyedServer, Unread};
 use std::time::Duration;
@@ -42,20 +40,15 @@ const MACHINE: &[(&str, Option<&str>)] = &[
 
 /// Asks a server. What may not be read is told beside what may.
 pub fn survey(config: &Config, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
-    let mut client = Client::connect(config, stop, Duration::ZERO).map_err(while_doing("connecting"))?;
-    client.query(views::SESSION).map_err(while_doing("preparing the connection"))?;
+    let mut client = observing(config, stop, Duration::ZERO)?;
     let identity = Identity::of(&mut client)?;
     let mut unread = Vec::new();
-    let mut asked = |what: &str, view: &View| -> Result<Rows, ServerError> {
-        let answer = ask(&mut client, view).map_err(while_doing("asking for its settings"))?;
-        Ok(answer.unwrap_or_else(|why| {
-            unread.push(Unread { what: what.into(), why });
-            Rows::default()
-        }))
+    let mut ask = |what: &str, view: &View| -> Result<Rows, ServerError> {
+        Ok(asked(&mut client, what, (view, ""), &mut unread)?.unwrap_or_default())
     };
-    let configured = asked("settings", &views::CONFIGURATIONS)?;
-    let machine = asked("processors and memory", &views::MACHINE)?;
-    let databases = asked("databases", &views::DATABASES)?;
+    let configured = ask("settings", &views::CONFIGURATIONS)?;
+    let machine = ask("processors and memory", &views::MACHINE)?;
+    let databases = ask("databases", &views::DATABASES)?;
     let machine = machine.first().into_iter().flat_map(of_machine);
     let server = SurveyedServer {
         engine: "sqlserver".into(),

@@ -13,7 +13,7 @@ pub struct View {
     pub older: Option<&'static str>,
 }
 
-const fn view(name: &'static str, sql: &'static str) -> View {
+pub(super) const fn view(name: &'static str, sql: &'static str) -> View {
     View { name, sql, older: None }
 }
 
@@ -36,21 +36,25 @@ pub const STARTED: View = view(
     "SELECT CONVERT(nvarchar(33), sqlserver_start_time, 126) AS started FROM sys.dm_os_sys_info",
 );
 
-/// Cumulative waits of the whole server; in Azure SQL Database, of the database.
-pub const WAITS: View = view(
-    "sys.dm_os_wait_stats",
-    "SELECT CAST(wait_type AS nvarchar(60)) AS wait_type, CAST(waiting_tasks_count AS bigint) AS waits, \
-     CAST(wait_time_ms AS bigint) AS wait_ms, CAST(signal_wait_time_ms AS bigint) AS signal_ms \
-     FROM sys.dm_os_wait_stats WHERE waiting_tasks_count > 0",
-);
+macro_rules! waits {
+    ($view:literal) => {
+        view(
+            $view,
+            concat!(
+                "SELECT CAST(wait_type AS nvarchar(60)) AS wait_type, CAST(waiting_tasks_count AS bigint) AS waits, \
+                 CAST(wait_time_ms AS bigint) AS wait_ms, CAST(signal_wait_time_ms AS bigint) AS signal_ms FROM ",
+                $view,
+                " WHERE waiting_tasks_count > 0"
+            ),
+        )
+    };
+}
 
-/// The same of Azure SQL Database, where the view above is that of the machine below it.
-pub const DATABASE_WAITS: View = view(
-    "sys.dm_db_wait_stats",
-    "SELECT CAST(wait_type AS nvarchar(60)) AS wait_type, CAST(waiting_tasks_count AS bigint) AS waits, \
-     CAST(wait_time_ms AS bigint) AS wait_ms, CAST(signal_wait_time_ms AS bigint) AS signal_ms \
-     FROM sys.dm_db_wait_stats WHERE waiting_tasks_count > 0",
-);
+/// Cumulative waits of the whole server.
+pub const WAITS: View = waits!("sys.dm_os_wait_stats");
+
+/// Those of a database in Azure SQL Database, where the view above is that of the machine below it.
+pub const DATABASE_WAITS: View = waits!("sys.dm_db_wait_stats");
 
 /// A table of counters, whose first column is `name`; the unit of the others is the end of their name: `_ms`, `_bytes`,
 /// none for a number. Those that begin with `now_` are no counters but the state when they are read.
@@ -115,25 +119,30 @@ const FILES: CounterView = CounterView {
     quotients: &[("Each read", "read_stall_ms", "reads"), ("Each write", "write_stall_ms", "writes")],
 };
 
+macro_rules! schedulers {
+    ($newer:literal) => {
+        concat!(
+            "SELECT N'scheduler ' + CAST(scheduler_id AS nvarchar(11)) + N' of node ' \
+             + CAST(parent_node_id AS nvarchar(11)) AS name, ",
+            $newer,
+            "CAST(context_switches_count AS bigint) AS switches, \
+             CAST(yield_count AS bigint) AS yields, CAST(runnable_tasks_count AS bigint) AS now_runnable, \
+             CAST(work_queue_count AS bigint) AS now_queued, CAST(pending_disk_io_count AS bigint) AS now_io \
+             FROM sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE'"
+        )
+    };
+}
+
 const SCHEDULERS: CounterView = CounterView {
     title: "Schedulers",
     rows_are: "Scheduler",
     view: View {
         name: "sys.dm_os_schedulers",
-        sql: "SELECT N'scheduler ' + CAST(scheduler_id AS nvarchar(11)) + N' of node ' \
-             + CAST(parent_node_id AS nvarchar(11)) AS name, CAST(total_cpu_usage_ms AS bigint) AS cpu_ms, \
-             CAST(total_scheduler_delay_ms AS bigint) AS delay_ms, CAST(context_switches_count AS bigint) AS switches, \
-             CAST(yield_count AS bigint) AS yields, CAST(runnable_tasks_count AS bigint) AS now_runnable, \
-             CAST(work_queue_count AS bigint) AS now_queued, CAST(pending_disk_io_count AS bigint) AS now_io \
-             FROM sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE'",
-        // Before SQL Server 2016.
-        older: Some(
-            "SELECT N'scheduler ' + CAST(scheduler_id AS nvarchar(11)) + N' of node ' \
-             + CAST(parent_node_id AS nvarchar(11)) AS name, CAST(context_switches_count AS bigint) AS switches, \
-             CAST(yield_count AS bigint) AS yields, CAST(runnable_tasks_count AS bigint) AS now_runnable, \
-             CAST(work_queue_count AS bigint) AS now_queued, CAST(pending_disk_io_count AS bigint) AS now_io \
-             FROM sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE'",
+        sql: schedulers!(
+            "CAST(total_cpu_usage_ms AS bigint) AS cpu_ms, CAST(total_scheduler_delay_ms AS bigint) AS delay_ms, "
         ),
+        // Before SQL Server 2016.
+        older: Some(schedulers!("")),
     },
     headings: &[
         ("cpu_ms", "CPU"),
@@ -357,7 +366,8 @@ pub fn page_owner(database: u16, file: u16, page: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::queries::{CHANGES, COLUMNS, INDEXES, PLAN, SIZES, STATEMENTS, USAGE};
+    use super::super::queries::views as queries;
+    use super::super::queries::views::{CHANGES, COLUMNS, INDEXES, MISSED, PLAN, SIZES, STATEMENTS, USAGE};
     use super::*;
     use sqlparser::ast::{Expr, ObjectName, Visit, Visitor};
     use sqlparser::dialect::MsSqlDialect;
@@ -429,7 +439,7 @@ mod tests {
             .collect();
         let version = |column: &String| {
             // Named by a statement itself, or an argument of DATEDIFF.
-            if ["began", "bytes", "second", "@@SPID", "@@VERSION"].contains(&column.as_str()) {
+            if ["began", "bytes", "elapsed_us", "second", "millisecond", "@@SPID", "@@VERSION"].contains(&column.as_str()) {
                 return 11;
             }
             let found = known.iter().filter_map(|view| view.get(column.as_str())).min();
@@ -453,7 +463,7 @@ mod tests {
             MACHINE,
             DATABASES,
         ];
-        let queries = [STATEMENTS, INDEXES, COLUMNS, SIZES, USAGE, CHANGES];
+        let queries = [STATEMENTS, INDEXES, COLUMNS, SIZES, USAGE, CHANGES, MISSED];
         let own = [MARKS, OWN_FILES, OWN_TABLES, OWN_IO, OWN_COMPRESSION, OWN_BUFFERS, OTHERS];
         for view in views.iter().chain(&counters).chain(&queries).chain(&own) {
             let (newest, oldest) = (since(view.sql), since(view.older.unwrap_or(view.sql)));
@@ -463,6 +473,11 @@ mod tests {
         assert_eq!(since(COUNTERS[2].view.sql), 13, "processor time of schedulers came with 2016");
         assert_eq!((since(&page_owner(5, 1, 900)), since(&requests_of("51, 52"))), (15, 11));
         assert_eq!((since(STATEMENTS.sql), since(&format!("{PLAN}(0x06, 0, -1)"))), (13, 11));
+        let stored = |sql: &str| since(&format!("{sql}1 AND 9{}", queries::STORED_END));
+        assert_eq!((stored(queries::STORED.sql), stored(queries::STORED.older.unwrap())), (14, 13));
+        let interval = format!("{}5{}", queries::STORED_INTERVAL.sql, queries::STORED_INTERVAL_END);
+        let plan = format!("{}7", queries::STORED_PLAN);
+        assert_eq!((since(queries::STORE.sql), since(&interval), since(&plan)), (13, 13, 13));
         assert_eq!(since(OWN_SEQUENTIAL_KEYS.sql), 15);
         assert_eq!(
             (since(INSTANT_FILES.sql), since(&session_waits("51, 52")), since(&session_use("51"))),

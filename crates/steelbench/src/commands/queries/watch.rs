@@ -19,21 +19,43 @@ const EVERY_S_MIN: f64 = 0.2;
 /// Looks at what sessions run, in an interval at most.
 const LOOKS: f64 = 12.0;
 
-/// Records intervals, each in one transaction at its end, until there are enough, somebody asks to stop, or the server is
-/// lost: what was recorded is kept in any case.
+/// Where intervals are recorded.
+struct Recorder<'a> {
+    arguments: &'a Arguments,
+    address: &'a str,
+    store: Store,
+}
+
+impl Recorder<'_> {
+    /// Has plans made, and records an interval in one transaction.
+    fn record(&mut self, reader: &mut dyn QueryReader, mut interval: Snapshot) -> Result<(), Failure> {
+        queries::keep(&mut interval, self.arguments.statements);
+        reader.explain(&mut interval);
+        interval.clean(self.arguments.literals);
+        let mut recorded = queries::record(&interval, env!("CARGO_PKG_VERSION"), self.address.to_owned());
+        recorded.id = self.store.record_queries(&recorded)?;
+        show(&recorded, self.arguments.form.json)?;
+        Ok(())
+    }
+}
+
+/// Records intervals until there are enough, somebody asks to stop, or the server is lost: what was recorded is kept in any case.
 pub fn watch(
     arguments: &Arguments,
-    every_s: f64,
     address: &str,
     reader: &mut dyn QueryReader,
     stop: &Arc<AtomicBool>,
     failure: &dyn Fn(ServerError) -> Failure,
 ) -> Result<ExitCode, Failure> {
     let file = arguments.output.as_ref().ok_or_else(|| Failure::usage("--every needs --output FILE"))?;
+    let every_s = arguments.every.unwrap_or(EVERY_S_MIN);
     if every_s < EVERY_S_MIN {
         return Err(Failure::usage("--every: 200 ms at least"));
     }
-    let mut store = Store::create_or_open(file)?;
+    let mut recorder = Recorder { arguments, address, store: Store::create_or_open(file)? };
+    if arguments.query_store {
+        return kept(&mut recorder, reader, stop, failure);
+    }
     let every = Duration::from_secs_f64(every_s);
     reader.look().map_err(failure)?;
     let mut first = snapshot(reader).map_err(failure)?;
@@ -44,18 +66,38 @@ pub fn watch(
         let pause_s = (every_s / LOOKS).max(super::LOOKS_S);
         looking(reader, due, pause_s, stop).map_err(failure)?;
         let last = snapshot(reader).map_err(failure)?;
-        let mut interval = queries::between(&first, last.clone());
+        let interval = queries::between(&first, last.clone());
         first = last;
-        queries::keep(&mut interval, arguments.statements);
-        reader.explain(&mut interval);
-        interval.clean(arguments.literals);
-        let version = env!("CARGO_PKG_VERSION");
-        let mut recorded = queries::record(&interval, version, address.to_owned());
-        recorded.id = store.record_queries(&recorded)?;
-        show(&recorded, arguments.form.json)?;
+        recorder.record(reader, interval)?;
         if stop.load(Ordering::Relaxed) {
             break;
         }
+    }
+    Ok(ExitCode::Ok)
+}
+
+/// Records the intervals that the server has kept since the last one of it that the file has.
+fn kept(
+    recorder: &mut Recorder<'_>,
+    reader: &mut dyn QueryReader,
+    stop: &AtomicBool,
+    failure: &dyn Fn(ServerError) -> Failure,
+) -> Result<ExitCode, Failure> {
+    let mut known = recorder.store.query_intervals()?;
+    known.retain(|interval| interval.address == recorder.address);
+    let mut after_ms = known.iter().map(|interval| interval.to_ms).max().unwrap_or(0);
+    let mut is_empty = known.is_empty();
+    while let Some(interval) = reader.kept(after_ms).map_err(failure)? {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        is_empty = false;
+        after_ms = interval.span.to_ms.max(after_ms + 1);
+        recorder.record(reader, interval)?;
+    }
+    if is_empty {
+        let why = "the server has kept no interval that has ended: of SQL Server a Query Store does that, in databases where it is on";
+        return Err(failure(ServerError::new(why)));
     }
     Ok(ExitCode::Ok)
 }
