@@ -131,6 +131,11 @@ fn install(packages: &[&str]) -> Result<(), String> {
 }
 
 /// A virtual environment in the target folder with the packages; returns it.
+/// The Python of the tools, with the packages of the tests.
+pub fn python() -> PathBuf {
+    target().join("test-tools/bin/python3")
+}
+
 fn install_python() -> Result<PathBuf, String> {
     let folder = target().join("test-tools");
     let marker = folder.join(format!("installed-{}", PYTHON_PACKAGES.join("-")));

@@ -61,7 +61,11 @@ pub fn attach_logged(snapshot: &mut Snapshot, logged: Vec<plans::Statement>) {
         for at in found {
             add(
                 &mut snapshot.statements[*at].plans,
-                StatementPlan { runs: 1, sample: sample.clone(), ..StatementPlan::new(Origin::Logged, plan.clone()) },
+                StatementPlan {
+                    runs: 1,
+                    sample: sample.clone(),
+                    ..StatementPlan::new(Origin::Logged, plan.clone())
+                },
             );
         }
     }
@@ -98,8 +102,21 @@ fn add(known: &mut Vec<StatementPlan>, new: StatementPlan) {
 
 #[cfg(test)]
 mod tests {
-    use super::with_values;
-    use plans::read;
+    use super::{attach_logged, with_values};
+    use crate::{Snapshot, Span, Statement};
+    use plans::{Engine, read};
+
+    #[test]
+    fn a_plan_is_of_the_table_whose_name_has_the_same_case() {
+        let mut snapshot = Snapshot::new(Engine::Postgres, String::new(), Span::default(), 8192);
+        let text = |name: &str| format!("SELECT a FROM \"{name}\" WHERE id = $1");
+        snapshot.statements =
+            ["T", "t"].map(|name| Statement { text: text(name), ..Statement::default() }).into();
+        let log = "x LOG:  duration: 1.5 ms  plan:\n\tQuery Text: SELECT a FROM \"t\" WHERE id = 5\n\tSeq Scan on t  (cost=0.00..1.00 rows=1 width=4)\n";
+        attach_logged(&mut snapshot, read(log.as_bytes()).unwrap());
+        assert_eq!(snapshot.statements.iter().map(|one| one.plans.len()).collect::<Vec<_>>(), [0, 1]);
+        assert!(snapshot.notes.is_empty(), "{:?}", snapshot.notes);
+    }
 
     #[test]
     fn values_of_a_run_stand_in_its_text() {

@@ -2,7 +2,7 @@
 
 use observations::statement::{Quotes, shown};
 use plans::Engine;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Words of SQL that tell what kind of statement it is; all others may be names.
 const WORDS: [&str; 42] = [
@@ -13,30 +13,10 @@ const WORDS: [&str; 42] = [
 ];
 
 /// Words that may follow a table that has no other name.
+#[rustfmt::skip]
 const AFTER_TABLES: [&str; 23] = [
-    "where",
-    "on",
-    "join",
-    "left",
-    "right",
-    "full",
-    "inner",
-    "cross",
-    "natural",
-    "order",
-    "group",
-    "limit",
-    "set",
-    "using",
-    "union",
-    "except",
-    "intersect",
-    "having",
-    "indexed",
-    "not",
-    "values",
-    "default",
-    "returning",
+    "where", "on", "join", "left", "right", "full", "inner", "cross", "natural", "order", "group", "limit", "set", "using", "union",
+    "except", "intersect", "having", "indexed", "not", "values", "default", "returning",
 ];
 
 /// How an engine's SQL is written.
@@ -117,13 +97,25 @@ pub fn aliases(text: &str, engine: Engine) -> HashMap<String, String> {
 }
 
 /// What texts of one statement have in common, whoever wrote them: the server's text without constants (`$1`, `?`, `...`)
-/// and the text that a client sent come to the same. Lists of constants are one constant, however long.
+/// and the text that a client sent come to the same. Lists of constants are one constant, however long. Quoted names that differ
+/// by case are different ones where they may be two.
 pub fn fingerprint(text: &str, engine: Engine) -> String {
     let text = shown(text, quotes(engine), false).replace("...", "?").replace('`', "");
+    let keeps_case = match engine {
+        Engine::Postgres => "\"",
+        Engine::SqlServer => "\"[",
+        Engine::MariaDb | Engine::Sqlite => "",
+    };
     let mut out = String::with_capacity(text.len());
     let mut rest = text.trim_end_matches([';', ' ']).chars().peekable();
     while let Some(c) = rest.next() {
         match c {
+            '"' | '[' if keeps_case.contains(c) => {
+                let end = if c == '[' { ']' } else { c };
+                out.push(c);
+                out.extend(rest.by_ref().take_while(|c| *c != end));
+                out.push(end);
+            }
             '$' if rest.peek().is_some_and(char::is_ascii_digit) => {
                 while rest.next_if(char::is_ascii_digit).is_some() {}
                 push_constant(&mut out);
@@ -139,6 +131,14 @@ pub fn fingerprint(text: &str, engine: Engine) -> String {
         }
     }
     out
+}
+
+/// Whether a text that a client sent has the names that the server's text of the statement has in quotes, in the same case: tables
+/// may differ by that alone.
+pub fn has_names(sent: &str, kept: &str, engine: Engine) -> bool {
+    let plain = |part: &str| part.trim_matches('`').to_owned();
+    let sent: HashSet<String> = parts(sent, engine).map(plain).collect();
+    parts(kept, engine).filter(|part| part.starts_with('`')).all(|name| sent.contains(&plain(name)))
 }
 
 /// The condition of a statement without its constants, with spaces around its comparisons; of a statement with several, none.
@@ -183,7 +183,7 @@ fn push_constant(out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{aliases, condition, fingerprint, skeleton};
+    use super::{aliases, condition, fingerprint, has_names, skeleton};
     use plans::Engine;
 
     #[test]
@@ -237,7 +237,8 @@ mod tests {
         let postgres = |text| fingerprint(text, Engine::Postgres);
         let kept = postgres("SELECT a FROM \"My T\" WHERE id = $1 AND b IN ($2, $3) AND c = $4");
         let sent = postgres("select a from \"My T\"  where id=-5 and b in (1,2,3) /* app */ and c = 'x' ;");
-        assert_eq!(kept, "select a from \"my t\" where id=?and b in(?)and c=?");
+        assert_eq!(kept, "select a from \"My T\" where id=?and b in(?)and c=?");
+        assert_ne!(postgres("SELECT a FROM \"T\""), postgres("SELECT a FROM \"t\""));
         assert_eq!(sent, kept);
         assert_eq!(postgres("SELECT 1 IN ($1 /*, ... */)"), postgres("SELECT 2 in (1, 2)"));
         let mariadb = |text| fingerprint(text, Engine::MariaDb);
@@ -246,5 +247,8 @@ mod tests {
             mariadb("SELECT a FROM shop.t WHERE id IN (1, 2) AND b = \"x\"")
         );
         assert_ne!(postgres("SELECT a FROM t"), postgres("SELECT b FROM t"));
+        let kept = "SELECT `a` FROM `T` WHERE `id` = ?";
+        assert!(has_names("select a from T where id = 5", kept, Engine::MariaDb));
+        assert!(!has_names("select a from t where id = 5", kept, Engine::MariaDb));
     }
 }

@@ -134,5 +134,9 @@ fn what_the_query_store_forgets_by_age_is_not_what_ran_in_between() {
     let first = snapshot(0, 1_000, vec![stored(10), statement("b", 1, 1.0)]);
     let found = between(&first, snapshot(0, 3_000, vec![stored(7), statement("b", 2, 2.0)]));
     assert_eq!(calls(&found), [("b", 1, false)]);
-    assert!(found.notes[0].contains("1 statement: the Query Store has removed old runs"), "{:?}", found.notes);
+    assert!(
+        found.notes[0].contains("1 statement: the Query Store has removed old runs"),
+        "{:?}",
+        found.notes
+    );
 }

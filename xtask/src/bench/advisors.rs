@@ -80,6 +80,9 @@ pub fn compare(bench: &Bench) -> Result<(), String> {
         output(Command::new("pgbadger").args(["-q", "-f", "stderr", "-p", "%m [%p] ", "-o", &report, &log]));
     let text =
         said.and_then(|_| std::fs::read_to_string(&report).map_err(|error| format!("{report}: {error}")));
-    println!("-- pgbadger on the log of all statements\n{}", text.unwrap_or_else(|error| format!("SKIPPED: {error}")));
+    println!(
+        "-- pgbadger on the log of all statements\n{}",
+        text.unwrap_or_else(|error| format!("SKIPPED: {error}"))
+    );
     Ok(())
 }

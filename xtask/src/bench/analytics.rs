@@ -3,8 +3,8 @@
 use super::figures::{pairs, print, print_median, print_ratios, ratios, ratios_within};
 use super::peer_server::PeerServer;
 use super::run::{Bench, example};
-use crate::process::{output, root, succeed, target};
-use crate::tools::{DUCKDB_VERSIONS, install_tools};
+use crate::process::{output, root, succeed};
+use crate::tools::{DUCKDB_VERSIONS, install_tools, python};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
@@ -356,11 +356,6 @@ fn predictions(model: &Value) -> Vec<(f64, String)> {
 fn spread(measured: &Value) -> String {
     let ends = measured["min"].as_f64().zip(measured["max"].as_f64());
     ends.map(|(low, high)| format!(" (blocks {low:.4} to {high:.4})")).unwrap_or_default()
-}
-
-/// The Python of the tools.
-fn python() -> PathBuf {
-    target().join("test-tools/bin/python3")
 }
 
 /// What our trial took.

@@ -44,6 +44,16 @@ fn pairs_while<T>(
     (0..).take_while(|round| goes_on(*round)).map(pair).collect()
 }
 
+/// Processor seconds of a process so far: of the fields from 14 on of `/proc/PID/stat` (proc(5)), in hundredths on Linux, the first
+/// 2 are its own, the next 2 of children that have ended.
+pub fn cpu_s(pid: &str, fields: usize) -> Result<f64, String> {
+    let path = format!("/proc/{pid}/stat");
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+    let all = text.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ');
+    let ticks: f64 = all.skip(11).take(fields).filter_map(|field| field.parse::<f64>().ok()).sum();
+    Ok(ticks / 100.0)
+}
+
 /// The ratios A / B of some pairs.
 pub fn ratios(pairs: &[(f64, f64)]) -> Vec<f64> {
     pairs.iter().map(|(a, b)| a / b).collect()

@@ -1,6 +1,6 @@
 //! What our load costs beside sysbench and MariaDB's own client programs, on servers of Debian's version.
 
-use super::figures::{pairs, print, print_ratios, ratios};
+use super::figures::{cpu_s, pairs, print, print_ratios, ratios};
 use super::run::{Bench, Used, used};
 use crate::process::{output, succeed};
 use crate::tools::install_tools;
@@ -230,9 +230,12 @@ impl Server {
 
     /// Our run of point-selects, with the CPU of this server for each.
     fn cost_of_point_selects(&self, bench: &Bench) -> Result<Cost, String> {
-        let before_s = cpu_s(self.process.id())?;
+        let before_s = cpu_s(&self.process.id().to_string(), 2)?;
         let tps = ours(self, bench, "prepared", 16)?.tps;
-        Ok(Cost { tps, cpu_us: (cpu_s(self.process.id())? - before_s) * 1e6 / (tps * SECONDS as f64) })
+        Ok(Cost {
+            tps,
+            cpu_us: (cpu_s(&self.process.id().to_string(), 2)? - before_s) * 1e6 / (tps * SECONDS as f64),
+        })
     }
 
     fn socket(&self) -> String {
@@ -252,15 +255,6 @@ impl Server {
         sysbench.arg(format!("--threads={connections}")).arg(format!("--time={SECONDS}"));
         sysbench
     }
-}
-
-/// Processor seconds of a process so far: the fields 14 and 15 of `/proc/PID/stat` (proc(5)), in hundredths on Linux.
-fn cpu_s(pid: u32) -> Result<f64, String> {
-    let path = format!("/proc/{pid}/stat");
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-    let fields = text.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ');
-    let ticks: f64 = fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
-    Ok(ticks / 100.0)
 }
 
 impl Drop for Server {

@@ -12,8 +12,6 @@ const USER: &str = "bench";
 /// A server with its data below the temporary folder; stopped and removed when dropped.
 pub struct PeerServer {
     bindir: PathBuf,
-    /// Programs that tests need, besides those of the system.
-    path: String,
     folder: PathBuf,
     /// Servers refuse to run as root.
     as_other: bool,
@@ -28,13 +26,13 @@ impl PeerServer {
     /// The same with further options of `postgres`.
     pub fn start_with(further: &str) -> Result<Self, String> {
         // PostgreSQL is what it takes; what else is missing is said.
-        let [(_, path), (_, bindirs), ..] = install_tools(false)?;
+        let [_, (_, bindirs), ..] = install_tools(false)?;
         let mut bindirs = std::env::split_paths(&bindirs);
         let bindir = bindirs.find(|bindir| bindir.join("pgbench").exists()).ok_or("there is no pgbench")?;
         let folder = std::env::temp_dir().join(format!("steelbench-bench-{}", std::process::id()));
         std::fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let as_other = output(Command::new("id").arg("-u"))?.trim() == "0";
-        let server = Self { bindir, path, folder, as_other };
+        let server = Self { bindir, folder, as_other };
         if as_other {
             succeed(Command::new("chown").arg("postgres").arg(&server.folder))?;
         }
@@ -52,12 +50,6 @@ impl PeerServer {
         succeed(start.stdout(std::process::Stdio::null()))?;
         output(server.program("createdb").args(["-h"]).arg(&server.folder).args(["-U", USER, USER]))?;
         Ok(server)
-    }
-
-    /// Python with the packages that tests use.
-    pub fn python(&self) -> PathBuf {
-        let found = std::env::split_paths(&self.path).map(|folder| folder.join("python3"));
-        found.into_iter().find(|path| path.exists()).unwrap_or_else(|| "python3".into())
     }
 
     fn data(&self) -> PathBuf {

@@ -1,9 +1,10 @@
 //! What `queries` and `plan` cost, and what `queries` costs the server that it asks.
 
-use super::figures::{pairs, print, print_ratios, ratios};
+use super::figures::{cpu_s, pairs, print, print_ratios, ratios};
 use super::peer_server::PeerServer;
 use super::run::{Bench, Used, used};
 use crate::process::{output, root};
+use crate::tools::python;
 use std::fmt::Write;
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
@@ -68,12 +69,16 @@ pub fn whole(bench: &Bench) -> Result<(), String> {
         let bytes = one.metadata().map_err(|error| format!("{}: {error}", one.display()))?.len();
         println!("  {}: {:.1} MB", one.display(), bytes as f64 / 1e6);
     }
-    let mut read = Command::new(server.python());
+    let mut read = Command::new(python());
     println!("  openpyxl: {}", said(read.args(["-c", SHEETS]).arg(&book)));
     // One file for each sheet.
     let sheets = server.file("sheets");
     let mut office = Command::new("soffice");
-    office.args(["--headless", "--convert-to", "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"]);
+    office.args([
+        "--headless",
+        "--convert-to",
+        "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1",
+    ]);
     let converted = said(office.arg("--outdir").arg(&sheets).arg(&book));
     let mut lines = Command::new("sh");
     lines.args(["-c", "for sheet in *.csv; do echo \"${sheet%.csv} $(($(wc -l < \"$sheet\") - 1))\"; done"]);
@@ -106,7 +111,8 @@ pub fn plan_folder(bench: &Bench) -> Result<(), String> {
         let end = file.extension().unwrap_or_default().to_string_lossy();
         bytes += std::fs::copy(file, folder.join(format!("{number}.{end}"))).map_err(failed)?;
     }
-    let what = format!("plan of {PLANS} files, {} different, {:.0} MB (goal 10 s)", files.len(), bytes as f64 / 1e6);
+    let what =
+        format!("plan of {PLANS} files, {} different, {:.0} MB (goal 10 s)", files.len(), bytes as f64 / 1e6);
     let mut command = bench.command(&["plan"]);
     measured(&what, command.arg(&folder))?;
     std::fs::remove_dir_all(&folder).map_err(failed)
@@ -166,7 +172,11 @@ fn cost(bench: &Bench, server: &PeerServer, is_watched: bool) -> Result<Cost, St
     let mut watch = is_watched.then(watch).transpose()?;
     server.peer("pgbench", &LOAD)?;
     let ours = "SELECT pid FROM pg_stat_activity WHERE application_name = 'steelbench queries'";
-    let own_s = server.sql(ours)?.lines().map(on_processor_s).sum::<Result<f64, String>>()?;
+    let sessions = server.sql(ours)?;
+    if sessions.trim().is_empty() == is_watched {
+        return Err(format!("sessions of `queries` while it is watched ({is_watched}): {sessions:?}"));
+    }
+    let own_s = sessions.lines().map(on_processor_s).sum::<Result<f64, String>>()?;
     let all_s = server_cpu_s(server)? - before_s;
     if let Some(watch) = &mut watch {
         output(Command::new("kill").args(["-INT", &watch.id().to_string()]))?;
@@ -186,20 +196,12 @@ fn on_processor_s(pid: &str) -> Result<f64, String> {
 fn server_cpu_s(server: &PeerServer) -> Result<f64, String> {
     let pid = read(&server.file("data/postmaster.pid").to_string_lossy())?;
     let pid = pid.lines().next().unwrap_or_default().to_owned();
-    let ended_s = ticks(&pid, 13..17)?;
+    // Its own and that of its children.
+    let ended_s = cpu_s(&pid, 4)?;
     let children = read(&format!("/proc/{pid}/task/{pid}/children"))?;
     // One that ends meanwhile is counted with those that have ended next time.
-    let living_s: f64 = children.split_whitespace().filter_map(|child| ticks(child, 13..15).ok()).sum();
+    let living_s: f64 = children.split_whitespace().filter_map(|child| cpu_s(child, 2).ok()).sum();
     Ok(ended_s + living_s)
-}
-
-/// The sum of some fields of `proc_pid_stat(5)`, in ticks of 10 ms, as seconds.
-fn ticks(pid: &str, fields: std::ops::Range<usize>) -> Result<f64, String> {
-    let text = read(&format!("/proc/{pid}/stat"))?;
-    // The name may have spaces.
-    let behind_name = text.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let numbers = behind_name.split_whitespace().skip(fields.start - 2).take(fields.len());
-    Ok(numbers.filter_map(|number| number.parse::<f64>().ok()).sum::<f64>() / 100.0)
 }
 
 fn read(path: &str) -> Result<String, String> {

@@ -2,7 +2,6 @@
 //!
 //! - `settings`: what `[target]` can say; `dialect`: how its tables and operations are written
 //! - `wait_types`: names, classes, which are benign; `page`: pages and what they are for
-//! - `snapshot`: the difference of two readings of counters
 //! - `servers`: servers by URL; `rules`: what is advised about them
 //! - with the feature `sqlserver`: `live`, how servers are reached and what they are asked, and `target`, trials on them
 
@@ -14,7 +13,6 @@ mod page;
 mod rules;
 mod servers;
 mod settings;
-mod snapshot;
 #[cfg(feature = "sqlserver")]
 mod target;
 mod wait_types;
@@ -22,7 +20,6 @@ mod wait_types;
 #[cfg(test)]
 pub(crate) use dialect::MssqlDialect;
 pub use page::{NotAPage, PageId, PageKind};
-pub use snapshot::{Counters, Delta, Snapshot, SnapshotError};
 pub use wait_types::{BENIGN_VERSION, BETWEEN_REQUESTS, WAIT_TYPES, class};
 
 use crate::{Ability, CacheState, Engine, Folders, Host, Need, Preflight, Servers, Stop, WaitType};

@@ -1,6 +1,6 @@
 //! Statements that read a table whole to find a few rows of it.
 
-use super::{Advice, AdviceKind, Certainty, numbers};
+use super::{Advice, AdviceKind, Certainty, numbers, runs};
 use crate::{Counter, Index, Missed, Snapshot, Statement, Table, TableScan, table_scans};
 use observations::number::{bytes, count, figure, percent, seconds};
 use plans::{Engine, MissingIndex};
@@ -72,7 +72,8 @@ impl<'a> Hint<'a> {
     /// Whether an index does what this one would: somebody may have made it since the plan was compiled.
     fn is(&self, index: &Index) -> bool {
         let first = index.keys.get(..self.keys.len()).unwrap_or_default();
-        let has = |name: &String| index.keys.iter().any(|key| key.column == *name) || index.included.contains(name);
+        let has =
+            |name: &String| index.keys.iter().any(|key| key.column == *name) || index.included.contains(name);
         let leads = !first.is_empty() && first.iter().all(|key| self.keys.contains(&key.column));
         leads && index.is_valid && index.predicate.is_none() && self.included.iter().all(|name| has(name))
     }
@@ -106,9 +107,12 @@ fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>) -> Advice {
     let (table, statements) = (&snapshot.tables[hint.table], &hint.statements);
     let sum = |counter| statements.iter().filter_map(|at| snapshot.statements[*at].get(counter)).sum::<u64>();
     let time_s = sum(Counter::TimeNs) as f64 / 1e9;
-    let runs = format!("({}, {} runs)", numbers(statements), count(sum(Counter::Calls)));
+    let of_runs = format!("({}, {})", numbers(statements), runs(sum(Counter::Calls)));
     let by_plan = hint.impact.filter(|_| !statements.is_empty()).map(|impact| {
-        format!("The optimizer names it with the plan: it estimates {} less cost {runs}.", percent(impact, 0))
+        format!(
+            "The optimizer names it with the plan: it estimates {} less cost {of_runs}.",
+            percent(impact, 0)
+        )
     });
     let missed = hint.missed.map(|missed| {
         format!(
@@ -121,7 +125,7 @@ fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>) -> Advice {
     });
     let built = hint.impact.is_none().then(|| {
         let rows = count(sum(Counter::AutomaticIndexRows));
-        format!("The engine built such an index for each run, of {rows} rows in all {runs}.")
+        format!("The engine built such an index for each run, of {rows} rows in all {of_runs}.")
     });
     let taken = if statements.is_empty() {
         String::new()
@@ -133,7 +137,12 @@ fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>) -> Advice {
         table: Some(hint.table),
         statements: statements.clone(),
         subject: table.label(),
-        evidence: [&by_plan, &missed, &built].into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" "),
+        evidence: [&by_plan, &missed, &built]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(" "),
         change: format!("An index on ({}) is there already{taken}.", hint.keys.join(", ")),
         price: price(snapshot.engine, table, &hint.keys),
         ddl: Some(ddl(snapshot.engine, table, &hint.keys, &hint.included)),
@@ -167,7 +176,7 @@ fn candidate(snapshot: &Snapshot, scan: &TableScan) -> Option<(Vec<String>, f64)
     let leads = |index: &Index| {
         index.is_valid
             && index.predicate.is_none()
-            && index.keys.first().is_some_and(|key| key.column == *first)
+            && index.keys.first().is_some_and(|key| is_column(snapshot.engine, &key.column, first))
     };
     if table.indexes.iter().any(leads) {
         return None;
@@ -177,6 +186,14 @@ fn candidate(snapshot: &Snapshot, scan: &TableScan) -> Option<(Vec<String>, f64)
     let reads_all = statement.blocks_by_call().is_none_or(|blocks| blocks >= PAGES_SHARE_MIN * pages);
     let is_run = statement.get(Counter::Calls).is_some_and(|calls| calls > 0);
     (share <= SHARE_MAX && reads_all && is_run).then_some((columns, share))
+}
+
+/// Whether two names are of one column: names of columns differ by their case in PostgreSQL, and in SQL Server by the collation.
+fn is_column(engine: Engine, a: &str, b: &str) -> bool {
+    match engine {
+        Engine::Postgres | Engine::SqlServer => a == b,
+        Engine::MariaDb | Engine::Sqlite => a.eq_ignore_ascii_case(b),
+    }
 }
 
 /// The share of a table's rows that a scan keeps: counted in a recorded run, else as the optimizer expects. MariaDB's
@@ -299,7 +316,7 @@ fn said(snapshot: &Snapshot, at: usize, columns: &[String], statements: &[(usize
     let statement = &snapshot.statements[first];
     let is_recorded = statement.plans.iter().any(|plan| plan.runs > 0) || snapshot.engine != Engine::Postgres;
     let counted = [
-        statement.get(Counter::Calls).map(|calls| format!("{} runs", count(calls))),
+        statement.get(Counter::Calls).map(runs),
         statement.mean_ms().map(|ms| format!("{} each", seconds(ms / 1e3))),
         statement.blocks_by_call().map(|blocks| {
             let all = table.bytes.unwrap_or(0) as f64 / snapshot.block_bytes.max(1) as f64;
@@ -314,8 +331,9 @@ fn said(snapshot: &Snapshot, at: usize, columns: &[String], statements: &[(usize
         statements: numbers_of.clone(),
         subject: table.label(),
         evidence: format!(
-            "{} reads all of its {} rows to keep {} of them{} ({}).",
+            "{} read{} all of its {} rows to keep {} of them{} ({}).",
             capital(&numbers(&numbers_of)),
+            if numbers_of.len() == 1 { "s" } else { "" },
             count(table.rows.unwrap_or(0.0) as u64),
             percent(share, if share < 0.001 { 3 } else { 1 }),
             if is_recorded { "" } else { ", as the planner expects" },

@@ -8,6 +8,7 @@ mod repeated;
 mod statements;
 
 use crate::{IndexUse, Snapshot};
+use observations::number::plural;
 use serde::{Deserialize, Serialize};
 
 /// Something to look at.
@@ -161,6 +162,11 @@ pub(crate) fn advice(snapshot: &Snapshot, uses: &[IndexUse]) -> Vec<Advice> {
         a.kind.cmp(&b.kind).then(b.weight.total_cmp(&a.weight)).then(a.subject.cmp(&b.subject))
     });
     all
+}
+
+/// `1 run`, `2,000 runs`
+fn runs(calls: u64) -> String {
+    plural(usize::try_from(calls).unwrap_or(usize::MAX), "run")
 }
 
 /// Numbers that are listed.

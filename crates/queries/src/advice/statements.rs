@@ -1,6 +1,6 @@
 //! Statements that spill, are estimated wrongly or vary, and statistics that are older than the data.
 
-use super::{Advice, AdviceKind, Certainty, numbers};
+use super::{Advice, AdviceKind, Certainty, numbers, runs};
 use crate::{Counter, Origin, Snapshot, Statement, StatementPlan, Table};
 use observations::number::{bytes, count, figure, percent, plural, ratio, seconds};
 use plans::{Access, Engine, Kind, Remark, remarks};
@@ -69,7 +69,7 @@ fn spill(snapshot: &Snapshot, statement: &Statement) -> Option<Advice> {
         operators => format!(" In a plan that was logged: {}.", operators.join(", ")),
     };
     Some(Advice {
-        evidence: format!("{} runs {}.{place}", count(calls), counted.join(" and ")),
+        evidence: format!("{} {}.{place}", runs(calls), counted.join(" and ")),
         change: format!(
             "More {memory} for the session or role that runs it keeps this in memory; so does an index that has the rows \
              in order, or fewer rows and columns."
@@ -138,9 +138,9 @@ fn returned(statement: &Statement) -> Option<String> {
     let (low, high) = (expected.min(came).max(1.0), expected.max(came));
     (!is_cut && high >= ROWS_MIN && high > OFF * low).then(|| {
         format!(
-            "The planner expects {} rows of it for any values, and its {} runs returned {} on average: {} times {}.",
+            "The planner expects {} rows of it for any values, and its {} returned {} on average: {} times {}.",
             figure(expected),
-            count(statement.get(Counter::Calls).unwrap_or(0)),
+            runs(statement.get(Counter::Calls).unwrap_or(0)),
             figure(came),
             figure(high / low),
             if came > expected { "as many" } else { "fewer" }

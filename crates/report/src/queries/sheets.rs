@@ -34,7 +34,7 @@ fn statements(all: &Queries) -> Table<'_> {
     columns.add("share of time", "", move |one| {
         one.1.get(Counter::TimeNs).filter(|_| total > 0.0).map(|ns| Share(ns as f64 / total))
     });
-    for (counter, label, unit) in Counter::ALL.into_iter().filter(|(counter, ..)| known(*counter)) {
+    for &(counter, label, unit) in Counter::ALL.iter().filter(|(counter, ..)| known(*counter)) {
         let unit = match unit {
             Unit::Number => "",
             Unit::Nanoseconds => "ns",

@@ -14,18 +14,17 @@ pub const TABLES: &str = "
 /// Statements that miss an index, spill, are estimated wrongly, are run for each row of a list; and some that are as they
 /// should be, by indexes that are read as they should be. One a line.
 pub fn load() -> String {
-    let mut sql = String::from("SET work_mem = '64kB';\n");
+    let mut lines = vec!["SET work_mem = '64kB'".to_owned()];
     for number in 1..=20 {
         let first = number * 100;
-        sql += &format!(
-            "SELECT * FROM orders WHERE customer_id = {number};\n\
-             SELECT id FROM customers WHERE city = {number} AND zip = {number}07;\n\
-             SELECT name FROM customers WHERE city = {number} ORDER BY name LIMIT 5;\n\
-             SELECT count(*) FROM (SELECT * FROM orders ORDER BY amount OFFSET 0) s;\n\
-             SELECT id, zip FROM customers WHERE id >= {first} AND id < {};\n",
-            first + 100
-        );
-        sql.extend((first..first + 100).map(|id| format!("SELECT name FROM customers WHERE id = {id};\n")));
+        lines.extend([
+            format!("SELECT * FROM orders WHERE customer_id = {number}"),
+            format!("SELECT id FROM customers WHERE city = {number} AND zip = {number}07"),
+            format!("SELECT name FROM customers WHERE city = {number} ORDER BY name LIMIT 5"),
+            "SELECT count(*) FROM (SELECT * FROM orders ORDER BY amount OFFSET 0) s".to_owned(),
+            format!("SELECT id, zip FROM customers WHERE id >= {first} AND id < {}", first + 100),
+        ]);
+        lines.extend((first..first + 100).map(|id| format!("SELECT name FROM customers WHERE id = {id}")));
     }
-    sql
+    lines.join(";\n") + ";\n"
 }

@@ -5,7 +5,7 @@ use super::Reader;
 use crate::query_reader::{MARK, explain_each, read_plan};
 use mysqlclient::quote_identifier;
 use plans::{Engine, Plan};
-use queries::{Origin, Snapshot, StatementPlan, aliases, fingerprint};
+use queries::{Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names};
 use std::fmt::Write;
 
 const NO_SAMPLE: &str = "no text with values is known, and the server plans for values only: the server keeps such texts while the \
@@ -15,7 +15,7 @@ const NO_SAMPLE: &str = "no text with values is known, and the server plans for 
 /// `ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION`.
 const READ_ONLY: u16 = 1792;
 const NOT_OF_CHANGES: &str =
-    "MySQL plans a change only in a session that may make it, and this one may change nothing";
+    "the server plans such a change only in a session that may make it, and this one may change nothing";
 const CUT_OFF: &str = "the server does not understand the text that it kept: it cuts texts off at performance_schema_max_sql_text_length";
 
 /// Makes a plan for each statement that can have one, in their order.
@@ -24,7 +24,10 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
     let _ = reader.look_at_sessions();
     let (plans, stop) = (reader.limits.plans, reader.stop.clone());
     explain_each(&mut snapshot.statements, plans, &stop, |statement| {
-        let by_text = || reader.running.get(&fingerprint(&statement.text, Engine::MariaDb));
+        let by_text = || {
+            let sent = reader.running.get(&fingerprint(&statement.text, Engine::MariaDb))?;
+            has_names(sent, &statement.text, Engine::MariaDb).then_some(sent)
+        };
         let known = reader.sampled.get(&statement.digest).or_else(by_text).cloned().ok_or(NO_SAMPLE)?;
         let mut plan = reader.plan(&statement.database, &known)?;
         // MariaDB calls tables as the statement does.

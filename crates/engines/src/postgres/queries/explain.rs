@@ -21,7 +21,8 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
         let client = reader.client(&statement.database).map_err(|error| error.to_string())?;
         let generic = plan(client, &statement.text).map(|plan| StatementPlan::new(Origin::Generic, plan));
         let text = logged.or_else(|| seen.filter(|_| generic.is_err()));
-        let sample = text.and_then(|text| Some(StatementPlan::new(Origin::Sample, plan(client, &text).ok()?)));
+        let sample =
+            text.and_then(|text| Some(StatementPlan::new(Origin::Sample, plan(client, &text).ok()?)));
         match (generic, sample) {
             (Err(why), None) => Err(why),
             (generic, sample) => Ok(generic.into_iter().chain(sample).collect()),
@@ -40,7 +41,10 @@ fn plan(client: &mut Client, text: &str) -> Result<Plan, String> {
         }
         // "syntax error", "indeterminate datatype", "ambiguous function"
         Some("42601" | "42P18" | "42725") => {
-            format!("{error}: without its values it has another meaning or none")
+            format!(
+                "{}: without its values it has another meaning or none",
+                error.to_string().trim_end_matches('.')
+            )
         }
         _ => error.to_string(),
     };

@@ -178,7 +178,9 @@ impl Config {
                 Some(Ok(seconds)) if seconds > 0 => seconds,
                 Some(_) => return wrong("the connect timeout is not a number of seconds from 1 up"),
             },
-            reads_only: given.get("applicationintent").is_some_and(|intent| intent.eq_ignore_ascii_case("readonly")),
+            reads_only: given
+                .get("applicationintent")
+                .is_some_and(|intent| intent.eq_ignore_ascii_case("readonly")),
             multi_subnet: given.is_on("multisubnetfailover")?.unwrap_or(false),
             warnings,
         })
@@ -199,7 +201,8 @@ pub fn holds_password(text: &str) -> bool {
 
 /// A keyword as it is compared: `User ID`, `user_id`, `UserId` and `uid` are one.
 fn keyword(name: &str) -> String {
-    let plain: String = name.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let plain: String =
+        name.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     let known = KNOWN.iter().find(|names| names.contains(&plain.as_str()));
     known.map_or(plain, |names| names[0].to_owned())
 }

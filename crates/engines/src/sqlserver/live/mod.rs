@@ -2,12 +2,13 @@
 //!
 //! - `config`: how to reach one; `client`: a connection; `rows`: what it answers
 //! - [`views`]: every statement that a server is asked
-//! - `reading`: counters and their differences; `sampler`, `samples`: what sessions do; `tasks`: who waits for whom
+//! - `reading`: counters and their differences, `delta` those of waits; `sampler`, `samples`: what sessions do; `tasks`: who waits for whom
 //! - `queries`: statements, plans and indexes, for `steelbench queries`
 //! - `observer`: all that together, for `steelbench waits`; `survey`: what a server is and how it is set
 
 pub(super) mod client;
 pub(super) mod config;
+pub(super) mod delta;
 mod observer;
 mod queries;
 pub(super) mod reading;

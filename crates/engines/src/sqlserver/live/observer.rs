@@ -38,7 +38,11 @@ impl SqlServerObserver {
         let mut client = observing(config, stop, LAST_ANSWERS)?;
         let identity = Identity::of(&mut client)?;
         let waits = if identity.is_azure_database() { &views::DATABASE_WAITS } else { &views::WAITS };
-        let sampler = Sampler::start(observing(config, stop, LAST_ANSWERS)?, views::REQUESTS.sql.to_owned(), options.hz)?;
+        let sampler = Sampler::start(
+            observing(config, stop, LAST_ANSWERS)?,
+            views::REQUESTS.sql.to_owned(),
+            options.hz,
+        )?;
         let before = Reading::of(&mut client, waits).map_err(while_doing("reading its counters"))?;
         Ok(Self { client, identity, waits, before, sampler, tasks: None, options })
     }

@@ -1,10 +1,11 @@
 //! What a server has counted until a moment, and what it counted between two.
 
 use super::client::{Client, Error};
+use super::delta::delta;
 use super::rows::{Row, Rows};
 use super::views::{self, COUNTERS, CounterView, View};
 use crate::WaitType;
-use crate::sqlserver::{Counters, Snapshot, WAIT_TYPES};
+use crate::sqlserver::WAIT_TYPES;
 use observations::{CounterColumn, CounterRow, CounterTable, CounterUnit, Wait, WaitClass};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -90,16 +91,13 @@ impl Reading {
             counted.lost.push(format!("Whether the server was restarted: {why}."));
         }
         match (&self.waits, &after.waits) {
-            (Ok(before), Ok(now)) => {
-                let delta = snapshot(&self.started, before).delta(&snapshot(&after.started, now));
-                match delta {
-                    Ok(delta) => {
-                        counted.lost.extend(delta.doubtful);
-                        counted.waits = delta.waits.into_iter().map(without_benign).collect();
-                    }
-                    Err(error) => counted.lost.push(format!("The waits of this interval: {error}.")),
+            (Ok(before), Ok(now)) => match delta([&self.started, &after.started], [before, now]) {
+                Ok(delta) => {
+                    counted.lost.extend(delta.doubtful);
+                    counted.waits = delta.waits.into_iter().map(without_benign).collect();
                 }
-            }
+                Err(error) => counted.lost.push(format!("The waits of this interval: {error}.")),
+            },
             (Err(why), _) | (_, Err(why)) => counted.lost.push(format!("The waits of the server: {why}.")),
         }
         for (view, (before, now)) in COUNTERS.iter().zip(self.counters.iter().zip(&after.counters)) {
@@ -114,23 +112,6 @@ impl Reading {
             }
         }
         counted
-    }
-}
-
-/// Waits as cumulative counters of a server that started then.
-pub fn snapshot(started: &Answer, waits: &Rows) -> Snapshot {
-    let counters = waits.iter().filter_map(|row| {
-        let counters = Counters {
-            count: row.parse("waits")?,
-            wait: row.parse("wait_ms")?,
-            signal: row.parse("signal_ms")?,
-        };
-        Some((row.text("wait_type"), counters))
-    });
-    let started = started.as_ref().ok().and_then(Rows::first).map(|row| row.text("started"));
-    Snapshot {
-        started: started.unwrap_or_default(),
-        counters: counters.collect(),
     }
 }
 

@@ -439,7 +439,9 @@ mod tests {
             .collect();
         let version = |column: &String| {
             // Named by a statement itself, or an argument of DATEDIFF.
-            if ["began", "bytes", "elapsed_us", "second", "millisecond", "@@SPID", "@@VERSION"].contains(&column.as_str()) {
+            if ["began", "bytes", "elapsed_us", "second", "millisecond", "@@SPID", "@@VERSION"]
+                .contains(&column.as_str())
+            {
                 return 11;
             }
             let found = known.iter().filter_map(|view| view.get(column.as_str())).min();

@@ -8,7 +8,7 @@ use super::super::settings::{
     LOG_SIZE, PAGE_VERIFY, READ_COMMITTED_SNAPSHOT, RECOVERY, SNAPSHOT_ISOLATION,
 };
 use crate::EngineError;
-use experiment::Configuration;
+use experiment::{Configuration, Setting};
 
 /// Name of our database.
 pub const DATABASE: &str = "steelbench";
@@ -191,38 +191,32 @@ fn within(folder: &str, file: &str) -> String {
 
 /// How a configuration wants the database set.
 pub fn options(configuration: &Configuration) -> Vec<DatabaseOption> {
-    let word = |text: String| text.to_uppercase().replace('-', "_");
     let option = |setting, clause: &str, column, wanted: String| DatabaseOption {
         setting,
         clause: clause.replace('#', &wanted),
         column,
         wanted,
     };
-    let switch = |is_on: bool| if is_on { "ON".to_owned() } else { "OFF".to_owned() };
-    let own = configuration;
-    [
-        own.get(RECOVERY)
-            .map(|model| option(RECOVERY.path(), "RECOVERY #", "recovery_model_desc", word(model))),
-        own.get(PAGE_VERIFY)
-            .map(|how| option(PAGE_VERIFY.path(), "PAGE_VERIFY #", "page_verify_option_desc", word(how))),
-        own.get(DELAYED_DURABILITY).map(|when| {
-            let clause = "DELAYED_DURABILITY = #";
-            option(DELAYED_DURABILITY.path(), clause, "delayed_durability_desc", word(when))
-        }),
-        own.get(SNAPSHOT_ISOLATION).map(|is_on| {
-            let clause = "ALLOW_SNAPSHOT_ISOLATION #";
-            option(SNAPSHOT_ISOLATION.path(), clause, "snapshot_isolation_state_desc", switch(is_on))
-        }),
-        own.get(READ_COMMITTED_SNAPSHOT).map(|is_on| {
-            let clause = "READ_COMMITTED_SNAPSHOT # WITH ROLLBACK IMMEDIATE";
-            let column = "is_read_committed_snapshot_on";
-            let option = option(READ_COMMITTED_SNAPSHOT.path(), clause, column, switch(is_on));
-            DatabaseOption { wanted: u8::from(is_on).to_string(), ..option }
-        }),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let word = |setting: Setting<Option<String>>, clause, column| {
+        let word = configuration.get(setting)?.to_uppercase().replace('-', "_");
+        Some(option(setting.path(), clause, column, word))
+    };
+    let switch = |setting: Setting<Option<bool>>, clause, column| {
+        let word = if configuration.get(setting)? { "ON" } else { "OFF" };
+        Some(option(setting.path(), clause, column, word.to_owned()))
+    };
+    let versions = "READ_COMMITTED_SNAPSHOT # WITH ROLLBACK IMMEDIATE";
+    let versions = switch(READ_COMMITTED_SNAPSHOT, versions, "is_read_committed_snapshot_on");
+    let number =
+        |own: DatabaseOption| DatabaseOption { wanted: u8::from(own.wanted == "ON").to_string(), ..own };
+    let all = [
+        word(RECOVERY, "RECOVERY #", "recovery_model_desc"),
+        word(PAGE_VERIFY, "PAGE_VERIFY #", "page_verify_option_desc"),
+        word(DELAYED_DURABILITY, "DELAYED_DURABILITY = #", "delayed_durability_desc"),
+        switch(SNAPSHOT_ISOLATION, "ALLOW_SNAPSHOT_ISOLATION #", "snapshot_isolation_state_desc"),
+        versions.map(number),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 #[cfg(test)]

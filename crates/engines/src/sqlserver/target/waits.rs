@@ -4,13 +4,14 @@
 use super::database::Database;
 use super::failed_at;
 use super::load::Sessions;
+use crate::sqlserver::BETWEEN_REQUESTS;
 use crate::sqlserver::live::client::Client;
-use crate::sqlserver::live::reading::{Answer, ask, ask_of, snapshot, without_benign};
+use crate::sqlserver::live::delta::{Delta, delta};
+use crate::sqlserver::live::reading::{Answer, ask, ask_of, without_benign};
 use crate::sqlserver::live::rows::{Row, Rows};
 use crate::sqlserver::live::sampler::Sampler;
 use crate::sqlserver::live::samples::{Samples, name_pages};
 use crate::sqlserver::live::views::{self, View};
-use crate::sqlserver::{BETWEEN_REQUESTS, Delta};
 use crate::{Collected, EngineError, EngineUse, PageUse, WaitCollector, lock};
 use observations::{Operation, TimeUse, Wait, WaitClass};
 use std::sync::Arc;
@@ -153,8 +154,7 @@ impl Reading {
     fn waits(&self, after: &Self, collected: &mut Collected) {
         let difference = |before: &Answer, now: &Answer| -> Result<Delta, String> {
             let (before, now) = (before.as_ref()?, now.as_ref()?);
-            let delta = snapshot(&self.started, before).delta(&snapshot(&after.started, now));
-            delta.map_err(|error| error.to_string())
+            delta([&self.started, &after.started], [before, now])
         };
         match difference(&self.of_sessions, &after.of_sessions) {
             Ok(delta) => {

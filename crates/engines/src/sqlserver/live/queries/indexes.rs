@@ -113,4 +113,3 @@ fn index(row: Row<'_>, columns: &[Row<'_>]) -> Index {
         ..Index::default()
     }
 }
-

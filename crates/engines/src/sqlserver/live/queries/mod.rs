@@ -78,8 +78,9 @@ impl Reader {
         let Some(newest) = newest else { return Ok((Placed::new(), false)) };
         if newest > self.closed.1 {
             let ended = self.stored(self.closed.1, newest - 1, to)?;
-            self.closed.1 = if ended.is_some() { newest } else { self.closed.1 };
-            self.closed.0.extend(ended);
+            let Some(ended) = ended else { return Ok((Placed::new(), false)) };
+            self.closed.0.push(ended);
+            self.closed.1 = newest;
         }
         let open = self.stored(self.closed.1, i64::MAX, to)?.unwrap_or_default();
         let rows = self.closed.0.iter().chain([&open]).flat_map(Rows::iter);
@@ -122,7 +123,8 @@ impl Reader {
                 Ok(StatementPlan { runs, mean_ms: Some(mean_ms), ..plan })
             }
         };
-        let read: Vec<Result<StatementPlan, String>> = handles.into_iter().take(PLANS_MAX).map(plan).collect();
+        let read: Vec<Result<StatementPlan, String>> =
+            handles.into_iter().take(PLANS_MAX).map(plan).collect();
         match read.iter().find_map(|one| one.as_ref().err()) {
             Some(why) if read.iter().all(Result::is_err) => Err(why.clone()),
             _ => Ok(read.into_iter().flatten().collect()),
@@ -196,7 +198,11 @@ impl QueryReader for Reader {
         let rows = answer.map_err(ServerError::new)?;
         let Some(row) = rows.first() else { return Ok(None) };
         let number = row.parse("number").unwrap_or(0);
-        let span = Span { from_ms: row.parse("from_ms"), to_ms: row.parse("to_ms").unwrap_or(after_ms + 1), is_interval: true };
+        let span = Span {
+            from_ms: row.parse("from_ms"),
+            to_ms: row.parse("to_ms").unwrap_or(after_ms + 1),
+            is_interval: true,
+        };
         let mut snapshot = self.empty(span)?;
         let rows = self.stored(number, number, &mut snapshot)?;
         let rows = rows.ok_or_else(|| ServerError::new(snapshot.unread.remove(0).why))?;
@@ -285,23 +291,36 @@ mod tests {
             (
                 AdviceKind::MissingIndex,
                 "Orders",
-                Some("CREATE INDEX [Orders_CustomerId] ON [dbo].[Orders] ([CustomerId]) INCLUDE ([a]]b], [City])"),
+                Some(
+                    "CREATE INDEX [Orders_CustomerId] ON [dbo].[Orders] ([CustomerId]) INCLUDE ([a]]b], [City])",
+                ),
             ),
-            (AdviceKind::MissingIndex, "Orders", Some("CREATE INDEX [Orders_Name] ON [dbo].[Orders] ([Name])")),
+            (
+                AdviceKind::MissingIndex,
+                "Orders",
+                Some("CREATE INDEX [Orders_Name] ON [dbo].[Orders] ([Name])"),
+            ),
             (AdviceKind::Spill, "statement 1", None),
             (AdviceKind::RedundantIndex, "Orders (IX_City)", Some("DROP INDEX [IX_City] ON [dbo].[Orders]")),
             (AdviceKind::UnusedIndex, "Orders (IX_Note)", Some("DROP INDEX [IX_Note] ON [dbo].[Orders]")),
         ];
         assert_eq!(advice, expected);
         let evidence = [&found.advice[0].evidence, &found.advice[1].evidence];
-        for part in ["it estimates 88 % less cost (statement 1, 15 runs).", "missed it for 1,200 seeks", "12.5 on average", "save 88 %"] {
+        for part in [
+            "it estimates 88 % less cost (statement 1, 15 runs).",
+            "missed it for 1,200 seeks",
+            "12.5 on average",
+            "save 88 %",
+        ] {
             assert!(evidence[0].contains(part), "{part}: {evidence:?}");
         }
-        assert!(evidence[1].starts_with("Since the server started") && evidence[1].contains("700 seeks"), "{evidence:?}");
+        assert!(
+            evidence[1].starts_with("Since the server started") && evidence[1].contains("700 seeks"),
+            "{evidence:?}"
+        );
     }
 
-    const STORED: &str =
-        "digest | database_name | plan_id | calls | errors | elapsed_us | worker_us | min_us | max_us | squares_us | total_rows | logical_reads | physical_reads | tempdb_pages | statement_text";
+    const STORED: &str = "digest | database_name | plan_id | calls | errors | elapsed_us | worker_us | min_us | max_us | squares_us | total_rows | logical_reads | physical_reads | tempdb_pages | statement_text";
 
     /// Four runs of 1, 1, 3 and 3 ms by two plans in three intervals.
     #[test]
@@ -315,8 +334,18 @@ mod tests {
         ));
         let stored = statements(stored.iter());
         let (statement, handles) = &stored[0];
-        assert!(stored.len() == 1 && statement.is_stored && statement.text == "SELECT * FROM Orders WHERE Id = @1");
-        let counted = [Counter::Calls, Counter::TimeNs, Counter::Errors, Counter::TempdbBlocks, Counter::SharedHitBlocks];
+        assert!(
+            stored.len() == 1
+                && statement.is_stored
+                && statement.text == "SELECT * FROM Orders WHERE Id = @1"
+        );
+        let counted = [
+            Counter::Calls,
+            Counter::TimeNs,
+            Counter::Errors,
+            Counter::TempdbBlocks,
+            Counter::SharedHitBlocks,
+        ];
         assert_eq!(counted.map(|counter| statement.get(counter).unwrap()), [4, 8_000_000, 1, 600, 102]);
         let spread = statement.spread.unwrap();
         assert_eq!((spread.min_ms, spread.max_ms, spread.stddev_ms), (Some(1.0), Some(3.0), Some(1.0)));

@@ -65,9 +65,9 @@ fn statement(plans: &[Row<'_>]) -> Statement {
         ..Statement::default()
     };
     let squares = figures("squares_us").reduce(|a, b| a + b).zip(sum("calls"));
-    let variance = squares.zip(statement.mean_ms()).map(|((squares, calls), mean)| {
-        (squares / 1e6 / calls.max(1) as f64 - mean * mean).max(0.0)
-    });
+    let variance = squares
+        .zip(statement.mean_ms())
+        .map(|((squares, calls), mean)| (squares / 1e6 / calls.max(1) as f64 - mean * mean).max(0.0));
     statement.spread = Some(Spread {
         min_ms: figures("min_us").map(|us| us / 1e3).reduce(f64::min),
         max_ms: figures("max_us").map(|us| us / 1e3).reduce(f64::max),

@@ -131,7 +131,9 @@ macro_rules! stored {
 /// Statements of the Query Store. The pages of tempdb are counted from 2017 on.
 pub const STORED: View = View {
     name: "sys.query_store_runtime_stats",
-    sql: stored!("SUM(CAST(ROUND(s.avg_tempdb_space_used * s.count_executions, 0) AS bigint)) AS tempdb_pages, "),
+    sql: stored!(
+        "SUM(CAST(ROUND(s.avg_tempdb_space_used * s.count_executions, 0) AS bigint)) AS tempdb_pages, "
+    ),
     older: Some(stored!("")),
 };
 /// How [`STORED`] goes on behind the numbers of the first interval and the last.
