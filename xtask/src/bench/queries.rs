@@ -7,7 +7,7 @@ use crate::process::{output, root};
 use crate::tools::python;
 use std::fmt::Write;
 use std::fs::read_to_string;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -80,15 +80,19 @@ pub fn whole(bench: &Bench) -> Result<(), String> {
         "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1",
     ]);
     let converted = said(office.arg("--outdir").arg(&sheets).arg(&book));
-    let mut lines = Command::new("sh");
-    lines.args(["-c", "for sheet in *.csv; do echo \"${sheet%.csv} $(($(wc -l < \"$sheet\") - 1))\"; done"]);
-    println!("  LibreOffice: {}", if sheets.is_dir() { said(lines.current_dir(&sheets)) } else { converted });
+    let mut rows = Command::new(python());
+    let rows = rows.args(["-c", CONVERTED]).current_dir(&sheets);
+    println!("  LibreOffice: {}", if sheets.is_dir() { said(rows) } else { converted });
     Ok(())
 }
 
 /// Names of sheets with their numbers of rows.
 const SHEETS: &str = "import openpyxl, sys\nfor sheet in openpyxl.load_workbook(sys.argv[1], read_only=True):\n    \
     print(sheet.title, sum(1 for row in sheet.iter_rows()) - 1)";
+
+/// The same of the files that LibreOffice has written.
+const CONVERTED: &str = "import csv, glob\nfor name in sorted(glob.glob('*.csv')):\n    \
+    print(name, sum(1 for row in csv.reader(open(name, newline=''))) - 1)";
 
 /// What a program printed in one line, or why it did not.
 fn said(command: &mut Command) -> String {
@@ -104,8 +108,8 @@ pub fn plan_folder(bench: &Bench) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).map_err(failed)?;
-    let mut files = Vec::new();
-    plan_files(&source, &mut files).map_err(|error| format!("{}: {error}", source.display()))?;
+    let found = output(Command::new("find").arg(&source).args(["-name", "*.sqlplan", "-o", "-name", "*.json"]))?;
+    let files: Vec<&Path> = found.lines().map(Path::new).collect();
     let mut bytes = 0;
     for (number, file) in files.iter().cycle().take(PLANS).enumerate() {
         let end = file.extension().unwrap_or_default().to_string_lossy();
@@ -116,18 +120,6 @@ pub fn plan_folder(bench: &Bench) -> Result<(), String> {
     let mut command = bench.command(&["plan"]);
     measured(&what, command.arg(&folder))?;
     std::fs::remove_dir_all(&folder).map_err(failed)
-}
-
-fn plan_files(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in folder.read_dir()? {
-        let path = entry?.path();
-        if path.is_dir() {
-            plan_files(&path, files)?;
-        } else if path.extension().is_some_and(|end| end == "sqlplan" || end == "json") {
-            files.push(path);
-        }
-    }
-    Ok(())
 }
 
 /// Prints what some runs of a command take.
