@@ -2,8 +2,8 @@
 
 use crate::grid::Grid;
 use crate::response::distinct;
-use crate::settings::{has_probe, with_probe};
-use crate::{Comparison, Estimate, Interval, ResponseChoice, Summary, disk};
+use crate::settings::{ConfigurationGroup, has_probe, with_probe};
+use crate::{Comparison, Estimate, Interval, ResponseChoice, Summary, disk, response};
 use observations::{
     ConfigurationRecord, DeviceUse, Direction, Environment, Observations, Recording, Value,
     VolumeEnvironment, named,
@@ -119,6 +119,40 @@ impl Summary<'_> {
             }
         }
         ceilings
+    }
+
+    /// I/Os in flight and I/Os a second that the disk probe measured on this device, in the direction that the trials use more, and
+    /// the experiment that did: configurations that differ in threads and queue depth only, chosen as ceilings are.
+    pub(crate) fn probed_depths(
+        &self,
+        trials: &[&Observations],
+        device: &str,
+    ) -> Option<(Vec<(f64, f64)>, String)> {
+        let used = || trials.iter().flat_map(|seen| &seen.devices).filter(|own| own.device == device);
+        let names = distinct(used().flat_map(|own| own.volume.split(", ")));
+        let storage = Storage::of(self.recording.environments.first(), &names, trials);
+        let [reads, writes] = Way::ALL.map(|way| {
+            let own = used().map(|own| way.of(own));
+            own.fold((0.0, 0.0), |sum, own| (sum.0 + own.0 as f64, sum.1 + own.1 as f64))
+        });
+        let (way, (count, bytes)) =
+            if reads.0 > writes.0 { (Way::Read, reads) } else { (Way::Write, writes) };
+        let of_run = |recording| {
+            let grid = Grid::new(recording);
+            let known = |own: &Measured| own.way == way && own.storage.is(&storage);
+            let of_group = |group: ConfigurationGroup| -> Vec<Measured> {
+                let all = group.configurations.iter();
+                all.filter_map(|own| Measured::of(recording, &grid, *own)).filter(known).collect()
+            };
+            disk::groups(recording).into_iter().map(of_group).collect::<Vec<_>>()
+        };
+        let several = self.disk_runs.iter().flat_map(of_run).filter(|group| group.len() > 1);
+        let rank = |group: &[Measured]| {
+            group.iter().map(|own| own.rank(bytes / count)).fold(f64::INFINITY, f64::min)
+        };
+        let best = several.min_by(|a, b| rank(a).total_cmp(&rank(b)))?;
+        let depths = best.iter().map(|own| Some((own.depth?, own.ceiling.iops.mean)));
+        Some((depths.collect::<Option<_>>()?, best[0].ceiling.experiment.clone()))
     }
 }
 
@@ -265,6 +299,8 @@ struct Measured<'a> {
     way: Way,
     /// I/Os a second of each trial.
     rates: Vec<f64>,
+    /// I/Os in flight on average.
+    depth: Option<f64>,
     ceiling: MeasuredCeiling,
 }
 
@@ -310,7 +346,8 @@ impl<'a> Measured<'a> {
             block_bytes: configuration.get("workload.block_size")?,
             iops: Estimate::of(&rates, &choice.unit, Direction::HigherIsBetter)?,
         };
-        (!storage.devices.is_empty()).then_some(Self { storage, way, rates, ceiling })
+        let depth = response::estimate("depth", &trials).map(|own| own.mean);
+        (!storage.devices.is_empty()).then_some(Self { storage, way, rates, depth, ceiling })
     }
 
     /// Lower is a better ceiling for I/Os of this mean size. Sizes are powers of two: what is as far

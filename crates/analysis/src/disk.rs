@@ -35,7 +35,7 @@ impl Summary<'_> {
 }
 
 /// The groups of a recording: configurations with the disk probe that differ in threads and queue depth only.
-fn groups(recording: &Recording) -> Vec<ConfigurationGroup> {
+pub(crate) fn groups(recording: &Recording) -> Vec<ConfigurationGroup> {
     settings::groups(recording, "disk", &["workload.threads", "workload.queue_depth"])
 }
 

@@ -1,17 +1,21 @@
 //! How throughput goes with connections, threads or I/Os in flight: models, and how well they predict what they have not seen.
 
 mod at_rate;
+mod by_script;
 mod demands;
+mod device;
 pub mod what_if;
 
-use crate::{Estimate, Interval, Summary, response};
-use models::curve::{Curve, Level};
+use crate::{Estimate, Interval, Summary, response, wording};
+use models::curve::{Bottlenecks, Curve, Level, Machine, Model};
 use models::holdout::{self, Candidate, Judged, LEVELS_MIN, Prediction, Tested};
 use models::usl::{Fit, Law, Point, Usl};
 use observations::{FactorRecord, Observations, WarningKind};
 use serde::Serialize;
 
+pub use by_script::{ByScript, ScriptPrediction};
 pub use demands::{LevelDemands, recorded};
+pub use device::DeviceDepths;
 
 /// Factors that say how many work at the same time.
 pub const CONCURRENCY: [&str; 3] = ["workload.connections", "workload.threads", "workload.queue_depth"];
@@ -43,13 +47,15 @@ pub struct ModelSummary {
     pub curve: Vec<Prediction>,
     /// What a unit of work needs at the lowest level and at the highest.
     pub demands: Vec<LevelDemands>,
+    /// The busiest device, where its speed at several depths of its queue is known.
+    pub device: Option<DeviceDepths>,
     #[serde(skip)]
     pub(crate) fitted: Option<Judged>,
     /// Processors of the machine, as far as they are known.
     pub processors: Option<u32>,
-    /// Processor seconds of a unit of work at each level.
+    /// The levels as models are fitted to them.
     #[serde(skip)]
-    pub(crate) cpu_s: Vec<Option<f64>>,
+    pub(crate) points: Vec<Level>,
 }
 
 /// A level that was measured.
@@ -138,15 +144,24 @@ impl Summary<'_> {
     /// The model of a group; `None` where its trials have no throughput.
     pub(crate) fn throughput_model(&self, group: ModelGroup<'_>) -> Option<ModelSummary> {
         let ModelGroup { factor, levels } = group;
-        let measured = |own: &(usize, f64)| Measured::of(own.0, own.1, &self.grid.trials(own.0));
+        let device = self.busiest_device(&levels);
+        let measured = |own: &(usize, f64)| {
+            Measured::of(
+                own.0,
+                own.1,
+                &self.grid.trials(own.0),
+                device.as_ref().map(|own| own.device.as_str()),
+            )
+        };
         let measured: Vec<Measured> = levels.iter().filter_map(measured).collect();
         let points: Vec<Level> = measured.iter().map(|own| own.level.clone()).collect();
         let processors = self.recording.environments.first().map(|own| own.cpus).filter(|cpus| *cpus > 0);
+        let machine = machine(processors, device.as_ref());
         let held_out = self.held_out(&factor.name, &points);
         let refusal = measured.iter().find_map(|own| own.saturated.clone());
         let judged = match &refusal {
             Some(why) => Err(why.clone()),
-            None => holdout::judge(&points, processors, &held_out).map_err(|error| error.to_string()),
+            None => holdout::judge(&points, &machine, &held_out).map_err(|error| error.to_string()),
         };
         let tested = judged.as_ref().ok().and_then(|judged| judged.candidates.first());
         let test = |n: f64| tested?.tested.iter().find(|own| own.prediction.n.total_cmp(&n).is_eq()).cloned();
@@ -171,9 +186,10 @@ impl Summary<'_> {
                     tested: test(own.level.n),
                 })
                 .collect(),
+            device,
             fitted: judged.ok(),
             processors,
-            cpu_s: points.iter().map(|own| own.cpu_s).collect(),
+            points,
         })
     }
 
@@ -198,7 +214,7 @@ struct Measured {
 }
 
 impl Measured {
-    fn of(configuration: usize, n: f64, trials: &[&Observations]) -> Option<Self> {
+    fn of(configuration: usize, n: f64, trials: &[&Observations], device: Option<&str>) -> Option<Self> {
         let choice = response::named("throughput", trials)?;
         let values: Vec<f64> = trials.iter().filter_map(|seen| choice.value(seen)).collect();
         let estimate = Estimate::of(&values, &choice.unit, choice.direction)?;
@@ -219,7 +235,10 @@ impl Measured {
                 trials.len()
             )
         });
-        Some(Self { configuration, level: Level { n, trials: values, cpu_s }, estimate, saturated })
+        let batch = demands::group_commit(trials, n);
+        let device = device.and_then(|name| device::depth(trials, name));
+        let level = Level { n, trials: values, cpu_s, batch, device };
+        Some(Self { configuration, level, estimate, saturated })
     }
 }
 
@@ -270,17 +289,51 @@ impl ModelSummary {
         self.fitted.as_ref().map(|judged| &judged.best)
     }
 
-    /// The queueing network of all levels, for what is asked of other things than their number.
-    pub(crate) fn network(&self) -> Option<models::curve::Bottlenecks> {
-        let levels: Vec<Level> = self
-            .levels
-            .iter()
-            .zip(&self.cpu_s)
-            .map(|(own, cpu_s)| Level { n: own.n, trials: vec![own.measured.mean], cpu_s: *cpu_s })
-            .collect();
-        match Curve::of(models::curve::Model::Network, &levels, self.processors)? {
+    /// What the shown model says, with what is peculiar to it here.
+    pub(crate) fn law(&self) -> String {
+        let best = self.candidates[0].model;
+        match (best, &self.device) {
+            (Model::SharedSyncs, _) => {
+                let seen: Vec<f64> = self.points.iter().filter_map(|own| own.batch).collect();
+                let most = wording::figure(seen.into_iter().fold(0.0, f64::max));
+                format!(
+                    "{}: a sync of the log takes all who wait when it begins; up to {most} did",
+                    best.name()
+                )
+            }
+            (Model::Device, Some(device)) => format!("{}: {}", best.name(), device.law()),
+            _ => best.name().to_owned(),
+        }
+    }
+
+    /// The queueing network of all levels, for what is asked of other things than their number: of those that could be fitted
+    /// the one that misses held-out levels least.
+    pub(crate) fn network(&self) -> Option<Bottlenecks> {
+        self.network_of(&self.points)
+    }
+
+    /// The same fitted to these levels.
+    pub(crate) fn network_of(&self, levels: &[Level]) -> Option<Bottlenecks> {
+        let is_network = |own: &&Candidate| !matches!(own.model, Model::Amdahl | Model::Universal);
+        let model = self.candidates.iter().find(is_network).map_or(Model::Network, |own| own.model);
+        self.fitted_network(model, levels)
+    }
+
+    /// The one with a part that is done one at a time.
+    pub(crate) fn serial_network(&self) -> Option<Bottlenecks> {
+        self.fitted_network(Model::Network, &self.points)
+    }
+
+    fn fitted_network(&self, model: Model, levels: &[Level]) -> Option<Bottlenecks> {
+        match Curve::of(model, levels, &machine(self.processors, self.device.as_ref()))? {
             Curve::Network(network) => Some(network),
             Curve::Law(_) => None,
         }
     }
+}
+
+/// Counters of the trials are with the levels, of which some are held out; what was probed is known beforehand.
+fn machine(processors: Option<u32>, device: Option<&DeviceDepths>) -> Machine {
+    let probed = device.filter(|own| own.probed.is_some());
+    Machine { processors, probed: probed.map_or_else(Vec::new, |own| own.depths.clone()) }
 }

@@ -4,13 +4,15 @@
 mod common;
 
 use analysis::findings::FindingKind;
-use analysis::summarize;
+use analysis::{summarize, summarize_with};
+use common::disk::{DISK, device_use, disk_observed, on_volume, with_settings};
 use common::{Random, done, plan, wait};
-use models::network::{Service, Station, throughputs};
+use models::curve::Model;
+use models::network::{Class, Service, Station, several_classes, throughputs};
 use models::queue::shared_queue;
 use observations::{
-    DeviceUse, Environment, HoldOut, MachineLoad, Observations, Recording, Response, TimeUse, Value,
-    WaitClass, Warning, WarningKind, Work,
+    DeviceUse, Environment, Histogram, HoldOut, Latency, MachineLoad, Observations, Operation, Recording,
+    Response, ScriptStatement, TimeUse, Value, WaitClass, Warning, WarningKind, Work,
 };
 
 const LEVELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", "64"];
@@ -320,4 +322,215 @@ fn what_the_largest_wait_costs_at_most() {
     let findings = summarize(&recording).findings();
     let gain = findings.iter().find(|own| own.kind == FindingKind::Gain).unwrap();
     assert!(gain.text.contains("WRITER_LOCK") && gain.text.contains("at most"), "{gain:?}");
+}
+
+/// The truth of a target whose part that is not done side by side is served like this.
+fn served(service: &Service, [cpu, other, client]: [f64; 3], n: f64) -> f64 {
+    let stations = [(cpu, Service::Servers(2)), (other, service.clone()), (client, Service::Delay)]
+        .map(|(demand_s, service)| Station { demand_s, service });
+    *throughputs(&stations, n as usize).unwrap().last().unwrap()
+}
+
+/// What predictions are by, and how far they are off a truth at so many connections.
+fn asked(summary: &analysis::Summary, connections: &str, truth: f64) -> (String, f64) {
+    let found = summary.what_if(&sets(&[&format!("connections={connections}")])).unwrap();
+    assert!(found.interval.contains(truth), "{found:?} {truth}");
+    (found.changes[0].law.clone(), (found.throughput / truth - 1.0).abs())
+}
+
+/// Commits that share syncs: the model that knows it is the one that predicts. Where syncs were not counted, or more commits end
+/// with one than there are connections, because none waits for it, there is no such model.
+#[test]
+fn commits_that_share_syncs() {
+    let demands = [0.0005, 0.004, 0.002];
+    let mut recording = recording(|n| served(&Service::Shared, demands, n));
+    let count = |recording: &mut Recording, batch: &dyn Fn(f64) -> f64| {
+        for trial in &mut recording.trials {
+            let seen = trial.observations.as_mut().unwrap();
+            seen.machine.own_s = seen.work.transactions as f64 * demands[0];
+            let syncs = seen.work.transactions as f64 / batch(f64::from(seen.connections));
+            let sync = Operation { name: "WAL sync".into(), count: syncs as u64, bytes: 0, wall_s: 1.0 };
+            seen.operations = vec![sync];
+        }
+    };
+    count(&mut recording, &|n| (n / 2.0).max(1.0));
+    let mut summary = summarize(&recording);
+    summary.hold_out = vec![HoldOut::read("workload.connections > 16").unwrap()];
+    let models = summary.throughput_models();
+    assert_eq!(models[0].candidates[0].model, Model::SharedSyncs, "{:?}", models[0].candidates);
+    let (law, off) = asked(&summary, "48", served(&Service::Shared, demands, 48.0));
+    assert!(law.contains("a sync of the log takes all who wait") && law.ends_with("up to 32.0 did"), "{law}");
+    assert!(off < 0.05, "{off}");
+    let has_shared = |recording: &Recording| {
+        let models = summarize(recording).throughput_models();
+        models[0].candidates.iter().any(|own| own.model == Model::SharedSyncs)
+    };
+    count(&mut recording, &|n| 500.0 * n);
+    assert!(!has_shared(&recording));
+    count(&mut recording, &|_| 1.0);
+    assert!(!has_shared(&recording));
+}
+
+/// A disk that does 1, 1.9, 3.4, .. times as much with 1, 2, 4, .. in flight.
+const DEPTHS: [(f64, f64); 6] = [(1.0, 1.0), (2.0, 1.9), (4.0, 3.4), (8.0, 5.4), (16.0, 6.6), (32.0, 7.0)];
+
+fn disk() -> Service {
+    let speed = |n: f64| {
+        let above = DEPTHS.iter().position(|own| own.0 >= n).unwrap();
+        let (low, high) = (DEPTHS[above.max(1) - 1], DEPTHS[above.max(1)]);
+        low.1 + (high.1 - low.1) * (n - low.0) / (high.0 - low.0)
+    };
+    Service::Rates((1..=32).map(|n| speed(f64::from(n))).collect())
+}
+
+/// Each transaction reads once from it: fewer levels show how much it does with many, but the disk probe measured that.
+#[test]
+fn a_device_whose_speed_depends_on_its_queue() {
+    let demands = [0.0002, 0.004, 0.0005];
+    let mut recording = recording(|n| served(&disk(), demands, n));
+    on_volume(&mut recording, "log", None);
+    recording.environments[0].cpus = 2;
+    for trial in &mut recording.trials {
+        let seen = trial.observations.as_mut().unwrap();
+        seen.machine.own_s = seen.work.transactions as f64 * demands[0];
+        let device = &mut seen.devices[0];
+        (device.reads, device.read_bytes, device.writes) = (device.writes, 8192 * device.writes, 0);
+        let there =
+            f64::from(seen.connections) - seen.work.transactions as f64 / 10.0 * (demands[0] + demands[2]);
+        (device.busy_s, device.queue_s) = (9.5, 10.0 * there.max(0.5));
+    }
+    let mut few = recording.clone();
+    few.trials.retain(|trial| trial.configuration < 5);
+    let by_counters = summarize(&recording);
+    let own = by_counters.throughput_models().remove(0);
+    assert!(own.candidates.iter().any(|own| own.model == Model::Device), "{:?}", own.candidates);
+    assert_eq!(
+        own.device.as_ref().map(|own| (own.device.as_str(), own.probed.is_none())),
+        Some(("vdb", true))
+    );
+
+    let depths = DEPTHS.map(|(depth, _)| depth.to_string());
+    let mut probe = plan(&[("workload.queue_depth", &depths.each_ref().map(String::as_str))]);
+    with_settings(&mut probe, &[&DISK[..], &[("target.volume", "\"log\"")]].concat());
+    on_volume(&mut probe, "log", None);
+    probe.run.name = "depths".into();
+    for (position, (depth, times)) in DEPTHS.into_iter().enumerate() {
+        let iops = times / demands[1];
+        let seen = disk_observed(iops, depth, 8192.0, true);
+        let devices = vec![device_use("log", iops, 0.0, 8192.0)];
+        probe.trials.push(done(position, 1, Observations { devices, ..seen }));
+    }
+    let summary = summarize_with(&few, vec![probe]);
+    let model = summary.throughput_models().remove(0);
+    assert_eq!(model.candidates[0].model, Model::Device, "{:?}", model.candidates);
+    let (law, off) = asked(&summary, "64", served(&disk(), demands, 64.0));
+    assert!(
+        law.contains("vdb does 250 I/Os a second with 1.00 in flight, 475 with 2.00")
+            && law.ends_with("(by the disk probe of depths)"),
+        "{law}"
+    );
+    assert!(off < 0.05, "{off}");
+    // The same disk at half the latency does twice as much at each depth.
+    let asked = summary.what_if(&sets(&["connections=16", "device.vdb.latency=0.5x"])).unwrap();
+    let truth = served(&disk(), [demands[0], demands[1] / 2.0, demands[2]], 16.0);
+    assert!(
+        (asked.throughput / truth - 1.0).abs() < 0.1 && asked.interval.contains(truth),
+        "{asked:?} {truth}"
+    );
+}
+
+/// Seconds of each of two scripts at the processors, in what is done one at a time, at the client.
+const SCRIPTS: [[f64; 3]; 2] = [[0.001, 0.0001, 0.002], [0.006, 0.002, 0.002]];
+const SHARES: [f64; 2] = [0.75, 0.25];
+
+fn mean_of_scripts() -> [f64; 3] {
+    [0, 1, 2].map(|at| SHARES[0] * SCRIPTS[0][at] + SHARES[1] * SCRIPTS[1][at])
+}
+
+/// What simulation and theory agree on (`-p models --test queueing`): at each station each script waits as many times as long as
+/// it is served as all others do.
+fn script_latencies(n: f64) -> [f64; 2] {
+    let mean = mean_of_scripts();
+    let base = truth(2, mean, n);
+    let mut probability = vec![1.0];
+    let mut serial = vec![1.0];
+    let (mut at_processors, mut at_serial) = (0.0, 0.0);
+    // Mean value analysis by marginal probabilities.
+    for customers in 1..=n as usize {
+        let x = truth(2, mean, customers as f64);
+        at_processors =
+            (1..=customers).map(|j| j as f64 * mean[0] / (j.min(2) as f64) * probability[j - 1]).sum();
+        at_serial = (1..=customers).map(|j| j as f64 * mean[1] * serial[j - 1]).sum();
+        let next = |p: &[f64], demand: f64, servers: usize| {
+            let mut all: Vec<f64> =
+                (1..=customers).map(|j| x * demand / (j.min(servers) as f64) * p[j - 1]).collect();
+            all.insert(0, 1.0 - all.iter().sum::<f64>());
+            all
+        };
+        probability = next(&probability, mean[0], 2);
+        serial = next(&serial, mean[1], 1);
+    }
+    assert!(((at_processors + at_serial + mean[2]) * base / n - 1.0).abs() < 1e-6);
+    SCRIPTS.map(|own| own[0] * at_processors / mean[0] + own[1] * at_serial / mean[1])
+}
+
+fn scripts() -> Recording {
+    let mut recording = recording(|n| truth(2, mean_of_scripts(), n));
+    let mut random = Random::new(11);
+    for trial in &mut recording.trials {
+        let seen = trial.observations.as_mut().unwrap();
+        seen.machine.own_s = seen.work.transactions as f64 * mean_of_scripts()[0];
+        let latencies = script_latencies(f64::from(seen.connections));
+        for ((name, share), latency) in ["short.sql", "long.sql"].into_iter().zip(SHARES).zip(latencies) {
+            let mut histogram = Histogram::default();
+            let ns = latency * 1e9 * (1.0 + 0.01 * random.normal());
+            histogram.add(ns as u64, (seen.work.transactions as f64 * share) as u64);
+            seen.latencies.push(Latency { name: format!("transaction: {name}"), histogram });
+            seen.statements.push(ScriptStatement { script: name.into(), ..ScriptStatement::default() });
+        }
+        let all: Vec<&Histogram> = seen.latencies.iter().map(|own| &own.histogram).collect();
+        let histogram = Histogram::sum(&all);
+        seen.latencies.insert(0, Latency { name: "transaction".into(), histogram });
+    }
+    recording
+}
+
+#[test]
+fn what_each_script_of_a_mix_gets() {
+    let recording = scripts();
+    let summary = summarize(&recording);
+    let found = summary.what_if(&sets(&["connections=24"])).unwrap();
+    let by_script = found.by_script.unwrap();
+    for ((own, share), latency) in by_script.scripts.iter().zip(SHARES).zip(script_latencies(24.0)) {
+        assert!((own.throughput / (share * truth(2, mean_of_scripts(), 24.0)) - 1.0).abs() < 0.05, "{own:?}");
+        assert!((own.latency_s / latency - 1.0).abs() < 0.08, "{own:?} {latency}");
+    }
+    assert!(by_script.error_median.unwrap() < 0.1, "{by_script:?}");
+    // Something else is asked, or there is one script: no figures by script.
+    assert_eq!(summary.what_if(&sets(&["connections=24", "cpus=4"])).unwrap().by_script, None);
+    assert_eq!(summarize(&network()).what_if(&sets(&["connections=24"])).unwrap().by_script, None);
+}
+
+/// Connections that run one script only, as several classes with the true demands.
+#[test]
+fn scripts_with_connections_of_their_own() {
+    let recording = scripts();
+    let summary = summarize(&recording);
+    let found = summary.what_if(&sets(&["connections.long.sql=4", "connections.short.sql=12"])).unwrap();
+    let class = |(customers, demands_s): (f64, [f64; 3])| Class { customers, demands_s: demands_s.into() };
+    let services = [Service::Servers(2), Service::Servers(1), Service::Delay];
+    let classes: Vec<Class> = [12.0, 4.0].into_iter().zip(SCRIPTS).map(class).collect();
+    let truth = several_classes(&services, &classes).unwrap();
+    for (own, truth) in found.by_script.as_ref().unwrap().scripts.iter().zip(&truth) {
+        assert!((own.throughput / truth - 1.0).abs() < 0.1, "{own:?} {truth}");
+    }
+    let all: f64 = truth.iter().sum();
+    assert!(found.interval.contains(all) && found.n.to_bits() == 16.0_f64.to_bits(), "{found:?} {all}");
+    let error = |changes: &[&str]| summary.what_if(&sets(changes)).unwrap_err().to_string();
+    assert!(error(&["connections.other=4"]).contains("no such script ran; there were: short.sql, long.sql"));
+    assert!(error(&["connections.long.sql=0.5"]).contains("a whole number above 0"));
+    assert!(error(&["connections.long.sql=4", "cpus=4"]).contains("are predicted alone"));
+    let one = network();
+    let error = summarize(&one).what_if(&sets(&["connections.long.sql=4"])).unwrap_err().to_string();
+    assert!(error.contains("the run had no mix of several scripts"), "{error}");
 }

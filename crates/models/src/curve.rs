@@ -5,7 +5,7 @@ use crate::usl::{Fit, Law, Point};
 use serde::Serialize;
 
 /// A level that was measured.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Level {
     /// Connections, threads or I/Os in flight.
     pub n: f64,
@@ -13,6 +13,19 @@ pub struct Level {
     pub trials: Vec<f64>,
     /// Processor seconds of a unit of work, of all that runs on the machine under test; `None`: not recorded.
     pub cpu_s: Option<f64>,
+    /// Transactions that a sync of the log made durable; `None`: not recorded.
+    pub batch: Option<f64>,
+    /// The busiest device: I/Os in flight on average, and I/Os a second; `None`: not recorded.
+    pub device: Option<(f64, f64)>,
+}
+
+/// What is known of where the levels were measured.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Machine {
+    /// Processors.
+    pub processors: Option<u32>,
+    /// I/Os a second of the busiest device with so many in flight, as the disk probe measured them; empty: it did not.
+    pub probed: Vec<(f64, f64)>,
 }
 
 /// A kind of model.
@@ -25,6 +38,10 @@ pub enum Model {
     Universal,
     /// Processors, a part that is done one at a time, and a delay.
     Network,
+    /// The same with a log in place of that part, whose syncs are shared.
+    SharedSyncs,
+    /// The same with a device in place of that part, whose speed depends on its queue.
+    Device,
 }
 
 /// The demands of a unit of work in the queueing network.
@@ -34,9 +51,11 @@ pub struct Bottlenecks {
     pub processors: u32,
     /// Processor seconds, as measured.
     pub cpu_s: f64,
-    /// Seconds in what is done one at a time, fitted.
+    /// How the part is done that is not done side by side: one at a time, or as a log or a device does it.
+    pub service: Service,
+    /// Seconds in that part when nobody else is there, fitted.
     pub serial_s: f64,
-    /// Seconds in which neither is needed, fitted.
+    /// Seconds in which neither that nor a processor is needed, fitted.
     pub delay_s: f64,
 }
 
@@ -59,7 +78,8 @@ impl Level {
 
 impl Model {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Amdahl, Self::Universal, Self::Network];
+    pub const ALL: [Self; 5] =
+        [Self::Amdahl, Self::Universal, Self::Network, Self::SharedSyncs, Self::Device];
 
     /// As it is printed.
     pub fn name(self) -> &'static str {
@@ -67,6 +87,8 @@ impl Model {
             Self::Amdahl => "Amdahl's law",
             Self::Universal => "Universal Scalability Law",
             Self::Network => "queueing network",
+            Self::SharedSyncs => "queueing network with shared syncs",
+            Self::Device => "queueing network with a device",
         }
     }
 
@@ -78,9 +100,12 @@ impl Model {
 
 impl Curve {
     /// A model fitted to these levels by its relative errors; `None` where there are too few, and without what it needs.
-    pub fn of(model: Model, levels: &[Level], processors: Option<u32>) -> Option<Self> {
+    pub fn of(model: Model, levels: &[Level], machine: &Machine) -> Option<Self> {
+        let network = |service| Bottlenecks::of(service, levels, machine.processors).map(Self::Network);
         let law = match model {
-            Model::Network => return Bottlenecks::of(levels, processors).map(Self::Network),
+            Model::Network => return network(Service::Servers(1)),
+            Model::SharedSyncs => return network(shared(levels)?),
+            Model::Device => return network(device(levels, &machine.probed)?),
             Model::Amdahl => Law::Amdahl,
             Model::Universal => Law::Universal,
         };
@@ -110,6 +135,39 @@ impl Curve {
     }
 }
 
+/// Commits share a sync where it made so many durable at least, at the level where it made most.
+const SHARED_MIN: f64 = 1.1;
+
+/// The log, where its syncs were counted and shared.
+fn shared(levels: &[Level]) -> Option<Service> {
+    let batches: Vec<f64> = levels.iter().map(|level| level.batch).collect::<Option<_>>()?;
+    let most = batches.into_iter().fold(0.0, f64::max);
+    (most >= SHARED_MIN).then_some(Service::Shared)
+}
+
+/// Depths that a device's speed is known for at most.
+const DEPTHS_MAX: f64 = 1024.0;
+
+/// The device, where its speed is known with two I/Os or more in flight: as it was probed, else by the counters of the levels.
+/// Between the depths that were measured it goes along straight lines, and beyond the last one it is as there.
+fn device(levels: &[Level], probed: &[(f64, f64)]) -> Option<Service> {
+    let own = || levels.iter().map(|level| level.device).collect::<Option<Vec<_>>>();
+    let mut points = if probed.is_empty() { own()? } else { probed.to_vec() };
+    points.push((0.0, 0.0));
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let deepest = points.last()?.0.min(DEPTHS_MAX);
+    let speed = |depth: f64| {
+        let above = points.iter().position(|point| point.0 >= depth)?.max(1);
+        let (low, high) = (points[above - 1], points[above]);
+        let share = if high.0 > low.0 { (depth - low.0) / (high.0 - low.0) } else { 1.0 };
+        Some(low.1 + (high.1 - low.1) * share)
+    };
+    let alone = speed(1.0).filter(|alone| *alone > 0.0)?;
+    let rates: Vec<f64> =
+        (1..=deepest as u32).map(|depth| Some(speed(f64::from(depth))? / alone)).collect::<Option<_>>()?;
+    (rates.len() > 1).then_some(Service::Rates(rates))
+}
+
 /// Golden section: each step leaves this share of an interval.
 const GOLDEN: f64 = 0.618_033_988_749_894_8;
 /// Steps of a search: they leave less than half a hundredth.
@@ -118,20 +176,53 @@ const STEPS: u32 = 12;
 impl Bottlenecks {
     /// Work a second with 1, 2, .. customers; `None` of more than are computed.
     pub fn throughputs(&self, n: usize) -> Option<Vec<f64>> {
-        let queue = |demand_s, servers| Station { demand_s, service: Service::Servers(servers) };
-        let delay = Station { demand_s: self.delay_s, service: Service::Delay };
-        network::throughputs(&[queue(self.cpu_s, self.processors), queue(self.serial_s, 1), delay], n)
+        network::throughputs(&self.stations(), n)
     }
 
-    /// Shares of the time that the processors and the serial part are busy at so much work a second (Utilisation Law).
+    /// The processors, the part that is not done side by side, the delay.
+    pub fn stations(&self) -> [Station; 3] {
+        let processors = Service::Servers(self.processors);
+        let services = [processors, self.service.clone(), Service::Delay];
+        let mut demands_s = [self.cpu_s, self.serial_s, self.delay_s].into_iter();
+        services.map(|service| Station { demand_s: demands_s.next().unwrap_or_default(), service })
+    }
+
+    /// Shares of the time that the processors and the part that is not done side by side are busy at so much work a second
+    /// (Utilisation Law); of shared syncs, which have no limit, 0.
     pub fn busy(&self, throughput: f64) -> [f64; 2] {
-        [throughput * self.cpu_s / f64::from(self.processors), throughput * self.serial_s]
+        let rate_max = self.service.rate_max().unwrap_or(f64::INFINITY);
+        [throughput * self.cpu_s / f64::from(self.processors), throughput * self.serial_s / rate_max]
+    }
+
+    /// How evenly `n` customers leave when there are never fewer: variance over mean of their number.
+    pub fn dispersion(&self, n: usize) -> f64 {
+        let queues = Self { delay_s: 0.0, ..self.clone() };
+        // Without any queue each leaves at random.
+        queues.throughputs(n).map_or(1.0, |rates| network::dispersion(&rates, self.delay_s))
+    }
+
+    /// Seconds of a unit of work at each station, waiting included, with `n` customers: by the arrival theorem their number
+    /// there is the derivative of the normalising constant's logarithm, by that of the demand.
+    pub fn residences_s(&self, n: usize) -> Option<[f64; 3]> {
+        const STEP: f64 = 1e-6;
+        let (stations, base) = (self.stations(), self.throughputs(n)?);
+        let mut residences = [0.0; 3];
+        for (at, residence) in
+            residences.iter_mut().enumerate().filter(|(at, _)| stations[*at].demand_s > 0.0)
+        {
+            let mut longer = stations.clone();
+            longer[at].demand_s *= 1.0 + STEP;
+            let longer = network::throughputs(&longer, n)?;
+            let there: f64 = base.iter().zip(longer).map(|(x, slower)| (x / slower).ln()).sum();
+            *residence = there / STEP.ln_1p() / base[n - 1];
+        }
+        Some(residences)
     }
 
     /// The processor time is as measured: the median of the levels. The other two are those that come closest to the
     /// throughput, by the squares of relative errors. Without a number of processors, and where their time was not
     /// recorded, it is part of what is fitted.
-    fn of(levels: &[Level], processors: Option<u32>) -> Option<Self> {
+    fn of(service: Service, levels: &[Level], processors: Option<u32>) -> Option<Self> {
         let most = levels.iter().map(|level| level.n as usize).max()?;
         if levels.len() < 3 || most > network::CUSTOMERS_MAX || levels.iter().any(|level| level.n < 1.0) {
             return None;
@@ -144,8 +235,14 @@ impl Bottlenecks {
         let fastest = means.iter().map(|(_, mean)| *mean).fold(0.0, f64::max);
         // Nothing takes longer than a unit of work with the fewest customers.
         let longest = means.iter().map(|(n, mean)| *n as f64 / mean).fold(f64::MAX, f64::min);
-        let with =
-            |serial_s: f64, delay_s: f64| Self { processors: known.unwrap_or(1), cpu_s, serial_s, delay_s };
+        let longest_serial = longest.min(service.rate_max().map_or(f64::MAX, |most| most / fastest));
+        let with = |serial_s: f64, delay_s: f64| Self {
+            processors: known.unwrap_or(1),
+            cpu_s,
+            service: service.clone(),
+            serial_s,
+            delay_s,
+        };
         let squares = |own: &Self| {
             let found = own.throughputs(most);
             found.map_or(f64::MAX, |found| {
@@ -156,7 +253,7 @@ impl Bottlenecks {
             let delay_s = lowest(1.5 * longest, |delay_s| squares(&with(serial_s, delay_s)));
             with(serial_s, delay_s)
         };
-        let serial_s = lowest(1.5 / fastest, |serial_s| squares(&best_delay(serial_s)));
+        let serial_s = lowest(1.5 * longest_serial, |serial_s| squares(&best_delay(serial_s)));
         Some(best_delay(serial_s))
     }
 }

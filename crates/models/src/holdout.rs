@@ -1,6 +1,6 @@
 //! How well models predict levels that they have not seen, and what they say of levels that nobody has measured.
 
-use crate::curve::{Curve, Level, Model};
+use crate::curve::{Curve, Level, Machine, Model};
 use serde::Serialize;
 use statistics::{Interval, t_quantile};
 
@@ -109,8 +109,8 @@ pub enum JudgeError {
 
 impl Fitted {
     /// A model fitted to these levels; `None` where it cannot be.
-    pub fn of(model: Model, levels: &[Level], processors: Option<u32>) -> Option<Self> {
-        let curve = Curve::of(model, levels, processors)?;
+    pub fn of(model: Model, levels: &[Level], machine: &Machine) -> Option<Self> {
+        let curve = Curve::of(model, levels, machine)?;
         let left_out = |at: usize| {
             let others: Vec<Level> = levels
                 .iter()
@@ -118,7 +118,7 @@ impl Fitted {
                 .filter(|(own, _)| *own != at)
                 .map(|(_, level)| level.clone())
                 .collect();
-            Curve::of(model, &others, processors)
+            Curve::of(model, &others, machine)
         };
         let residual = |level: &Level| Some((level.mean() / curve.throughput(level.n)?).ln().powi(2));
         let squares: f64 = levels.iter().map(residual).sum::<Option<f64>>()?;
@@ -194,7 +194,7 @@ pub fn automatic(levels: usize) -> usize {
 ///
 /// # Errors
 /// With too few levels to fit or to test.
-pub fn judge(levels: &[Level], processors: Option<u32>, held_out: &[bool]) -> Result<Judged, JudgeError> {
+pub fn judge(levels: &[Level], machine: &Machine, held_out: &[bool]) -> Result<Judged, JudgeError> {
     if levels.len() < LEVELS_MIN {
         return Err(JudgeError::TooFewLevels { levels: levels.len() });
     }
@@ -213,7 +213,7 @@ pub fn judge(levels: &[Level], processors: Option<u32>, held_out: &[bool]) -> Re
         return Err(JudgeError::TooFewLeft { left: seen.len(), held_out: unseen.len() });
     }
     let candidate = |model: &Model| {
-        let fitted = Fitted::of(*model, &seen, processors)?;
+        let fitted = Fitted::of(*model, &seen, machine)?;
         let tested: Vec<Tested> = unseen.iter().map(|level| fitted.test(level)).collect::<Option<_>>()?;
         let error_median = median(tested.iter().map(|own| own.error.abs()).collect());
         Some((Candidate { model: *model, tested, error_median }, fitted))
@@ -222,7 +222,7 @@ pub fn judge(levels: &[Level], processors: Option<u32>, held_out: &[bool]) -> Re
     // Stable: of equals the simpler one.
     found.sort_by(|(a, _), (b, _)| a.error_median.total_cmp(&b.error_median));
     let best = found.iter().find_map(|(candidate, tested)| {
-        Some((tested.clone(), Fitted::of(candidate.model, levels, processors)?))
+        Some((tested.clone(), Fitted::of(candidate.model, levels, machine)?))
     });
     let (tested, best) = best.ok_or(JudgeError::NotPositive)?;
     Ok(Judged { candidates: found.into_iter().map(|(candidate, _)| candidate).collect(), tested, best })

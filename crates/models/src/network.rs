@@ -1,6 +1,7 @@
 //! Queueing networks: how many transactions a second are done.
 //!
 //! - [`throughputs`]: with so many customers, exactly (one class, product form)
+//! - [`several_classes`]: with so many customers of several kinds, approximately
 //! - [`arriving`]: transactions that arrive at a rate, at a system that takes so many at once
 //!
 //! Transactions of several scripts, of which each connection draws the next one by their weights, are one class: their
@@ -8,22 +9,34 @@
 //!
 //! Sources: J. P. Buzen, Communications of the ACM 16 (1973); E. D. Lazowska and others, "Quantitative System
 //! Performance" (1984), chapters 6 to 8; K. M. Chandy, U. Herzog and L. Woo, IBM Journal of Research and Development 19
-//! (1975).
+//! (1975); P. Schweitzer and Y. Bard (1979).
+
+use serde::Serialize;
+use std::f64::consts::LN_2;
 
 /// Customers for which a network is solved at most.
 pub const CUSTOMERS_MAX: usize = 4096;
+/// Rounds of the approximate solution at most.
+const ROUNDS_MAX: usize = 10_000;
 
 /// How a station serves those who are at it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Service {
     /// All at once: think time, the network between.
     Delay,
     /// So many at a time, from one queue: processors, channels of a device; 1 is a serial section.
     Servers(u32),
+    /// A log whose sync takes all who wait when it begins (group commit). Of those who are there half are in the sync, and half
+    /// came since and wait for the next: it does n / 2 of them in a sync, and one at least.
+    Shared,
+    /// With 1, 2, .. there so many times as fast as with one, with more as with the last: a device whose speed at each depth of
+    /// its queue is known.
+    Rates(Vec<f64>),
 }
 
 /// A place where transactions spend time.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Station {
     /// Seconds of a transaction there when nobody else is.
     pub demand_s: f64,
@@ -31,35 +44,68 @@ pub struct Station {
     pub service: Service,
 }
 
-impl Station {
-    /// How many times as fast as with one it works with `n` there.
-    pub fn rate(&self, n: usize) -> f64 {
-        match self.service {
-            Service::Delay => n as f64,
-            Service::Servers(servers) => n.min(servers as usize) as f64,
+impl Service {
+    /// How many times as fast as with one it works with `n` there, 1 or more.
+    pub fn rate(&self, n: f64) -> f64 {
+        match self {
+            Self::Delay => n,
+            Self::Servers(servers) => n.min(f64::from(*servers)),
+            Self::Shared => (n / 2.0).max(1.0),
+            Self::Rates(rates) => {
+                let (below, last) = (n as usize, rates.len());
+                let [low, high] = [below, below + 1].map(|depth| rates[depth.min(last) - 1]);
+                low + (high - low) * n.fract()
+            }
         }
     }
 
+    /// With so many or more it works as fast as with so many; `None` of what gets faster without end.
+    fn most(&self) -> Option<usize> {
+        match self {
+            Self::Delay | Self::Shared => None,
+            Self::Servers(servers) => Some(*servers as usize),
+            Self::Rates(rates) => Some(rates.len()),
+        }
+    }
+
+    /// How many times as fast as with one it gets; `None` where there is no limit.
+    pub fn rate_max(&self) -> Option<f64> {
+        self.most().map(|most| self.rate(most as f64))
+    }
+
+    fn makes_sense(&self) -> bool {
+        match self {
+            Self::Delay | Self::Shared => true,
+            Self::Servers(servers) => *servers > 0,
+            Self::Rates(rates) => {
+                !rates.is_empty() && rates.iter().all(|rate| *rate > 0.0 && rate.is_finite())
+            }
+        }
+    }
+}
+
+impl Station {
     /// Logarithms of the weights of 0, 1, .. customers here: the product of demand / rate.
     fn weights(&self, customers: usize) -> Vec<f64> {
         let mut weights = vec![0.0; customers + 1];
         for n in 1..=customers {
-            weights[n] = weights[n - 1] + (self.demand_s / self.rate(n)).ln();
+            weights[n] = weights[n - 1] + (self.demand_s / self.service.rate(n as f64)).ln();
         }
         weights
     }
 
-    /// Normalising constants of a network that this station with so many servers joins. With all of them busy each further
-    /// customer multiplies its weight by the same: these terms follow from those of one customer less.
-    fn joined(&self, servers: usize, before: &[f64]) -> Vec<f64> {
-        let weights = self.weights(servers.min(before.len()));
-        let one_more = (self.demand_s / servers as f64).ln();
+    /// Normalising constants of a network that this station joins. From as many customers on as it serves at once, each further
+    /// one multiplies its weight by the same: these terms follow from those of one customer less.
+    fn joined(&self, before: &[f64]) -> Vec<f64> {
+        let most = self.service.most().unwrap_or(before.len());
+        let weights = self.weights(most.min(before.len()));
+        let one_more = (self.demand_s / self.service.rate(most as f64)).ln();
         let mut all_busy = f64::NEG_INFINITY;
         let constant = |n: usize| {
-            if n >= servers {
-                all_busy = log_add(one_more + all_busy, weights[servers] + before[n - servers]);
+            if n >= most {
+                all_busy = log_add(one_more + all_busy, weights[most] + before[n - most]);
             }
-            let others = (0..servers.min(n + 1)).map(|here| weights[here] + before[n - here]);
+            let others = (0..most.min(n + 1)).map(|here| weights[here] + before[n - here]);
             others.fold(all_busy, log_add)
         };
         (0..before.len()).map(constant).collect()
@@ -74,21 +120,78 @@ impl Station {
 /// weights are all there is: the time grows with customers x servers, and not with the square of the customers.
 pub fn throughputs(stations: &[Station], customers: usize) -> Option<Vec<f64>> {
     let makes_sense =
-        |own: &Station| own.demand_s >= 0.0 && own.demand_s.is_finite() && own.service != Service::Servers(0);
+        |own: &Station| own.demand_s >= 0.0 && own.demand_s.is_finite() && own.service.makes_sense();
     let takes_time = stations.iter().any(|own| own.demand_s > 0.0);
     if !takes_time || !stations.iter().all(makes_sense) || !(1..=CUSTOMERS_MAX).contains(&customers) {
         return None;
     }
-    let (mut delay, mut queues) = (Station { demand_s: 0.0, service: Service::Delay }, Vec::new());
-    for station in stations.iter().filter(|own| own.demand_s > 0.0) {
-        match station.service {
-            Service::Delay => delay.demand_s += station.demand_s,
-            Service::Servers(servers) => queues.push((station, servers as usize)),
+    let busy = stations.iter().filter(|own| own.demand_s > 0.0);
+    let (delays, queues): (Vec<&Station>, _) = busy.partition(|own| own.service == Service::Delay);
+    let constants = constants(delays.iter().map(|own| own.demand_s).sum(), &queues, customers);
+    Some(constants.windows(2).map(|pair| (pair[0] - pair[1]).exp()).collect())
+}
+
+/// Logarithms of the normalising constants of 0, 1, .. customers.
+fn constants(delay_s: f64, queues: &[&Station], customers: usize) -> Vec<f64> {
+    let Some(at) = queues.iter().position(|own| own.service == Service::Shared) else {
+        let delay = Station { demand_s: delay_s, service: Service::Delay };
+        return queues.iter().fold(delay.weights(customers), |before, own| own.joined(&before));
+    };
+    // Its weights, demand^n 2^(n - 1) / n! and 1 of nobody, are the mean of those of a delay of twice the demand and of none.
+    let others = [&queues[..at], &queues[at + 1..]].concat();
+    let without = constants(delay_s, &others, customers);
+    let delayed = constants(delay_s + 2.0 * queues[at].demand_s, &others, customers);
+    without.iter().zip(delayed).map(|(one, other)| log_add(*one, other) - LN_2).collect()
+}
+
+/// Transactions of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Class {
+    /// Customers that have no others.
+    pub customers: f64,
+    /// Seconds of one at each station when nobody else is there.
+    pub demands_s: Vec<f64>,
+}
+
+/// Throughput of each class by approximate mean value analysis (Schweitzer; Bard): who arrives sees as many there as there are
+/// on average, but for their own share of their class. `None` of demands that make no sense.
+///
+/// Within some percent of the exact solution, worst where queues are of about one.
+pub fn several_classes(services: &[Service], classes: &[Class]) -> Option<Vec<f64>> {
+    let makes_sense = |own: &Class| {
+        let is_time = |demand_s: &f64| *demand_s >= 0.0 && demand_s.is_finite();
+        own.customers > 0.0
+            && own.demands_s.len() == services.len()
+            && own.demands_s.iter().all(is_time)
+            && own.demands_s.iter().any(|demand_s| *demand_s > 0.0)
+    };
+    if !classes.iter().all(makes_sense) || !services.iter().all(Service::makes_sense) {
+        return None;
+    }
+    let stations = services.len();
+    let mut queues: Vec<Vec<f64>> =
+        classes.iter().map(|class| vec![class.customers / stations as f64; stations]).collect();
+    let mut found = vec![0.0; classes.len()];
+    for _ in 0..ROUNDS_MAX {
+        let all: Vec<f64> = (0..stations).map(|at| queues.iter().map(|own| own[at]).sum()).collect();
+        let mut change = 0.0_f64;
+        for ((class, queue), throughput) in classes.iter().zip(&mut queues).zip(&mut found) {
+            let residence = |at: usize| {
+                let with_me = 1.0 + all[at] - queue[at] / class.customers;
+                class.demands_s[at] * with_me / services[at].rate(with_me)
+            };
+            let residences: Vec<f64> = (0..stations).map(residence).collect();
+            *throughput = class.customers / residences.iter().sum::<f64>();
+            for (own, residence) in queue.iter_mut().zip(residences) {
+                change = change.max((*own - *throughput * residence).abs() / class.customers);
+                *own = *throughput * residence;
+            }
+        }
+        if change < 1e-10 {
+            return Some(found);
         }
     }
-    let constants =
-        queues.iter().fold(delay.weights(customers), |before, (own, servers)| own.joined(*servers, &before));
-    Some(constants.windows(2).map(|pair| (pair[0] - pair[1]).exp()).collect())
+    None
 }
 
 /// Logarithm of a sum of two, by their logarithms.
@@ -110,20 +213,15 @@ pub struct Arriving {
 /// `None` of a rate that it cannot keep up.
 ///
 /// It stands for one server whose speed depends on how many are there (flow-equivalent: Chandy, Herzog and Woo), with
-/// Poisson arrivals: exact for a product-form network that takes everybody, an approximation where others wait outside.
-pub fn arriving(rates: &[f64], rate: f64) -> Option<Arriving> {
+/// Poisson arrivals: exact for a product-form network that takes everybody. Where others wait outside, they wait the less the more
+/// evenly a full system lets go (its [`dispersion`]): (1 + dispersion) / 2 of what it would be at random, as Kingman's and Allen
+/// and Cunneen's formulas have it for one server and for several.
+pub fn arriving(rates: &[f64], rate: f64, dispersion: f64) -> Option<Arriving> {
     let busy = rate / rates.last()?;
     if !(busy > 0.0 && busy < 1.0) || rates.iter().any(|own| *own <= 0.0) {
         return None;
     }
-    // By logarithms: with thousands inside the products exceed what a double holds.
-    let mut logs = vec![0.0];
-    logs.extend(rates.iter().scan(0.0, |log, own| {
-        *log += (rate / own).ln();
-        Some(*log)
-    }));
-    let most = logs.iter().copied().fold(f64::MIN, f64::max);
-    let weights: Vec<f64> = logs.iter().map(|log| (log - most).exp()).collect();
+    let weights = weights(rates.iter().map(|own| rate / own));
     // With more than are taken at once each state has `busy` times the weight of the one before.
     let full = weights[rates.len()];
     let with_a_line = full * busy / (1.0 - busy);
@@ -131,5 +229,47 @@ pub fn arriving(rates: &[f64], rate: f64) -> Option<Arriving> {
     let within: f64 = (0_u32..).zip(&weights).map(|(n, weight)| f64::from(n) * weight).sum();
     let inside = (within + rates.len() as f64 * with_a_line) / all;
     let outside = with_a_line / (1.0 - busy) / all;
-    Some(Arriving { line_s: outside / rate, inside_s: inside / rate })
+    Some(Arriving { line_s: outside / rate * f64::midpoint(1.0, dispersion), inside_s: inside / rate })
+}
+
+/// Weights of 0, 1, .. in a birth-and-death process, each by its ratio to the one before. By logarithms: with thousands the
+/// products exceed what a double holds.
+fn weights(ratios: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut logs = vec![0.0];
+    logs.extend(ratios.scan(0.0, |log, own| {
+        *log += own.ln();
+        Some(*log)
+    }));
+    let most = logs.iter().copied().fold(f64::MIN, f64::max);
+    logs.iter().map(|log| (log - most).exp()).collect()
+}
+
+/// States that are rarer than this say nothing but rounding.
+const RARE: f64 = 1e-12;
+
+/// How evenly a system with as many customers as there are rates lets them go: variance over mean of their number in a long
+/// time; 1 is at random. Each is gone for `delay_s` and comes again; with 1, 2, .. there `rates` are done a second.
+///
+/// Departures of a birth-and-death process: with h the solution of Poisson's equation, their number less its mean is a martingale
+/// whose jumps are h(n + 1) - h(n) and 1 less that (as in Y. Nazarathy and G. Weiss, Queueing Systems 59, 2008).
+pub fn dispersion(rates: &[f64], delay_s: f64) -> f64 {
+    let customers = rates.len();
+    if delay_s <= 0.0 {
+        return 1.0;
+    }
+    let comes = |n: usize| (customers - n) as f64 / delay_s;
+    let weights = weights(rates.iter().enumerate().map(|(n, rate)| comes(n) / rate));
+    let all: f64 = weights.iter().sum();
+    let done = |n: usize| if n == 0 { 0.0 } else { weights[n] / all * rates[n - 1] };
+    let mean: f64 = (0..=customers).map(done).sum();
+    let (mut ahead, mut variance) = (0.0, 0.0);
+    for (n, weight) in weights.iter().enumerate().take(customers) {
+        ahead += mean * weight / all - done(n);
+        let flow = weight / all * comes(n);
+        if flow > RARE * mean {
+            let jump = ahead / flow;
+            variance += flow * (jump.powi(2) + (1.0 - jump).powi(2));
+        }
+    }
+    variance / mean
 }

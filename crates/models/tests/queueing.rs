@@ -1,7 +1,9 @@
 //! Queueing networks against mean value analysis written another way, simulators and textbooks.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-use models::network::{Service, Station, arriving, throughputs};
+use models::curve::{Bottlenecks, Level, Machine, Model};
+use models::holdout::Fitted;
+use models::network::{Class, Service, Station, arriving, several_classes, throughputs};
 use models::queue::shared_queue;
 
 #[track_caller]
@@ -26,13 +28,15 @@ fn mean_value_analysis(stations: &[Station], customers: usize) -> Vec<f64> {
         let residence: Vec<f64> = stations
             .iter()
             .zip(&probabilities)
-            .map(|(own, p)| (1..=n).map(|j| j as f64 * own.demand_s / own.rate(j) * p[j - 1]).sum())
+            .map(|(own, p)| {
+                (1..=n).map(|j| j as f64 * own.demand_s / own.service.rate(j as f64) * p[j - 1]).sum()
+            })
             .collect();
         let throughput = n as f64 / residence.iter().sum::<f64>();
         for (own, p) in stations.iter().zip(&mut probabilities) {
             let mut next = vec![0.0; n + 1];
             for j in 1..=n {
-                next[j] = throughput * own.demand_s / own.rate(j) * p[j - 1];
+                next[j] = throughput * own.demand_s / own.service.rate(j as f64) * p[j - 1];
             }
             next[0] = 1.0 - next[1..].iter().sum::<f64>();
             *p = next;
@@ -51,6 +55,8 @@ fn as_load_dependent_mean_value_analysis() {
         servers(1, 0.001),
         servers(40, 0.003),
         delay(0.02),
+        Station { demand_s: 0.004, service: Service::Shared },
+        Station { demand_s: 0.003, service: Service::Rates(vec![1.0, 1.7, 2.1, 2.2]) },
     ];
     let ours = throughputs(&stations, 30).unwrap();
     assert_eq!(ours.len(), 30);
@@ -80,13 +86,13 @@ fn network(processors: u32, cpu_s: f64, serial_s: f64, think_s: f64) -> [Station
 fn as_the_simulator_ciw_finds() {
     let (first, second) = (network(2, 0.5, 0.3, 2.0), network(4, 1.0, 0.2, 1.0));
     for (stations, customers, simulated, error) in [
-        (first, 4, 1.356_79, 0.001_03),
-        (first, 8, 2.387_35, 0.002_14),
-        (first, 16, 3.190_74, 0.012_0),
-        (second, 6, 2.537_35, 0.002_47),
-        (second, 20, 3.948_95, 0.014_5),
+        (&first, 4, 1.356_79, 0.001_03),
+        (&first, 8, 2.387_35, 0.002_14),
+        (&first, 16, 3.190_74, 0.012_0),
+        (&second, 6, 2.537_35, 0.002_47),
+        (&second, 20, 3.948_95, 0.014_5),
     ] {
-        let found = throughputs(&stations, customers).unwrap()[customers - 1];
+        let found = throughputs(stations, customers).unwrap()[customers - 1];
         // Three seeds: t of two degrees of freedom at 99 % is 9.9; and 0.5 % for what a few standard errors of three are worth.
         let off = (found - simulated).abs();
         assert!(off < 9.9 * error + 0.005 * simulated, "{customers}: {found} {simulated}");
@@ -106,14 +112,15 @@ fn many_processors_under_a_heavy_load() {
 /// everybody is an open one, of which each station stands by itself (Jackson).
 #[test]
 fn arrivals_at_a_rate_as_by_formula() {
-    let all_s = |rates: &[f64], rate| arriving(rates, rate).map(|own| own.line_s + own.inside_s).unwrap();
+    let all_s =
+        |rates: &[f64], rate| arriving(rates, rate, 1.0).map(|own| own.line_s + own.inside_s).unwrap();
     close(all_s(&[200.0], 160.0), 0.025, 1e-12);
-    close(arriving(&[200.0], 160.0).unwrap().inside_s, 0.005, 1e-12);
+    close(arriving(&[200.0], 160.0, 1.0).unwrap().inside_s, 0.005, 1e-12);
     close(all_s(&[100.0, 200.0], 150.0), shared_queue(2, 0.01, 0.75).unwrap(), 1e-12);
     for (stations, processors, rate) in
         [(network(2, 0.5, 0.3, 2.0), 2_u32, 2.2), (network(4, 1.0, 0.2, 1.0), 4, 3.0)]
     {
-        let [cpu, serial, think] = stations.map(|own| own.demand_s);
+        let [cpu, serial, think] = [0, 1, 2].map(|at: usize| stations[at].demand_s);
         let busy = rate * cpu / f64::from(processors);
         let formula = shared_queue(u64::from(processors), cpu, busy).unwrap()
             + shared_queue(1, serial, rate * serial).unwrap()
@@ -121,7 +128,10 @@ fn arrivals_at_a_rate_as_by_formula() {
         close(all_s(&throughputs(&stations, 2000).unwrap(), rate), formula, 1e-6);
     }
     // What cannot be kept up, and thousands in progress.
-    assert_eq!([arriving(&[200.0], 200.0), arriving(&[200.0], 0.0), arriving(&[], 1.0)], [None; 3]);
+    assert_eq!(
+        [arriving(&[200.0], 200.0, 1.0), arriving(&[200.0], 0.0, 1.0), arriving(&[], 1.0, 1.0)],
+        [None; 3]
+    );
     let many: Vec<f64> = (1..=4000).map(f64::from).collect();
     close(all_s(&many, 3000.0), 1.0, 1e-9);
 }
@@ -130,31 +140,212 @@ fn arrivals_at_a_rate_as_by_formula() {
 /// many are let in, then the network above with exponential times; 58,000 s after 2,000 s, four seeds. And by ciw 3.2.7
 /// where all are let in: 3.570 s and 2.994 s, standard errors 0.018 and 0.013.
 ///
-/// Inside it is exact to what the simulation tells; the line comes out too long by up to half, because those who leave
-/// a full network do so more evenly than at random.
+/// Inside it is exact to what the simulation tells; the line is at most a tenth too long. Were those who leave a full network
+/// taken to do so at random, it would be up to half too long.
 #[test]
 fn arrivals_at_a_rate_as_simulators_find() {
-    for (stations, inside, rate, line_s, error_s, inside_s) in [
-        (network(2, 0.5, 0.3, 2.0), 4, 1.2, 3.3965, 0.0249, 2.9267),
-        (network(2, 0.5, 0.3, 2.0), 8, 1.8, 0.392, 0.0098, 3.1606),
-        (network(2, 0.5, 0.3, 2.0), 8, 2.2, 2.6257, 0.061, 3.2871),
-        (network(4, 1.0, 0.2, 1.0), 16, 3.0, 0.0854, 0.0028, 2.9301),
+    let waits = [(2, 0.5, 0.3, 2.0), (4, 1.0, 0.2, 1.0)].map(|(processors, cpu_s, serial_s, delay_s)| {
+        Bottlenecks { processors, cpu_s, service: Service::Servers(1), serial_s, delay_s }
+    });
+    for (network, inside, rate, line_s, error_s, inside_s) in [
+        (&waits[0], 4, 1.2, 3.3965, 0.0249, 2.9267),
+        (&waits[0], 8, 1.8, 0.392, 0.0098, 3.1606),
+        (&waits[0], 8, 2.2, 2.6257, 0.061, 3.2871),
+        (&waits[1], 16, 3.0, 0.0854, 0.0028, 2.9301),
     ] {
-        let found = arriving(&throughputs(&stations, inside).unwrap(), rate).unwrap();
+        let rates = network.throughputs(inside).unwrap();
+        let found = arriving(&rates, rate, network.dispersion(inside)).unwrap();
         close(found.inside_s, inside_s, 0.01);
-        assert!(found.line_s > line_s - 4.0 * error_s && found.line_s < 1.5 * line_s, "{found:?} {line_s}");
+        let (low, high) = (line_s - 4.0 * error_s, 1.1 * (line_s + 4.0 * error_s));
+        assert!((low..high).contains(&found.line_s), "{found:?} {line_s}");
+        let at_random = arriving(&rates, rate, 1.0).unwrap().line_s;
+        assert!((found.line_s - line_s).abs() < (at_random - line_s).abs(), "{found:?} {at_random}");
     }
-    for (stations, rate, simulated_s) in
-        [(network(2, 0.5, 0.3, 2.0), 2.2, 3.570), (network(4, 1.0, 0.2, 1.0), 3.0, 2.994)]
-    {
-        close(arriving(&throughputs(&stations, 200).unwrap(), rate).unwrap().inside_s, simulated_s, 0.015);
+    for (network, rate, simulated_s) in [(&waits[0], 2.2, 3.570), (&waits[1], 3.0, 2.994)] {
+        let found = arriving(&network.throughputs(200).unwrap(), rate, network.dispersion(200)).unwrap();
+        close(found.inside_s, simulated_s, 0.015);
+    }
+}
+
+/// Who is one at a time, and then thinks, leaves as a renewal process: its dispersion is the squared coefficient of variation of
+/// the sum of two exponential times. A server that is never idle, and those who only think, let go at random.
+#[test]
+fn how_evenly_a_full_system_lets_go() {
+    use models::network::dispersion;
+    let (served_s, thinks_s) = (0.3_f64, 0.5_f64);
+    let squared = (served_s.powi(2) + thinks_s.powi(2)) / (served_s + thinks_s).powi(2);
+    close(dispersion(&[1.0 / served_s], thinks_s), squared, 1e-12);
+    close(dispersion(&[1.0 / served_s; 4000], thinks_s), 1.0, 1e-6);
+    let all: Vec<f64> = (1..=50).map(|n| f64::from(n) / served_s).collect();
+    close(dispersion(&all, thinks_s), squared, 1e-9);
+    close(dispersion(&[3.0, 3.0], 0.0), 1.0, 1e-12);
+}
+
+/// simpy 4.1.2 (PyPI): processors, a log whose sync takes all who wait when it begins, thinking (a run of 20,000 transactions, three
+/// seeds): throughput, and transactions a sync. Times are exponential, but syncs in the last two, which take as long each.
+const GROUP_COMMIT: [(u32, f64, [(f64, f64, f64); 7]); 4] = [
+    (
+        2,
+        10.0,
+        [
+            (1.0, 0.0664, 1.0),
+            (2.0, 0.1239, 1.0),
+            (4.0, 0.22886, 1.257),
+            (8.0, 0.43411, 1.952),
+            (16.0, 0.83818, 3.533),
+            (32.0, 1.56618, 6.331),
+            (64.0, 1.9763, 8.109),
+        ],
+    ),
+    (
+        8,
+        2.0,
+        [
+            (1.0, 0.14214, 1.0),
+            (2.0, 0.21442, 1.0),
+            (4.0, 0.38575, 1.652),
+            (8.0, 0.74515, 3.047),
+            (16.0, 1.44828, 5.918),
+            (32.0, 2.92056, 11.656),
+            (64.0, 5.27867, 20.756),
+        ],
+    ),
+    (
+        2,
+        10.0,
+        [
+            (1.0, 0.06656, 1.0),
+            (2.0, 0.12813, 1.0),
+            (4.0, 0.24366, 1.22),
+            (8.0, 0.47047, 1.965),
+            (16.0, 0.92891, 3.727),
+            (32.0, 1.7244, 6.898),
+            (64.0, 1.99418, 7.977),
+        ],
+    ),
+    (
+        8,
+        2.0,
+        [
+            (1.0, 0.14276, 1.0),
+            (2.0, 0.23135, 1.0),
+            (4.0, 0.43962, 1.787),
+            (8.0, 0.87127, 3.49),
+            (16.0, 1.74003, 6.96),
+            (32.0, 3.47893, 13.916),
+            (64.0, 6.77583, 27.103),
+        ],
+    ),
+];
+
+/// Fitted to 1 to 16 customers, it says what 32 and 64 do; a log with one commit at a time does not.
+#[test]
+fn group_commit_as_simpy_finds() {
+    for (processors, think_s, simulated) in GROUP_COMMIT {
+        let machine = Machine { processors: Some(processors), ..Machine::default() };
+        let level = |(n, throughput, batch): &(f64, f64, f64)| Level {
+            n: *n,
+            trials: vec![*throughput],
+            cpu_s: Some(1.0),
+            batch: Some(*batch),
+            device: None,
+        };
+        let levels: Vec<Level> = simulated[..5].iter().map(level).collect();
+        let off = |model| {
+            let fitted = Fitted::of(model, &levels, &machine).unwrap();
+            simulated[5..]
+                .iter()
+                .map(move |(n, x, _)| (fitted.predict(*n).unwrap().predicted / x - 1.0).abs())
+                .fold(0.0, f64::max)
+        };
+        let (shared, serial) = (off(Model::SharedSyncs), off(Model::Network));
+        assert!(shared < 0.12 && serial > 0.35, "{processors} {think_s}: {shared} {serial}");
+    }
+}
+
+/// Two kinds of transactions, (1, 3) and (2, 4) seconds at a processor and a disk, one of each: 3/19 and 2/19 a second exactly
+/// (Lazowska and others, chapter 7, page 142). The approximation is 3 % off, as far as the book says that it may be.
+#[test]
+fn two_classes_as_in_the_textbook() {
+    let class = |demands_s: [f64; 2]| Class { customers: 1.0, demands_s: demands_s.into() };
+    let one = Service::Servers(1);
+    let found = several_classes(&[one.clone(), one], &[class([1.0, 3.0]), class([2.0, 4.0])]).unwrap();
+    close(found[0], 3.0 / 19.0, 0.03);
+    close(found[1], 2.0 / 19.0, 0.03);
+}
+
+/// ciw 3.2.7 (PyPI): two processors and a serial part, each shared by all who are there, and thinking; exponential times of
+/// (0.5, 0.1, 2) and (2, 0.5, 1) s; 4,500 s after 500 s, three seeds.
+#[test]
+fn two_classes_as_the_simulator_ciw_finds() {
+    let services = [Service::Servers(2), Service::Servers(1), Service::Delay];
+    for (customers, simulated) in [
+        ([4.0, 1.0], [1.451_85, 0.256_96]),
+        ([12.0, 4.0], [2.585_56, 0.357_93]),
+        ([6.0, 10.0], [1.129_33, 0.718_3]),
+    ] {
+        let class =
+            |(customers, demands_s): (f64, [f64; 3])| Class { customers, demands_s: demands_s.into() };
+        let classes = customers.into_iter().zip([[0.5, 0.1, 2.0], [2.0, 0.5, 1.0]]).map(class);
+        let found = several_classes(&services, &classes.collect::<Vec<_>>()).unwrap();
+        for (ours, theirs) in found.into_iter().zip(simulated) {
+            close(ours, theirs, 0.1);
+        }
+    }
+}
+
+/// One class is the exact solution within the error of the approximation, and halves of it are each half of it.
+#[test]
+fn a_class_and_its_halves() {
+    let demands_s = vec![0.005, 0.008, 0.1];
+    let services = [Service::Servers(1), Service::Servers(1), Service::Delay];
+    let class = |customers| Class { customers, demands_s: demands_s.clone() };
+    let exact: Vec<Station> = services
+        .iter()
+        .zip(&demands_s)
+        .map(|(service, demand_s)| Station { demand_s: *demand_s, service: service.clone() })
+        .collect();
+    for customers in [1_u32, 5, 20, 60] {
+        let all = f64::from(customers);
+        let one = several_classes(&services, &[class(all)]).unwrap()[0];
+        close(one, throughputs(&exact, customers as usize).unwrap()[customers as usize - 1], 0.05);
+        let halves = several_classes(&services, &[class(all / 2.0), class(all / 2.0)]).unwrap();
+        close(halves[0], halves[1], 1e-9);
+        close(halves[0], one / 2.0, 0.06);
+    }
+    assert_eq!(several_classes(&services, &[Class { customers: 1.0, demands_s: vec![0.1] }]), None);
+    assert_eq!(several_classes(&services, &[class(0.0)]), None);
+}
+
+/// ciw, the same stations, with 16 customers of which each draws the one kind with 3/4 and the other with 1/4: seconds of each at the
+/// processors and at the serial part, waiting included.
+#[test]
+fn what_is_drawn_waits_alike() {
+    let demand = |at: usize| 0.75 * [0.5, 0.1, 2.0][at] + 0.25 * [2.0, 0.5, 1.0][at];
+    let network = Bottlenecks {
+        processors: 2,
+        cpu_s: demand(0),
+        service: Service::Servers(1),
+        serial_s: demand(1),
+        delay_s: demand(2),
+    };
+    let residences = network.residences_s(16).unwrap();
+    close(residences.iter().sum::<f64>(), 16.0 / network.throughputs(16).unwrap()[15], 1e-6);
+    for (at, own) in [[2.795_51, 11.306_62], [0.187_02, 0.933_94]].into_iter().enumerate() {
+        for (kind, simulated) in own.into_iter().enumerate() {
+            let times = [[0.5, 0.1], [2.0, 0.5]][kind][at] / demand(at);
+            close(residences[at] * times, simulated, 0.04);
+        }
     }
 }
 
 #[test]
 fn what_makes_no_sense_has_no_solution() {
-    for stations in [servers(1, -0.001), servers(1, 0.0), servers(0, 0.1), servers(1, f64::NAN), delay(0.0)] {
-        assert_eq!(throughputs(&[stations], 4), None, "{stations:?}");
+    let no_rate = Station { demand_s: 0.1, service: Service::Rates(vec![1.0, 0.0]) };
+    for stations in
+        [servers(1, -0.001), servers(1, 0.0), servers(0, 0.1), servers(1, f64::NAN), delay(0.0), no_rate]
+    {
+        assert_eq!(throughputs(std::slice::from_ref(&stations), 4), None, "{stations:?}");
     }
     assert_eq!([throughputs(&[delay(0.1)], 0), throughputs(&[delay(0.1)], 5000)], [None, None]);
     // Nothing but a delay, and no delay.

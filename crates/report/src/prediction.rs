@@ -2,7 +2,9 @@
 
 use crate::model::{Columns, Document, Section};
 use crate::number;
+use crate::table::Cell;
 use analysis::Interval;
+use analysis::model::ByScript;
 use analysis::model::what_if::WhatIf;
 
 /// The prediction, then what it rests on.
@@ -44,5 +46,29 @@ pub fn prediction(experiment: &str, own: &WhatIf) -> Document {
     laws.name("change", |change| change.change.as_str());
     laws.left("law", |change| change.law.as_str());
     section.table(laws);
+    if let Some(own) = &own.by_script {
+        by_script(&mut section, own);
+    }
     Document { title: experiment.into(), sections: vec![section] }
+}
+
+/// Estimates of each script, and how far they are off.
+fn by_script(section: &mut Section, own: &ByScript) {
+    let mut scripts = Columns::of(&own.scripts);
+    scripts.name("script", |script| script.script.as_str());
+    scripts.left("throughput", |script| {
+        Cell::from(script.throughput).shown(number::quantity(script.throughput, "transactions/s"))
+    });
+    scripts.left("mean latency", |script| Cell::seconds(script.latency_s));
+    section.table(scripts);
+    let error = own.error_median.map_or_else(String::new, |error| {
+        format!(
+            " At levels that the model had not seen the latencies were off by {} (median).",
+            number::short_percent(error)
+        )
+    });
+    section.note(format!(
+        "By script (estimates): what a script needs of the processors and of what is not done side by side is fitted to its latencies at \
+         all levels.{error}"
+    ));
 }

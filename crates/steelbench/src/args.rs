@@ -500,7 +500,8 @@ pub struct Predict {
     #[command(flatten)]
     pub recorded: Recorded,
     /// What is different: connections=64 (or threads, `queue_depth`), a measured level of another factor, cpus=8,
-    /// device.NAME.latency=0.5x, waits.NAME=0, rate=2000 (an open loop); repeatable
+    /// device.NAME.latency=0.5x, waits.NAME=0, rate=2000 (an open loop), connections.SCRIPT=4 (scripts with connections of
+    /// their own); repeatable
     #[arg(long, value_name = "NAME=VALUE", required = true)]
     pub set: Vec<String>,
     #[command(flatten)]

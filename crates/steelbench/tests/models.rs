@@ -76,6 +76,42 @@ fn a_run_without_a_model_says_what_it_needs() {
 }
 
 #[test]
+fn each_script_of_a_mix_has_its_prediction() {
+    let insert = "probe = \"insert\"\nrows = 3000\nrows_per_transaction = 50\n";
+    let script = "probe = \"script\"\nscript = [\"short.sql@3\", \"long.sql\"]\nduration = \"300 ms\"\n";
+    let lab = Lab::with(&CONNECTIONS.replace(insert, script));
+    lab.write(
+        "short.sql",
+        "\\set aid random(1, 1000)\nSELECT abalance FROM pgbench_accounts WHERE aid = :aid;\n",
+    );
+    lab.write("long.sql", "SELECT sum(abalance) FROM pgbench_accounts WHERE aid < 3000;\n");
+    lab.run(0);
+    let predict = |sets: &[&str]| {
+        let sets = sets.iter().flat_map(|own| ["--set", own]);
+        lab.steelbench(&["predict", "t"].into_iter().chain(sets).collect::<Vec<_>>())
+    };
+    predict(&["connections=6"])
+        .expect(0)
+        .shows("short.sql")
+        .shows("By script (estimates)")
+        .shows("not seen the latencies");
+    let shown = lab.steelbench(&["predict", "t", "--set", "connections=6", "--json"]).stdout;
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    let scripts = shown["by_script"]["scripts"].as_array().unwrap();
+    let number = |at: usize, key: &str| scripts[at][key].as_f64().unwrap();
+    let all = number(0, "throughput") + number(1, "throughput");
+    assert!((all / shown["throughput"].as_f64().unwrap() - 1.0).abs() < 1e-6, "{shown}");
+    // Drawn three times as often, and shorter.
+    assert!((2.5..3.5).contains(&(number(0, "throughput") / number(1, "throughput"))), "{shown}");
+    assert!(number(0, "latency_s") < number(1, "latency_s"), "{shown}");
+    let apart = predict(&["connections.long.sql=2", "connections.short.sql=4"]).expect(0);
+    apart.shows("connections=6").shows("connections.short.sql=4").shows("several classes");
+    predict(&["connections.none.sql=2"])
+        .expect(2)
+        .says("no such script ran; there were: short.sql, long.sql");
+}
+
+#[test]
 fn published_results_beside_each_other() {
     let lab = Lab::new();
     let example = lab.steelbench(&["results", "--example"]).expect(0);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::process::Command;
 
 /// What is run: name, the file after `[experiment]`, and whether it needs PostgreSQL or the right to throttle.
-const EXPERIMENTS: [(&str, &str); 7] = [
+const EXPERIMENTS: [(&str, &str); 8] = [
     (
         "models-sqlite-insert",
         "[target]\nengine = \"sqlite\"\nsettings = { journal_mode = \"wal\", synchronous = \"normal\" }\n\
@@ -31,6 +31,10 @@ const EXPERIMENTS: [(&str, &str); 7] = [
         "[target]\nengine = \"postgres\"\n[workload]\nprobe = \"insert\"\nrows_per_transaction = 10\nduration = \"2 s\"\nwarmup = \"500 ms\"\n[factors]\n\"workload.connections\" = [1, 2, 4, 8, 16, 32, 64]\n[repeats]\nblocks = 3\n",
     ),
     (
+        MIX,
+        "[target]\nengine = \"postgres\"\n[workload]\nprobe = \"script\"\nbuiltin = [\"select-only@3\", \"simple-update\"]\nscale = 5\nduration = \"1 s\"\nwarmup = \"500 ms\"\n[factors]\n\"workload.connections\" = [1, 2, 4, 8, 16, 32]\n[repeats]\nblocks = 3\n",
+    ),
+    (
         "models-disk",
         "[target]\nengine = \"files\"\nfile_size = \"256 MiB\"\n[workload]\nprobe = \"disk\"\npattern = \"random-read\"\nduration = \"1 s\"\n[factors]\n\"workload.queue_depth\" = [1, 2, 4, 8, 16, 32]\n[repeats]\nblocks = 3\n",
     ),
@@ -39,6 +43,9 @@ const EXPERIMENTS: [(&str, &str); 7] = [
         "[target]\nengine = \"files\"\nfile_size = \"64 MiB\"\nvolume = \"slow\"\n[[volume]]\nname = \"slow\"\npath = \".\"\nthrottle = { read_iops = 2000, write_iops = 2000 }\n[workload]\nprobe = \"disk\"\npattern = \"random-read\"\nduration = \"2 s\"\n[factors]\n\"workload.queue_depth\" = [1, 2, 4, 8, 16, 32]\n[repeats]\nblocks = 3\n",
     ),
 ];
+
+/// The one that runs two scripts.
+const MIX: &str = "models-postgres-mix";
 
 /// A change that is made in earnest after its prediction.
 struct Change {
@@ -122,7 +129,21 @@ pub fn run(bench: &Bench) -> Result<(), String> {
         }
     }
     println!("median error {:.1} %, intervals hold {held} of {all}", 100.0 * median(&errors));
+    by_script(bench)?;
     what_if(bench)
+}
+
+/// How far latencies by script are off at levels that the model has not seen.
+fn by_script(bench: &Bench) -> Result<(), String> {
+    let Ok(printed) = output(&mut bench.command(&["predict", MIX, "--set", "connections=32", "--json"]))
+    else {
+        println!("SKIPPED: {MIX}: there is nothing to predict from");
+        return Ok(());
+    };
+    let told: Value = serde_json::from_str(&printed).map_err(|error| format!("{MIX}: {error}"))?;
+    let error = told["by_script"]["error_median"].as_f64().unwrap_or(f64::NAN);
+    println!("{MIX}: median error of the latencies of scripts {:.1} %", 100.0 * error);
+    Ok(())
 }
 
 /// Asks for changes and then makes them.

@@ -7,7 +7,7 @@ use observations::Observations;
 
 /// The law, as predictions name it.
 pub const LAW: &str = "open loop, starts at random: all connections are one server that does as much as the model says with 1, 2, .. \
-                       transactions in progress (flow-equivalent); who finds none free waits in line";
+                       transactions in progress (flow-equivalent); who finds none free waits in line, the shorter the more evenly the others end";
 
 /// An open loop.
 pub struct AtRate {
@@ -17,6 +17,8 @@ pub struct AtRate {
     each: f64,
     /// Transactions a second with 1, 2, .. in progress, as far as there are connections.
     rates: Vec<f64>,
+    /// How evenly transactions end while all connections have one; 1 is at random.
+    dispersion: f64,
     /// How much of a connection's time for a transaction its latency is; the rest is the client's.
     share: f64,
 }
@@ -42,6 +44,7 @@ impl AtRate {
             rate,
             each,
             rates: rates.iter().map(|own| own * each).collect(),
+            dispersion: model.network().map_or(1.0, |network| network.dispersion(n as usize)),
             share: latency_s.map_or(1.0, |own| (own / cycle_s).min(1.0)),
         })
     }
@@ -50,7 +53,7 @@ impl AtRate {
     /// rate cannot be kept up.
     pub fn latency_s(&self, times: f64) -> Option<f64> {
         let rates: Vec<f64> = self.rates.iter().map(|own| own * times).collect();
-        let found = network::arriving(&rates, self.rate)?;
+        let found = network::arriving(&rates, self.rate, self.dispersion)?;
         Some(found.line_s + self.share * found.inside_s)
     }
 

@@ -1,7 +1,7 @@
 //! What a transaction needs of each resource, from what its trials recorded.
 
 use crate::grid::Grid;
-use models::demands::{Counted, DemandError, Demands, Kind, Measured};
+use models::demands::{AGREES, Counted, DemandError, Demands, Kind, Measured};
 use observations::{DeviceUse, Observations, Operation, Recording, Wait, WaitClass, shown};
 use serde::Serialize;
 
@@ -208,4 +208,11 @@ fn batches(trials: &[&Observations]) -> Vec<(String, f64)> {
     }
     let counted = syncs.into_iter().filter(|(_, count)| *count > 0 && transactions > 0);
     counted.map(|(name, count)| (name, transactions as f64 / count as f64)).collect()
+}
+
+/// Transactions for each sync of the log at a level with so many connections, where these wait for it: a connection has one commit
+/// at a time, so that no sync can have more of them than there are connections. `None` where commits wait for no sync.
+pub(super) fn group_commit(trials: &[&Observations], n: f64) -> Option<f64> {
+    let batches = batches(trials).into_iter().map(|(_, transactions)| transactions);
+    batches.reduce(f64::min).filter(|transactions| *transactions <= n * (1.0 + AGREES))
 }

@@ -1,16 +1,18 @@
 //! What would be: a model's prediction for another number of connections, more processors, faster devices, without a wait.
 
 use super::at_rate::{self, AtRate};
+use super::by_script::ByScript;
 use super::{CONCURRENCY, ModelGroup, ModelSummary};
 use crate::{Estimate, Interval, Summary, response, wording};
 use models::curve::Bottlenecks;
 use models::holdout::{self, FAR, LEVELS_MIN};
+use models::network::Service;
 use observations::{DeviceUse, Observations, WaitClass, WarningKind};
 use serde::Serialize;
 
 /// Standard deviation of the effect of a change other than the number of connections, as a share of its logarithm: how far
 /// from the truth such effects are taken to be, because the trials say nothing of it.
-const EFFECT_ERROR: f64 = 0.25;
+pub(super) const EFFECT_ERROR: f64 = 0.25;
 
 /// What a model predicts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -34,6 +36,8 @@ pub struct WhatIf {
     pub latency_s: Option<f64>,
     /// Its interval; `None` too where the rate is more than the lower end of the throughput.
     pub latency_interval: Option<Interval>,
+    /// The same by script, where there are several and nothing else is asked.
+    pub by_script: Option<ByScript>,
     /// The nearest level that was measured, and its throughput.
     pub nearest: (f64, Estimate),
     /// The model.
@@ -91,6 +95,9 @@ pub enum WhatIfError {
         /// What would be done.
         why: String,
     },
+    /// Connections by script and something else.
+    #[error("connections by script are predicted alone: take the other changes out, and connections=N")]
+    Apart,
     /// No model at all.
     #[error("there is no model of this run: {0}")]
     NoModel(String),
@@ -100,7 +107,7 @@ pub enum WhatIfError {
 pub(crate) const RATE: &str = "workload.rate";
 
 /// A change other than a level.
-enum Change {
+pub(super) enum Change {
     /// So many, or so many times as many.
     Processors(Amount),
     /// So many times the time that this device takes.
@@ -110,7 +117,7 @@ enum Change {
 }
 
 #[derive(Clone, Copy)]
-enum Amount {
+pub(super) enum Amount {
     Number(f64),
     Times(f64),
 }
@@ -164,7 +171,7 @@ impl Summary<'_> {
         if usable.is_empty() {
             return Err(WhatIfError::NoModel(none_usable()));
         }
-        let (mut asked, mut rate, mut others) = (None, None, Vec::new());
+        let (mut asked, mut rate, mut apart, mut others) = (None, None, Vec::new(), Vec::new());
         for change in changes {
             let form = || WhatIfError::Form(change.clone());
             let (name, value) =
@@ -175,6 +182,9 @@ impl Summary<'_> {
                 others.push((change, other));
             } else if is_factor(RATE, name) {
                 rate = Some(number().ok_or_else(|| wrong("give transactions a second, above 0"))?);
+            } else if let Some(script) = name.strip_prefix("connections.") {
+                let whole = number().filter(|n| n.fract() == 0.0);
+                apart.push((script, whole.ok_or_else(|| wrong("give a whole number above 0"))?));
             } else if CONCURRENCY.iter().any(|path| is_factor(path, name))
                 && usable.iter().any(|own| is_factor(&own.factor.name, name))
             {
@@ -190,8 +200,13 @@ impl Summary<'_> {
         if let Some(why) = &model.refused {
             return Err(WhatIfError::NoModel(why.clone()));
         }
-        let n = asked.unwrap_or_else(|| fastest(&model));
-        self.predicted(&model, n, rate, &others)
+        if apart.is_empty() {
+            return self.predicted(&model, asked.unwrap_or_else(|| fastest(&model)), rate, &others);
+        }
+        if asked.is_some() || rate.is_some() || !others.is_empty() {
+            return Err(WhatIfError::Apart);
+        }
+        self.predicted_apart(&model, &apart)
     }
 
     /// Leaves the models whose configurations have this level of another factor.
@@ -231,7 +246,7 @@ impl Summary<'_> {
         usable.swap_remove(at)
     }
 
-    fn predicted(
+    pub(super) fn predicted(
         &self,
         model: &ModelSummary,
         n: f64,
@@ -245,7 +260,7 @@ impl Summary<'_> {
         let trials = self.grid.trials(near.configuration);
         let mut applied = vec![Applied {
             change: format!("{}={}", wording::short_name(&model.factor), wording::whole(n)),
-            law: model.candidates[0].model.name().to_owned(),
+            law: model.law(),
         }];
         let Effect { log: effect, spread, network } = effect(others, model, n, &trials, &mut applied)?;
         let half = (prediction.interval.high / prediction.predicted).ln().hypot(2.0 * EFFECT_ERROR * effect)
@@ -274,7 +289,9 @@ impl Summary<'_> {
             applied.push(Applied { change, law: at_rate::LAW.into() });
         }
         let tested = &model.candidates[0].tested;
+        let closed = others.is_empty() && rate.is_none();
         Ok(WhatIf {
+            by_script: closed.then(|| self.drawn_by_script(model, n, throughput)).flatten(),
             group: self.others_of(model),
             factor: model.factor.clone(),
             n,
@@ -289,7 +306,7 @@ impl Summary<'_> {
             error_median: model.candidates[0].error_median,
             covered: (tested.iter().filter(|own| own.covered).count(), tested.len()),
             changes: applied,
-            limit: network.as_ref().and_then(|own| limit(own, n, open.as_ref().map(AtRate::work))),
+            limit: network.as_ref().and_then(|own| limit(own, n, open.as_ref().map(AtRate::work), model)),
             warnings,
         })
     }
@@ -323,7 +340,12 @@ fn effect(
     trials: &[&Observations],
     applied: &mut Vec<Applied>,
 ) -> Result<Effect, WhatIfError> {
-    let network = model.network();
+    let is_lock = |(_, change): &(&String, Change)| {
+        let Change::Wait(name, _) = change else { return false };
+        wait_of(trials, name).is_ok_and(|(class, _)| matches!(class, WaitClass::Lock | WaitClass::Latch))
+    };
+    // What sessions lock out each other for is done one at a time, whatever else is not.
+    let network = if changes.iter().any(is_lock) { model.serial_network() } else { model.network() };
     if changes.is_empty() {
         return Ok(Effect { log: 0.0, spread: 0.0, network });
     }
@@ -355,7 +377,7 @@ fn changed(
     let no_evidence = |why: String| WhatIfError::NoEvidence { change: text.into(), why };
     match change {
         Change::Processors(amount) => {
-            let now = model.processors.filter(|_| model.cpu_s.iter().all(Option::is_some));
+            let now = model.processors.filter(|_| model.points.iter().all(|own| own.cpu_s.is_some()));
             let now =
                 now.ok_or_else(|| no_evidence("the processor time of the target was not recorded".into()))?;
             let cpus = match amount {
@@ -394,6 +416,18 @@ fn changed(
             };
             let law =
                 "queueing network: all time of an I/O but that of the processors is the device's".to_owned();
+            Ok((variants.iter().map(with).collect(), law))
+        }
+        Change::Device(name, times)
+            if variants.iter().all(|own| matches!(own.service, Service::Rates(_)))
+                && trials.iter().flat_map(|seen| &seen.devices).any(|own| {
+                    is_named(own, name)
+                        && model.device.as_ref().is_some_and(|known| known.device == own.device)
+                }) =>
+        {
+            let with = |own: &Bottlenecks| Bottlenecks { serial_s: own.serial_s * times, ..own.clone() };
+            let law =
+                "queueing network: all time at the device changes so, at each depth of its queue".to_owned();
             Ok((variants.iter().map(with).collect(), law))
         }
         Change::Device(name, times) => {
@@ -448,12 +482,16 @@ fn ratios(network: &Bottlenecks, variants: &[Bottlenecks], n: f64) -> Option<(f6
     Some((f64::midpoint(low, high), (high - low) / 2.0))
 }
 
-/// The busier one of the processors and what is done one at a time.
-fn limit(network: &Bottlenecks, n: f64, work: Option<f64>) -> Option<(String, f64)> {
+/// The busier one of the processors and what is not done side by side. A log is none that gets faster with each who waits for it.
+fn limit(network: &Bottlenecks, n: f64, work: Option<f64>, model: &ModelSummary) -> Option<(String, f64)> {
     let work = work.or_else(|| network.throughputs(n as usize)?.last().copied())?;
     let [processors, serial] = network.busy(work);
-    let name = if serial > processors { "what is done one at a time" } else { "the processors" };
-    Some((name.to_owned(), processors.max(serial).min(1.0)))
+    let name = match (&network.service, &model.device) {
+        _ if serial <= processors => "the processors".to_owned(),
+        (Service::Rates(_), Some(own)) => format!("device {}", own.device),
+        _ => "what is done one at a time".to_owned(),
+    };
+    Some((name, processors.max(serial).min(1.0)))
 }
 
 fn warnings(prediction: &holdout::Prediction, model: &ModelSummary, trials: &[&Observations]) -> Vec<String> {

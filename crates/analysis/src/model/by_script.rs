@@ -1,0 +1,233 @@
+//! What each script of a mix gets: of connections that draw the next script by its weight, and of some that each run one only.
+
+use super::what_if::{Applied, EFFECT_ERROR, WhatIf, WhatIfError};
+use super::{ModelLevel, ModelSummary};
+use crate::estimate::median;
+use crate::{ConfigurationScripts, Interval, Summary, wording};
+use models::curve::{Bottlenecks, Level};
+use models::network::{Class, Service, several_classes};
+use serde::Serialize;
+use statistics::non_negative;
+
+/// The law of connections that run one script only.
+const APART: &str = "several classes, by approximate mean value analysis (Schweitzer; Bard): each script has connections of its own";
+
+/// What is predicted by script.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ByScript {
+    /// In the order in which they were given.
+    pub scripts: Vec<ScriptPrediction>,
+    /// Median of the absolute errors of the latencies at the levels that were held out, by a fit to the others.
+    pub error_median: Option<f64>,
+}
+
+/// What is predicted of a script.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScriptPrediction {
+    /// Its name.
+    pub script: String,
+    /// Transactions a second.
+    pub throughput: f64,
+    /// Mean seconds of a transaction.
+    pub latency_s: f64,
+}
+
+/// Scripts of which each connection draws the next one.
+struct Mix {
+    names: Vec<String>,
+    levels: Vec<MixLevel>,
+    network: Bottlenecks,
+    /// Of each script, how many times the demand of the mean transaction at each station.
+    times: Vec<[f64; 3]>,
+}
+
+/// What was measured at a level.
+struct MixLevel {
+    n: f64,
+    scripts: Vec<Measured>,
+}
+
+struct Measured {
+    /// Of all transactions.
+    share: f64,
+    latency_s: f64,
+    /// Seconds from the end of the transaction before to its own end: the latency, and what the client takes.
+    cycle_s: f64,
+}
+
+impl MixLevel {
+    fn of(n: f64, ran: &ConfigurationScripts) -> Option<Self> {
+        let figures =
+            ran.scripts.iter().map(|own| Some((own.tps.as_ref()?.mean, own.latency.as_ref()?.mean / 1e3)));
+        let figures: Vec<(f64, f64)> = figures.collect::<Option<_>>()?;
+        let throughput: f64 = figures.iter().map(|(tps, _)| tps).sum();
+        let in_progress: f64 = figures.iter().map(|(tps, latency_s)| tps * latency_s).sum();
+        let client_s = ((n - in_progress) / throughput).max(0.0);
+        let measured =
+            |(tps, latency_s)| Measured { share: tps / throughput, latency_s, cycle_s: latency_s + client_s };
+        (in_progress > 0.0).then(|| Self { n, scripts: figures.into_iter().map(measured).collect() })
+    }
+}
+
+impl Summary<'_> {
+    /// The scripts that the configurations of a model ran; `None` of fewer than two.
+    fn mix(&self, model: &ModelSummary) -> Option<Mix> {
+        let ran = self.scripts();
+        let names: Vec<String> = {
+            let first = ran.iter().find(|own| own.index == model.configuration)?;
+            first.scripts.iter().map(|own| own.script.clone()).collect()
+        };
+        let of_level = |level: &ModelLevel| {
+            let own = ran.iter().find(|own| own.index == level.configuration)?;
+            MixLevel::of(level.n, own).filter(|own| own.scripts.len() == names.len())
+        };
+        let levels = model.levels.iter().map(of_level).collect::<Option<Vec<_>>>()?;
+        (names.len() > 1).then(|| Mix::of(names, levels, model.network()?))?
+    }
+
+    /// What each script of a mix gets with `n` connections that draw, which do so many transactions a second; `None` without a mix.
+    pub(super) fn drawn_by_script(&self, model: &ModelSummary, n: f64, throughput: f64) -> Option<ByScript> {
+        self.by_script(model, |mix| mix.drawn(n, throughput))
+    }
+
+    /// What is said of each script, with how far it is off.
+    fn by_script(
+        &self,
+        model: &ModelSummary,
+        say: impl Fn(&Mix) -> Option<Vec<ScriptPrediction>>,
+    ) -> Option<ByScript> {
+        let mix = self.mix(model)?;
+        Some(ByScript { scripts: say(&mix)?, error_median: mix.error_median(model) })
+    }
+
+    /// Connections that run one script only, in place of some that draw.
+    pub(super) fn predicted_apart(
+        &self,
+        model: &ModelSummary,
+        apart: &[(&str, f64)],
+    ) -> Result<WhatIf, WhatIfError> {
+        let change = |(script, n): &(&str, f64)| format!("connections.{script}={}", wording::whole(*n));
+        let no_evidence =
+            |own, why: &str| WhatIfError::NoEvidence { change: change(own), why: why.to_owned() };
+        let mix =
+            self.mix(model).ok_or_else(|| no_evidence(&apart[0], "the run had no mix of several scripts"))?;
+        let position = |name: &str| mix.names.iter().position(|own| own == name);
+        let mut connections = vec![0.0; mix.names.len()];
+        for own in apart {
+            let known = || format!("no such script ran; there were: {}", mix.names.join(", "));
+            connections[position(own.0).ok_or_else(|| no_evidence(own, &known()))?] = own.1;
+        }
+        let n = connections.iter().sum();
+        let mut drawn = self.predicted(model, n, None, &[])?;
+        let none = || WhatIfError::NoModel("the fit cannot be computed there".to_owned());
+        let own = self.by_script(model, |mix| mix.apart(&connections)).ok_or_else(none)?;
+        // The same network with connections that draw is what the shown model is held against.
+        let network = model.network().and_then(|own| own.throughputs(n as usize)).ok_or_else(none)?;
+        let all: f64 = own.scripts.iter().map(|own| own.throughput).sum();
+        let effect = (all / network[n as usize - 1]).ln();
+        let half = (drawn.interval.high / drawn.throughput).ln().hypot(2.0 * EFFECT_ERROR * effect);
+        drawn.throughput *= effect.exp();
+        drawn.interval =
+            Interval { low: drawn.throughput * (-half).exp(), high: drawn.throughput * half.exp() };
+        (drawn.latency_s, drawn.latency_interval, drawn.limit) = (None, None, None);
+        drawn.changes.extend(apart.iter().map(|own| Applied { change: change(own), law: APART.to_owned() }));
+        drawn.by_script = Some(own);
+        Ok(drawn)
+    }
+}
+
+impl Mix {
+    /// What a transaction of a script takes is the sum of what it takes at each station, and there it waits as many times as
+    /// long as it is served as all others do: the demands that come closest to the levels, by relative errors.
+    fn of(names: Vec<String>, levels: Vec<MixLevel>, network: Bottlenecks) -> Option<Self> {
+        let residences: Vec<[f64; 3]> =
+            levels.iter().map(|level| network.residences_s(level.n as usize)).collect::<Option<_>>()?;
+        let used: Vec<usize> = (0..3).filter(|at| residences[0][*at] > 0.0).collect();
+        let fitted = |script: usize| {
+            let row = |(level, residences): (&MixLevel, &[f64; 3])| {
+                used.iter().map(|at| residences[*at] / level.scripts[script].cycle_s).collect()
+            };
+            let rows: Vec<Vec<f64>> = levels.iter().zip(&residences).map(row).collect();
+            let mut times = [1.0; 3];
+            used.iter().zip(non_negative(&rows)).for_each(|(at, found)| times[*at] = found);
+            times
+        };
+        let mut times: Vec<[f64; 3]> = (0..names.len()).map(fitted).collect();
+        let mix = Self { names, levels, network, times: Vec::new() };
+        for at in 0..3 {
+            // The mean transaction is the network's.
+            let all: f64 = times.iter().enumerate().map(|(script, own)| mix.share(script) * own[at]).sum();
+            times.iter_mut().for_each(|own| own[at] = if all > 0.0 { own[at] / all } else { 1.0 });
+        }
+        Some(Self { times, ..mix })
+    }
+
+    /// Of all transactions, as the weights draw them.
+    fn share(&self, script: usize) -> f64 {
+        self.levels.iter().map(|level| level.scripts[script].share).sum::<f64>() / self.levels.len() as f64
+    }
+
+    /// How much of a cycle is the latency of a script, at the nearest level that was measured.
+    fn latency_share(&self, script: usize, n: f64) -> f64 {
+        let distance = |level: &&MixLevel| (level.n / n).ln().abs();
+        let near = self.levels.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        near.map_or(1.0, |level| level.scripts[script].latency_s / level.scripts[script].cycle_s)
+    }
+
+    /// With `n` connections that draw, which do so many transactions a second.
+    fn drawn(&self, n: f64, throughput: f64) -> Option<Vec<ScriptPrediction>> {
+        let residences = self.network.residences_s(n as usize)?;
+        let time =
+            |times: &[f64; 3]| -> f64 { times.iter().zip(residences).map(|(own, all)| own * all).sum() };
+        let mean: f64 = self.times.iter().enumerate().map(|(at, own)| self.share(at) * time(own)).sum();
+        let of_script = |(at, times): (usize, &[f64; 3])| ScriptPrediction {
+            script: self.names[at].clone(),
+            throughput: throughput * self.share(at),
+            latency_s: n / throughput * time(times) / mean * self.latency_share(at, n),
+        };
+        Some(self.times.iter().enumerate().map(of_script).collect())
+    }
+
+    /// With so many connections for each script, of which none draws, by approximate mean value analysis.
+    fn apart(&self, connections: &[f64]) -> Option<Vec<ScriptPrediction>> {
+        let stations = self.network.stations();
+        let services: Vec<Service> = stations.iter().map(|own| own.service.clone()).collect();
+        let used: Vec<usize> = (0..connections.len()).filter(|at| connections[*at] > 0.0).collect();
+        let class = |at: &usize| Class {
+            customers: connections[*at],
+            demands_s: stations
+                .iter()
+                .zip(self.times[*at])
+                .map(|(own, times)| own.demand_s * times)
+                .collect(),
+        };
+        let found = several_classes(&services, &used.iter().map(class).collect::<Vec<_>>())?;
+        let all: f64 = connections.iter().sum();
+        let of_script = |(at, throughput): (&usize, f64)| ScriptPrediction {
+            script: self.names[*at].clone(),
+            throughput,
+            latency_s: connections[*at] / throughput * self.latency_share(*at, all),
+        };
+        Some(used.iter().zip(found).map(of_script).collect())
+    }
+
+    /// How far the latencies are off at the held-out levels, when all is fitted to the others.
+    fn error_median(self, model: &ModelSummary) -> Option<f64> {
+        let is_seen =
+            |n: f64| model.levels.iter().any(|own| own.n.total_cmp(&n).is_eq() && own.tested.is_none());
+        let points: Vec<Level> = model.points.iter().filter(|own| is_seen(own.n)).cloned().collect();
+        let (seen, unseen): (Vec<_>, Vec<_>) = self.levels.into_iter().partition(|level| is_seen(level.n));
+        let fitted = Self::of(self.names, seen, model.network_of(&points)?)?;
+        let tested = model.levels.iter().filter_map(|level| level.tested.as_ref());
+        let mut errors = Vec::new();
+        for (own, level) in tested.zip(unseen) {
+            let said = fitted.drawn(level.n, own.prediction.predicted)?;
+            errors.extend(
+                said.iter()
+                    .zip(&level.scripts)
+                    .map(|(own, seen)| (own.latency_s / seen.latency_s - 1.0).abs()),
+            );
+        }
+        median(&errors)
+    }
+}

@@ -1,0 +1,83 @@
+//! How much a device does with so many I/Os in flight: as the disk probe measured it, else by the trials' own counters.
+
+use crate::settings::has_probe;
+use crate::{Summary, response, wording};
+use observations::{DeviceUse, Observations};
+use serde::Serialize;
+
+/// A device that is idle more of the time holds nobody up.
+const BUSY_MIN: f64 = 0.5;
+
+/// The speed of a device at depths of its queue.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DeviceDepths {
+    /// Its name.
+    pub device: String,
+    /// I/Os in flight on average and I/Os a second, the smallest depth first.
+    pub depths: Vec<(f64, f64)>,
+    /// The experiment whose disk probe measured it; `None`: the counters of the trials themselves say it.
+    pub probed: Option<String>,
+}
+
+impl Summary<'_> {
+    /// The device under the target that is busiest at the highest of these levels, where it is busy. Not of the disk probe, which
+    /// sets the depth itself: there the levels are what is modelled.
+    pub(super) fn busiest_device(&self, levels: &[(usize, f64)]) -> Option<DeviceDepths> {
+        let (last, _) = *levels.last()?;
+        let trials = self.grid.trials(last);
+        let all = || trials.iter().flat_map(|seen| &seen.devices);
+        let sum = |name: &str, of: fn(&DeviceUse) -> f64| -> f64 {
+            all().filter(|own| own.device == name).map(of).sum()
+        };
+        let busy = |name: &str| sum(name, |own| own.busy_s) / sum(name, |own| own.elapsed_s);
+        let names = response::distinct(all().map(|own| own.device.as_str()));
+        let busiest = names.into_iter().max_by(|a, b| busy(a).total_cmp(&busy(b)))?;
+        if busy(busiest).is_nan()
+            || busy(busiest) < BUSY_MIN
+            || has_probe(&self.recording.configurations[last], "disk")
+        {
+            return None;
+        }
+        let probed = self.probed_depths(&trials, busiest);
+        let own =
+            || levels.iter().map(|(own, _)| depth(&self.grid.trials(*own), busiest)).collect::<Option<_>>();
+        let (mut depths, probed): (Vec<_>, _) = match probed {
+            Some((depths, experiment)) => (depths, Some(experiment)),
+            None => (own()?, None),
+        };
+        depths.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Some(DeviceDepths { device: busiest.to_owned(), depths, probed })
+    }
+}
+
+impl DeviceDepths {
+    /// `vda does 250 I/Os a second with 1.00 in flight, 475 with 2.00 (by the disk probe of depths)`.
+    pub(super) fn law(&self) -> String {
+        let of = |(at, (depth, rate)): (usize, &(f64, f64))| {
+            let [rate, depth] = [rate, depth].map(|own| wording::figure(*own));
+            if at == 0 {
+                format!("{rate} I/Os a second with {depth} in flight")
+            } else {
+                format!("{rate} with {depth}")
+            }
+        };
+        let depths: Vec<String> = self.depths.iter().enumerate().map(of).collect();
+        let source = self.probed.as_ref().map_or_else(
+            || "the counters of these trials".to_owned(),
+            |experiment| format!("the disk probe of {experiment}"),
+        );
+        format!("{} does {} (by {source})", self.device, depths.join(", "))
+    }
+}
+
+/// I/Os in flight on a device on average, and I/Os a second; `None` of a trial without them.
+pub(super) fn depth(trials: &[&Observations], device: &str) -> Option<(f64, f64)> {
+    let own = |seen: &&Observations| {
+        let own = seen.devices.iter().find(|own| own.device == device).filter(|own| own.elapsed_s > 0.0)?;
+        let ios = (own.reads + own.writes) as f64;
+        (ios > 0.0).then_some((own.queue_s / own.elapsed_s, ios / own.elapsed_s))
+    };
+    let all: Vec<(f64, f64)> = trials.iter().map(own).collect::<Option<_>>()?;
+    let mean = |of: fn(&(f64, f64)) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
+    Some((mean(|own| own.0), mean(|own| own.1)))
+}
