@@ -175,15 +175,18 @@ fn how_evenly_a_full_system_lets_go() {
     let (served_s, thinks_s) = (0.3_f64, 0.5_f64);
     let squared = (served_s.powi(2) + thinks_s.powi(2)) / (served_s + thinks_s).powi(2);
     close(dispersion(&[1.0 / served_s], thinks_s), squared, 1e-12);
-    close(dispersion(&[1.0 / served_s; 4000], thinks_s), 1.0, 1e-6);
+    close(dispersion(&vec![1.0 / served_s; 4000], thinks_s), 1.0, 1e-6);
     let all: Vec<f64> = (1..=50).map(|n| f64::from(n) / served_s).collect();
     close(dispersion(&all, thinks_s), squared, 1e-9);
     close(dispersion(&[3.0, 3.0], 0.0), 1.0, 1e-12);
 }
 
+/// Customers, their throughput, and transactions a sync.
+type Simulated = [(f64, f64, f64); 7];
+
 /// simpy 4.1.2 (PyPI): processors, a log whose sync takes all who wait when it begins, thinking (a run of 20,000 transactions, three
 /// seeds): throughput, and transactions a sync. Times are exponential, but syncs in the last two, which take as long each.
-const GROUP_COMMIT: [(u32, f64, [(f64, f64, f64); 7]); 4] = [
+const GROUP_COMMIT: [(u32, f64, Simulated); 4] = [
     (
         2,
         10.0,

@@ -67,8 +67,7 @@ const OF_NEWEST: &str = "e3b448d7f82e4de18b61020b441d929e084d71f0bb7a0dc0e767442
 /// SHA-256 of all their words.
 fn fingerprint(objects: &[Object]) -> String {
     let words = objects.iter().flatten().flat_map(|word| [word.as_bytes(), b"\0"]);
-    let digest = words.fold(Sha256::new(), |digest, word| digest.chain_update(word)).finalize();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    experiment::hexadecimal(words.fold(Sha256::new(), Sha256::chain_update))
 }
 
 /// What a file of this version has in its schema and should not have, in words: a view or a trigger of others, which

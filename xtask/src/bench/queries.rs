@@ -90,7 +90,7 @@ pub fn whole(bench: &Bench) -> Result<(), String> {
 const SHEETS: &str = "import openpyxl, sys\nfor sheet in openpyxl.load_workbook(sys.argv[1], read_only=True):\n    \
     print(sheet.title, sum(1 for row in sheet.iter_rows()) - 1)";
 
-/// The same of the files that LibreOffice has written.
+/// The same of the files that `LibreOffice` has written.
 const CONVERTED: &str = "import csv, glob\nfor name in sorted(glob.glob('*.csv')):\n    \
     print(name, sum(1 for row in csv.reader(open(name, newline=''))) - 1)";
 
@@ -108,7 +108,8 @@ pub fn plan_folder(bench: &Bench) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).map_err(failed)?;
-    let found = output(Command::new("find").arg(&source).args(["-name", "*.sqlplan", "-o", "-name", "*.json"]))?;
+    let found =
+        output(Command::new("find").arg(&source).args(["-name", "*.sqlplan", "-o", "-name", "*.json"]))?;
     let files: Vec<&Path> = found.lines().map(Path::new).collect();
     let mut bytes = 0;
     for (number, file) in files.iter().cycle().take(PLANS).enumerate() {

@@ -157,7 +157,9 @@ impl Mix {
         for at in 0..3 {
             // The mean transaction is the network's.
             let all: f64 = times.iter().enumerate().map(|(script, own)| mix.share(script) * own[at]).sum();
-            times.iter_mut().for_each(|own| own[at] = if all > 0.0 { own[at] / all } else { 1.0 });
+            for own in &mut times {
+                own[at] = if all > 0.0 { own[at] / all } else { 1.0 };
+            }
         }
         Some(Self { times, ..mix })
     }

@@ -231,27 +231,9 @@ mod tests {
         snapshot
     }
 
-    #[test]
-    fn rows_of_a_server_become_statements_indexes_and_advice() {
-        let kept = rows(
-            "digest | plan_handle | begins | ends | calls | elapsed_us | worker_us | min_us | max_us | total_rows | logical_reads | physical_reads | spills | database_name | statement_text
-             0xA1 | 0x06 | 0 | -1 | 10 | 9000 | 5000 | 100 | 4000 | 60 | 4000 | 40 | 7 | - | SELECT * FROM dbo.Orders WHERE CustomerId = @1
-             0xA1 | 0x07 | 2 | 90 | 5 | 1000 | 900 | 50 | 300 | 30 | 20 | 0 | 0 | - | SELECT * FROM dbo.Orders WHERE CustomerId = @1
-             0xB2 | 0x08 | 0 | -1 | 1 | 10 | 9 | 10 | 10 | 1 | 3 | 0 | 0 | - | SELECT /* steelbench_queries */ 1",
-        );
-        let statements = statements(kept.iter());
-        assert_eq!(statements.len(), 1);
-        let (statement, handles) = &statements[0];
-        assert_eq!(statement.get(Counter::Calls), Some(15));
-        assert_eq!(statement.get(Counter::TimeNs), Some(10_000_000));
-        assert_eq!(
-            (statement.get(Counter::SharedHitBlocks), statement.get(Counter::SharedReadBlocks)),
-            (Some(3980), Some(40))
-        );
-        assert_eq!(statement.spread.unwrap().min_ms, Some(0.05));
-        assert_eq!(handles, &[Handle::Cached("0x06".to_owned(), 0, -1)]);
-
-        let found = indexes::tables(
+    /// A table with four indexes, and what the server missed.
+    fn orders() -> Vec<queries::Table> {
+        indexes::tables(
             &rows(
                 "database_name | schema_name | table_name | index_name | object_id | index_id | type_desc | is_unique | is_primary_key | is_unique_constraint | is_disabled | filter_definition
                  shop | dbo | Orders | PK | 5 | 1 | CLUSTERED | 1 | 1 | 0 | 0 | -
@@ -275,7 +257,30 @@ mod tests {
                      5 | - | [Name] | - | 700 | 2.25 | 50",
                 ),
             ],
+        )
+    }
+
+    #[test]
+    fn rows_of_a_server_become_statements_indexes_and_advice() {
+        let kept = rows(
+            "digest | plan_handle | begins | ends | calls | elapsed_us | worker_us | min_us | max_us | total_rows | logical_reads | physical_reads | spills | database_name | statement_text
+             0xA1 | 0x06 | 0 | -1 | 10 | 9000 | 5000 | 100 | 4000 | 60 | 4000 | 40 | 7 | - | SELECT * FROM dbo.Orders WHERE CustomerId = @1
+             0xA1 | 0x07 | 2 | 90 | 5 | 1000 | 900 | 50 | 300 | 30 | 20 | 0 | 0 | - | SELECT * FROM dbo.Orders WHERE CustomerId = @1
+             0xB2 | 0x08 | 0 | -1 | 1 | 10 | 9 | 10 | 10 | 1 | 3 | 0 | 0 | - | SELECT /* steelbench_queries */ 1",
         );
+        let statements = statements(kept.iter());
+        assert_eq!(statements.len(), 1);
+        let (statement, handles) = &statements[0];
+        assert_eq!(statement.get(Counter::Calls), Some(15));
+        assert_eq!(statement.get(Counter::TimeNs), Some(10_000_000));
+        assert_eq!(
+            (statement.get(Counter::SharedHitBlocks), statement.get(Counter::SharedReadBlocks)),
+            (Some(3980), Some(40))
+        );
+        assert_eq!(statement.spread.unwrap().min_ms, Some(0.05));
+        assert_eq!(handles, &[Handle::Cached("0x06".to_owned(), 0, -1)]);
+
+        let found = orders();
         assert_eq!((found.len(), found[0].rows, found[0].changes()), (1, Some(60_000.0), Some(60_006)));
         let note = &found[0].indexes[3];
         assert_eq!(
