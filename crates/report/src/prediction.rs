@@ -42,10 +42,9 @@ pub fn prediction(experiment: &str, own: &WhatIf) -> Document {
     for warning in &own.warnings {
         section.warn(format!("warning: {warning}"));
     }
-    let mut laws = Columns::of(&own.changes);
-    laws.name("change", |change| change.change.as_str());
-    laws.left("law", |change| change.law.as_str());
-    section.table(laws);
+    for change in &own.changes {
+        section.note(format!("{}: {}", change.change, change.law));
+    }
     if let Some(own) = &own.by_script {
         by_script(&mut section, own);
     }

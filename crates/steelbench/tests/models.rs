@@ -78,7 +78,7 @@ fn a_run_without_a_model_says_what_it_needs() {
 #[test]
 fn each_script_of_a_mix_has_its_prediction() {
     let insert = "probe = \"insert\"\nrows = 3000\nrows_per_transaction = 50\n";
-    let script = "probe = \"script\"\nscript = [\"short.sql@3\", \"long.sql\"]\nduration = \"300 ms\"\n";
+    let script = "probe = \"script\"\nscript = [\"short.sql@3\", \"long.sql\"]\ninitialize = true\nduration = \"300 ms\"\n";
     let lab = Lab::with(&CONNECTIONS.replace(insert, script));
     lab.write(
         "short.sql",

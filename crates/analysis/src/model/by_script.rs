@@ -87,17 +87,8 @@ impl Summary<'_> {
 
     /// What each script of a mix gets with `n` connections that draw, which do so many transactions a second; `None` without a mix.
     pub(super) fn drawn_by_script(&self, model: &ModelSummary, n: f64, throughput: f64) -> Option<ByScript> {
-        self.by_script(model, |mix| mix.drawn(n, throughput))
-    }
-
-    /// What is said of each script, with how far it is off.
-    fn by_script(
-        &self,
-        model: &ModelSummary,
-        say: impl Fn(&Mix) -> Option<Vec<ScriptPrediction>>,
-    ) -> Option<ByScript> {
         let mix = self.mix(model)?;
-        Some(ByScript { scripts: say(&mix)?, error_median: mix.error_median(model) })
+        Some(ByScript { scripts: mix.drawn(n, throughput)?, error_median: mix.error_median(model) })
     }
 
     /// Connections that run one script only, in place of some that draw.
@@ -120,18 +111,25 @@ impl Summary<'_> {
         let n = connections.iter().sum();
         let mut drawn = self.predicted(model, n, None, &[])?;
         let none = || WhatIfError::NoModel("the fit cannot be computed there".to_owned());
-        let own = self.by_script(model, |mix| mix.apart(&connections)).ok_or_else(none)?;
-        // The same network with connections that draw is what the shown model is held against.
-        let network = model.network().and_then(|own| own.throughputs(n as usize)).ok_or_else(none)?;
-        let all: f64 = own.scripts.iter().map(|own| own.throughput).sum();
-        let effect = (all / network[n as usize - 1]).ln();
+        let mut scripts = mix.apart(&connections).ok_or_else(none)?;
+        let network = n / mix.cycles_s(n).ok_or_else(none)?.1;
+        let all: f64 = scripts.iter().map(|own| own.throughput).sum();
+        let effect = (all / network).ln();
         let half = (drawn.interval.high / drawn.throughput).ln().hypot(2.0 * EFFECT_ERROR * effect);
-        drawn.throughput *= effect.exp();
+        // The network is off by as much as with connections that draw.
+        let scale = drawn.throughput / network;
+        for script in &mut scripts {
+            script.throughput *= scale;
+            script.latency_s /= scale;
+        }
+        drawn.throughput = all * scale;
         drawn.interval =
             Interval { low: drawn.throughput * (-half).exp(), high: drawn.throughput * half.exp() };
         (drawn.latency_s, drawn.latency_interval, drawn.limit) = (None, None, None);
-        drawn.changes.extend(apart.iter().map(|own| Applied { change: change(own), law: APART.to_owned() }));
-        drawn.by_script = Some(own);
+        let changes: Vec<String> = apart.iter().map(change).collect();
+        drawn.changes.push(Applied { change: changes.join(" "), law: APART.to_owned() });
+        let error_median = drawn.by_script.and_then(|own| own.error_median);
+        drawn.by_script = Some(ByScript { scripts, error_median });
         Ok(drawn)
     }
 }
@@ -148,20 +146,12 @@ impl Mix {
                 used.iter().map(|at| residences[*at] / level.scripts[script].cycle_s).collect()
             };
             let rows: Vec<Vec<f64>> = levels.iter().zip(&residences).map(row).collect();
-            let mut times = [1.0; 3];
+            let mut times = [0.0; 3];
             used.iter().zip(non_negative(&rows)).for_each(|(at, found)| times[*at] = found);
             times
         };
-        let mut times: Vec<[f64; 3]> = (0..names.len()).map(fitted).collect();
-        let mix = Self { names, levels, network, times: Vec::new() };
-        for at in 0..3 {
-            // The mean transaction is the network's.
-            let all: f64 = times.iter().enumerate().map(|(script, own)| mix.share(script) * own[at]).sum();
-            for own in &mut times {
-                own[at] = if all > 0.0 { own[at] / all } else { 1.0 };
-            }
-        }
-        Some(Self { times, ..mix })
+        let times = (0..names.len()).map(fitted).collect();
+        Some(Self { names, levels, network, times })
     }
 
     /// Of all transactions, as the weights draw them.
@@ -176,18 +166,24 @@ impl Mix {
         near.map_or(1.0, |level| level.scripts[script].latency_s / level.scripts[script].cycle_s)
     }
 
+    /// Seconds from transaction to transaction of each script, with `n` connections that draw, and of the mean transaction.
+    fn cycles_s(&self, n: f64) -> Option<(Vec<f64>, f64)> {
+        let residences = self.network.residences_s(n as usize)?;
+        let time = |times: &[f64; 3]| times.iter().zip(residences).map(|(own, all)| own * all).sum();
+        let all: Vec<f64> = self.times.iter().map(time).collect();
+        let mean = all.iter().enumerate().map(|(script, own)| self.share(script) * own).sum();
+        Some((all, mean))
+    }
+
     /// With `n` connections that draw, which do so many transactions a second.
     fn drawn(&self, n: f64, throughput: f64) -> Option<Vec<ScriptPrediction>> {
-        let residences = self.network.residences_s(n as usize)?;
-        let time =
-            |times: &[f64; 3]| -> f64 { times.iter().zip(residences).map(|(own, all)| own * all).sum() };
-        let mean: f64 = self.times.iter().enumerate().map(|(at, own)| self.share(at) * time(own)).sum();
-        let of_script = |(at, times): (usize, &[f64; 3])| ScriptPrediction {
+        let (cycles_s, mean_s) = self.cycles_s(n)?;
+        let of_script = |(at, cycle_s): (usize, f64)| ScriptPrediction {
             script: self.names[at].clone(),
             throughput: throughput * self.share(at),
-            latency_s: n / throughput * time(times) / mean * self.latency_share(at, n),
+            latency_s: n / throughput * cycle_s / mean_s * self.latency_share(at, n),
         };
-        Some(self.times.iter().enumerate().map(of_script).collect())
+        Some(cycles_s.into_iter().enumerate().map(of_script).collect())
     }
 
     /// With so many connections for each script, of which none draws, by approximate mean value analysis.

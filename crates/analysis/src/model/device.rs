@@ -5,8 +5,8 @@ use crate::{Summary, response, wording};
 use observations::{DeviceUse, Observations};
 use serde::Serialize;
 
-/// A device that is idle more of the time holds nobody up.
-const BUSY_MIN: f64 = 0.5;
+/// A device that is busy less of the time holds nobody up.
+const BUSY_MIN: f64 = 0.3;
 
 /// The speed of a device at depths of its queue.
 #[derive(Debug, Clone, PartialEq, Serialize)]
