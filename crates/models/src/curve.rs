@@ -181,10 +181,12 @@ impl Bottlenecks {
 
     /// The processors, the part that is not done side by side, the delay.
     pub fn stations(&self) -> [Station; 3] {
-        let processors = Service::Servers(self.processors);
-        let services = [processors, self.service.clone(), Service::Delay];
-        let mut demands_s = [self.cpu_s, self.serial_s, self.delay_s].into_iter();
-        services.map(|service| Station { demand_s: demands_s.next().unwrap_or_default(), service })
+        let station = |demand_s, service| Station { demand_s, service };
+        [
+            station(self.cpu_s, Service::Servers(self.processors)),
+            station(self.serial_s, self.service.clone()),
+            station(self.delay_s, Service::Delay),
+        ]
     }
 
     /// Shares of the time that the processors and the part that is not done side by side are busy at so much work a second

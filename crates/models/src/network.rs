@@ -177,7 +177,7 @@ pub fn several_classes(services: &[Service], classes: &[Class]) -> Option<Vec<f6
         let mut change = 0.0_f64;
         for ((class, queue), throughput) in classes.iter().zip(&mut queues).zip(&mut found) {
             let residence = |at: usize| {
-                let with_me = 1.0 + all[at] - queue[at] / class.customers;
+                let with_me = 1.0 + (all[at] - queue[at] / class.customers).max(0.0);
                 class.demands_s[at] * with_me / services[at].rate(with_me)
             };
             let residences: Vec<f64> = (0..stations).map(residence).collect();

@@ -73,10 +73,8 @@ impl Summary<'_> {
     /// The scripts that the configurations of a model ran; `None` of fewer than two.
     fn mix(&self, model: &ModelSummary) -> Option<Mix> {
         let ran = self.scripts();
-        let names: Vec<String> = {
-            let first = ran.iter().find(|own| own.index == model.configuration)?;
-            first.scripts.iter().map(|own| own.script.clone()).collect()
-        };
+        let first = ran.iter().find(|own| own.index == model.configuration)?;
+        let names: Vec<String> = first.scripts.iter().map(|own| own.script.clone()).collect();
         let of_level = |level: &ModelLevel| {
             let own = ran.iter().find(|own| own.index == level.configuration)?;
             MixLevel::of(level.n, own).filter(|own| own.scripts.len() == names.len())
