@@ -47,7 +47,7 @@ const ALL: [(&str, Measurement); 28] = [
     ("mariadb-cpu", mariadb::client_cpu),
     ("mariadb-performance-schema", mariadb::performance_schema),
     ("mariadb-population", mariadb::population),
-    ("queries", queries::whole),
+    ("queries-whole", queries::whole),
     ("queries-plans", queries::plan_folder),
     ("queries-share", queries::server_share),
     ("advisors", advisors::compare),
