@@ -149,6 +149,10 @@ fn one_block_and_one_level_claim_nothing() {
     let mut plain = recording(&[]);
     plain.trials = (1..=2).map(|block| done(0, block, observed(10.0))).collect();
     assert_eq!(texts(&summarize(&plain), FindingKind::Verdict), ["elapsed: 10.0 ± 0.0 s over 2 blocks."]);
+    // An only configuration has no name that a failure could be said to be of.
+    plain.trials.push(failed(0, 3, "disk I/O error"));
+    let failure = summarize(&plain).findings().into_iter().find(|f| f.text.contains("failed")).unwrap();
+    assert_eq!(failure.evidence, "the cause: disk I/O error");
 }
 
 #[test]

@@ -62,7 +62,10 @@ fn failed(summary: &Summary) -> Caveat {
         ),
     };
     let most = if failures.len() == 1 { "the cause" } else { "the most frequent cause" };
-    let evidence = format!("{most}: {} ({})", first.reason(), first.configurations.join(", "));
+    let configurations = first.configurations.join(", ");
+    // An only configuration has no name.
+    let of = if configurations.is_empty() { configurations } else { format!(" ({configurations})") };
+    let evidence = format!("{most}: {}{of}", first.reason());
     Some((format!("{attempts} failed{lost}."), evidence))
 }
 
