@@ -2,6 +2,7 @@
 //! else of a server is touched.
 
 use super::failed_at;
+use super::waits::cells;
 use crate::private::wait_for;
 use crate::{Cancel, EngineError, lock};
 use mysqlclient::{Client, Config, quote_identifier};
@@ -174,14 +175,14 @@ pub fn is_marked(client: &mut Client) -> Result<Option<bool>, EngineError> {
 /// as its statement takes.
 fn drop_database(client: &mut Client) -> Result<(), EngineError> {
     let doing = "ending the load's sessions";
-    let sql = format!(
-        "SELECT id FROM information_schema.processlist WHERE db = '{DATABASE}' AND id <> connection_id()"
-    );
-    let (mut looks, waits) = (0, [ENDING, ENDED_MAX]);
+    let (mut looks, waits, own) = (0, [ENDING, ENDED_MAX], client.connection_id().to_string());
     for at_most in waits {
         let gone = wait_for(at_most, &Cancel::new(), || {
-            let sessions = client.query(&sql).map_err(failed_at(doing))?;
-            for session in sessions.rows.iter().flatten().flatten().filter(|_| looks > 0) {
+            // Of the table of the same name MySQL makes a temporary one, for which a full disk has no room.
+            let all = client.query("SHOW PROCESSLIST").map_err(failed_at(doing))?.rows.into_iter().map(cells);
+            let in_it = all.filter(|[id, _, _, database]| database == DATABASE && *id != own);
+            let sessions: Vec<String> = in_it.map(|[id, ..]| id).collect();
+            for session in sessions.iter().filter(|_| looks > 0) {
                 match client.run(&format!("KILL {session}")) {
                     Err(error) if error.code() != Some(NO_SUCH_THREAD) => {
                         return Err(failed_at(doing)(error));
@@ -189,7 +190,7 @@ fn drop_database(client: &mut Client) -> Result<(), EngineError> {
                     _ => {}
                 }
             }
-            Ok(sessions.rows.is_empty().then_some(()))
+            Ok(sessions.is_empty().then_some(()))
         })?;
         if gone.is_some() {
             break;
