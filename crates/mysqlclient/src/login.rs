@@ -119,7 +119,7 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
     for _ in 0..ROUNDS_MAX {
         let packet = channel.receive()?;
         let (&kind, rest) = packet.split_first().ok_or_else(Error::malformed)?;
-        match kind {
+        let reply = match kind {
             OK => return Ok(greeting),
             ERROR => return Err(Error::Server(ServerError::parse(rest))),
             SWITCH => {
@@ -127,24 +127,22 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
                 let name = reader.until_zero().ok_or_else(Error::malformed)?;
                 plugin = Plugin::named(&String::from_utf8_lossy(name)).map_err(refused)?;
                 challenge = reader.0.strip_suffix(&[0]).unwrap_or(reader.0).to_vec();
-                let proof = plugin.proof(config, channel, &challenge).map_err(refused)?;
-                asked_for_key = plugin.key_request().is_some_and(|request| proof == [request]);
-                channel.send(|out| out.extend_from_slice(&proof))?;
+                plugin.proof(config, channel, &challenge)
             }
-            MORE if plugin == Plugin::CachingSha2 && rest == [FAST] => {}
+            MORE if plugin == Plugin::CachingSha2 && rest == [FAST] => continue,
             MORE if plugin == Plugin::CachingSha2 && rest == [FULL] => {
-                let password = plugin.password(config, channel, &challenge).map_err(refused)?;
-                asked_for_key = plugin.key_request().is_some_and(|request| password == [request]);
-                channel.send(|out| out.extend_from_slice(&password))?;
+                plugin.password(config, channel, &challenge)
             }
-            MORE if std::mem::take(&mut asked_for_key) => {
+            MORE if asked_for_key => {
                 let key = PublicKey::from_pem(rest);
                 let key = key.ok_or_else(|| refused("what the server sent is no RSA key".into()))?;
-                let password = plugin.encrypted(config, &key, &challenge).map_err(refused)?;
-                channel.send(|out| out.extend_from_slice(&password))?;
+                plugin.encrypted(config, &key, &challenge)
             }
             _ => return Err(Error::malformed()),
-        }
+        };
+        let reply = reply.map_err(refused)?;
+        asked_for_key = plugin.key_request().is_some_and(|request| reply == [request]);
+        channel.send(|out| out.extend_from_slice(&reply))?;
     }
     Err(refused("the server does not come to an end with the login".into()))
 }

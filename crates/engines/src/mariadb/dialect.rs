@@ -187,19 +187,14 @@ impl Dialect for MariaDialect {
         }
         let parts = parts.join(", ");
         let options = self.compression.map(Compression::options).unwrap_or_default();
-        if self.data_files <= 1 || !table.storage.spread {
-            return Ok(vec![format!(
-                "CREATE TABLE {name} ({parts}) ENGINE = InnoDB{options}{}",
-                self.folder(0)
-            )]);
-        }
         let partition = |file: u32| format!("PARTITION p{file}{}", self.folder(file as usize));
-        let partitions: Vec<String> = (0..self.data_files).map(partition).collect();
-        Ok(vec![format!(
-            "CREATE TABLE {name} ({parts}) ENGINE = InnoDB{options} PARTITION BY KEY ({}) ({})",
-            self.names(table.key),
-            partitions.join(", ")
-        )])
+        let places = if self.data_files > 1 && table.storage.spread {
+            let partitions: Vec<String> = (0..self.data_files).map(partition).collect();
+            format!(" PARTITION BY KEY ({}) ({})", self.names(table.key), partitions.join(", "))
+        } else {
+            self.folder(0)
+        };
+        Ok(vec![format!("CREATE TABLE {name} ({parts}) ENGINE = InnoDB{options}{places}")])
     }
 
     fn insert_loop(&self, _: &Table) -> Option<String> {

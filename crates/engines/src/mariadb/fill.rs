@@ -64,26 +64,15 @@ fn put_rows(out: &mut String, rows: &Rows) {
                 out.push('\t');
             }
             match values {
-                Values::Texts(texts) => put_text(out, texts.get(row)),
+                Values::Texts(texts) if texts.get(row).contains(['\\', '\t', '\n']) => {
+                    let text = texts.get(row).replace('\\', "\\\\");
+                    out.push_str(&text.replace('\t', "\\t").replace('\n', "\\n"));
+                }
                 // No other value has what would have to be escaped. Writing to memory cannot fail.
                 values => drop(values.write(row, out)),
             }
         }
         out.push('\n');
-    }
-}
-
-fn put_text(out: &mut String, text: &str) {
-    if !text.contains(['\\', '\t', '\n']) {
-        return out.push_str(text);
-    }
-    for c in text.chars() {
-        match c {
-            '\\' => out.push_str("\\\\"),
-            '\t' => out.push_str("\\t"),
-            '\n' => out.push_str("\\n"),
-            c => out.push(c),
-        }
     }
 }
 

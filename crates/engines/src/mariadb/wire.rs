@@ -23,7 +23,7 @@ pub struct StatementText {
 }
 
 /// What the server can do for a connection.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Features {
     /// It leaves out the description of columns that the client has.
     pub caches_metadata: bool,
@@ -62,9 +62,10 @@ enum Known {
 }
 
 /// What is done when all responses that are outstanding have come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Next {
     /// The request is over.
+    #[default]
     End,
     /// Its statement is prepared: it begins now.
     Begin(What),
@@ -94,6 +95,7 @@ enum Of {
 }
 
 /// One connection's side of the protocol, with the request in flight.
+#[derive(Default)]
 pub struct MariaWire {
     statements: Arc<[StatementText]>,
     features: Features,
@@ -117,22 +119,8 @@ pub struct MariaWire {
 impl MariaWire {
     /// A connection that is logged in and has prepared nothing.
     pub fn new(statements: Arc<[StatementText]>, features: Features) -> Self {
-        Self {
-            known: vec![Known::Nothing; statements.len()],
-            statements,
-            features,
-            packets: Packets::default(),
-            outstanding: VecDeque::new(),
-            next: Next::End,
-            statement: 0,
-            parameters: Vec::new(),
-            keys: Vec::new(),
-            keeps_results: false,
-            results: Vec::new(),
-            columns: Vec::new(),
-            row: Vec::new(),
-            error: None,
-        }
+        let known = vec![Known::Nothing; statements.len()];
+        Self { known, statements, features, ..Self::default() }
     }
 
     fn expect(&mut self, of: Of) {

@@ -95,17 +95,13 @@ pub(super) fn survey(config: &Config, stop: &Stop) -> Result<(SurveyedServer, Ve
         settings,
         extensions: plugins
             .into_iter()
-            .map(|row| {
-                let [name, version] = cells(row);
-                Extension { name, version }
-            })
+            .map(cells)
+            .map(|[name, version]| Extension { name, version })
             .collect(),
         databases: databases
             .into_iter()
-            .map(|row| {
-                let [name, bytes] = cells(row);
-                Database { name, bytes: bytes.parse().ok() }
-            })
+            .map(cells)
+            .map(|[name, bytes]| Database { name, bytes: bytes.parse().ok() })
             .collect(),
     };
     Ok((server, unread))

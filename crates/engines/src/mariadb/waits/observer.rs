@@ -45,7 +45,7 @@ impl MariaObserver {
         let own = [client.connection_id(), sampled.connection_id()];
         let pid = local_process(&mut client, config);
         let source = MariaSource::new(sampled, options, &own, pid)?;
-        let before = Reading::of(&mut client, Scope::AllBut(&own), None).map_err(said)?;
+        let before = Reading::of(&mut client, Scope::AllBut(&own), None).map_err(ServerError::new)?;
         let disconnect = Box::new(move || is_over.store(true, Ordering::Relaxed));
         let sampler = Sampler::start(Box::new(source), options.hz, ROSTER_PERIOD, disconnect)?;
         Ok(Self { sampler, client, own, before, literals: options.literals })
@@ -71,10 +71,6 @@ impl MariaObserver {
         let counted = Counted { events, instruments, ..Counted::default() };
         Ok((counted, self.before.operations_since(&before), lost))
     }
-}
-
-fn said(error: EngineError) -> ServerError {
-    ServerError::new(error)
 }
 
 impl LiveObserver for MariaObserver {

@@ -121,9 +121,13 @@ impl Reading {
             status.map(|[name, value]: [String; 2]| (name.to_lowercase(), number(&value))).collect();
         let mut operations: Vec<Operation> = rows(client, FILES)?.into_iter().flat_map(file).collect();
         // Where the server counts no files, InnoDB does.
-        let of_innodb = OF_INNODB.iter().filter(|own| !own.is_file || operations.is_empty());
-        let of_innodb: Vec<Operation> = of_innodb.filter_map(|own| own.read(&status)).collect();
-        operations.extend(of_innodb);
+        let has_files = !operations.is_empty();
+        let of_innodb = OF_INNODB.iter().filter(|(.., is_of_files)| !(*is_of_files && has_files));
+        operations.extend(of_innodb.filter_map(|(name, counters, _)| {
+            let [count, bytes, wall_ms] = counters.map(|counter| status.get(counter).copied());
+            let wall_s = wall_ms.unwrap_or(0) as f64 / 1e3;
+            Some(Operation { name: (*name).into(), count: count?, bytes: bytes.unwrap_or(0), wall_s })
+        }));
         if others {
             operations.extend(rows(client, DATA_FILES)?.into_iter().flat_map(file));
         }
@@ -187,46 +191,20 @@ fn event(row: Vec<Option<String>>) -> ((u32, String), (u64, u64)) {
     ((number(&session) as u32, name), (number(&count), number(&time)))
 }
 
-/// What `InnoDB` counts of itself, by the names of its status variables
-/// (<https://mariadb.com/kb/en/innodb-status-variables/>): how often, bytes, and milliseconds.
-struct OfInnodb {
-    name: &'static str,
-    count: &'static str,
-    bytes: &'static str,
-    wall_ms: &'static str,
-    /// The Performance Schema counts it by file, where it counts files.
-    is_file: bool,
-}
-
-/// How often, with bytes or milliseconds where there are any.
-const fn of_innodb(
-    name: &'static str,
-    [count, bytes, wall_ms]: [&'static str; 3],
-    is_file: bool,
-) -> OfInnodb {
-    OfInnodb { name, count, bytes, wall_ms, is_file }
-}
-
+/// What `InnoDB` counts of itself, with its status variables (<https://mariadb.com/kb/en/innodb-status-variables/>) for how
+/// often, bytes, and milliseconds, where there are any; and whether the Performance Schema counts it by file, where it counts
+/// files.
 #[rustfmt::skip]
-const OF_INNODB: [OfInnodb; 8] = [
-    of_innodb("InnoDB row lock wait", ["innodb_row_lock_waits", "", "innodb_row_lock_time"], false),
-    of_innodb("InnoDB doublewrite page", ["innodb_dblwr_pages_written", "", ""], false),
-    of_innodb("InnoDB wait for a free page", ["innodb_buffer_pool_wait_free", "", ""], false),
-    of_innodb("InnoDB wait for room in the log buffer", ["innodb_log_waits", "", ""], false),
-    of_innodb("InnoDB data read", ["innodb_data_reads", "innodb_data_read", ""], true),
-    of_innodb("InnoDB data write", ["innodb_data_writes", "innodb_data_written", ""], true),
-    of_innodb("InnoDB data sync", ["innodb_data_fsyncs", "", ""], true),
-    of_innodb("InnoDB log write", ["innodb_log_writes", "innodb_os_log_written", ""], true),
+const OF_INNODB: [(&str, [&str; 3], bool); 8] = [
+    ("InnoDB row lock wait", ["innodb_row_lock_waits", "", "innodb_row_lock_time"], false),
+    ("InnoDB doublewrite page", ["innodb_dblwr_pages_written", "", ""], false),
+    ("InnoDB wait for a free page", ["innodb_buffer_pool_wait_free", "", ""], false),
+    ("InnoDB wait for room in the log buffer", ["innodb_log_waits", "", ""], false),
+    ("InnoDB data read", ["innodb_data_reads", "innodb_data_read", ""], true),
+    ("InnoDB data write", ["innodb_data_writes", "innodb_data_written", ""], true),
+    ("InnoDB data sync", ["innodb_data_fsyncs", "", ""], true),
+    ("InnoDB log write", ["innodb_log_writes", "innodb_os_log_written", ""], true),
 ];
-
-impl OfInnodb {
-    fn read(&self, status: &BTreeMap<String, u64>) -> Option<Operation> {
-        let of = |name: &str| status.get(name).copied().unwrap_or(0);
-        let count = *status.get(self.count)?;
-        let wall_s = of(self.wall_ms) as f64 / 1e3;
-        Some(Operation { name: self.name.into(), count, bytes: of(self.bytes), wall_s })
-    }
-}
 
 /// The operations of a row of `file_summary_by_event_name`: reads, writes, and others, such as syncs.
 fn file(row: Vec<Option<String>>) -> Vec<Operation> {

@@ -10,7 +10,7 @@ use mysqlclient::Client;
 use observations::statement::{self, Quotes, TEXT_MAX};
 use observations::{TaskSession, WaitingTask};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 const DOING: &str = "asking who waits for whom";
 
@@ -225,10 +225,7 @@ fn wanted_metadata(lock: &MetadataLock, locks: &[MetadataLock]) -> Wanted {
                 && other.is_granted == is_granted
                 && conflict(&lock.mode, &other.mode)
         });
-        let sessions: HashSet<i32> = others.map(|other| other.session).collect();
-        let mut sessions: Vec<i32> = sessions.into_iter().collect();
-        sessions.sort_unstable();
-        sessions
+        others.map(|other| other.session).collect::<BTreeSet<i32>>().into_iter().collect()
     };
     let granted = in_the_way(true);
     let (kind, schema, name) = &lock.object;
