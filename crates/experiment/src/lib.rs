@@ -41,7 +41,7 @@ pub use error::{FileError, FileErrors};
 pub use example::example;
 pub use experiment::{Blocks, Experiment, Factor, FactorLevel, LeftOut, Repeats, Throttle, Volume};
 pub use form::{Field, Fields, Form};
-pub use named_file::{NamedFile, hexadecimal};
+pub use named_file::NamedFile;
 pub use nearest::{nearest, unknown_name};
 pub use observations::{FromValue, Value};
 pub use parse::parse;

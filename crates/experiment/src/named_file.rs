@@ -208,8 +208,7 @@ fn hash_of_file(place: &Path) -> io::Result<String> {
     }
 }
 
-/// What was hashed, in lower-case hexadecimal digits.
-pub fn hexadecimal(hash: Sha256) -> String {
+fn hexadecimal(hash: Sha256) -> String {
     hash.finalize().iter().fold(String::new(), |mut text, byte| {
         // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");

@@ -67,7 +67,9 @@ const OF_NEWEST: &str = "e3b448d7f82e4de18b61020b441d929e084d71f0bb7a0dc0e767442
 /// SHA-256 of all their words.
 fn fingerprint(objects: &[Object]) -> String {
     let words = objects.iter().flatten().flat_map(|word| [word.as_bytes(), b"\0"]);
-    experiment::hexadecimal(words.fold(Sha256::new(), Sha256::chain_update))
+    let digest = words.fold(Sha256::new(), Sha256::chain_update).finalize();
+    let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
 /// What a file of this version has in its schema and should not have, in words: a view or a trigger of others, which

@@ -120,7 +120,7 @@ impl MariaWire {
     /// A connection that is logged in and has prepared nothing.
     pub fn new(statements: Arc<[StatementText]>, features: Features) -> Self {
         let known = vec![Known::Nothing; statements.len()];
-        Self { known, statements, features, ..Self::default() }
+        Self { statements, features, known, ..Self::default() }
     }
 
     fn expect(&mut self, of: Of) {
