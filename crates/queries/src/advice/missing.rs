@@ -117,7 +117,7 @@ fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>) -> Advice {
     let missed = hint.missed.map(|missed| {
         format!(
             "Since the server started its optimizer has missed it for {} seeks and scans, of statements with an estimated \
-             cost of {} on average, of which it would save {} as the optimizer estimates.",
+             cost of {} on average, {} of which it would save by the same estimate.",
             count(missed.uses),
             figure(missed.cost),
             percent(missed.hint.impact.unwrap_or(0.0), 0)
@@ -127,10 +127,10 @@ fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>) -> Advice {
         let rows = count(sum(Counter::AutomaticIndexRows));
         format!("The engine built such an index for each run, of {rows} rows in all {of_runs}.")
     });
-    let taken = if statements.is_empty() {
-        String::new()
+    let serves = if statements.is_empty() {
+        "serves them".to_owned()
     } else {
-        format!(" when they run; they took {} in all", seconds(time_s))
+        format!("is there already when they run; they took {} in all", seconds(time_s))
     };
     Advice {
         database: table.database.clone(),
@@ -143,7 +143,7 @@ fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>) -> Advice {
             .map(String::as_str)
             .collect::<Vec<_>>()
             .join(" "),
-        change: format!("An index on ({}) is there already{taken}.", hint.keys.join(", ")),
+        change: format!("An index on ({}) {serves}.", hint.keys.join(", ")),
         price: price(snapshot.engine, table, &hint.keys),
         ddl: Some(ddl(snapshot.engine, table, &hint.keys, &hint.included)),
         // What is of no known statement comes behind, by what it would save.

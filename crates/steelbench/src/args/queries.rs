@@ -13,8 +13,8 @@ use std::path::PathBuf;
 pub struct Queries {
     #[command(subcommand)]
     pub command: Option<QueriesCommand>,
-    /// The server: postgres:// or mariadb://user@host:port/database, keyword=value pairs or the name of a database
-    /// [default: PG* variables]; or a results file that --every wrote, or a file that `capture` wrote; or a SQLite database
+    /// The server: postgres://, mariadb:// or mssql://user@host:port/database, keyword=value pairs or the name of a
+    /// database [default: PG* variables]; or a results file that --every wrote, or a file that `capture` wrote; or a SQLite database
     /// with --sql
     pub server: Option<String>,
     /// A later capture of the same server: count what ran between the two
