@@ -8,17 +8,14 @@ use super::wire::{PostgresWire, StatementText};
 use crate::{Answer, Cancel, ConnectionSet, EngineError, Request, Statement, lock};
 use pgclient::{Client, Config};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use transport::Connections;
 
 /// How long a thread waits at most before it looks whether it is to stop.
 const WAIT_MAX: Duration = Duration::from_millis(50);
 
-/// How long sessions may take to report their counters, which is no work: so many waits without an answer. What is counted
-/// is what was waited, not what has passed: a process that is stopped (SIGSTOP, the debugger, a frozen control group) goes
-/// on where it was.
+/// How long sessions may take to report their counters, which is no work.
 const PUBLISH_MAX: Duration = Duration::from_secs(30);
-const FRUITLESS_MAX: u128 = PUBLISH_MAX.as_millis() / WAIT_MAX.as_millis();
 
 /// Version whose sessions can be asked to report their counters.
 const PUBLISHES_SINCE: u32 = 150_000;
@@ -112,19 +109,20 @@ impl ConnectionSet for PostgresConnections {
         for connection in 0..connections {
             self.send(connection, &flush)?;
         }
-        let (mut answers, mut fruitless) = (Vec::new(), 0);
+        let (mut answers, mut waited) = (Vec::new(), Duration::ZERO);
         while answers.len() < connections {
             if self.cancel.is_cancelled() {
                 return Err(EngineError::Cancelled);
             }
-            if fruitless == FRUITLESS_MAX {
+            if waited > PUBLISH_MAX {
                 let late =
                     format!("its sessions have not reported their counters in {} s", PUBLISH_MAX.as_secs());
                 return Err(EngineError::failed("waiting for the server", late));
             }
-            let before = answers.len();
+            let start = Instant::now();
             self.wait(None, &mut answers)?;
-            fruitless += u128::from(answers.len() == before);
+            // What passes while all is stopped (SIGSTOP, a frozen control group) is not waited.
+            waited += start.elapsed().min(WAIT_MAX);
         }
         answers.into_iter().try_for_each(|answer| answer.result.map(|_| ()))
     }
