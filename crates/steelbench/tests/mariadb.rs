@@ -6,21 +6,19 @@ mod common;
 mod servers;
 
 use common::{Lab, end, signal, wait_until};
-use mysqlclient::{Client, Config};
+use mysqlclient::Client;
 use servers::mariadb::Server;
+use servers::mariadb_load::{LOAD_RUNS, await_load, private, running_load};
 use servers::{
     BY_CONFIGURATION, ONCE, PLACES_ON_A_SMALL_DISK, causes, inserts, kill, lab, nothing_is_left,
     only_trials_on_the_small_disk_fail, processes,
 };
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::path::Path;
 use std::sync::mpsc::Receiver;
 
 const STATUSES: &str = "SELECT status FROM trials ORDER BY id";
 const TRIAL_TIME: &str = "took longer than limits.trial_time";
-/// Sessions of a load of two connections are there, and that of administration.
-const LOAD_RUNS: &str = "SELECT count(*) > 2 FROM information_schema.processlist WHERE db = 'steelbench'";
 const SLEEP: &str =
     "SELECT id FROM information_schema.processlist WHERE info LIKE '%sleep(600)%' AND id <> connection_id()";
 
@@ -34,34 +32,6 @@ fn experiment(blocks: u32, target: &str, workload: &str, more: &str) -> String {
         "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\n{target}\n[workload]\n{workload}\n\
          [repeats]\nblocks = {blocks}\n{more}"
     )
-}
-
-/// The private server of a run that is going on, once it lets us in; it is another one than `not`.
-fn private(lab: &Lab, not: Option<i32>) -> (i32, Client) {
-    let find = |folder: &Path| {
-        let pid = std::fs::read_to_string(folder.join("data/server.pid")).ok()?.trim().parse().ok()?;
-        let socket = std::fs::read_link(folder.join("socket")).unwrap_or_else(|_| folder.join("socket"));
-        let client = Client::connect(&Config::unix(&socket.join("server.sock"), "root")).ok()?;
-        (Some(pid) != not).then_some((pid, client))
-    };
-    let mut found = None;
-    wait_until("a private server runs", || {
-        let folders =
-            std::fs::read_dir(lab.path("results/t.steelbench.work")).into_iter().flatten().flatten();
-        found = folders.into_iter().find_map(|folder| find(&folder.path()));
-        found.is_some()
-    });
-    found.unwrap()
-}
-
-fn await_load(client: &mut Client) {
-    wait_until("a load runs", || client.cell(LOAD_RUNS).unwrap().as_deref() == Some("1"));
-}
-
-fn running_load(lab: &Lab, not: Option<i32>) -> (i32, Client) {
-    let (pid, mut client) = private(lab, not);
-    await_load(&mut client);
-    (pid, client)
 }
 
 #[test]

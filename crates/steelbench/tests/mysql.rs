@@ -1,14 +1,17 @@
-//! MySQL by URL, on a real server: what differs there from MariaDB. What does not is tested with MariaDB (`mariadb`, and the
+//! MySQL on real servers: what differs there from MariaDB. What does not is tested with MariaDB (`mariadb`, and the
 //! contract of engines).
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 mod common;
+mod screen;
 mod servers;
 
-use common::{Ended, Lab};
+use common::{Ended, Lab, end};
+use screen::Screen;
 use serde_json::Value;
 use servers::lab;
 use servers::mariadb::{Server, with_blocked_sessions};
+use servers::mariadb_load::running_load;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The server, which one test at a time has.
@@ -158,6 +161,15 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown() {
             }
             let unaccounted = seen["accounting"]["unaccounted_s"].as_f64().unwrap() / busy_s;
             assert!((-0.001..0.05).contains(&unaccounted), "{unaccounted}: {seen:#}");
+            let mut screen = Screen::of(&lab, 200, &["waits", &url, "--watch"]);
+            for (key, words) in
+                [(b"1", ["ROW_LOCK", "metadata lock"]), (b"4", ["row 7 of shop.stock", "blocks 2"])]
+            {
+                screen.press(key);
+                screen.await_words(&words);
+            }
+            screen.press(b"q");
+            assert!(screen.end().success());
         });
     }
     let survey = json(&Lab::new().steelbench(&["survey", "--server", &url, "--json"]).expect(0));
@@ -171,6 +183,32 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown() {
     let rules: Vec<&str> =
         survey["advice"].as_array().unwrap().iter().filter_map(|advice| advice["rule"].as_str()).collect();
     assert!(rules.contains(&"mariadb-flush-log") && !rules.contains(&"mariadb-query-cache"), "{rules:?}");
+}
+
+/// The server is killed in the first trial; the second one has a new one.
+#[test]
+fn private_servers_have_their_settings_and_volumes_and_a_killed_one_fails_its_trial_only() {
+    let Some(folder) = std::env::var_os("STEELBENCH_TEST_MYSQL").filter(|folder| !folder.is_empty()) else {
+        println!("SKIPPED: no MySQL server is installed");
+        return;
+    };
+    let lab = lab(&format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nbindir = {folder:?}\ndata_files = 2\n\
+         volume = \"v\"\nlog_volume = \"v\"\ncache = \"hot\"\n[[volume]]\nname = \"v\"\npath = \"v\"\n\
+         [workload]\n{}\n[repeats]\nblocks = 1\n[factors]\n\"target.settings.back_log\" = [50, 60]\n",
+        servers::inserts(0.5)
+    ));
+    std::fs::create_dir(lab.path("v")).unwrap();
+    let child = lab.start();
+    let (pid, _) = running_load(&lab, None);
+    servers::kill(pid, libc::SIGKILL);
+    end(child).expect(1).says("FAILED");
+    assert_eq!(lab.rows("t", "SELECT status FROM trials ORDER BY id"), ["failed", "done"]);
+    let cause = servers::causes(&lab).pop().unwrap();
+    assert!(cause.contains("connection to the server") || cause.contains("cannot connect"), "{cause}");
+    let environment = flat(&lab.steelbench(&["show", "t"]).expect(0).stdout);
+    assert!(environment.contains("(MySQL), Steelbench"), "{environment}");
+    servers::nothing_is_left(&lab);
 }
 
 const TABLES: &str = "CREATE DATABASE queried; USE queried; SET SESSION cte_max_recursion_depth = 100000; \

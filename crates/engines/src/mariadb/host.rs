@@ -7,6 +7,7 @@ use super::server::{PACKAGES_ACCOUNT, PrivateServer, ServerOptions, ServerSetup}
 use super::settings::{self, LOG_VOLUME, RESET, URL, USER, VOLUME};
 use crate::altered::is_permitted;
 use crate::private::account::Account;
+use crate::private::files::absolute;
 use crate::setup::Setup;
 use crate::{Cancel, EngineError, Folders, Host, Instance, lock};
 use experiment::Configuration;
@@ -70,10 +71,16 @@ impl MariaHost {
             Some(volume) => self.folders.volume(volume)?,
             None => &self.folders.directory,
         };
+        let installation = settings::installation(configuration)?;
+        let mut table_directories = Vec::new();
+        for name in volumes.iter().filter(|_| installation.is_mysql() && setup.is_none()) {
+            table_directories.push(absolute(self.folders.volume(name)?)?);
+        }
         Ok(ServerOptions {
-            installation: settings::installation(configuration)?,
+            installation,
             directory: directory.clone(),
             setup: setup.map(|own| ServerSetup::new(own, settings::server_settings(configuration))),
+            table_directories,
             log_directory: log_volume.map(|name| self.folders.volume(&name).cloned()).transpose()?,
             account: Account::for_server(configuration.get(USER).as_deref(), PACKAGES_ACCOUNT)?,
             page_bytes: settings::server_settings(configuration).remove(PAGE_SIZE),

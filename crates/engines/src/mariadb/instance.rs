@@ -204,9 +204,13 @@ impl MariaInstance {
             let sql = format!("SELECT count(*) FROM {} USE INDEX ()", quote_identifier(&table));
             self.admin.run("reading the tables into the buffer pool", &sql)?;
         }
-        let reads = "SELECT variable_value FROM information_schema.global_status \
-                     WHERE variable_name = 'Innodb_buffer_pool_reads'";
-        self.admin.ask(|client| client.cell(reads).map_err(failed_at(reads)))
+        self.admin.ask(|client| {
+            let table = super::global_status(client);
+            let reads = format!(
+                "SELECT variable_value FROM {table} WHERE variable_name = 'Innodb_buffer_pool_reads'"
+            );
+            client.cell(&reads).map_err(failed_at(&reads))
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! MariaDB: private servers that are thrown away, and servers by URL, also MySQL's.
+//! MariaDB and MySQL: private servers that are thrown away, and servers by URL.
 //!
 //! - `settings`: what `[target]` can say, and objections to it
 //! - `server`: installations, private servers and their variables
@@ -48,7 +48,7 @@ use std::time::Duration;
 /// How long a server may take to accept a connection, where its URL does not say.
 const CONNECTING: Duration = Duration::from_secs(10);
 
-/// MariaDB from version 10.6 up, and MySQL from 8.0 up by URL.
+/// MariaDB from version 10.6 up and MySQL from 9.0 up; by URL MySQL from 8.0 up.
 #[derive(Debug, Clone, Copy)]
 pub struct MariaDb;
 
@@ -140,7 +140,10 @@ fn version_of(configuration: &Configuration, stop: &Stop) -> (String, String) {
         return (version.unwrap_or_else(|error| format!("unknown ({error})")), "by URL".into());
     }
     match settings::installation(configuration) {
-        Ok(found) => (found.version.clone(), found.server.display().to_string()),
+        Ok(found) => {
+            let product = if found.is_mysql() { " (MySQL)" } else { "" };
+            (format!("{}{product}", found.version), found.server.display().to_string())
+        }
         Err(error) => ("none".into(), error.to_string()),
     }
 }

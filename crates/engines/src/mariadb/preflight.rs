@@ -163,7 +163,7 @@ fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Inval
     let known = options(&String::from_utf8_lossy(&output.stdout));
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let unknown = settings.keys().filter(|name| !known.contains(&name.as_str()));
-    let what = format!("variable of MariaDB {}", installation.version);
+    let what = format!("variable of {installation}");
     Ok(unknown
         .map(|name| Invalid::new(variables::path(name), experiment::unknown_name(&what, name, &known)))
         .collect())

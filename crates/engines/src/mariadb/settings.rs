@@ -16,12 +16,14 @@ const RESETS: [&str; 3] = ["restart", "os-cache", "server"];
 settings! {
     pub const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES, ALLOW_SERVER_SETTINGS, ALLOW_RESTART];
     /// A server that runs already: mariadb://user@host/ or mysql://...; localhost means its unix socket. The password
-    /// comes from ~/.my.cnf or MYSQL_PWD, never from the file. Without it a private MariaDB server is started for the run
-    /// and thrown away.
+    /// comes from ~/.my.cnf or MYSQL_PWD, never from the file. Without it a private server is started for the run and thrown
+    /// away.
     pub URL: Option<String> = "target.url", Kind::Text;
-    /// Version of the private server: 10.11, "10.11.6"; default: the newest that is installed.
+    /// Version of the private server: 10.11, "10.11.6", of MySQL 9.7; default: the newest of MariaDB that is installed, else of
+    /// MySQL.
     pub VERSION: Option<Value> = "target.version", Kind::Scalar;
-    /// Folder (or list of folders) with the programs of MariaDB, besides PATH and the usual places.
+    /// Folder (or list of folders) with the programs of MariaDB or MySQL. Besides PATH and the usual places when
+    /// target.version chooses one, else in their place.
     pub BINDIR: Vec<String> = "target.bindir", Kind::TextList;
     /// As which user of the system a private server runs when we are root; default: mysql, else nobody.
     pub USER: Option<String> = "target.user", Kind::Text;

@@ -129,29 +129,25 @@ pub(crate) fn allocated_bytes(files: &[PathBuf]) -> u64 {
     files.iter().filter_map(|file| file.symlink_metadata().ok()).map(|found| found.blocks() * 512).sum()
 }
 
-/// Copies a folder with all it has to a new place and gives the copy to an account. Modes are kept;
+/// Copies a folder with all it has, or a file, to a new place and gives the copy to an account. Modes are kept;
 /// files share their blocks with the original where the file system can, which the system's
 /// `copy_file_range(2)` sees to.
 pub fn clone_folder(from: &Path, to: &Path, owner: &Account) -> Result<(), EngineError> {
-    std::fs::create_dir(to).map_err(EngineError::at(to))?;
-    let mode = from.metadata().map_err(EngineError::at(from))?.permissions();
-    std::fs::set_permissions(to, mode).map_err(EngineError::at(to))?;
-    owner.own(to)?;
-    for entry in std::fs::read_dir(from).map_err(EngineError::at(from))? {
-        let entry = entry.map_err(EngineError::at(from))?;
-        let (original, copy) = (entry.path(), to.join(entry.file_name()));
-        let kind = entry.file_type().map_err(EngineError::at(&original))?;
-        if kind.is_dir() {
-            clone_folder(&original, &copy, owner)?;
-        } else if kind.is_file() {
-            std::fs::copy(&original, &copy).map_err(EngineError::at(&copy))?;
-            owner.own(&copy)?;
-        } else {
-            let strange = io::Error::new(io::ErrorKind::InvalidData, "is neither a file nor a folder");
-            return Err(EngineError::at(&original)(strange));
+    let found = from.symlink_metadata().map_err(EngineError::at(from))?;
+    if found.is_file() {
+        std::fs::copy(from, to).map_err(EngineError::at(to))?;
+    } else if found.is_dir() {
+        std::fs::create_dir(to).map_err(EngineError::at(to))?;
+        std::fs::set_permissions(to, found.permissions()).map_err(EngineError::at(to))?;
+        for entry in std::fs::read_dir(from).map_err(EngineError::at(from))? {
+            let name = entry.map_err(EngineError::at(from))?.file_name();
+            clone_folder(&from.join(&name), &to.join(&name), owner)?;
         }
+    } else {
+        let strange = io::Error::new(io::ErrorKind::InvalidData, "is neither a file nor a folder");
+        return Err(EngineError::at(from)(strange));
     }
-    Ok(())
+    owner.own(to)
 }
 
 /// Writes all that a file system holds back to its device, so that it does not do so later,

@@ -92,6 +92,7 @@ pub fn mariadb(
         installation,
         directory: folder.into(),
         log_directory: None,
+        table_directories: Vec::new(),
         account: Account::for_server(None, PACKAGES_ACCOUNT).unwrap(),
         page_bytes: None,
         setup: None,

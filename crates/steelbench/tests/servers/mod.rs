@@ -8,6 +8,7 @@ pub mod by_url;
 pub mod installed;
 #[path = "../../../mysqlclient/tests/common/mod.rs"]
 pub mod mariadb;
+pub mod mariadb_load;
 
 use crate::common::{Lab, SmallDisk, wait_until};
 use pgclient::{Client, Config};

@@ -1,6 +1,6 @@
 //! One private server.
 
-use super::installation::{Installation, PROGRAM};
+use super::installation::{Installation, PROGRAMS};
 use super::setup::ServerSetup;
 use super::template;
 use super::variables;
@@ -31,6 +31,8 @@ pub struct ServerOptions {
     pub directory: PathBuf,
     /// A directory on another volume, marked as ours, for the redo log and the binary log.
     pub log_directory: Option<PathBuf>,
+    /// Directories of tables outside of the data directory, which MySQL wants to be told of.
+    pub table_directories: Vec<PathBuf>,
     /// As whom it runs.
     pub account: Account,
     /// Bytes of a page, as the file has them; `None`: the version's default.
@@ -49,8 +51,6 @@ pub struct ServerOptions {
 const SUPERUSER: &str = "root";
 /// Name of the file with all settings of the server, in the data directory.
 pub(super) const SETTINGS_FILE: &str = "steelbench.cnf";
-/// The redo log (<https://mariadb.com/kb/en/innodb-redo-log/>).
-const REDO_LOG: &str = "ib_logfile0";
 
 /// How long a start may take, with recovery of what a crash left.
 const START: Duration = Duration::from_secs(300);
@@ -118,10 +118,11 @@ impl PrivateServer {
         clone_folder(&template.data, data, account)?;
         if let Some(log) = &self.options.log_directory {
             account.make_folder(log)?;
-            let (from, to) = (data.join(REDO_LOG), log.join(REDO_LOG));
-            std::fs::copy(&from, &to).map_err(EngineError::at(&to))?;
-            account.own(&to)?;
-            std::fs::remove_file(&from).map_err(EngineError::at(&from))?;
+            let redo_log = self.options.installation.redo_log();
+            let (from, to) = (data.join(redo_log), log.join(redo_log));
+            clone_folder(&from, &to, account)?;
+            let remove = if from.is_dir() { std::fs::remove_dir_all } else { std::fs::remove_file };
+            remove(&from).map_err(EngineError::at(&from))?;
             write_back(log)?;
         }
         self.sockets = make_socket_folder(&self.layout, account)?;
@@ -195,11 +196,11 @@ impl PrivateServer {
     }
 
     fn failed_start(&self, why: &str) -> EngineError {
-        let doing = format!("starting MariaDB {}", self.options.installation.version);
+        let doing = format!("starting {}", self.options.installation);
         EngineError::failed(doing, format!("{why}; its log ends with:\n{}", self.log_tail(LOG_LINES)))
     }
 
-    /// MariaDB's defaults, but for what has to do with being private and being observed; then the experiment's settings.
+    /// The program's defaults, but for what has to do with being private and being observed; then the experiment's settings.
     fn settings_file(&self, settings: &BTreeMap<String, String>) -> String {
         let path = |path: &Path| path.to_string_lossy().into_owned();
         let on = |is: bool| if is { "ON" } else { "OFF" }.to_owned();
@@ -224,13 +225,23 @@ impl PrivateServer {
             own.push(("performance_schema_instrument", "wait/%=ON".into()));
             own.push(("performance_schema_instrument", "idle=ON".into()));
         }
+        if self.options.installation.is_mysql() {
+            let directories: Vec<String> =
+                self.options.table_directories.iter().map(|own| path(own)).collect();
+            own.push(("innodb_directories", directories.join(";")));
+            // A second protocol, with a socket that others see.
+            own.push(("mysqlx", on(false)));
+        }
         own.extend(self.options.page_bytes.iter().map(|bytes| ("innodb_page_size", bytes.clone())));
         let own = own.iter().map(|(name, value)| variables::line(name, value));
         let settings = settings.iter().map(|(name, value)| match name.as_str() {
             "log_bin" => variables::log_bin(value, log),
             _ => variables::line(name, value),
         });
-        format!("[mariadbd]\n{}", own.chain(settings).collect::<String>())
+        // As MariaDB's is, MySQL's binary log is off unless it is asked for.
+        let no_log = variables::log_bin("OFF", log);
+        // MariaDB reads this section, too.
+        format!("[mysqld]\n{no_log}{}", own.chain(settings).collect::<String>())
     }
 
     /// Stops the server and waits until it has ended, without writing its pages once somebody asks to stop. Nothing
@@ -249,7 +260,8 @@ impl PrivateServer {
             process.wait(STOP_KILLED, &Cancel::new());
         }
         let data = &self.layout.data;
-        let gone = kill_all(PROGRAM, data, self.process.as_ref().map(Process::pid));
+        let first = self.process.as_ref().map(Process::pid);
+        let gone = PROGRAMS.iter().all(|program| kill_all(program, data, first));
         self.process = None;
         if gone {
             Ok(())
@@ -333,9 +345,13 @@ impl Drop for PrivateServer {
 /// # Errors
 /// When one goes on running.
 pub fn reclaim(directory: &Path) -> Result<(), EngineError> {
-    let is_one = |folder: &Path| folder.join("aria_log_control").is_file() && folder.join("mysql").is_dir();
+    // The files are those that only MariaDB has, or only MySQL.
+    let is_one = |folder: &Path| {
+        let has = |mark| folder.join(mark).is_file();
+        folder.join("mysql").is_dir() && (has("aria_log_control") || has("mysql.ibd"))
+    };
     for data in &data_directories(directory, is_one) {
-        if !kill_all(PROGRAM, data, None) {
+        if !PROGRAMS.iter().all(|program| kill_all(program, data, None)) {
             let message = "a server that an earlier run left cannot be killed";
             return Err(EngineError::failed(data.display().to_string(), message));
         }

@@ -120,6 +120,7 @@ pub(super) fn filled(
         directory,
         cgroups,
         log_directory: None,
+        table_directories: Vec::new(),
         setup: None,
         instruments: false,
         ..options.clone()

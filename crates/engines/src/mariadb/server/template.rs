@@ -1,5 +1,5 @@
-//! Data directories to clone from: `mariadb-install-db` runs once for each program, user and page size, and so do the
-//! user's dump and SQL and the load of a data set.
+//! Data directories to clone from: `mariadb-install-db`, or MySQL's server itself, runs once for each program, user and page
+//! size, and so do the user's dump and SQL and the load of a data set.
 
 use super::installation::Installation;
 use super::private_server::{PrivateServer, ServerOptions, reclaim};
@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 /// Size of a template's redo log, the smallest that there is: a server that starts makes it as large as it is set.
 const LOG_FILE_BYTES: u32 = 4 << 20;
+/// The same of MySQL, which waits for checkpoints all the time with a smaller one.
+const REDO_LOG_BYTES: u32 = 32 << 20;
 
 /// How the names of templates begin, of those with tables of users, and of those with a data set.
 const PLAIN: &str = "mariadb-";
@@ -89,14 +91,18 @@ fn install(unfinished: &Unfinished<'_>, options: &ServerOptions) -> Result<(), E
     let ServerOptions { installation, account, page_bytes, .. } = options;
     let Installation { server, installer, .. } = installation;
     account.can_run(server)?;
-    let mut command = command(installer);
+    let program = installer.as_ref().unwrap_or(server);
+    let mut command = command(program);
     command.env("TMPDIR", unfinished.folder);
     command.arg("--no-defaults").arg(format!("--datadir={}", unfinished.folder.join("data").display()));
-    if let Some(base) = server.parent().and_then(Path::parent) {
-        command.arg(format!("--basedir={}", base.display()));
+    if installation.is_mysql() {
+        command.arg("--initialize-insecure").arg(format!("--innodb-redo-log-capacity={REDO_LOG_BYTES}"));
+    } else {
+        command.args(["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"]);
+        command.arg(format!("--innodb-log-file-size={LOG_FILE_BYTES}"));
+        let base = server.parent().and_then(Path::parent);
+        command.args(base.map(|base| format!("--basedir={}", base.display())));
     }
-    command.args(["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"]);
-    command.arg(format!("--innodb-log-file-size={LOG_FILE_BYTES}"));
     command.args(page_bytes.as_ref().map(|bytes| format!("--innodb-page-size={bytes}")));
     let output = unfinished.run(command)?;
     if output.status.success() {
@@ -107,6 +113,6 @@ fn install(unfinished: &Unfinished<'_>, options: &ServerOptions) -> Result<(), E
     let errors: Vec<&str> =
         said.iter().flat_map(|said| said.lines()).filter(|line| line.contains("ERROR")).collect();
     let said = if errors.is_empty() { said.join(" ") } else { errors.join("; ") };
-    let doing = format!("running {}", installer.display());
+    let doing = format!("running {}", program.display());
     Err(EngineError::failed(doing, format!("{}: {said}", output.status)))
 }

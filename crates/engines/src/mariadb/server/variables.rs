@@ -118,7 +118,11 @@ impl PrivateServer {
         }
         for (name, value) in differ {
             let sql = format!("SET GLOBAL {name} = {}", known[name].literal(value));
-            client.run(&sql).map_err(|error| failed_at(&format!("{} = {value}", path(name)))(error))?;
+            match client.run(&sql) {
+                // MySQL says it only now.
+                Err(error) if error.code() == Some(READ_ONLY) => return Ok(false),
+                set => set.map_err(|error| failed_at(&format!("{} = {value}", path(name)))(error))?,
+            }
         }
         await_resized(&mut client)?;
         self.in_force = Some(wanted.clone());
@@ -188,6 +192,9 @@ const OF_MYSQL: &str = "SELECT lower(variable_name), variable_value, \
      variable_scope <> 'GLOBAL', variable_source = 'DYNAMIC' FROM performance_schema.variables_metadata \
      JOIN performance_schema.global_variables USING (variable_name) \
      JOIN performance_schema.variables_info USING (variable_name)";
+
+/// `ER_INCORRECT_GLOBAL_LOCAL_VAR`: it is fixed at start.
+const READ_ONLY: u16 = 1238;
 
 /// `ER_NO_SUCH_TABLE`.
 const NO_SUCH_TABLE: u16 = 1146;

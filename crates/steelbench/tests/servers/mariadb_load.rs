@@ -1,0 +1,36 @@
+//! Loads on servers of MariaDB and MySQL, and the private servers of runs that are going on.
+
+use crate::common::{Lab, wait_until};
+use mysqlclient::{Client, Config};
+use std::path::Path;
+
+/// Sessions of a load of two connections are there, and that of administration.
+pub const LOAD_RUNS: &str = "SELECT count(*) > 2 FROM information_schema.processlist WHERE db = 'steelbench'";
+
+/// The private server of a run that is going on, once it lets us in; it is another one than `not`.
+pub fn private(lab: &Lab, not: Option<i32>) -> (i32, Client) {
+    let find = |folder: &Path| {
+        let pid = std::fs::read_to_string(folder.join("data/server.pid")).ok()?.trim().parse().ok()?;
+        let socket = std::fs::read_link(folder.join("socket")).unwrap_or_else(|_| folder.join("socket"));
+        let client = Client::connect(&Config::unix(&socket.join("server.sock"), "root")).ok()?;
+        (Some(pid) != not).then_some((pid, client))
+    };
+    let mut found = None;
+    wait_until("a private server runs", || {
+        let folders =
+            std::fs::read_dir(lab.path("results/t.steelbench.work")).into_iter().flatten().flatten();
+        found = folders.into_iter().find_map(|folder| find(&folder.path()));
+        found.is_some()
+    });
+    found.unwrap()
+}
+
+pub fn await_load(client: &mut Client) {
+    wait_until("a load runs", || client.cell(LOAD_RUNS).unwrap().as_deref() == Some("1"));
+}
+
+pub fn running_load(lab: &Lab, not: Option<i32>) -> (i32, Client) {
+    let (pid, mut client) = private(lab, not);
+    await_load(&mut client);
+    (pid, client)
+}
