@@ -61,7 +61,17 @@ pub fn ratios(pairs: &[(f64, f64)]) -> Vec<f64> {
 
 /// Prints median and range of some figures.
 pub fn print(what: &str, figures: &[f64], decimals: usize, unit: &str) {
-    println!("{what}: {}", spread(figures, decimals, unit));
+    print_goal(what, figures, decimals, unit, f64::INFINITY);
+}
+
+/// The same beside the most that they should be; without a limit that is infinite.
+pub fn print_goal(what: &str, figures: &[f64], decimals: usize, unit: &str, goal: f64) {
+    let goal = match goal {
+        f64::INFINITY => String::new(),
+        goal if median(figures) <= goal => format!("; goal {goal}{unit}"),
+        goal => format!("; goal {goal}{unit}: not reached"),
+    };
+    println!("{what}: {}{goal}", spread(figures, decimals, unit));
 }
 
 /// Prints median and range of some ratios, and their geometric mean with its 95 % interval.

@@ -1,6 +1,6 @@
 //! What the program costs around the measurements, and how often it finds what is not there.
 
-use super::figures::{pairs, print, print_ratios};
+use super::figures::{pairs, print, print_goal, print_ratios};
 use super::run::{Bench, Used, used};
 use crate::process::{output, root};
 use serde_json::Value;
@@ -43,6 +43,12 @@ const READ: &str = "import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1])\n\
     for (name,) in db.execute(\"SELECT name FROM sqlite_master WHERE type = 'table'\").fetchall():\n    \
     for row in db.execute(f'SELECT * FROM {name}'): pass\n";
 
+/// The most that a command should take: seconds of processor time, megabytes of memory, and of what it writes.
+type Goal = (f64, f64, f64);
+const SHOW: Goal = (1.0, 200.0, f64::INFINITY);
+const PAGE: Goal = (3.0, 500.0, 8.0);
+const WORKBOOK: Goal = (8.0, 500.0, f64::INFINITY);
+
 /// What is made of 10,000 trials with four histograms each, in four configurations, in 5,000 and in 5,000 with connections
 /// as a factor, which have models: processor time beside a plain read of the same file, and the most memory. Then the pages of
 /// a server of these files.
@@ -57,12 +63,12 @@ pub fn report(bench: &Bench) -> Result<(), String> {
         [("4-configurations", files(4), 2500), ("5000-configurations", grid, 2), ("models", connections, 2)]
     {
         let results = recorded(&bench, name, &factors, blocks)?;
-        beside_a_read(bench.command(&["show", name]), None, &results)?;
         let (page, book) =
             (bench.folder.join(format!("{name}.html")), bench.folder.join(format!("{name}.xlsx")));
-        beside_a_read(bench.command(&["report", name, "--output"]), Some(&page), &results)?;
-        let export = bench.command(&["export", name, "--format", "xlsx", "--output"]);
-        beside_a_read(export, Some(&book), &results)?;
+        let export = ["export", name, "--format", "xlsx", "--output"];
+        beside_a_read(bench.command(&["show", name]), None, &results, SHOW)?;
+        beside_a_read(bench.command(&["report", name, "--output"]), Some(&page), &results, PAGE)?;
+        beside_a_read(bench.command(&export), Some(&book), &results, WORKBOOK)?;
     }
     println!("serve:");
     let visit = root().join("xtask/src/bench/visit.py");
@@ -77,7 +83,7 @@ fn recorded(bench: &Bench, name: &str, factors: &str, blocks: u32) -> Result<Pat
     let one = if factors.contains("connections") { "" } else { "connections = 1\n" };
     let text = format!(
         "[experiment]\nname = \"{name}\"\n[target]\nengine = \"sqlite\"\nsettings = {{ synchronous = \"off\" }}\n\
-         [workload]\nprobe = \"insert\"\n{one}duration = \"1 s\"\n[limits]\nrun_time = \"10 s\"\n\
+         [workload]\nprobe = \"insert\"\n{one}duration = \"1 s\"\n[limits]\nrun_time = \"5 s\"\n\
          [factors]\n{factors}"
     );
     let file = bench.folder.join(format!("{name}.toml"));
@@ -93,20 +99,26 @@ fn recorded(bench: &Bench, name: &str, factors: &str, blocks: u32) -> Result<Pat
 }
 
 /// A command, to which the path of its output is added, and a read of the results file in turn.
-fn beside_a_read(mut command: Command, output: Option<&PathBuf>, results: &Path) -> Result<(), String> {
-    let what = format!("{command:?}").replace('"', "");
+fn beside_a_read(
+    mut command: Command,
+    output: Option<&PathBuf>,
+    results: &Path,
+    goal: Goal,
+) -> Result<(), String> {
+    let arguments: Vec<_> = command.get_args().map(|own| own.to_string_lossy().into_owned()).collect();
+    println!("{}:", arguments.join(" "));
     command.args(output);
     let mut read = Command::new("python3");
     read.args(["-c", READ]).arg(results);
     let pairs = pairs(3, |_| used(&command), |_| used(&read))?;
     let ratios: Vec<f64> = pairs.iter().map(|(own, read)| own.cpu_s / read.cpu_s).collect();
-    print_ratios(&format!("{what}, processor time against a plain read"), &ratios);
     let column = |of: fn(&Used) -> f64| pairs.iter().map(|(own, _)| of(own)).collect::<Vec<f64>>();
-    print("  processor time", &column(|own| own.cpu_s), 2, " s");
-    print("  most memory", &column(|own| own.peak_mb), 0, " MB");
+    print_goal("  processor time", &column(|own| own.cpu_s), 2, " s", goal.0);
+    print_ratios("  the same against a plain read", &ratios);
+    print_goal("  most memory", &column(|own| own.peak_mb), 0, " MB", goal.1);
     if let Some(page) = output {
         let bytes = page.metadata().map_err(|error| format!("{}: {error}", page.display()))?.len();
-        println!("  output: {:.1} MB", bytes as f64 / 1e6);
+        print_goal("  output", &[bytes as f64 / 1e6], 1, " MB", goal.2);
     }
     Ok(())
 }

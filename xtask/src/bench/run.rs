@@ -68,10 +68,9 @@ impl Ran {
 }
 
 impl Bench {
-    /// Builds our program in release mode, with what `report` measures.
+    /// Builds our program in release mode with all that users can get.
     pub fn build(scale: f64) -> Result<Self, String> {
-        let features = ["--features", "serve,xlsx"];
-        succeed(cargo(&["build", "--quiet", "--release", "-p", "steelbench"]).args(features))?;
+        succeed(&mut cargo(&["build", "--quiet", "--release", "-p", "steelbench", "--features", "full"]))?;
         let folder = target().join("bench");
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         Ok(Self { steelbench: target().join("release/steelbench"), folder, scale })

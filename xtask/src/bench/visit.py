@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 server = subprocess.Popen([sys.argv[1], "serve", sys.argv[2], "--port", "0"], stdout=subprocess.PIPE, text=True)
+PROCESSOR_S, PAGE_MB, MEMORY_MB = 3, 8, 500  # the most that there should be
 home = re.match(r"http://[^/]+", server.stdout.readline()).group()
 
 
@@ -23,7 +24,9 @@ def visit(what, path):
     start, used = time.monotonic(), processor_s()
     page = urlopen(home + path).read()
     wall, used = time.monotonic() - start, processor_s() - used
-    print(f"  {what}: {wall:.2f} s, {used:.2f} s of processor time, {len(page) / 1e6:.2f} MB")
+    size = len(page) / 1e6
+    print(f"  {what}: {wall:.2f} s, {used:.2f} s of processor time, {size:.2f} MB; goal {PROCESSOR_S} s, {PAGE_MB} MB"
+          + (": not reached" if used > PROCESSOR_S or size > PAGE_MB else ""))
     return page.decode()
 
 
@@ -41,6 +44,7 @@ try:
         compared = path.replace("/run?", "/compare?") + "&" + urlencode({"a": html.unescape(a), "b": html.unescape(b)})
         visit(f"  {a} against {b}", compared)
     most = re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{server.pid}/status").read()).group(1)
-    print(f"  most memory: {int(most) * 1024 / 1e6:.0f} MB")
+    most = int(most) * 1024 / 1e6
+    print(f"  most memory: {most:.0f} MB; goal {MEMORY_MB} MB" + (": not reached" if most > MEMORY_MB else ""))
 finally:
     server.terminate()
