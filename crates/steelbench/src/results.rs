@@ -31,12 +31,14 @@ pub fn find(name: Option<&str>) -> Result<PathBuf, Failure> {
             ))
         });
     };
+    // What is no regular file is told where it is opened.
+    let is_there = |path: &Path| path.exists() && !path.is_dir();
     let path = PathBuf::from(name);
-    if path.is_file() {
+    if is_there(&path) {
         return Ok(path);
     }
     let by_name = self::path(None, name);
-    if by_name.is_file() {
+    if is_there(&by_name) {
         return Ok(by_name);
     }
     Err(Failure::usage(format!("there is neither a results file {name} nor {}", by_name.display())))

@@ -23,7 +23,7 @@ pub fn results_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
 pub fn newest_results_file(folder: &Path) -> Option<PathBuf> {
     let modified =
         |path: &PathBuf| path.metadata().and_then(|file| file.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
-    results_files(folder).max_by_key(modified)
+    results_files(folder).filter(|path| path.is_file()).max_by_key(modified)
 }
 
 /// What the storage of a database can do at most: the runs of the disk probe that are recorded in the folder of its
