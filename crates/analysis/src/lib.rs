@@ -84,3 +84,4 @@ pub use summary::{Environments, Overview, Summary, summarize, summarize_with};
 pub use timeline::Timeline;
 pub use timeouts::Bound;
 pub use waits::{ConfigurationWaits, WaitOptions, WaitRow, WaitTable};
+pub use wording::comparison;

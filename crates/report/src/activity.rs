@@ -10,7 +10,7 @@ pub use compare::compared_activities;
 use crate::model::{Cell, Columns, Document, Section};
 use crate::profile::{missing, more};
 use crate::table::ROWS_MAX;
-use crate::text::{joined, listed};
+use crate::text::{listed, one_line};
 use crate::{number, sections, text};
 use analysis::ActivitySummary;
 use analysis::activity::{ActivityGroup, BackgroundProcess};
@@ -40,11 +40,7 @@ impl ActivityView {
 
     /// A statement in one line, cut where it is long and is to be read at once.
     fn statement(self, text: &str) -> String {
-        let line = joined(text.split_whitespace(), " ");
-        match line.char_indices().nth(STATEMENT_MAX).filter(|_| !self.whole) {
-            Some((end, _)) => format!("{}…", &line[..end]),
-            None => line,
-        }
+        one_line(text, if self.whole { usize::MAX } else { STATEMENT_MAX })
     }
 }
 

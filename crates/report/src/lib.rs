@@ -77,7 +77,7 @@ pub use sizing::sizing;
 pub use sort_order::sort_order;
 pub use statement_history::statement_history;
 pub use terminal::{Style, terminal, wrapped};
-pub use text::{Text, escaped, from_utc, lines, origin, utc, utc_second};
+pub use text::{Text, escaped, from_utc, lines, origin, short_name, utc, utc_second};
 
 pub use volume::volume;
 pub use web::{flame, html};

@@ -32,26 +32,17 @@ pub fn interval(estimate: &Estimate) -> String {
     ends.map_or_else(String::new, |ends| format!(" {ends}"))
 }
 
-/// `1.93x [1.88, 1.99]`; for a difference, which is better above 0, `+3.20 s [2.90, 3.50]`; with trials that timed out
-/// what is supported: `at least 2.20x`.
+/// [`analysis::comparison`], but for a difference, which is better above 0, `+3.20 s [2.90, 3.50]`.
 pub fn comparison(comparison: &Comparison, unit: &str) -> String {
-    if let Some(bound) = comparison.bound {
-        let limit = comparison.limit();
-        let limit = match comparison.scale {
-            Scale::Ratio => format!("{}x", ratio(limit)),
-            Scale::Difference => format!("{} {unit}", signed(limit, places(limit, 3))),
-        };
-        return format!("{} {limit}", bound.words());
-    }
-    let interval = comparison.interval;
-    match comparison.scale {
-        Scale::Ratio => {
-            let show = |Interval { low, high }| format!(" {}", ratio_ends((low, high)));
-            format!("{}x{}", ratio(comparison.value), interval.map(show).unwrap_or_default())
+    match (comparison.scale, comparison.bound) {
+        (Scale::Ratio, _) => analysis::comparison(comparison, unit),
+        (Scale::Difference, Some(bound)) => {
+            let limit = comparison.limit();
+            format!("{} {} {unit}", bound.words(), signed(limit, places(limit, 3)))
         }
-        Scale::Difference => {
+        (Scale::Difference, None) => {
             let sign = if comparison.value > 0.0 { "+" } else { "" };
-            let ends = interval.map(|Interval { low, high }| (low, high));
+            let ends = comparison.interval.map(|Interval { low, high }| (low, high));
             format!("{sign}{}", difference(comparison.value, ends, unit))
         }
     }

@@ -4,7 +4,7 @@ use crate::history::{sparkline, tone};
 use crate::model::{Cell, Columns, Document, Section, Tone};
 use crate::number;
 use crate::queries::{left_out, on_both};
-use crate::text::{joined, utc, utc_second};
+use crate::text::{joined, one_line, utc, utc_second};
 use analysis::StatementHistory;
 use analysis::runs::Verdict;
 use analysis::statement_history::{StatementChange, StatementSeries};
@@ -90,10 +90,7 @@ fn said(section: &mut Section, history: &StatementHistory, change: &StatementCha
         (None, Verdict::Worse) => "regression",
         (None, _) => "improvement",
     };
-    let text = joined(statement.text.split_whitespace(), " ");
-    let cut: String = text.chars().take(TEXT).collect();
-    let dots = if cut.len() < text.len() { "..." } else { "" };
-    section.toned(format!("{what}: {cut}{dots}"), tone_of(change));
+    section.toned(format!("{what}: {}", one_line(&statement.text, TEXT)), tone_of(change));
     let (before, after) = change.mean_s;
     let word = match change.verdict {
         Verdict::NotSeen => ", no difference of time that can be seen",

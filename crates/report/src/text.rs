@@ -34,6 +34,9 @@ impl Deref for Text {
 
 impl From<&str> for Text {
     fn from(raw: &str) -> Self {
+        if is_plain(raw) {
+            return Self(raw.to_owned());
+        }
         let end = raw.char_indices().nth(CHARS_MAX).map_or(raw.len(), |(end, _)| end);
         let mut safe = String::with_capacity(end);
         for character in raw[..end].chars() {
@@ -52,7 +55,13 @@ impl From<&str> for Text {
 
 impl From<String> for Text {
     fn from(raw: String) -> Self {
-        Self::from(raw.as_str())
+        if is_plain(&raw) { Self(raw) } else { Self::from(raw.as_str()) }
+    }
+}
+
+impl From<Text> for String {
+    fn from(text: Text) -> Self {
+        text.0
     }
 }
 
@@ -99,6 +108,20 @@ pub(crate) fn listed(items: impl IntoIterator<Item: ToString>) -> Option<String>
     items.peek().is_some().then(|| joined(items, ", "))
 }
 
+/// A text on one line, of a long one the beginning.
+pub(crate) fn one_line(text: &str, chars_max: usize) -> String {
+    let line = joined(text.split_whitespace(), " ");
+    match line.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}
+
+/// Whether a text is safe as it is, which nearly all are.
+fn is_plain(raw: &str) -> bool {
+    raw.len() <= CHARS_MAX && raw.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+}
+
 /// Whether a character could command a terminal or turn the reading direction.
 fn is_harmful(character: char) -> bool {
     character.is_control() || turns_direction(character)
@@ -111,7 +134,7 @@ fn turns_direction(character: char) -> bool {
 }
 
 /// The last part of a dotted path where it names one factor only, else the whole path.
-pub(crate) fn short_name<'a>(path: &'a str, all: &[&str]) -> &'a str {
+pub fn short_name<'a>(path: &'a str, all: &[&str]) -> &'a str {
     let last = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
     let short = last(path);
     let namesakes = all.iter().filter(|other| other.rsplit('.').next() == Some(short)).count();

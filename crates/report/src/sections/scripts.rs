@@ -3,6 +3,7 @@
 use crate::model::{Block, Cell, Columns, Section, Table};
 use crate::number;
 use crate::table::Share;
+use crate::text::one_line;
 use analysis::{ConfigurationScripts, StatementFigures, Summary};
 
 /// Statements that a table has: of more, the most costly.
@@ -97,9 +98,5 @@ fn most_costly(statements: &[StatementFigures]) -> Vec<&StatementFigures> {
 
 /// On one line, the beginning of a long one.
 pub(super) fn shortened(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(TEXT_MAX) {
-        Some((end, _)) => format!("{}...", &line[..end]),
-        None => line,
-    }
+    one_line(text, TEXT_MAX)
 }

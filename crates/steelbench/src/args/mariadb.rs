@@ -29,14 +29,14 @@ impl MariaDb {
         self.port.is_none() && self.user.is_none() && self.database.is_none() && self.socket.is_none()
     }
 
-    /// The URL of the server that they name with psql's `-h`; `None` when none of them is given. `server`: the argument
-    /// without an option.
+    /// The URL of the server that they name with psql's `-h`; [that of psql's](Psql::url) when none of them is given.
+    /// `server`: the argument without an option.
     ///
     /// # Errors
-    /// When parts are given in both ways.
-    pub fn url(&self, psql: &Psql, server: Option<&str>) -> Result<Option<String>, String> {
+    /// When parts are given in both ways, or twice.
+    pub fn url(&self, psql: &Psql, server: Option<&str>) -> Result<String, String> {
         if self.is_empty() {
-            return Ok(None);
+            return psql.url(server);
         }
         if psql.port.is_some() || psql.username.is_some() || psql.dbname.is_some() {
             return Err(
@@ -71,7 +71,7 @@ impl MariaDb {
             url.push_str("?socket=");
             url.push_str(&encoded(socket));
         }
-        Ok(Some(url))
+        Ok(url)
     }
 }
 
@@ -97,15 +97,14 @@ mod tests {
     fn options_of_the_client_name_a_url() {
         let psql = |host: &str| Psql { host: Some(host.into()), ..Psql::default() };
         let user = MariaDb { user: Some("o'b@r".into()), ..MariaDb::default() };
-        let url =
-            |maria: &MariaDb, psql: &Psql, server| maria.url(psql, server).map(Option::unwrap_or_default);
+        let url = MariaDb::url;
         assert_eq!(url(&user, &psql("db1"), Some("shop")).unwrap(), "mariadb://o%27b%40r@db1/shop");
         let port = MariaDb { port: Some(3307), ..MariaDb::default() };
         assert_eq!(url(&port, &Psql::default(), None).unwrap(), "mariadb://127.0.0.1:3307/");
         assert_eq!(url(&port, &psql("::1"), None).unwrap(), "mariadb://[::1]:3307/");
         let socket = MariaDb { socket: Some("/a b".into()), ..MariaDb::default() };
         assert_eq!(url(&socket, &Psql::default(), None).unwrap(), "mariadb:///?socket=%2Fa%20b");
-        assert_eq!(url(&MariaDb::default(), &psql("db1"), Some("shop")).unwrap(), "");
+        assert_eq!(url(&MariaDb::default(), &psql("db1"), Some("shop")).unwrap(), "host='db1' dbname='shop'");
         let both = Psql { username: Some("me".into()), ..Psql::default() };
         assert!(url(&user, &both, None).unwrap_err().contains("use either"));
         assert!(url(&user, &psql("h"), Some("mariadb://x/")).unwrap_err().contains("beside a URL"));

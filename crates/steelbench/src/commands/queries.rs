@@ -93,7 +93,6 @@ fn ask<T>(
 ) -> Result<T, Failure> {
     let given = arguments.server.as_deref();
     let url = arguments.mariadb.url(&arguments.psql, given).map_err(Failure::usage)?;
-    let url = url.map_or_else(|| arguments.psql.url(given), Ok).map_err(Failure::usage)?;
     let server = server(&url)?;
     let stop = signals::stop_flag()?;
     let heard = heard(&stop);

@@ -31,7 +31,6 @@ pub fn waits(arguments: &Waits) -> Result<ExitCode, Failure> {
     }
     let given = arguments.server.as_deref();
     let url = arguments.mariadb.url(&arguments.psql, given).map_err(Failure::usage)?;
-    let url = url.map_or_else(|| arguments.psql.url(given), Ok).map_err(Failure::usage)?;
     let server = server(&url)?;
     let options = ObserveOptions {
         hz: arguments.rate,

@@ -250,6 +250,7 @@ fn filter(file: &File, recording: &Recording, only: &[String]) -> String {
     if recording.factors.is_empty() {
         return String::new();
     }
+    let names: Vec<&str> = recording.factors.iter().map(|factor| factor.name.as_str()).collect();
     let select_of = |factor: &FactorRecord| {
         let all = (String::new(), "all", false);
         let level = |level| {
@@ -257,17 +258,9 @@ fn filter(file: &File, recording: &Recording, only: &[String]) -> String {
             (format!("{}={level}", factor.name), level, is_picked)
         };
         let levels = factor.levels.iter().map(|it| level(it.as_str()));
-        select(short(recording, factor), "only", std::iter::once(all).chain(levels))
+        select(report::short_name(&factor.name, &names), "only", std::iter::once(all).chain(levels))
     };
     form("/run", file, recording, &recording.factors.iter().map(select_of).collect::<String>(), "Show")
-}
-
-/// The last part of a factor's name, where no other factor has the same.
-fn short<'a>(recording: &Recording, factor: &'a FactorRecord) -> &'a str {
-    let last = |name: &'a str| name.rsplit('.').next().unwrap_or(name);
-    let own = last(&factor.name);
-    let same = recording.factors.iter().filter(|other| other.name.rsplit('.').next() == Some(own)).count();
-    if same > 1 { &factor.name } else { own }
 }
 
 /// A level as it is recorded, from one as a form spells it or a person types it.
