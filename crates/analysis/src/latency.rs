@@ -34,9 +34,6 @@ pub struct ConfigurationLatency {
     pub percentiles: [Option<Estimate>; PERCENTILES.len()],
     /// The largest of all trials.
     pub largest_s: f64,
-    /// All trials together.
-    #[serde(skip)]
-    pub merged: Histogram,
 }
 
 impl Summary<'_> {
@@ -45,47 +42,55 @@ impl Summary<'_> {
         let mut kinds: Vec<Latencies> = Vec::new();
         let all = self.recording.done().flat_map(|(_, seen)| &seen.latencies);
         for name in distinct(all.map(|latency| latency.name.as_str())) {
-            let of = |row| ConfigurationLatency::of(self, row, name);
+            if kinds.iter().any(|kind| self.is_in(name, &kind.name)) {
+                continue;
+            }
+            let of = |row| ConfigurationLatency::of(row, &self.histograms(row.index, name));
             let configurations: Vec<_> = self.configurations.iter().filter_map(of).collect();
-            let known = |own: &ConfigurationLatency, kind: &Latencies| {
-                let others = &kind.configurations;
-                let at = others.binary_search_by_key(&own.configuration, |other| other.configuration);
-                at.is_ok_and(|at| others[at].merged == own.merged)
-            };
-            let repeats = |kind: &Latencies| configurations.iter().all(|own| known(own, kind));
-            if !configurations.is_empty() && !kinds.iter().any(repeats) {
+            if !configurations.is_empty() {
                 kinds.push(Latencies { name: name.to_owned(), configurations });
             }
         }
         kinds
     }
-}
 
-impl ConfigurationLatency {
-    fn of(summary: &Summary, row: &ConfigurationRow, name: &str) -> Option<Self> {
-        let recorded = summary.grid.cells[row.index].iter().filter_map(|(_, seen)| seen.latency(name));
-        let trials: Vec<&Histogram> = recorded.filter(|histogram| !histogram.is_empty()).collect();
-        let merged = Histogram::sum(&trials);
-        (!trials.is_empty()).then(|| Self {
-            configuration: row.index,
-            label: row.label.clone(),
-            trials: trials.len(),
-            recorded: merged.len(),
-            percentiles: percentiles(&trials),
-            largest_s: merged.min_mean_max_ns().2 as f64 / 1e9,
-            merged,
-        })
+    /// All latencies of a kind that the trials of a configuration recorded.
+    pub fn merged_latency(&self, configuration: usize, name: &str) -> Histogram {
+        Histogram::sum(&self.histograms(configuration, name))
+    }
+
+    /// Of each trial that recorded any.
+    fn histograms(&self, configuration: usize, name: &str) -> Vec<&Histogram> {
+        let recorded = self.grid.cells[configuration].iter().filter_map(|(_, seen)| seen.latency(name));
+        recorded.filter(|histogram| !histogram.is_empty()).collect()
+    }
+
+    /// Whether all latencies of a kind are those of another.
+    fn is_in(&self, name: &str, other: &str) -> bool {
+        let seen = self.grid.cells.iter().flatten().map(|(_, seen)| seen);
+        let mut recorded = seen.filter_map(|seen| Some((seen.latency(name)?, seen.latency(other))));
+        recorded.all(|(own, other)| own.is_empty() || other == Some(own))
     }
 }
 
-fn percentiles(trials: &[&Histogram]) -> [Option<Estimate>; PERCENTILES.len()] {
-    let values: Vec<_> = trials.iter().map(|one| one.percentiles_ns(PERCENTILES)).collect();
-    std::array::from_fn(|at| {
-        let slower = (100.0 - PERCENTILES[at]) / 100.0;
-        if trials.iter().any(|one| one.len() as f64 * slower < SLOWER_MIN) {
-            return None;
-        }
-        let values: Vec<f64> = values.iter().map(|own| own[at] as f64 / 1e9).collect();
-        Estimate::of(&values, "s", Direction::LowerIsBetter)
-    })
+impl ConfigurationLatency {
+    fn of(row: &ConfigurationRow, trials: &[&Histogram]) -> Option<Self> {
+        let [a, b, c, d] = PERCENTILES;
+        let values: Vec<_> = trials.iter().map(|one| one.percentiles_ns([a, b, c, d, 100.0])).collect();
+        let largest_ns = values.iter().map(|own| own[PERCENTILES.len()]).max()?;
+        let percentile = |at: usize| {
+            let slower = (100.0 - PERCENTILES[at]) / 100.0;
+            let values: Vec<f64> = values.iter().map(|own| own[at] as f64 / 1e9).collect();
+            let enough = trials.iter().all(|one| one.len() as f64 * slower >= SLOWER_MIN);
+            Estimate::of(&values, "s", Direction::LowerIsBetter).filter(|_| enough)
+        };
+        Some(Self {
+            configuration: row.index,
+            label: row.label.clone(),
+            trials: trials.len(),
+            recorded: trials.iter().map(|one| one.len()).sum(),
+            percentiles: std::array::from_fn(percentile),
+            largest_s: largest_ns as f64 / 1e9,
+        })
+    }
 }

@@ -1,5 +1,6 @@
 mod packed;
 
+use hdrhistogram::iterators::IterationValue;
 use packed::{Packed, Slot, equivalent};
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +56,7 @@ impl PartialEq for Histogram {
         match (&self.0, &other.0) {
             (Form::Packed(own), Form::Packed(other)) if own == other => true,
             (Form::Figures(own), Form::Figures(other)) => own == other,
-            _ => self.len() == other.len() && self.slots().eq(other.slots()),
+            _ => self.len() == other.len() && self.slots() == other.slots(),
         }
     }
 }
@@ -76,27 +77,24 @@ impl Histogram {
     /// Adds all of another histogram.
     pub fn merge(&mut self, other: &Self) {
         let counts = self.open();
-        for slot in other.slots() {
-            counts.saturating_record_n(slot.high.max(1), slot.count);
-        }
+        other.each(|slot| counts.saturating_record_n(slot.ends().1.max(1), slot.count));
     }
 
     /// The sum of all, packed.
     pub fn sum(all: &[&Self]) -> Self {
-        let mut sums: Vec<(u64, u64)> = Vec::new();
+        let mut sums: Vec<Slot> = Vec::new();
         for histogram in all {
             // Both in ascending order.
             let mut before = std::mem::take(&mut sums).into_iter().peekable();
-            for slot in histogram.slots() {
-                while let Some(lower) = before.next_if(|sum| sum.0 < slot.low) {
+            histogram.each(|slot| {
+                while let Some(lower) = before.next_if(|sum| sum.is_below(slot)) {
                     sums.push(lower);
                 }
-                let same = before.next_if(|sum| sum.0 == slot.low);
-                sums.push((slot.low, slot.count + same.map_or(0, |sum| sum.1)));
-            }
+                sums.push(before.next_if(|sum| !slot.is_below(*sum)).map_or(slot, |sum| sum.and(slot.count)));
+            });
             sums.extend(before);
         }
-        Self(Form::Packed(Packed::of(sums.into_iter())))
+        Self(Form::Packed(Packed::of(&sums)))
     }
 
     /// One of which only these figures are known, as [`Histogram::len`] and [`Histogram::min_mean_max_ns`] give them: a
@@ -137,7 +135,7 @@ impl Histogram {
                 return [0; N];
             }
         };
-        let (mut slots, mut below, mut last) = (packed.slots(), 0, None);
+        let (mut slots, mut below, mut last) = (packed.slots(), 0, None::<Slot>);
         percentiles.map(|percentile| {
             let wanted = ((percentile / 100.0).min(1.0) * packed.len() as f64).ceil().max(1.0) as u64;
             while below < wanted {
@@ -145,7 +143,8 @@ impl Histogram {
                 below += slot.count;
                 last = Some(slot);
             }
-            last.map_or(0, |slot: Slot| if percentile == 0.0 { slot.low } else { slot.high })
+            let ends = last.map_or((0, 0), Slot::ends);
+            if percentile == 0.0 { ends.0 } else { ends.1 }
         })
     }
 
@@ -161,11 +160,12 @@ impl Histogram {
             return figures.min_mean_max_ns;
         }
         let (mut min, mut sum, mut max) = (None, 0.0, 0);
-        for slot in self.slots() {
-            min.get_or_insert(slot.low);
-            max = slot.high;
-            sum += (slot.low + (slot.high - slot.low).div_ceil(2)) as f64 * slot.count as f64;
-        }
+        self.each(|slot| {
+            let (low, high) = slot.ends();
+            min.get_or_insert(low);
+            max = high;
+            sum += (low + (high - low).div_ceil(2)) as f64 * slot.count as f64;
+        });
         (min.unwrap_or(0), sum / self.len().max(1) as f64, max)
     }
 
@@ -182,21 +182,28 @@ impl Histogram {
         Packed::from_bytes(bytes).map(|packed| Self(Form::Packed(packed)))
     }
 
-    fn slots(&self) -> Box<dyn Iterator<Item = Slot> + '_> {
+    /// What was recorded, in ascending order.
+    fn each(&self, see: impl FnMut(Slot)) {
         match &self.0 {
-            Form::Open(counts) => Box::new(counts.iter_recorded().map(|recorded| {
-                let (low, high) = equivalent(recorded.value_iterated_to());
-                Slot { low, high, count: recorded.count_at_value() }
-            })),
-            Form::Packed(packed) => Box::new(packed.slots()),
-            Form::Figures(_) => Box::new(std::iter::empty()),
+            Form::Open(counts) => {
+                let slot = |at: IterationValue<u64>| Slot::of(at.value_iterated_to(), at.count_at_value());
+                counts.iter_recorded().map(slot).for_each(see);
+            }
+            Form::Packed(packed) => packed.slots().for_each(see),
+            Form::Figures(_) => {}
         }
+    }
+
+    fn slots(&self) -> Vec<Slot> {
+        let mut slots = Vec::new();
+        self.each(|slot| slots.push(slot));
+        slots
     }
 
     fn pack(&self) -> Packed {
         match &self.0 {
             Form::Packed(packed) => packed.clone(),
-            _ => Packed::of(self.slots().map(|slot| (slot.low, slot.count))),
+            _ => Packed::of(&self.slots()),
         }
     }
 
@@ -227,7 +234,7 @@ impl From<Vec<(u64, u64)>> for Histogram {
 
 impl From<Histogram> for Vec<(u64, u64)> {
     fn from(histogram: Histogram) -> Self {
-        histogram.slots().map(|slot| (slot.high, slot.count)).collect()
+        histogram.slots().into_iter().map(|slot| (slot.ends().1, slot.count)).collect()
     }
 }
 

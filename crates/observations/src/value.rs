@@ -4,16 +4,17 @@ use std::fmt;
 /// The value of a setting after human forms were read: `"320k"` is 320000, `"4 GiB"` is
 /// 4294967296, `"2 min"` is 120.0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+// Reading tries one after the other: the most usual first.
 #[serde(untagged)]
 pub enum Value {
-    /// `true` or `false`.
-    Bool(bool),
+    /// Names, choices, paths, commands.
+    Text(String),
     /// Counts and sizes in bytes.
     Integer(i64),
     /// Rates, percentages as shares, durations in seconds.
     Float(f64),
-    /// Names, choices, paths, commands.
-    Text(String),
+    /// `true` or `false`.
+    Bool(bool),
     /// A list, where the setting takes one (volumes, round robin).
     List(Vec<Value>),
 }

@@ -4,6 +4,7 @@
 use crate::{Text, number, text};
 use analysis::{Comparison, Estimate, Interval, Standing, Summary};
 use observations::FactorRecord;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -255,11 +256,11 @@ impl Column {
     }
 
     /// A value in the unit of the heading.
-    pub(crate) fn for_people(&self, value: Datum) -> Datum {
+    pub(crate) fn for_people<'v>(&self, value: &'v Datum) -> Cow<'v, Datum> {
         match value {
-            Datum::Count(ns) if self.unit == "ns" => Datum::Number(ns as f64 / 1e6),
-            Datum::Number(ns) if self.unit == "ns" => Datum::Number(ns / 1e6),
-            other => other,
+            Datum::Count(ns) if self.unit == "ns" => Cow::Owned(Datum::Number(*ns as f64 / 1e6)),
+            Datum::Number(ns) if self.unit == "ns" => Cow::Owned(Datum::Number(ns / 1e6)),
+            other => Cow::Borrowed(other),
         }
     }
 
@@ -536,7 +537,7 @@ typed! {
     &str => Text, text => text.to_owned();
     &String => Text, text => text.clone();
     String => Text, text => text;
-    Text => Text, text => text.to_string();
+    Text => Text, text => text.into();
     bool => Bool, value => value;
     i64 => Integer, value => value;
     u32 => Count, value => value.into();

@@ -100,22 +100,29 @@ fn factors(connection: &Connection, run: i64) -> rusqlite::Result<Vec<FactorReco
 
 fn configurations(connection: &Connection, run: i64) -> rusqlite::Result<Vec<ConfigurationRecord>> {
     let rest = "WHERE run = ?1 ORDER BY position";
-    select(connection, &["id"], rest, [run], |row, configuration| {
-        let settings = owned::<Setting>(connection, "configuration", row.get(0)?)?;
-        Ok(ConfigurationRecord {
-            levels: owned(connection, "configuration", row.get(0)?)?,
-            settings: settings.into_iter().map(|setting| (setting.path, setting.value)).collect(),
-            ..configuration
-        })
-    })
+    let rows = select(connection, &["id"], rest, [run], |row, own| Ok((row.get::<_, i64>(0)?, own)))?;
+    let (ids, mut all): (_, Vec<ConfigurationRecord>) = rows.into_iter().unzip();
+    let table = ("configuration", "configurations", "position");
+    let owners = Owners { connection, run, table, ids, histograms: true };
+    owners.each(|at, level| {
+        all[at].levels.push(level);
+        Ok(())
+    })?;
+    owners.each(|at, Setting { path, value }| {
+        all[at].settings.insert(path, value);
+        Ok(())
+    })?;
+    Ok(all)
 }
 
 /// All trials of a run: one ordered query a table, merged by trial, so that the time is linear in
 /// the rows.
 fn trials(connection: &Connection, run: i64, histograms: bool) -> rusqlite::Result<Vec<TrialRecord>> {
-    let mut trials = Trials { histograms, ..Trials::read(connection, run)? };
-    trials.each(|trial, hook| {
-        trial.hooks.push(hook);
+    let mut trials = Trials::read(connection, run)?;
+    trials.owners.histograms = histograms;
+    let records = &mut trials.records;
+    trials.owners.each(|at, hook| {
+        records[at].hooks.push(hook);
         Ok(())
     })?;
     trials.seen(|seen, response| seen.responses.push(response))?;
@@ -137,12 +144,7 @@ fn trials(connection: &Connection, run: i64, histograms: bool) -> rusqlite::Resu
 
 /// The trials of a run while their parts are added, table by table.
 struct Trials<'a> {
-    connection: &'a Connection,
-    run: i64,
-    /// Whether histograms are read, or the figures beside them alone.
-    histograms: bool,
-    /// Ids in ascending order, one a record.
-    ids: Vec<i64>,
+    owners: Owners<'a>,
     records: Vec<TrialRecord>,
 }
 
@@ -154,23 +156,48 @@ impl<'a> Trials<'a> {
         };
         let rows = select(connection, &["trials.id", "c.position"], rest, [run], trial)?;
         let (ids, records) = rows.into_iter().unzip();
-        Ok(Self { connection, run, histograms: true, ids, records })
+        let table = ("trial", "trials", "id");
+        Ok(Self { owners: Owners { connection, run, table, ids, histograms: true }, records })
     }
 
-    /// Hands each part of one kind to the trial that it belongs to.
-    fn each<R: Record>(
-        &mut self,
-        mut add: impl FnMut(&mut TrialRecord, R) -> rusqlite::Result<()>,
-    ) -> rusqlite::Result<()> {
-        // CROSS JOIN fixes the order of the loops: by trial, then along the table's key, unsorted.
-        let order = if R::IS_ONE { "" } else { ", position" };
+    /// Hands each part of one kind to what the trial saw that it belongs to.
+    fn seen<R: Record>(&mut self, mut add: impl FnMut(&mut Observations, R)) -> rusqlite::Result<()> {
+        let records = &mut self.records;
+        self.owners.each(|at, part| match &mut records[at].observations {
+            Some(seen) => {
+                add(seen, part);
+                Ok(())
+            }
+            None => Err(unreadable(0, "observations of a trial that saw nothing")),
+        })
+    }
+}
+
+/// Rows of a run that records of other tables belong to.
+struct Owners<'a> {
+    connection: &'a Connection,
+    run: i64,
+    /// What names one of them in other tables, their own table, and the column that they are ordered by.
+    table: (&'static str, &'static str, &'static str),
+    /// In that order.
+    ids: Vec<i64>,
+    /// Whether histograms are read, or the figures beside them alone.
+    histograms: bool,
+}
+
+impl Owners<'_> {
+    /// Hands over each record of one kind with the place of its owner.
+    fn each<R: Record>(&self, mut add: impl FnMut(usize, R) -> rusqlite::Result<()>) -> rusqlite::Result<()> {
+        let (owner, table, order) = self.table;
+        let position = if R::IS_ONE { "" } else { ", position" };
         let mut columns = R::COLUMNS.join(", ");
         if !self.histograms {
             columns = columns.replace(HISTOGRAM, "NULL");
         }
+        // CROSS JOIN fixes the order of the loops: by owner, then along the table's key, unsorted.
         let sql = format!(
-            "SELECT trial, {columns} FROM (SELECT id AS of_trial FROM trials WHERE run = ?1)
-             CROSS JOIN {} ON trial = of_trial ORDER BY of_trial{order}",
+            "SELECT {owner}, {columns} FROM (SELECT id AS of_owner, {order} AS owner_order FROM {table} WHERE run = ?1)
+             CROSS JOIN {} ON {owner} = of_owner ORDER BY owner_order{position}",
             R::TABLE
         );
         let mut query = self.connection.prepare(&sql)?;
@@ -179,21 +206,11 @@ impl<'a> Trials<'a> {
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;
             at += self.ids[at..].iter().take_while(|&&other| other != id).count();
-            let trial =
-                self.records.get_mut(at).ok_or_else(|| unreadable(0, "parts of a trial out of order"))?;
-            add(trial, R::read(&mut Columns::after(1, row))?)?;
+            if at == self.ids.len() {
+                return Err(unreadable(0, "parts of a trial or a configuration out of order"));
+            }
+            add(at, R::read(&mut Columns::after(1, row))?)?;
         }
         Ok(())
-    }
-
-    /// The same for the parts of what a trial saw.
-    fn seen<R: Record>(&mut self, mut add: impl FnMut(&mut Observations, R)) -> rusqlite::Result<()> {
-        self.each(|trial, part| match &mut trial.observations {
-            Some(seen) => {
-                add(seen, part);
-                Ok(())
-            }
-            None => Err(unreadable(0, "observations of a trial that saw nothing")),
-        })
     }
 }

@@ -32,12 +32,31 @@ pub struct Packed {
 /// What was recorded in one slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slot {
-    /// The smallest value that it stands for.
-    pub low: u64,
-    /// The largest.
-    pub high: u64,
-    /// How often one of them was recorded.
+    at: usize,
+    /// How often one of its values was recorded.
     pub count: u64,
+}
+
+impl Slot {
+    /// The one that a value belongs to.
+    pub fn of(value: u64, count: u64) -> Self {
+        Self { at: slot(value), count }
+    }
+
+    /// The smallest and the largest value that it stands for.
+    pub fn ends(self) -> (u64, u64) {
+        equivalent(lowest(self.at))
+    }
+
+    /// Whether its values are lower than those of another.
+    pub fn is_below(self, other: Self) -> bool {
+        self.at < other.at
+    }
+
+    /// With so many more.
+    pub fn and(self, count: u64) -> Self {
+        Self { count: self.count + count, ..self }
+    }
 }
 
 /// The slots with values that a value cannot be told from.
@@ -58,10 +77,9 @@ const fn lowest(slot: usize) -> u64 {
 
 impl Packed {
     /// From slots in ascending order, of which none is empty.
-    pub fn of(slots: impl Iterator<Item = (u64, u64)>) -> Self {
+    pub fn of(slots: &[Slot]) -> Self {
         let (mut counts, mut next, mut len) = (Vec::new(), 0, 0);
-        for (value, count) in slots {
-            let at = slot(value);
+        for &Slot { at, count } in slots {
             if at > next {
                 write(&mut counts, -((at - next) as i64));
             }
@@ -145,8 +163,7 @@ impl Iterator for Slots<'_> {
                 continue;
             }
             self.slot += 1;
-            let (low, high) = equivalent(lowest(at));
-            return Some(Slot { low, high, count: number as u64 });
+            return Some(Slot { at, count: number as u64 });
         }
         None
     }
@@ -199,7 +216,17 @@ fn write(out: &mut Vec<u8>, number: i64) {
     out.push(rest as u8);
 }
 
+#[inline]
 fn read(counts: &mut &[u8]) -> Option<i64> {
+    // Most take one byte.
+    if let [byte @ ..0x80, rest @ ..] = counts {
+        *counts = rest;
+        return Some(signed(u64::from(*byte)));
+    }
+    read_long(counts)
+}
+
+fn read_long(counts: &mut &[u8]) -> Option<i64> {
     let mut number = 0_u64;
     for at in 0..COUNT_MAX {
         let (byte, rest) = counts.split_first()?;
@@ -210,7 +237,11 @@ fn read(counts: &mut &[u8]) -> Option<i64> {
         }
         number |= u64::from(*byte & 0x7f) << (7 * at);
     }
-    Some((number >> 1) as i64 ^ -((number & 1) as i64))
+    Some(signed(number))
+}
+
+fn signed(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
 #[cfg(test)]
@@ -242,7 +273,8 @@ mod tests {
 
     #[test]
     fn what_is_damaged_is_refused() {
-        let good = Packed::of([(5, 3), (70_000, 2), (HIGHEST_NS, 1)].into_iter());
+        let good =
+            Packed::of(&[(5, 3), (70_000, 2), (HIGHEST_NS, 1)].map(|(value, count)| Slot::of(value, count)));
         let bytes = good.to_bytes();
         assert_eq!(Packed::from_bytes(&bytes).unwrap(), good);
         let mut accepted = 0;

@@ -32,7 +32,7 @@ fn section(summary: &Summary, kind: &Latencies) -> Section {
         .iter()
         .take(CURVES_MAX)
         .filter_map(|curve| {
-            let points = points(&curve.merged);
+            let points = points(&summary.merged_latency(curve.configuration, name));
             let row = summary.configurations.get(curve.configuration)?;
             let position = panels.as_ref().map_or(Some((0, 0)), |panels| {
                 panels.position(row).map(|position| (position.panel, position.level))
@@ -71,7 +71,7 @@ fn section(summary: &Summary, kind: &Latencies) -> Section {
             }
         )
         .into(),
-        alternative: format!("Curves of {name} latency by percentile. {}.", said(curves)).into(),
+        alternative: format!("Curves of {name} latency by percentile. {}.", said(summary, kind)).into(),
         data: data(curves),
         data_heading: "Percentiles: means over trials with 95 % intervals".into(),
         chart: None,
@@ -94,12 +94,13 @@ fn points(histogram: &Histogram) -> Vec<Value> {
     (0..=count).map(point).collect()
 }
 
-fn said(curves: &[ConfigurationLatency]) -> String {
+fn said(summary: &Summary, kind: &Latencies) -> String {
     let one = |curve: &ConfigurationLatency| {
-        let seconds = |p| number::seconds(curve.merged.percentile_ns(p) as f64 / 1e9);
-        format!("{}: median {}, 99th percentile {}", text::label(&curve.label), seconds(50.0), seconds(99.0))
+        let merged = summary.merged_latency(curve.configuration, &kind.name);
+        let [median, high] = merged.percentiles_ns([50.0, 99.0]).map(|ns| number::seconds(ns as f64 / 1e9));
+        format!("{}: median {median}, 99th percentile {high}", text::label(&curve.label))
     };
-    joined(curves.iter().take(SAID).map(one), "; ")
+    joined(kind.configurations.iter().take(SAID).map(one), "; ")
 }
 
 fn data(curves: &[ConfigurationLatency]) -> Table<'static> {

@@ -5,6 +5,7 @@ use crate::model::{Block, Medium};
 use crate::table::{Cell, Column, Datum, Table};
 use crate::{Document, Text, text};
 use rust_xlsxwriter::{Format, FormatAlign, TableColumn, TableStyle, Workbook, Worksheet, XlsxError};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// A heading holds no longer text than this (Excel's limit for columns of tables is 255 units).
@@ -74,9 +75,10 @@ impl Seen {
         match &cell.value {
             Datum::Empty => {}
             // The length as it will be written matters only for the width.
+            Datum::Text(text) if text.len() <= self.longest => {}
             Datum::Text(text) => self.longest = self.longest.max(text.chars().take(100).count()),
             other => {
-                let value = column.for_people(other.clone());
+                let value = column.for_people(other);
                 self.large |= is_large(&value);
                 if let Written::Number(number, shown) = written(&value) {
                     self.usual.get_or_insert(shown);
@@ -113,19 +115,19 @@ impl Seen {
 }
 
 impl WrittenColumn {
-    fn datum(&self, columns: &[Column], row: &[Cell]) -> Datum {
+    fn datum<'c>(&self, columns: &[Column], row: &'c [Cell]) -> Cow<'c, Datum> {
         let (at, part) = self.of;
         let cell = &row[at];
         let end = |end: f64| match cell.value {
             Datum::Share(_) => Datum::Share(end),
             _ => Datum::Number(end),
         };
-        match part {
-            Part::Value => columns[at].for_people(cell.value.clone()),
+        Cow::Owned(match part {
+            Part::Value => return columns[at].for_people(&cell.value),
             Part::Low => cell.interval.map_or(Datum::Empty, |(low, _)| end(low)),
             Part::High => cell.interval.map_or(Datum::Empty, |(_, high)| end(high)),
             Part::Unit => Datum::Text(cell.unit.clone()),
-        }
+        })
     }
 
     fn looks(&self) -> Looks {
@@ -395,7 +397,7 @@ fn written(datum: &Datum) -> Written {
 
 /// With control characters spelled out; what is too long for a cell is cut, and says so.
 fn fitting(raw: &str) -> String {
-    let text = Text::from(raw).to_string();
+    let text = String::from(Text::from(raw));
     if text.len() <= TEXT_MAX || text.encode_utf16().count() <= TEXT_MAX {
         return text;
     }
