@@ -78,7 +78,7 @@ impl Installation {
         let output = Command::new(&server).arg("--version").output().ok()?;
         let (version, is_mysql) = version_of(&String::from_utf8_lossy(&output.stdout))?;
         let beside = |place: &&str| server.parent()?.join(place).join(INSTALLER).canonicalize().ok();
-        let installer = if is_mysql { None } else { Some(BESIDE.iter().find_map(|place| beside(&place))?) };
+        let installer = if is_mysql { None } else { Some(BESIDE.iter().find_map(beside)?) };
         Some(Self { server, installer, version })
     }
 
