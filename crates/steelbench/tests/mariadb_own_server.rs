@@ -249,6 +249,8 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
     own.await_load();
     signal(&child, libc::SIGKILL);
     end(child);
+    // A server tells the second in which it was started.
+    std::thread::sleep(std::time::Duration::from_secs(1));
     own.control("start");
     own.server.connect().run("SET GLOBAL innodb_io_capacity = 456").unwrap();
     other("allow_server_settings = true").expect(0).says("a run before did not end properly");

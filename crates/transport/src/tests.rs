@@ -47,20 +47,21 @@ impl Wire for Repeat {
     }
 
     fn take(&mut self, input: &mut &[u8], output: &mut Vec<u8>) -> Option<Self::Answer> {
-        let (length, rest) = input.split_first_chunk::<4>()?;
-        let (body, rest) = rest.split_at_checked(u32::from_be_bytes(*length) as usize)?;
-        *input = rest;
-        self.last = body.to_vec();
-        if body != self.message {
-            return None;
+        loop {
+            let (length, rest) = input.split_first_chunk::<4>()?;
+            let (body, rest) = rest.split_at_checked(u32::from_be_bytes(*length) as usize)?;
+            *input = rest;
+            self.last = body.to_vec();
+            if body != self.message {
+                continue;
+            }
+            self.answered += body.len();
+            self.rounds -= 1;
+            if self.rounds == 0 {
+                return Some(Ok(self.answered));
+            }
+            self.put(output);
         }
-        self.answered += body.len();
-        self.rounds -= 1;
-        if self.rounds == 0 {
-            return Some(Ok(self.answered));
-        }
-        self.put(output);
-        None
     }
 
     fn lost(&mut self, error: &io::Error) -> Self::Answer {
