@@ -66,7 +66,7 @@ fn may_hold_secret(text: &str) -> bool {
     bytes.iter().enumerate().any(|(at, byte)| match byte {
         b'@' | b'%' | b'\\' => true,
         b':' => begins(at, b"://"),
-        _ => b"PSTK".contains(&byte.to_ascii_uppercase()) && PARTS.iter().any(|part| begins(at, part)),
+        _ => PARTS.iter().any(|part| part[0].eq_ignore_ascii_case(byte) && begins(at, part)),
     })
 }
 
