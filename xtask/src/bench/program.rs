@@ -54,6 +54,10 @@ const WORKBOOK: Goal = (8.0, 500.0, f64::INFINITY);
 /// a server of these files.
 pub fn report(bench: &Bench) -> Result<(), String> {
     let bench = Bench { folder: bench.folder.join("report"), steelbench: bench.steelbench.clone(), ..*bench };
+    // A measurement that was cut off leaves its results file, to which a run would be added.
+    if bench.folder.exists() {
+        std::fs::remove_dir_all(&bench.folder).map_err(|error| format!("{}: {error}", bench.folder.display()))?;
+    }
     let levels = |n: u32| (1..=n).map(|level| level.to_string()).collect::<Vec<_>>().join(", ");
     let rows = |n: u32| format!("\"workload.rows_per_transaction\" = [{}]\n", levels(n));
     let files = |n: u32| format!("\"target.data_files\" = [{}]\n", levels(n));
