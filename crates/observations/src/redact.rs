@@ -55,19 +55,35 @@ pub fn names_secret(name: &str) -> bool {
     name == "pass" || SECRETS.iter().any(|secret| name.ends_with(secret))
 }
 
+/// In every name of a secret.
+const PARTS: [&[u8]; 5] = [b"pass", b"pwd", b"secret", b"token", b"key"];
+
+/// The bytes with which begins what [`may_hold_secret`] looks for: one in five of a text, so that the others are passed by.
+const LEADS: [bool; 256] = {
+    let mut leads = [false; 256];
+    (leads[b'@' as usize], leads[b'%' as usize]) = (true, true);
+    (leads[b'\\' as usize], leads[b':' as usize]) = (true, true);
+    let mut part = 0;
+    while part < PARTS.len() {
+        leads[PARTS[part][0] as usize] = true;
+        leads[PARTS[part][0].to_ascii_uppercase() as usize] = true;
+        part += 1;
+    }
+    leads
+};
+
 /// Whether there is anything to look at: most texts that are recorded are names without any of this.
 fn may_hold_secret(text: &str) -> bool {
-    /// In every name of a secret.
-    const PARTS: [&[u8]; 5] = [b"pass", b"pwd", b"secret", b"token", b"key"];
     let bytes = text.as_bytes();
     let begins = |at: usize, part: &[u8]| {
         bytes.get(at..at + part.len()).is_some_and(|found| found.eq_ignore_ascii_case(part))
     };
-    bytes.iter().enumerate().any(|(at, byte)| match byte {
+    let holds = |at: usize| match bytes[at] {
         b'@' | b'%' | b'\\' => true,
         b':' => begins(at, b"://"),
-        _ => PARTS.iter().any(|part| part[0].eq_ignore_ascii_case(byte) && begins(at, part)),
-    })
+        _ => PARTS.iter().any(|part| begins(at, part)),
+    };
+    bytes.iter().enumerate().any(|(at, byte)| LEADS[*byte as usize] && holds(at))
 }
 
 /// The characters of a text, escapes decoded where they stand for a letter, a digit or a sign that matters here; and

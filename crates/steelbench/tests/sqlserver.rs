@@ -11,7 +11,8 @@ use engines::sqlserver::live::views;
 use mssql_mock_tds::query_response::{
     ColumnDefinition, ColumnValue, QueryRegistry, QueryResponse, Row, SqlDataType, TerminalError,
 };
-use mssql_mock_tds::{ConnectionStore, MockTdsServer, create_test_identity};
+use mssql_mock_tds::{ConnectionInfo, ConnectionStore, MockTdsServer, create_test_identity};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -472,6 +473,48 @@ fn strict_and_mandatory_connections_are_verified() {
         assert_eq!(trusted.code, Some(i32::from(tls == Tls::Strict)), "{trusted:#?}");
         assert!(!format!("{refused:?}{pinned:?}{trusted:?}").contains("S3c"));
     }
+}
+
+/// The token is what Microsoft's mock server received; what else a login by it needs is the vendor's.
+#[test]
+fn an_access_token_logs_in_encrypted_and_is_not_shown() {
+    let lab = Lab::new();
+    let mock = Mock::start(Tls::On, &lab);
+    answer_survey(&mock);
+    mock.answers.answer(views::CONFIGURATIONS.sql, "name | configured | in_use\nmax worker threads | 0 | 0");
+    let file = lab.path("token");
+    let survey = |login: &str, parameters: &str| {
+        let url = format!(
+            "mssql://{login}127.0.0.1:{}/master?trustservercertificate=yes&accesstokenfile={}&{parameters}",
+            mock.port,
+            file.display()
+        );
+        lab.steelbench(&["survey", "--server", &url, "--volume", "/", "--json"])
+    };
+    let keep = |token: &str, mode: u32| {
+        std::fs::write(&file, format!("{token}\n")).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let received = || {
+        let connections = mock.connections.blocking_lock();
+        connections.all().values().filter_map(ConnectionInfo::received_token_as_string).collect::<Vec<_>>()
+    };
+    let missing = survey("", "").expect(2);
+    assert!(missing.stderr.contains("the file with the access token"), "{missing:#?}");
+    keep("eyJ0.S3c", 0o644);
+    let readable = survey("", "").expect(2);
+    assert!(readable.stderr.contains("chmod 600"), "{readable:#?}");
+    keep("eyJ0.S3c", 0o600);
+    let clear = survey("", "encrypt=optional").expect(2);
+    assert!(clear.stderr.contains("encrypted only"), "{clear:#?}");
+    let both = survey("sa:S3c@", "").expect(2);
+    assert!(both.stderr.contains("in place of user and password"), "{both:#?}");
+    assert_eq!(received(), Vec::<String>::new());
+    let taken = survey("", "").expect(0);
+    assert!(taken.stdout.contains("max worker threads"), "{taken:#?}");
+    let tokens = received();
+    assert!(!tokens.is_empty() && tokens.iter().all(|token| token == "eyJ0.S3c"), "{tokens:?}");
+    assert!(!format!("{missing:?}{readable:?}{clear:?}{both:?}{taken:?}").contains("S3c"));
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use super::figures::{pairs, print, print_median, print_ratios, ratios, ratios_within};
 use super::peer_server::PeerServer;
-use super::run::{Bench, example};
+use super::run::{Bench, Ran, example};
 use crate::process::{output, root, succeed};
 use crate::tools::{DUCKDB_VERSIONS, install_tools, python};
 use serde_json::Value;
-use std::fs::{self, File};
+use std::fs::{self, DirEntry, File};
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::PathBuf;
 use std::process::Command;
@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 
 /// Pairs of loads.
 const LOADS: u64 = 3;
+/// What our trials run.
+const EXPERIMENT: &str = "bench-analytics";
 /// How long scans are compared where the ratio is near 1, and where it need not be known as well.
 const CLOSELY: Duration = Duration::from_mins(2);
 const ROUGHLY: Duration = Duration::from_secs(30);
@@ -163,7 +165,11 @@ impl<'a> Peers<'a> {
         let scans: [(Duration, Peer); 4] = [
             (
                 CLOSELY,
-                ("sqlite, a loop on the same library", library.clone(), Box::new(|| self.sqlite_loop())),
+                (
+                    "sqlite, a loop on the same library and file",
+                    library.clone(),
+                    Box::new(|| self.sqlite_loop()),
+                ),
             ),
             (CLOSELY, ("psql (\\timing)", self.postgres_target(), Box::new(|| self.psql_timing()))),
             (ROUGHLY, ("sqlite3 (.timer; the system's version)", library, Box::new(|| self.sqlite_timer()))),
@@ -174,6 +180,33 @@ impl<'a> Peers<'a> {
             let what = format!("time of a scan ours / {name} ({:.2} and {:.2} ms)", ours()?, shell()?);
             print_median(&what, &ratios_within(*time, ours, shell)?);
         }
+        self.instructions()
+    }
+
+    /// Instructions of our whole process for one more scan, against those of the loop: times differ by more from call to
+    /// call than the two do.
+    fn instructions(&self) -> Result<(), String> {
+        const FEW: usize = 2;
+        const MANY: usize = 6;
+        if Command::new("valgrind").arg("--version").output().is_err() {
+            println!("SKIPPED: instructions of a scan: valgrind is not installed");
+            return Ok(());
+        }
+        let target = "engine = \"sqlite\"\nsettings = { cache_size = -2000000 }";
+        let ours = |scans| {
+            self.trial(target, scans, "0 s", 0)?;
+            let file = format!("{EXPERIMENT}.toml");
+            instructions(&self.bench.command(&["run", "--fresh", &file]))
+        };
+        let straight = |scans| instructions(&self.straight(scans)?);
+        let of_one = |of: &dyn Fn(usize) -> Result<f64, String>| -> Result<f64, String> {
+            Ok((of(MANY)? - of(FEW)?) / (MANY - FEW) as f64)
+        };
+        let (own, peer) = (of_one(&ours)?, of_one(&straight)?);
+        println!(
+            "instructions of a scan ours / sqlite, that loop ({own:.0} and {peer:.0}): {:.4}",
+            own / peer
+        );
         Ok(())
     }
 
@@ -188,21 +221,24 @@ impl<'a> Peers<'a> {
     /// Our trial on a data set that no cache has in the first round, and that the cache of this measurement keeps for
     /// the same one.
     fn ours(&self, target: &str, scans: usize, round: u64) -> Result<Ours, String> {
-        let name = "bench-analytics";
         // No peer counts its first scan, which fills caches.
         let warmup = if scans > 1 { "200 ms" } else { "0 s" };
+        let scan_ms = self.trial(target, scans, warmup, round)?.trial()?.response("scan")?;
+        let results = self.bench.folder.join("results").join(format!("{EXPERIMENT}.steelbench"));
+        let sql = "SELECT value FROM facts WHERE name = 'load_s' ORDER BY trial DESC LIMIT 1";
+        let load_s = output(Command::new("sqlite3").arg(results).arg(sql))?;
+        let load_s = load_s.trim().parse().map_err(|error| format!("load_s {load_s:?}: {error}"))?;
+        Ok(Ours { load_s, scan_ms })
+    }
+
+    fn trial(&self, target: &str, scans: usize, warmup: &str, round: u64) -> Result<Ran, String> {
         let text = format!(
             "[target]\n{target}\ncache = \"warm\"\n[workload]\nprobe = \"scan\"\ndata = \"lineitem\"\nscale = {}\n\
              data_seed = {round}\nscans = {scans}\nwarmup = \"{warmup}\"\naggregates = [\"sum(l_partkey)\", \"sum(l_suppkey)\", \
              \"sum(l_linenumber)\", \"sum(l_quantity)\"]\n[repeats]\nblocks = 1\n",
             self.bench.scale
         );
-        let scan_ms = self.bench.experiment(name, &text, &[])?.trial()?.response("scan")?;
-        let results = self.bench.folder.join("results").join(format!("{name}.steelbench"));
-        let sql = "SELECT value FROM facts WHERE name = 'load_s' ORDER BY trial DESC LIMIT 1";
-        let load_s = output(Command::new("sqlite3").arg(results).arg(sql))?;
-        let load_s = load_s.trim().parse().map_err(|error| format!("load_s {load_s:?}: {error}"))?;
-        Ok(Ours { load_s, scan_ms })
+        self.bench.experiment(EXPERIMENT, &text, &[])
     }
 
     fn sqlite_import(&self) -> Result<f64, String> {
@@ -295,8 +331,20 @@ impl<'a> Peers<'a> {
     }
 
     fn sqlite_loop(&self) -> Result<f64, String> {
+        number(&output(&mut self.straight(SCANS_EACH)?)?)
+    }
+
+    /// The loop on the file that our trials scan: how its rows lie in pages is no matter of this.
+    fn straight(&self, scans: usize) -> Result<Command, String> {
+        let files = self.bench.cache().join("steelbench/sqlite");
+        let failed = |error: std::io::Error| format!("{}: {error}", files.display());
+        let is_data = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with("data-");
+        let kept = fs::read_dir(&files).map_err(failed)?.flatten().filter(is_data);
+        let used = kept.max_by_key(|entry| entry.metadata().and_then(|of| of.modified()).ok());
+        let file = used.ok_or_else(|| format!("{}: no data set", files.display()))?.path();
         let mut straight = Command::new(&self.scan_sqlite);
-        number(&output(straight.arg(self.folder.join("peer.db")).args([SCAN, &SCANS_EACH.to_string()]))?)
+        straight.arg(file).args([SCAN, &scans.to_string()]);
+        Ok(straight)
     }
 
     /// How far the cost models of the ready experiment are off when they predict a configuration from the others, and what
@@ -377,6 +425,19 @@ fn timed(command: &mut Command) -> Result<f64, String> {
     let start = Instant::now();
     output(command)?;
     Ok(start.elapsed().as_secs_f64())
+}
+
+/// Instructions of a process from start to end, as callgrind counts them.
+fn instructions(command: &Command) -> Result<f64, String> {
+    let mut counted = Command::new("valgrind");
+    counted.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+    counted.arg(command.get_program()).args(command.get_args());
+    counted.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    counted.current_dir(command.get_current_dir().unwrap_or("/".as_ref()));
+    let result = counted.output().map_err(|error| format!("valgrind: {error}"))?;
+    let said = String::from_utf8_lossy(&result.stderr);
+    let total = said.lines().find_map(|line| Some(line.split_once("refs:")?.1.replace(',', "")));
+    number(&total.ok_or_else(|| format!("{counted:?}: {}\n{said}", result.status))?)
 }
 
 fn number(printed: &str) -> Result<f64, String> {

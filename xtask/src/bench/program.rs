@@ -56,7 +56,8 @@ pub fn report(bench: &Bench) -> Result<(), String> {
     let bench = Bench { folder: bench.folder.join("report"), steelbench: bench.steelbench.clone(), ..*bench };
     // A measurement that was cut off leaves its results file, to which a run would be added.
     if bench.folder.exists() {
-        std::fs::remove_dir_all(&bench.folder).map_err(|error| format!("{}: {error}", bench.folder.display()))?;
+        std::fs::remove_dir_all(&bench.folder)
+            .map_err(|error| format!("{}: {error}", bench.folder.display()))?;
     }
     let levels = |n: u32| (1..=n).map(|level| level.to_string()).collect::<Vec<_>>().join(", ");
     let rows = |n: u32| format!("\"workload.rows_per_transaction\" = [{}]\n", levels(n));

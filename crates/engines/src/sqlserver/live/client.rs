@@ -1,7 +1,7 @@
 //! A connection that is asked one thing at a time, by Microsoft's driver. The driver is asynchronous: each connection has a
 //! runtime of its own in the thread that uses it.
 
-use super::config::{Config, Encryption, Login};
+use super::config::{Config, Encryption, Login, access_token};
 use super::rows::Rows;
 use crate::Stop;
 use mssql_tds::connection::client_context::{ClientContext, TdsAuthenticationMethod};
@@ -160,7 +160,8 @@ pub fn connect(
 ) -> Result<TdsClient, Error> {
     let source = data_source(config);
     let provider = TdsConnectionProvider::new();
-    let connecting = Box::pin(provider.create_client(context(config, &source, application), &source, None));
+    let context = context(config, &source, application)?;
+    let connecting = Box::pin(provider.create_client(context, &source, None));
     let limit = Duration::from_secs(config.connect_timeout_s.into()) + LOOK;
     until(runtime, connecting, limit, || stop.is_asked())
 }
@@ -258,7 +259,7 @@ fn data_source(config: &Config) -> String {
 
 /// What the driver is told. A connection that is lost stays lost: one that was made anew in silence would hide a restart of
 /// the server.
-fn context(config: &Config, source: &str, application: &str) -> ClientContext {
+fn context(config: &Config, source: &str, application: &str) -> Result<ClientContext, Error> {
     let mut context = ClientContext::with_data_source(source);
     context.application_name = application.into();
     context.connect_retry_count = 0;
@@ -274,6 +275,11 @@ fn context(config: &Config, source: &str, application: &str) -> ClientContext {
             context.password.clone_from(password);
         }
         Login::Kerberos => context.tds_authentication_method = TdsAuthenticationMethod::SSPI,
+        Login::Token(file) => {
+            let token = access_token(file).map_err(|error| Error::Connection(error.to_string()))?;
+            context.access_token = Some(token);
+            context.tds_authentication_method = TdsAuthenticationMethod::AccessToken;
+        }
     }
     let encryption = &mut context.encryption_options;
     encryption.mode = match config.encryption {
@@ -286,7 +292,7 @@ fn context(config: &Config, source: &str, application: &str) -> ClientContext {
         config.trusts_certificate && config.encryption != Encryption::Strict;
     encryption.host_name_in_cert.clone_from(&config.certificate_host);
     encryption.server_certificate.clone_from(&config.certificate);
-    context
+    Ok(context)
 }
 
 /// The driver's error in our words. What servers write into their messages may hold a password.

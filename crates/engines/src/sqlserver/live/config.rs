@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 const PORT: u16 = 1433;
 /// Most characters of a password (LOGIN7 has no room for more).
 const PASSWORD_MAX: u64 = 128 * 4;
+/// Most bytes of an access token: some have many groups in them, none of them so many.
+const TOKEN_MAX: u64 = 64 << 10;
 
 /// How the connection is encrypted, in the words of Microsoft's drivers
 /// (<https://learn.microsoft.com/sql/connect/odbc/dsn-connection-string-attribute#encrypt>).
@@ -29,6 +31,8 @@ pub enum Login {
     Sql { user: String, password: String },
     /// Whoever has the Kerberos ticket of this process.
     Kerberos,
+    /// Whom an access token of Entra ID names. It is read from this file for each connection, because it expires.
+    Token(PathBuf),
 }
 
 /// How to connect. It is displayed, and printed for developers, without its password.
@@ -119,10 +123,11 @@ impl Given {
 
 /// Keywords that are understood, by the first of their names, under which [`Given`] has them.
 #[rustfmt::skip]
-const KNOWN: [&[&str]; 15] = [
+const KNOWN: [&[&str]; 16] = [
     &["server", "datasource", "address", "addr", "networkaddress"], &["port", "portnumber"],
     &["instance", "instancename"], &["database", "initialcatalog", "databasename"],
     &["user", "userid", "uid", "username"], &["password", "pwd"], &["passwordfile"],
+    &["accesstokenfile"],
     &["trustedconnection", "integratedsecurity"], &["encrypt"], &["trustservercertificate"],
     &["hostnameincertificate"], &["servercertificate"],
     &["connecttimeout", "connectiontimeout", "logintimeout", "timeout"], &["applicationintent"],
@@ -343,30 +348,46 @@ fn place(given: &Given) -> Result<(String, Option<String>, Option<u16>), ConfigE
 }
 
 fn login(given: &Given, password: Option<String>) -> Result<Login, ConfigError> {
+    if let Some(file) = given.get("accesstokenfile") {
+        if encryption(given)? == Encryption::Optional {
+            return wrong("an access token is sent encrypted only: leave out Encrypt=optional");
+        }
+        if given.get("password").or(given.get("passwordfile")).is_some() {
+            return wrong("AccessTokenFile= stands in place of user and password: leave them out");
+        }
+        access_token(Path::new(file))?;
+        return Ok(Login::Token(file.into()));
+    }
     let Some(user) = given.get("user") else {
         return match given.is_on("trustedconnection")? {
             Some(true) => Ok(Login::Kerberos),
             _ => wrong(
-                "no user is named: put it into the URL (mssql://user@host/) or SQLCMDUSER, or ask for Kerberos by \
-                 Trusted_Connection=yes",
+                "no user is named: put it into the URL (mssql://user@host/) or SQLCMDUSER, ask for Kerberos by \
+                 Trusted_Connection=yes, or name a file with an access token of Entra ID by AccessTokenFile=",
             ),
         };
     };
-    let file = given.get("passwordfile").map(|path| password_from(Path::new(path))).transpose()?;
+    let from = |path| secret_from(Path::new(path), "password", PASSWORD_MAX);
+    let file = given.get("passwordfile").map(from).transpose()?;
     let password = given.get("password").map(str::to_owned).or(file).or(password).unwrap_or_default();
     Ok(Login::Sql { user: user.to_owned(), password })
 }
 
+/// The access token in a file, as it is now.
+pub fn access_token(path: &Path) -> Result<String, ConfigError> {
+    secret_from(path, "access token", TOKEN_MAX)
+}
+
 /// The first line of a file that nobody else may read.
-fn password_from(path: &Path) -> Result<String, ConfigError> {
-    let failed =
-        |error: std::io::Error| ConfigError(format!("the password file {}: {error}", path.display()));
+fn secret_from(path: &Path, what: &str, bytes_max: u64) -> Result<String, ConfigError> {
+    let name = path.display();
+    let failed = |error: std::io::Error| ConfigError(format!("the file with the {what}, {name}: {error}"));
     let metadata = path.metadata().map_err(failed)?;
     if metadata.permissions().mode() & 0o077 != 0 {
-        return wrong(format!("others may read the password file {}: chmod 600 it", path.display()));
+        return wrong(format!("others may read the file with the {what}, {name}: chmod 600 it"));
     }
-    if metadata.len() > PASSWORD_MAX {
-        return wrong(format!("{} is too long for a file with a password", path.display()));
+    if metadata.len() > bytes_max {
+        return wrong(format!("{name} is too long for a file with the {what}"));
     }
     let text = std::fs::read_to_string(path).map_err(failed)?;
     Ok(text.lines().next().unwrap_or_default().to_owned())
@@ -468,7 +489,7 @@ mod tests {
             |mode| std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).unwrap();
         set(0o640);
         let error = parsed(&text).unwrap_err().to_string();
-        assert!(error.starts_with("others may read the password file "), "{error}");
+        assert!(error.starts_with("others may read the file with the password, "), "{error}");
         set(0o600);
         assert_eq!(password(&parsed(&text).unwrap()), "S3c ret");
     }

@@ -219,7 +219,7 @@ impl Instance for MssqlInstance {
         let port = port.map_or_else(String::new, |port| format!(",{port}"));
         let (user, password) = match login {
             Login::Sql { user, password } => (Some(user.clone()), Some(password.clone())),
-            Login::Kerberos => (None, None),
+            Login::Kerberos | Login::Token(_) => (None, None),
         };
         let one = |name: &str, value| (name.to_owned(), value);
         vec![
