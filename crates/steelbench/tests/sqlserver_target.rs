@@ -9,7 +9,9 @@ use common::{Lab, end, signal, wait_until};
 use mssql_mock_tds::MockTdsServer;
 use mssql_mock_tds::query_response::{ColumnDefinition, ColumnValue, QueryResponse, Row, SqlDataType};
 use servers::installed::sql_server_stand_in;
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -187,6 +189,73 @@ fn a_database_of_somebody_else_stops_the_run() {
     let on = OnServer::new(&url);
     on.write("", INSERTS, "");
     on.run(1).says("Steelbench did not make, and it is not touched");
+}
+
+/// Passes connections on to a server until they are cut, as when another node takes its place.
+struct Relay {
+    port: u16,
+    streams: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Relay {
+    fn start(to: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (port, streams) = (listener.local_addr().unwrap().port(), Arc::default());
+        let relay = Self { port, streams };
+        let streams = relay.streams.clone();
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let server = TcpStream::connect(("127.0.0.1", to)).unwrap();
+                streams.lock().unwrap().push(client.try_clone().unwrap());
+                for (mut from, mut to) in
+                    [(client.try_clone().unwrap(), server.try_clone().unwrap()), (server, client)]
+                {
+                    std::thread::spawn(move || {
+                        let _ = std::io::copy(&mut from, &mut to);
+                        let _ = to.shutdown(Shutdown::Both);
+                    });
+                }
+            }
+        });
+        relay
+    }
+
+    fn opened(&self) -> usize {
+        self.streams.lock().unwrap().len()
+    }
+
+    fn cut(&self) {
+        for stream in self.streams.lock().unwrap().iter() {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+/// The connections of a trial are lost: it fails and says so, nothing is counted in silence on new ones, and it can be tried
+/// again.
+#[test]
+fn a_failover_in_mid_trial_fails_it_and_it_can_be_tried_again() {
+    let Some(url) = sql_server_stand_in(&[]) else { return };
+    let (start, port) = url.rsplit_once(':').unwrap();
+    let (port, rest) = port.split_once('/').unwrap();
+    let relay = Relay::start(port.parse().unwrap());
+    let on = OnServer::new(&format!("{start}:{}/{rest}", relay.port));
+    let load = "probe = \"insert\"\nconnections = 8\nduration = \"3 s\"\nrows_per_transaction = 5";
+    on.write("", load, "");
+    let child = on.start();
+    wait_until("the load has connected", || relay.opened() > 10);
+    std::thread::sleep(Duration::from_millis(500));
+    relay.cut();
+    let ended = end(child).expect(1);
+    assert_eq!(on.lab.rows("t", "SELECT status, count(*) FROM trials GROUP BY status"), ["failed|1"]);
+    let cause = on.lab.rows("t", "SELECT cause FROM trials").concat();
+    assert!(cause.contains("onnection"), "{cause}: {ended:#?}");
+    let again = on.command(&["run", "e.toml", "--retry-failed"]).output().unwrap();
+    common::Ended::from(again).expect(0);
+    assert_eq!(
+        on.lab.rows("t", "SELECT status, count(*) FROM trials GROUP BY status ORDER BY status"),
+        ["done|1", "failed|1"]
+    );
 }
 
 fn cell(name: &str, value: i64) -> QueryResponse {

@@ -208,6 +208,7 @@ fn intervals_of_the_query_store_are_recorded_once_and_their_history_told() {
     interval(0, "");
     let other = ["queries", &url, "--query-store", "-o", "none.steelbench"];
     lab.steelbench(&other).expect(1).says("the server has kept no interval that has ended");
+    assert!(!lab.path("none.steelbench").exists(), "nothing was recorded");
 }
 
 /// What may not be read is told by its name with what to do, and the rest is shown.

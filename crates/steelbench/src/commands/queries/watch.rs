@@ -9,6 +9,7 @@ use observations::QueryInterval;
 use observations::number::{count, plural, seconds};
 use queries::Snapshot;
 use report::utc_second;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -52,13 +53,14 @@ pub fn watch(
     if every_s < EVERY_S_MIN {
         return Err(Failure::usage("--every: 200 ms at least"));
     }
-    let mut recorder = Recorder { arguments, address, store: Store::create_or_open(file)? };
     if arguments.query_store {
-        return kept(&mut recorder, reader, stop, failure);
+        return kept((arguments, address, file), reader, stop, failure);
     }
     let every = Duration::from_secs_f64(every_s);
     reader.look().map_err(failure)?;
     let mut first = snapshot(reader).map_err(failure)?;
+    // Not before there is something to record.
+    let mut recorder = Recorder { arguments, address, store: Store::create_or_open(file)? };
     let mut due = Instant::now();
     for _ in 0..arguments.count.unwrap_or(u32::MAX) {
         // The edges keep their rhythm; one that is late for longer than an interval begins a new one.
@@ -76,28 +78,29 @@ pub fn watch(
     Ok(ExitCode::Ok)
 }
 
-/// Records the intervals that the server has kept since the last one of it that the file has.
+/// Records the intervals that the server has kept since the last one of it that the file has. A file is made when there is
+/// one.
 fn kept(
-    recorder: &mut Recorder<'_>,
+    (arguments, address, file): (&Arguments, &str, &Path),
     reader: &mut dyn QueryReader,
     stop: &AtomicBool,
     failure: &dyn Fn(ServerError) -> Failure,
 ) -> Result<ExitCode, Failure> {
-    let mut known = recorder.store.query_intervals()?;
-    known.retain(|interval| interval.address == recorder.address);
+    let store = file.exists().then(|| Store::create_or_open(file)).transpose()?;
+    let mut known = store.as_ref().map(Store::query_intervals).transpose()?.unwrap_or_default();
+    known.retain(|interval| interval.address == address);
     let mut after_ms = known.iter().map(|interval| interval.to_ms).max().unwrap_or(0);
-    let mut is_empty = known.is_empty();
-    while let Some(interval) = reader.kept(after_ms).map_err(failure)? {
-        if stop.load(Ordering::Relaxed) {
-            break;
-        }
-        is_empty = false;
-        after_ms = interval.span.to_ms.max(after_ms + 1);
-        recorder.record(reader, interval)?;
-    }
-    if is_empty {
+    let mut next = reader.kept(after_ms).map_err(failure)?;
+    if next.is_none() && known.is_empty() {
         let why = "the server has kept no interval that has ended: of SQL Server a Query Store does that, in databases where it is on";
         return Err(failure(ServerError::new(why)));
+    }
+    let store = store.map_or_else(|| Store::create_or_open(file), Ok)?;
+    let mut recorder = Recorder { arguments, address, store };
+    while let Some(interval) = next.filter(|_| !stop.load(Ordering::Relaxed)) {
+        after_ms = interval.span.to_ms.max(after_ms + 1);
+        recorder.record(reader, interval)?;
+        next = reader.kept(after_ms).map_err(failure)?;
     }
     Ok(ExitCode::Ok)
 }
