@@ -19,6 +19,8 @@ const EXPERIMENT: &str = "bench-analytics";
 /// How long scans are compared where the ratio is near 1, and where it need not be known as well.
 const CLOSELY: Duration = Duration::from_mins(2);
 const ROUGHLY: Duration = Duration::from_secs(30);
+/// SQLite with a cache that holds the table.
+const SQLITE: &str = "engine = \"sqlite\"\nsettings = { cache_size = -2000000 }";
 /// Scans of a measurement: few, because processes differ more than scans of one do.
 const SCANS_EACH: usize = 8;
 
@@ -158,7 +160,7 @@ impl<'a> Peers<'a> {
 
     /// Milliseconds of a scan as our trial has it, against the engine's own shell on what its loader made.
     fn scan(&self) -> Result<(), String> {
-        let library = format!("{}\nsettings = {{ cache_size = -2000000 }}", "engine = \"sqlite\"");
+        let library = SQLITE.to_owned();
         for make in [Self::sqlite_import, Self::duckdb_copy, Self::postgres_copy] {
             make(self)?;
         }
@@ -192,9 +194,8 @@ impl<'a> Peers<'a> {
             println!("SKIPPED: instructions of a scan: valgrind is not installed");
             return Ok(());
         }
-        let target = "engine = \"sqlite\"\nsettings = { cache_size = -2000000 }";
         let ours = |scans| {
-            self.trial(target, scans, "0 s", 0)?;
+            self.trial(SQLITE, scans, "0 s", 0)?;
             let file = format!("{EXPERIMENT}.toml");
             instructions(&self.bench.command(&["run", "--fresh", &file]))
         };
