@@ -1,5 +1,6 @@
 //! Two configurations against each other, by paired blocks.
 
+use crate::activity::Z;
 use crate::estimate::{Known, Moments, mean, t_test};
 use crate::grid::Matched;
 use crate::response::{Figure, resolution};
@@ -7,6 +8,7 @@ use crate::{Bound, Estimate, Interval, ResponseChoice, timeouts};
 use observations::Direction;
 use serde::Serialize;
 use statistics::{Bootstrap, adjusted, correct};
+use statrs::distribution::{Continuous, Normal};
 
 /// On which scale a [`Comparison`] is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -319,9 +321,7 @@ fn is_skewed(differences: &[f64], moments: &Moments) -> bool {
 /// the first term of the Edgeworth expansion of the t statistic, `skewness (2 z^2 + 1) phi(z) / (6 sqrt(n))`.
 /// Source: P. Hall, The Bootstrap and Edgeworth Expansion (1992), section 2.6.
 fn missed_by_skewness(skewness: f64, n: f64) -> f64 {
-    const Z: f64 = 1.96;
-    let density = (-Z * Z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
-    skewness.abs() * (2.0 * Z * Z + 1.0) * density / (6.0 * n.sqrt())
+    skewness.abs() * (2.0 * Z * Z + 1.0) * Normal::standard().pdf(Z) / (6.0 * n.sqrt())
 }
 
 /// Difference of the means of two independent samples with unequal variances.

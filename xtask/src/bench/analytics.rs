@@ -2,7 +2,7 @@
 
 use super::figures::{pairs, print, print_median, print_ratios, ratios, ratios_within};
 use super::peer_server::PeerServer;
-use super::run::{Bench, Ran, example};
+use super::run::{Bench, Ran, example, run_by};
 use crate::process::{output, root, succeed};
 use crate::tools::{DUCKDB_VERSIONS, install_tools, python};
 use serde_json::Value;
@@ -158,9 +158,8 @@ impl<'a> Peers<'a> {
         Ok(())
     }
 
-    /// Milliseconds of a scan as our trial has it, against the engine's own shell on what its loader made.
+    /// Milliseconds of a scan as our trial has it, against the engine's own shell on what its loader made, and a loop on what ours made.
     fn scan(&self) -> Result<(), String> {
-        let library = SQLITE.to_owned();
         for make in [Self::sqlite_import, Self::duckdb_copy, Self::postgres_copy] {
             make(self)?;
         }
@@ -169,12 +168,19 @@ impl<'a> Peers<'a> {
                 CLOSELY,
                 (
                     "sqlite, a loop on the same library and file",
-                    library.clone(),
+                    SQLITE.to_owned(),
                     Box::new(|| self.sqlite_loop()),
                 ),
             ),
             (CLOSELY, ("psql (\\timing)", self.postgres_target(), Box::new(|| self.psql_timing()))),
-            (ROUGHLY, ("sqlite3 (.timer; the system's version)", library, Box::new(|| self.sqlite_timer()))),
+            (
+                ROUGHLY,
+                (
+                    "sqlite3 (.timer; the system's version)",
+                    SQLITE.to_owned(),
+                    Box::new(|| self.sqlite_timer()),
+                ),
+            ),
             (ROUGHLY, ("duckdb (profiling)", self.duckdb_target(), Box::new(|| self.duckdb_profile()))),
         ];
         for (time, (name, target, shell)) in &scans {
@@ -195,6 +201,7 @@ impl<'a> Peers<'a> {
             return Ok(());
         }
         let ours = |scans| {
+            // Writes the file, and the data set where it is not kept: neither is to be counted.
             self.trial(SQLITE, scans, "0 s", 0)?;
             let file = format!("{EXPERIMENT}.toml");
             instructions(&self.bench.command(&["run", "--fresh", &file]))
@@ -432,10 +439,7 @@ fn timed(command: &mut Command) -> Result<f64, String> {
 fn instructions(command: &Command) -> Result<f64, String> {
     let mut counted = Command::new("valgrind");
     counted.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-    counted.arg(command.get_program()).args(command.get_args());
-    counted.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    counted.current_dir(command.get_current_dir().unwrap_or("/".as_ref()));
-    let result = counted.output().map_err(|error| format!("valgrind: {error}"))?;
+    let result = run_by(&mut counted, command).output().map_err(|error| format!("valgrind: {error}"))?;
     let said = String::from_utf8_lossy(&result.stderr);
     let total = said.lines().find_map(|line| Some(line.split_once("refs:")?.1.replace(',', "")));
     number(&total.ok_or_else(|| format!("{counted:?}: {}\n{said}", result.status))?)

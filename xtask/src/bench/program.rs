@@ -54,10 +54,13 @@ const WORKBOOK: Goal = (8.0, 500.0, f64::INFINITY);
 /// a server of these files.
 pub fn report(bench: &Bench) -> Result<(), String> {
     let bench = Bench { folder: bench.folder.join("report"), steelbench: bench.steelbench.clone(), ..*bench };
+    let clear = || {
+        let failed = |error| format!("{}: {error}", bench.folder.display());
+        std::fs::remove_dir_all(&bench.folder).map_err(failed)
+    };
     // A measurement that was cut off leaves its results file, to which a run would be added.
     if bench.folder.exists() {
-        std::fs::remove_dir_all(&bench.folder)
-            .map_err(|error| format!("{}: {error}", bench.folder.display()))?;
+        clear()?;
     }
     let levels = |n: u32| (1..=n).map(|level| level.to_string()).collect::<Vec<_>>().join(", ");
     let rows = |n: u32| format!("\"workload.rows_per_transaction\" = [{}]\n", levels(n));
@@ -80,7 +83,7 @@ pub fn report(bench: &Bench) -> Result<(), String> {
     let mut served = Command::new("python3");
     served.arg(visit).arg(&bench.steelbench).arg(bench.folder.join("results"));
     print!("{}", output(&mut served)?);
-    std::fs::remove_dir_all(&bench.folder).map_err(|error| format!("{}: {error}", bench.folder.display()))
+    clear()
 }
 
 /// A results file with trials of each configuration in so many blocks: copies of one that ran.

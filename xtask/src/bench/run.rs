@@ -122,13 +122,18 @@ const USED: &str = "import resource, subprocess, sys\ncode = subprocess.run(sys.
     own = resource.getrusage(resource.RUSAGE_CHILDREN)\n\
     print(f'\\n{own.ru_utime + own.ru_stime} {own.ru_maxrss}', file=sys.stderr)\nsys.exit(code != 0)\n";
 
+/// Another program, which gets a command as its last arguments and runs it where and with what that would run.
+pub fn run_by<'a>(program: &'a mut Command, command: &Command) -> &'a mut Command {
+    program.arg(command.get_program()).args(command.get_args());
+    program.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    program.current_dir(command.get_current_dir().unwrap_or("/".as_ref()))
+}
+
 /// Runs a command to its end and says what it used.
 pub fn used(command: &Command) -> Result<Used, String> {
     let mut python = Command::new("python3");
-    python.args(["-c", USED]).arg(command.get_program());
-    python.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    python.args(command.get_args()).current_dir(command.get_current_dir().unwrap_or("/".as_ref()));
-    let result = python.output().map_err(|error| format!("python3: {error}"))?;
+    let result =
+        run_by(python.args(["-c", USED]), command).output().map_err(|error| format!("python3: {error}"))?;
     let said = String::from_utf8_lossy(&result.stderr);
     if !result.status.success() {
         return Err(format!("{command:?}: {}\n{said}", result.status));
