@@ -8,7 +8,7 @@ mod servers;
 use common::{Lab, end, signal, wait_until};
 use mysqlclient::Client;
 use servers::mariadb::Server;
-use servers::mariadb_load::{LOAD_RUNS, await_load, private, running_load};
+use servers::mariadb_load::{LOAD_RUNS, await_load, once_it_says, running_load};
 use servers::{
     BY_CONFIGURATION, ONCE, PLACES_ON_A_SMALL_DISK, causes, inserts, kill, lab, nothing_is_left,
     only_trials_on_the_small_disk_fail, processes,
@@ -39,7 +39,7 @@ fn a_killed_server_and_a_killed_session_fail_their_trials_only() {
     if !installed() {
         return;
     }
-    let lab = lab(&experiment(3, "", &inserts(1.0), ""));
+    let lab = lab(&experiment(3, "", &inserts(3.0), ""));
     let child = lab.start();
     let (first, _) = running_load(&lab, None);
     kill(first, libc::SIGKILL);
@@ -63,7 +63,7 @@ fn a_server_that_hangs_fails_its_trial_when_its_time_is_over() {
     if !installed() {
         return;
     }
-    let lab = lab(&experiment(2, "", &inserts(1.0), "[limits]\ntrial_time = \"12 s\"\n"));
+    let lab = lab(&experiment(2, "", &inserts(2.0), "[limits]\ntrial_time = \"12 s\"\n"));
     let child = lab.start();
     let (first, _) = running_load(&lab, None);
     kill(first, libc::SIGSTOP);
@@ -113,7 +113,7 @@ fn a_killed_run_takes_its_server_along_and_goes_on_later() {
     if !installed() {
         return;
     }
-    let lab = lab(&experiment(1, "", &inserts(0.5), ""));
+    let lab = lab(&experiment(1, "", &inserts(2.0), ""));
     let child = lab.start();
     let (first, _) = running_load(&lab, None);
     signal(&child, libc::SIGKILL);
@@ -139,8 +139,7 @@ fn an_interruption_ends_a_trial_and_its_preparation_also_in_the_middle_of_a_stat
         let lab = lab(&experiment(1, "", &workload, ""));
         lab.write("script.sql", "SELECT sleep(600);\n");
         let child = lab.start();
-        let (_, mut client) = private(&lab, None);
-        wait_until(&running, || client.cell(&running).unwrap().is_some_and(|cell| cell != "0"));
+        once_it_says(&lab, None, &running);
         signal(&child, libc::SIGINT);
         end(child).expect(130);
         assert_eq!(lab.trials("t"), 0);

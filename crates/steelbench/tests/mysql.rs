@@ -196,7 +196,7 @@ fn private_servers_have_their_settings_and_volumes_and_a_killed_one_fails_its_tr
         "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nbindir = {folder:?}\ndata_files = 2\n\
          volume = \"v\"\nlog_volume = \"v\"\ncache = \"hot\"\n[[volume]]\nname = \"v\"\npath = \"v\"\n\
          [workload]\n{}\n[repeats]\nblocks = 1\n[factors]\n\"target.settings.back_log\" = [50, 60]\n",
-        servers::inserts(0.5)
+        servers::inserts(2.0)
     ));
     std::fs::create_dir(lab.path("v")).unwrap();
     let child = lab.start();

@@ -43,8 +43,8 @@ fn a_killed_server_and_a_killed_session_fail_their_trials_only() {
 #[test]
 fn a_server_that_hangs_fails_its_trial_when_its_time_is_over() {
     let Some(versions) = versions() else { return };
-    let limits = "[limits]\ntrial_time = \"4 s\"\n";
-    let lab = lab(&managed(2, &newest(&versions), ["", &inserts(1.0), limits]));
+    let limits = "[limits]\ntrial_time = \"6 s\"\n";
+    let lab = lab(&managed(2, &newest(&versions), ["", &inserts(2.0), limits]));
     let child = lab.start();
     let (first, _) = running_load(&lab, None);
     // All of its processes: nobody answers, nobody closes a connection.
@@ -97,7 +97,7 @@ fn a_full_disk_of_data_or_log_fails_its_trials_only() {
 #[test]
 fn a_run_killed_in_the_middle_of_a_trial_takes_its_server_along_and_goes_on_later() {
     let Some(versions) = versions() else { return };
-    let lab = lab(&managed(2, &newest(&versions), ["", &inserts(1.0), ""]));
+    let lab = lab(&managed(2, &newest(&versions), ["", &inserts(3.0), ""]));
     let child = lab.start();
     let (first, _) = running_load(&lab, None);
     signal(&child, libc::SIGKILL);
@@ -113,7 +113,7 @@ fn a_run_killed_in_the_middle_of_a_trial_takes_its_server_along_and_goes_on_late
 #[test]
 fn an_orphaned_server_is_stopped_by_the_next_run() {
     let Some(versions) = versions() else { return };
-    let lab = lab(&managed(1, &newest(&versions), ["", &inserts(1.0), ""]));
+    let lab = lab(&managed(1, &newest(&versions), ["", &inserts(3.0), ""]));
     let child = lab.start();
     let (first, _) = running_load(&lab, None);
     // It does not hear that the run has ended.

@@ -7,22 +7,16 @@ use std::path::Path;
 /// Sessions of a load of two connections are there, and that of administration.
 pub const LOAD_RUNS: &str = "SELECT count(*) > 2 FROM information_schema.processlist WHERE db = 'steelbench'";
 
-/// The private server of a run that is going on, once it lets us in; it is another one than `not`.
-pub fn private(lab: &Lab, not: Option<i32>) -> (i32, Client) {
+/// The private server of a run that is going on, if it lets us in; it is another one than `not`.
+fn private(lab: &Lab, not: Option<i32>) -> Option<(i32, Client)> {
     let find = |folder: &Path| {
         let pid = std::fs::read_to_string(folder.join("data/server.pid")).ok()?.trim().parse().ok()?;
         let socket = std::fs::read_link(folder.join("socket")).unwrap_or_else(|_| folder.join("socket"));
         let client = Client::connect(&Config::unix(&socket.join("server.sock"), "root")).ok()?;
         (Some(pid) != not).then_some((pid, client))
     };
-    let mut found = None;
-    wait_until("a private server runs", || {
-        let folders =
-            std::fs::read_dir(lab.path("results/t.steelbench.work")).into_iter().flatten().flatten();
-        found = folders.into_iter().find_map(|folder| find(&folder.path()));
-        found.is_some()
-    });
-    found.unwrap()
+    let folders = std::fs::read_dir(lab.path("results/t.steelbench.work")).ok()?;
+    folders.flatten().find_map(|folder| find(&folder.path()))
 }
 
 pub fn await_load(client: &mut Client) {
@@ -30,7 +24,24 @@ pub fn await_load(client: &mut Client) {
 }
 
 pub fn running_load(lab: &Lab, not: Option<i32>) -> (i32, Client) {
-    let (pid, mut client) = private(lab, not);
-    await_load(&mut client);
-    (pid, client)
+    once_it_says(lab, not, LOAD_RUNS)
+}
+
+/// The private server of a run that is going on, once it answers this query with another number than 0;
+/// it is another one than `not`.
+pub fn once_it_says(lab: &Lab, not: Option<i32>, query: &str) -> (i32, Client) {
+    let mut found = None;
+    wait_until(query, || {
+        if found.is_none() {
+            found = private(lab, not);
+        }
+        let Some((_, client)) = &mut found else { return false };
+        let Ok(cell) = client.cell(query) else {
+            // It was stopped to be started anew with other settings, or another one comes after it.
+            found = None;
+            return false;
+        };
+        cell.is_some_and(|cell| cell != "0")
+    });
+    found.unwrap()
 }

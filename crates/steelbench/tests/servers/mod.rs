@@ -89,14 +89,20 @@ pub fn private_in(folder: &Path) -> Option<(i32, Config)> {
 /// is another one than `not`.
 pub fn running_load(lab: &Lab, not: Option<i32>) -> (i32, Client) {
     let mut found = None;
-    wait_until("a private server runs", || {
-        let connect = |(pid, config)| Some((pid, Client::connect(&config).ok()?));
-        found = private(lab).filter(|(pid, _)| Some(*pid) != not).and_then(connect);
-        found.is_some()
+    wait_until("a load runs on a private server", || {
+        if found.is_none() {
+            let connect = |(pid, config)| Some((pid, Client::connect(&config).ok()?));
+            found = private(lab).filter(|(pid, _)| Some(*pid) != not).and_then(connect);
+        }
+        let Some((_, client)) = &mut found else { return false };
+        let Ok(rows) = client.query(LOAD_RUNS, &[]) else {
+            // It was stopped to be started anew with other settings, or another one comes after it.
+            found = None;
+            return false;
+        };
+        !rows.is_empty()
     });
-    let (pid, mut client) = found.unwrap();
-    wait_until("a load runs on it", || !client.query(LOAD_RUNS, &[]).unwrap().is_empty());
-    (pid, client)
+    found.unwrap()
 }
 
 /// Waits until a load works on a server by URL.
@@ -113,7 +119,6 @@ pub fn kill(pid: i32, signal: libc::c_int) {
     assert!(sent || error.raw_os_error() == Some(libc::ESRCH), "{error}");
 }
 
-/// Processes that work in a folder of the lab or were told of it: servers of the run, while there
 /// The records of servers whose settings are changed.
 pub fn records(lab: &Lab) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(lab.path("state/steelbench/servers")).into_iter().flatten().flatten();
@@ -123,6 +128,7 @@ pub fn records(lab: &Lab) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Processes that work in a folder of the lab or were told of it: servers of the run, while there
 /// are any.
 pub fn processes(lab: &Lab) -> Vec<i32> {
     let folder = lab.path("").canonicalize().unwrap();
