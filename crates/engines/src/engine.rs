@@ -98,6 +98,15 @@ pub trait Host: Send {
         connections: u32,
         cancel: &Cancel,
     ) -> Result<Box<dyn Instance>, EngineError>;
+
+    /// Stops what would work and take memory beside the trials of another engine; what was made stays for the next
+    /// trial of this one.
+    ///
+    /// # Errors
+    /// When it goes on running.
+    fn rest(&mut self, _cancel: &Cancel) -> Result<(), EngineError> {
+        Ok(())
+    }
 }
 
 /// What an engine can do; used instead of looking at its name.

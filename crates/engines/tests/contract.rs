@@ -12,7 +12,8 @@ mod common;
 mod skeleton;
 
 use common::{
-    LONG, duckdb_libraries, folder, installations, mariadb_installations, private, sql_server, until,
+    LONG, duckdb_libraries, folder, installations, is_alive, mariadb_installations, private, sql_server,
+    until,
 };
 use engines::{
     Ability, Answer, Asked, Cancel, CancelReason, Column, ConnectionSet, DataType, DefaultValue, Engine,
@@ -20,6 +21,7 @@ use engines::{
     Results, Rows, Statement, Storage, Table, Texts, UserStatement, Values, WaitType, Work,
 };
 use experiment::{Configuration, Value};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -472,8 +474,28 @@ fn observes_waits_and_space_and_leaves_nothing(own: &Target) {
     assert!(instance.space_bytes().map_or(is_by_url, |bytes| bytes > 0), "{}", own.name);
     assert!(!own.engine.version(&[&own.configuration], &Cancel::new().stop()).version.is_empty());
     instance.remove().unwrap();
+    let (server, made) = (server(folder.path()), identity(folder.path()));
+    host.rest(&Cancel::new()).unwrap();
+    assert!(server.is_none_or(|pid| !is_alive(pid)), "{} runs beside others", own.name);
+    let (instance, mut connections) = loaded(host.as_mut(), own, &Cancel::new());
+    assert_eq!(row(connections.as_mut(), SCAN, &[])[0], 1000.0, "{}", own.name);
+    assert!(server.is_none() || made == identity(folder.path()), "{} is made anew", own.name);
+    drop(connections);
+    instance.remove().unwrap();
     drop(host);
     assert!(is_empty(folder.path()), "{} leaves files", own.name);
+}
+
+/// The first process of the private server that a host keeps in this folder.
+fn server(folder: &Path) -> Option<i32> {
+    let of_mariadb = std::fs::read_to_string(folder.join("data/server.pid")).ok();
+    let pid = private(folder).map(|(pid, _)| pid);
+    pid.or_else(|| of_mariadb?.trim().parse().ok())
+}
+
+/// Which data directory is there: one that is made anew is another one.
+fn identity(folder: &Path) -> Option<u64> {
+    Some(folder.join("data").metadata().ok()?.ino())
 }
 
 fn works_beside_another_one(own: &Target) {
@@ -493,9 +515,7 @@ fn works_beside_another_one(own: &Target) {
 fn prepares_the_next_target_after_one_was_dropped_or_killed(own: &Target) {
     let (folder, mut host) = host(own.engine);
     let (instance, connections) = loaded(host.as_mut(), own, &Cancel::new());
-    let of_mariadb = std::fs::read_to_string(folder.path().join("data/server.pid")).ok();
-    let pid = private(folder.path()).map(|(pid, _)| pid);
-    if let Some(pid) = pid.or_else(|| of_mariadb?.trim().parse().ok()) {
+    if let Some(pid) = server(folder.path()) {
         // SAFETY: a plain system call; the process is the private server of this host.
         assert_eq!(unsafe { libc::kill(pid, libc::SIGKILL) }, 0);
         let mut connections = connections;

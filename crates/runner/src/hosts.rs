@@ -1,4 +1,4 @@
-//! The host of the trials at hand, kept while consecutive trials have the same engine and volumes.
+//! The hosts of the trials at hand: one for each engine while its trials take no volumes, one in all while they have the same.
 
 use crate::RunError;
 use crate::throttle::{ControlGroup, Inside};
@@ -7,10 +7,10 @@ use engines::{Engine, Folders, Host, Permits};
 use experiment::Volume;
 use std::path::{Path, PathBuf};
 
-/// Keeps the host that the last trial used.
+/// Keeps the hosts that trials have used; that of the last one is at the end.
 pub struct Hosts {
     permits: Permits,
-    kept: Option<Kept>,
+    kept: Vec<Kept>,
 }
 
 /// A host with what it has of its own.
@@ -29,7 +29,7 @@ pub struct Kept {
 impl Hosts {
     /// No host yet; those that come may overwrite what these permits name.
     pub fn new(permits: Permits) -> Self {
-        Self { permits, kept: None }
+        Self { permits, kept: Vec::new() }
     }
 
     /// What trials may overwrite.
@@ -37,35 +37,38 @@ impl Hosts {
         &self.permits
     }
 
-    /// Ends the host unless it serves a trial of this engine on these volumes. To be called before
-    /// volumes are cleaned.
+    /// Ends the hosts that are in the way of a trial of this engine on these volumes: who has files on volumes, or is
+    /// throttled with them, has them alone. To be called before volumes are cleaned.
     pub fn release_unless(&mut self, engine: &str, volumes: &[&Volume]) {
         let serves = |kept: &Kept| {
             let names = kept.storage[1..].iter().map(|(name, _)| name);
-            kept.engine == engine && names.eq(volumes.iter().map(|volume| &volume.name))
+            (kept.engine == engine || volumes.is_empty())
+                && names.eq(volumes.iter().map(|volume| &volume.name))
         };
-        if !self.kept.as_ref().is_some_and(serves) {
-            self.release();
-        }
+        self.kept.retain(serves);
     }
 
-    /// Ends the host and removes its folders.
+    /// Ends all hosts and removes their folders.
     pub fn release(&mut self) {
-        self.kept = None;
+        self.kept.clear();
     }
 
-    /// The host for a trial: the one that is kept, or a new one with folders of its own. A volume
-    /// that takes no folder fails the trial with the inner error: configurations on other volumes
-    /// can still run.
+    /// The same of the host of the last trial.
+    pub fn release_last(&mut self) {
+        self.kept.pop();
+    }
+
+    /// The host for a trial, and those of other engines: one that is kept, or a new one with folders of its own. A
+    /// volume that takes no folder fails the trial with the inner error: configurations on other volumes can still run.
     pub fn host(
         &mut self,
         engine: &'static dyn Engine,
         volumes: &[&Volume],
         workdir: &Workdir,
-    ) -> Result<Result<&mut Kept, String>, RunError> {
+    ) -> Result<Result<(&mut Kept, &mut [Kept]), String>, RunError> {
         self.release_unless(engine.name(), volumes);
-        let kept = if let Some(kept) = self.kept.take() {
-            kept
+        let kept = if let Some(of_engine) = self.kept.iter().position(|kept| kept.engine == engine.name()) {
+            self.kept.remove(of_engine)
         } else {
             let default = workdir.create(&workdir.default)?;
             match Kept::new(engine, volumes, workdir, default, self.permits.clone()) {
@@ -73,7 +76,10 @@ impl Hosts {
                 Err(cause) => return Ok(Err(cause)),
             }
         };
-        Ok(Ok(self.kept.insert(kept)))
+        let others = self.kept.len();
+        self.kept.push(kept);
+        let (others, last) = self.kept.split_at_mut(others);
+        Ok(Ok((&mut last[0], others)))
     }
 }
 

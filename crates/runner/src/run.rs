@@ -448,8 +448,8 @@ impl Runner<'_> {
             folders: folders.collect(),
         };
         let (seed, interrupt) = (self.plan.data_seed(block), &self.options.interrupt);
-        let kept = match self.hosts.host(engine, &volumes, &self.workdir)? {
-            Ok(kept) => kept,
+        let (kept, others) = match self.hosts.host(engine, &volumes, &self.workdir)? {
+            Ok(hosts) => hosts,
             Err(cause) => return Ok(Outcome::Failed(cause, None)),
         };
         if !is_kept {
@@ -457,14 +457,16 @@ impl Runner<'_> {
         }
         let set_up = self.set_up.as_ref().filter(|_| !is_kept);
         let trial = Trial { configuration, engine, probe, limit, seed, interrupt, set_up };
-        let outcome = trial.run(kept, announce);
+        let outcome = trial.run(kept, others, announce);
         // After a failure the next trial begins with nothing that the failure can have left.
         let has_failed = !matches!(outcome, Outcome::Done(_));
         if has_failed {
             self.end_set_up(announce);
         }
-        if !engine.abilities().contains(&engines::Ability::Keeps) || has_failed {
+        if has_failed {
             self.hosts.release();
+        } else if !engine.abilities().contains(&engines::Ability::Keeps) {
+            self.hosts.release_last();
         }
         // What cleans up after a trial runs to its end, also when the user interrupts.
         match self.hook(AFTER_TRIAL, &Interrupt::default(), &variables, hooks) {

@@ -36,8 +36,13 @@ pub enum Outcome {
 }
 
 impl Trial<'_> {
-    /// Runs the trial on a target of this host.
-    pub fn run(&self, kept: &mut Kept, announce: &mut (dyn FnMut(Event) + Send)) -> Outcome {
+    /// Runs the trial on a target of this host, while those of other engines rest.
+    pub fn run(
+        &self,
+        kept: &mut Kept,
+        others: &mut [Kept],
+        announce: &mut (dyn FnMut(Event) + Send),
+    ) -> Outcome {
         let cancel = Cancel::new();
         if let Some(set_up) = self.set_up {
             let begun = watched(&self.limit, &cancel, self.interrupt, None, || set_up.begin(&cancel));
@@ -47,7 +52,10 @@ impl Trial<'_> {
         }
         announce(Event::Step { text: format!("preparing {}", self.engine.name()) });
         let connections = self.probe.connections(self.configuration);
-        let prepare = || kept.host.prepare(self.configuration, connections, &cancel);
+        let prepare = || {
+            others.iter_mut().try_for_each(|other| other.host.rest(&cancel))?;
+            kept.host.prepare(self.configuration, connections, &cancel)
+        };
         let instance = match watched(&self.limit, &cancel, self.interrupt, None, prepare) {
             Ok(instance) => instance,
             Err(error) => return self.failed(&error, &cancel, None, 0.0),

@@ -44,6 +44,30 @@ fn versions_are_levels_and_settings_restart_the_server_only_when_they_must() {
     nothing_is_left(&lab);
 }
 
+/// A server with its data set is kept from one trial to the next also where trials of another engine are in between, and
+/// does not run beside them.
+#[test]
+fn a_server_rests_while_another_engine_works() {
+    if versions().is_none() {
+        return;
+    }
+    let lab = lab("[experiment]\nname = \"t\"\n[workload]\nprobe = \"scan\"\nrows = 2000\nscans = 1\n\
+         [repeats]\nblocks = 2\n[order]\nhard_to_change = [\"target.engine\"]\n\
+         [factors]\n\"target.engine\" = [\"postgres\", \"sqlite\"]\n[hooks]\nafter_trial = 'echo $STEELBENCH_TARGET_ENGINE \
+         $(ls results/*.work/*/data/postmaster.pid | wc -l) $(stat -c %i results/*.work/*/data) >> seen'\n");
+    lab.run(0);
+    let seen = lab.read("seen");
+    let seen: Vec<Vec<&str>> = seen.lines().map(|line| line.split(' ').collect()).collect();
+    let of = |engine: &str| seen.iter().filter(|row| row[0] == engine).collect::<Vec<_>>();
+    assert_eq!((of("postgres").len(), of("sqlite").len()), (2, 2));
+    assert!(of("postgres").iter().all(|row| row[1] == "1"), "{seen:?}");
+    assert!(of("sqlite").iter().all(|row| row[1] == "0"), "{seen:?}");
+    // The data directory is the same one.
+    let first = of("postgres")[0][2];
+    assert!(seen.iter().filter(|row| row.len() > 2).all(|row| row[2] == first), "{seen:?}");
+    nothing_is_left(&lab);
+}
+
 #[test]
 fn a_setting_that_is_unknown_or_wrong_is_named_before_the_first_trial() {
     let Some(versions) = versions() else { return };

@@ -3,7 +3,7 @@
 use super::CONNECTING;
 use super::altered;
 use super::instance::{MariaInstance, Server};
-use super::server::{PACKAGES_ACCOUNT, PrivateServer, ServerOptions, ServerSetup};
+use super::server::{PACKAGES_ACCOUNT, PrivateServer, ServerOptions, ServerSetup, Stop};
 use super::settings::{self, LOG_VOLUME, RESET, URL, USER, VOLUME};
 use crate::altered::is_permitted;
 use crate::private::account::Account;
@@ -47,7 +47,7 @@ impl MariaHost {
             .take()
             // What a trial has done to tables that it did not make cannot be undone.
             .filter(|(made, _)| made.setup.is_none() && *made == wanted && !resets("server"))
-            .filter(|(_, server)| lock(server).is_running());
+            .filter(|(_, server)| !lock(server).has_died());
         let server = match kept {
             Some((_, server)) => {
                 if resets("restart") || resets("os-cache") {
@@ -116,5 +116,9 @@ impl Host for MariaHost {
             Server { private: Some(server), config, session_settings: BTreeMap::new() }
         };
         Ok(Box::new(MariaInstance::create(server, configuration, &self.folders, connections, cancel)?))
+    }
+
+    fn rest(&mut self, cancel: &Cancel) -> Result<(), EngineError> {
+        self.kept.as_ref().map_or(Ok(()), |(_, server)| lock(server).stop(Stop::Clean, cancel))
     }
 }

@@ -44,7 +44,7 @@ impl PostgresHost {
         let kept = self.kept.take().filter(|(made, cluster)| {
             // What a trial has done to tables that it did not make cannot be undone.
             let is_as_made = made.setup.is_none() && !resets.contains(&"cluster");
-            *made == wanted && is_as_made && lock(cluster).is_running()
+            *made == wanted && is_as_made && !lock(cluster).has_died()
         });
         let cluster = match kept {
             Some((_, cluster)) => {
@@ -101,7 +101,7 @@ pub fn patient(config: Config) -> Config {
 fn put_back(cluster: &mut Cluster, resets: &[&str], cancel: &Cancel) -> Result<(), EngineError> {
     if resets.contains(&"restart") {
         cluster.stop(Stop::Fast, cancel)?;
-    } else if resets.contains(&"checkpoint") {
+    } else if resets.contains(&"checkpoint") && cluster.is_running() {
         cluster.checkpoint(cancel)?;
     }
     if resets.contains(&"os-cache") {
@@ -140,5 +140,9 @@ impl Host for PostgresHost {
         let server = Server { cluster, config, session_settings };
         let instance = PostgresInstance::create(server, configuration, &self.folders, connections, cancel)?;
         Ok(Box::new(instance))
+    }
+
+    fn rest(&mut self, cancel: &Cancel) -> Result<(), EngineError> {
+        self.kept.as_ref().map_or(Ok(()), |(_, cluster)| lock(cluster).stop(Stop::Fast, cancel))
     }
 }

@@ -289,6 +289,11 @@ impl PrivateServer {
         self.process.as_ref().is_some_and(|process| process.ended().is_none())
     }
 
+    /// Whether the server has ended by itself: one that we stopped is as it was left.
+    pub fn has_died(&self) -> bool {
+        self.process.as_ref().is_some_and(|process| process.ended().is_some())
+    }
+
     /// The number of the server's process.
     pub fn pid(&self) -> Option<i32> {
         self.process.as_ref().map(Process::pid)

@@ -301,6 +301,11 @@ impl Cluster {
         self.process.as_ref().is_some_and(|process| process.ended().is_none())
     }
 
+    /// Whether the server has ended by itself: one that we stopped is as it was left.
+    pub fn has_died(&self) -> bool {
+        self.process.as_ref().is_some_and(|process| process.ended().is_some())
+    }
+
     /// Lets the server load its settings again, if it runs.
     pub(super) fn signal_reload(&self) {
         self.process.iter().for_each(|process| process.signal(Signal::HUP));
