@@ -3,7 +3,9 @@
 use crate::query_reader::{QueryLimits, QueryReader};
 use crate::{Engine, EngineError, Stop, all};
 use experiment::Configuration;
-use observations::{Advice, EngineVersion, ServerActivity, Survey, SurveyedServer, Unread, WaitingTask};
+use observations::{
+    Advice, CounterReadings, EngineVersion, ServerActivity, Survey, SurveyedServer, Unread, WaitingTask,
+};
 use std::fmt;
 
 /// The servers of an engine.
@@ -83,6 +85,8 @@ pub trait LiveObserver {
     /// # Errors
     /// When the server fails.
     fn tasks(&mut self) -> Result<Option<Vec<WaitingTask>>, ServerError>;
+    /// What the server's counters said at the beginning and at the end of the interval before; nothing where it was lost.
+    fn readings(&self) -> Vec<CounterReadings>;
 }
 
 /// How to observe.

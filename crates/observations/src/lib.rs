@@ -39,8 +39,8 @@ pub use record::{
 pub use redact::{names_secret, redacted};
 pub use series::{Amounts, Series, add_by_interval};
 pub use server_activity::{
-    ActivityCell, ActivityPart, ActivityRecord, CounterColumn, CounterRow, CounterTable, CounterUnit,
-    ProcessUse, Sampling, ServerActivity, TaskSession, WaitedResource, WaitingTask,
+    ActivityCell, ActivityPart, ActivityRecord, CounterColumn, CounterReadings, CounterRow, CounterTable,
+    CounterUnit, ProcessUse, Sampling, ServerActivity, TaskSession, WaitedResource, WaitingTask,
 };
 pub use survey::{
     Advice, Cache, Database, Extension, Limits, Memory, Mitigation, NumaNode, Processors, ServerSetting,

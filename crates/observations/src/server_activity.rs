@@ -76,6 +76,19 @@ impl ServerActivity {
     }
 }
 
+/// What a server said of its counters when an interval began and when it ended, as it was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CounterReadings {
+    /// The view: `sys.dm_os_wait_stats`.
+    pub source: String,
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// The rows at the beginning: a text for each column, `None` for NULL.
+    pub began: Vec<Vec<Option<String>>>,
+    /// The rows at the end.
+    pub ended: Vec<Vec<Option<String>>>,
+}
+
 /// Counters of one kind that a server keeps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CounterTable {

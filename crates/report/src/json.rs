@@ -10,7 +10,7 @@ use crate::escaped;
 use analysis::runs::{Gate, History, RunsCompared};
 use analysis::survey::Merged;
 use analysis::{ActivityComparison, ActivitySummary, HeadToHead, ProfileComparison, ProfileSummary, Summary};
-use observations::{ActivityRecord, Advice, Profile, Recording, Survey, VolumeFacts};
+use observations::{ActivityRecord, Advice, CounterReadings, Profile, Recording, Survey, VolumeFacts};
 use queries::Captured;
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{Formatter, Serializer};
@@ -178,6 +178,9 @@ pub struct Capture {
     pub observation: ActivityRecord,
     /// `None`: it could not be read, or an older version has written the file.
     pub queries: Option<Captured>,
+    /// The server's counters at the beginning and at the end, from which the differences of the observation follow.
+    #[serde(default)]
+    pub readings: Vec<CounterReadings>,
 }
 
 /// What a server is, with the fields of [`Capture`].

@@ -3,6 +3,7 @@
 //! look at.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod captures;
 mod common;
 mod sqlserver_queries;
 
@@ -12,6 +13,7 @@ use mssql_mock_tds::query_response::{
     ColumnDefinition, ColumnValue, QueryRegistry, QueryResponse, Row, SqlDataType, TerminalError,
 };
 use mssql_mock_tds::{ConnectionInfo, ConnectionStore, MockTdsServer, create_test_identity};
+use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -327,6 +329,14 @@ fn a_capture_stands_for_its_server_and_holds_no_statement_unless_asked() {
     for hidden in ["S3c", "INSERT", "UPDATE"] {
         assert!(!captured.contains(hidden), "{hidden}: {captured}");
     }
+    // The differences are those of the two readings that it holds.
+    let captured: serde_json::Value = serde_json::from_str(&captured).unwrap();
+    let waits = captured["observation"]["activity"]["waits"].as_array().unwrap().iter();
+    let waits =
+        waits.map(|wait| (wait["wait_type"].as_str().unwrap().to_owned(), wait["count"].as_u64().unwrap()));
+    let waits: BTreeMap<String, u64> = waits.collect();
+    assert!(waits.len() > 1, "{waits:?}");
+    assert_eq!(captures::rises(&captured, &["wait_type", "waits"]), waits);
     lab.steelbench(&["waits", "c.json"])
         .expect(0)
         .shows("PAGELATCH_UP on PFS page 5:1:1520544 held 93 %")
@@ -504,7 +514,12 @@ fn an_access_token_logs_in_encrypted_and_is_not_shown() {
     keep("eyJ0.S3c", 0o644);
     let readable = survey("", "").expect(2);
     assert!(readable.stderr.contains("chmod 600"), "{readable:#?}");
+    keep("", 0o600);
+    let empty = survey("", "").expect(2);
+    assert!(empty.stderr.contains("is empty"), "{empty:#?}");
     keep("eyJ0.S3c", 0o600);
+    let named = survey("anna@", "").expect(2);
+    assert!(named.stderr.contains("in place of user and password"), "{named:#?}");
     let clear = survey("", "encrypt=optional").expect(2);
     assert!(clear.stderr.contains("encrypted only"), "{clear:#?}");
     let both = survey("sa:S3c@", "").expect(2);

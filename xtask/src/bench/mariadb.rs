@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// Rounds of A and B.
 const ROUNDS: u64 = 3;
+/// The same of processor times, which differ more from run to run.
+const CPU_ROUNDS: u64 = 7;
 /// Rounds of three servers, whose difference is small.
 const SCHEMA_ROUNDS: usize = 9;
 /// Seconds of a measurement.
@@ -53,8 +55,8 @@ pub fn client_cpu(bench: &Bench) -> Result<(), String> {
     for (name, protocol, peer) in peers {
         for connections in CONNECTIONS {
             let ours = |_| ours(&server, bench, protocol, connections);
-            let pairs = pairs(ROUNDS, ours, |_| peer(&server, connections))?;
-            println!("point-select, {connections} connections ({ROUNDS} pairs of {SECONDS} s):");
+            let pairs = pairs(CPU_ROUNDS, ours, |_| peer(&server, connections))?;
+            println!("point-select, {connections} connections ({CPU_ROUNDS} pairs of {SECONDS} s):");
             let (cpu, tps): (Vec<_>, Vec<_>) =
                 pairs.iter().map(|(a, b)| ((a.cpu_us, b.cpu_us), (a.tps, b.tps))).unzip();
             let (ours_us, peer_us): (Vec<_>, Vec<_>) = cpu.iter().copied().unzip();

@@ -35,6 +35,7 @@ pub fn capture(arguments: &Capture) -> Result<ExitCode, Failure> {
     });
     let mut observer = server.observe(options, &stop).map_err(failure)?;
     let mut activity = observe(&mut *observer, arguments.seconds, &interrupt).map_err(failure)?;
+    let readings = observer.readings();
     let queries = counters.and_then(|(first, reader)| counted(first, reader, arguments));
     if let Err(error) = &queries {
         let what = format!("statements, plans and indexes of {server}");
@@ -58,7 +59,7 @@ pub fn capture(arguments: &Capture) -> Result<ExitCode, Failure> {
         ..Survey::default()
     };
     let advice = engines::server::advice(&survey);
-    let captured = report::json::Capture { observation: observed, queries: queries.ok() };
+    let captured = report::json::Capture { observation: observed, queries: queries.ok(), readings };
     let json = report::json::capture(&survey, &advice, &captured).map_err(Failure::failed)?;
     output::replace_file(&arguments.output, Replace::Named, |writer| writeln!(writer, "{json}"))?;
     ended.map_or(Ok(ExitCode::Ok), |why| Err(failure(ServerError::new(why))))

@@ -1,8 +1,9 @@
 //! A captured server against the live one.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(dead_code, clippy::unwrap_used, reason = "tests, each of which uses its part")]
 
 use crate::common::Lab;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 fn capture(lab: &Lab, url: &str, file: &str, more: &[&str]) {
     lab.steelbench(&[&["capture", url, "-o", file, "--seconds", "0.2"], more].concat()).expect(0);
@@ -56,6 +57,37 @@ pub fn say_the_same(lab: &Lab, url: &str, hidden: &[&str]) {
     };
     assert_eq!(counted(&without), counted(&live));
     lab.steelbench(&["waits", "with.json"]).expect(0);
+    let captured: Value = serde_json::from_str(&lab.read("with.json")).unwrap();
+    let operations = captured["observation"]["activity"]["operations"].as_array().unwrap().iter();
+    let counted = operations.map(|one| (owned(&one["name"]), one["count"].as_u64().unwrap()));
+    let counted: BTreeMap<String, u64> = counted.filter(|(_, count)| *count > 0).collect();
+    assert_eq!(rises(&captured, &["name", "count"]), counted);
+}
+
+/// What a counter rose by between the two readings of a capture that have such columns, where it did.
+pub fn rises(captured: &Value, [name, counter]: &[&str; 2]) -> BTreeMap<String, u64> {
+    let readings = captured["readings"].as_array().unwrap();
+    let column = |reading: &Value, wanted: &str| {
+        reading["columns"].as_array().unwrap().iter().position(|column| column == wanted)
+    };
+    let (reading, [name, counter]) = readings
+        .iter()
+        .find_map(|one| Some((one, [column(one, name)?, column(one, counter)?])))
+        .unwrap_or_else(|| panic!("{readings:#?}"));
+    let counts = |rows: &Value| -> BTreeMap<String, u64> {
+        let rows = rows.as_array().unwrap().iter();
+        rows.map(|row| (owned(&row[name]), owned(&row[counter]).parse().unwrap())).collect()
+    };
+    let (began, ended) = (counts(&reading["began"]), counts(&reading["ended"]));
+    let rise = |(name, count): (String, u64)| {
+        let rise = count - began.get(&name).copied().unwrap_or(0);
+        (rise > 0).then_some((name, rise))
+    };
+    ended.into_iter().filter_map(rise).collect()
+}
+
+fn owned(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
 }
 
 /// Two captures say what ran between them: `runs` runs of the statement that begins with `text`, and nothing else.

@@ -8,7 +8,7 @@ use crate::activity::{Process, ROSTER_PERIOD, Sampler, Window, cells};
 use crate::mariadb::connect_to_observe;
 use crate::{EngineError, LiveObserver, ObserveOptions, ServerError, Stop, WaitType};
 use mysqlclient::{Client, Config};
-use observations::{Operation, Sampling, ServerActivity, WaitClass, WaitingTask};
+use observations::{CounterReadings, Operation, Sampling, ServerActivity, WaitClass, WaitingTask};
 use observe::ThreadTimes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,6 +30,8 @@ pub struct MariaObserver {
     /// The connections of ours.
     own: [u32; 2],
     before: Reading,
+    /// That of the interval before, where it was seen to its end.
+    earlier: Option<Reading>,
     literals: bool,
 }
 
@@ -48,12 +50,13 @@ impl MariaObserver {
         let before = Reading::of(&mut client, Scope::AllBut(&own), None).map_err(ServerError::new)?;
         let disconnect = Box::new(move || is_over.store(true, Ordering::Relaxed));
         let sampler = Sampler::start(Box::new(source), options.hz, ROSTER_PERIOD, disconnect)?;
-        Ok(Self { sampler, client, own, before, literals: options.literals })
+        Ok(Self { sampler, client, own, before, earlier: None, literals: options.literals })
     }
 
     /// What the server has counted since the last time, and what it does not tell.
     fn counted(&mut self, window: &Window) -> Result<(Counted, Vec<Operation>, Vec<String>), EngineError> {
         let scope = Scope::AllBut(&self.own);
+        self.earlier = None;
         let now = Reading::of(&mut self.client, scope, None)?;
         let before = std::mem::replace(&mut self.before, now);
         let (instruments, mut lost) = instrumented(&mut self.client, window.kernel.is_some())?;
@@ -69,7 +72,9 @@ impl MariaObserver {
         events.retain(|name, _| name != IDLE && !is_long(name));
         let instruments = Instruments { conditions: false, metadata: false, ..instruments };
         let counted = Counted { events, instruments, ..Counted::default() };
-        Ok((counted, self.before.operations_since(&before), lost))
+        let operations = self.before.operations_since(&before);
+        self.earlier = Some(before);
+        Ok((counted, operations, lost))
     }
 }
 
@@ -115,6 +120,10 @@ impl LiveObserver for MariaObserver {
             texts: texts(&window),
             ..ServerActivity::default()
         })
+    }
+
+    fn readings(&self) -> Vec<CounterReadings> {
+        self.earlier.iter().flat_map(|earlier| earlier.beside(&self.before)).collect()
     }
 
     fn is_lost(&self) -> bool {

@@ -5,7 +5,7 @@ use super::{PICOSECONDS, cells, list, number};
 use crate::EngineError;
 use crate::mariadb::failed_at;
 use mysqlclient::Client;
-use observations::Operation;
+use observations::{CounterReadings, Operation};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -157,6 +157,54 @@ impl Reading {
             *idle_s = (*idle_s + self.idle_s - before.idle_s).max(0.0);
         }
         sums
+    }
+
+    /// The rows of this reading and of `after`: waits of all sessions by event, `InnoDB`'s counters, operations on files.
+    pub fn beside(&self, after: &Self) -> Vec<CounterReadings> {
+        type Rows = Vec<Vec<Option<String>>>;
+        let readings = |source: &str, columns: &[&str], rows: &dyn Fn(&Self) -> Rows| CounterReadings {
+            source: source.to_owned(),
+            columns: columns.iter().map(|&column| column.to_owned()).collect(),
+            began: rows(self),
+            ended: rows(after),
+        };
+        let events = |reading: &Self| {
+            let of_event = |((_, name), (count, time)): (&(u32, String), &(u64, u64))| {
+                vec![Some(name.clone()), Some(count.to_string()), Some(time.to_string())]
+            };
+            reading.events.iter().filter(|((session, _), _)| *session == 0).map(of_event).collect()
+        };
+        let status = |reading: &Self| {
+            reading
+                .status
+                .iter()
+                .map(|(name, value)| vec![Some(name.clone()), Some(value.to_string())])
+                .collect()
+        };
+        let operations = |reading: &Self| {
+            let of_name = |Operation { name, count, bytes, wall_s }: &Operation| {
+                vec![
+                    Some(name.clone()),
+                    Some(count.to_string()),
+                    Some(bytes.to_string()),
+                    Some(wall_s.to_string()),
+                ]
+            };
+            reading.operations.iter().map(of_name).collect()
+        };
+        vec![
+            readings(
+                "performance_schema.events_waits_summary_by_account_by_event_name",
+                &["event_name", "count_star", "sum_timer_wait"],
+                &events,
+            ),
+            readings("SHOW GLOBAL STATUS LIKE 'Innodb%'", &["name", "value"], &status),
+            readings(
+                "performance_schema.file_summary_by_event_name",
+                &["name", "count", "bytes", "s"],
+                &operations,
+            ),
+        ]
     }
 
     pub fn status_since(&self, before: &Self, name: &str) -> u64 {

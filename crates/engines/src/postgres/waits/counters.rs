@@ -1,6 +1,6 @@
 use super::while_doing;
 use crate::ServerError;
-use observations::Operation;
+use observations::{CounterReadings, Operation};
 use pgclient::Client;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -95,6 +95,29 @@ impl Counters {
             }
         }
         Ok(counters)
+    }
+
+    /// The rows of this reading and of `after`.
+    pub(super) fn beside(&self, after: &Self) -> CounterReadings {
+        let rows = |reading: &Self| {
+            let row = |(name, counted): (&String, &Counted)| {
+                let Counted { count, bytes, wall_ms } = counted;
+                vec![
+                    Some(name.clone()),
+                    Some(count.to_string()),
+                    Some(bytes.to_string()),
+                    Some(wall_ms.to_string()),
+                ]
+            };
+            reading.counted.iter().map(row).collect()
+        };
+        let views: Vec<&str> = after.resets.keys().copied().collect();
+        CounterReadings {
+            source: views.join(", "),
+            columns: ["name", "count", "bytes", "ms"].map(str::to_owned).into(),
+            began: rows(self),
+            ended: rows(after),
+        }
     }
 
     /// What was counted since an earlier reading. All calls of these operations are in it, also

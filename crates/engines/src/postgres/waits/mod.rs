@@ -72,6 +72,8 @@ struct Watch {
     /// For what is asked once in a window.
     client: Client,
     counters: Counters,
+    /// Those at the beginning of the window before, where it was seen to its end.
+    earlier: Option<Counters>,
 }
 
 impl Watch {
@@ -82,11 +84,13 @@ impl Watch {
         roster_period: Duration,
     ) -> Result<Self, ServerError> {
         let counters = Counters::read(&mut client)?;
-        Ok(Self { sampler: sources::sampler_on(sampled, options, roster_period)?, client, counters })
+        let sampler = sources::sampler_on(sampled, options, roster_period)?;
+        Ok(Self { sampler, client, counters, earlier: None })
     }
 
     /// Ends the window and begins the next.
     fn window(&mut self) -> Result<Watched, ServerError> {
+        self.earlier = None;
         let window = match self.sampler.window() {
             Ok(window) => window,
             Err(error) => {
@@ -98,7 +102,7 @@ impl Watch {
         let lost = counted.as_ref().err().cloned();
         let operations = counted.and_then(|now| {
             let before = std::mem::replace(&mut self.counters, now);
-            self.counters.since(&before)
+            self.counters.since(self.earlier.insert(before))
         });
         Ok(Watched { window, operations, lost })
     }

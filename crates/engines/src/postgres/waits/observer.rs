@@ -5,7 +5,7 @@ use super::{PROFILE, Watch, Watched, connect, hidden, tasks, while_doing};
 use crate::activity::{Process, ROSTER_PERIOD, Window, cells};
 use crate::{LiveObserver, ObserveOptions, ServerError, Stop};
 use observations::statement::{self, Quotes, TEXT_MAX};
-use observations::{ActivityCell, Sampling, ServerActivity, TimeUse, Wait, WaitingTask};
+use observations::{ActivityCell, CounterReadings, Sampling, ServerActivity, TimeUse, Wait, WaitingTask};
 use pgclient::{Client, Config};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -75,6 +75,10 @@ impl LiveObserver for PostgresObserver {
 
     fn tasks(&mut self) -> Result<Option<Vec<WaitingTask>>, ServerError> {
         tasks::waiting_tasks(&mut self.watch.client, self.options.literals).map(Some)
+    }
+
+    fn readings(&self) -> Vec<CounterReadings> {
+        self.watch.earlier.iter().map(|earlier| earlier.beside(&self.watch.counters)).collect()
     }
 }
 

@@ -163,7 +163,7 @@ impl Config {
                 ));
             }
         }
-        let environment = [("SQLCMDSERVER", "server"), ("SQLCMDUSER", "user"), ("SQLCMDDBNAME", "database")];
+        let environment = [("SQLCMDSERVER", "server"), ("SQLCMDDBNAME", "database")];
         for (name, keyword) in environment {
             given.values.extend(variable(name).map(|value| (keyword.to_owned(), value)));
         }
@@ -172,7 +172,7 @@ impl Config {
             host,
             port: port.or(instance.is_none().then_some(PORT)),
             instance,
-            login: login(&given, variable("SQLCMDPASSWORD"))?,
+            login: login(&given, variable)?,
             database: given.get("database").unwrap_or_default().to_owned(),
             encryption: encryption(&given)?,
             trusts_certificate: given.is_on("trustservercertificate")?.unwrap_or(false),
@@ -347,35 +347,44 @@ fn place(given: &Given) -> Result<(String, Option<String>, Option<u16>), ConfigE
     Ok((host.to_owned(), instance.filter(|_| port.is_none()).map(str::to_owned), port))
 }
 
-fn login(given: &Given, password: Option<String>) -> Result<Login, ConfigError> {
+fn login(given: &Given, variable: impl Fn(&str) -> Option<String>) -> Result<Login, ConfigError> {
+    let in_place = |keyword: &str| {
+        let of_password = ["user", "password", "passwordfile"].iter().any(|own| given.get(own).is_some());
+        let text = format!("{keyword} stands in place of user and password: leave them out");
+        if of_password { wrong(text) } else { Ok(()) }
+    };
     if let Some(file) = given.get("accesstokenfile") {
         if encryption(given)? == Encryption::Optional {
             return wrong("an access token is sent encrypted only: leave out Encrypt=optional");
         }
-        if given.get("password").or(given.get("passwordfile")).is_some() {
-            return wrong("AccessTokenFile= stands in place of user and password: leave them out");
-        }
+        in_place("AccessTokenFile=")?;
         access_token(Path::new(file))?;
         return Ok(Login::Token(file.into()));
     }
-    let Some(user) = given.get("user") else {
-        return match given.is_on("trustedconnection")? {
-            Some(true) => Ok(Login::Kerberos),
-            _ => wrong(
-                "no user is named: put it into the URL (mssql://user@host/) or SQLCMDUSER, ask for Kerberos by \
-                 Trusted_Connection=yes, or name a file with an access token of Entra ID by AccessTokenFile=",
-            ),
-        };
+    if given.is_on("trustedconnection")? == Some(true) {
+        in_place("Trusted_Connection=yes")?;
+        return Ok(Login::Kerberos);
+    }
+    let named = || variable("SQLCMDUSER").filter(|user| !user.is_empty());
+    let Some(user) = given.get("user").map(str::to_owned).or_else(named) else {
+        return wrong(
+            "no user is named: put it into the URL (mssql://user@host/) or SQLCMDUSER, ask for Kerberos by \
+             Trusted_Connection=yes, or name a file with an access token of Entra ID by AccessTokenFile=",
+        );
     };
     let from = |path| secret_from(Path::new(path), "password", PASSWORD_MAX);
     let file = given.get("passwordfile").map(from).transpose()?;
-    let password = given.get("password").map(str::to_owned).or(file).or(password).unwrap_or_default();
-    Ok(Login::Sql { user: user.to_owned(), password })
+    let password = given.get("password").map(str::to_owned).or(file).or_else(|| variable("SQLCMDPASSWORD"));
+    Ok(Login::Sql { user, password: password.unwrap_or_default() })
 }
 
 /// The access token in a file, as it is now.
 pub fn access_token(path: &Path) -> Result<String, ConfigError> {
-    secret_from(path, "access token", TOKEN_MAX)
+    let token = secret_from(path, "access token", TOKEN_MAX)?;
+    if token.is_empty() {
+        return wrong(format!("the file with the access token, {}, is empty", path.display()));
+    }
+    Ok(token)
 }
 
 /// The first line of a file that nobody else may read.
@@ -460,6 +469,8 @@ mod tests {
         assert_eq!((config.encryption, config.trusts_certificate), (Encryption::Strict, true));
         assert_eq!(config.certificate_host.as_deref(), Some("b"));
         assert!(matches!(parsed("Server=h;Trusted_Connection=yes").unwrap().login, Login::Kerberos));
+        let both = parsed("Server=h;User ID=sa;Trusted_Connection=yes").unwrap_err().to_string();
+        assert!(both.contains("Trusted_Connection=yes stands in place of user and password"), "{both}");
     }
 
     #[test]
@@ -476,6 +487,8 @@ mod tests {
             (config.to_string().as_str(), password(&config)),
             ("mssql://monitor@db9:1999/shop", "S3c")
         );
+        let kerberos = Config::parse_in("mssql://h/?trusted_connection=yes", variable).unwrap();
+        assert!(matches!(kerberos.login, Login::Kerberos), "the variable is for who names no login");
         let config = Config::parse_in("mssql://sa:own@h/x", variable).unwrap();
         assert_eq!((config.to_string().as_str(), password(&config)), ("mssql://sa@h:1433/x", "own"));
     }

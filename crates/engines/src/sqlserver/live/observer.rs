@@ -12,7 +12,7 @@ use crate::activity::cells::meanings;
 use crate::sqlserver::WAIT_TYPES;
 use crate::{LiveObserver, ObserveOptions, ServerError, Stop};
 use observations::statement::{self, Quotes};
-use observations::{Sampling, ServerActivity, TimeUse, WaitingTask};
+use observations::{CounterReadings, Sampling, ServerActivity, TimeUse, WaitingTask};
 use std::collections::BTreeSet;
 use std::time::Instant;
 
@@ -26,6 +26,8 @@ pub struct SqlServerObserver {
     identity: Identity,
     waits: &'static View,
     before: Reading,
+    /// That of the interval before, and the interval was seen to its end.
+    earlier: Option<Reading>,
     sampler: Sampler,
     /// Who waited when the interval before ended.
     tasks: Option<Vec<WaitingTask>>,
@@ -44,7 +46,7 @@ impl SqlServerObserver {
             options.hz,
         )?;
         let before = Reading::of(&mut client, waits).map_err(while_doing("reading its counters"))?;
-        Ok(Self { client, identity, waits, before, sampler, tasks: None, options })
+        Ok(Self { client, identity, waits, before, earlier: None, sampler, tasks: None, options })
     }
 
     /// What the server was seen to do in an interval; nothing is counted in one in which it was lost.
@@ -56,7 +58,7 @@ impl SqlServerObserver {
         };
         let counted = after.as_ref().map(|after| self.before.until(after)).unwrap_or_default();
         let elapsed_s = at.saturating_duration_since(self.before.at).as_secs_f64();
-        self.before = after.unwrap_or_else(|_| self.before.clone());
+        self.earlier = after.ok().map(|after| std::mem::replace(&mut self.before, after));
         let cells = samples.cells(elapsed_s);
         let mut lost = counted.lost;
         lost.extend(samples.failed.as_ref().map(|why| format!("What sessions do, by sample: {why}.")));
@@ -151,5 +153,9 @@ impl LiveObserver for SqlServerObserver {
 
     fn tasks(&mut self) -> Result<Option<Vec<WaitingTask>>, ServerError> {
         Ok(self.tasks.take())
+    }
+
+    fn readings(&self) -> Vec<CounterReadings> {
+        self.earlier.iter().flat_map(|earlier| earlier.beside(&self.before, self.waits)).collect()
     }
 }

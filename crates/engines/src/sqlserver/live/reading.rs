@@ -6,7 +6,7 @@ use super::rows::{Row, Rows};
 use super::views::{self, COUNTERS, CounterView, View};
 use crate::WaitType;
 use crate::sqlserver::WAIT_TYPES;
-use observations::{CounterColumn, CounterRow, CounterTable, CounterUnit, Wait, WaitClass};
+use observations::{CounterColumn, CounterReadings, CounterRow, CounterTable, CounterUnit, Wait, WaitClass};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -82,6 +82,23 @@ impl Reading {
         let counters =
             COUNTERS.iter().map(|counters| ask(client, &counters.view)).collect::<Result<_, _>>()?;
         Ok(Self { at, started, waits: answer, counters })
+    }
+
+    /// The rows of this reading and of `after`, view by view, where both have them.
+    pub fn beside(&self, after: &Self, waits: &View) -> Vec<CounterReadings> {
+        let views =
+            [&views::STARTED, waits].into_iter().chain(COUNTERS.iter().map(|counters| &counters.view));
+        let answers = |reading: &Self| {
+            let first = [&reading.started, &reading.waits].into_iter();
+            first.chain(&reading.counters).cloned().collect::<Vec<Answer>>()
+        };
+        let pairs = answers(self).into_iter().zip(answers(after));
+        let of_view = |(view, pair): (&View, (Answer, Answer))| {
+            let (began, ended) = (pair.0.ok()?, pair.1.ok()?);
+            let (source, columns) = (view.name.to_owned(), ended.columns);
+            Some(CounterReadings { source, columns, began: began.rows, ended: ended.rows })
+        };
+        views.zip(pairs).filter_map(of_view).collect()
     }
 
     /// What was counted from this reading to `after`.
