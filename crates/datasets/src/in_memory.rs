@@ -3,6 +3,7 @@
 use crate::BATCH_ROWS;
 use engines::{Cancel, EngineError, Fill, Rows, Table, Values};
 use sort_order::{Coded, Column, ranks};
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// The rows of a fill, column by column.
@@ -46,7 +47,9 @@ impl InMemory {
             _ => 0,
         };
         let texts: u64 = table.columns.iter().map(text_bytes).sum();
-        rows.saturating_mul(table.row_bytes() + texts + 4 * table.columns.len() as u64)
+        // One column is sorted at a time, by its heads.
+        let sorted = size_of::<(u128, u32)>() as u64;
+        rows.saturating_mul(table.row_bytes() + texts + 4 * table.columns.len() as u64 + sorted)
     }
 
     /// Number of rows.
@@ -65,7 +68,15 @@ impl InMemory {
             let (codes, firsts) = match values {
                 // The same in all rows: there is nothing to sort.
                 Values::Same(_) | Values::SameText(_) => (vec![0; self.rows], vec![0]),
-                values => ranks(self.rows, |a, b| values.compare(a, b)),
+                values => ranks(
+                    self.rows,
+                    |row| head(values, row),
+                    |a, b| match values {
+                        Values::Texts(texts) => texts.get(a).cmp(texts.get(b)),
+                        // The head is all of it.
+                        _ => Ordering::Equal,
+                    },
+                ),
             };
             Column::new(*name, codes, firsts.len(), values.value_bytes())
         };
@@ -82,6 +93,20 @@ impl InMemory {
             (!some.is_empty()).then(|| Rows { count: some.len(), columns: columns() })
         });
         Fill::new(self.table, self.names.clone(), batches)
+    }
+}
+
+/// The head of a value, by which it is sorted.
+fn head(values: &Values, row: usize) -> u128 {
+    let number = |number: i64| u128::from(number.cast_unsigned() ^ (1 << 63));
+    match values {
+        Values::Same(_) | Values::SameText(_) => 0,
+        Values::Integers(values) | Values::Decimals(values) | Values::Timestamps(values) => {
+            number(values[row])
+        }
+        Values::Dates(values) => number(values[row].into()),
+        Values::Uuids(values) => values[row],
+        Values::Texts(texts) => sort_order::head(texts.get(row).as_bytes()),
     }
 }
 

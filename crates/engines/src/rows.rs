@@ -1,6 +1,5 @@
 //! Rows in batches, column by column: what tables are filled with.
 
-use std::cmp::Ordering;
 use std::fmt::{self, Write};
 
 /// A batch of rows, column by column.
@@ -82,19 +81,6 @@ impl Values {
             (Self::Texts(all), Self::Texts(more)) => all.append(&more),
             // The same value in all rows stays what it is.
             _ => {}
-        }
-    }
-
-    /// Which of the values of two rows is smaller.
-    pub fn compare(&self, a: usize, b: usize) -> Ordering {
-        match self {
-            Self::Same(_) | Self::SameText(_) => Ordering::Equal,
-            Self::Integers(values) | Self::Decimals(values) | Self::Timestamps(values) => {
-                values[a].cmp(&values[b])
-            }
-            Self::Dates(values) => values[a].cmp(&values[b]),
-            Self::Uuids(values) => values[a].cmp(&values[b]),
-            Self::Texts(texts) => texts.get(a).cmp(texts.get(b)),
         }
     }
 

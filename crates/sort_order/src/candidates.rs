@@ -113,7 +113,7 @@ mod tests {
 
     fn coded(columns: &[Vec<u64>]) -> Coded {
         let column = |(at, values): (usize, &Vec<u64>)| {
-            let (codes, firsts) = ranks(values.len(), |a, b| values[a].cmp(&values[b]));
+            let (codes, firsts) = ranks(values.len(), |_| 0, |a, b| values[a].cmp(&values[b]));
             Column::new(format!("c{at}"), codes, firsts.len(), 4.0)
         };
         Coded { columns: columns.iter().enumerate().map(column).collect(), rows: columns[0].len() }

@@ -40,12 +40,18 @@ pub enum Order {
     By(Vec<usize>),
 }
 
-/// The ranks of values that are compared by their row, and for each rank a row that has it.
-pub fn ranks(rows: usize, compare: impl Fn(usize, usize) -> Ordering) -> (Vec<u32>, Vec<u32>) {
-    let mut sorted: Vec<u32> = (0..rows as u32).collect();
-    sorted.sort_unstable_by(|a, b| compare(*a as usize, *b as usize));
+/// The ranks of values by their row, and for each rank a row that has it. Values are in the order of their heads, and where
+/// these are equal in that of `compare`: heads stand side by side while they are sorted, which values need not.
+pub fn ranks(
+    rows: usize,
+    head: impl Fn(usize) -> u128,
+    compare: impl Fn(usize, usize) -> Ordering,
+) -> (Vec<u32>, Vec<u32>) {
+    let mut sorted: Vec<(u128, u32)> = (0..rows as u32).map(|row| (head(row as usize), row)).collect();
+    let of_equal = |a: u32, b: u32| compare(a as usize, b as usize);
+    sorted.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| of_equal(a.1, b.1)));
     let (mut codes, mut firsts) = (vec![0; rows], Vec::new());
-    for row in sorted {
+    for (_, row) in sorted {
         let same = firsts.last().is_some_and(|last| compare(*last as usize, row as usize) == Ordering::Equal);
         if !same {
             firsts.push(row);
@@ -53,6 +59,14 @@ pub fn ranks(rows: usize, compare: impl Fn(usize, usize) -> Ordering) -> (Vec<u3
         codes[row as usize] = firsts.len() as u32 - 1;
     }
     (codes, firsts)
+}
+
+/// The head of a text or of bytes: the first of them as a number, in whose order they are as far as it reaches.
+pub fn head(bytes: &[u8]) -> u128 {
+    let mut head = [0; size_of::<u128>()];
+    let taken = bytes.len().min(head.len());
+    head[..taken].copy_from_slice(&bytes[..taken]);
+    u128::from_be_bytes(head)
 }
 
 impl Column {
@@ -137,13 +151,13 @@ impl Coded {
 
 #[cfg(test)]
 mod tests {
-    use super::{Coded, Column, Order, ranks};
+    use super::{Coded, Column, Order, head, ranks};
 
     fn coded(columns: &[(&str, &[i64])]) -> Coded {
         let columns: Vec<Column> = columns
             .iter()
             .map(|(name, values)| {
-                let (codes, firsts) = ranks(values.len(), |a, b| values[a].cmp(&values[b]));
+                let (codes, firsts) = ranks(values.len(), |_| 0, |a, b| values[a].cmp(&values[b]));
                 Column::new(*name, codes, firsts.len(), 8.0)
             })
             .collect();
@@ -153,9 +167,15 @@ mod tests {
     #[test]
     fn ranks_are_those_of_values_and_rows_stand_for_them() {
         let values = [30, -1, 30, 7];
-        let (codes, firsts) = ranks(4, |a, b| values[a].cmp(&values[b]));
+        let (codes, firsts) = ranks(4, |_| 0, |a, b| values[a].cmp(&values[b]));
         assert_eq!(codes, [2, 0, 2, 1]);
         assert_eq!(firsts.iter().map(|row| values[*row as usize]).collect::<Vec<_>>(), [-1, 7, 30]);
+        let long = "0123456789abcdef";
+        let texts = ["b", "", &format!("{long}b"), long, "b", &format!("{long}a"), "a\0", "a"];
+        let (codes, firsts) =
+            ranks(texts.len(), |row| head(texts[row].as_bytes()), |a, b| texts[a].cmp(texts[b]));
+        assert_eq!(codes, [6, 0, 3, 1, 6, 2, 5, 4]);
+        assert_eq!(firsts.len(), 7);
     }
 
     #[test]

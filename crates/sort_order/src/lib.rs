@@ -20,5 +20,5 @@ pub mod file;
 mod predict;
 
 pub use candidates::{Candidate, candidates};
-pub use coded::{Coded, Column, Order, ranks};
+pub use coded::{Coded, Column, Order, head, ranks};
 pub use predict::{Advice, Layout, Prediction, Store, advise, predict};

@@ -1,6 +1,6 @@
 //! The values of a column of any physical type: read, ranked, and written again by their ranks.
 
-use crate::{Column, ranks};
+use crate::{Column, head, ranks};
 use parquet::basic::Type as Physical;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{
@@ -44,6 +44,10 @@ pub fn collector(physical: Physical, nullable: bool) -> Box<dyn Collect> {
 
 /// What is done with single values.
 pub trait Own: Clone {
+    /// A number in whose order values are as far as it reaches.
+    fn head(&self) -> u128 {
+        0
+    }
     /// A total order, by which equal values meet.
     fn order(&self, other: &Self) -> Ordering;
     /// Bytes of it, without compression.
@@ -78,6 +82,9 @@ own! {
 }
 
 impl Own for ByteArray {
+    fn head(&self) -> u128 {
+        head(self.data())
+    }
     fn order(&self, other: &Self) -> Ordering {
         self.data().cmp(other.data())
     }
@@ -90,6 +97,9 @@ impl Own for ByteArray {
 }
 
 impl Own for FixedLenByteArray {
+    fn head(&self) -> u128 {
+        head(self.data())
+    }
     fn order(&self, other: &Self) -> Ordering {
         self.data().cmp(other.data())
     }
@@ -148,7 +158,8 @@ where
     fn coded(self: Box<Self>, name: &str) -> (Column, Box<dyn Values>) {
         let Self { values, present, nullable, bytes } = *self;
         let value_bytes = bytes as f64 / values.len().max(1) as f64;
-        let (codes, firsts) = ranks(values.len(), |a, b| values[a].order(&values[b]));
+        let (codes, firsts) =
+            ranks(values.len(), |row| values[row].head(), |a, b| values[a].order(&values[b]));
         let distinct: Vec<T::T> = firsts.iter().map(|row| values[*row as usize].apart()).collect();
         let has_null = present.contains(&0);
         let codes = if has_null {
