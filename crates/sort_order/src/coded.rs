@@ -48,15 +48,15 @@ pub fn ranks(
     compare: impl Fn(usize, usize) -> Ordering,
 ) -> (Vec<u32>, Vec<u32>) {
     let mut sorted: Vec<(u128, u32)> = (0..rows as u32).map(|row| (head(row as usize), row)).collect();
-    let of_equal = |a: u32, b: u32| compare(a as usize, b as usize);
-    sorted.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| of_equal(a.1, b.1)));
+    let order =
+        |a: &(u128, u32), b: &(u128, u32)| a.0.cmp(&b.0).then_with(|| compare(a.1 as usize, b.1 as usize));
+    sorted.sort_unstable_by(order);
     let (mut codes, mut firsts) = (vec![0; rows], Vec::new());
-    for (_, row) in sorted {
-        let same = firsts.last().is_some_and(|last| compare(*last as usize, row as usize) == Ordering::Equal);
-        if !same {
-            firsts.push(row);
+    for (at, one) in sorted.iter().enumerate() {
+        if at == 0 || order(&sorted[at - 1], one) != Ordering::Equal {
+            firsts.push(one.1);
         }
-        codes[row as usize] = firsts.len() as u32 - 1;
+        codes[one.1 as usize] = firsts.len() as u32 - 1;
     }
     (codes, firsts)
 }
@@ -152,6 +152,7 @@ impl Coded {
 #[cfg(test)]
 mod tests {
     use super::{Coded, Column, Order, head, ranks};
+    use std::cmp::Ordering;
 
     fn coded(columns: &[(&str, &[i64])]) -> Coded {
         let columns: Vec<Column> = columns
@@ -176,6 +177,9 @@ mod tests {
             ranks(texts.len(), |row| head(texts[row].as_bytes()), |a, b| texts[a].cmp(texts[b]));
         assert_eq!(codes, [6, 0, 3, 1, 6, 2, 5, 4]);
         assert_eq!(firsts.len(), 7);
+        // Heads that are all of the values.
+        let (codes, firsts) = ranks(4, |row| [30, 1, 30, 7][row], |_, _| Ordering::Equal);
+        assert_eq!((codes, firsts.len()), (vec![2, 0, 2, 1], 3));
     }
 
     #[test]
