@@ -89,6 +89,19 @@ pub struct CounterReadings {
     pub ended: Vec<Vec<Option<String>>>,
 }
 
+impl CounterReadings {
+    /// Rows without NULLs, at the beginning and at the end.
+    pub fn of<const COLUMNS: usize>(
+        source: impl Into<String>,
+        columns: [&str; COLUMNS],
+        rows: [Vec<[String; COLUMNS]>; 2],
+    ) -> Self {
+        let texts = |rows: Vec<[String; COLUMNS]>| rows.into_iter().map(|row| row.map(Some).into()).collect();
+        let [began, ended] = rows.map(texts);
+        Self { source: source.into(), columns: columns.map(str::to_owned).into(), began, ended }
+    }
+}
+
 /// Counters of one kind that a server keeps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CounterTable {

@@ -161,48 +161,29 @@ impl Reading {
 
     /// The rows of this reading and of `after`: waits of all sessions by event, `InnoDB`'s counters, operations on files.
     pub fn beside(&self, after: &Self) -> Vec<CounterReadings> {
-        type Rows = Vec<Vec<Option<String>>>;
-        let readings = |source: &str, columns: &[&str], rows: &dyn Fn(&Self) -> Rows| CounterReadings {
-            source: source.to_owned(),
-            columns: columns.iter().map(|&column| column.to_owned()).collect(),
-            began: rows(self),
-            ended: rows(after),
+        let readings = [self, after];
+        let event = |(&(session, ref name), (count, time)): (&(u32, String), &(u64, u64))| {
+            (session == 0).then(|| [name.clone(), count.to_string(), time.to_string()])
         };
-        let events = |reading: &Self| {
-            let of_event = |((_, name), (count, time)): (&(u32, String), &(u64, u64))| {
-                vec![Some(name.clone()), Some(count.to_string()), Some(time.to_string())]
-            };
-            reading.events.iter().filter(|((session, _), _)| *session == 0).map(of_event).collect()
-        };
-        let status = |reading: &Self| {
-            reading
-                .status
-                .iter()
-                .map(|(name, value)| vec![Some(name.clone()), Some(value.to_string())])
-                .collect()
-        };
-        let operations = |reading: &Self| {
-            let of_name = |Operation { name, count, bytes, wall_s }: &Operation| {
-                vec![
-                    Some(name.clone()),
-                    Some(count.to_string()),
-                    Some(bytes.to_string()),
-                    Some(wall_s.to_string()),
-                ]
-            };
-            reading.operations.iter().map(of_name).collect()
+        let status = |(name, value): (&String, &u64)| [name.clone(), value.to_string()];
+        let operation = |Operation { name, count, bytes, wall_s }: &Operation| {
+            [name.clone(), count.to_string(), bytes.to_string(), wall_s.to_string()]
         };
         vec![
-            readings(
+            CounterReadings::of(
                 "performance_schema.events_waits_summary_by_account_by_event_name",
-                &["event_name", "count_star", "sum_timer_wait"],
-                &events,
+                ["event_name", "count_star", "sum_timer_wait"],
+                readings.map(|reading| reading.events.iter().filter_map(event).collect()),
             ),
-            readings("SHOW GLOBAL STATUS LIKE 'Innodb%'", &["name", "value"], &status),
-            readings(
+            CounterReadings::of(
+                "SHOW GLOBAL STATUS LIKE 'Innodb%'",
+                ["name", "value"],
+                readings.map(|reading| reading.status.iter().map(status).collect()),
+            ),
+            CounterReadings::of(
                 "performance_schema.file_summary_by_event_name",
-                &["name", "count", "bytes", "s"],
-                &operations,
+                ["name", "count", "bytes", "s"],
+                readings.map(|reading| reading.operations.iter().map(operation).collect()),
             ),
         ]
     }

@@ -99,25 +99,13 @@ impl Counters {
 
     /// The rows of this reading and of `after`.
     pub(super) fn beside(&self, after: &Self) -> CounterReadings {
-        let rows = |reading: &Self| {
-            let row = |(name, counted): (&String, &Counted)| {
-                let Counted { count, bytes, wall_ms } = counted;
-                vec![
-                    Some(name.clone()),
-                    Some(count.to_string()),
-                    Some(bytes.to_string()),
-                    Some(wall_ms.to_string()),
-                ]
-            };
-            reading.counted.iter().map(row).collect()
+        let row = |(name, counted): (&String, &Counted)| {
+            let Counted { count, bytes, wall_ms } = counted;
+            [name.clone(), count.to_string(), bytes.to_string(), wall_ms.to_string()]
         };
+        let rows = [self, after].map(|reading| reading.counted.iter().map(row).collect());
         let views: Vec<&str> = after.resets.keys().copied().collect();
-        CounterReadings {
-            source: views.join(", "),
-            columns: ["name", "count", "bytes", "ms"].map(str::to_owned).into(),
-            began: rows(self),
-            ended: rows(after),
-        }
+        CounterReadings::of(views.join(", "), ["name", "count", "bytes", "ms"], rows)
     }
 
     /// What was counted since an earlier reading. All calls of these operations are in it, also
