@@ -1,5 +1,6 @@
 //! Loads on servers of MariaDB and MySQL, and the private servers of runs that are going on.
 
+use super::once;
 use crate::common::{Lab, wait_until};
 use mysqlclient::{Client, Config};
 use std::path::Path;
@@ -30,18 +31,5 @@ pub fn running_load(lab: &Lab, not: Option<i32>) -> (i32, Client) {
 /// The private server of a run that is going on, once it answers this query with another number than 0;
 /// it is another one than `not`.
 pub fn once_it_says(lab: &Lab, not: Option<i32>, query: &str) -> (i32, Client) {
-    let mut found = None;
-    wait_until(query, || {
-        if found.is_none() {
-            found = private(lab, not);
-        }
-        let Some((_, client)) = &mut found else { return false };
-        let Ok(cell) = client.cell(query) else {
-            // It was stopped to be started anew with other settings, or another one comes after it.
-            found = None;
-            return false;
-        };
-        cell.is_some_and(|cell| cell != "0")
-    });
-    found.unwrap()
+    once(query, || private(lab, not), |client| Some(client.cell(query).ok()?.is_some_and(|cell| cell != "0")))
 }

@@ -88,19 +88,31 @@ pub fn private_in(folder: &Path) -> Option<(i32, Config)> {
 /// The private server of a run that is going on, with its first process, once a load works on it; it
 /// is another one than `not`.
 pub fn running_load(lab: &Lab, not: Option<i32>) -> (i32, Client) {
+    let connect = || {
+        let (pid, config) = private(lab).filter(|(pid, _)| Some(*pid) != not)?;
+        Some((pid, Client::connect(&config).ok()?))
+    };
+    let runs = |client: &mut Client| Some(!client.query(LOAD_RUNS, &[]).ok()?.is_empty());
+    once("a load runs on a private server", connect, runs)
+}
+
+/// The private server of a run and a connection to it, once `says` is true of that. `None` says that it is lost: the server
+/// was stopped to be started anew with other settings, or another one comes after it.
+pub fn once<C>(
+    what: &str,
+    mut connect: impl FnMut() -> Option<(i32, C)>,
+    says: impl Fn(&mut C) -> Option<bool>,
+) -> (i32, C) {
     let mut found = None;
-    wait_until("a load runs on a private server", || {
+    wait_until(what, || {
         if found.is_none() {
-            let connect = |(pid, config)| Some((pid, Client::connect(&config).ok()?));
-            found = private(lab).filter(|(pid, _)| Some(*pid) != not).and_then(connect);
+            found = connect();
         }
-        let Some((_, client)) = &mut found else { return false };
-        let Ok(rows) = client.query(LOAD_RUNS, &[]) else {
-            // It was stopped to be started anew with other settings, or another one comes after it.
+        let said = found.as_mut().and_then(|(_, client)| says(client));
+        if said.is_none() {
             found = None;
-            return false;
-        };
-        !rows.is_empty()
+        }
+        said == Some(true)
     });
     found.unwrap()
 }
