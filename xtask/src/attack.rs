@@ -1,5 +1,5 @@
-//! The attack campaign of `crates/steelbench/tests/attack`: every kind or some, with more tries than the tests make, and
-//! a table at the end.
+//! The attack campaign of `crates/steelbench/tests/attack`: every kind or some, with more tries
+//! than the tests make, and a table at the end.
 
 use crate::process::cargo;
 use std::io::{BufRead, BufReader};
@@ -12,8 +12,8 @@ const MINUTES: u64 = 60;
 
 const USAGE: &str = "cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]";
 
-/// What a kind came to: its name, how many tries there were and should have been, how many failed, seconds, and the seeds
-/// of those that failed.
+/// What a kind came to: its name, how many tries there were and should have been, how many failed,
+/// seconds, and the seeds of those that failed.
 type Row = [String; 6];
 
 /// Attacks; an error when a try failed, or when time was over before all tries.
@@ -31,13 +31,15 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         }
     }
     let mut test = cargo(&["test", "-p", "steelbench", "--all-features", "--test", "attack", "--"]);
-    // Who kills, or asks a silent server, mostly waits: there is work for twice as many threads as processors.
+    // Who kills, or asks a silent server, mostly waits: there is work for twice as many threads as
+    // processors.
     let threads = 2 * std::thread::available_parallelism().map_or(1, usize::from);
     test.args(kinds).args(["--nocapture", "--test-threads", &threads.to_string()]);
     test.env("STEELBENCH_ATTACK_TRIES", tries).env("STEELBENCH_ATTACK_SEED", seed.to_string());
     test.env("STEELBENCH_ATTACK_SECONDS", (60 * minutes).to_string());
     test.envs(crate::tools::install_tools(false)?);
-    let mut child = test.stdout(Stdio::piped()).spawn().map_err(|error| format!("{test:?}: {error}"))?;
+    let mut child =
+        test.stdout(Stdio::piped()).spawn().map_err(|error| format!("{test:?}: {error}"))?;
     let mut rows = Vec::new();
     for line in child.stdout.take().into_iter().flat_map(|stdout| BufReader::new(stdout).lines()) {
         let line = line.map_err(|error| format!("reading what the campaign prints: {error}"))?;
@@ -48,11 +50,15 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     }
     let status = child.wait().map_err(|error| format!("{test:?}: {error}"))?;
     rows.sort();
-    println!("{:<28}{:>8}{:>8}{:>8}{:>8}  seeds of failures", "kind", "tried", "of", "failed", "seconds");
+    println!(
+        "{:<28}{:>8}{:>8}{:>8}{:>8}  seeds of failures",
+        "kind", "tried", "of", "failed", "seconds"
+    );
     for [kind, tried, planned, failed, seconds, seeds] in &rows {
         println!("{kind:<28}{tried:>8}{planned:>8}{failed:>8}{seconds:>8}  {seeds}");
     }
-    let cut: Vec<&str> = rows.iter().filter(|row| row[1] != row[2]).map(|row| row[0].as_str()).collect();
+    let cut: Vec<&str> =
+        rows.iter().filter(|row| row[1] != row[2]).map(|row| row[0].as_str()).collect();
     match (status.success(), cut.is_empty()) {
         (false, _) => Err(format!("the campaign found something: {status}")),
         (true, false) => Err(format!("{minutes} minutes were too few for {}", cut.join(", "))),
@@ -76,7 +82,10 @@ mod tests {
     fn a_kind_says_what_it_came_to() {
         let parts = |line| row(line).map(|row| row.join("|"));
         assert_eq!(parts("ATTACK kills 4 4 0 17 ").as_deref(), Some("kills|4|4|0|17|"));
-        assert_eq!(parts("test kills ... ATTACK kills 8 9 2 5 3,7").as_deref(), Some("kills|8|9|2|5|3,7"));
+        assert_eq!(
+            parts("test kills ... ATTACK kills 8 9 2 5 3,7").as_deref(),
+            Some("kills|8|9|2|5|3,7")
+        );
         assert_eq!(parts("test kills ... ok"), None);
     }
 }

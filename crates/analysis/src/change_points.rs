@@ -1,9 +1,11 @@
-//! Where a series of runs changes its level: E-divisive, of energy statistics with a permutation test.
+//! Where a series of runs changes its level: E-divisive, of energy statistics with a permutation
+//! test.
 //!
-//! Source: D. S. Matteson and N. A. James, Journal of the American Statistical Association 109 (2014); with
-//! the statistic of G. J. Székely and M. L. Rizzo (Journal of Statistical Planning and Inference 143, 2013),
-//! as `MongoDB` uses it for the same purpose (D. Daly and others, ICPE 2020). It assumes no distribution, but
-//! independent values; `dependence` tests what it finds against values that are not.
+//! Source: D. S. Matteson and N. A. James, Journal of the American Statistical Association 109
+//! (2014); with the statistic of G. J. Székely and M. L. Rizzo (Journal of Statistical Planning and
+//! Inference 143, 2013), as `MongoDB` uses it for the same purpose (D. Daly and others, ICPE 2020).
+//! It assumes no distribution, but independent values; `dependence` tests what it finds against
+//! values that are not.
 
 mod dependence;
 
@@ -28,8 +30,8 @@ const ROUNDING: f64 = 1e-9;
 pub struct ChangePoint {
     /// Position of the first value of the new level.
     pub at: usize,
-    /// How often series without it show as large a change: the larger p-value of the two tests, against values in random
-    /// order and against values that depend on the one before.
+    /// How often series without it show as large a change: the larger p-value of the two tests,
+    /// against values in random order and against values that depend on the one before.
     pub p_value: f64,
 }
 
@@ -38,18 +40,19 @@ type Value = (usize, f64);
 
 /// The changes of a series, in its order.
 ///
-/// E-divisive finds them as if values were independent ([`candidates`]). Values that resemble the one before, as
-/// those of runs on one machine do, wander and show such changes without any: at an autocorrelation of 0.8 in 84 of
-/// 100 series. So each change must also stand against dependence ([`stand`]).
+/// E-divisive finds them as if values were independent ([`candidates`]). Values that resemble the
+/// one before, as those of runs on one machine do, wander and show such changes without any: at an
+/// autocorrelation of 0.8 in 84 of 100 series. So each change must also stand against dependence
+/// ([`stand`]).
 pub fn change_points(values: &[f64]) -> Vec<ChangePoint> {
     stand(values, candidates(values))
 }
 
 /// The changes of a series of independent values, the largest first.
 ///
-/// The largest change within the pieces found so far is tested against random orders of the values in each
-/// piece; the first that is not significant at 5 % ends the search. A change of level between fewer than
-/// four values on each side is never significant: too few orders are possible.
+/// The largest change within the pieces found so far is tested against random orders of the values
+/// in each piece; the first that is not significant at 5 % ends the search. A change of level
+/// between fewer than four values on each side is never significant: too few orders are possible.
 fn candidates(values: &[f64]) -> Vec<ChangePoint> {
     let mut found: Vec<ChangePoint> = Vec::new();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
@@ -76,9 +79,9 @@ fn positions(found: &[ChangePoint]) -> Vec<usize> {
 /// The largest change within the pieces that these cuts leave.
 fn next_cut(values: &[f64], cuts: &[usize]) -> Option<(usize, f64)> {
     let pieces = pieces(values, cuts);
-    let largest = pieces
-        .iter()
-        .filter_map(|(start, piece)| largest_change(piece).map(|(at, statistic)| (start + at, statistic)));
+    let largest = pieces.iter().filter_map(|(start, piece)| {
+        largest_change(piece).map(|(at, statistic)| (start + at, statistic))
+    });
     largest.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
@@ -87,7 +90,8 @@ fn pieces(values: &[f64], cuts: &[usize]) -> Vec<(usize, Vec<Value>)> {
     spans(values.len(), cuts).map(|span| (span.start, ranked(&values[span]))).collect()
 }
 
-/// Values with their ranks, less the median: distances do not depend on the origin, but their rounding does.
+/// Values with their ranks, less the median: distances do not depend on the origin, but their
+/// rounding does.
 fn ranked(values: &[f64]) -> Vec<Value> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|left, right| values[*left].total_cmp(&values[*right]));
@@ -115,8 +119,8 @@ fn significant(
     })
 }
 
-/// How often chance is as extreme, if that is seldom enough. The series itself counts as one of the chances, so
-/// that the level is kept (B. Phipson and G. K. Smyth, 2010).
+/// How often chance is as extreme, if that is seldom enough. The series itself counts as one of the
+/// chances, so that the level is kept (B. Phipson and G. K. Smyth, 2010).
 fn p_value(chances: usize, level: f64, mut is_as_extreme: impl FnMut() -> bool) -> Option<f64> {
     let share = |as_extreme: usize| (1 + as_extreme) as f64 / (1 + chances) as f64;
     let mut as_extreme = 0;
@@ -223,16 +227,23 @@ mod tests {
             let expected = numbers(&case["statistics"]);
             let largest = expected.iter().copied().fold(0.0, f64::max);
             for (ours, theirs) in statistics(&ranked(&values)).iter().zip(&expected) {
-                assert!((ours - theirs).abs() <= 1e-9 * largest, "{}: {ours} {theirs}", case["name"]);
+                assert!(
+                    (ours - theirs).abs() <= 1e-9 * largest,
+                    "{}: {ours} {theirs}",
+                    case["name"]
+                );
             }
-            let found: Vec<f64> = positions(&candidates(&values)).iter().map(|at| *at as f64).collect();
+            let found: Vec<f64> =
+                positions(&candidates(&values)).iter().map(|at| *at as f64).collect();
             assert_eq!(found, numbers(&case["change_points"]), "{}", case["name"]);
         }
     }
 
     #[test]
     fn the_shortest_series_have_no_change() {
-        for values in [&[][..], &[1.0], &[1.0, 2.0], &[1.0, 1.0, 9.0, 9.0], &[1.0, 1.0, 1.0, 9.0, 9.0, 9.0]] {
+        for values in
+            [&[][..], &[1.0], &[1.0, 2.0], &[1.0, 1.0, 9.0, 9.0], &[1.0, 1.0, 1.0, 9.0, 9.0, 9.0]]
+        {
             assert_eq!(change_points(values), [], "{values:?}");
         }
         // Of the 70 orders of four and four, two are as extreme.

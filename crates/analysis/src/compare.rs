@@ -55,9 +55,11 @@ pub struct Comparison {
     pub p_value: Option<f64>,
     /// The p-value after Holm's correction over the family of comparisons that it is shown with.
     pub adjusted_p: Option<f64>,
-    /// The p-value of "they differ by the margin of the response or more", corrected likewise; `None` without a margin.
+    /// The p-value of "they differ by the margin of the response or more", corrected likewise;
+    /// `None` without a margin.
     pub equivalence_p: Option<f64>,
-    /// With time-outs on one side: the true value lies on this side of `value`, and the interval is open there.
+    /// With time-outs on one side: the true value lies on this side of `value`, and the interval
+    /// is open there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<Bound>,
     /// Number of blocks behind it; of set-ups where the sides differ in what is hard to change.
@@ -89,8 +91,9 @@ pub enum Standing {
 pub(crate) const RESOLUTION: f64 = 1e-9;
 /// From this many blocks the bootstrap may take over; with fewer its intervals are too narrow.
 const BOOTSTRAP_BLOCKS: usize = 20;
-/// A t interval whose share of misses on one side is off by no more than a tenth of the 2.5 % that it promises needs no
-/// bootstrap: with many blocks a mean is as good as normal, however clearly its values are not.
+/// A t interval whose share of misses on one side is off by no more than a tenth of the 2.5 % that
+/// it promises needs no bootstrap: with many blocks a mean is as good as normal, however clearly
+/// its values are not.
 const MISSED_MAX: f64 = 0.0025;
 
 /// The values of one side of a comparison in each block (or set-up).
@@ -128,7 +131,8 @@ impl Comparison {
     /// How much better `to` is than `from`; `None` when one of them has no value.
     ///
     /// The factor is always `> 1` when `to` is better: `from / to` where lower is better,
-    /// `to / from` where higher is. Blocks count once: within a block the mean of its pairs is taken.
+    /// `to / from` where higher is. Blocks count once: within a block the mean of its pairs is
+    /// taken.
     pub(crate) fn of(matched: &Matched<Figure>, response: &ResponseChoice) -> Option<Self> {
         timeouts::compare(matched, || {
             let from = Values::of(&matched.from, matched.first[0]);
@@ -163,13 +167,15 @@ impl Comparison {
         self.value > self.scale.equal()
     }
 
-    /// Whether a difference is supported at 95 %, after correction where the comparison is one of a family.
+    /// Whether a difference is supported at 95 %, after correction where the comparison is one of a
+    /// family.
     pub fn supported(&self) -> bool {
         self.adjusted_p.or(self.p_value).is_some_and(|p| p < 0.05)
     }
 }
 
-/// The scale on which differences are taken: larger is better, logarithms where every value has one.
+/// The scale on which differences are taken: larger is better, logarithms where every value has
+/// one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Betterness {
     pub scale: Scale,
@@ -192,7 +198,8 @@ impl Betterness {
         self.sign * if self.scale == Scale::Ratio { value.ln() } else { value }
     }
 
-    /// Variance on this scale of rounding values of this mean to steps of this size: those of a uniform distribution.
+    /// Variance on this scale of rounding values of this mean to steps of this size: those of a
+    /// uniform distribution.
     pub fn rounding(&self, resolution: f64, mean: f64) -> f64 {
         let step = if self.scale == Scale::Ratio { resolution / mean } else { resolution };
         step * step / 12.0
@@ -225,7 +232,12 @@ impl Betterness {
 }
 
 /// A test of the values of both sides, on the scale that fits them; `None` when a side has none.
-fn tested(is_paired: bool, from: &Values, to: &Values, direction: Direction) -> Option<(Betterness, Test)> {
+fn tested(
+    is_paired: bool,
+    from: &Values,
+    to: &Values,
+    direction: Direction,
+) -> Option<(Betterness, Test)> {
     let scale = Betterness::of(from.all().chain(to.all()), direction);
     let test = || Test::of(is_paired, &scale.sample(from), &scale.sample(to), scale.resolution);
     (!from.blocks.is_empty() && !to.blocks.is_empty()).then(|| (scale, test()))
@@ -264,7 +276,8 @@ enum Spread {
 }
 
 impl Test {
-    /// Of `to` against `from`; paired: the same blocks. Differences below `resolution` are rounding.
+    /// Of `to` against `from`; paired: the same blocks. Differences below `resolution` are
+    /// rounding.
     pub fn of(is_paired: bool, from: &Sample, to: &Sample, resolution: f64) -> Self {
         if is_paired { paired(from, to, resolution) } else { welch(from, to, resolution) }
     }
@@ -292,8 +305,9 @@ impl Test {
 /// Mean of `to - from` over blocks that have both.
 pub(crate) fn paired(from: &Sample, to: &Sample, resolution: f64) -> Test {
     let differences = from.values.iter().zip(&to.values).map(|(from, to)| to - from);
-    let differences: Vec<f64> =
-        differences.map(|difference| if difference.abs() < resolution { 0.0 } else { difference }).collect();
+    let differences: Vec<f64> = differences
+        .map(|difference| if difference.abs() < resolution { 0.0 } else { difference })
+        .collect();
     let rounding = from.known.rounding + to.known.rounding;
     let moments = Moments::known(&differences, Known { rounding, ..from.known });
     // The bootstrap knows nothing of a first stage.
@@ -306,20 +320,22 @@ pub(crate) fn paired(from: &Sample, to: &Sample, resolution: f64) -> Test {
     Test::new(moments.mean, spread, moments.n, moments.df, method)
 }
 
-/// Enough blocks, a sample skewness beyond twice its standard error under normality, and so few blocks for it that a
-/// t interval would not hold what it promises.
+/// Enough blocks, a sample skewness beyond twice its standard error under normality, and so few
+/// blocks for it that a t interval would not hold what it promises.
 fn is_skewed(differences: &[f64], moments: &Moments) -> bool {
     let n = differences.len() as f64;
-    let Some(sd) = moments.sd.filter(|sd| *sd > 0.0 && differences.len() >= BOOTSTRAP_BLOCKS) else {
+    let Some(sd) = moments.sd.filter(|sd| *sd > 0.0 && differences.len() >= BOOTSTRAP_BLOCKS)
+    else {
         return false;
     };
     let skewness = differences.iter().map(|d| ((d - moments.mean) / sd).powi(3)).sum::<f64>() / n;
     skewness.abs() > 2.0 * (6.0 / n).sqrt() && missed_by_skewness(skewness, n) > MISSED_MAX
 }
 
-/// By how much the share of intervals that miss the mean on one side is off, where a t interval of 95 % promises 2.5 %:
-/// the first term of the Edgeworth expansion of the t statistic, `skewness (2 z^2 + 1) phi(z) / (6 sqrt(n))`.
-/// Source: P. Hall, The Bootstrap and Edgeworth Expansion (1992), section 2.6.
+/// By how much the share of intervals that miss the mean on one side is off, where a t interval of
+/// 95 % promises 2.5 %: the first term of the Edgeworth expansion of the t statistic, `skewness (2
+/// z^2 + 1) phi(z) / (6 sqrt(n))`. Source: P. Hall, The Bootstrap and Edgeworth Expansion (1992),
+/// section 2.6.
 fn missed_by_skewness(skewness: f64, n: f64) -> f64 {
     skewness.abs() * (2.0 * Z * Z + 1.0) * Normal::standard().pdf(Z) / (6.0 * n.sqrt())
 }
@@ -341,10 +357,11 @@ pub(crate) fn welch_error(a: &Moments, b: &Moments) -> Option<(f64, f64)> {
     Some((square.sqrt(), if square > 0.0 { df } else { a.df + b.df }))
 }
 
-/// Positions of those that can be the best: without time-outs, if there are any such, and of these with at least two
-/// blocks, if there are any.
+/// Positions of those that can be the best: without time-outs, if there are any such, and of these
+/// with at least two blocks, if there are any.
 pub(crate) fn candidates(estimates: &[Option<&Estimate>]) -> Vec<usize> {
-    let some = |usable: &dyn Fn(&Estimate) -> bool| estimates.iter().flatten().any(|own| usable(own));
+    let some =
+        |usable: &dyn Fn(&Estimate) -> bool| estimates.iter().flatten().any(|own| usable(own));
     let is_complete = |own: &Estimate| own.timeouts == 0 || !some(&|own| own.timeouts == 0);
     let is_usable = |own: &Estimate| {
         is_complete(own) && (own.n >= 2 || !some(&|other| is_complete(other) && other.n >= 2))
@@ -362,7 +379,8 @@ pub(crate) fn best(estimates: &[Option<&Estimate>]) -> Option<usize> {
     best.map(|(i, _)| i)
 }
 
-/// Each of `n` against one of them, corrected (Holm) over all; `None` for that one itself, and for all where there is none.
+/// Each of `n` against one of them, corrected (Holm) over all; `None` for that one itself, and for
+/// all where there is none.
 pub(crate) fn against(
     one: Option<usize>,
     n: usize,
@@ -374,8 +392,8 @@ pub(crate) fn against(
 
 /// Standing of each against the best one, from the comparisons with it.
 ///
-/// A configuration that truly is the best is called worse with a probability of at most 5 %: the set
-/// of those not called worse is a confidence set for the best one.
+/// A configuration that truly is the best is called worse with a probability of at most 5 %: the
+/// set of those not called worse is a confidence set for the best one.
 pub(crate) fn standings(best: Option<usize>, against_best: &[Option<Comparison>]) -> Vec<Standing> {
     let standing = |(i, comparison): (usize, &Option<Comparison>)| match comparison {
         _ if best == Some(i) => Standing::Best,

@@ -1,6 +1,6 @@
-//! What compression costs and saves (S2c): the levels of a factor of compression against the one that the others are
-//! compared with: size, and processor time and time of loads, scans, lookups and updates; where the processor time goes; and
-//! the disk below which compression pays.
+//! What compression costs and saves (S2c): the levels of a factor of compression against the one
+//! that the others are compared with: size, and processor time and time of loads, scans, lookups
+//! and updates; where the processor time goes; and the disk below which compression pays.
 
 mod break_even;
 
@@ -39,7 +39,8 @@ const FUNCTIONS: usize = 3;
 pub struct Compression {
     /// Name of the factor.
     pub factor: String,
-    /// Levels of the other factors that tell this data or engine from others; empty when there is none.
+    /// Levels of the other factors that tell this data or engine from others; empty when there is
+    /// none.
     pub group: String,
     /// The level that the others are compared with.
     pub reference: String,
@@ -65,7 +66,8 @@ pub struct StoredColumn {
 pub struct StoredAs {
     /// The level.
     pub level: String,
-    /// The methods that its segments are compressed by, the one with most bytes first; none where the level has no such column.
+    /// The methods that its segments are compressed by, the one with most bytes first; none where
+    /// the level has no such column.
     pub methods: Vec<String>,
     /// Bytes: an estimate, as where a segment lies in its block tells it.
     pub bytes: f64,
@@ -86,8 +88,8 @@ pub struct CompressionRow {
     pub own: Estimate,
     /// How many times as much as the reference; corrected over all rows (Holm).
     pub ratio: Comparison,
-    /// Of processor time: the functions that changed most, of those whose change is supported. None where trials were
-    /// not profiled.
+    /// Of processor time: the functions that changed most, of those whose change is supported.
+    /// None where trials were not profiled.
     pub functions: Vec<FunctionChange>,
 }
 
@@ -111,8 +113,11 @@ struct Figure {
     of: fn(&Observations) -> Option<f64>,
 }
 
-const SIZE: Figure =
-    Figure { name: "size", unit: "MB", of: |seen| seen.fact("stored_bytes").map(|bytes| bytes / 1e6) };
+const SIZE: Figure = Figure {
+    name: "size",
+    unit: "MB",
+    of: |seen| seen.fact("stored_bytes").map(|bytes| bytes / 1e6),
+};
 
 /// The figures of each probe. The facts that they are made of are those of a unit of work.
 const FIGURES: [(&str, &[Figure]); 4] = [
@@ -128,7 +133,11 @@ const FIGURES: [(&str, &[Figure]); 4] = [
         "scan",
         &[
             Figure { name: CPU, unit: "us/row", of: |seen| Some(1e6 * cpu_s(seen)? / rows(seen)?) },
-            Figure { name: KERNEL, unit: "us/row", of: |seen| Some(1e6 * kernel_s(seen)? / rows(seen)?) },
+            Figure {
+                name: KERNEL,
+                unit: "us/row",
+                of: |seen| Some(1e6 * kernel_s(seen)? / rows(seen)?),
+            },
             Figure { name: "time", unit: "ms", of: |seen| seen.response("scan") },
         ],
     ),
@@ -153,7 +162,8 @@ const FIGURES: [(&str, &[Figure]); 4] = [
 const CPU: &str = "processor time";
 const KERNEL: &str = "of it the kernel's threads";
 
-/// Processor seconds of a unit of work: sessions, their workers, and where it was counted the kernel's threads.
+/// Processor seconds of a unit of work: sessions, their workers, and where it was counted the
+/// kernel's threads.
 fn cpu_s(seen: &Observations) -> Option<f64> {
     Some(seen.fact("cpu_s")? + kernel_s(seen).unwrap_or(0.0))
 }
@@ -173,16 +183,20 @@ fn session_us(seen: &Observations) -> Option<f64> {
 }
 
 impl Summary<'_> {
-    /// What compression costs and saves, for each factor of compression and each data set or engine that it was tried on.
+    /// What compression costs and saves, for each factor of compression and each data set or engine
+    /// that it was tried on.
     pub fn compression(&self) -> Vec<Compression> {
-        let is_one = |name: &str| name.rsplit('.').next().is_some_and(|last| FACTORS.contains(&last));
-        let factors = self.layouts.iter().filter(|own| is_one(&self.recording.factors[own.factor].name));
+        let is_one =
+            |name: &str| name.rsplit('.').next().is_some_and(|last| FACTORS.contains(&last));
+        let factors =
+            self.layouts.iter().filter(|own| is_one(&self.recording.factors[own.factor].name));
         factors.flat_map(|layout| self.compressions(layout)).collect()
     }
 
     fn compressions(&self, layout: &FactorLayout) -> Vec<Compression> {
         let stored = |group: &Vec<Option<usize>>| -> Option<Vec<Option<&Value>>> {
-            let settings = &self.recording.configurations[group.iter().flatten().copied().next()?].settings;
+            let settings =
+                &self.recording.configurations[group.iter().flatten().copied().next()?].settings;
             Some(STORED.iter().map(|path| settings.get(*path)).collect())
         };
         let mut alike: Vec<(_, Vec<&Vec<Option<usize>>>)> = Vec::new();
@@ -193,7 +207,8 @@ impl Summary<'_> {
                 None => alike.push((key, vec![group])),
             }
         }
-        let groups: Vec<Vec<&Vec<Option<usize>>>> = alike.into_iter().map(|(_, groups)| groups).collect();
+        let groups: Vec<Vec<&Vec<Option<usize>>>> =
+            alike.into_iter().map(|(_, groups)| groups).collect();
         groups.iter().filter_map(|own| self.of_groups(layout, own, &groups)).collect()
     }
 
@@ -210,8 +225,10 @@ impl Summary<'_> {
         let (mut rows, mut break_even, mut stored) = (Vec::new(), Vec::new(), Vec::new());
         for level in layout.others() {
             let name = factor.levels[level].as_str();
-            let pairs: Vec<Pair> =
-                groups.iter().filter_map(|own| self.pair(layout, &usable, own, level, &telling)).collect();
+            let pairs: Vec<Pair> = groups
+                .iter()
+                .filter_map(|own| self.pair(layout, &usable, own, level, &telling))
+                .collect();
             let with_size = |pair: &&Pair| pair.row(name, &SIZE).is_some();
             let loaded = pairs.iter().filter(|pair| pair.probe == "bulk-load").find(with_size);
             let sized = loaded.or_else(|| pairs.iter().find(with_size));
@@ -228,7 +245,9 @@ impl Summary<'_> {
             }
             for pair in &pairs {
                 let figures = FIGURES.iter().filter(|(probe, _)| *probe == pair.probe);
-                rows.extend(figures.flat_map(|(_, all)| *all).filter_map(|figure| pair.row(name, figure)));
+                rows.extend(
+                    figures.flat_map(|(_, all)| *all).filter_map(|figure| pair.row(name, figure)),
+                );
             }
             let scans = || pairs.iter().filter(|pair| pair.probe == "scan");
             let is_cold = |pair: &&Pair| pair.is_cold;
@@ -269,7 +288,9 @@ impl Summary<'_> {
         Some(Pair {
             probe,
             is_cold: record.get::<String>("target.cache").as_deref() == Some("cold"),
-            work: label(self.recording, from, |own| own != layout.factor && !telling.contains(&own)),
+            work: label(self.recording, from, |own| {
+                own != layout.factor && !telling.contains(&own)
+            }),
             matched: usable.matched(from, to),
         })
     }
@@ -303,8 +324,9 @@ fn columns(levels: &[(&str, &Observations)]) -> Vec<StoredColumn> {
 
 /// Positions of the factors that have one level within each of these and not the same in all.
 fn telling(recording: &Recording, factor: usize, all: &[Vec<&Vec<Option<usize>>>]) -> Vec<usize> {
-    let level =
-        |own: usize, position: usize| recording.configurations[own].level(&recording.factors[position].name);
+    let level = |own: usize, position: usize| {
+        recording.configurations[own].level(&recording.factors[position].name)
+    };
     let levels = |groups: &Vec<&Vec<Option<usize>>>, position: usize| {
         let configurations = groups.iter().flat_map(|group| group.iter().flatten());
         crate::response::distinct(configurations.map(|own| level(*own, position)))
@@ -344,7 +366,8 @@ impl<'a> Pair<'a> {
     /// The values of both sides by block (or set-up); `None` where a side has none.
     fn values(&self, of: fn(&Observations) -> Option<f64>) -> Option<[Values; 2]> {
         let side = |blocks: &[Vec<&Observations>], first| {
-            let values = blocks.iter().map(|block| block.iter().filter_map(|seen| of(seen)).collect());
+            let values =
+                blocks.iter().map(|block| block.iter().filter_map(|seen| of(seen)).collect());
             let blocks: Vec<Vec<f64>> = values.collect();
             let complete = !blocks.is_empty() && blocks.iter().all(|block| !block.is_empty());
             complete.then_some(Values { blocks, first, resolution: 0.0 })
@@ -361,7 +384,8 @@ impl<'a> Pair<'a> {
         };
         let (reference, own) = (estimate(&from)?, estimate(&to)?);
         // More is "better" here: the ratio is that of the level to the reference.
-        let ratio = Comparison::of_values(self.matched.paired, &from, &to, Direction::HigherIsBetter)?;
+        let ratio =
+            Comparison::of_values(self.matched.paired, &from, &to, Direction::HigherIsBetter)?;
         let per_second = || Some(own.mean / mean(self.values(cpu_s)?[1].blocks.concat()));
         let per_second = (figure.name == CPU).then(per_second).flatten();
         let functions = per_second.map(|unit| self.functions(unit)).unwrap_or_default();

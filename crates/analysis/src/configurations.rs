@@ -4,8 +4,8 @@ use crate::activity::{self, HotResources};
 use crate::grid::{Figures, Grid};
 use crate::settings::probe;
 use crate::{
-    Accounting, Comparison, Detectable, Estimate, Standing, Summary, WaitTable, WarningCount, compare,
-    health, response,
+    Accounting, Comparison, Detectable, Estimate, Standing, Summary, WaitTable, WarningCount,
+    compare, health, response,
 };
 use observations::{LevelRecord, Observations, Recording, TrialRecord, TrialStatus};
 use serde::Serialize;
@@ -28,11 +28,14 @@ pub struct ConfigurationRow {
     pub throughput: Option<Estimate>,
     /// The response on which configurations are compared.
     pub response: Option<Estimate>,
-    /// Every response that was recorded, by name in the order of the first trial, and elapsed time and throughput.
+    /// Every response that was recorded, by name in the order of the first trial, and elapsed time
+    /// and throughput.
     pub responses: Vec<(String, Estimate)>,
-    /// Against the baseline (above 1 is better); `None` for the baseline itself and where nothing can be compared.
+    /// Against the baseline (above 1 is better); `None` for the baseline itself and where nothing
+    /// can be compared.
     pub factor: Option<Comparison>,
-    /// Against the best configuration; `None` for the best itself and where nothing can be compared.
+    /// Against the best configuration; `None` for the best itself and where nothing can be
+    /// compared.
     pub against_best: Option<Comparison>,
     /// What that says.
     pub standing: Standing,
@@ -56,14 +59,17 @@ pub struct ConfigurationRow {
 }
 
 impl Summary<'_> {
-    /// Which difference between two configurations could have been found, from the spread of all against the one with
-    /// the most trials; `None` when it cannot be told.
+    /// Which difference between two configurations could have been found, from the spread of all
+    /// against the one with the most trials; `None` when it cannot be told.
     pub fn detectable(&self) -> Option<Detectable> {
         let measured = self.figures.as_ref()?.grid.filter(|own| own.value().is_some());
         let rows = &self.configurations;
         let reference = rows.iter().rev().max_by_key(|row| row.done)?.index;
         let others = (0..rows.len()).filter(|other| *other != reference);
-        Detectable::of_comparisons(others.map(|other| measured.matched(reference, other)), rows.len() - 1)
+        Detectable::of_comparisons(
+            others.map(|other| measured.matched(reference, other)),
+            rows.len() - 1,
+        )
     }
 }
 
@@ -128,8 +134,8 @@ fn row(
     }
 }
 
-/// Fills in the factor against the baseline and the standing against the best. What does other work is not compared, and
-/// where some do there is no best.
+/// Fills in the factor against the baseline and the standing against the best. What does other work
+/// is not compared, and where some do there is no best.
 fn compare_rows(rows: &mut [ConfigurationRow], recording: &Recording, figures: &Figures) {
     let baseline = recording.run.baseline;
     let probe = |own: usize| probe(&recording.configurations[own]);

@@ -1,5 +1,6 @@
-//! What a scan costs (S3b): processor time as the sum of what each page, each row, each aggregated column and each page
-//! from storage costs, fitted to the trials of the scan probe, with how far the fit is off where it has not looked.
+//! What a scan costs (S3b): processor time as the sum of what each page, each row, each aggregated
+//! column and each page from storage costs, fitted to the trials of the scan probe, with how far
+//! the fit is off where it has not looked.
 
 mod access;
 mod fit;
@@ -46,27 +47,31 @@ fn by_rows(seen: &Observations, name: &str) -> f64 {
     fact(seen, "table_rows") * fact(seen, name)
 }
 
-/// Pages of which fewer than this share of the table is read are read by chance: another program took the memory.
+/// Pages of which fewer than this share of the table is read are read by chance: another program
+/// took the memory.
 const BY_CHANCE: f64 = 0.05;
 
-/// That fact, where it is more than what happens by chance: one trial that read some pages does not tell what they cost.
+/// That fact, where it is more than what happens by chance: one trial that read some pages does not
+/// tell what they cost.
 fn not_by_chance(seen: &Observations, name: &str) -> f64 {
     let pages = fact(seen, name);
     if pages < BY_CHANCE * fact(seen, "table_pages") { 0.0 } else { pages }
 }
 
-/// Positions of the terms for pages, rows and pages that the engine reads, and of the first that depends on the size of a table: without these a model
-/// still says something of a larger one.
+/// Positions of the terms for pages, rows and pages that the engine reads, and of the first that
+/// depends on the size of a table: without these a model still says something of a larger one.
 const PAGE: usize = 0;
 const ROW: usize = 1;
 const READ: usize = 10;
 const TERMS_OF_SIZE: usize = 12;
 
-/// In the order in which they are told apart: what a later one counts in proportion to an earlier one belongs to the earlier.
+/// In the order in which they are told apart: what a later one counts in proportion to an earlier
+/// one belongs to the earlier.
 const TERMS: [Term; 15] = [
     Term { name: "page", count: |seen| fact(seen, "table_pages") },
     Term { name: "row", count: |seen| fact(seen, "table_rows") },
-    // The first one costs more than further ones (S3b); MIN and MAX apart, which statistics may answer.
+    // The first one costs more than further ones (S3b); MIN and MAX apart, which statistics may
+    // answer.
     Term {
         name: "row, with any SUM or AVG",
         count: |seen| fact(seen, "table_rows") * any(seen, &["agg_sum", "agg_avg"]),
@@ -84,9 +89,12 @@ const TERMS: [Term; 15] = [
         count: |seen| by_rows(seen, "filters") + by_rows(seen, "group_columns"),
     },
     Term { name: "page from storage", count: |seen| not_by_chance(seen, "pages_disk") },
-    // From the operating system, also where that has it in memory: PostgreSQL keeps little of a table that is larger than a
-    // quarter of shared_buffers.
-    Term { name: "page not in the engine's cache", count: |seen| not_by_chance(seen, "pages_read") },
+    // From the operating system, also where that has it in memory: PostgreSQL keeps little of a
+    // table that is larger than a quarter of shared_buffers.
+    Term {
+        name: "page not in the engine's cache",
+        count: |seen| not_by_chance(seen, "pages_read"),
+    },
     // COUNT(*) can do without going from row to row.
     Term {
         name: "page, with any aggregated column",
@@ -108,15 +116,17 @@ fn any(seen: &Observations, names: &[&str]) -> f64 {
     f64::from(names.iter().any(|name| fact(seen, name) > 0.0))
 }
 
-/// Up to about this size a core reaches a table without going far: its second-level TLB has 1,536 to 2,048 entries for
-/// pages of 4 KiB, its own cache 1 to 2 MiB, and it has a part of a cache that others share. The farther a table goes beyond,
-/// the more of it comes from memory. On SQLite 3.54 with 8 KiB a page, COUNT(*) took 0.016 us a page of 20 MiB, 0.023 of
-/// 40 MiB and 0.040 of 200 MiB.
+/// Up to about this size a core reaches a table without going far: its second-level TLB has 1,536
+/// to 2,048 entries for pages of 4 KiB, its own cache 1 to 2 MiB, and it has a part of a cache that
+/// others share. The farther a table goes beyond, the more of it comes from memory. On SQLite 3.54
+/// with 8 KiB a page, COUNT(*) took 0.016 us a page of 20 MiB, 0.023 of 40 MiB and 0.040 of 200
+/// MiB.
 const NEAR_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
 
-/// Rows of this size or more lie apart: between the beginnings of two of them is a cache line that is not read, so that what
-/// fetches lines ahead does not have the next one. In the same recording the first SUM took 19 ns a row of 81 bytes in a table
-/// of 4 MiB and 24 ns in one of 40 MiB; of 410 bytes 25 ns in 20 MiB and 65 ns in 200 MiB.
+/// Rows of this size or more lie apart: between the beginnings of two of them is a cache line that
+/// is not read, so that what fetches lines ahead does not have the next one. In the same recording
+/// the first SUM took 19 ns a row of 81 bytes in a table of 4 MiB and 24 ns in one of 40 MiB; of
+/// 410 bytes 25 ns in 20 MiB and 65 ns in 200 MiB.
 const APART_BYTES: f64 = 128.0;
 
 /// Doublings of the table above the size that is near.
@@ -161,7 +171,8 @@ pub struct CostRow {
     pub label: String,
     /// Processor time of a scan in ms.
     pub measured: Estimate,
-    /// The same by a model of the other configurations; `None` where these cannot tell all of its terms.
+    /// The same by a model of the other configurations; `None` where these cannot tell all of its
+    /// terms.
     pub predicted_ms: Option<f64>,
     /// What that is the sum of, without terms that cost nothing.
     pub parts: Vec<CostPart>,
@@ -176,7 +187,8 @@ pub struct CostPrediction {
     pub table: UnmeasuredTable,
     /// Processor time of a scan in ms; `None` where a term that it has cannot be told.
     pub ms: Option<f64>,
-    /// The 95 % t interval over blocks of that: how well the costs are measured, not whether the model holds there.
+    /// The 95 % t interval over blocks of that: how well the costs are measured, not whether the
+    /// model holds there.
     pub interval: Option<Interval>,
     /// Terms that it has and the model cannot tell.
     pub lacks: Vec<&'static str>,
@@ -186,7 +198,8 @@ pub struct CostPrediction {
     pub larger_than_bytes: Option<f64>,
 }
 
-/// Configurations whose plan reads the table in another way, too few of them for a model of their own.
+/// Configurations whose plan reads the table in another way, too few of them for a model of their
+/// own.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OtherAccess {
     /// The operator that reads it: `Index Only Scan`.
@@ -195,19 +208,21 @@ pub struct OtherAccess {
     pub labels: Vec<String>,
 }
 
-/// The cost model of configurations that differ in what its terms count, and whose plans read the table in the same way.
+/// The cost model of configurations that differ in what its terms count, and whose plans read the
+/// table in the same way.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CostModel {
     /// Levels of the other factors; empty when there is none.
     pub group: String,
-    /// The operator that reads the table, where plans differ in it: `Seq Scan`. Scans by another one are other work.
+    /// The operator that reads the table, where plans differ in it: `Seq Scan`. Scans by another
+    /// one are other work.
     pub access: Option<String>,
     /// Configurations that have no model because of that.
     pub apart: Vec<OtherAccess>,
     /// Terms that could be told apart.
     pub terms: Vec<CostTerm>,
-    /// Terms that occur, and whose counts follow from those of other terms, so that these hold their cost; and those for
-    /// which there are too few configurations.
+    /// Terms that occur, and whose counts follow from those of other terms, so that these hold
+    /// their cost; and those for which there are too few configurations.
     pub not_told: Vec<&'static str>,
     /// In the order of the file.
     pub rows: Vec<CostRow>,
@@ -220,7 +235,8 @@ pub struct CostModel {
 }
 
 impl Summary<'_> {
-    /// The cost models of the scan probe's configurations: at least three that differ in what is counted.
+    /// The cost models of the scan probe's configurations: at least three that differ in what is
+    /// counted.
     pub fn costs(&self) -> Vec<CostModel> {
         let groups = groups(self.recording, "scan", ACCOUNTED).into_iter();
         groups.flat_map(|group| self.models(&group)).collect()
@@ -274,7 +290,8 @@ impl Summary<'_> {
             cost_us: fit.costs[at],
             interval: fit.interval(&by_block, |fit| fit.costs[at]),
         };
-        let rows: Vec<CostRow> = measured.iter().filter_map(|own| self.row(*own, trials, &told)).collect();
+        let rows: Vec<CostRow> =
+            measured.iter().filter_map(|own| self.row(*own, trials, &told)).collect();
         let mut errors: Vec<f64> = rows.iter().filter_map(|row| Some(row.error?.abs())).collect();
         errors.sort_by(f64::total_cmp);
         let size = |row: &CostRow| row.error.map_or(0.0, f64::abs);
@@ -305,26 +322,34 @@ impl Summary<'_> {
         let costs_ms: Vec<f64> = own.iter().map(|trial| trial.cost / 1e3).collect();
         let measured = Estimate::of(&costs_ms, "ms", Direction::LowerIsBetter)?;
         let of_terms = fit::left_out(&own, &others, terms);
-        let predicted_ms = of_terms.as_ref().map(|parts| parts.iter().map(|(_, us)| us / 1e3).sum());
+        let predicted_ms =
+            of_terms.as_ref().map(|parts| parts.iter().map(|(_, us)| us / 1e3).sum());
         let parts = of_terms.into_iter().flatten().filter(|(_, us)| *us > 0.0);
         Some(CostRow {
             label: self.label(configuration),
             error: predicted_ms.map(|predicted: f64| predicted / measured.mean - 1.0),
             measured,
             predicted_ms,
-            parts: parts.map(|(term, us)| CostPart { name: TERMS[term].name, ms: us / 1e3 }).collect(),
+            parts: parts
+                .map(|(term, us)| CostPart { name: TERMS[term].name, ms: us / 1e3 })
+                .collect(),
         })
     }
 }
 
 /// What a fit says of a table.
-fn prediction(table: &UnmeasuredTable, fit: &Fit, by_block: &[Fit], trials: &[&Trial]) -> CostPrediction {
+fn prediction(
+    table: &UnmeasuredTable,
+    fit: &Fit,
+    by_block: &[Fit],
+    trials: &[&Trial],
+) -> CostPrediction {
     let pages = table.rows as f64 / table.rows_per_page;
     let columns = if table.aggregate == "count" { 0 } else { table.columns };
     let kind = format!("agg_{}", table.aggregate);
     let page_bytes = trials.first().map_or(0.0, |trial| trial.page_bytes);
-    // What the engine does not keep of the largest table, it will not keep of this one; of a cold one it reads all, which is in
-    // the cost of storage where that is not told apart.
+    // What the engine does not keep of the largest table, it will not keep of this one; of a cold
+    // one it reads all, which is in the cost of storage where that is not told apart.
     let largest = trials.iter().max_by(|a, b| a.counts[PAGE].total_cmp(&b.counts[PAGE]));
     let read = match largest {
         _ if table.cold => f64::from(fit.terms.contains(&READ)),
@@ -346,13 +371,16 @@ fn prediction(table: &UnmeasuredTable, fit: &Fit, by_block: &[Fit], trials: &[&T
     let lacks = (0..TERMS_OF_SIZE).filter(|term| counts[*term] > 0.0 && !fit.terms.contains(term));
     let lacks: Vec<&'static str> = lacks.map(|term| TERMS[term].name).collect();
     let measured = trials.iter().map(|trial| trial.counts[ROW] / trial.counts[PAGE]);
-    let (low, high) = measured.fold((f64::MAX, 0.0_f64), |(low, high), own| (low.min(own), high.max(own)));
+    let (low, high) =
+        measured.fold((f64::MAX, 0.0_f64), |(low, high), own| (low.min(own), high.max(own)));
     let inside = (low * 0.99..=high * 1.01).contains(&table.rows_per_page);
     let largest = largest.map_or(0.0, |trial| trial.counts[PAGE] * trial.page_bytes);
     CostPrediction {
         table: table.clone(),
         ms: lacks.is_empty().then(|| fit.predict(&counts) / 1e3),
-        interval: fit.interval(by_block, |fit| fit.predict(&counts) / 1e3).filter(|_| lacks.is_empty()),
+        interval: fit
+            .interval(by_block, |fit| fit.predict(&counts) / 1e3)
+            .filter(|_| lacks.is_empty()),
         lacks,
         outside: (!inside).then_some((low, high)),
         larger_than_bytes: (pages * page_bytes > largest * 1.01).then_some(largest),

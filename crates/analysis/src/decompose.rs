@@ -1,8 +1,10 @@
-//! Why two configurations differ: sessions, and seconds of CPU and of each wait for each unit of work.
+//! Why two configurations differ: sessions, and seconds of CPU and of each wait for each unit of
+//! work.
 //!
-//! Little's law ties both to throughput: sessions = throughput x session time of a unit of work, where session time is
-//! sessions x elapsed. Two sides with as many sessions differ by their unit of work alone; with more sessions a dearer
-//! unit of work can still be a gain. Source: J. D. C. Little, Operations Research 9 (1961).
+//! Little's law ties both to throughput: sessions = throughput x session time of a unit of work,
+//! where session time is sessions x elapsed. Two sides with as many sessions differ by their unit
+//! of work alone; with more sessions a dearer unit of work can still be a gain. Source: J. D. C.
+//! Little, Operations Research 9 (1961).
 
 mod code;
 mod judge;
@@ -20,7 +22,8 @@ use observations::{Observations, Wait, WaitClass};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// The difference between two configurations (or levels), part by part; the parts add up to the total.
+/// The difference between two configurations (or levels), part by part; the parts add up to the
+/// total.
 ///
 /// All seconds are session time for each unit of work; multiply by 1,000 or 1,000,000 to print.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -33,7 +36,8 @@ pub struct Decomposition {
     pub blocks: usize,
     /// Sessions of each side (mean of a trial). Throughput is this divided by [`Self::total`].
     pub sessions: [f64; 2],
-    /// CPU, each wait type (resource and signal wait; largest change first), each wait type for the client, unaccounted.
+    /// CPU, each wait type (resource and signal wait; largest change first), each wait type for
+    /// the client, unaccounted.
     pub by_type: Vec<Part>,
     /// CPU, each class of resource wait, signal, client, unaccounted.
     pub by_class: Vec<Part>,
@@ -94,8 +98,9 @@ pub struct Part {
     pub to_s: f64,
     /// `to_s - from_s`: negative is a gain.
     pub change_s: f64,
-    /// Interval of the change over blocks, by t: 95 % of the total; of the parts of a sum wider, because the causes that are
-    /// named are picked from many: of the parts whose interval does not hold 0 at most 5 % are expected not to have changed.
+    /// Interval of the change over blocks, by t: 95 % of the total; of the parts of a sum wider,
+    /// because the causes that are named are picked from many: of the parts whose interval
+    /// does not hold 0 at most 5 % are expected not to have changed.
     pub interval: Option<Interval>,
     /// Two-sided p-value of "no change" (t over blocks), not corrected.
     pub p_value: Option<f64>,
@@ -106,14 +111,16 @@ pub struct Part {
 }
 
 impl Part {
-    /// Whether a change is supported. Sentences, figures and tables go by this alone: the interval does not hold 0.
+    /// Whether a change is supported. Sentences, figures and tables go by this alone: the interval
+    /// does not hold 0.
     pub fn supported(&self) -> bool {
         self.interval.is_some_and(|interval| !interval.contains(0.0))
     }
 }
 
 impl Decomposition {
-    /// Why `to` differs from `from`; `None` when one of them has no trial. All trials must be [`Self::usable`].
+    /// Why `to` differs from `from`; `None` when one of them has no trial. All trials must be
+    /// [`Self::usable`].
     pub(crate) fn of(matched: &Matched<&Observations>) -> Option<Self> {
         let unit = matched.from.first()?.first()?.work.unit.clone();
         matched.to.first()?;
@@ -162,8 +169,9 @@ fn by_class(matched: &Matched<&Observations>) -> Vec<Seconds> {
     };
     let sides = [accounts(&matched.from), accounts(&matched.to)];
     let of = |kind: PartKind, seconds: &dyn Fn(&Accounting) -> f64| {
-        let of_block =
-            |block: &Vec<(f64, Accounting)>| mean(block.iter().map(|(work, own)| seconds(own) / work));
+        let of_block = |block: &Vec<(f64, Accounting)>| {
+            mean(block.iter().map(|(work, own)| seconds(own) / work))
+        };
         let [from, to] = [0, 1].map(|side: usize| sides[side].iter().map(of_block).collect());
         Seconds::new(matched, kind, from, to)
     };
@@ -180,8 +188,8 @@ fn by_class(matched: &Matched<&Observations>) -> Vec<Seconds> {
     parts
 }
 
-/// The same by wait type, largest change first, those for the client after the others; a block in which a type does not
-/// occur has 0 of it.
+/// The same by wait type, largest change first, those for the client after the others; a block in
+/// which a type does not occur has 0 of it.
 fn by_type(matched: &Matched<&Observations>, classes: &[Seconds]) -> Vec<Seconds> {
     let is_part = |wait: &&Wait| wait.wait_s().is_finite() && wait.class != WaitClass::Idle;
     let waits = matched.from.iter().chain(&matched.to).flatten().flat_map(|trial| &trial.waits);
@@ -191,13 +199,16 @@ fn by_type(matched: &Matched<&Observations>, classes: &[Seconds]) -> Vec<Seconds
         .collect();
     let of = |(is_client, name): (bool, &str)| {
         let kind = if is_client { PartKind::ClientWait } else { PartKind::WaitType };
-        let own = |wait: &&Wait| wait.wait_type == name && (wait.class == WaitClass::Client) == is_client;
+        let own =
+            |wait: &&Wait| wait.wait_type == name && (wait.class == WaitClass::Client) == is_client;
         Seconds::of(matched, kind(name.to_owned()), |seen| {
             seen.waits.iter().filter(is_part).filter(own).map(Wait::wait_s).sum()
         })
     };
     let mut waits: Vec<Seconds> = types.into_iter().map(of).collect();
-    waits.sort_by(|a, b| a.kind.is_client().cmp(&b.kind.is_client()).then_with(|| a.largest_first(b)));
+    waits.sort_by(|a, b| {
+        a.kind.is_client().cmp(&b.kind.is_client()).then_with(|| a.largest_first(b))
+    });
     let class = |kind: PartKind| classes.iter().filter(move |part| part.kind == kind).cloned();
     class(PartKind::Cpu).chain(waits).chain(class(PartKind::Unaccounted)).collect()
 }

@@ -3,7 +3,9 @@
 use crate::response::distinct;
 use crate::settings::has_probe;
 use crate::{Estimate, ResponseChoice, Summary};
-use observations::{ConfigurationRecord, DeviceUse, Direction, Histogram, Observations, write_copies};
+use observations::{
+    ConfigurationRecord, DeviceUse, Direction, Histogram, Observations, write_copies,
+};
 use serde::Serialize;
 
 /// The devices under a configuration, and for the disk probe the load itself to hold them against.
@@ -60,7 +62,8 @@ impl Summary<'_> {
             let trials = self.grid.trials(position).into_iter();
             let trials: Vec<&Observations> = trials.filter(|o| !o.devices.is_empty()).collect();
             let all = trials.iter().flat_map(|seen| &seen.devices);
-            let names = distinct(all.map(|device| (device.volume.as_str(), device.device.as_str())));
+            let names =
+                distinct(all.map(|device| (device.volume.as_str(), device.device.as_str())));
             let disk = has_probe(configuration, "disk");
             (!names.is_empty()).then(|| ConfigurationDevices {
                 configuration: position,
@@ -83,8 +86,12 @@ fn copies_of_trials(configuration: &ConfigurationRecord, trials: &[&Observations
     copies.all(|other| other == Some(first)).then_some(first)
 }
 
-/// Bytes that a trial of the disk probe read and wrote; `None` where sizes differ and both directions occur.
-fn load_bytes(configuration: &ConfigurationRecord, observations: &Observations) -> Option<(u64, u64)> {
+/// Bytes that a trial of the disk probe read and wrote; `None` where sizes differ and both
+/// directions occur.
+fn load_bytes(
+    configuration: &ConfigurationRecord,
+    observations: &Observations,
+) -> Option<(u64, u64)> {
     let (reads, writes) = (count(observations, "read"), count(observations, "write"));
     let bandwidth = observations.response("bandwidth");
     let all = || Some((bandwidth? * 1e6 * observations.elapsed_s).round() as u64);
@@ -106,8 +113,13 @@ fn count(observations: &Observations, latency: &str) -> u64 {
 impl DeviceRow {
     fn of(trials: &[&Observations], (volume, device): (&str, &str)) -> Self {
         let is_own = |own: &&DeviceUse| own.volume == volume && own.device == device;
-        let own: Vec<&DeviceUse> = trials.iter().filter_map(|o| o.devices.iter().find(is_own)).collect();
-        Self { volume: volume.to_owned(), device: device.to_owned(), figures: DeviceFigures::of_device(&own) }
+        let own: Vec<&DeviceUse> =
+            trials.iter().filter_map(|o| o.devices.iter().find(is_own)).collect();
+        Self {
+            volume: volume.to_owned(),
+            device: device.to_owned(),
+            figures: DeviceFigures::of_device(&own),
+        }
     }
 }
 
@@ -122,7 +134,11 @@ impl DeviceFigures {
         Self {
             reads: ratio(&|d| (d.reads as f64, d.elapsed_s), "reads/s", Higher),
             writes: ratio(&|d| (d.writes as f64, d.elapsed_s), "writes/s", Higher),
-            bytes: ratio(&|d| (d.read_bytes as f64 + d.write_bytes as f64, d.elapsed_s), "B/s", Higher),
+            bytes: ratio(
+                &|d| (d.read_bytes as f64 + d.write_bytes as f64, d.elapsed_s),
+                "B/s",
+                Higher,
+            ),
             read_latency: ratio(&|d| (d.read_s, d.reads as f64), "s", Lower),
             write_latency: ratio(&|d| (d.write_s, d.writes as f64), "s", Lower),
             utilisation: ratio(&|d| (d.busy_s, d.elapsed_s), "", Lower),
@@ -136,7 +152,8 @@ impl DeviceFigures {
             Estimate::of(&rates.collect::<Vec<_>>(), unit, Direction::HigherIsBetter)
         };
         let latency = |name: &str| {
-            let recorded = trials.iter().filter_map(|o| o.latency(name)).filter(|own| !own.is_empty());
+            let recorded =
+                trials.iter().filter_map(|o| o.latency(name)).filter(|own| !own.is_empty());
             let means: Vec<f64> = recorded.map(|own| own.min_mean_max_ns().1 / 1e9).collect();
             Estimate::of(&means, "s", Direction::LowerIsBetter)
         };

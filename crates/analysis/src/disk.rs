@@ -28,13 +28,15 @@ impl Summary<'_> {
     pub fn disk(&self) -> Option<DiskSummary> {
         let groups = groups(self.recording);
         let positions = settings::with_probe(self.recording, "disk");
-        let rows: Vec<DiskRow> =
-            positions.filter_map(|position| DiskRow::of(self.recording, &self.grid, position)).collect();
+        let rows: Vec<DiskRow> = positions
+            .filter_map(|position| DiskRow::of(self.recording, &self.grid, position))
+            .collect();
         (!rows.is_empty()).then(|| DiskSummary { rows, groups, knees: knee(self.recording) })
     }
 }
 
-/// The groups of a recording: configurations with the disk probe that differ in threads and queue depth only.
+/// The groups of a recording: configurations with the disk probe that differ in threads and queue
+/// depth only.
 pub(crate) fn groups(recording: &Recording) -> Vec<ConfigurationGroup> {
     settings::groups(recording, "disk", &["workload.threads", "workload.queue_depth"])
 }
@@ -90,14 +92,21 @@ pub struct DiskFigures {
 
 impl DiskRow {
     /// `None` when no trial of the configuration was done.
-    pub(super) fn of(recording: &Recording, grid: &Grid<&Observations>, position: usize) -> Option<Self> {
+    pub(super) fn of(
+        recording: &Recording,
+        grid: &Grid<&Observations>,
+        position: usize,
+    ) -> Option<Self> {
         let (configuration, trials) = (&recording.configurations[position], grid.trials(position));
         trials.first()?;
         let own = |path| Some(configuration.get(path)?).filter(|_| !has_streams(configuration));
         // What goes before `.iops` in the names of responses.
-        let names = response::names(&trials).into_iter().filter_map(|name| name.strip_suffix(".iops"));
-        let stream =
-            |name: &str| StreamFigures { name: name.to_owned(), figures: DiskFigures::of(&trials, name) };
+        let names =
+            response::names(&trials).into_iter().filter_map(|name| name.strip_suffix(".iops"));
+        let stream = |name: &str| StreamFigures {
+            name: name.to_owned(),
+            figures: DiskFigures::of(&trials, name),
+        };
         Some(Self {
             configuration: position,
             label: configuration.label.clone(),
@@ -120,7 +129,8 @@ fn has_streams(configuration: &ConfigurationRecord) -> bool {
     has_any(configuration, ["workload.streams", "workload.mix"])
 }
 
-/// Whether I/Os begin when they are due and not when there is room: the storage is then idle on purpose.
+/// Whether I/Os begin when they are due and not when there is room: the storage is then idle on
+/// purpose.
 pub(crate) fn is_paced(configuration: &ConfigurationRecord) -> bool {
     has_any(configuration, ["workload.rate", "workload.burst"])
 }
@@ -147,15 +157,15 @@ impl DiskFigures {
     }
 }
 
-/// Beyond this relative difference the figures of a trial do not fit each other: what starts and what is
-/// still in flight at the ends of a measurement of some seconds is far less.
+/// Beyond this relative difference the figures of a trial do not fit each other: what starts and
+/// what is still in flight at the ends of a measurement of some seconds is far less.
 pub const LITTLE_TOLERANCE: f64 = 0.05;
 
 /// Little's law held against the figures of a configuration (means over its trials).
 ///
 /// The mean number in flight is the rate times the mean time that one of them takes, whatever the
-/// distributions: L = lambda W (J. D. C. Little, "A Proof for the Queuing Formula: L = lambda W", Operations
-/// Research 9 (3), 1961).
+/// distributions: L = lambda W (J. D. C. Little, "A Proof for the Queuing Formula: L = lambda W",
+/// Operations Research 9 (3), 1961).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Little {
     /// I/Os in flight, as measured.
@@ -176,7 +186,8 @@ pub fn little_difference(depth: f64, rate_per_s: f64, time_s: f64) -> Option<f64
 
 impl Little {
     fn of(trials: &[&Observations]) -> Option<Self> {
-        let (depths, products): (Vec<f64>, Vec<f64>) = trials.iter().filter_map(|own| figures(own)).unzip();
+        let (depths, products): (Vec<f64>, Vec<f64>) =
+            trials.iter().filter_map(|own| figures(own)).unzip();
         let (depth, product) = (mean(&depths), mean(&products));
         let difference = little_difference(depth, product, 1.0)?;
         Some(Self { depth, product, difference, trials: depths.len() })
@@ -190,14 +201,15 @@ impl Little {
 
 /// Depth of a trial, and I/Os a second times seconds for each I/O.
 ///
-/// In an open loop, latency counts from the intended start, before the I/O is in flight: the time is
-/// then the service time. Where only some streams are open loops, it is not known.
+/// In an open loop, latency counts from the intended start, before the I/O is in flight: the time
+/// is then the service time. Where only some streams are open loops, it is not known.
 fn figures(observations: &Observations) -> Option<(f64, f64)> {
     let time_s = match (observations.latency("service"), observations.latency("I/O")) {
         (Some(service), Some(all)) if service.len() < all.len() => return None,
         (Some(service), _) => service.min_mean_max_ns().1 / 1e9,
         (None, _) => {
-            let mean = observations.responses.iter().find(|response| response.name == "latency_mean")?;
+            let mean =
+                observations.responses.iter().find(|response| response.name == "latency_mean")?;
             mean.value * seconds(&mean.unit)?
         }
     };

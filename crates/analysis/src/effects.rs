@@ -1,4 +1,5 @@
-//! What factors do: each alone, over the levels of all others, along the order of its levels, and two together.
+//! What factors do: each alone, over the levels of all others, along the order of its levels, and
+//! two together.
 
 use crate::compare::{self, against, corrected};
 use crate::gains::{BestOfLevel, GainTable};
@@ -14,7 +15,8 @@ use statistics::correct;
 pub struct Factors {
     /// Factors in the order of the file.
     pub effects: Vec<FactorEffect>,
-    /// What each pair of factors does beyond the sum of their effects; pairs that cannot be tested are left out.
+    /// What each pair of factors does beyond the sum of their effects; pairs that cannot be tested
+    /// are left out.
     pub interactions: Vec<Interaction>,
     /// Main effects and interactions that are tested together (Holm).
     pub family: usize,
@@ -32,9 +34,11 @@ pub struct FactorEffect {
     pub ordered: bool,
     /// Whether the levels were set up and not chosen anew in each block.
     pub hard_to_change: bool,
-    /// Whether each level was set up once: a level cannot be told apart from its set-up, so that nothing is said of it.
+    /// Whether each level was set up once: a level cannot be told apart from its set-up, so that
+    /// nothing is said of it.
     pub set_up_once: bool,
-    /// Whether the levels have different probes: they are different work and not compared with each other.
+    /// Whether the levels have different probes: they are different work and not compared with
+    /// each other.
     pub other_work: bool,
     /// Position of the reference level (the baseline's, else the first).
     pub reference: usize,
@@ -42,12 +46,13 @@ pub struct FactorEffect {
     pub best: Option<usize>,
     /// The levels in the order of the file.
     pub levels: Vec<LevelEffect>,
-    /// Trials with a figure that are in no level's mean, because another level has none in the same block and at the
-    /// same levels of the other factors.
+    /// Trials with a figure that are in no level's mean, because another level has none in the
+    /// same block and at the same levels of the other factors.
     pub left_out: usize,
     /// From level to level in the order of their numbers; empty when the factor is not ordered.
     pub steps: Vec<Step>,
-    /// Which difference from the reference level could have been found; `None` when it cannot be told.
+    /// Which difference from the reference level could have been found; `None` when it cannot be
+    /// told.
     pub detectable: Option<Detectable>,
 }
 
@@ -58,11 +63,12 @@ pub struct LevelEffect {
     pub level: String,
     /// The level as a number, when all levels of the factor are.
     pub numeric: Option<f64>,
-    /// Mean of the response over the other factors in each block, then over blocks, where every level has a figure;
-    /// `None` where there are too few such places.
+    /// Mean of the response over the other factors in each block, then over blocks, where every
+    /// level has a figure; `None` where there are too few such places.
     pub response: Option<Estimate>,
-    /// Against the reference level (above 1 is better), corrected (Holm) over the main effects and interactions of the
-    /// whole experiment; `None` for the reference level itself and where nothing can be compared.
+    /// Against the reference level (above 1 is better), corrected (Holm) over the main effects and
+    /// interactions of the whole experiment; `None` for the reference level itself and where
+    /// nothing can be compared.
     pub comparison: Option<Comparison>,
     /// Against the best level; `None` for the best itself and where nothing can be compared.
     pub against_best: Option<Comparison>,
@@ -81,7 +87,8 @@ pub struct Step {
     pub from: usize,
     /// Position of the larger level.
     pub to: usize,
-    /// The larger against the smaller (above 1 is better), corrected (Holm) over all steps of the factor.
+    /// The larger against the smaller (above 1 is better), corrected (Holm) over all steps of the
+    /// factor.
     pub comparison: Option<Comparison>,
 }
 
@@ -118,28 +125,32 @@ impl Factors {
         figures: &Figures,
     ) -> Self {
         let factors = recording.factors.iter().zip(layouts);
-        let mut effects: Vec<FactorEffect> =
-            factors.map(|(factor, layout)| FactorEffect::of(factor, layout, grid, figures)).collect();
+        let mut effects: Vec<FactorEffect> = factors
+            .map(|(factor, layout)| FactorEffect::of(factor, layout, grid, figures))
+            .collect();
         let pairs = layouts.iter().enumerate();
-        let pairs = pairs.flat_map(|(i, one)| layouts[i + 1..].iter().map(move |other| (one, other)));
+        let pairs =
+            pairs.flat_map(|(i, one)| layouts[i + 1..].iter().map(move |other| (one, other)));
         // What the main factor gains is asked first: "more files help only with ...".
         let ordered = pairs.map(|(a, b)| if main == Some(b.factor) { (b, a) } else { (a, b) });
         let mut interactions: Vec<Interaction> =
             ordered.filter_map(|(factor, by)| Interaction::of(factor, by, figures)).collect();
-        // One family, which was chosen before the data was seen: of experiments in which nothing has an effect, at most
-        // 5 % show any.
+        // One family, which was chosen before the data was seen: of experiments in which nothing
+        // has an effect, at most 5 % show any.
         let levels = effects.iter_mut().flat_map(|effect| &mut effect.levels);
         let alone = levels.filter_map(|level| level.comparison.as_mut());
         let alone = alone.map(|comparison| (comparison.p_value, &mut comparison.adjusted_p));
         let together = interactions.iter_mut().map(|it| (Some(it.p_value), &mut it.adjusted_p));
         let family = correct(alone.chain(together).collect());
         for (effect, layout) in effects.iter_mut().zip(layouts) {
-            let matched = layout.others().map(|level| layout.matched(&figures.grid, layout.reference, level));
+            let matched =
+                layout.others().map(|level| layout.matched(&figures.grid, layout.reference, level));
             effect.detectable = Detectable::of_comparisons(matched, family);
         }
         let gains = main.map_or_else(Vec::new, |main| {
-            let is_compared =
-                |other: &&FactorLayout| other.factor != main && other.levels > 1 && !other.other_work;
+            let is_compared = |other: &&FactorLayout| {
+                other.factor != main && other.levels > 1 && !other.other_work
+            };
             let others = layouts.iter().filter(is_compared);
             others.map(|other| GainTable::of(&layouts[main], other, figures)).collect()
         });
@@ -148,7 +159,8 @@ impl Factors {
 }
 
 impl FactorEffect {
-    /// The effect of a factor on a response. [`Factors::of`] fills in what holds for the whole experiment.
+    /// The effect of a factor on a response. [`Factors::of`] fills in what holds for the whole
+    /// experiment.
     fn of(
         factor: &FactorRecord,
         layout: &FactorLayout,
@@ -159,8 +171,8 @@ impl FactorEffect {
         let compare = |from, to| layout.compare(figures, from, to);
         let comparisons = against(Some(layout.reference), layout.levels, &compare);
         let set_up_once = layout.hard_to_change && figures.grid.set_up_once();
-        let best =
-            best(&estimates, &comparisons, layout.reference).filter(|_| !set_up_once && !layout.other_work);
+        let best = best(&estimates, &comparisons, layout.reference)
+            .filter(|_| !set_up_once && !layout.other_work);
         let against_best = against(best, layout.levels, &compare);
         let standings = compare::standings(best, &against_best);
         let numeric = factor.numeric.as_deref().filter(|numbers| numbers.len() == estimates.len());
@@ -169,15 +181,20 @@ impl FactorEffect {
         let compared = comparisons.into_iter().zip(against_best).zip(standings);
         let levels = estimates.into_iter().zip(compared).zip(bests).enumerate();
         let levels =
-            levels.map(|(level, ((response, ((comparison, against_best), standing)), best))| LevelEffect {
-                level: factor.levels[level].clone(),
-                numeric: factor.numeric.as_ref().and_then(|numbers| numbers.get(level).copied()),
-                response,
-                comparison,
-                against_best,
-                standing,
-                best,
-                trials: layout.configurations(level).map(|c| grid.trials(c).len()).sum(),
+            levels.map(|(level, ((response, ((comparison, against_best), standing)), best))| {
+                LevelEffect {
+                    level: factor.levels[level].clone(),
+                    numeric: factor
+                        .numeric
+                        .as_ref()
+                        .and_then(|numbers| numbers.get(level).copied()),
+                    response,
+                    comparison,
+                    against_best,
+                    standing,
+                    best,
+                    trials: layout.configurations(level).map(|c| grid.trials(c).len()).sum(),
+                }
             });
         Self {
             factor: factor.name.clone(),
@@ -194,28 +211,33 @@ impl FactorEffect {
         }
     }
 
-    /// The level that is said to beat the reference: the best one, if that is supported, else the best of those for
-    /// which it is.
+    /// The level that is said to beat the reference: the best one, if that is supported, else the
+    /// best of those for which it is.
     ///
-    /// Claims rest on the comparisons with the reference alone, a family that was chosen before the data was seen.
-    /// The best level is chosen by looking, so that "worse than the best" alone would claim more often.
+    /// Claims rest on the comparisons with the reference alone, a family that was chosen before the
+    /// data was seen. The best level is chosen by looking, so that "worse than the best" alone
+    /// would claim more often.
     pub fn winner(&self) -> Option<usize> {
-        let wins = |level: &usize| self.levels[*level].supported().is_some_and(Comparison::is_better);
+        let wins =
+            |level: &usize| self.levels[*level].supported().is_some_and(Comparison::is_better);
         let value = |level: usize| self.levels[level].comparison.as_ref().map_or(0.0, |c| c.value);
-        let highest = || (0..self.levels.len()).filter(wins).max_by(|a, b| value(*a).total_cmp(&value(*b)));
+        let highest =
+            || (0..self.levels.len()).filter(wins).max_by(|a, b| value(*a).total_cmp(&value(*b)));
         self.best.filter(wins).or_else(highest)
     }
 
-    /// The comparison of a level with the reference as it is told, where it is supported: with an interval for the
-    /// level that differs most, chosen by looking, in a family of so many tests.
+    /// The comparison of a level with the reference as it is told, where it is supported: with an
+    /// interval for the level that differs most, chosen by looking, in a family of so many
+    /// tests.
     pub fn told(&self, level: usize, family: usize) -> Option<Comparison> {
         let others = self.levels.iter().enumerate().filter(|(other, _)| *other != level);
         let others = others.filter_map(|(_, other)| other.comparison.as_ref());
         Some(self.levels[level].supported()?.selected(others, family))
     }
 
-    /// Levels among which the best one is, as far as the data can tell: those that the verdict does not call worse
-    /// than the sweet spot, or, where no level beats the reference, than the reference.
+    /// Levels among which the best one is, as far as the data can tell: those that the verdict does
+    /// not call worse than the sweet spot, or, where no level beats the reference, than the
+    /// reference.
     pub fn sweet_spot(&self) -> Vec<usize> {
         let estimates: Vec<_> = self.levels.iter().map(|level| level.response.as_ref()).collect();
         let levels = || compare::candidates(&estimates).into_iter();
@@ -237,8 +259,9 @@ impl LevelEffect {
     }
 }
 
-/// Position of the best level: by its comparison with the reference, so that a level is best on the scale on which
-/// it is compared, and over the same blocks; by its mean where not every level can be compared with the reference.
+/// Position of the best level: by its comparison with the reference, so that a level is best on the
+/// scale on which it is compared, and over the same blocks; by its mean where not every level can
+/// be compared with the reference.
 fn best(
     estimates: &[Option<Estimate>],
     comparisons: &[Option<Comparison>],
@@ -252,9 +275,13 @@ fn best(
         Some(comparison) if Some(comparison.scale) == scale => Some(comparison.value),
         _ => None,
     };
-    let ranked: Option<Vec<(usize, f64)>> = measured.map(|level| Some((level, gain(level)?))).collect();
+    let ranked: Option<Vec<(usize, f64)>> =
+        measured.map(|level| Some((level, gain(level)?))).collect();
     let Some(ranked) = ranked.filter(|_| scale.is_some()) else { return compare::best(&estimates) };
-    ranked.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))).map(|(level, _)| level)
+    ranked
+        .into_iter()
+        .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+        .map(|(level, _)| level)
 }
 
 /// Steps between neighbours in the order of their numbers; levels without figures are passed over.
@@ -263,7 +290,8 @@ fn steps(
     estimates: &[Option<Estimate>],
     compare: &dyn Fn(usize, usize) -> Option<Comparison>,
 ) -> Vec<Step> {
-    let mut order: Vec<usize> = (0..numeric.len()).filter(|level| estimates[*level].is_some()).collect();
+    let mut order: Vec<usize> =
+        (0..numeric.len()).filter(|level| estimates[*level].is_some()).collect();
     order.sort_by(|a, b| numeric[*a].total_cmp(&numeric[*b]));
     let comparisons = corrected(order.windows(2).map(|pair| compare(pair[0], pair[1])).collect());
     let steps = order.windows(2).zip(comparisons);

@@ -1,14 +1,15 @@
-//! Is a difference too small to matter? That two configurations cannot be told apart does not say so: it may as well be
-//! that there were too few blocks.
+//! Is a difference too small to matter? That two configurations cannot be told apart does not say
+//! so: it may as well be that there were too few blocks.
 
 use crate::compare::{Betterness, Test};
 use crate::{Comparison, Scale};
 use observations::number;
 
 impl Betterness {
-    /// The p-value of "the two differ by the margin or more": two one-sided tests, each against a difference of the
-    /// margin (TOST), of which the larger p-value counts. `None` without a margin, and where values have no ratio.
-    /// Source: D. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
+    /// The p-value of "the two differ by the margin or more": two one-sided tests, each against a
+    /// difference of the margin (TOST), of which the larger p-value counts. `None` without a
+    /// margin, and where values have no ratio. Source: D. Schuirmann, Journal of
+    /// Pharmacokinetics and Biopharmaceutics 15 (1987).
     pub(crate) fn equivalence(&self, test: &Test, margin: f64) -> Option<f64> {
         let most = Some(margin.ln_1p()).filter(|most| *most > 0.0 && self.scale == Scale::Ratio)?;
         let one_sided = |difference: f64| {
@@ -26,8 +27,8 @@ impl Comparison {
         self.equivalence_p.is_some_and(|p| p < 0.05)
     }
 
-    /// How large the difference may be as far as the interval tells: a share on the ratio scale (0.12: 12 %), else in the
-    /// unit of the response; `None` where it may be of any size.
+    /// How large the difference may be as far as the interval tells: a share on the ratio scale
+    /// (0.12: 12 %), else in the unit of the response; `None` where it may be of any size.
     pub fn possible_difference(&self) -> Option<f64> {
         let interval = self.interval?;
         let largest = match self.scale {
@@ -37,8 +38,8 @@ impl Comparison {
         Some(largest).filter(|largest| largest.is_finite())
     }
 
-    /// The same in words: `12 %`, `4.50x`, `3.20 rows`; `None` where it may be more than tenfold: then the repeats do not
-    /// bound it.
+    /// The same in words: `12 %`, `4.50x`, `3.20 rows`; `None` where it may be more than tenfold:
+    /// then the repeats do not bound it.
     pub fn possible(&self, unit: &str) -> Option<String> {
         let largest = self.possible_difference()?;
         Some(match self.scale {

@@ -14,8 +14,8 @@ pub struct Estimate {
     /// Trials that timed out.
     #[serde(skip_serializing_if = "is_zero")]
     pub timeouts: usize,
-    /// With time-outs: mean, median and largest value are bounds, because a bound is known of each time-out and takes
-    /// its place; `None`: the figures are those of the other trials.
+    /// With time-outs: mean, median and largest value are bounds, because a bound is known of each
+    /// time-out and takes its place; `None`: the figures are those of the other trials.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<Bound>,
     /// Arithmetic mean.
@@ -51,8 +51,13 @@ impl Estimate {
     }
 
     /// The same, for those who know an interval by other means.
-    pub(crate) fn without_interval(values: &[f64], unit: &str, direction: Direction) -> Option<Self> {
-        let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+    pub(crate) fn without_interval(
+        values: &[f64],
+        unit: &str,
+        direction: Direction,
+    ) -> Option<Self> {
+        let mut sorted: Vec<f64> =
+            values.iter().copied().filter(|value| value.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
         let (min, max) = (*sorted.first()?, *sorted.last()?);
         Some(Self {
@@ -102,11 +107,12 @@ impl Estimate {
 /// What limits how well the mean of a sample is known, besides the spread of its values.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known {
-    /// The spread is estimated from so many values at the beginning: those of the first stage of adaptive repeats. The
-    /// others are as many as that spread asked for, so that theirs would be too small where the first was too small.
+    /// The spread is estimated from so many values at the beginning: those of the first stage of
+    /// adaptive repeats. The others are as many as that spread asked for, so that theirs would
+    /// be too small where the first was too small.
     pub first: usize,
-    /// Variance of the rounding error of the mean. Values that hardly vary are all rounded alike, so that no number of
-    /// repeats averages it out; it is the least variance that a mean has.
+    /// Variance of the rounding error of the mean. Values that hardly vary are all rounded alike,
+    /// so that no number of repeats averages it out; it is the least variance that a mean has.
     pub rounding: f64,
 }
 
@@ -117,7 +123,8 @@ impl Default for Known {
 }
 
 impl Known {
-    /// How many of so many values the spread is estimated from: with fewer than two the first stage has decided nothing.
+    /// How many of so many values the spread is estimated from: with fewer than two the first stage
+    /// has decided nothing.
     pub fn of(&self, values: usize) -> usize {
         if self.first < 2 { values } else { self.first.min(values) }
     }
@@ -166,8 +173,8 @@ fn sd(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| (squares / (values.len() as f64 - 1.0)).sqrt())
 }
 
-/// 95 % interval of a value with this standard error, and the two-sided p-value of "it is 0". Without any spread
-/// that is certain either way.
+/// 95 % interval of a value with this standard error, and the two-sided p-value of "it is 0".
+/// Without any spread that is certain either way.
 pub(crate) fn t_test(value: f64, standard_error: f64, df: f64) -> (Interval, f64) {
     let p_value = match value {
         value if standard_error > 0.0 => t_two_sided_p(value / standard_error, df),
@@ -206,15 +213,16 @@ fn middle(sorted: &[f64]) -> Option<f64> {
     Some(if sorted.len() % 2 == 1 { upper } else { f64::midpoint(sorted[middle - 1], upper) })
 }
 
-/// How many blocks make the half width of every configuration's 95 % interval at most this share of its mean (0.02:
-/// mean ± 2 %), from the values of a first stage. `None`: that cannot be told.
+/// How many blocks make the half width of every configuration's 95 % interval at most this share of
+/// its mean (0.02: mean ± 2 %), from the values of a first stage. `None`: that cannot be told.
 ///
-/// The second stage of C. Stein, Annals of Mathematical Statistics 16 (1945): it is decided once, and intervals use the
-/// spread of the first stage ([`Known::first`]), which makes them and all tests exact. Stopping as soon as an interval
-/// is narrow enough favours spreads that came out too small.
+/// The second stage of C. Stein, Annals of Mathematical Statistics 16 (1945): it is decided once,
+/// and intervals use the spread of the first stage ([`Known::first`]), which makes them and all
+/// tests exact. Stopping as soon as an interval is narrow enough favours spreads that came out too
+/// small.
 ///
-/// A configuration without any value has failed every time: more repeats of the others do not help it, so that it is
-/// left out.
+/// A configuration without any value has failed every time: more repeats of the others do not help
+/// it, so that it is left out.
 pub fn blocks_needed(first_stage: &[Vec<f64>], until_relative_half_width: f64) -> Option<f64> {
     let needed = |values: &Vec<f64>| {
         let moments = Moments::of(values);
@@ -265,7 +273,8 @@ mod tests {
         assert_eq!(of(&[&vec![-1.0, 1.0]], 0.5), Some(f64::INFINITY));
     }
 
-    /// The interval of Stein's second stage: t with the degrees of freedom and the spread of the first.
+    /// The interval of Stein's second stage: t with the degrees of freedom and the spread of the
+    /// first.
     #[test]
     fn the_spread_is_that_of_the_first_stage() {
         let known = Known { first: 3, ..Known::default() };

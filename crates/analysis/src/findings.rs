@@ -1,5 +1,5 @@
-//! Sentences with the evidence behind them, and between which configurations a difference is explained. How they say
-//! it: `wording.rs`.
+//! Sentences with the evidence behind them, and between which configurations a difference is
+//! explained. How they say it: `wording.rs`.
 
 mod caveats;
 mod claims;
@@ -58,8 +58,9 @@ impl Finding {
 }
 
 impl Summary<'_> {
-    /// The findings of a run: where storage saturates; the largest supported effect and its cause; the other effects by size; the best
-    /// configuration; other responses; what limits all this; what has no supported effect.
+    /// The findings of a run: where storage saturates; the largest supported effect and its cause;
+    /// the other effects by size; the best configuration; other responses; what limits all
+    /// this; what has no supported effect.
     pub fn findings(&self) -> Vec<Finding> {
         let claims = Claim::all(self);
         let mut findings = Vec::new();
@@ -97,7 +98,8 @@ pub struct Explanation {
     pub from: String,
     /// The second.
     pub to: String,
-    /// What holds for both: `with synchronous=full`, `on average over the other factors`; empty where there is nothing.
+    /// What holds for both: `with synchronous=full`, `on average over the other factors`; empty
+    /// where there is nothing.
     pub both: String,
     /// The difference, part by part.
     pub decomposition: Decomposition,
@@ -111,9 +113,10 @@ impl Explanation {
 }
 
 impl Summary<'_> {
-    /// What is explained of a run: the sides of the largest supported effect, then, when there are several factors, the
-    /// best configuration against the baseline, which alone is left where it differs in that factor only. Only
-    /// differences in the response that are supported at 95 %.
+    /// What is explained of a run: the sides of the largest supported effect, then, when there are
+    /// several factors, the best configuration against the baseline, which alone is left where
+    /// it differs in that factor only. Only differences in the response that are supported at
+    /// 95 %.
     pub fn explanations(&self) -> Vec<Explanation> {
         let claims = Claim::all(self);
         let configurations = configurations(self).filter(|_| !claims.is_empty());
@@ -132,22 +135,33 @@ impl Summary<'_> {
     }
 }
 
-fn levels_explained(Explained { effect, from, to, both, matched }: Explained) -> Option<Explanation> {
-    let side =
-        |level: usize| format!("{}={}", wording::short_name(&effect.factor), effect.levels[level].level);
-    Some(Explanation { from: side(from), to: side(to), both, decomposition: Decomposition::of(&matched)? })
+fn levels_explained(
+    Explained { effect, from, to, both, matched }: Explained,
+) -> Option<Explanation> {
+    let side = |level: usize| {
+        format!("{}={}", wording::short_name(&effect.factor), effect.levels[level].level)
+    };
+    Some(Explanation {
+        from: side(from),
+        to: side(to),
+        both,
+        decomposition: Decomposition::of(&matched)?,
+    })
 }
 
 /// The factors in which the two configurations differ, and why they do.
 fn configurations<'s>(summary: &'s Summary) -> Option<(Vec<&'s str>, Explanation)> {
     let (rows, grid) = (&summary.configurations, &summary.grid);
-    let baseline = rows.iter().find(|row| row.baseline).filter(|_| summary.factors.effects.len() > 1)?;
+    let baseline =
+        rows.iter().find(|row| row.baseline).filter(|_| summary.factors.effects.len() > 1)?;
     let best = rows.iter().find(|row| row.standing == Standing::Best)?;
     best.factor.as_ref().filter(|factor| factor.supported())?;
     let matched = grid.filter(Decomposition::usable).matched(baseline.index, best.index);
     let decomposition = Decomposition::of(&matched)?;
-    let shared = |level: &&LevelRecord| baseline.levels.contains(level) && best.levels.contains(level);
-    let name = |level: &LevelRecord| format!("{}={}", wording::short_name(&level.factor), level.level);
+    let shared =
+        |level: &&LevelRecord| baseline.levels.contains(level) && best.levels.contains(level);
+    let name =
+        |level: &LevelRecord| format!("{}={}", wording::short_name(&level.factor), level.level);
     let own = |row: &ConfigurationRow| -> String {
         let own = row.levels.iter().filter(|level| !shared(level));
         own.map(name).collect::<Vec<_>>().join(" ")
@@ -159,6 +173,7 @@ fn configurations<'s>(summary: &'s Summary) -> Option<(Vec<&'s str>, Explanation
         both: if both.is_empty() { String::new() } else { format!("with {}", both.join(" ")) },
         decomposition,
     };
-    let differing = best.levels.iter().filter(|level| !shared(level)).map(|level| level.factor.as_str());
+    let differing =
+        best.levels.iter().filter(|level| !shared(level)).map(|level| level.factor.as_str());
     Some((differing.collect(), explanation))
 }

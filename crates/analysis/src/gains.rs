@@ -1,4 +1,5 @@
-//! The tables that studies print: what one level gains over another, for each level of the main factor.
+//! The tables that studies print: what one level gains over another, for each level of the main
+//! factor.
 
 use crate::estimate::{Known, Moments, mean};
 use crate::grid::{FactorLayout, Figures, Matched};
@@ -9,7 +10,8 @@ use serde::Serialize;
 
 /// A factor's levels against its reference level, for each level of the main factor.
 ///
-/// As in the insert studies: for 1, 2, 4, 8 and 16 files, how many times faster than on spinning disks.
+/// As in the insert studies: for 1, 2, 4, 8 and 16 files, how many times faster than on spinning
+/// disks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GainTable {
     /// Position of the main factor: its levels are the rows.
@@ -29,7 +31,8 @@ pub struct GainColumn {
     pub to: usize,
     /// The comparison at each level of the main factor, corrected (Holm) over the table.
     pub by_row: Vec<Option<Comparison>>,
-    /// The average gain in percent over everything else that was varied; `None` where values have no ratio.
+    /// The average gain in percent over everything else that was varied; `None` where values have
+    /// no ratio.
     pub average: Option<Estimate>,
 }
 
@@ -45,15 +48,18 @@ impl GainTable {
         let column = |(i, to): (usize, &usize)| GainColumn {
             to: *to,
             by_row: family.iter().skip(i).step_by(others.len()).cloned().collect(),
-            average: average_gain(&factor.matched(&figures.grid, from, *to), figures.response.direction),
+            average: average_gain(
+                &factor.matched(&figures.grid, from, *to),
+                figures.response.direction,
+            ),
         };
         let columns = others.iter().enumerate().map(column).collect();
         Self { rows: main.factor, factor: factor.factor, from, columns }
     }
 }
 
-/// Mean gain in percent over all pairs of each block, then over blocks; 20.5 is 20.5 % better. `None` where a trial timed
-/// out.
+/// Mean gain in percent over all pairs of each block, then over blocks; 20.5 is 20.5 % better.
+/// `None` where a trial timed out.
 ///
 /// The arithmetic mean of gains, as studies print it, not the geometric mean of a main effect.
 fn average_gain(matched: &Matched<Figure>, direction: Direction) -> Option<Estimate> {
@@ -86,8 +92,9 @@ pub struct BestOfLevel {
     pub configuration: usize,
     /// Its response.
     pub response: Estimate,
-    /// Against the best configuration of the reference level; `None` for the reference level itself. Both are chosen
-    /// by looking, so that it is a description and no test: it has neither interval nor p-value.
+    /// Against the best configuration of the reference level; `None` for the reference level
+    /// itself. Both are chosen by looking, so that it is a description and no test: it has
+    /// neither interval nor p-value.
     pub factor: Option<f64>,
 }
 
@@ -108,8 +115,9 @@ impl BestOfLevel {
             let (configuration, estimate) = best(level)?;
             let from = first.as_ref().filter(|_| level != layout.reference);
             let comparison = from.and_then(|(from, _)| figures.compare(*from, configuration));
-            let factor =
-                comparison.filter(|it| it.scale == Scale::Ratio && it.bound.is_none()).map(|it| it.value);
+            let factor = comparison
+                .filter(|it| it.scale == Scale::Ratio && it.bound.is_none())
+                .map(|it| it.value);
             Some(Self { configuration, response: estimate, factor })
         };
         (0..layout.levels).map(one).collect()

@@ -10,11 +10,12 @@ use std::rc::Rc;
 /// What is looked at of each trial of a configuration, by block in ascending order.
 pub type Cells<T> = Vec<(u32, T)>;
 
-/// The trials done, and those that timed out, by configuration and block. `T` is what is looked at: all that a trial saw,
-/// or its [figure](Figure) of a response.
+/// The trials done, and those that timed out, by configuration and block. `T` is what is looked at:
+/// all that a trial saw, or its [figure](Figure) of a response.
 #[derive(Clone)]
 pub struct Grid<T> {
-    /// For each configuration: of each block the last successful attempt, or the one that timed out.
+    /// For each configuration: of each block the last successful attempt, or the one that timed
+    /// out.
     pub cells: Vec<Cells<T>>,
     design: Rc<Design>,
 }
@@ -65,7 +66,8 @@ impl<'a> Grid<&'a Observations> {
             }
         }
         let hard = || recording.factors.iter().filter(|factor| factor.hard_to_change);
-        let levels = |own: &'a ConfigurationRecord| hard().map(|it| own.level(&it.name)).collect::<Vec<_>>();
+        let levels =
+            |own: &'a ConfigurationRecord| hard().map(|it| own.level(&it.name)).collect::<Vec<_>>();
         let mut numbers = HashMap::new();
         let mut number = |own| {
             let next = numbers.len();
@@ -89,7 +91,11 @@ impl<'a> Grid<&'a Observations> {
 
     /// What the trials done of a configuration saw.
     pub fn trials(&self, configuration: usize) -> Vec<&'a Observations> {
-        self.cells[configuration].iter().map(|(_, seen)| *seen).filter(|seen| !seen.timed_out()).collect()
+        self.cells[configuration]
+            .iter()
+            .map(|(_, seen)| *seen)
+            .filter(|seen| !seen.timed_out())
+            .collect()
     }
 
     /// The same with those that timed out.
@@ -102,7 +108,8 @@ impl<'a> Grid<&'a Observations> {
         Figures { grid: self.map(|seen| response.figure(seen)), response: response.clone() }
     }
 
-    /// The mean of a configuration over the trials that have this response; its interval is over what repeats it.
+    /// The mean of a configuration over the trials that have this response; its interval is over
+    /// what repeats it.
     pub fn estimate(&self, configuration: usize, response: &ResponseChoice) -> Option<Estimate> {
         let cells = self.cells[configuration].iter();
         let figures = cells.filter_map(|(block, seen)| Some((*block, response.figure(seen)?)));
@@ -123,7 +130,9 @@ impl Figures {
 
     /// The values of a configuration's trials by block, where they have one.
     pub fn values(&self, configuration: usize) -> impl Iterator<Item = (u32, f64)> {
-        self.grid.cells[configuration].iter().filter_map(|(block, own)| Some((*block, own.value()?)))
+        self.grid.cells[configuration]
+            .iter()
+            .filter_map(|(block, own)| Some((*block, own.value()?)))
     }
 
     /// The values of all trials, in the order of configurations and blocks.
@@ -135,10 +144,9 @@ impl Figures {
 impl<T: Copy> Grid<T> {
     /// The same of something else; trials of which there is nothing are left out.
     pub fn map<U>(&self, of: impl Fn(T) -> Option<U>) -> Grid<U> {
-        let cells = self
-            .cells
-            .iter()
-            .map(|cells| cells.iter().filter_map(|(block, own)| Some((*block, of(*own)?))).collect());
+        let cells = self.cells.iter().map(|cells| {
+            cells.iter().filter_map(|(block, own)| Some((*block, of(*own)?))).collect()
+        });
         Grid { cells: cells.collect(), design: Rc::clone(&self.design) }
     }
 
@@ -153,8 +161,8 @@ impl<T: Copy> Grid<T> {
         cells.binary_search_by_key(&block, |(block, _)| *block).ok().map(|at| cells[at].1)
     }
 
-    /// Whether configurations differ in what is hard to change, so that figures of one of them vary from set-up to
-    /// set-up, and their blocks within a set-up are no repeats of it.
+    /// Whether configurations differ in what is hard to change, so that figures of one of them vary
+    /// from set-up to set-up, and their blocks within a set-up are no repeats of it.
     pub fn has_setups(&self) -> bool {
         self.design.has_setups
     }
@@ -181,8 +189,8 @@ impl<T: Copy> Grid<T> {
         Repeats { units: units.into_iter().map(|(_, own)| own).collect(), first }
     }
 
-    /// The same by the number of the block, or of the set-up that it belongs to, in its order; and how many of these the
-    /// spread is estimated from.
+    /// The same by the number of the block, or of the set-up that it belongs to, in its order; and
+    /// how many of these the spread is estimated from.
     pub fn units<U>(
         &self,
         cells: impl Iterator<Item = (u32, U)>,
@@ -208,10 +216,11 @@ impl<T: Copy> Grid<T> {
         if self.design.plots[from] == self.design.plots[to] { "block" } else { "set-up" }
     }
 
-    /// Two configurations by their trials: by set-up where they differ in what is hard to change, else by block.
+    /// Two configurations by their trials: by set-up where they differ in what is hard to change,
+    /// else by block.
     ///
-    /// By pairs when at least two blocks have both; else all blocks of each apart, if both have two;
-    /// else by what there is.
+    /// By pairs when at least two blocks have both; else all blocks of each apart, if both have
+    /// two; else by what there is.
     pub fn matched(&self, from: usize, to: usize) -> Matched<T> {
         let by_setup = self.design.plots[from] != self.design.plots[to];
         let paired = self.paired([(from, to)].into_iter(), by_setup);
@@ -262,8 +271,8 @@ impl Matched<Figure> {
     }
 }
 
-/// Which configurations have which level of a factor, and which differ in nothing else. Those with another probe do: their
-/// units of work are others, so that no response of theirs can be compared.
+/// Which configurations have which level of a factor, and which differ in nothing else. Those with
+/// another probe do: their units of work are others, so that no response of theirs can be compared.
 pub struct FactorLayout {
     /// Position of the factor.
     pub factor: usize,
@@ -290,8 +299,9 @@ impl FactorLayout {
         // Of levels with one label the first.
         let labels = record.levels.iter().enumerate().rev();
         let labels: HashMap<&str, usize> = labels.map(|(at, label)| (label.as_str(), at)).collect();
-        let position =
-            |own: &ConfigurationRecord| own.level(&record.name).and_then(|label| labels.get(label).copied());
+        let position = |own: &ConfigurationRecord| {
+            own.level(&record.name).and_then(|label| labels.get(label).copied())
+        };
         let positions: Vec<Option<usize>> = recording.configurations.iter().map(position).collect();
         let mut index: HashMap<Others, usize> = HashMap::new();
         let mut groups: Vec<Vec<Option<usize>>> = Vec::new();
@@ -353,7 +363,8 @@ impl FactorLayout {
     pub fn at(&self, by: &Self, level: usize) -> Self {
         let keep = |own: &Option<usize>| own.filter(|own| by.positions[*own] == Some(level));
         let kept = self.groups.iter().map(|group| group.iter().map(keep).collect());
-        let groups = kept.filter(|group: &Vec<Option<usize>>| group.iter().any(Option::is_some)).collect();
+        let groups =
+            kept.filter(|group: &Vec<Option<usize>>| group.iter().any(Option::is_some)).collect();
         Self { positions: Vec::new(), groups, ..*self }
     }
 
@@ -362,7 +373,8 @@ impl FactorLayout {
         self.groups.iter().find(|group| group.contains(&Some(configuration)))?[level]
     }
 
-    /// Two levels, paired by block (by set-up if they are hard to change) and by the levels of all other factors.
+    /// Two levels, paired by block (by set-up if they are hard to change) and by the levels of all
+    /// other factors.
     pub fn matched<T: Copy>(&self, grid: &Grid<T>, from: usize, to: usize) -> Matched<T> {
         let mut pairs = self.groups.iter().filter_map(|group| Some((group[from]?, group[to]?)));
         match pairs.next() {

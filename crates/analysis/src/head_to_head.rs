@@ -44,7 +44,8 @@ pub struct HeadToHead {
     pub comparison: Option<Comparison>,
     /// Every response that both sides recorded, in the order of the first.
     pub responses: Vec<ResponseChange>,
-    /// The difference in seconds for each unit of work, part by part; `None` when one side has done no work.
+    /// The difference in seconds for each unit of work, part by part; `None` when one side has
+    /// done no work.
     pub decomposition: Option<Decomposition>,
     /// The same in words, where it is supported; the sides are called A and B.
     pub why: Vec<Finding>,
@@ -69,8 +70,8 @@ pub struct ResponseChange {
 
 /// A difference relative to the first side: 11.0 is 11 % better.
 ///
-/// Where lower is better (latency, time, cost) the sign is turned, so that positive is better for every
-/// response: a latency that falls from 10 to 4 ms is +60 %.
+/// Where lower is better (latency, time, cost) the sign is turned, so that positive is better for
+/// every response: a latency that falls from 10 to 4 ms is +60 %.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Percent {
     /// The difference in percent.
@@ -99,16 +100,18 @@ impl Percent {
 ///
 /// `None` when neither side has a trial done or a position is out of range.
 pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
-    let response = ResponseChoice::of(from.recording).or_else(|| ResponseChoice::of(to.recording))?;
+    let response =
+        ResponseChoice::of(from.recording).or_else(|| ResponseChoice::of(to.recording))?;
     let same_run = std::ptr::eq(from.recording, to.recording);
     let grids = [Grid::new(from.recording), Grid::new(to.recording)];
     let pairs = [(from.configuration, to.configuration)];
-    let sides = Sides { grids, pairs: &pairs, over: if same_run { Over::Blocks } else { Over::Runs } };
+    let sides =
+        Sides { grids, pairs: &pairs, over: if same_run { Over::Blocks } else { Over::Runs } };
     sides.all_exist().then(|| of_sides(&sides, 0, response))
 }
 
-/// Compares two levels over the levels of the other factors: the mean of the pairs of configurations in a block is its
-/// value. `None` when no pair has a trial done.
+/// Compares two levels over the levels of the other factors: the mean of the pairs of
+/// configurations in a block is its value. `None` when no pair has a trial done.
 pub fn compare_over(recording: &Recording, cells: &MatchedCells) -> Option<HeadToHead> {
     let response = ResponseChoice::of(recording)?;
     let grids = [Grid::new(recording), Grid::new(recording)];
@@ -117,9 +120,14 @@ pub fn compare_over(recording: &Recording, cells: &MatchedCells) -> Option<HeadT
     measured.then(|| of_sides(&sides, cells.unmatched, response))
 }
 
-/// Each configuration of the first side with that of the second which has the same levels of all factors but those that
-/// are `varied`. One partner at most: both sides have one level of each of these.
-pub fn matched_cells(recording: &Recording, [from, to]: [&[usize]; 2], varied: &[&str]) -> MatchedCells {
+/// Each configuration of the first side with that of the second which has the same levels of all
+/// factors but those that are `varied`. One partner at most: both sides have one level of each of
+/// these.
+pub fn matched_cells(
+    recording: &Recording,
+    [from, to]: [&[usize]; 2],
+    varied: &[&str],
+) -> MatchedCells {
     let others = |own: &usize| -> Vec<_> {
         let levels = recording.configurations[*own].levels.iter();
         levels.filter(|level| !varied.contains(&level.factor.as_str())).collect()
@@ -216,15 +224,20 @@ fn of_sides(sides: &Sides, unmatched: usize, response: ResponseChoice) -> HeadTo
 
 /// Responses by the same name, in the same unit and direction, on both sides.
 fn changes(sides: &Sides, [from, to]: &[Vec<&Observations>; 2]) -> Vec<ResponseChange> {
-    let find = |side: &[&Observations], name: &str| side.iter().find_map(|o| ResponseChoice::named(name, o));
+    let find = |side: &[&Observations], name: &str| {
+        side.iter().find_map(|o| ResponseChoice::named(name, o))
+    };
     let change = |name: &str| {
-        let response = find(from, name).filter(|response| find(to, name).as_ref() == Some(response))?;
+        let response =
+            find(from, name).filter(|response| find(to, name).as_ref() == Some(response))?;
         let ([from, to], comparison) = sides.compare(&response);
         let (from, to) = (from?, to?);
-        let percent = comparison.as_ref().and_then(|comparison| Percent::of(comparison, response.direction));
+        let percent =
+            comparison.as_ref().and_then(|comparison| Percent::of(comparison, response.direction));
         Some(ResponseChange { response, from, to, comparison, percent })
     };
-    let mut changes: Vec<ResponseChange> = response::names(from).into_iter().filter_map(change).collect();
+    let mut changes: Vec<ResponseChange> =
+        response::names(from).into_iter().filter_map(change).collect();
     let family = changes.iter_mut().filter_map(|change| change.comparison.as_mut());
     correct(family.map(|comparison| (comparison.p_value, &mut comparison.adjusted_p)).collect());
     changes

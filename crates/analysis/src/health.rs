@@ -15,14 +15,15 @@ pub const SENDS_MISSED_SHARE: f64 = 0.01;
 pub const OTHER_LOAD_SHARE: f64 = 0.05;
 /// Stolen time beyond this is as large as the noise of a steady trial.
 pub const STEAL_SHARE: f64 = 0.01;
-/// The kernel counts a machine's time in ticks of 10 ms, in several counters: of less processor time than this, a tick or
-/// two too many would be a warning.
+/// The kernel counts a machine's time in ticks of 10 ms, in several counters: of less processor
+/// time than this, a tick or two too many would be a warning.
 pub const MACHINE_S: f64 = 1.0;
 /// The promise of the accounting rule where the engine is instrumented.
 pub const UNACCOUNTED_SHARE: f64 = 0.03;
-/// An open loop is overloaded when no connection was free for a start in the rest of its schedule, from this share of it
-/// on. Where the target keeps up, connections become free again and again; where it does not, the queue grows from the
-/// first moment, and latencies measure how long the trial was.
+/// An open loop is overloaded when no connection was free for a start in the rest of its schedule,
+/// from this share of it on. Where the target keeps up, connections become free again and again;
+/// where it does not, the queue grows from the first moment, and latencies measure how long the
+/// trial was.
 pub const OVERLOADED_FROM: f64 = 0.5;
 /// Start-up, scheduling and one late checkpoint are of the order of 10 ms: 1 % of this.
 pub const SHORT_S: f64 = 1.0;
@@ -36,7 +37,8 @@ pub struct WarningCount {
     pub trials: usize,
     /// The first such warning's sentence, as an example.
     pub detail: String,
-    /// The largest share behind it: of the sessions' time, or of the processors; `None` of other kinds.
+    /// The largest share behind it: of the sessions' time, or of the processors; `None` of other
+    /// kinds.
     pub share_max: Option<f64>,
 }
 
@@ -124,7 +126,8 @@ impl Summary<'_> {
 }
 
 impl Failure {
-    /// The first line of the cause. What may follow is of that trial alone: what a server's log says.
+    /// The first line of the cause. What may follow is of that trial alone: what a server's log
+    /// says.
     pub fn reason(&self) -> &str {
         reason(&self.cause)
     }
@@ -149,7 +152,8 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
         if check.is_some() {
             return format!("samples and kernel disagree on {share} of the sessions' time");
         }
-        let (before, after) = if too_much { ("more than", "accounted") } else { ("of", "unaccounted") };
+        let (before, after) =
+            if too_much { ("more than", "accounted") } else { ("of", "unaccounted") };
         format!("{share} {before} the sessions' time is {after} for")
     };
     let is_of_runs = observations.work.unit == Work::RUN;
@@ -186,7 +190,10 @@ fn load_limited(observations: &Observations) -> Option<String> {
     }
     let missed = load.sends_missed as f64 / load.sends_intended.max(1) as f64;
     (missed > SENDS_MISSED_SHARE).then(|| {
-        format!("the load generator started {} of the transactions late", number::percent(missed, 1))
+        format!(
+            "the load generator started {} of the transactions late",
+            number::percent(missed, 1)
+        )
     })
 }
 
@@ -195,10 +202,14 @@ pub(crate) fn is_overloaded(observations: &Observations) -> bool {
     observations.warnings.iter().any(|warning| warning.kind == WarningKind::Overloaded)
 }
 
-/// How many of the intended starts were made: every transaction that was meant to start has ended, while I/Os for which
-/// there was no room in time never begin.
+/// How many of the intended starts were made: every transaction that was meant to start has ended,
+/// while I/Os for which there was no room in time never begin.
 pub(crate) fn starts_done(observations: &Observations) -> u64 {
-    if is_of_ios(observations) { observations.work.amount } else { observations.load.sends_intended }
+    if is_of_ios(observations) {
+        observations.work.amount
+    } else {
+        observations.load.sends_intended
+    }
 }
 
 fn is_of_ios(observations: &Observations) -> bool {
@@ -213,13 +224,14 @@ fn overloaded(observations: &Observations) -> Option<String> {
         let unit = if is_of_ios(observations) { "I/Os" } else { "transactions" };
         let done = number::grouped(starts_done(observations) as f64 / observations.elapsed_s);
         format!(
-            "{asked} {unit}/s were asked for and {done}/s done: latencies from the intended start grow with the \
-             length of the trial"
+            "{asked} {unit}/s were asked for and {done}/s done: latencies from the intended start \
+             grow with the length of the trial"
         )
     })
 }
 
-/// The share that a warning of this kind is about; `None` of other kinds, and of the machine in a scripted trial.
+/// The share that a warning of this kind is about; `None` of other kinds, and of the machine in a
+/// scripted trial.
 fn share(kind: WarningKind, observations: &Observations) -> Option<f64> {
     let machine = &observations.machine;
     let capacity_s = f64::from(machine.cpus) * observations.elapsed_s;
@@ -276,7 +288,13 @@ mod tests {
                 sends_missed: 10,
                 ..LoadHealth::default()
             },
-            machine: MachineLoad { cpus: 2, busy_s: 11.0, own_s: 10.0, steal_s: 0.2, iowait_s: 9.0 },
+            machine: MachineLoad {
+                cpus: 2,
+                busy_s: 11.0,
+                own_s: 10.0,
+                steal_s: 0.2,
+                iowait_s: 9.0,
+            },
             ..Observations::default()
         }
     }
@@ -305,7 +323,8 @@ mod tests {
     #[test]
     fn what_is_too_short_does_not_read_as_long_enough() {
         let short = Observations { elapsed_s: 0.999_9, ..healthy() };
-        let warning = warnings(&short).into_iter().find(|warning| warning.kind == WarningKind::Short);
+        let warning =
+            warnings(&short).into_iter().find(|warning| warning.kind == WarningKind::Short);
         assert_eq!(warning.unwrap().detail, "the measurement took only 0.999 s, under 1 s");
     }
 

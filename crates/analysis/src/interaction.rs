@@ -16,14 +16,16 @@ pub struct Interaction {
     pub factor: usize,
     /// Position of the factor that it may depend on.
     pub by: usize,
-    /// F of the interaction on the scale of `size`, by the analysis of variance with blocks as subjects.
+    /// F of the interaction on the scale of `size`, by the analysis of variance with blocks as
+    /// subjects.
     pub f: f64,
-    /// Degrees of freedom of the interaction and of what it is tested against, reduced (Geisser and Greenhouse) as far
-    /// as some configurations vary more than others.
+    /// Degrees of freedom of the interaction and of what it is tested against, reduced (Geisser
+    /// and Greenhouse) as far as some configurations vary more than others.
     pub df: (f64, f64),
     /// The p-value of "each gain is the same at every level of the other factor".
     pub p_value: f64,
-    /// The p-value after Holm's correction over all main effects and interactions of the experiment.
+    /// The p-value after Holm's correction over all main effects and interactions of the
+    /// experiment.
     pub adjusted_p: Option<f64>,
     /// Complete blocks.
     pub blocks: usize,
@@ -42,8 +44,8 @@ pub struct Interaction {
 }
 
 impl Interaction {
-    /// Tests whether what `factor` does depends on `by`; `None` with fewer than two complete blocks or levels, or
-    /// where not every pair of levels was tried equally often.
+    /// Tests whether what `factor` does depends on `by`; `None` with fewer than two complete blocks
+    /// or levels, or where not every pair of levels was tried equally often.
     pub(crate) fn of(factor: &FactorLayout, by: &FactorLayout, figures: &Figures) -> Option<Self> {
         let all = || figures.grid.cells.iter().flatten().map(|(_, own)| own);
         // Without the blocks in which a trial timed out gains would be those of fast trials only.
@@ -84,15 +86,18 @@ impl Interaction {
         self.adjusted_p.unwrap_or(self.p_value) < 0.05
     }
 
-    /// The level of `by` at which the factor does most, for better or worse; `None` where nothing is supported there.
+    /// The level of `by` at which the factor does most, for better or worse; `None` where nothing
+    /// is supported there.
     pub(crate) fn largest_gain(&self) -> Option<usize> {
-        let supported = |level: usize| self.gains.get(level)?.as_ref().filter(|gain| gain.supported());
+        let supported =
+            |level: usize| self.gains.get(level)?.as_ref().filter(|gain| gain.supported());
         let size = |gain: &Comparison| match gain.scale {
             Scale::Ratio => gain.value.ln().abs(),
             Scale::Difference => gain.value.abs(),
         };
-        let ends =
-            [self.most, self.least].into_iter().filter_map(|level| Some((level, size(supported(level)?))));
+        let ends = [self.most, self.least]
+            .into_iter()
+            .filter_map(|level| Some((level, size(supported(level)?))));
         ends.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(level, _)| level)
     }
 
@@ -108,15 +113,20 @@ pub fn largest_supported(interactions: &[Interaction]) -> Option<&Interaction> {
     supported.max_by(|a, b| a.magnitude().total_cmp(&b.magnitude()))
 }
 
-/// For each complete block (set-up, where both factors are hard to change): the mean over all other factors of each pair
-/// of levels.
+/// For each complete block (set-up, where both factors are hard to change): the mean over all other
+/// factors of each pair of levels.
 struct Tables {
     all: Vec<Vec<Vec<f64>>>,
     /// How many of them the spread is estimated from: [`Known::first`].
     first: usize,
 }
 
-fn tables(factor: &FactorLayout, by: &FactorLayout, figures: &Figures, scale: Betterness) -> Option<Tables> {
+fn tables(
+    factor: &FactorLayout,
+    by: &FactorLayout,
+    figures: &Figures,
+    scale: Betterness,
+) -> Option<Tables> {
     let mut members: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     let grid = &figures.grid;
     for configuration in 0..grid.cells.len() {
@@ -130,8 +140,9 @@ fn tables(factor: &FactorLayout, by: &FactorLayout, figures: &Figures, scale: Be
     if !balanced || factor.levels < 2 || by.levels < 2 {
         return None;
     }
-    let value =
-        |configuration: usize, block: u32| Some(scale.of_value(grid.cell(configuration, block)?.value()?));
+    let value = |configuration: usize, block: u32| {
+        Some(scale.of_value(grid.cell(configuration, block)?.value()?))
+    };
     let table = |block: u32| -> Option<Vec<Vec<f64>>> {
         let mut table = vec![vec![0.0; by.levels]; factor.levels];
         for ((a, b), own) in &members {
@@ -150,13 +161,16 @@ fn tables(factor: &FactorLayout, by: &FactorLayout, figures: &Figures, scale: Be
 }
 
 fn mean_table(tables: &[Vec<Vec<f64>>]) -> Vec<Vec<f64>> {
-    let cell = |i: usize, j: usize| tables.iter().map(|table| table[i][j]).sum::<f64>() / tables.len() as f64;
+    let cell = |i: usize, j: usize| {
+        tables.iter().map(|table| table[i][j]).sum::<f64>() / tables.len() as f64
+    };
     let (rows, columns) = (tables[0].len(), tables[0][0].len());
     (0..rows).map(|i| (0..columns).map(|j| cell(i, j)).collect()).collect()
 }
 
-/// F of the interaction: what is left of the block means of each pair of levels when the means of both levels are
-/// taken out, against how much that varies from block to block, and at least by how much rounding does.
+/// F of the interaction: what is left of the block means of each pair of levels when the means of
+/// both levels are taken out, against how much that varies from block to block, and at least by how
+/// much rounding does.
 fn f_test(tables: &Tables, resolution: f64, rounding: f64) -> Option<(f64, (f64, f64))> {
     let n = tables.all.len() as f64;
     let (rows, columns) = (tables.all[0].len(), tables.all[0][0].len());
@@ -181,18 +195,21 @@ fn f_test(tables: &Tables, resolution: f64, rounding: f64) -> Option<(f64, (f64,
 fn around_means(rows: &[Vec<f64>]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let mean = |i: usize| rows.iter().map(|row| row[i]).sum::<f64>() / rows.len() as f64;
     let means: Vec<f64> = (0..rows[0].len()).map(mean).collect();
-    let around = rows.iter().map(|row| row.iter().zip(&means).map(|(value, mean)| value - mean).collect());
+    let around =
+        rows.iter().map(|row| row.iter().zip(&means).map(|(value, mean)| value - mean).collect());
     let around = around.collect();
     (means, around)
 }
 
-/// How evenly the noise is spread over the contrasts: 1 when evenly, 1 / contrasts when it is all in one. With the
-/// degrees of freedom times this, the test holds where some configurations are noisier than others. Source: S.
-/// Geisser and S. Greenhouse, Annals of Mathematical Statistics 29 (1958).
+/// How evenly the noise is spread over the contrasts: 1 when evenly, 1 / contrasts when it is all
+/// in one. With the degrees of freedom times this, the test holds where some configurations are
+/// noisier than others. Source: S. Geisser and S. Greenhouse, Annals of Mathematical Statistics 29
+/// (1958).
 fn epsilon(residuals: &[Vec<f64>], contrasts: f64) -> f64 {
     let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let trace: f64 = residuals.iter().map(|block| product(block, block)).sum();
-    let squares: f64 = residuals.iter().flat_map(|a| residuals.iter().map(|b| product(a, b).powi(2))).sum();
+    let squares: f64 =
+        residuals.iter().flat_map(|a| residuals.iter().map(|b| product(a, b).powi(2))).sum();
     if squares > 0.0 { (trace * trace / (contrasts * squares)).min(1.0) } else { 1.0 }
 }
 
@@ -221,5 +238,8 @@ fn largest(tables: &[Vec<Vec<f64>>], reference: usize) -> Option<(usize, usize, 
         Some((to, most, least))
     };
     let spread = |(to, most, least): (usize, usize, usize)| gain(to, most) - gain(to, least);
-    (0..a).filter(|to| *to != reference).filter_map(extremes).max_by(|x, y| spread(*x).total_cmp(&spread(*y)))
+    (0..a)
+        .filter(|to| *to != reference)
+        .filter_map(extremes)
+        .max_by(|x, y| spread(*x).total_cmp(&spread(*y)))
 }

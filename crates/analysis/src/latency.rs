@@ -10,7 +10,8 @@ pub const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 /// A percentile is estimated where each trial has at least this many slower ones.
 const SLOWER_MIN: f64 = 1.0;
 
-/// One kind of latency (`transaction`, `service`, those of streams) of the configurations that recorded any.
+/// One kind of latency (`transaction`, `service`, those of streams) of the configurations that
+/// recorded any.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Latencies {
     /// Its name.
@@ -37,7 +38,8 @@ pub struct ConfigurationLatency {
 }
 
 impl Summary<'_> {
-    /// Latencies by kind. Kinds that are in one before them are left out: without an open loop, service time is latency.
+    /// Latencies by kind. Kinds that are in one before them are left out: without an open loop,
+    /// service time is latency.
     pub fn latencies(&self) -> Vec<Latencies> {
         let mut kinds: Vec<Latencies> = Vec::new();
         let all = self.recording.done().flat_map(|(_, seen)| &seen.latencies);
@@ -61,7 +63,8 @@ impl Summary<'_> {
 
     /// Of each trial that recorded any.
     fn histograms(&self, configuration: usize, name: &str) -> Vec<&Histogram> {
-        let recorded = self.grid.cells[configuration].iter().filter_map(|(_, seen)| seen.latency(name));
+        let recorded =
+            self.grid.cells[configuration].iter().filter_map(|(_, seen)| seen.latency(name));
         recorded.filter(|histogram| !histogram.is_empty()).collect()
     }
 
@@ -76,7 +79,8 @@ impl Summary<'_> {
 impl ConfigurationLatency {
     fn of(row: &ConfigurationRow, trials: &[&Histogram]) -> Option<Self> {
         let [a, b, c, d] = PERCENTILES;
-        let values: Vec<_> = trials.iter().map(|one| one.percentiles_ns([a, b, c, d, 100.0])).collect();
+        let values: Vec<_> =
+            trials.iter().map(|one| one.percentiles_ns([a, b, c, d, 100.0])).collect();
         let largest_ns = values.iter().map(|own| own[PERCENTILES.len()]).max()?;
         let percentile = |at: usize| {
             let slower = (100.0 - PERCENTILES[at]) / 100.0;

@@ -1,5 +1,6 @@
 //! From a [`observations::Recording`] to what reports show: pure functions, no I/O, no engine.
-//! [`summarize`] is the entry point; the data of each section is a method of [`Summary`], in a file of its own.
+//! [`summarize`] is the entry point; the data of each section is a method of [`Summary`], in a file
+//! of its own.
 
 pub mod accounting;
 pub mod activity;
@@ -50,7 +51,9 @@ pub use accounting::{Accounting, Check};
 pub use activity::{ActivityComparison, ActivitySummary, activity, compare_activities};
 pub use ceiling::{Ceiling, Limit, MeasuredCeiling, Way};
 pub use compare::{Comparison, Method, Scale, Standing};
-pub use compression::{BreakEven, Compression, CompressionRow, FunctionChange, Pays, StoredAs, StoredColumn};
+pub use compression::{
+    BreakEven, Compression, CompressionRow, FunctionChange, Pays, StoredAs, StoredColumn,
+};
 pub use configurations::ConfigurationRow;
 pub use cost::{CostModel, CostPrediction, CostRow, CostTerm, OtherAccess};
 pub use decompose::{CodeChange, Decomposition, Part, PartKind, WaitShape};

@@ -1,5 +1,6 @@
-//! Means of a factor's levels that differ in nothing but the level: over the blocks and levels of the other factors in
-//! which all have a figure. A level that failed where everything is slow would else look fast.
+//! Means of a factor's levels that differ in nothing but the level: over the blocks and levels of
+//! the other factors in which all have a figure. A level that failed where everything is slow would
+//! else look fast.
 
 use crate::Estimate;
 use crate::grid::{FactorLayout, Figures, Grid};
@@ -8,7 +9,8 @@ use std::collections::BTreeSet;
 
 /// The means of the levels.
 pub struct Means {
-    /// For each level; `None` without figures, and with so few that they cannot be set beside those of the others.
+    /// For each level; `None` without figures, and with so few that they cannot be set beside
+    /// those of the others.
     pub levels: Vec<Option<Estimate>>,
     /// Trials with a figure that are in no mean, because another level has none in the same place.
     pub left_out: usize,
@@ -24,9 +26,13 @@ impl Means {
     /// Of a factor that is the only one, each level over all of its blocks.
     pub fn of(layout: &FactorLayout, figures: &Figures) -> Self {
         let places = places(layout, &figures.grid);
-        let compared =
-            if layout.single() { Vec::new() } else { compared(&places, layout.levels, layout.reference) };
-        let is_matched = |place: &&Place| compared.iter().all(|level| place.levels[*level].is_some());
+        let compared = if layout.single() {
+            Vec::new()
+        } else {
+            compared(&places, layout.levels, layout.reference)
+        };
+        let is_matched =
+            |place: &&Place| compared.iter().all(|level| place.levels[*level].is_some());
         let matched: Vec<&Place> = places.iter().filter(is_matched).collect();
         let in_means = |level: usize| layout.single() || compared.contains(&level);
         let estimate = |level: usize| {
@@ -34,7 +40,9 @@ impl Means {
         };
         let all = places.iter().flat_map(|place| place.levels.iter().flatten()).count();
         let used = |place: &&Place| {
-            (0..layout.levels).filter(|level| in_means(*level) && place.levels[*level].is_some()).count()
+            (0..layout.levels)
+                .filter(|level| in_means(*level) && place.levels[*level].is_some())
+                .count()
         };
         Self {
             levels: (0..layout.levels).map(estimate).collect(),
@@ -56,10 +64,11 @@ fn places(layout: &FactorLayout, grid: &Grid<Figure>) -> Vec<Place> {
     places
 }
 
-/// The levels that are set beside each other: without those for whose sake more than half of the figures of the others
-/// would be left out.
+/// The levels that are set beside each other: without those for whose sake more than half of the
+/// figures of the others would be left out.
 fn compared(places: &[Place], levels: usize, reference: usize) -> Vec<usize> {
-    let figures = |level: usize| places.iter().filter(|place| place.levels[level].is_some()).count();
+    let figures =
+        |level: usize| places.iter().filter(|place| place.levels[level].is_some()).count();
     let mut compared: Vec<usize> = (0..levels).filter(|level| figures(*level) > 0).collect();
     loop {
         let matched = |place: &&Place| compared.iter().all(|level| place.levels[*level].is_some());
@@ -77,7 +86,12 @@ fn compared(places: &[Place], levels: usize, reference: usize) -> Vec<usize> {
 }
 
 /// Over the places of each block or set-up, then over these.
-fn estimate(places: &[&Place], level: usize, figures: &Figures, by_setup: bool) -> Option<Estimate> {
+fn estimate(
+    places: &[&Place],
+    level: usize,
+    figures: &Figures,
+    by_setup: bool,
+) -> Option<Estimate> {
     let own = places.iter().filter_map(|place| Some((place.block, place.levels[level]?)));
     figures.response.estimate_means(&figures.grid.repeated(own, by_setup))
 }

@@ -1,4 +1,5 @@
-//! How throughput goes with connections, threads or I/Os in flight: models, and how well they predict what they have not seen.
+//! How throughput goes with connections, threads or I/Os in flight: models, and how well they
+//! predict what they have not seen.
 
 mod at_rate;
 mod by_script;
@@ -18,7 +19,8 @@ pub use demands::{LevelDemands, recorded};
 pub use device::DeviceDepths;
 
 /// Factors that say how many work at the same time.
-pub const CONCURRENCY: [&str; 3] = ["workload.connections", "workload.threads", "workload.queue_depth"];
+pub const CONCURRENCY: [&str; 3] =
+    ["workload.connections", "workload.threads", "workload.queue_depth"];
 
 /// Combinations of the other factors' levels that have a model: nobody reads more of them.
 const MODELS_MAX: usize = 8;
@@ -31,7 +33,8 @@ const DRAWN: u32 = 32;
 pub struct ModelSummary {
     /// The factor.
     pub factor: String,
-    /// Position of the first configuration in the recording; the others have the same levels of all other factors.
+    /// Position of the first configuration in the recording; the others have the same levels of
+    /// all other factors.
     pub configuration: usize,
     /// Unit of the throughput.
     pub unit: String,
@@ -41,9 +44,11 @@ pub struct ModelSummary {
     pub levels: Vec<ModelLevel>,
     /// The law of scalability, fitted to all levels; `None` with too few.
     pub scalability: Option<Scalability>,
-    /// Models that were tested on the held-out levels, the one that misses them least first: it is the one shown.
+    /// Models that were tested on the held-out levels, the one that misses them least first: it is
+    /// the one shown.
     pub candidates: Vec<Candidate>,
-    /// What that one says of all levels from the lowest to the highest, fitted to those that were not held out.
+    /// What that one says of all levels from the lowest to the highest, fitted to those that were
+    /// not held out.
     pub curve: Vec<Prediction>,
     /// What a unit of work needs at the lowest level and at the highest.
     pub demands: Vec<LevelDemands>,
@@ -76,7 +81,8 @@ pub struct ModelLevel {
 pub struct Scalability {
     /// Its coefficients.
     pub law: Usl,
-    /// 95 % t intervals of throughput of one, contention and coherency; `None` of one that came out as 0.
+    /// 95 % t intervals of throughput of one, contention and coherency; `None` of one that came
+    /// out as 0.
     pub intervals: [Option<Interval>; 3],
     /// Standard deviation of the residuals, as a share.
     pub residual: f64,
@@ -84,7 +90,8 @@ pub struct Scalability {
     pub peak: Option<f64>,
     /// Its 95 % interval; `None` where coherency cannot be told from 0.
     pub peak_interval: Option<Interval>,
-    /// Whether the data show that coherency (a throughput that falls) is there: its interval lies above 0.
+    /// Whether the data show that coherency (a throughput that falls) is there: its interval lies
+    /// above 0.
     pub falls: bool,
     /// Whether they show that contention is there.
     pub contends: bool,
@@ -96,14 +103,16 @@ pub struct Scalability {
 pub(crate) struct ModelGroup<'a> {
     /// The factor.
     pub factor: &'a FactorRecord,
-    /// Position of each configuration in the recording, and its level as a number, the lowest first.
+    /// Position of each configuration in the recording, and its level as a number, the lowest
+    /// first.
     pub levels: Vec<(usize, f64)>,
 }
 
 impl Summary<'_> {
-    /// The models of a run: for each factor of concurrency with numbers as levels, four or more of them measured in a closed
-    /// loop, and each combination of the other factors' levels; of more than [`MODELS_MAX`] of these the ones that the verdict
-    /// names a configuration of, then the first ones.
+    /// The models of a run: for each factor of concurrency with numbers as levels, four or more of
+    /// them measured in a closed loop, and each combination of the other factors' levels; of
+    /// more than [`MODELS_MAX`] of these the ones that the verdict names a configuration of,
+    /// then the first ones.
     pub fn throughput_models(&self) -> Vec<ModelSummary> {
         let mut groups = self.model_groups();
         let named = self.named_configurations();
@@ -155,7 +164,8 @@ impl Summary<'_> {
         };
         let measured: Vec<Measured> = levels.iter().filter_map(measured).collect();
         let points: Vec<Level> = measured.iter().map(|own| own.level.clone()).collect();
-        let processors = self.recording.environments.first().map(|own| own.cpus).filter(|cpus| *cpus > 0);
+        let processors =
+            self.recording.environments.first().map(|own| own.cpus).filter(|cpus| *cpus > 0);
         let machine = machine(processors, device.as_ref());
         let held_out = self.held_out(&factor.name, &points);
         let refusal = measured.iter().find_map(|own| own.saturated.clone());
@@ -164,16 +174,21 @@ impl Summary<'_> {
             None => holdout::judge(&points, &machine, &held_out).map_err(|error| error.to_string()),
         };
         let tested = judged.as_ref().ok().and_then(|judged| judged.candidates.first());
-        let test = |n: f64| tested?.tested.iter().find(|own| own.prediction.n.total_cmp(&n).is_eq()).cloned();
+        let test = |n: f64| {
+            tested?.tested.iter().find(|own| own.prediction.n.total_cmp(&n).is_eq()).cloned()
+        };
         let first = measured.first()?;
-        let demands = [first, measured.last()?]
-            .map(|own| LevelDemands::of(own.level.n, &self.grid.trials(own.configuration), processors));
+        let demands = [first, measured.last()?].map(|own| {
+            LevelDemands::of(own.level.n, &self.grid.trials(own.configuration), processors)
+        });
         Some(ModelSummary {
             factor: factor.name.clone(),
             configuration: first.configuration,
             unit: first.estimate.unit.clone(),
             scalability: scalability(&points).filter(|_| refusal.is_none()),
-            candidates: judged.as_ref().map_or_else(|_| Vec::new(), |judged| judged.candidates.clone()),
+            candidates: judged
+                .as_ref()
+                .map_or_else(|_| Vec::new(), |judged| judged.candidates.clone()),
             curve: judged.as_ref().map_or_else(|_| Vec::new(), |judged| curve(judged, &points)),
             refused: judged.as_ref().err().cloned(),
             demands: demands.into(),
@@ -214,7 +229,12 @@ struct Measured {
 }
 
 impl Measured {
-    fn of(configuration: usize, n: f64, trials: &[&Observations], device: Option<&str>) -> Option<Self> {
+    fn of(
+        configuration: usize,
+        n: f64,
+        trials: &[&Observations],
+        device: Option<&str>,
+    ) -> Option<Self> {
         let choice = response::named("throughput", trials)?;
         let values: Vec<f64> = trials.iter().filter_map(|seen| choice.value(seen)).collect();
         let estimate = Estimate::of(&values, &choice.unit, choice.direction)?;
@@ -230,8 +250,8 @@ impl Measured {
         let limited = trials.iter().filter(limited).count();
         let saturated = (2 * limited >= trials.len()).then(|| {
             format!(
-                "the load generator was the limit in {limited} of {} trials at {n}: a model of it is none of the target; run it on \
-                 another machine or with more threads",
+                "the load generator was the limit in {limited} of {} trials at {n}: a model of it \
+                 is none of the target; run it on another machine or with more threads",
                 trials.len()
             )
         });
@@ -306,8 +326,8 @@ impl ModelSummary {
         }
     }
 
-    /// The queueing network of all levels, for what is asked of other things than their number: of those that could be fitted
-    /// the one that misses held-out levels least.
+    /// The queueing network of all levels, for what is asked of other things than their number: of
+    /// those that could be fitted the one that misses held-out levels least.
     pub(crate) fn network(&self) -> Option<Bottlenecks> {
         self.network_of(&self.points)
     }
@@ -332,7 +352,8 @@ impl ModelSummary {
     }
 }
 
-/// Counters of the trials are with the levels, of which some are held out; what was probed is known beforehand.
+/// Counters of the trials are with the levels, of which some are held out; what was probed is known
+/// beforehand.
 fn machine(processors: Option<u32>, device: Option<&DeviceDepths>) -> Machine {
     let probed = device.filter(|own| own.probed.is_some());
     Machine { processors, probed: probed.map_or_else(Vec::new, |own| own.depths.clone()) }

@@ -1,5 +1,5 @@
-//! How open loops kept their schedules: starts that were late because every connection was busy, and starts that the load
-//! generator itself missed.
+//! How open loops kept their schedules: starts that were late because every connection was busy,
+//! and starts that the load generator itself missed.
 
 use crate::{ConfigurationRow, Summary, health};
 use observations::Observations;
@@ -16,9 +16,11 @@ pub struct OpenLoop {
     pub asked: f64,
     /// Starts a second until all work was done.
     pub done: f64,
-    /// Share (0 to 1) of the starts that were more than 1 ms late because every connection was busy.
+    /// Share (0 to 1) of the starts that were more than 1 ms late because every connection was
+    /// busy.
     pub late: f64,
-    /// Share of the starts for which a connection was free and that the load generator made more than 1 ms late.
+    /// Share of the starts for which a connection was free and that the load generator made more
+    /// than 1 ms late.
     pub missed: f64,
     /// The longest such delay in seconds.
     pub missed_s_max: f64,
@@ -27,7 +29,8 @@ pub struct OpenLoop {
 }
 
 impl Summary<'_> {
-    /// The configurations whose transactions had intended starts that were recorded, in the order of the file.
+    /// The configurations whose transactions had intended starts that were recorded, in the order
+    /// of the file.
     pub fn open_loop(&self) -> Vec<OpenLoop> {
         let of = |row: &ConfigurationRow| OpenLoop::of(&row.label, &self.grid.trials(row.index));
         self.configurations.iter().filter_map(of).collect()
@@ -36,7 +39,8 @@ impl Summary<'_> {
 
 impl OpenLoop {
     fn of(label: &str, trials: &[&Observations]) -> Option<Self> {
-        let sum = |part: fn(&Observations) -> f64| trials.iter().map(|seen| part(seen)).sum::<f64>();
+        let sum =
+            |part: fn(&Observations) -> f64| trials.iter().map(|seen| part(seen)).sum::<f64>();
         let starts = sum(|seen| seen.load.sends_intended as f64);
         let schedule_s = sum(|seen| seen.load.schedule_s.unwrap_or(0.0));
         let elapsed_s = sum(|seen| seen.elapsed_s);

@@ -1,4 +1,5 @@
-//! Trials that stand apart, which are named and never dropped, and whether the machine changed from block to block.
+//! Trials that stand apart, which are named and never dropped, and whether the machine changed from
+//! block to block.
 
 use crate::compare::{Betterness, Scale};
 use crate::estimate::{mean, median};
@@ -21,12 +22,13 @@ pub struct Outlier {
     pub block: u32,
     /// The value.
     pub value: f64,
-    /// The value expected: the configuration's median, shifted as the block shifted the other configurations.
+    /// The value expected: the configuration's median, shifted as the block shifted the other
+    /// configurations.
     pub expected: f64,
     /// Unit of both.
     pub unit: String,
-    /// How far it is off, in robust standard deviations: 0.6745 (x - expected) / MAD, of logarithms where all values
-    /// have one.
+    /// How far it is off, in robust standard deviations: 0.6745 (x - expected) / MAD, of
+    /// logarithms where all values have one.
     pub modified_z: f64,
 }
 
@@ -47,21 +49,24 @@ struct Deviations {
 }
 
 impl Summary<'_> {
-    /// Trials whose response is off by more than 3.5 robust standard deviations, in the order of configurations and blocks.
+    /// Trials whose response is off by more than 3.5 robust standard deviations, in the order of
+    /// configurations and blocks.
     pub fn outliers(&self) -> Vec<Outlier> {
         self.figures.as_ref().map(|figures| outliers(self.recording, figures)).unwrap_or_default()
     }
 }
 
-/// A configuration of five blocks alone has too few values for a spread of its own: what counts is the larger of
-/// its own and the one of all configurations together, so that the trials of a noisy one are not all named.
+/// A configuration of five blocks alone has too few values for a spread of its own: what counts is
+/// the larger of its own and the one of all configurations together, so that the trials of a noisy
+/// one are not all named.
 fn outliers(recording: &Recording, figures: &Figures) -> Vec<Outlier> {
     let values: Vec<f64> = figures.all().collect();
     let scale = Betterness::of(values.iter(), Direction::HigherIsBetter);
     let back = |value: f64| if scale.scale == Scale::Ratio { value.exp() } else { value };
     let row = |configuration: usize| {
         let values = figures.values(configuration);
-        let values: Vec<(u32, f64)> = values.map(|(block, value)| (block, scale.of_value(value))).collect();
+        let values: Vec<(u32, f64)> =
+            values.map(|(block, value)| (block, scale.of_value(value))).collect();
         let median = median(&values.iter().map(|(_, value)| *value).collect::<Vec<f64>>())?;
         let deviations = values.into_iter().map(|(block, value)| (block, value - median)).collect();
         Some(Deviations { configuration, median, deviations })
@@ -93,14 +98,15 @@ fn outliers(recording: &Recording, figures: &Figures) -> Vec<Outlier> {
     found
 }
 
-/// Takes from each deviation the median one of its block, so that a slow block does not make outliers of all its
-/// trials; gives what was taken.
+/// Takes from each deviation the median one of its block, so that a slow block does not make
+/// outliers of all its trials; gives what was taken.
 fn take_out_blocks(rows: &mut [Deviations]) -> BTreeMap<u32, f64> {
     let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for (block, deviation) in rows.iter().flat_map(|row| &row.deviations) {
         blocks.entry(*block).or_default().push(*deviation);
     }
-    let enough = blocks.into_iter().filter(|(_, deviations)| deviations.len() >= CONFIGURATIONS_MIN);
+    let enough =
+        blocks.into_iter().filter(|(_, deviations)| deviations.len() >= CONFIGURATIONS_MIN);
     let shifts: BTreeMap<u32, f64> =
         enough.filter_map(|(block, deviations)| Some((block, median(&deviations)?))).collect();
     for row in rows {
@@ -111,10 +117,11 @@ fn take_out_blocks(rows: &mut [Deviations]) -> BTreeMap<u32, f64> {
     shifts
 }
 
-/// Median absolute deviation. The medians' own deviations, which are zero by construction and would make the spread
-/// of few values too small, are left out; `None` where little is left.
+/// Median absolute deviation. The medians' own deviations, which are zero by construction and would
+/// make the spread of few values too small, are left out; `None` where little is left.
 fn spread(deviations: &mut dyn Iterator<Item = &f64>) -> Option<f64> {
-    let sizes: Vec<f64> = deviations.map(|deviation| deviation.abs()).filter(|size| *size > 1e-12).collect();
+    let sizes: Vec<f64> =
+        deviations.map(|deviation| deviation.abs()).filter(|size| *size > 1e-12).collect();
     median(&sizes).filter(|_| sizes.len() >= DEVIATIONS_MIN)
 }
 
@@ -131,7 +138,8 @@ pub struct Drift {
     pub configurations: usize,
     /// Name of the response tested.
     pub response: String,
-    /// Mean of the response of each block relative to the mean of all (1 = equal), by block number.
+    /// Mean of the response of each block relative to the mean of all (1 = equal), by block
+    /// number.
     pub relative: Vec<(u32, f64)>,
     /// Whether the block effect is supported at 95 %.
     pub supported: bool,
@@ -178,10 +186,11 @@ impl Drift {
 }
 
 impl Summary<'_> {
-    /// The block effect over the configurations that have values and the blocks that are complete for them; `None` when
-    /// it cannot be tested, or when blocks were not rounds of the whole run because a factor is hard to change: block 1
-    /// of two groups may be days apart. Each block of an open loop has a schedule of its own, which its throughput, its
-    /// elapsed time and its queues follow: there the time from the actual start is tested.
+    /// The block effect over the configurations that have values and the blocks that are complete
+    /// for them; `None` when it cannot be tested, or when blocks were not rounds of the whole
+    /// run because a factor is hard to change: block 1 of two groups may be days apart. Each
+    /// block of an open loop has a schedule of its own, which its throughput, its elapsed time
+    /// and its queues follow: there the time from the actual start is tested.
     pub fn drift(&self) -> Option<Drift> {
         let mut done = self.recording.done().map(|(_, seen)| seen);
         let open = done.find(|seen| seen.load.sends_intended > 0);
@@ -192,10 +201,14 @@ impl Summary<'_> {
         }
         let figures = self.grid.figures(&response);
         let rows = (0..self.grid.cells.len()).map(|own| figures.values(own).collect());
-        let rows: Vec<BTreeMap<u32, f64>> = rows.filter(|row: &BTreeMap<_, _>| !row.is_empty()).collect();
+        let rows: Vec<BTreeMap<u32, f64>> =
+            rows.filter(|row: &BTreeMap<_, _>| !row.is_empty()).collect();
         let first = rows.first()?;
-        let blocks: Vec<u32> =
-            first.keys().copied().filter(|block| rows.iter().all(|row| row.contains_key(block))).collect();
+        let blocks: Vec<u32> = first
+            .keys()
+            .copied()
+            .filter(|block| rows.iter().all(|row| row.contains_key(block)))
+            .collect();
         let complete: Vec<Vec<f64>> =
             rows.iter().map(|row| blocks.iter().map(|block| row[block]).collect()).collect();
         Some(Drift { response: response.name, ..Drift::of(&complete, &blocks)? })

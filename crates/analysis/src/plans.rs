@@ -47,15 +47,17 @@ impl StatementPlans {
 
     /// The plans that trials of these configurations had.
     pub(crate) fn of<'s>(&'s self, configurations: &[usize]) -> Vec<&'s PlanRow> {
-        let is_own = |plan: &&PlanRow| plan.configurations.iter().any(|own| configurations.contains(own));
+        let is_own =
+            |plan: &&PlanRow| plan.configurations.iter().any(|own| configurations.contains(own));
         self.plans.iter().filter(|plan| plan.reason.is_none()).filter(is_own).collect()
     }
 }
 
 impl Summary<'_> {
-    /// The statements that were explained, in the order of the scripts. Statements that we make ourselves differ in
-    /// constants from configuration to configuration: plans of the same operators count as one there. What the sort-order
-    /// probe keeps as plans are orders of rows.
+    /// The statements that were explained, in the order of the scripts. Statements that we make
+    /// ourselves differ in constants from configuration to configuration: plans of the same
+    /// operators count as one there. What the sort-order probe keeps as plans are orders of
+    /// rows.
     pub fn plans(&self) -> Vec<StatementPlans> {
         let mut all: Vec<StatementPlans> = Vec::new();
         // Most trials have the plan of another one: each text is read once.
@@ -65,13 +67,18 @@ impl Summary<'_> {
                 continue;
             }
             let seen = self.grid.trials(row.index).into_iter();
-            for (plan, is_ours) in
-                seen.flat_map(|seen| seen.plans.iter().map(|plan| (plan, seen.statements.is_empty())))
+            for (plan, is_ours) in seen
+                .flat_map(|seen| seen.plans.iter().map(|plan| (plan, seen.statements.is_empty())))
             {
-                let at = all.iter().position(|own| own.statement == plan.statement).unwrap_or_else(|| {
-                    all.push(StatementPlans { statement: plan.statement.clone(), plans: Vec::new() });
-                    all.len() - 1
-                });
+                let at = all.iter().position(|own| own.statement == plan.statement).unwrap_or_else(
+                    || {
+                        all.push(StatementPlans {
+                            statement: plan.statement.clone(),
+                            plans: Vec::new(),
+                        });
+                        all.len() - 1
+                    },
+                );
                 let plans = &mut all[at].plans;
                 let operators = read.entry(&plan.hash).or_insert_with(|| operators(&plan.text));
                 let is_same = |own: &PlanRow| {

@@ -8,8 +8,8 @@ use statistics::t_quantile;
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 use statrs::function::gamma::ln_gamma;
 
-/// A relative difference beyond this is no figure to plan with: so few and so different blocks tell hardly
-/// anything apart.
+/// A relative difference beyond this is no figure to plan with: so few and so different blocks tell
+/// hardly anything apart.
 pub const RELATIVE_MAX: f64 = 1.0;
 
 /// The smallest difference that would be found with a probability of 80 %: an estimate.
@@ -31,8 +31,9 @@ const POWER: f64 = 0.8;
 impl Detectable {
     /// From the spread of log ratios within blocks; `None` with fewer than two blocks.
     ///
-    /// Exact for a paired t-test at 5 % divided by the number of comparisons, the most that Holm's correction
-    /// asks of one of them; an estimate all the same, because the spread itself is one.
+    /// Exact for a paired t-test at 5 % divided by the number of comparisons, the most that Holm's
+    /// correction asks of one of them; an estimate all the same, because the spread itself is
+    /// one.
     pub fn of(sd_log_ratio: f64, blocks: usize, comparisons: usize) -> Option<Self> {
         if blocks < 2 || !sd_log_ratio.is_finite() {
             return None;
@@ -42,11 +43,13 @@ impl Detectable {
 
     /// The same where the test has other degrees of freedom.
     fn by_df(sd_log_ratio: f64, df: f64, blocks: usize, comparisons: usize) -> Self {
-        let relative = (noncentrality(df, comparisons) * sd_log_ratio / (blocks as f64).sqrt()).exp_m1();
+        let relative =
+            (noncentrality(df, comparisons) * sd_log_ratio / (blocks as f64).sqrt()).exp_m1();
         Self { relative, blocks, sd_log_ratio, comparisons }
     }
 
-    /// From comparisons by paired blocks, pooling the spread of their log ratios; the number of blocks is the median one.
+    /// From comparisons by paired blocks, pooling the spread of their log ratios; the number of
+    /// blocks is the median one.
     ///
     /// Each of them will be corrected for `family` comparisons.
     pub(crate) fn of_comparisons(
@@ -61,7 +64,8 @@ impl Detectable {
             }
             let ratios = log_ratios(&matched);
             let known = Known { first: matched.first[0], rounding: rounding(&matched) };
-            let Moments { n, error: Some(error), df: weight, .. } = Moments::known(&ratios, known) else {
+            let Moments { n, error: Some(error), df: weight, .. } = Moments::known(&ratios, known)
+            else {
                 continue;
             };
             squares += error * error * n as f64 * weight;
@@ -92,15 +96,16 @@ fn rounding(matched: &Matched<Figure>) -> f64 {
 fn log_ratios(matched: &Matched<Figure>) -> Vec<f64> {
     let mean_log = |block: &[Figure]| {
         let values = block.iter().filter_map(Figure::value);
-        let logs: Option<Vec<f64>> = values.map(|value| (value > 0.0).then(|| value.ln())).collect();
+        let logs: Option<Vec<f64>> =
+            values.map(|value| (value > 0.0).then(|| value.ln())).collect();
         logs.filter(|logs| !logs.is_empty()).map(|logs| mean(&logs))
     };
     let blocks = matched.from.iter().zip(&matched.to);
     blocks.filter_map(|(from, to)| Some(mean_log(from)? - mean_log(to)?)).collect()
 }
 
-/// The noncentrality of t at which a two-sided test at 5 % / `comparisons` rejects with [`POWER`]: Newton's
-/// method from (t for that level + t for the power), the usual approximation.
+/// The noncentrality of t at which a two-sided test at 5 % / `comparisons` rejects with [`POWER`]:
+/// Newton's method from (t for that level + t for the power), the usual approximation.
 fn noncentrality(df: f64, comparisons: usize) -> f64 {
     let critical = t_quantile(0.025 / comparisons.max(1) as f64, df);
     let mut noncentrality = critical + t_quantile(1.0 - POWER, df);
@@ -115,10 +120,11 @@ fn noncentrality(df: f64, comparisons: usize) -> f64 {
     noncentrality
 }
 
-/// Probability that noncentral t exceeds `critical` in the direction of the difference (the other one is
-/// negligible where this is 80 %), and its derivative by the noncentrality.
+/// Probability that noncentral t exceeds `critical` in the direction of the difference (the other
+/// one is negligible where this is 80 %), and its derivative by the noncentrality.
 ///
-/// By Simpson's rule over s, the estimated standard deviation relative to the true one, whose square is chi-squared / df.
+/// By Simpson's rule over s, the estimated standard deviation relative to the true one, whose
+/// square is chi-squared / df.
 fn power(noncentrality: f64, critical: f64, df: f64) -> (f64, f64) {
     const INTERVALS: usize = 200;
     let reach = 7.0 / (2.0 * df).sqrt();
@@ -146,7 +152,8 @@ fn power(noncentrality: f64, critical: f64, df: f64) -> (f64, f64) {
 mod tests {
     use super::Detectable;
 
-    /// Expected: power of the paired t-test by the noncentral t of scipy is 80 % at this difference.
+    /// Expected: power of the paired t-test by the noncentral t of scipy is 80 % at this
+    /// difference.
     #[test]
     fn reaches_the_power_that_it_says() {
         let reference: serde_json::Value =

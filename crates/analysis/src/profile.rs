@@ -47,7 +47,8 @@ pub struct Sampled {
     pub samples: u64,
     /// Share of all samples.
     pub share: f64,
-    /// Where the share lies with 95 % confidence: Wilson's interval, which takes samples as independent.
+    /// Where the share lies with 95 % confidence: Wilson's interval, which takes samples as
+    /// independent.
     pub interval: Interval,
     /// Processor seconds.
     pub seconds: f64,
@@ -89,7 +90,8 @@ pub struct StackUse {
 impl Sampled {
     fn new(samples: u64, all: u64, hz: f64) -> Self {
         let share = if all > 0 { samples as f64 / all as f64 } else { 0.0 };
-        let interval = if all > 0 { wilson(samples, all) } else { Interval { low: 0.0, high: 1.0 } };
+        let interval =
+            if all > 0 { wilson(samples, all) } else { Interval { low: 0.0, high: 1.0 } };
         Self { samples, share, interval, seconds: if hz > 0.0 { samples as f64 / hz } else { 0.0 } }
     }
 }
@@ -98,7 +100,8 @@ impl Sampled {
 pub fn profile(profile: &Profile) -> ProfileSummary {
     let all = profile.samples();
     let sampled = |samples| Sampled::new(samples, all, profile.hz);
-    let leaf_in_kernel = |stack: &&Stack| profile.frames_of(stack).last().is_some_and(|leaf| leaf.kernel);
+    let leaf_in_kernel =
+        |stack: &&Stack| profile.frames_of(stack).last().is_some_and(|leaf| leaf.kernel);
     let kernel: u64 = profile.stacks.iter().filter(leaf_in_kernel).map(|stack| stack.samples).sum();
     let mut stacks: Vec<&Stack> = profile.stacks.iter().collect();
     stacks.sort_by_key(|stack| Reverse(stack.samples));
@@ -131,10 +134,11 @@ fn modules(profile: &Profile, sampled: impl Fn(u64) -> Sampled) -> Vec<ModuleUse
             module.1.push(FunctionUse { function, own: sampled(own), total: sampled(total) });
         }
     }
-    let module = |((module, kernel), (own, mut functions)): ((&str, bool), (u64, Vec<FunctionUse>))| {
-        functions.sort_by_key(|function| Reverse(function.own.samples));
-        ModuleUse { module: module.to_owned(), kernel, own: sampled(own), functions }
-    };
+    let module =
+        |((module, kernel), (own, mut functions)): ((&str, bool), (u64, Vec<FunctionUse>))| {
+            functions.sort_by_key(|function| Reverse(function.own.samples));
+            ModuleUse { module: module.to_owned(), kernel, own: sampled(own), functions }
+        };
     let mut modules: Vec<ModuleUse> = modules.into_iter().map(module).collect();
     modules.sort_by_key(|module| Reverse(module.own.samples));
     modules
@@ -166,14 +170,15 @@ impl Summary<'_> {
         self.configurations.iter().filter_map(of).collect()
     }
 
-    /// All trials of a configuration that were profiled to their end, as one. `None` where none was.
+    /// All trials of a configuration that were profiled to their end, as one. `None` where none
+    /// was.
     pub fn profile(&self, configuration: usize) -> Option<Profile> {
         merged(self.grid.trials(configuration).into_iter().filter_map(|seen| seen.profile.as_ref()))
     }
 }
 
-/// The profiles of several trials as one: times, samples and what was lost are added. `None` without any, and
-/// where they were sampled at different rates, which no share survives.
+/// The profiles of several trials as one: times, samples and what was lost are added. `None`
+/// without any, and where they were sampled at different rates, which no share survives.
 pub fn merged<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Option<Profile> {
     let mut profiles = profiles.into_iter();
     let mut merged = profiles.next()?.clone();
@@ -192,7 +197,12 @@ pub fn merged<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Option<Pro
         merged.lost += other.lost;
         merged.profiler_cpu_s += other.profiler_cpu_s;
         merged.missing.extend(
-            other.missing.iter().filter(|one| !merged.missing.contains(one)).cloned().collect::<Vec<_>>(),
+            other
+                .missing
+                .iter()
+                .filter(|one| !merged.missing.contains(one))
+                .cloned()
+                .collect::<Vec<_>>(),
         );
         for stack in &other.stacks {
             let mut place = |frame: &Frame| {
@@ -246,7 +256,9 @@ impl FlameNode {
 
     fn child(&mut self, frame: &Frame, module: &str) -> &mut Self {
         let same = |child: &Self| {
-            child.function == frame.function && child.module == module && child.kernel == frame.kernel
+            child.function == frame.function
+                && child.module == module
+                && child.kernel == frame.kernel
         };
         let at = self.children.iter().position(same).unwrap_or_else(|| {
             self.children.push(Self::new(&frame.function, module, frame.kernel));

@@ -49,14 +49,17 @@ pub(crate) fn resolution<'f>(figures: impl IntoIterator<Item = &'f Figure>) -> f
 
 impl ResponseChoice {
     /// The response that the run compares configurations on: the one asked for where a trial has
-    /// it, else the first of the first trial done, else elapsed time; `None` when no trial was done. One that measures
-    /// nothing in any trial, as latencies of an overloaded open loop, gives way to the next one.
+    /// it, else the first of the first trial done, else elapsed time; `None` when no trial was
+    /// done. One that measures nothing in any trial, as latencies of an overloaded open loop,
+    /// gives way to the next one.
     pub(crate) fn of(recording: &Recording) -> Option<Self> {
         let (_, first) = recording.done().next()?;
-        let measured = |choice: &Self| recording.done().any(|(_, seen)| choice.value(seen).is_some());
+        let measured =
+            |choice: &Self| recording.done().any(|(_, seen)| choice.value(seen).is_some());
         let asked = recording.run.response.as_deref();
         let found = asked.and_then(|name| {
-            let recorded = recording.done().flat_map(|(_, o)| &o.responses).find(|r| r.name == name);
+            let recorded =
+                recording.done().flat_map(|(_, o)| &o.responses).find(|r| r.name == name);
             recorded.map(Self::from_response).or_else(|| Self::derived(name, first))
         });
         let found = found.filter(measured);
@@ -91,10 +94,17 @@ impl ResponseChoice {
             ("throughput", unit) => (format!("{unit}s/s"), Direction::HigherIsBetter),
             _ => return None,
         };
-        Some(Self { name: name.to_owned(), unit, direction, missing: None, equivalence_margin: 0.0 })
+        Some(Self {
+            name: name.to_owned(),
+            unit,
+            direction,
+            missing: None,
+            equivalence_margin: 0.0,
+        })
     }
 
-    /// The mean over trials that have it; the interval is over the blocks or set-ups that repeat it.
+    /// The mean over trials that have it; the interval is over the blocks or set-ups that repeat
+    /// it.
     pub(crate) fn estimate(&self, repeats: &Repeats<Figure>) -> Option<Estimate> {
         let values: Vec<f64> = repeats.units.iter().flatten().filter_map(|own| own.known).collect();
         let estimate = Estimate::without_interval(&values, &self.unit, self.direction)?;
@@ -103,8 +113,8 @@ impl ResponseChoice {
         Some(Estimate { timeouts, bound, interval, sd, ..estimate })
     }
 
-    /// The mean over the means of blocks or set-ups; with time-outs among them a bound, or that of the other trials;
-    /// none where a trial was overloaded.
+    /// The mean over the means of blocks or set-ups; with time-outs among them a bound, or that of
+    /// the other trials; none where a trial was overloaded.
     pub(crate) fn estimate_means(&self, repeats: &Repeats<Figure>) -> Option<Estimate> {
         let figures = || repeats.units.iter().flatten();
         if figures().any(|own| own.overloaded) {
@@ -116,17 +126,20 @@ impl ResponseChoice {
         let rounding = resolution(figures()).powi(2) / 12.0;
         let estimate = Estimate::without_interval(&means, &self.unit, self.direction)?;
         let moments = Moments::known(&means, Known { first: repeats.first, rounding });
-        // Times, rates and counts are not below zero: what an interval has there is cut off, which costs no coverage.
+        // Times, rates and counts are not below zero: what an interval has there is cut off, which
+        // costs no coverage.
         let is_amount = means.iter().all(|mean| *mean >= 0.0);
         let cut = |interval: Interval| Interval { low: interval.low.max(0.0), ..interval };
-        let interval = moments.interval().map(|interval| if is_amount { cut(interval) } else { interval });
+        let interval =
+            moments.interval().map(|interval| if is_amount { cut(interval) } else { interval });
         let estimate = Estimate { interval, ..estimate };
         let is_bound = figures().filter(|own| own.timed_out).all(|own| own.known.is_some());
         Some(estimate.with_timeouts(figures().filter(|own| own.timed_out).count(), is_bound))
     }
 
-    /// What a trial says of it; `None` where it need not be in estimates and comparisons: it has no value, and neither
-    /// timed out nor was overloaded. What the others show are the times when the target kept up by luck.
+    /// What a trial says of it; `None` where it need not be in estimates and comparisons: it has no
+    /// value, and neither timed out nor was overloaded. What the others show are the times when
+    /// the target kept up by luck.
     pub(crate) fn figure(&self, seen: &Observations) -> Option<Figure> {
         let recorded = seen.responses.iter().find(|response| response.name == self.name);
         let (timed_out, overloaded) = (seen.timed_out(), self.is_overloaded(seen));
@@ -144,11 +157,17 @@ impl ResponseChoice {
         };
         let known = known.filter(|value| timed_out || value.is_finite());
         let step = recorded.map(|recorded| recorded.resolution);
-        (timed_out || overloaded || known.is_some()).then_some(Figure { known, timed_out, overloaded, step })
+        (timed_out || overloaded || known.is_some()).then_some(Figure {
+            known,
+            timed_out,
+            overloaded,
+            step,
+        })
     }
 
-    /// The value of a trial that was measured to the end, if it has a finite one that says something of the target:
-    /// latencies of an overloaded open loop only measure how long the trial was.
+    /// The value of a trial that was measured to the end, if it has a finite one that says
+    /// something of the target: latencies of an overloaded open loop only measure how long the
+    /// trial was.
     pub fn value(&self, observations: &Observations) -> Option<f64> {
         self.figure(observations)?.value()
     }
@@ -161,14 +180,15 @@ pub(crate) fn estimate(name: &str, trials: &[&Observations]) -> Option<Estimate>
     choice.estimate(&Repeats { units, first: usize::MAX })
 }
 
-/// The response of this name that any of these trials has; of one that timed out its unit may not be known.
+/// The response of this name that any of these trials has; of one that timed out its unit may not
+/// be known.
 pub(crate) fn named(name: &str, trials: &[&Observations]) -> Option<ResponseChoice> {
     let done = trials.iter().filter(|seen| !seen.timed_out());
     done.chain(trials).find_map(|seen| ResponseChoice::named(name, seen))
 }
 
-/// Names of the responses that any of these trials recorded, in the order in which they first occur: a trial
-/// in which something failed has fewer.
+/// Names of the responses that any of these trials recorded, in the order in which they first
+/// occur: a trial in which something failed has fewer.
 pub(crate) fn names<'a>(trials: &[&'a Observations]) -> Vec<&'a str> {
     distinct(trials.iter().flat_map(|seen| &seen.responses).map(|response| response.name.as_str()))
 }

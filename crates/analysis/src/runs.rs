@@ -1,4 +1,5 @@
-//! Two runs, or several a side, against each other: what changed around them, and what that did to each configuration.
+//! Two runs, or several a side, against each other: what changed around them, and what that did to
+//! each configuration.
 
 mod changes;
 mod gate;
@@ -42,7 +43,8 @@ pub enum RunsError {
     },
     /// One run against several.
     #[error(
-        "one side has a single run and the other has {several}: how much runs differ by themselves is told by two runs of each side, at least"
+        "one side has a single run and the other has {several}: how much runs differ by \
+         themselves is told by two runs of each side, at least"
     )]
     SingleRun {
         /// Runs of the other side.
@@ -50,7 +52,8 @@ pub enum RunsError {
     },
     /// No configuration is in both.
     #[error(
-        "the runs have no configuration in common, neither by their settings nor by their levels; only in the first: {from}; only in the second: {to}"
+        "the runs have no configuration in common, neither by their settings nor by their levels; \
+         only in the first: {from}; only in the second: {to}"
     )]
     NothingMatches {
         /// Labels of the first run's configurations.
@@ -83,13 +86,15 @@ pub struct RunsCompared {
     pub from: RunName,
     /// The second run.
     pub to: RunName,
-    /// Further runs of the first side. Where there are several a side, the repeats are runs, not blocks.
+    /// Further runs of the first side. Where there are several a side, the repeats are runs, not
+    /// blocks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub more_from: Vec<RunName>,
     /// Further runs of the second side.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub more_to: Vec<RunName>,
-    /// What of environment and settings differs between the runs of one side, though these are taken for repeats.
+    /// What of environment and settings differs between the runs of one side, though these are
+    /// taken for repeats.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differ_within: Vec<String>,
     /// What differs in machine and software, by the name that it has in the recorded environment.
@@ -136,8 +141,8 @@ pub struct ResponseCompared {
     pub response: ResponseChoice,
     /// The matched configurations in the order of the first run.
     pub configurations: Vec<ConfigurationCompared>,
-    /// The geometric mean of the factors of all configurations that both measured; `None` where a value is
-    /// zero or negative, and with fewer than two such configurations.
+    /// The geometric mean of the factors of all configurations that both measured; `None` where a
+    /// value is zero or negative, and with fewer than two such configurations.
     pub overall: Option<Comparison>,
 }
 
@@ -176,17 +181,21 @@ pub enum Verdict {
     Unknown,
 }
 
-/// Compares two runs, configuration by configuration. Their blocks have nothing in common, so that they are
-/// compared apart (Welch's t, of logarithms).
+/// Compares two runs, configuration by configuration. Their blocks have nothing in common, so that
+/// they are compared apart (Welch's t, of logarithms).
 ///
 /// # Errors
 /// When a run has no trial done, nothing matches, or there is no such response.
-pub fn compare_runs(from: &Recording, to: &Recording, which: Responses) -> Result<RunsCompared, RunsError> {
+pub fn compare_runs(
+    from: &Recording,
+    to: &Recording,
+    which: Responses,
+) -> Result<RunsCompared, RunsError> {
     compare_sides(std::slice::from_ref(from), std::slice::from_ref(to), which)
 }
 
-/// The same of several runs a side. Then a run counts once, by its mean: what makes a whole run differ from the next is in
-/// the intervals.
+/// The same of several runs a side. Then a run counts once, by its mean: what makes a whole run
+/// differ from the next is in the intervals.
 ///
 /// # Errors
 /// As [`compare_runs`]; when one side alone has several runs.
@@ -199,7 +208,8 @@ pub fn compare_sides(
     let (from, to) = (pair.from.first(), pair.to.first());
     let labels = |recording: &Recording, own: fn(&Match) -> usize| {
         let matched: HashSet<usize> = pair.matches.iter().map(own).collect();
-        let rest = recording.configurations.iter().enumerate().filter(|(at, _)| !matched.contains(at));
+        let rest =
+            recording.configurations.iter().enumerate().filter(|(at, _)| !matched.contains(at));
         rest.map(|(_, configuration)| configuration.label.clone()).collect()
     };
     let choices = pair.choices(which)?;
@@ -274,7 +284,10 @@ impl<'a> Runs<'a> {
     }
 
     /// Each run with the position that a configuration of the first one has there.
-    fn with(&self, configuration: usize) -> impl Iterator<Item = (&Grid<&'a Observations>, Option<usize>)> {
+    fn with(
+        &self,
+        configuration: usize,
+    ) -> impl Iterator<Item = (&Grid<&'a Observations>, Option<usize>)> {
         self.grids.iter().zip(self.positions.iter().map(move |positions| positions[configuration]))
     }
 
@@ -286,7 +299,8 @@ impl<'a> Runs<'a> {
         self.grids.iter().flat_map(Grid::observations).collect()
     }
 
-    /// The values of a configuration: those of its repeats in a single run, else a mean for each run.
+    /// The values of a configuration: those of its repeats in a single run, else a mean for each
+    /// run.
     fn side(&self, configuration: usize, response: &ResponseChoice) -> Side {
         match self.grids.as_slice() {
             [only] => Side::of(only, configuration, response),
@@ -305,9 +319,13 @@ impl<'a> Runs<'a> {
     fn differing(&self) -> Vec<String> {
         let first = self.first();
         let names = self.runs[1..].iter().flat_map(|run| {
-            let environment = changes::environment(first.environments.first(), run.environments.first());
+            let environment =
+                changes::environment(first.environments.first(), run.environments.first());
             let settings = changes::settings(first, run, &changes::matching(first, run));
-            environment.into_iter().chain(settings.into_iter().map(|it| it.change)).map(|change| change.what)
+            environment
+                .into_iter()
+                .chain(settings.into_iter().map(|it| it.change))
+                .map(|change| change.what)
         });
         names.collect()
     }
@@ -326,7 +344,10 @@ impl<'a> Pair<'a> {
                 let labels = recording.configurations.iter().map(|it| it.label.as_str());
                 labels.collect::<Vec<_>>().join(", ")
             };
-            return Err(RunsError::NothingMatches { from: labels(from.first()), to: labels(to.first()) });
+            return Err(RunsError::NothingMatches {
+                from: labels(from.first()),
+                to: labels(to.first()),
+            });
         }
         Ok(Self { from, to, matches })
     }
@@ -349,16 +370,21 @@ impl<'a> Pair<'a> {
         match which {
             Responses::Primary => Ok(vec![self.common(&primary.unwrap_or_default())?]),
             Responses::Named(name) => Ok(vec![self.common(name)?]),
-            Responses::All => Ok(self.names().iter().filter_map(|name| self.common(name).ok()).collect()),
+            Responses::All => {
+                Ok(self.names().iter().filter_map(|name| self.common(name).ok()).collect())
+            }
         }
     }
 
     fn common(&self, name: &str) -> Result<ResponseChoice, RunsError> {
-        let find = |side: &Runs| side.observations().into_iter().find_map(|o| ResponseChoice::named(name, o));
+        let find = |side: &Runs| {
+            side.observations().into_iter().find_map(|o| ResponseChoice::named(name, o))
+        };
         let (from, to) = (find(&self.from), find(&self.to));
         from.filter(|from| to.as_ref() == Some(from)).ok_or_else(|| {
             let all = self.names().into_iter().filter(|other| *other != name);
-            let known = all.filter(|other| self.common(other).is_ok()).collect::<Vec<_>>().join(", ");
+            let known =
+                all.filter(|other| self.common(other).is_ok()).collect::<Vec<_>>().join(", ");
             RunsError::NoResponse { name: name.to_owned(), known }
         })
     }
@@ -370,8 +396,8 @@ impl<'a> Pair<'a> {
     fn compare(&self, response: ResponseChoice) -> ResponseCompared {
         let samples = self.samples(&response);
         let comparisons = corrected(samples.iter().map(|own| own.compare(&response)).collect());
-        let compared =
-            |((own, samples), comparison): ((&Match, &Samples), Option<Comparison>)| ConfigurationCompared {
+        let compared = |((own, samples), comparison): ((&Match, &Samples), Option<Comparison>)| {
+            ConfigurationCompared {
                 from_label: self.from.first().configurations[own.from].label.clone(),
                 to_label: self.to.first().configurations[own.to].label.clone(),
                 matched_by: own.by,
@@ -380,9 +406,16 @@ impl<'a> Pair<'a> {
                 verdict: Verdict::of(comparison.as_ref()),
                 detectable: samples.detectable(),
                 comparison,
-            };
+            }
+        };
         ResponseCompared {
-            configurations: self.matches.iter().zip(&samples).zip(comparisons).map(compared).collect(),
+            configurations: self
+                .matches
+                .iter()
+                .zip(&samples)
+                .zip(comparisons)
+                .map(compared)
+                .collect(),
             overall: samples::overall(&samples, &response),
             response,
         }

@@ -1,6 +1,8 @@
-//! How throughput changes with threads: what the sync probe measured, and scans on several processors.
+//! How throughput changes with threads: what the sync probe measured, and scans on several
+//! processors.
 //!
-//! - `Curve`: configurations that differ in the number of threads only, and where it leaves a core, a socket, a memory node
+//! - `Curve`: configurations that differ in the number of threads only, and where it leaves a core,
+//!   a socket, a memory node
 //! - `ScalingClass`: negative, flat, sub-linear or linear
 //! - `SharedLine`: what one cache line that several threads write to makes at most
 //! - `SpeedUp`: the same of the scan probe, by the degree of parallelism
@@ -11,15 +13,17 @@ pub use speed_up::{SpeedUp, SpeedUpRow};
 
 use crate::grid::{Figures, Grid};
 use crate::settings::{groups, with_probe};
-use crate::{Comparison, ConfigurationGroup, Estimate, Interval, Scale, Summary, compare, response};
+use crate::{
+    Comparison, ConfigurationGroup, Estimate, Interval, Scale, Summary, compare, response,
+};
 use observations::{Environment, Observations, Recording, named};
 use serde::Serialize;
 
-/// Throughput that changes by less than this share with more threads is flat: the difference is of the size that the placement
-/// of threads and of code makes from run to run.
+/// Throughput that changes by less than this share with more threads is flat: the difference is of
+/// the size that the placement of threads and of code makes from run to run.
 pub const FLAT_SHARE: f64 = 0.1;
-/// An efficiency (speed-up relative to the number of threads) of at least this is linear: what is missing is what shared
-/// caches and clocks that drop when more cores work take away.
+/// An efficiency (speed-up relative to the number of threads) of at least this is linear: what is
+/// missing is what shared caches and clocks that drop when more cores work take away.
 pub const LINEAR_EFFICIENCY: f64 = 0.9;
 
 /// What is varied along a curve.
@@ -74,7 +78,8 @@ pub struct SharedLine {
     pub threads: u64,
     /// Operations a millisecond.
     pub throughput: Estimate,
-    /// The curve with the highest mean of all, and how many times as much that is; `None` where none is shown to be higher.
+    /// The curve with the highest mean of all, and how many times as much that is; `None` where
+    /// none is shown to be higher.
     pub most: Option<(usize, Comparison)>,
 }
 
@@ -89,7 +94,8 @@ pub struct Curve {
     pub peak: usize,
     /// Where it leaves something.
     pub edges: Vec<Edge>,
-    /// How it scales up to the most threads that each have a processor; `None` with fewer than two such points.
+    /// How it scales up to the most threads that each have a processor; `None` with fewer than two
+    /// such points.
     pub scaled: Option<Scaled>,
 }
 
@@ -111,7 +117,8 @@ pub struct ScalingPoint {
 /// Where threads are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Placement {
-    /// Whether they were pinned there. If not, this is the fewest that they fit on, a thread on each processor.
+    /// Whether they were pinned there. If not, this is the fewest that they fit on, a thread on
+    /// each processor.
     pub pinned: bool,
     /// Processors.
     pub processors: u64,
@@ -166,7 +173,8 @@ pub struct Scaled {
 }
 
 impl Summary<'_> {
-    /// How throughput goes with threads; `None` when no configuration with the sync probe has a trial done.
+    /// How throughput goes with threads; `None` when no configuration with the sync probe has a
+    /// trial done.
     pub fn scaling(&self) -> Option<ScalingSummary> {
         let (recording, grid) = (self.recording, &self.grid);
         let groups = groups(recording, "sync", &[THREADS]);
@@ -210,7 +218,9 @@ fn shared_line(
     let tops = curves.iter().map(|curve| &curve.points[curve.peak]).enumerate();
     line.most = tops
         .max_by(|(_, a), (_, b)| a.throughput.mean.total_cmp(&b.throughput.mean))
-        .and_then(|(curve, top)| Some((curve, figures.compare(line.configuration, top.configuration)?)))
+        .and_then(|(curve, top)| {
+            Some((curve, figures.compare(line.configuration, top.configuration)?))
+        })
         .filter(|(_, comparison)| comparison.is_better() && comparison.supported());
     Some(line)
 }
@@ -244,8 +254,9 @@ impl Curve {
         for (point, step) in points.iter_mut().skip(1).zip(compare::corrected(steps)) {
             point.against_before = step;
         }
-        let by_mean =
-            |a: &usize, b: &usize| points[*a].throughput.mean.total_cmp(&points[*b].throughput.mean);
+        let by_mean = |a: &usize, b: &usize| {
+            points[*a].throughput.mean.total_cmp(&points[*b].throughput.mean)
+        };
         // Of equals the one with the fewest threads, which is the last one here.
         let peak = (0..points.len()).rev().max_by(by_mean)?;
         let (edges, scaled) = (edges(&points), scaled(&points, figures));
@@ -301,14 +312,16 @@ fn edges(points: &[ScalingPoint]) -> Vec<Edge> {
         let (Some(before), Some(after)) = (&pair[0].place, &pair[1].place) else { continue };
         let left = |kind: &EdgeKind| kind.holds(&pair[0], before) && !kind.holds(&pair[1], after);
         // How many processors there are is known without pinning.
-        let edge = |kind| Edge { kind, at: at + 1, pinned: after.pinned || kind == EdgeKind::Processors };
+        let edge =
+            |kind| Edge { kind, at: at + 1, pinned: after.pinned || kind == EdgeKind::Processors };
         edges.extend(EdgeKind::ALL.into_iter().filter(left).map(edge));
     }
     edges
 }
 
 fn scaled(points: &[ScalingPoint], figures: &Figures) -> Option<Scaled> {
-    let served = |point: &ScalingPoint| point.place.is_none_or(|place| point.threads <= place.processors);
+    let served =
+        |point: &ScalingPoint| point.place.is_none_or(|place| point.threads <= place.processors);
     let to = points.iter().rposition(served).filter(|to| *to > 0)?;
     let (first, last) = (&points[0], &points[to]);
     let threads = last.threads as f64 / first.threads.max(1) as f64;
@@ -319,7 +332,9 @@ fn scaled(points: &[ScalingPoint], figures: &Figures) -> Option<Scaled> {
     Some(Scaled {
         to,
         efficiency: speedup.value / threads,
-        efficiency_interval: speedup.interval.map(|interval| interval.map(|speedup| speedup / threads)),
+        efficiency_interval: speedup
+            .interval
+            .map(|interval| interval.map(|speedup| speedup / threads)),
         class: class(speedup.value),
         between: speedup.interval.map(|interval| (class(interval.low), class(interval.high))),
         speedup,
@@ -334,9 +349,18 @@ mod tests {
     #[test]
     fn classes_by_their_thresholds() {
         let class = ScalingClass::of;
-        assert_eq!((class(0.3, 2.0), class(0.89, 2.0), class(0.91, 2.0)), (Negative, Negative, Flat));
-        assert_eq!((class(1.09, 2.0), class(1.2, 2.0), class(1.79, 2.0)), (Flat, SubLinear, SubLinear));
-        assert_eq!((class(1.81, 2.0), class(2.3, 2.0), class(57.0, 64.0)), (Linear, Linear, SubLinear));
+        assert_eq!(
+            (class(0.3, 2.0), class(0.89, 2.0), class(0.91, 2.0)),
+            (Negative, Negative, Flat)
+        );
+        assert_eq!(
+            (class(1.09, 2.0), class(1.2, 2.0), class(1.79, 2.0)),
+            (Flat, SubLinear, SubLinear)
+        );
+        assert_eq!(
+            (class(1.81, 2.0), class(2.3, 2.0), class(57.0, 64.0)),
+            (Linear, Linear, SubLinear)
+        );
         // From 10 to 11 threads there is no room between flat and linear.
         assert_eq!((class(1.05, 1.1), class(0.95, 1.1)), (Linear, Flat));
     }

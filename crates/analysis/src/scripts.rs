@@ -1,5 +1,5 @@
-//! Scripts and their statements: how often each ran, how long that took and how often it failed. The figures that
-//! `pgbench --report-per-command` prints.
+//! Scripts and their statements: how often each ran, how long that took and how often it failed.
+//! The figures that `pgbench --report-per-command` prints.
 
 use crate::estimate::{Known, Moments, mean};
 use crate::grid::{Grid, Repeats};
@@ -86,13 +86,16 @@ impl ConfigurationScripts {
         let figures = |name: &&str| {
             let own = || statements.iter().filter(|statement| statement.script == **name);
             let alone = Some(*name).filter(|_| names.len() > 1);
-            let per_s = |seen: &Observations| Some(transactions(seen, alone) as f64 / seen.elapsed_s);
+            let per_s =
+                |seen: &Observations| Some(transactions(seen, alone) as f64 / seen.elapsed_s);
             ScriptFigures {
                 script: (*name).to_owned(),
                 transactions: committed(Some(name)),
                 share: committed(Some(name)) as f64 / committed(None).max(1) as f64,
                 tps: estimate(&repeats, "transactions/s", Direction::HigherIsBetter, per_s),
-                latency: estimate(&repeats, "ms", Direction::LowerIsBetter, |seen| latency_ms(seen, alone)),
+                latency: estimate(&repeats, "ms", Direction::LowerIsBetter, |seen| {
+                    latency_ms(seen, alone)
+                }),
                 failures: own().map(|statement| statement.failures).fold(0, u64::saturating_add),
                 retries: own().map(|statement| statement.retries).fold(0, u64::saturating_add),
             }
@@ -115,11 +118,13 @@ impl StatementFigures {
         trials: &[&Observations],
         repeats: &Repeats<&Observations>,
     ) -> Vec<Self> {
-        let total_s: f64 = trials.iter().flat_map(|seen| &seen.statements).map(|own| own.wall_s).sum();
+        let total_s: f64 =
+            trials.iter().flat_map(|seen| &seen.statements).map(|own| own.wall_s).sum();
         let figures = |(at, statement): (usize, &ScriptStatement)| {
             let own = || trials.iter().filter_map(move |seen| seen.statements.get(at));
             // A crafted file may hold any counts.
-            let sum = |part: fn(&ScriptStatement) -> u64| own().map(part).fold(0, u64::saturating_add);
+            let sum =
+                |part: fn(&ScriptStatement) -> u64| own().map(part).fold(0, u64::saturating_add);
             let wall_s: f64 = own().map(|own| own.wall_s).sum();
             let mean_ms = |seen: &Observations| {
                 let own = seen.statements.get(at).filter(|own| own.count > 0)?;
@@ -151,10 +156,12 @@ fn transactions(seen: &Observations, script: Option<&str>) -> u64 {
     seen.latencies.iter().filter(|own| own.name == name).map(|own| own.histogram.len()).sum()
 }
 
-/// The mean latency of a trial's transactions; one in which an open loop was overloaded only measures how long it was.
+/// The mean latency of a trial's transactions; one in which an open loop was overloaded only
+/// measures how long it was.
 fn latency_ms(seen: &Observations, script: Option<&str>) -> Option<f64> {
     let name = script.map_or_else(|| "transaction".to_owned(), latency_name);
-    let recorded = seen.latencies.iter().filter(|own| own.name == name && !own.histogram.is_empty());
+    let recorded =
+        seen.latencies.iter().filter(|own| own.name == name && !own.histogram.is_empty());
     let (mut sum_ns, mut count) = (0.0, 0);
     for own in recorded.filter(|_| !health::is_overloaded(seen)) {
         sum_ns += own.histogram.min_mean_max_ns().1 * own.histogram.len() as f64;
@@ -176,5 +183,6 @@ fn estimate(
     let moments = Moments::known(&means, Known { first: repeats.first, ..Known::default() });
     let cut = |interval: Interval| Interval { low: interval.low.max(0.0), ..interval };
     let interval = moments.interval().map(cut);
-    Estimate::without_interval(&means, unit, direction).map(|estimate| Estimate { interval, ..estimate })
+    Estimate::without_interval(&means, unit, direction)
+        .map(|estimate| Estimate { interval, ..estimate })
 }

@@ -1,7 +1,8 @@
 //! Intervals of differences that were chosen by looking.
 //!
-//! What is told is the largest difference of several, and only where it is supported: both make it look larger than it is.
-//! A 95 % interval of a difference that was chosen beforehand then holds the truth too seldom.
+//! What is told is the largest difference of several, and only where it is supported: both make it
+//! look larger than it is. A 95 % interval of a difference that was chosen beforehand then holds
+//! the truth too seldom.
 
 use crate::{Comparison, Interval, Scale};
 use statistics::{t_quantile, t_two_sided_p};
@@ -11,10 +12,11 @@ const TAIL: f64 = 0.025;
 /// The share of it that the interval of the whole family takes; a tenth, as the authors recommend.
 const TOGETHER: f64 = 0.1;
 
-/// The same on each side where so few degrees of freedom know the error: a difference is supported most easily where its
-/// error came out too small, and then both ends are too near. With these the interval of a supported difference between
-/// two levels in 3 or 4 blocks holds the truth in 92 to 99 of 100 cases, with differences of 1 to 20 times the error; at
-/// 2.5 % in 74 to 95 (`tests/simulated_designs.rs`).
+/// The same on each side where so few degrees of freedom know the error: a difference is supported
+/// most easily where its error came out too small, and then both ends are too near. With these the
+/// interval of a supported difference between two levels in 3 or 4 blocks holds the truth in 92 to
+/// 99 of 100 cases, with differences of 1 to 20 times the error; at 2.5 % in 74 to 95
+/// (`tests/simulated_designs.rs`).
 fn tail(df: f64) -> f64 {
     match df {
         df if df < 2.5 => 0.005,
@@ -32,16 +34,24 @@ struct Chosen {
 }
 
 impl Comparison {
-    /// The same with an interval that holds the truth 95 times of 100 although this difference was chosen: as the largest
-    /// in its direction beside `others`, and because it is supported within a family of so many comparisons.
+    /// The same with an interval that holds the truth 95 times of 100 although this difference was
+    /// chosen: as the largest in its direction beside `others`, and because it is supported
+    /// within a family of so many comparisons.
     ///
-    /// Only the end near "no difference" moves, for a choice errs upwards; with [few blocks](tail) both do. It is the hybrid
-    /// of I. Andrews, T. Kitagawa and others, Inference on Winners, Quarterly Journal of Economics 139 (2024): the end of
-    /// the interval that is conditional on the choice, but none below that of the interval that holds all of the family
-    /// together, and none beyond "no difference". A difference that stands out by far keeps its interval.
-    pub(crate) fn selected<'a>(&self, others: impl Iterator<Item = &'a Self>, family: usize) -> Self {
+    /// Only the end near "no difference" moves, for a choice errs upwards; with [few blocks](tail)
+    /// both do. It is the hybrid of I. Andrews, T. Kitagawa and others, Inference on Winners,
+    /// Quarterly Journal of Economics 139 (2024): the end of the interval that is conditional
+    /// on the choice, but none below that of the interval that holds all of the family
+    /// together, and none beyond "no difference". A difference that stands out by far keeps its
+    /// interval.
+    pub(crate) fn selected<'a>(
+        &self,
+        others: impl Iterator<Item = &'a Self>,
+        family: usize,
+    ) -> Self {
         let sign = if self.is_better() { 1.0 } else { -1.0 };
-        let on_scale = |value: f64| sign * if self.scale == Scale::Ratio { value.ln() } else { value };
+        let on_scale =
+            |value: f64| sign * if self.scale == Scale::Ratio { value.ln() } else { value };
         let (Some(plain), Some(df), None) = (self.interval, self.df, self.bound) else {
             return self.clone();
         };
@@ -54,16 +64,20 @@ impl Comparison {
             df,
         };
         let runner_up = others.map(|other| on_scale(other.value)).fold(0.0, f64::max);
-        let multiple = self.adjusted_p.zip(self.p_value).map_or(1.0, |(adjusted, p)| (adjusted / p).max(1.0));
+        let multiple =
+            self.adjusted_p.zip(self.p_value).map_or(1.0, |(adjusted, p)| (adjusted / p).max(1.0));
         let low = own.low(runner_up, if multiple.is_finite() { multiple } else { 1.0 }, family);
         let low = if self.scale == Scale::Ratio { (sign * low).exp() } else { sign * low };
-        let interval =
-            if sign > 0.0 { Interval { low, ..interval } } else { Interval { high: low, ..interval } };
+        let interval = if sign > 0.0 {
+            Interval { low, ..interval }
+        } else {
+            Interval { high: low, ..interval }
+        };
         Self { interval: Some(interval), ..self.clone() }
     }
 
-    /// The same with an interval that holds together with those of so many comparisons (Bonferroni), and does not reach
-    /// beyond "no difference" where there is one.
+    /// The same with an interval that holds together with those of so many comparisons
+    /// (Bonferroni), and does not reach beyond "no difference" where there is one.
     pub(crate) fn simultaneous(&self, comparisons: usize) -> Self {
         let (Some(df), None) = (self.df, self.bound) else { return self.clone() };
         let wider = t_quantile(TAIL / comparisons.max(1) as f64, df) / t_quantile(TAIL, df);
@@ -71,7 +85,9 @@ impl Comparison {
             let Interval { low, high } = self.wider(interval, wider);
             // Holm's steps support more than this interval alone does.
             match self.scale.equal() {
-                equal if !self.supported() || !(low..=high).contains(&equal) => Interval { low, high },
+                equal if !self.supported() || !(low..=high).contains(&equal) => {
+                    Interval { low, high }
+                }
                 equal if self.is_better() => Interval { low: equal, high },
                 equal => Interval { low, high: equal },
             }
@@ -90,7 +106,8 @@ impl Comparison {
 
 impl Chosen {
     fn low(&self, runner_up: f64, multiple: f64, family: usize) -> f64 {
-        let together = self.value - t_quantile(TOGETHER * TAIL / family.max(1) as f64, self.df) * self.error;
+        let together =
+            self.value - t_quantile(TOGETHER * TAIL / family.max(1) as f64, self.df) * self.error;
         let floor = together.max(0.0).min(self.low);
         // Values below this would not have been chosen: not supported, or behind the runner-up.
         let least = (t_quantile(TAIL / multiple, self.df) * self.error).max(runner_up);

@@ -36,20 +36,22 @@ pub fn with_probe<'a>(recording: &'a Recording, probe: &'a str) -> impl Iterator
 /// Configurations that differ in some settings only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConfigurationGroup {
-    /// Levels of the factors by which groups differ: `pattern=random-read block_size=8 KiB`; empty when there is none.
+    /// Levels of the factors by which groups differ: `pattern=random-read block_size=8 KiB`; empty
+    /// when there is none.
     pub label: String,
     /// Their positions in the recording, in the order of the file; there is one at least.
     pub configurations: Vec<usize>,
 }
 
-/// The configurations with a probe, grouped by all but these settings: by settings and not by factors, so that linked
-/// levels which set several of them together are seen through.
+/// The configurations with a probe, grouped by all but these settings: by settings and not by
+/// factors, so that linked levels which set several of them together are seen through.
 pub fn groups(recording: &Recording, probe: &str, apart_from: &[&str]) -> Vec<ConfigurationGroup> {
     let mut keys: Vec<Vec<(&String, &Value)>> = Vec::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for position in with_probe(recording, probe) {
         let settings = &recording.configurations[position].settings;
-        let key: Vec<_> = settings.iter().filter(|(path, _)| !apart_from.contains(&path.as_str())).collect();
+        let key: Vec<_> =
+            settings.iter().filter(|(path, _)| !apart_from.contains(&path.as_str())).collect();
         let group = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
             keys.push(key);
             groups.push(Vec::new());
@@ -58,7 +60,8 @@ pub fn groups(recording: &Recording, probe: &str, apart_from: &[&str]) -> Vec<Co
         groups[group].push(position);
     }
     let constant = |factor: &FactorRecord, group: &Vec<usize>| {
-        distinct(group.iter().map(|own| recording.configurations[*own].level(&factor.name))).len() == 1
+        distinct(group.iter().map(|own| recording.configurations[*own].level(&factor.name))).len()
+            == 1
     };
     let telling = |factor: &&FactorRecord| {
         factor.levels.len() > 1 && groups.iter().all(|group| constant(factor, group))
@@ -66,12 +69,18 @@ pub fn groups(recording: &Recording, probe: &str, apart_from: &[&str]) -> Vec<Co
     let telling: Vec<&FactorRecord> = recording.factors.iter().filter(telling).collect();
     let label = |configuration: &ConfigurationRecord| {
         let levels = telling.iter().filter_map(|factor| {
-            Some(format!("{}={}", wording::short_name(&factor.name), configuration.level(&factor.name)?))
+            Some(format!(
+                "{}={}",
+                wording::short_name(&factor.name),
+                configuration.level(&factor.name)?
+            ))
         });
         levels.collect::<Vec<_>>().join(" ")
     };
     let group = |configurations: Vec<usize>| ConfigurationGroup {
-        label: configurations.first().map_or_else(String::new, |c| label(&recording.configurations[*c])),
+        label: configurations
+            .first()
+            .map_or_else(String::new, |c| label(&recording.configurations[*c])),
         configurations,
     };
     groups.into_iter().map(group).collect()

@@ -1,4 +1,5 @@
-//! Sort orders of a table in a column store (S2f): what each takes and costs, and how good the advice and the predictions were.
+//! Sort orders of a table in a column store (S2f): what each takes and costs, and how good the
+//! advice and the predictions were.
 
 use crate::estimate::{mean, median};
 use crate::response;
@@ -27,8 +28,9 @@ pub struct SortOrders {
     pub error_median: Option<f64>,
     /// Position of the largest.
     pub worst: Option<usize>,
-    /// Spearman's rank correlation of predicted and measured sizes: 1 when the predictions put the orders as they turned out.
-    /// `None` of fewer than three orders, and where all have the same size.
+    /// Spearman's rank correlation of predicted and measured sizes: 1 when the predictions put the
+    /// orders as they turned out. `None` of fewer than three orders, and where all have the
+    /// same size.
     pub rank_correlation: Option<f64>,
 }
 
@@ -77,24 +79,31 @@ pub struct ColumnBytes {
 }
 
 impl Summary<'_> {
-    /// What the sort-order probe found, a group for each set of other levels; none with fewer than two orders.
+    /// What the sort-order probe found, a group for each set of other levels; none with fewer than
+    /// two orders.
     pub fn sort_orders(&self) -> Vec<SortOrders> {
         let groups = groups(self.recording, "sort-order", &[ORDER]).into_iter();
         groups.filter_map(|group| self.orders_of(group.label, &group.configurations)).collect()
     }
 
     fn orders_of(&self, group: String, configurations: &[usize]) -> Option<SortOrders> {
-        let order = |own: usize| self.recording.configurations[own].get::<String>(ORDER).unwrap_or_default();
+        let order = |own: usize| {
+            self.recording.configurations[own].get::<String>(ORDER).unwrap_or_default()
+        };
         let baseline = configurations.iter().copied().find(|own| order(*own) == "none");
-        let rows: Vec<SortOrderRow> =
-            configurations.iter().filter_map(|own| self.order_row(*own, order(*own), baseline)).collect();
+        let rows: Vec<SortOrderRow> = configurations
+            .iter()
+            .filter_map(|own| self.order_row(*own, order(*own), baseline))
+            .collect();
         if rows.len() < 2 {
             return None;
         }
         let mean = |at: &usize| rows[*at].size.mean;
         let smallest = (0..rows.len()).min_by(|a, b| mean(a).total_cmp(&mean(b)))?;
-        let advised = rows.iter().position(|row| matches!(row.order.as_str(), "advise" | "advise:1"));
-        let place = |own: usize| 1 + rows.iter().filter(|row| row.size.mean < rows[own].size.mean).count();
+        let advised =
+            rows.iter().position(|row| matches!(row.order.as_str(), "advise" | "advise:1"));
+        let place =
+            |own: usize| 1 + rows.iter().filter(|row| row.size.mean < rows[own].size.mean).count();
         let error = |at: &usize| rows[*at].error.map_or(0.0, f64::abs);
         let errors: Vec<f64> = rows.iter().filter_map(|row| Some(row.error?.abs())).collect();
         let both: Vec<(f64, f64)> =
@@ -113,7 +122,12 @@ impl Summary<'_> {
         })
     }
 
-    fn order_row(&self, own: usize, order: String, baseline: Option<usize>) -> Option<SortOrderRow> {
+    fn order_row(
+        &self,
+        own: usize,
+        order: String,
+        baseline: Option<usize>,
+    ) -> Option<SortOrderRow> {
         let trials = self.grid.trials(own);
         let estimate = |name: &str| response::estimate(name, &trials);
         let gain = |name: &str| {
@@ -129,9 +143,12 @@ impl Summary<'_> {
             order,
             columns: columns(trials.first()?),
             predicted_mb,
-            predicted_interval: ends.map(|(low, high)| Interval { low: low / 1e6, high: high / 1e6 }),
+            predicted_interval: ends
+                .map(|(low, high)| Interval { low: low / 1e6, high: high / 1e6 }),
             predicted_groups: groups.map(|(some, all)| (some as u64, all as u64)),
-            error: predicted_mb.filter(|_| size.mean > 0.0).map(|predicted| predicted / size.mean - 1.0),
+            error: predicted_mb
+                .filter(|_| size.mean > 0.0)
+                .map(|predicted| predicted / size.mean - 1.0),
             size,
             size_gain: gain("size"),
             load: estimate("load"),
@@ -152,8 +169,9 @@ fn mean_fact(trials: &[&Observations], name: &str) -> Option<f64> {
 
 /// The columns of a trial's order.
 fn columns(seen: &Observations) -> Vec<String> {
-    let place =
-        |fact: &observations::Fact| Some((fact.value as u64, fact.name.strip_prefix("order_")?.to_owned()));
+    let place = |fact: &observations::Fact| {
+        Some((fact.value as u64, fact.name.strip_prefix("order_")?.to_owned()))
+    };
     let mut columns: Vec<(u64, String)> = seen.facts.iter().filter_map(place).collect();
     columns.sort();
     columns.into_iter().map(|(_, name)| name).collect()
@@ -172,12 +190,14 @@ fn by_column(trials: &[&Observations]) -> Vec<ColumnBytes> {
     names.filter_map(column).collect()
 }
 
-/// Spearman's rank correlation, equal values having their mean rank: Pearson's correlation of the ranks.
+/// Spearman's rank correlation, equal values having their mean rank: Pearson's correlation of the
+/// ranks.
 fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     let ranks = |value: fn(&(f64, f64)) -> f64| -> Vec<f64> {
         let rank = |own: f64| {
             let below = pairs.iter().filter(|pair| value(pair) < own).count() as f64;
-            let equal = pairs.iter().filter(|pair| value(pair).total_cmp(&own).is_eq()).count() as f64;
+            let equal =
+                pairs.iter().filter(|pair| value(pair).total_cmp(&own).is_eq()).count() as f64;
             below + f64::midpoint(equal, 1.0)
         };
         pairs.iter().map(|pair| rank(value(pair))).collect()
@@ -199,12 +219,16 @@ mod tests {
     #[test]
     fn rank_correlations_are_spearmans() {
         let of = |predicted: &[f64], measured: &[f64]| {
-            let pairs: Vec<(f64, f64)> = predicted.iter().copied().zip(measured.iter().copied()).collect();
+            let pairs: Vec<(f64, f64)> =
+                predicted.iter().copied().zip(measured.iter().copied()).collect();
             rank_correlation(&pairs)
         };
         let close = |found: Option<f64>, expected: f64| (found.unwrap() - expected).abs() < 1e-12;
         assert!(close(of(&[1.0, 2.0, 3.0, 4.0], &[10.0, 30.0, 20.0, 40.0]), 0.8));
-        assert!(close(of(&[1.0, 2.0, 2.0, 4.0], &[10.0, 20.0, 30.0, 40.0]), 0.948_683_298_050_513_8));
+        assert!(close(
+            of(&[1.0, 2.0, 2.0, 4.0], &[10.0, 20.0, 30.0, 40.0]),
+            0.948_683_298_050_513_8
+        ));
         assert!(close(of(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]), -1.0));
         assert_eq!(of(&[1.0, 1.0, 1.0], &[3.0, 2.0, 1.0]), None);
         assert_eq!(of(&[1.0, 2.0], &[1.0, 2.0]), None);

@@ -1,5 +1,5 @@
-//! What became of each statement between two configurations: what an index gains where it is read by, and what it costs
-//! where it is written.
+//! What became of each statement between two configurations: what an index gains where it is read
+//! by, and what it costs where it is written.
 
 use crate::compare::Values;
 use crate::{Comparison, ConfigurationScripts, Estimate, StatementFigures, Summary};
@@ -31,30 +31,52 @@ pub struct StatementGain {
 }
 
 impl Summary<'_> {
-    /// Every statement of the configurations that the verdict names, against the baseline, else the first configuration.
+    /// Every statement of the configurations that the verdict names, against the baseline, else the
+    /// first configuration.
     pub fn statement_gains(&self) -> Vec<StatementGain> {
         let base = self.recording.run.baseline.unwrap_or(0);
         let named = self.named_configurations();
         let scripts = self.scripts();
-        let Some(reference) = scripts.iter().find(|own| own.index == base) else { return Vec::new() };
+        let Some(reference) = scripts.iter().find(|own| own.index == base) else {
+            return Vec::new();
+        };
         let others = scripts.iter().filter(|own| own.index != base && named.contains(&own.index));
-        let mut gains: Vec<StatementGain> = others.flat_map(|own| self.gains_of(reference, own)).collect();
+        let mut gains: Vec<StatementGain> =
+            others.flat_map(|own| self.gains_of(reference, own)).collect();
         correct(gains.iter_mut().map(|own| (own.gain.p_value, &mut own.gain.adjusted_p)).collect());
         gains
     }
 
-    fn gains_of(&self, reference: &ConfigurationScripts, other: &ConfigurationScripts) -> Vec<StatementGain> {
+    fn gains_of(
+        &self,
+        reference: &ConfigurationScripts,
+        other: &ConfigurationScripts,
+    ) -> Vec<StatementGain> {
         let mut gains: Vec<StatementGain> = Vec::new();
         for from in &reference.statements {
-            let is_same = |own: &&StatementFigures| own.script == from.script && own.text == from.text;
-            let is_known = gains.iter().any(|own| own.script == from.script && own.text == from.text);
-            let Some(to) = other.statements.iter().find(is_same).filter(|_| !is_known) else { continue };
+            let is_same =
+                |own: &&StatementFigures| own.script == from.script && own.text == from.text;
+            let is_known =
+                gains.iter().any(|own| own.script == from.script && own.text == from.text);
+            let Some(to) = other.statements.iter().find(is_same).filter(|_| !is_known) else {
+                continue;
+            };
             let usable = self.grid.filter(|seen| !seen.timed_out());
-            let matched = usable.map(|seen| mean_ms(seen, from)).matched(reference.index, other.index);
-            let side =
-                |blocks: &[Vec<f64>], first| Values { blocks: blocks.to_vec(), first, resolution: 0.0 };
-            let sides = [side(&matched.from, matched.first[0]), side(&matched.to, matched.first[1])];
-            let gain = Comparison::of_values(matched.paired, &sides[0], &sides[1], Direction::LowerIsBetter);
+            let matched =
+                usable.map(|seen| mean_ms(seen, from)).matched(reference.index, other.index);
+            let side = |blocks: &[Vec<f64>], first| Values {
+                blocks: blocks.to_vec(),
+                first,
+                resolution: 0.0,
+            };
+            let sides =
+                [side(&matched.from, matched.first[0]), side(&matched.to, matched.first[1])];
+            let gain = Comparison::of_values(
+                matched.paired,
+                &sides[0],
+                &sides[1],
+                Direction::LowerIsBetter,
+            );
             gains.extend(gain.map(|gain| StatementGain {
                 script: from.script.clone(),
                 text: from.text.clone(),
@@ -71,9 +93,11 @@ impl Summary<'_> {
     }
 }
 
-/// Milliseconds of a statement in a trial; of one that stands several times in its script of all together.
+/// Milliseconds of a statement in a trial; of one that stands several times in its script of all
+/// together.
 fn mean_ms(seen: &Observations, of: &StatementFigures) -> Option<f64> {
-    let own = || seen.statements.iter().filter(|own| own.script == of.script && own.text == of.text);
+    let own =
+        || seen.statements.iter().filter(|own| own.script == of.script && own.text == of.text);
     let count: u64 = own().map(|own| own.count).fold(0, u64::saturating_add);
     let wall_s: f64 = own().map(|own| own.wall_s).sum();
     (count > 0 && wall_s > 0.0).then(|| wall_s * 1e3 / count as f64)

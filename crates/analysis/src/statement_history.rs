@@ -11,7 +11,8 @@ use std::ops::Range;
 
 /// A change of time that is smaller is not told: nobody would look for its cause.
 const FACTOR_MIN: f64 = 1.1;
-/// Longer series are looked at in means of neighbours: the search takes some seconds for thousands of values.
+/// Longer series are looked at in means of neighbours: the search takes some seconds for thousands
+/// of values.
 const POINTS_MAX: usize = 256;
 
 /// What a server's statements took, interval after interval.
@@ -123,9 +124,11 @@ impl StatementHistory {
     }
 
     fn add_statement(&mut self, interval: usize, one: CountedStatement) {
-        let (calls, time_s) = (one.get("calls").unwrap_or(0), one.get("time_ns").unwrap_or(0) as f64 / 1e9);
+        let (calls, time_s) =
+            (one.get("calls").unwrap_or(0), one.get("time_ns").unwrap_or(0) as f64 / 1e9);
         let pages = one.get("shared_hit_blocks").zip(one.get("shared_read_blocks"));
-        let work = pages.map(|(hit, read)| hit.saturating_add(read)).or_else(|| one.get("rows_read"));
+        let work =
+            pages.map(|(hit, read)| hit.saturating_add(read)).or_else(|| one.get("rows_read"));
         let CountedStatement { digest, database, user, is_top, text, plan_hash, plan, .. } = one;
         let plan = plan_hash.zip(plan).map(|(hash, text)| {
             *self.hashes.entry(hash).or_insert_with(|| {
@@ -155,7 +158,8 @@ impl StatementHistory {
     /// Finds what changed, when all intervals were added.
     #[must_use]
     pub fn with_changes(mut self) -> Self {
-        self.statements.sort_by(|a, b| b.time_s.total_cmp(&a.time_s).then_with(|| a.digest.cmp(&b.digest)));
+        self.statements
+            .sort_by(|a, b| b.time_s.total_cmp(&a.time_s).then_with(|| a.digest.cmp(&b.digest)));
         let mut changes = Vec::new();
         for (at, series) in self.statements.iter().enumerate() {
             changes.extend(series.plan_changes(at));
@@ -189,13 +193,14 @@ impl StatementHistory {
 
     /// Time between intervals that nobody observed, s.
     pub fn unobserved_s(&self) -> f64 {
-        let gaps = self.intervals.windows(2).map(|pair| pair[1].from_ms.saturating_sub(pair[0].to_ms));
+        let gaps =
+            self.intervals.windows(2).map(|pair| pair[1].from_ms.saturating_sub(pair[0].to_ms));
         gaps.map(|ms| ms.max(0) as f64 / 1e3).sum()
     }
 }
 
-/// Where a plan was another than the one known before: the last point that surely ran with the old one, and the point at the
-/// end of which the new one was seen.
+/// Where a plan was another than the one known before: the last point that surely ran with the old
+/// one, and the point at the end of which the new one was seen.
 struct Cut {
     old: usize,
     new: usize,
@@ -203,7 +208,8 @@ struct Cut {
 
 impl StatementSeries {
     fn cuts(&self) -> Vec<Cut> {
-        let mut known = self.points.iter().enumerate().filter_map(|(at, point)| Some((at, point.plan?)));
+        let mut known =
+            self.points.iter().enumerate().filter_map(|(at, point)| Some((at, point.plan?)));
         let Some(mut last) = known.next() else { return Vec::new() };
         let mut cuts = Vec::new();
         for (at, plan) in known {
@@ -226,9 +232,11 @@ impl StatementSeries {
         let cuts = self.cuts();
         let stretches = self.stretches(&cuts);
         let change = |(cut, pair): (&Cut, &[Range<usize>])| {
-            // What ran in the interval of the change may have run with either; it is all there is at first.
-            let or_new =
-                |range: &Range<usize>| if range.is_empty() { cut.new..cut.new + 1 } else { range.clone() };
+            // What ran in the interval of the change may have run with either; it is all there is
+            // at first.
+            let or_new = |range: &Range<usize>| {
+                if range.is_empty() { cut.new..cut.new + 1 } else { range.clone() }
+            };
             let before = if pair[0].is_empty() { cut.old..cut.old + 1 } else { pair[0].clone() };
             let plans = self.points[cut.old].plan.zip(self.points[cut.new].plan);
             StatementChange { plans, ..self.change(statement, cut.new, before, or_new(&pair[1])) }
@@ -236,12 +244,13 @@ impl StatementSeries {
         cuts.iter().zip(stretches.windows(2)).map(change).collect()
     }
 
-    /// Changes of time without one of plan. All places of all statements are one family of so many tests (Bonferroni),
-    /// so that of histories without a change at most 5 % name one.
+    /// Changes of time without one of plan. All places of all statements are one family of so many
+    /// tests (Bonferroni), so that of histories without a change at most 5 % name one.
     fn time_changes(&self, statement: usize, tests: usize) -> Vec<StatementChange> {
         let mut all = Vec::new();
         for stretch in self.stretches(&self.cuts()) {
-            let means: Vec<f64> = self.points[stretch.clone()].iter().map(StatementPoint::mean_s).collect();
+            let means: Vec<f64> =
+                self.points[stretch.clone()].iter().map(StatementPoint::mean_s).collect();
             let width = means.len().div_ceil(POINTS_MAX).max(1);
             let logarithms: Vec<f64> = means
                 .chunks(width)
@@ -253,7 +262,8 @@ impl StatementSeries {
             let found = change_points(&logarithms);
             let at = |change: usize| stretch.start + change * width;
             let ends = found.iter().skip(1).map(|next| at(next.at)).chain([stretch.end]);
-            let starts = [stretch.start].into_iter().chain(found.iter().map(|change| at(change.at)));
+            let starts =
+                [stretch.start].into_iter().chain(found.iter().map(|change| at(change.at)));
             for ((change, start), end) in found.iter().zip(starts).zip(ends) {
                 let place = at(change.at);
                 let seen = self.change(statement, place, start..place, place..end);
@@ -261,10 +271,17 @@ impl StatementSeries {
                 let p = comparison.p_value.map_or(1.0, |p| p * tests as f64);
                 let factor = comparison.value.max(1.0 / comparison.value);
                 if comparison.scale == Scale::Ratio && p < 0.05 && factor >= FACTOR_MIN {
-                    let verdict = if comparison.is_better() { Verdict::Better } else { Verdict::Worse };
-                    // The place was chosen for its difference, so that this test's own p-value would be too small.
+                    let verdict =
+                        if comparison.is_better() { Verdict::Better } else { Verdict::Worse };
+                    // The place was chosen for its difference, so that this test's own p-value
+                    // would be too small.
                     let comparison = Some(Comparison { p_value: None, ..comparison.clone() });
-                    all.push(StatementChange { comparison, p_value: Some(change.p_value), verdict, ..seen });
+                    all.push(StatementChange {
+                        comparison,
+                        p_value: Some(change.p_value),
+                        verdict,
+                        ..seen
+                    });
                 }
             }
         }
@@ -287,8 +304,14 @@ impl StatementSeries {
             since_ms: 0,
             plans: None,
             mean_s: (self.mean(&before, time_of), self.mean(&after, time_of)),
-            work: self.points[at].work.map(|_| (self.mean(&before, work_of), self.mean(&after, work_of))),
-            comparison: Comparison::apart(&means(&before), &means(&after), Direction::LowerIsBetter),
+            work: self.points[at]
+                .work
+                .map(|_| (self.mean(&before, work_of), self.mean(&after, work_of))),
+            comparison: Comparison::apart(
+                &means(&before),
+                &means(&after),
+                Direction::LowerIsBetter,
+            ),
             p_value: None,
             verdict: Verdict::Unknown,
         }

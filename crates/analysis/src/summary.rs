@@ -1,12 +1,15 @@
-//! The entry point: a recording laid out and compared once, from which each section of a report is computed.
+//! The entry point: a recording laid out and compared once, from which each section of a report is
+//! computed.
 
 use crate::grid::{FactorLayout, Figures, Grid};
 use crate::{ConfigurationRow, Factors, ResponseChoice, configurations};
-use observations::{Environment, HoldOut, Observations, Recording, RunRecord, TrialStatus, UnmeasuredTable};
+use observations::{
+    Environment, HoldOut, Observations, Recording, RunRecord, TrialStatus, UnmeasuredTable,
+};
 use serde::Serialize;
 
-/// What all sections look at. A section adds a method that computes its data (`findings`, `waits`, `devices`, ...) in a
-/// file of its own.
+/// What all sections look at. A section adds a method that computes its data (`findings`, `waits`,
+/// `devices`, ...) in a file of its own.
 pub struct Summary<'a> {
     /// The recording.
     pub recording: &'a Recording,
@@ -62,7 +65,8 @@ pub fn summarize(recording: &Recording) -> Summary<'_> {
     summarize_with(recording, Vec::new())
 }
 
-/// The same with runs of the disk probe, on whatever storage, that may have measured ceilings for it.
+/// The same with runs of the disk probe, on whatever storage, that may have measured ceilings for
+/// it.
 pub fn summarize_with(recording: &Recording, disk_runs: Vec<Recording>) -> Summary<'_> {
     let grid = Grid::new(recording);
     let response = ResponseChoice::of(recording);
@@ -72,8 +76,9 @@ pub fn summarize_with(recording: &Recording, disk_runs: Vec<Recording>) -> Summa
     let compared = layouts.iter().position(|own| !own.other_work);
     let main_factor = ordered.or(compared).or((!layouts.is_empty()).then_some(0));
     let figures = response.as_ref().map(|response| grid.figures(response));
-    let factors =
-        figures.as_ref().map(|figures| Factors::of(recording, &grid, &layouts, main_factor, figures));
+    let factors = figures
+        .as_ref()
+        .map(|figures| Factors::of(recording, &grid, &layouts, main_factor, figures));
     Summary {
         recording,
         configurations: configurations::rows(recording, &grid, figures.as_ref()),

@@ -1,12 +1,13 @@
-//! What an inventory says: what each setting is for, what should be looked at, and what differs between
-//! machines.
+//! What an inventory says: what each setting is for, what should be looked at, and what differs
+//! between machines.
 
 mod known;
 mod merge;
 
 pub use known::{Known, known};
 pub use merge::{
-    Difference, Held, MachineRow, Merged, OddOne, Parallelism, ParallelismGroup, ServerRow, anonymous, merge,
+    Difference, Held, MachineRow, Merged, OddOne, Parallelism, ParallelismGroup, ServerRow,
+    anonymous, merge,
 };
 
 use crate::response::distinct;
@@ -16,13 +17,22 @@ use observations::Weight::{self, Note, Problem};
 use observations::number::bytes;
 use observations::{Advice, Survey};
 
-/// Everything that should be looked at, problems first; of equal weight, servers as their engines advise come before the
-/// machine and its volumes. A rule of the machine gives way to an engine's rule of the same name.
+/// Everything that should be looked at, problems first; of equal weight, servers as their engines
+/// advise come before the machine and its volumes. A rule of the machine gives way to an engine's
+/// rule of the same name.
 pub fn advice(survey: &Survey, of_servers: Vec<Advice>) -> Vec<Advice> {
-    let rules = RULES.iter().filter(|(_, rule, ..)| of_servers.iter().all(|advice| advice.rule != *rule));
+    let rules =
+        RULES.iter().filter(|(_, rule, ..)| of_servers.iter().all(|advice| advice.rule != *rule));
     let found = |&(weight, rule, subject, action, reason, find): &Rule| {
         let fact = find(survey)?;
-        Some(Advice { rule, weight, subject: subject.to_owned(), fact, reason, action: action.to_owned() })
+        Some(Advice {
+            rule,
+            weight,
+            subject: subject.to_owned(),
+            fact,
+            reason,
+            action: action.to_owned(),
+        })
     };
     let of_machine: Vec<Advice> = rules.filter_map(found).collect();
     let mut all = [of_servers, of_machine].concat();
@@ -32,21 +42,23 @@ pub fn advice(survey: &Survey, of_servers: Vec<Advice>) -> Vec<Advice> {
     all
 }
 
-/// Above this, memory of programs is swapped before the page cache has given much: SQL Server on Linux asks
-/// for 1, the kernel's default is 60.
+/// Above this, memory of programs is swapped before the page cache has given much: SQL Server on
+/// Linux asks for 1, the kernel's default is 60.
 const SWAPPINESS_MAX: u32 = 10;
 /// What storage of today takes a second or so to write: our choice.
 const UNWRITTEN_BYTES_MAX: f64 = (1_u64 << 30) as f64;
 /// Time given to others above this share of all time was not a moment's: our choice.
 const STEAL_SHARE_MAX: f64 = 0.01;
-/// Above this share of the asynchronous I/Os that may be set up, the next server may find none left.
+/// Above this share of the asynchronous I/Os that may be set up, the next server may find none
+/// left.
 const AIO_SHARE_MAX: f64 = 0.9;
 /// Clock sources whose reading is a slow trip to a chip (`pg_test_timing`).
 const SLOW_CLOCKS: [&str; 4] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies"];
 
-/// A rule about the machine: weight, name, what it is about, what to do, why (with the source), and what finds the
-/// fact, if it is one.
-type Rule = (Weight, &'static str, &'static str, &'static str, &'static str, fn(&Survey) -> Option<String>);
+/// A rule about the machine: weight, name, what it is about, what to do, why (with the source), and
+/// what finds the fact, if it is one.
+type Rule =
+    (Weight, &'static str, &'static str, &'static str, &'static str, fn(&Survey) -> Option<String>);
 
 #[rustfmt::skip]
 const RULES: [Rule; 13] = [
@@ -157,33 +169,41 @@ fn not_zero_with_nodes(survey: &Survey, name: &str) -> Option<String> {
 }
 
 fn clock_source(survey: &Survey) -> Option<String> {
-    let clock = survey.setting("clocksource.current").filter(|clock| SLOW_CLOCKS.contains(clock))?;
+    let clock =
+        survey.setting("clocksource.current").filter(|clock| SLOW_CLOCKS.contains(clock))?;
     let others = survey.setting("clocksource.available").unwrap_or("no other known");
     Some(format!("is {clock} (available: {others})"))
 }
 
 fn governor(survey: &Survey) -> Option<String> {
-    let governor = survey.setting("cpufreq.governor").filter(|governor| *governor != "performance")?;
+    let governor =
+        survey.setting("cpufreq.governor").filter(|governor| *governor != "performance")?;
     let driver = survey.setting("cpufreq.driver").unwrap_or("unknown");
     let preference = survey.setting("cpufreq.energy_performance_preference");
-    let preference = preference.map(|text| format!(", energy preference {text}")).unwrap_or_default();
+    let preference =
+        preference.map(|text| format!(", energy preference {text}")).unwrap_or_default();
     Some(format!("is {governor} (driver {driver}{preference})"))
 }
 
 fn aio_limit(survey: &Survey) -> Option<String> {
     let (used, most): (f64, f64) = (number(survey, "fs.aio-nr")?, number(survey, "fs.aio-max-nr")?);
-    (most > 0.0 && used >= AIO_SHARE_MAX * most).then(|| format!("is {most}, of which {used} are taken"))
+    (most > 0.0 && used >= AIO_SHARE_MAX * most)
+        .then(|| format!("is {most}, of which {used} are taken"))
 }
 
 fn unwritten_data(survey: &Survey) -> Option<String> {
-    let fixed: Option<f64> = number(survey, "vm.dirty_background_bytes").filter(|bytes| *bytes > 0.0);
+    let fixed: Option<f64> =
+        number(survey, "vm.dirty_background_bytes").filter(|bytes| *bytes > 0.0);
     // The ratio is one of what could be had, free memory and page cache (sysctl/vm.rst).
     let of_memory = || {
         let ratio: f64 = number(survey, "vm.dirty_background_ratio")?;
         Some(ratio / 100.0 * survey.machine.memory.available_bytes? as f64)
     };
     let unwritten = fixed.or_else(of_memory).filter(|bytes| *bytes > UNWRITTEN_BYTES_MAX)?;
-    Some(format!("allow {} of unwritten data before the kernel begins to write", bytes(unwritten as u64)))
+    Some(format!(
+        "allow {} of unwritten data before the kernel begins to write",
+        bytes(unwritten as u64)
+    ))
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use crate::{ConfigurationRow, ResponseChoice, Standing, Summary};
 use observations::{Observations, Series};
 use serde::Serialize;
 
-/// What one trial recorded over time: not a mean of several, in which stalls at different times would vanish.
+/// What one trial recorded over time: not a mean of several, in which stalls at different times
+/// would vanish.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Timeline {
     /// Label of the configuration.
@@ -29,13 +30,20 @@ impl Timeline {
 }
 
 impl Summary<'_> {
-    /// One trial of the baseline (else the first configuration) and one of the best, where that was recorded.
+    /// One trial of the baseline (else the first configuration) and one of the best, where that was
+    /// recorded.
     pub fn timelines(&self) -> Vec<Timeline> {
-        let (rows, Some(response)) = (&self.configurations, &self.response) else { return Vec::new() };
+        let (rows, Some(response)) = (&self.configurations, &self.response) else {
+            return Vec::new();
+        };
         let first = rows.iter().find(|row| row.baseline).or_else(|| rows.first());
         let best = rows.iter().find(|row| row.standing == Standing::Best);
         let best = best.filter(|best| first.is_none_or(|first| first.index != best.index));
-        first.into_iter().chain(best).filter_map(|row| timeline(row, &self.grid, response)).collect()
+        first
+            .into_iter()
+            .chain(best)
+            .filter_map(|row| timeline(row, &self.grid, response))
+            .collect()
     }
 }
 
@@ -47,8 +55,9 @@ fn timeline(
     let shown = |series: &&Series| series.interval_s > 0.0 && series.start_s.is_finite();
     let recorded = |seen: &Observations| seen.series.first().filter(shown).cloned();
     let cells = grid.cells[row.index].iter();
-    let mut trials: Vec<(f64, u32, Series)> =
-        cells.filter_map(|(block, seen)| Some((response.value(seen)?, *block, recorded(seen)?))).collect();
+    let mut trials: Vec<(f64, u32, Series)> = cells
+        .filter_map(|(block, seen)| Some((response.value(seen)?, *block, recorded(seen)?)))
+        .collect();
     trials.sort_by(|a, b| a.0.total_cmp(&b.0));
     let middle = trials.len().checked_sub(1)? / 2;
     let (_, block, series) = trials.swap_remove(middle);

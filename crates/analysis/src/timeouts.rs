@@ -1,9 +1,10 @@
-//! Trials that `limits.trial_time` stopped. Each is an observation of at least the time until then (censored): to leave
-//! it out, or to take a faster retry in its place, would turn the verdict round.
+//! Trials that `limits.trial_time` stopped. Each is an observation of at least the time until then
+//! (censored): to leave it out, or to take a faster retry in its place, would turn the verdict
+//! round.
 //!
-//! What is known of such a trial enters means and comparisons in its place. A mean is then a bound, a comparison holds
-//! in one direction only, and one of two sides that both have time-outs, or of a response of which nothing is known
-//! (a latency), is not made.
+//! What is known of such a trial enters means and comparisons in its place. A mean is then a bound,
+//! a comparison holds in one direction only, and one of two sides that both have time-outs, or of a
+//! response of which nothing is known (a latency), is not made.
 
 use crate::grid::Matched;
 use crate::response::Figure;
@@ -32,7 +33,8 @@ impl Bound {
 }
 
 impl ResponseChoice {
-    /// Whether the figure only measures how long the trial was: a latency of an overloaded open loop.
+    /// Whether the figure only measures how long the trial was: a latency of an overloaded open
+    /// loop.
     pub(crate) fn is_overloaded(&self, seen: &Observations) -> bool {
         self.name.starts_with("latency") && health::is_overloaded(seen)
     }
@@ -44,13 +46,16 @@ impl Estimate {
         match timeouts {
             0 => self,
             // How far above the bound the true mean lies nobody knows.
-            _ if is_bound => Self { timeouts, bound: Some(Bound::AtLeast), interval: None, sd: None, ..self },
+            _ if is_bound => {
+                Self { timeouts, bound: Some(Bound::AtLeast), interval: None, sd: None, ..self }
+            }
             _ => Self { timeouts, ..self },
         }
     }
 }
 
-/// A comparison of sides of which some trials may have timed out; `compare` makes it of what is known of each.
+/// A comparison of sides of which some trials may have timed out; `compare` makes it of what is
+/// known of each.
 pub(crate) fn compare(
     matched: &Matched<Figure>,
     compare: impl FnOnce() -> Option<Comparison>,
@@ -74,8 +79,8 @@ impl Comparison {
 
     /// With only one end of its interval, and a claim in that direction only.
     ///
-    /// With each time-out at its bound the mean difference is a bound of the true one, so that a test which supports a
-    /// difference beyond it supports the true one as well.
+    /// With each time-out at its bound the mean difference is a bound of the true one, so that a
+    /// test which supports a difference beyond it supports the true one as well.
     fn bounded(self, bound: Bound) -> Self {
         let claims = self.is_better() == (bound == Bound::AtLeast);
         let lowest = if self.scale == Scale::Ratio { 0.0 } else { f64::NEG_INFINITY };

@@ -128,8 +128,11 @@ fn stripe_unit_bytes(device: &DeviceFacts) -> u64 {
 fn partition_sector(device: &DeviceFacts) -> Option<Said> {
     let sector_bytes = device.physical_sector_bytes?;
     let start_bytes = off_boundary(device, sector_bytes)?;
-    let fact =
-        format!("begins at {}, not at a boundary of its {} sectors", bytes(start_bytes), bytes(sector_bytes));
+    let fact = format!(
+        "begins at {}, not at a boundary of its {} sectors",
+        bytes(start_bytes),
+        bytes(sector_bytes)
+    );
     Some((fact, "make the partition anew, beginning at 1 MiB or a multiple of it".into()))
 }
 
@@ -148,13 +151,16 @@ fn partition_stripe(device: &DeviceFacts) -> Option<Said> {
 fn partition_mib(device: &DeviceFacts) -> Option<Said> {
     // A start that the rules before have named is not named twice.
     let sector_bytes = device.physical_sector_bytes.unwrap_or_default();
-    if off_boundary(device, sector_bytes).or(off_boundary(device, stripe_unit_bytes(device))).is_some() {
+    if off_boundary(device, sector_bytes)
+        .or(off_boundary(device, stripe_unit_bytes(device)))
+        .is_some()
+    {
         return None;
     }
     let start_bytes = device.partition.as_ref()?.start_bytes;
     let fact = format!("begins at {}, not at a whole MiB", bytes(start_bytes));
-    let action =
-        "begin the partition at 1 MiB when it is made anew; measure the difference with `target.offset`";
+    let action = "begin the partition at 1 MiB when it is made anew; measure the difference with \
+                  `target.offset`";
     (start_bytes % MIB != 0).then(|| (fact, action.into()))
 }
 
@@ -163,7 +169,8 @@ fn file_system_stripe(mount: &MountFacts, facts: &VolumeFacts) -> Option<Said> {
     let (chunk_bytes, width_bytes) = (array.chunk_bytes?, stripe_bytes(array));
     let is_unit_off = mount.file_system == "xfs" && mount.stripe_unit_bytes != Some(chunk_bytes);
     let knows_stripes = matches!(mount.file_system.as_str(), "xfs" | "ext4");
-    let is_width_off = knows_stripes && width_bytes.is_some() && mount.stripe_width_bytes != width_bytes;
+    let is_width_off =
+        knows_stripes && width_bytes.is_some() && mount.stripe_width_bytes != width_bytes;
     if !is_unit_off && !is_width_off {
         return None;
     }
@@ -210,9 +217,14 @@ fn stripe_action(mount: &MountFacts, array: &ArrayFacts, chunk_bytes: u64) -> St
 }
 
 fn block_size(mount: &MountFacts, facts: &VolumeFacts) -> Option<Said> {
-    let sector_bytes = facts.devices.iter().filter_map(|device| device.physical_sector_bytes).max()?;
+    let sector_bytes =
+        facts.devices.iter().filter_map(|device| device.physical_sector_bytes).max()?;
     let block_bytes = mount.block_bytes.filter(|bytes| *bytes < sector_bytes)?;
-    let fact = format!("has blocks of {} on physical sectors of {}", bytes(block_bytes), bytes(sector_bytes));
+    let fact = format!(
+        "has blocks of {} on physical sectors of {}",
+        bytes(block_bytes),
+        bytes(sector_bytes)
+    );
     Some((fact, format!("make the file system anew with blocks of {}", bytes(sector_bytes))))
 }
 
@@ -244,8 +256,8 @@ fn sector_emulation(device: &DeviceFacts) -> Option<Said> {
     let (logical, physical) = (device.logical_sector_bytes?, device.physical_sector_bytes?);
     let fact = format!("has sectors of {} on physical ones of {}", bytes(logical), bytes(physical));
     let action = format!(
-        "let logs write {} or multiples of it (for xfs: mkfs.xfs -l sectsize={physical}), or format the drive to \
-         sectors of that size",
+        "let logs write {} or multiples of it (for xfs: mkfs.xfs -l sectsize={physical}), or \
+         format the drive to sectors of that size",
         bytes(physical)
     );
     (logical == OLD_SECTOR_BYTES && physical > logical).then_some((fact, action))
@@ -256,16 +268,19 @@ fn write_cache(device: &DeviceFacts) -> Option<Said> {
     let fua = match device.fua {
         Some(true) => "; single writes can bypass it (FUA)",
         Some(false) => {
-            "; single writes cannot bypass it (no FUA), so that a durable write is a write and a flush"
+            "; single writes cannot bypass it (no FUA), so that a durable write is a write and a \
+             flush"
         }
         None => "",
     };
-    let action = "measure what a durable write costs (workload.sync), and compare volumes by that for logs";
+    let action =
+        "measure what a durable write costs (workload.sync), and compare volumes by that for logs";
     Some((format!("has a volatile write cache{fua}"), action.into()))
 }
 
 fn scheduler(device: &DeviceFacts) -> Option<Said> {
-    let scheduler = device.scheduler.as_deref().filter(|name| !["none", "mq-deadline"].contains(name))?;
+    let scheduler =
+        device.scheduler.as_deref().filter(|name| !["none", "mq-deadline"].contains(name))?;
     let disk = disk(device);
     let fact = format!("has the scheduler {scheduler} and does not rotate");
     let action = format!("echo none > /sys/block/{disk}/queue/scheduler, and measure both");
@@ -282,8 +297,10 @@ fn online_discard(mount: &MountFacts, _: &VolumeFacts) -> Option<Said> {
 fn read_ahead(device: &DeviceFacts) -> Option<Said> {
     let ahead = device.read_ahead_bytes?;
     let disk = disk(device);
-    let fact = format!("reads {} ahead, a scan reads {} at a time", bytes(ahead), bytes(SCAN_READ_BYTES));
-    let action = format!("blockdev --setra {} /dev/{disk}, and measure both", 4 * SCAN_READ_BYTES / 512);
+    let fact =
+        format!("reads {} ahead, a scan reads {} at a time", bytes(ahead), bytes(SCAN_READ_BYTES));
+    let action =
+        format!("blockdev --setra {} /dev/{disk}, and measure both", 4 * SCAN_READ_BYTES / 512);
     (ahead < SCAN_READ_BYTES).then_some((fact, action))
 }
 

@@ -63,8 +63,8 @@ pub struct WaitRow {
     pub average: Option<Averages>,
     /// Counted or sampled; the samples are those of all trials.
     pub source: WaitSource,
-    /// Standard error of `wait_s` that comes from sampling; `None` where every wait was counted, and in recordings from
-    /// before it was kept.
+    /// Standard error of `wait_s` that comes from sampling; `None` where every wait was counted,
+    /// and in recordings from before it was kept.
     pub error_s: Option<f64>,
 }
 
@@ -84,8 +84,9 @@ pub struct Averages {
 pub struct WaitOptions<'a> {
     /// Waits for the client are rows too and in the percentage base.
     pub include_client: bool,
-    /// Whether a wait type is benign and left out. Only for waits of a whole server: the waits of our own sessions
-    /// are never filtered, because what they waited for is what was asked of them.
+    /// Whether a wait type is benign and left out. Only for waits of a whole server: the waits of
+    /// our own sessions are never filtered, because what they waited for is what was asked of
+    /// them.
     pub benign: Option<&'a dyn Fn(&str) -> bool>,
 }
 
@@ -157,8 +158,8 @@ impl WaitTable {
 }
 
 impl WaitRow {
-    /// The nine cells as the published studies print them, of sampled waits with their error; empty where the engine does
-    /// not count waits.
+    /// The nine cells as the published studies print them, of sampled waits with their error; empty
+    /// where the engine does not count waits.
     pub fn cells(&self) -> [String; 9] {
         let average = |pick: fn(&Averages) -> f64| {
             self.average.as_ref().map_or_else(String::new, |average| trimmed(pick(average), 4))
@@ -208,7 +209,11 @@ fn error_text(error_s: f64) -> String {
 /// So many decimals without trailing zeros: `16976`, `3152.3`, `0.016`.
 fn trimmed(value: f64, decimals: usize) -> String {
     let text = fixed(value, decimals);
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 /// Waits and accounting of one configuration.
@@ -228,9 +233,10 @@ pub struct ConfigurationWaits {
 }
 
 impl Summary<'_> {
-    /// Waits and accounting of the configurations that the verdict names: of all where there is one factor, else of the
-    /// baseline, of what shows the largest effect from there, and of the best. Each by itself: what sessions wait for
-    /// at the levels of another factor is another story.
+    /// Waits and accounting of the configurations that the verdict names: of all where there is one
+    /// factor, else of the baseline, of what shows the largest effect from there, and of the
+    /// best. Each by itself: what sessions wait for at the levels of another factor is another
+    /// story.
     pub fn waits(&self) -> Vec<ConfigurationWaits> {
         let of = |index: usize| {
             let row = self.configurations.get(index)?;
@@ -252,7 +258,8 @@ mod tests {
 
     #[test]
     fn prints_as_published() {
-        let waits = [("A", 3152.3, 16976.0, 1), ("B", 0.016, -0.001, 1), ("C", f64::NAN, 0.0, 45_295_507)];
+        let waits =
+            [("A", 3152.3, 16976.0, 1), ("B", 0.016, -0.001, 1), ("C", f64::NAN, 0.0, 45_295_507)];
         let rows = waits.map(|(name, resource_s, signal_s, count)| Wait {
             wait_type: name.into(),
             class: WaitClass::Log,

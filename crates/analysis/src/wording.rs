@@ -1,16 +1,21 @@
 //! How findings say figures, and what evidence each phrase needs. The rules, in one place:
 //!
-//! - A figure has three significant digits and its unit; a factor is `1.93x` with its interval in brackets.
-//! - "falls", "rises", "better", "worse", "less", "more" are said only of what is supported at 95 % after Holm's
-//!   correction over the family of its sentence; with a single block nothing is, and that is said.
-//! - What is not supported "cannot be told apart", with the difference that is possible (one beyond tenfold is not bounded
-//!   by the blocks, and that is said), or "does not differ at 95 % confidence". "Equivalent" is said only where a
-//!   difference of the margin is excluded (`equivalence.rs`), "the same" never.
-//! - With trials that timed out a figure is "at least" or "at most" what is said, and no claim is made the other way.
+//! - A figure has three significant digits and its unit; a factor is `1.93x` with its interval in
+//!   brackets.
+//! - "falls", "rises", "better", "worse", "less", "more" are said only of what is supported at 95 %
+//!   after Holm's correction over the family of its sentence; with a single block nothing is, and
+//!   that is said.
+//! - What is not supported "cannot be told apart", with the difference that is possible (one beyond
+//!   tenfold is not bounded by the blocks, and that is said), or "does not differ at 95 %
+//!   confidence". "Equivalent" is said only where a difference of the margin is excluded
+//!   (`equivalence.rs`), "the same" never.
+//! - With trials that timed out a figure is "at least" or "at most" what is said, and no claim is
+//!   made the other way.
 //! - A level is named `data_files=8`: the last part of the factor's path and the label.
 //! - The baseline is called so only if the experiment names one; else it is "the first level".
 //!
-//! Why two sides differ (`findings/why.rs`), in session time (sessions x elapsed) for each unit of work:
+//! Why two sides differ (`findings/why.rs`), in session time (sessions x elapsed) for each unit of
+//! work:
 //!
 //! | phrase | evidence |
 //! |---|---|
@@ -26,8 +31,8 @@
 
 use crate::{Comparison, Scale, WaitShape};
 pub use observations::number::{
-    figure, p_value, plain_percent, plural as count, ratio, seconds_unit, short_percent as percent, whole,
-    within,
+    figure, p_value, plain_percent, plural as count, ratio, seconds_unit, short_percent as percent,
+    whole, within,
 };
 use observations::{WarningKind, number};
 
@@ -48,14 +53,17 @@ pub fn comparison(comparison: &Comparison, unit: &str) -> String {
     }
     match comparison.scale {
         Scale::Ratio => {
-            let interval = comparison.interval.map(|i| format!(" {}", number::ratio_ends((i.low, i.high))));
+            let interval =
+                comparison.interval.map(|i| format!(" {}", number::ratio_ends((i.low, i.high))));
             format!("{}x{}", ratio(comparison.value), interval.unwrap_or_default())
         }
         Scale::Difference => {
             let sign = comparison.value.signum();
-            let (word, value) = (if sign < 0.0 { "worse" } else { "better" }, comparison.value.abs());
-            let ends =
-                comparison.interval.map(|i| if sign < 0.0 { (-i.high, -i.low) } else { (i.low, i.high) });
+            let (word, value) =
+                (if sign < 0.0 { "worse" } else { "better" }, comparison.value.abs());
+            let ends = comparison
+                .interval
+                .map(|i| if sign < 0.0 { (-i.high, -i.low) } else { (i.low, i.high) });
             format!("{} {word}", number::difference(value, ends, unit))
         }
     }
@@ -82,7 +90,11 @@ fn amount(count: f64) -> String {
 /// Number and length of waits on both sides: `45.7 M of 4.95 ms -> 45.2 M of 5.42 ms`.
 pub fn shape(shape: &WaitShape) -> String {
     let side = |count, each_s| format!("{} of {}", amount(count), number::seconds(each_s));
-    format!("{} -> {}", side(shape.from_count, shape.from_each_s), side(shape.to_count, shape.to_each_s))
+    format!(
+        "{} -> {}",
+        side(shape.from_count, shape.from_each_s),
+        side(shape.to_count, shape.to_each_s)
+    )
 }
 
 /// What the wait type of our own load driver is, which no manual of an engine explains.
@@ -120,7 +132,8 @@ pub fn short_name(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }
 
-/// For how many units of work seconds are said, so that they are neither tiny nor huge, and its name.
+/// For how many units of work seconds are said, so that they are neither tiny nor huge, and its
+/// name.
 pub fn work_scale(work_in_a_trial: f64, unit: &str) -> (f64, String) {
     let unit = if unit.is_empty() { "unit" } else { unit };
     match work_in_a_trial {

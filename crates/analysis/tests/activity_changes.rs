@@ -1,5 +1,6 @@
-//! Observations of a server of known truth: how often is a change of waits claimed where there is none, and how often is
-//! one found that is there? What sessions do at one moment resembles what they did a moment before.
+//! Observations of a server of known truth: how often is a change of waits claimed where there is
+//! none, and how often is one found that is there? What sessions do at one moment resembles what
+//! they did a moment before.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod common;
@@ -11,7 +12,8 @@ use observations::{ActivityPart, ActivityRecord, ServerActivity};
 
 const PAIRS: usize = 1_000;
 
-/// So many seconds in which `sessions` wait on average, with a standard deviation of 1 and a memory of `memory_s`.
+/// So many seconds in which `sessions` wait on average, with a standard deviation of 1 and a memory
+/// of `memory_s`.
 fn observe(random: &mut Random, seconds: usize, memory_s: f64, sessions: f64) -> ActivityRecord {
     const POLLS: usize = 10;
     let kept = (-1.0 / (POLLS as f64 * memory_s)).exp();
@@ -39,7 +41,10 @@ fn claimed(seconds: usize, memory_s: f64, change: f64) -> f64 {
     let claims = (0..PAIRS).filter(|_| {
         let before = observe(&mut random, seconds, memory_s, 10.0);
         let after = observe(&mut random, seconds, memory_s, 10.0 + change);
-        matches!(compare_activities(&before, &after).waits[0].tendency, Tendency::More | Tendency::Fewer)
+        matches!(
+            compare_activities(&before, &after).waits[0].tendency,
+            Tendency::More | Tendency::Fewer
+        )
     });
     claims.count() as f64 / PAIRS as f64
 }

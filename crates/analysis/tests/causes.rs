@@ -1,5 +1,6 @@
-//! Experiments in which it is known why two configurations differ: how often is a cause named that is none, how often is the
-//! largest one named, and how often does the interval of its share hold the truth?
+//! Experiments in which it is known why two configurations differ: how often is a cause named that
+//! is none, how often is the largest one named, and how often does the interval of its share hold
+//! the truth?
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod common;
@@ -21,8 +22,8 @@ struct Truth {
 }
 
 impl Truth {
-    /// 3 to 10 blocks; 4 to 24 wait types from rare to frequent that vary by 2 to 30 %, of which one to three change by a
-    /// factor of up to 4 either way, and a CPU time that does not.
+    /// 3 to 10 blocks; 4 to 24 wait types from rare to frequent that vary by 2 to 30 %, of which
+    /// one to three change by a factor of up to 4 either way, and a CPU time that does not.
     fn any(random: &mut Random) -> Self {
         let types = 4 + random.below(21) as usize;
         let mut waits: Vec<[f64; 2]> =
@@ -44,7 +45,8 @@ impl Truth {
     }
 
     fn largest(&self) -> usize {
-        let by_size = |a: &usize, b: &usize| self.change(*a).abs().total_cmp(&self.change(*b).abs());
+        let by_size =
+            |a: &usize, b: &usize| self.change(*a).abs().total_cmp(&self.change(*b).abs());
         (0..self.waits.len()).max_by(by_size).unwrap()
     }
 
@@ -68,7 +70,9 @@ impl Truth {
         let cpu_s = draw(5e-4, 0.02);
         let waits = self.waits.iter().zip(&self.noise).enumerate();
         let waits: Vec<_> = waits
-            .map(|(i, (mean, noise))| wait(&name(i), WaitClass::Lock, draw(mean[side], *noise), 0.0))
+            .map(|(i, (mean, noise))| {
+                wait(&name(i), WaitClass::Lock, draw(mean[side], *noise), 0.0)
+            })
             .collect();
         let session_s = cpu_s + waits.iter().map(|wait| wait.resource_s).sum::<f64>();
         Observations {
@@ -99,7 +103,8 @@ fn holm(decomposition: &Decomposition) -> Vec<String> {
         decomposition.by_type.iter().filter_map(|part| Some((part.p_value?, &part.kind))).collect();
     tested.sort_by(|a, b| a.0.total_cmp(&b.0));
     let n = tested.len();
-    let supported = tested.iter().enumerate().take_while(|(rank, (p, _))| p * ((n - rank) as f64) < 0.05);
+    let supported =
+        tested.iter().enumerate().take_while(|(rank, (p, _))| p * ((n - rank) as f64) < 0.05);
     let names = supported.filter_map(|(_, (_, kind))| match kind {
         PartKind::WaitType(name) => Some(name.clone()),
         _ => None,
@@ -122,7 +127,9 @@ fn causes_that_are_named_are_right() {
         let decomposition = &explanation.decomposition;
         explained += 1;
         let [mut right, mut wrong] = [0.0; 2];
-        for (wait, [from, to]) in truth.waits.iter().enumerate().filter(|(i, _)| sure.contains(&name(*i))) {
+        for (wait, [from, to]) in
+            truth.waits.iter().enumerate().filter(|(i, _)| sure.contains(&name(*i)))
+        {
             let kind = PartKind::WaitType(name(wait));
             let part = decomposition.by_type.iter().find(|part| part.kind == kind).unwrap();
             if part.change_s * (to - from) > 0.0 {
@@ -132,7 +139,8 @@ fn causes_that_are_named_are_right() {
             }
             if let Some(interval) = part.share_interval {
                 intervals += 1;
-                missed += usize::from(!interval.contains(truth.change(wait) / truth.total_change()));
+                missed +=
+                    usize::from(!interval.contains(truth.change(wait) / truth.total_change()));
             }
         }
         // CPU time never changes.
@@ -140,15 +148,17 @@ fn causes_that_are_named_are_right() {
         wrong_share += if wrong > 0.0 { wrong / (right + wrong) } else { 0.0 };
         let largest = name(truth.largest());
         let is_largest = |kind: &PartKind| *kind == PartKind::WaitType(largest.clone());
-        let sure_of = decomposition.by_type.iter().any(|part| is_largest(&part.kind) && part.supported());
+        let sure_of =
+            decomposition.by_type.iter().any(|part| is_largest(&part.kind) && part.supported());
         largest_sure += usize::from(sure_of);
         largest_named += usize::from(sure.contains(&largest) || unsure.contains(&largest));
         largest_before += usize::from(holm(decomposition).contains(&largest));
     }
     let wrong_share = wrong_share / explained as f64;
     println!(
-        "{explained} explained: {wrong_share:.4} of the causes wrong; the largest named in {largest_named}, without doubt in \
-         {largest_sure}, by Holm over all in {largest_before}; {missed} of {intervals} intervals of shares miss"
+        "{explained} explained: {wrong_share:.4} of the causes wrong; the largest named in \
+         {largest_named}, without doubt in {largest_sure}, by Holm over all in {largest_before}; \
+         {missed} of {intervals} intervals of shares miss"
     );
     assert!(explained > EXPERIMENTS / 3);
     assert!(wrong_share <= 0.05, "{wrong_share}");

@@ -19,12 +19,13 @@ fn at_most(share: f64, n: usize) -> f64 {
 
 #[test]
 fn what_does_not_change_is_said_to_in_5_of_100_series_at_most() {
-    let noises: [fn(&mut Random) -> f64; 2] = [Random::normal, |random| (2.0 * random.normal()).exp()];
+    let noises: [fn(&mut Random) -> f64; 2] =
+        [Random::normal, |random| (2.0 * random.normal()).exp()];
     let mut random = Random::new(5);
     for noise in noises {
         for n in [10, 40] {
-            let false_alarms =
-                (0..300).filter(|_| !change_points(&series(&mut random, &[(n, 0.0)], noise)).is_empty());
+            let false_alarms = (0..300)
+                .filter(|_| !change_points(&series(&mut random, &[(n, 0.0)], noise)).is_empty());
             let count = false_alarms.count();
             println!("{count} of 300 series of {n}");
             assert!((count as f64) < at_most(0.05, 300), "{count} of 300 series of {n}");
@@ -46,7 +47,8 @@ fn a_shift_of_three_sigma_is_found_where_it_is() {
         assert!(changes.iter().all(|change| change.p_value <= 0.05));
     }
     println!("found {found}, within one {near}, exact {exact}, alone {alone} of 100");
-    // All of them, were values known to be independent; 2 in 100 are what the test against dependence costs.
+    // All of them, were values known to be independent; 2 in 100 are what the test against
+    // dependence costs.
     assert!(found >= 96, "{found}");
     // With known levels the best estimate is off by more than one in 6 % of such series.
     assert!(near >= 90 && exact >= 70, "within one {near}, exact {exact}");
@@ -66,7 +68,8 @@ fn a_level_that_comes_and_goes_has_two_changes() {
     assert!(both >= 45, "{both} of 50");
 }
 
-/// The order of values is what matters, not their size or unit; the same series has the same changes.
+/// The order of values is what matters, not their size or unit; the same series has the same
+/// changes.
 #[test]
 fn units_do_not_matter() {
     let mut random = Random::new(8);

@@ -1,4 +1,5 @@
-//! What compression costs and saves: ratios, the break-even by hand, and its interval on simulated trials.
+//! What compression costs and saves: ratios, the break-even by hand, and its interval on simulated
+//! trials.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -16,7 +17,8 @@ const ROWS: f64 = 600_000.0;
 /// One trial: processor seconds of a unit of work, and bytes that are stored.
 fn trial(work: usize, cpu_s: f64, kernel_s: Option<f64>, stored_bytes: f64) -> Observations {
     let fact = |name: &str, value: f64| Fact { name: name.into(), unit: String::new(), value };
-    let mut facts = vec![fact("table_rows", ROWS), fact("stored_bytes", stored_bytes), fact("cpu_s", cpu_s)];
+    let mut facts =
+        vec![fact("table_rows", ROWS), fact("stored_bytes", stored_bytes), fact("cpu_s", cpu_s)];
     facts.extend(kernel_s.map(|seconds| fact("kernel_cpu_s", seconds)));
     // Of half as many bytes a column has half by another method.
     let more = if stored_bytes < 5e9 {
@@ -24,7 +26,8 @@ fn trial(work: usize, cpu_s: f64, kernel_s: Option<f64>, stored_bytes: f64) -> O
     } else {
         &[("text.Uncompressed", 1.0)]
     };
-    let column = |(name, share): &(&str, f64)| fact(&format!("compressed.{name}"), share * stored_bytes);
+    let column =
+        |(name, share): &(&str, f64)| fact(&format!("compressed.{name}"), share * stored_bytes);
     facts.extend(more.iter().map(column));
     let responses = match PROBES[work] {
         "bulk-load" => vec![Response::lower("load", "s", cpu_s * ROWS)],
@@ -43,21 +46,26 @@ fn trial(work: usize, cpu_s: f64, kernel_s: Option<f64>, stored_bytes: f64) -> O
     }
 }
 
-/// Levels none and page of a factor, each work in so many blocks; `seen` makes a trial of a level and a work.
+/// Levels none and page of a factor, each work in so many blocks; `seen` makes a trial of a level
+/// and a work.
 fn recorded(
     factor: &str,
     others: &[(&str, &[&str])],
     blocks: u32,
     mut seen: impl FnMut(&[usize], usize) -> Observations,
 ) -> Recording {
-    let factors: Vec<_> =
-        others.iter().copied().chain([(factor, &["none", "page"][..]), ("work", &WORKS[..])]).collect();
+    let factors: Vec<_> = others
+        .iter()
+        .copied()
+        .chain([(factor, &["none", "page"][..]), ("work", &WORKS[..])])
+        .collect();
     let mut recording = recording(&factors);
     for position in 0..recording.configurations.len() {
         let work = position % WORKS.len();
         let levels = recording.configurations[position].levels.clone();
         let settings = &mut recording.configurations[position].settings;
-        let mut set = |path: &str, value: &str| settings.insert(path.into(), value.to_owned().into());
+        let mut set =
+            |path: &str, value: &str| settings.insert(path.into(), value.to_owned().into());
         set("workload.probe", PROBES[work]);
         set("target.cache", if WORKS[work] == "cold scan" { "cold" } else { "hot" });
         for own in levels.iter().filter(|own| own.factor.contains('.')) {
@@ -79,7 +87,8 @@ fn compressions(recording: &Recording) -> Vec<Compression> {
     summarize(recording).compression()
 }
 
-/// S2c: page compression costs twice the processor time of a scan from memory. A LINEITEM of 6.5 GB that takes half.
+/// S2c: page compression costs twice the processor time of a scan from memory. A LINEITEM of 6.5 GB
+/// that takes half.
 #[test]
 fn each_work_is_told_beside_the_reference_and_a_cold_scan_makes_the_break_even() {
     // Processor seconds of a unit of each work, uncompressed and compressed.
@@ -105,7 +114,11 @@ fn each_work_is_told_beside_the_reference_and_a_cold_scan_makes_the_break_even()
     assert_eq!(own.rows.iter().filter(|row| row.figure == "size").count(), 1);
     let [column] = &own.columns[..] else { panic!("{:?}", own.columns) };
     let stored = |at: usize| {
-        (column.levels[at].level.as_str(), column.levels[at].methods.join(" "), column.levels[at].bytes)
+        (
+            column.levels[at].level.as_str(),
+            column.levels[at].methods.join(" "),
+            column.levels[at].bytes,
+        )
     };
     assert_eq!((column.column.as_str(), column.levels.len()), ("text", 2));
     assert_eq!(
@@ -146,8 +159,9 @@ fn each_engine_is_told_by_itself_and_other_factors_are_not_told_at_all() {
     let sizes: Vec<f64> = own.iter().map(|own| own.rows[0].reference.mean).collect();
     assert_eq!(sizes, [8.0, 2.0]);
     assert!(own.iter().all(|own| own.rows.iter().all(|row| !row.work.contains("engine"))));
-    let other =
-        recorded("target.page_size", &[], 2, |level, work| trial(work, 1.0 + level[0] as f64, None, 1e6));
+    let other = recorded("target.page_size", &[], 2, |level, work| {
+        trial(work, 1.0 + level[0] as f64, None, 1e6)
+    });
     assert!(compressions(&other).is_empty());
 }
 

@@ -1,4 +1,5 @@
-//! The cost model of scans: recovers the constants that trials were made with, and those of a published study (S3b).
+//! The cost model of scans: recovers the constants that trials were made with, and those of a
+//! published study (S3b).
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod common;
@@ -7,7 +8,8 @@ use analysis::summarize;
 use common::{Random, done, recording};
 use observations::{Fact, Observations, QueryPlan, Recording, TimeUse, UnmeasuredTable, Value};
 
-/// Costs of S3b in microseconds: of a page, of a row, of a row of which something is summed, of each sum, of a page from disk.
+/// Costs of S3b in microseconds: of a page, of a row, of a row of which something is summed, of
+/// each sum, of a page from disk.
 const PUBLISHED: [f64; 5] = [1.0, 0.05, 0.15, 0.05, 4.3];
 
 struct Scan {
@@ -77,7 +79,8 @@ fn published_costs_come_back() {
     let recorded = recorded(&published_scans(), 2, |_, scan| scan.us());
     let models = summarize(&recorded).costs();
     let [model] = &models[..] else { panic!("{} models", models.len()) };
-    // And what costs nothing in the study: a page of which columns are read, a scan whatever its size.
+    // And what costs nothing in the study: a page of which columns are read, a scan whatever its
+    // size.
     assert!(model.terms[PUBLISHED.len()..].iter().all(|term| term.cost_us < 1e-6));
     assert_eq!(model.terms.len(), PUBLISHED.len() + 2);
     for (term, published) in model.terms.iter().zip(PUBLISHED) {
@@ -87,7 +90,8 @@ fn published_costs_come_back() {
     assert!(model.not_told.is_empty());
 }
 
-/// LINEITEM SF 10 has 53.2 rows a page, for which the published costs give 3.66 us a page where 5.8 were observed.
+/// LINEITEM SF 10 has 53.2 rows a page, for which the published costs give 3.66 us a page where 5.8
+/// were observed.
 #[test]
 fn the_published_misfit_is_told() {
     let mut scans = published_scans();
@@ -98,7 +102,8 @@ fn the_published_misfit_is_told() {
         disk_pages: 0.0,
     });
     let lineitem = scans.len() - 1;
-    let observed = |at: usize, scan: &Scan| if at == lineitem { 5.8 * scan.pages } else { scan.us() };
+    let observed =
+        |at: usize, scan: &Scan| if at == lineitem { 5.8 * scan.pages } else { scan.us() };
     let recorded = recorded(&scans, 2, observed);
     let model = summarize(&recorded).costs().remove(0);
     let row = &model.rows[lineitem];
@@ -113,7 +118,8 @@ fn costs_are_recovered_from_noise() {
     const EXPERIMENTS: usize = 200;
     let (mut random, mut held, mut intervals) = (Random::new(14), 0_u32, 0_u32);
     for _ in 0..EXPERIMENTS {
-        let recorded = recorded(&published_scans(), 5, |_, scan| scan.us() * (0.03 * random.normal()).exp());
+        let recorded =
+            recorded(&published_scans(), 5, |_, scan| scan.us() * (0.03 * random.normal()).exp());
         let model = summarize(&recorded).costs().remove(0);
         for (term, published) in model.terms.iter().zip(PUBLISHED) {
             intervals += 1;
@@ -183,7 +189,8 @@ fn predictions_have_intervals_that_hold() {
     const EXPERIMENTS: usize = 200;
     let (mut random, mut held) = (Random::new(15), 0_u32);
     for _ in 0..EXPERIMENTS {
-        let recorded = recorded(&published_scans(), 5, |_, scan| scan.us() * (0.03 * random.normal()).exp());
+        let recorded =
+            recorded(&published_scans(), 5, |_, scan| scan.us() * (0.03 * random.normal()).exp());
         let mut summary = summarize(&recorded);
         let scan = Scan { pages: 2_000_000.0, rows_per_page: 53.2, sums: 2.0, disk_pages: 0.0 };
         summary.predict = vec![UnmeasuredTable {
@@ -214,8 +221,8 @@ fn fact(name: &str, value: f64) -> Fact {
     Fact { name: name.to_owned(), unit: String::new(), value }
 }
 
-/// PostgreSQL counts the rows of wide tables by their index: 0.045 us a row, whatever the pages. Fitted together with the scans
-/// of the table that is 483 % off; apart from them both add up.
+/// PostgreSQL counts the rows of wide tables by their index: 0.045 us a row, whatever the pages.
+/// Fitted together with the scans of the table that is 483 % off; apart from them both add up.
 #[test]
 fn scans_by_an_index_are_not_fitted_together_with_those_of_the_table() {
     let scans = published_scans();
@@ -225,8 +232,11 @@ fn scans_by_an_index_are_not_fitted_together_with_those_of_the_table() {
     };
     let mut recording = recorded(&scans, 2, cost);
     changed(&mut recording, |configuration, seen| {
-        let plan =
-            if by_index(configuration) { "Index Only Scan using t_pkey on t" } else { "Seq Scan on t" };
+        let plan = if by_index(configuration) {
+            "Index Only Scan using t_pkey on t"
+        } else {
+            "Seq Scan on t"
+        };
         seen.plans.push(QueryPlan::new("scan", format!("Aggregate\n  ->  {plan}")));
     });
     let models = summarize(&recording).costs();
@@ -236,7 +246,8 @@ fn scans_by_an_index_are_not_fitted_together_with_those_of_the_table() {
         (Some("Index Only Scan"), Some("Seq Scan"))
     );
     assert!(
-        table.error_median.unwrap() < 1e-6 && table.rows[table.worst.unwrap()].error.unwrap().abs() < 1e-6
+        table.error_median.unwrap() < 1e-6
+            && table.rows[table.worst.unwrap()].error.unwrap().abs() < 1e-6
     );
     let row = index.terms.iter().find(|term| term.name == "row").unwrap();
     assert!((row.cost_us / 0.045 - 1.0).abs() < 1e-6, "{row:?}");
@@ -249,11 +260,14 @@ fn scans_by_an_index_are_not_fitted_together_with_those_of_the_table() {
     let models = summarize(&recording).costs();
     let [table] = &models[..] else { panic!("{} models", models.len()) };
     assert_eq!(table.apart.len(), 1);
-    assert_eq!((table.apart[0].access.as_str(), table.apart[0].labels.len()), ("Index Only Scan", 1));
+    assert_eq!(
+        (table.apart[0].access.as_str(), table.apart[0].labels.len()),
+        ("Index Only Scan", 1)
+    );
 }
 
-/// A page that the engine has to ask the operating system for costs more than one in its cache, and some that were read by
-/// chance are no reason for a cost of their own.
+/// A page that the engine has to ask the operating system for costs more than one in its cache, and
+/// some that were read by chance are no reason for a cost of their own.
 #[test]
 fn pages_that_the_engine_does_not_keep_have_a_cost() {
     let scans = published_scans();
@@ -279,14 +293,16 @@ fn pages_that_the_engine_does_not_keep_have_a_cost() {
     };
     summary.predict = vec![table(20.0)];
     let model = summary.costs().remove(0);
-    let cost = |name: &str| model.terms.iter().find(|term| term.name == name).map(|term| term.cost_us);
+    let cost =
+        |name: &str| model.terms.iter().find(|term| term.name == name).map(|term| term.cost_us);
     assert!((cost("page not in the engine's cache").unwrap() / 0.6 - 1.0).abs() < 1e-6);
     assert_eq!(cost("page from storage"), None);
     // A larger table is not kept either: 1 + 20 x 0.05 + 0.6 us a page.
     assert!((model.predictions[0].ms.unwrap() / 260.0 - 1.0).abs() < 1e-6);
 }
 
-/// Rows that lie apart cost more the farther a table goes beyond what is near; rows that lie side by side do not.
+/// Rows that lie apart cost more the farther a table goes beyond what is near; rows that lie side
+/// by side do not.
 #[test]
 fn rows_of_large_tables_cost_what_fetching_them_from_memory_costs() {
     const PAGE: f64 = 8192.0;
@@ -304,13 +320,16 @@ fn rows_of_large_tables_cost_what_fetching_them_from_memory_costs() {
     assert!(model.error_median.unwrap() < 1e-4);
 }
 
-/// Recordings of experiments/scan-cost.toml on a machine that did nothing else: each configuration predicted from the others.
-/// With one model for all plans, without a cost of pages that are read and with costs of far pages instead of far rows, the
-/// median errors were 11.3, 11.0 and 3.8 %, the worst 59, 483 and 22 %.
+/// Recordings of experiments/scan-cost.toml on a machine that did nothing else: each configuration
+/// predicted from the others. With one model for all plans, without a cost of pages that are read
+/// and with costs of far pages instead of far rows, the median errors were 11.3, 11.0 and 3.8 %,
+/// the worst 59, 483 and 22 %.
 #[test]
 fn recorded_scans_are_predicted_from_one_another() {
     let csv = include_str!("data/scan_cost.csv");
-    for (engine, worst) in [("sqlite", 0.25), ("postgres", 0.25), ("sqlite of 4 20 and 200 MB", 0.25)] {
+    for (engine, worst) in
+        [("sqlite", 0.25), ("postgres", 0.25), ("sqlite of 4 20 and 200 MB", 0.25)]
+    {
         let models = summarize(&scans_of(csv, engine)).costs();
         let rows = models.iter().flat_map(|model| &model.rows);
         let mut errors: Vec<f64> = rows.filter_map(|row| Some(row.error?.abs())).collect();
@@ -337,7 +356,13 @@ fn scans_of(csv: &str, engine: &str) -> Recording {
         let configuration = labels.iter().position(|label| *label == line[1]).unwrap();
         let facts = (3..12).map(|at| fact(names[at], line[at].parse().unwrap())).collect();
         let plans = vec![QueryPlan::new("scan", line[12].to_owned())];
-        let seen = Observations { elapsed_s: 1.0, connections: 1, facts, plans, ..Observations::default() };
+        let seen = Observations {
+            elapsed_s: 1.0,
+            connections: 1,
+            facts,
+            plans,
+            ..Observations::default()
+        };
         recording.trials.push(done(configuration, line[2].parse().unwrap(), seen));
     }
     recording

@@ -5,19 +5,22 @@ mod common;
 
 use analysis::disk::little_difference;
 use analysis::{
-    Ceiling, FindingKind, Limit, MeasuredCeiling, Side, Way, compare, knee, summarize, summarize_with,
+    Ceiling, FindingKind, Limit, MeasuredCeiling, Side, Way, compare, knee, summarize,
+    summarize_with,
 };
 use common::disk::{DISK, Device, device_use, disk_observed, on_volume, saturation, with_settings};
 use common::{done, observed, recording};
 use observations::{
-    DeviceUse, Latency, Observations, Recording, Value, VolumeEnvironment, device_agreement, write_copies,
+    DeviceUse, Latency, Observations, Recording, Value, VolumeEnvironment, device_agreement,
+    write_copies,
 };
 
 fn ceilings(database: &Recording, disk_runs: &[Recording]) -> Vec<Ceiling> {
     summarize_with(database, disk_runs.to_vec()).ceilings()
 }
 
-/// X(N) = min(N / 100 us, 1 / 20 us): the asymptotes meet at N* = 5, so that 8 is the first power of two beyond.
+/// X(N) = min(N / 100 us, 1 / 20 us): the asymptotes meet at N* = 5, so that 8 is the first power
+/// of two beyond.
 const DEVICE: Device = Device { service_s: 20e-6, delay_s: 80e-6 };
 
 fn close(left: f64, right: f64, relative: f64) {
@@ -66,7 +69,10 @@ fn no_knee_where_iops_still_rise() {
     // 97 is within 95 % of 100, but only because it is that near.
     let slow = Device { service_s: 1e-6, delay_s: 999e-6 };
     assert_eq!(knee(&saturation(slow, &["1"], &["91", "94", "97", "100"]))[0].knee, None);
-    assert!(knee(&saturation(DEVICE, &["1"], &["1", "8", "16"])).is_empty(), "three numbers are too few");
+    assert!(
+        knee(&saturation(DEVICE, &["1"], &["1", "8", "16"])).is_empty(),
+        "three numbers are too few"
+    );
     let mut open_loop = saturation(DEVICE, &["1"], &["1", "2", "4", "8", "16"]);
     assert_eq!(knee(&open_loop).len(), 1);
     for configuration in &mut open_loop.configurations {
@@ -82,9 +88,10 @@ fn what_cannot_be_told_from_the_maximum() {
         let mut run = saturation(DEVICE, &["1"], &["1", "4", "16", "64"]);
         for trial in &mut run.trials {
             let (depth, iops) =
-                [(1.0, 10_000.0), (4.0, second), (16.0, 50_000.0), (64.0, 50_001.0)][trial.configuration];
-            let wave =
-                [1.0, -2.0, 1.0][trial.block as usize - 1] * [1.0, -1.0, 1.0, -1.0][trial.configuration];
+                [(1.0, 10_000.0), (4.0, second), (16.0, 50_000.0), (64.0, 50_001.0)]
+                    [trial.configuration];
+            let wave = [1.0, -2.0, 1.0][trial.block as usize - 1]
+                * [1.0, -1.0, 1.0, -1.0][trial.configuration];
             let seen = disk_observed(iops * (1.0 + noise * wave), depth, 8192.0, true);
             trial.observations = Some(seen);
         }
@@ -123,7 +130,10 @@ fn the_knee_of_each_combination_of_the_other_factors() {
     assert_eq!(knees[0].points[knees[0].knee.unwrap()].outstanding, 8);
     assert_eq!(knees[1].knee, None);
     let disk = summarize(&run).disk().unwrap();
-    assert_eq!(disk.groups.iter().map(|group| group.configurations.len()).collect::<Vec<_>>(), [4, 4]);
+    assert_eq!(
+        disk.groups.iter().map(|group| group.configurations.len()).collect::<Vec<_>>(),
+        [4, 4]
+    );
 }
 
 #[test]
@@ -171,11 +181,17 @@ fn sides(iops: f64, factors: &[f64], block_bytes: f64) -> Recording {
 fn percent(run: &Recording, response: &str) -> analysis::Percent {
     let side = |configuration| Side { recording: run, configuration };
     let compared = compare(side(0), side(1)).unwrap();
-    compared.responses.iter().find(|change| change.response.name == response).unwrap().percent.unwrap()
+    compared
+        .responses
+        .iter()
+        .find(|change| change.response.name == response)
+        .unwrap()
+        .percent
+        .unwrap()
 }
 
-/// RAID 5 against RAID 10: reads +10 to +15 %, writes -60 to -65 %; a partition at 64 KB instead of 32 KB: +11 % on
-/// RAID 10, +5.7 % on RAID 5.
+/// RAID 5 against RAID 10: reads +10 to +15 %, writes -60 to -65 %; a partition at 64 KB instead of
+/// 32 KB: +11 % on RAID 10, +5.7 % on RAID 5.
 #[test]
 fn the_published_percentages() {
     let reads = percent(&sides(3000.0, &[1.10, 1.125, 1.15], 8192.0), "iops");
@@ -191,8 +207,8 @@ fn the_published_percentages() {
     }
 }
 
-/// 64 under way at 2.5 times the IOPS take 1 / 2.5 of the time: 60 % less is +60 %. The other way round 150 % more
-/// is -150 %.
+/// 64 under way at 2.5 times the IOPS take 1 / 2.5 of the time: 60 % less is +60 %. The other way
+/// round 150 % more is -150 %.
 #[test]
 fn the_sign_of_latency_is_turned() {
     let faster = sides(1000.0, &[2.5, 2.5], 8192.0);
@@ -214,7 +230,10 @@ fn only_common_responses_are_compared_and_zero_has_no_percent() {
         responses[4].value = 0.0;
         if trial.configuration == 1 {
             responses.retain(|response| response.name != "latency_p99");
-            responses.iter_mut().filter(|r| r.name == "bandwidth").for_each(|r| r.unit = "MiB/s".into());
+            responses
+                .iter_mut()
+                .filter(|r| r.name == "bandwidth")
+                .for_each(|r| r.unit = "MiB/s".into());
         }
     }
     let side = |configuration| Side { recording: &run, configuration };
@@ -239,7 +258,10 @@ fn counters_agree_within_two_percent_or_a_mebibyte() {
     assert!(device_agreement((gib, 0), &[bytes(gib, (1 << 20) + 1)]).unwrap().written.is_some());
     assert_eq!(device_agreement((1000, 1000), &[bytes(0, 1 << 20)]), None);
     let cached = device_agreement((gib, 0), &[bytes(0, 0)]).unwrap();
-    assert_eq!(cached.sentence(), "the load read 1073.7 MB, the kernel counted 0.0 MB from the devices");
+    assert_eq!(
+        cached.sentence(),
+        "the load read 1073.7 MB, the kernel counted 0.0 MB from the devices"
+    );
 }
 
 #[test]
@@ -268,7 +290,8 @@ fn disk_run(throttle: Option<&str>) -> Recording {
     on_volume(&mut run, "ssd", throttle);
     for (configuration, iops) in [52_300.0, 9000.0, 70_000.0, 30_000.0].into_iter().enumerate() {
         for block in 1..=3 {
-            let mut seen = disk_observed(iops * (0.99 + 0.005 * f64::from(block)), 32.0, 8192.0, false);
+            let mut seen =
+                disk_observed(iops * (0.99 + 0.005 * f64::from(block)), 32.0, 8192.0, false);
             // The work directory is watched too.
             seen.devices = vec![
                 device_use("ssd", 0.0, iops, 8192.0),
@@ -286,7 +309,8 @@ fn database(writes: f64, size: f64, throttle: Option<&str>) -> Recording {
     on_volume(&mut run, "ssd", throttle);
     for block in 1..=3 {
         let mut seen = observed(10.0);
-        seen.devices = vec![device_use("ssd", 0.1, writes * (0.99 + 0.005 * f64::from(block)), size)];
+        seen.devices =
+            vec![device_use("ssd", 0.1, writes * (0.99 + 0.005 * f64::from(block)), size)];
         run.trials.push(done(0, block, seen));
     }
     run
@@ -297,16 +321,20 @@ fn measured(ceiling: &Ceiling) -> &MeasuredCeiling {
     measured
 }
 
-/// The work directory and a throttled volume on the same device, which 60 writes a second saturate. It does 5,400
-/// without the throttle.
+/// The work directory and a throttled volume on the same device, which 60 writes a second saturate.
+/// It does 5,400 without the throttle.
 #[test]
 fn a_throttled_volume_beside_the_work_directory_has_its_own_ceiling() {
     let on_both = |run: &mut Recording, throttle: Option<&str>| {
         on_volume(run, "slow", throttle);
         let volumes = &mut run.environments[0].volumes;
-        volumes.insert(0, VolumeEnvironment { name: "default".into(), throttle: None, ..volumes[0].clone() });
+        volumes.insert(
+            0,
+            VolumeEnvironment { name: "default".into(), throttle: None, ..volumes[0].clone() },
+        );
         for seen in run.trials.iter_mut().filter_map(|trial| trial.observations.as_mut()) {
-            seen.devices = vec![DeviceUse { volume: "default, slow".into(), ..seen.devices[0].clone() }];
+            seen.devices =
+                vec![DeviceUse { volume: "default, slow".into(), ..seen.devices[0].clone() }];
         }
     };
     let disk = |iops: f64, volume: &str, throttle| {
@@ -331,12 +359,15 @@ fn a_throttled_volume_beside_the_work_directory_has_its_own_ceiling() {
     assert_eq!(own.ceiling, Limit::Throttle { throttle: 60.0, unit: "IOPS".into() });
     close(own.share, 59.0 / 60.0, 1e-3);
     assert!(own.interval.unwrap().contains(59.0 / 60.0));
-    let [own] = &*ceilings(&database, &[unthrottled, disk(60.0, "slow", throttle)]) else { panic!("one") };
+    let [own] = &*ceilings(&database, &[unthrottled, disk(60.0, "slow", throttle)]) else {
+        panic!("one")
+    };
     close(measured(own).iops.mean, 60.0, 1e-3);
     close(own.share, 59.0 / 60.0, 1e-3);
 }
 
-/// A volume on two devices, one of which carries the work directory too: what both did counts for it.
+/// A volume on two devices, one of which carries the work directory too: what both did counts for
+/// it.
 #[test]
 fn a_volume_has_all_its_devices() {
     let mut run = disk_run(None);
@@ -344,7 +375,8 @@ fn a_volume_has_all_its_devices() {
     for trial in run.trials.iter_mut().chain(&mut database.trials) {
         let devices = &mut trial.observations.as_mut().unwrap().devices;
         let first = devices[0].clone();
-        let shared = DeviceUse { volume: "default, ssd".into(), device: "vdc".into(), ..first.clone() };
+        let shared =
+            DeviceUse { volume: "default, ssd".into(), device: "vdc".into(), ..first.clone() };
         *devices = vec![shared, first];
     }
     let found = ceilings(&database, &[run]);
@@ -402,7 +434,9 @@ fn other_storage_is_no_ceiling() {
     none(&|run| run.environments[0].volumes[0].file_system = Some("xfs".into()));
     none(&|run| run.environments[0].volumes[0].size_bytes = Some(5));
     none(&|run| run.environments.clear());
-    none(&|run| run.trials.iter_mut().for_each(|t| t.observations.as_mut().unwrap().devices.clear()));
+    none(&|run| {
+        run.trials.iter_mut().for_each(|t| t.observations.as_mut().unwrap().devices.clear())
+    });
     none(&|run| {
         let trials = run.trials.iter_mut().filter_map(|trial| trial.observations.as_mut());
         trials.for_each(|seen| seen.devices[0].device = "vdc".into());
@@ -421,9 +455,13 @@ fn other_storage_is_no_ceiling() {
         });
     }
     let throttled = self::database(2000.0, 8192.0, Some("writes 3000 IOPS"));
-    let [ceiling] = &*ceilings(&throttled, &[disk_run(None)]) else { panic!("the throttle is the ceiling") };
+    let [ceiling] = &*ceilings(&throttled, &[disk_run(None)]) else {
+        panic!("the throttle is the ceiling")
+    };
     assert_eq!(ceiling.ceiling, Limit::Throttle { throttle: 3000.0, unit: "IOPS".into() });
-    let [ceiling] = &*ceilings(&throttled, &[disk_run(Some("writes 3000 IOPS"))]) else { panic!("one") };
+    let [ceiling] = &*ceilings(&throttled, &[disk_run(Some("writes 3000 IOPS"))]) else {
+        panic!("one")
+    };
     assert_eq!(measured(ceiling).block_bytes, 8192);
     assert_eq!(ceilings(&disk_run(None), &[disk_run(None)]), [], "the probe is its own ceiling");
 }

@@ -10,14 +10,23 @@ use observations::{Observations, Recording, Response};
 fn empty_and_failed_runs() {
     let empty = Recording::default();
     let summary = summarize(&empty);
-    assert!(summary.response.is_none() && summary.configurations.is_empty() && summary.waits().is_empty());
+    assert!(
+        summary.response.is_none()
+            && summary.configurations.is_empty()
+            && summary.waits().is_empty()
+    );
     let mut run = recording(&[("target.data_files", &["1", "2"])]);
-    let told = |run: &Recording| summarize(run).findings().iter().map(|f| f.text.clone()).collect::<Vec<_>>();
+    let told = |run: &Recording| {
+        summarize(run).findings().iter().map(|f| f.text.clone()).collect::<Vec<_>>()
+    };
     assert_eq!(told(&run), ["No trial has been run yet."]);
-    run.trials = vec![failed(0, 1, "no space left on device"), failed(1, 1, "no space left on device")];
+    run.trials =
+        vec![failed(0, 1, "no space left on device"), failed(1, 1, "no space left on device")];
     let summary = summarize(&run);
     assert_eq!(summary.failures()[0].configurations, ["data_files=1", "data_files=2"]);
-    assert!(summary.configurations.iter().all(|row| row.lost_blocks == 1 && row.accounting.is_none()));
+    assert!(
+        summary.configurations.iter().all(|row| row.lost_blocks == 1 && row.accounting.is_none())
+    );
     assert!(summary.configurations.iter().all(|row| row.standing == Standing::Unknown));
     assert_eq!(told(&run)[0], "Every trial failed: there is nothing to compare.");
     let side = Side { recording: &run, configuration: 0 };
@@ -56,7 +65,8 @@ fn zero_and_negative_values_are_compared_by_difference() {
     run.run.response = Some("lost".to_owned());
     for trial in &mut run.trials {
         let value = if trial.configuration == 0 { 5.0 + f64::from(trial.block) } else { 0.0 };
-        trial.observations.as_mut().unwrap().responses = vec![Response::lower("lost", "rows", value)];
+        trial.observations.as_mut().unwrap().responses =
+            vec![Response::lower("lost", "rows", value)];
     }
     let summary = summarize(&run);
     let factor = summary.configurations[1].factor.as_ref().unwrap();
@@ -64,7 +74,11 @@ fn zero_and_negative_values_are_compared_by_difference() {
     assert!((factor.interval.unwrap().low - 4.516).abs() < 1e-3 && factor.is_better());
     let verdict = summary.findings().into_iter().find(|f| f.kind == FindingKind::Verdict).unwrap();
     // Of three blocks as much can be claimed of what is hardly anything.
-    assert!(verdict.text.contains("7.00 rows [0, 12.7] better than the baseline"), "{}", verdict.text);
+    assert!(
+        verdict.text.contains("7.00 rows [0, 12.7] better than the baseline"),
+        "{}",
+        verdict.text
+    );
 }
 
 #[test]
@@ -117,7 +131,8 @@ fn a_baseline_out_of_range_compares_with_nothing() {
     assert!(summarize(&run).findings()[0].text.contains("the first level data_files=1"));
 }
 
-/// Exclusions leave the fast setting only with 4 files: levels are compared where all others are equal.
+/// Exclusions leave the fast setting only with 4 files: levels are compared where all others are
+/// equal.
 #[test]
 fn exclusions_do_not_confound_factors() {
     let factors: [common::Factor; 2] = [("files", &["1", "4"]), ("sync", &["full", "off"])];
@@ -134,6 +149,7 @@ fn exclusions_do_not_confound_factors() {
     let summary = summarize(&run);
     let level = &summary.factors.effects[0].levels[1];
     assert!((level.comparison.as_ref().unwrap().value - 1.0).abs() < 1e-9);
-    let mean = |level: usize| summary.factors.effects[0].levels[level].response.as_ref().unwrap().mean;
+    let mean =
+        |level: usize| summary.factors.effects[0].levels[level].response.as_ref().unwrap().mean;
     assert!((mean(0) - mean(1)).abs() < 1e-9);
 }

@@ -18,7 +18,9 @@ fn the_slowest_is_not_as_good_for_want_of_blocks() {
     let against = slowest.against_best.as_ref().unwrap();
     let interval = against.interval.unwrap();
     let possible = against.possible_difference().unwrap();
-    assert!((possible - (interval.high.max(1.0 / interval.low) - 1.0)).abs() < 1e-12 && possible > 10.0);
+    assert!(
+        (possible - (interval.high.max(1.0 / interval.low) - 1.0)).abs() < 1e-12 && possible > 10.0
+    );
 }
 
 /// Once "a difference of up to 1164640 % is possible".
@@ -44,26 +46,36 @@ fn two_blocks_that_vary_bound_no_difference() {
 fn a_verdict_says_how_large_a_difference_may_be() {
     let run = data_files(
         &["1", "2", "4"],
-        &[&[20.0, 20.2, 19.8, 20.1, 19.9], &[10.0, 11.5, 9.2, 10.9, 9.6], &[10.2, 10.1, 10.9, 9.4, 10.3]],
+        &[
+            &[20.0, 20.2, 19.8, 20.1, 19.9],
+            &[10.0, 11.5, 9.2, 10.9, 9.6],
+            &[10.2, 10.1, 10.9, 9.4, 10.3],
+        ],
     );
     let texts = |margin: f64| {
         let mut run = run.clone();
         run.run.equivalence_margin = margin;
-        let verdict = summarize(&run).findings().into_iter().find(|it| it.kind == FindingKind::Verdict);
+        let verdict =
+            summarize(&run).findings().into_iter().find(|it| it.kind == FindingKind::Verdict);
         verdict.unwrap().text
     };
     let narrow = texts(0.05);
-    assert!(narrow.contains("2 cannot be told apart: a difference of up to 19 % is possible"), "{narrow}");
+    assert!(
+        narrow.contains("2 cannot be told apart: a difference of up to 19 % is possible"),
+        "{narrow}"
+    );
     let wide = texts(0.3);
     assert!(wide.ends_with("2 is equivalent within 30 %."), "{wide}");
     // Without a margin nothing is equivalent to anything.
     assert!(texts(0.0).contains("cannot be told apart"));
 }
 
-/// The same p-values by scipy: two paired t-tests of log ratios, each against a difference of 5 %, one-sided.
+/// The same p-values by scipy: two paired t-tests of log ratios, each against a difference of 5 %,
+/// one-sided.
 #[test]
 fn equal_to_scipy() {
-    let all: serde_json::Value = serde_json::from_str(include_str!("scipy_reference.json")).unwrap();
+    let all: serde_json::Value =
+        serde_json::from_str(include_str!("scipy_reference.json")).unwrap();
     let cases = all["equivalence"].as_array().unwrap();
     assert!(cases.len() > 3);
     let mut equivalent = 0;

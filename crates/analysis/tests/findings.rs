@@ -24,7 +24,8 @@ fn noise(configuration: usize, block: u32) -> f64 {
     NOISE[configuration][block as usize - 1]
 }
 
-/// Five blocks of each level: half of the sessions' time is CPU, half waits for the writer lock and the log.
+/// Five blocks of each level: half of the sessions' time is CPU, half waits for the writer lock and
+/// the log.
 fn insert_study(levels: &[&str], seconds: &[f64], lock_share: &[f64]) -> Recording {
     let mut recording = recording(&[("target.data_files", levels)]);
     for block in 1..=5 {
@@ -43,7 +44,8 @@ fn insert_study(levels: &[&str], seconds: &[f64], lock_share: &[f64]) -> Recordi
 
 #[test]
 fn the_sweet_spot_and_the_waits_that_explain_it() {
-    let recording = insert_study(&["1", "2", "4", "8"], &[20.0, 14.0, 10.0, 9.9], &[0.8, 0.6, 0.2, 0.2]);
+    let recording =
+        insert_study(&["1", "2", "4", "8"], &[20.0, 14.0, 10.0, 9.9], &[0.8, 0.6, 0.2, 0.2]);
     let summary = summarize(&recording);
     let effect = &summary.factors.effects[0];
     assert_eq!((effect.ordered, effect.reference), (true, 0));
@@ -52,25 +54,25 @@ fn the_sweet_spot_and_the_waits_that_explain_it() {
     assert!(standings[2..].iter().all(|s| matches!(s, Standing::Best | Standing::Equivalent)));
     assert_eq!(
         texts(&summary, FindingKind::Verdict),
-        ["The sweet spot of data_files is 8: 2.02x [1.93, 2.05] the baseline data_files=1 \
-          (9.90 against 20.0 s); 4 is equivalent within 5 %."]
+        ["The sweet spot of data_files is 8: 2.02x [1.93, 2.05] the baseline data_files=1 (9.90 \
+          against 20.0 s); 4 is equivalent within 5 %."]
     );
     // 4 sessions x 20 s over 10 thousand rows are 8 s a thousand rows; half of it is waits.
     assert_eq!(
         texts(&summary, FindingKind::Waits),
         [
-            "From data_files=1 to data_files=8, session time falls from 8.00 to 3.96 s per 1,000 rows. Of this decrease: \
-             69 % [68, 70] less WRITER_LOCK wait and 50 % [50, 50] less CPU time, offset by 19 % [18, 20] more WAL_SYNC \
-             wait.",
-            "WRITER_LOCK: as many waits, each shorter: 10 of 3.20 s -> 10 of 396 ms; \
-             WAL_SYNC: as many waits, each longer: 10 of 800 ms -> 10 of 1.58 s."
+            "From data_files=1 to data_files=8, session time falls from 8.00 to 3.96 s per 1,000 \
+             rows. Of this decrease: 69 % [68, 70] less WRITER_LOCK wait and 50 % [50, 50] less \
+             CPU time, offset by 19 % [18, 20] more WAL_SYNC wait.",
+            "WRITER_LOCK: as many waits, each shorter: 10 of 3.20 s -> 10 of 396 ms; WAL_SYNC: as \
+             many waits, each longer: 10 of 800 ms -> 10 of 1.58 s."
         ]
     );
     assert!(texts(&summary, FindingKind::Caveat).is_empty());
 }
 
-/// The level with the best mean varies so much that nothing can be said of it: it is not the one that is told, which is
-/// not called the best then.
+/// The level with the best mean varies so much that nothing can be said of it: it is not the one
+/// that is told, which is not called the best then.
 #[test]
 fn a_level_that_is_told_is_the_best_one_or_not_called_so() {
     let mut recording = recording(&[("log", &["delete, full", "wal, full", "wal, off"])]);
@@ -82,10 +84,15 @@ fn a_level_that_is_told_is_the_best_one_or_not_called_so() {
         }
     }
     let summary = summarize(&recording);
-    assert_eq!((summary.factors.effects[0].best, summary.factors.effects[0].winner()), (Some(2), Some(1)));
+    assert_eq!(
+        (summary.factors.effects[0].best, summary.factors.effects[0].winner()),
+        (Some(2), Some(1))
+    );
     let told = &texts(&summary, FindingKind::Verdict)[0];
     assert!(
-        told.starts_with("The best level of log that differs at 95 % confidence is wal, full: 1.67x"),
+        told.starts_with(
+            "The best level of log that differs at 95 % confidence is wal, full: 1.67x"
+        ),
         "{told}"
     );
     assert!(told.contains("; \"wal, off\" cannot be told apart"), "{told}");
@@ -110,11 +117,15 @@ fn a_baseline_that_nothing_beats() {
     let summary = summarize(&recording);
     assert_eq!(
         texts(&summary, FindingKind::Verdict),
-        ["No level of data_files beats the baseline data_files=1 (2 is equivalent within 5 %); \
-          4 is worse (0.67x [0.66, 0.68])."]
+        ["No level of data_files beats the baseline data_files=1 (2 is equivalent within 5 %); 4 \
+          is worse (0.67x [0.66, 0.68])."]
     );
     let waits = texts(&summary, FindingKind::Waits);
-    assert!(waits[0].contains("Of this increase: 70 % [69, 71] more WRITER_LOCK wait"), "{}", waits[0]);
+    assert!(
+        waits[0].contains("Of this increase: 70 % [69, 71] more WRITER_LOCK wait"),
+        "{}",
+        waits[0]
+    );
 }
 
 #[test]
@@ -124,8 +135,8 @@ fn nothing_differs() {
     let verdict = texts(&summary, FindingKind::NoDifference);
     assert_eq!(
         verdict,
-        ["No level of data_files differs from the baseline data_files=1 at 95 % confidence; \
-          5 blocks detect a difference of about 2.7 % or more with 80 % power (estimate)."]
+        ["No level of data_files differs from the baseline data_files=1 at 95 % confidence; 5 \
+          blocks detect a difference of about 2.7 % or more with 80 % power (estimate)."]
     );
     assert!(texts(&summary, FindingKind::Waits).is_empty());
 }
@@ -136,7 +147,8 @@ fn one_block_and_one_level_claim_nothing() {
     let summary = summarize(&single);
     assert_eq!(
         texts(&summary, FindingKind::NoDifference),
-        ["One block is not enough to compare the levels of data_files: run at least two, better five."]
+        ["One block is not enough to compare the levels of data_files: run at least two, better \
+          five."]
     );
     assert_eq!(summary.configurations[1].standing, Standing::Best);
     assert_eq!(summary.configurations[0].standing, Standing::Unknown);
@@ -148,10 +160,14 @@ fn one_block_and_one_level_claim_nothing() {
     );
     let mut plain = recording(&[]);
     plain.trials = (1..=2).map(|block| done(0, block, observed(10.0))).collect();
-    assert_eq!(texts(&summarize(&plain), FindingKind::Verdict), ["elapsed: 10.0 ± 0.0 s over 2 blocks."]);
+    assert_eq!(
+        texts(&summarize(&plain), FindingKind::Verdict),
+        ["elapsed: 10.0 ± 0.0 s over 2 blocks."]
+    );
     // An only configuration has no name that a failure could be said to be of.
     plain.trials.push(failed(0, 3, "disk I/O error"));
-    let failure = summarize(&plain).findings().into_iter().find(|f| f.text.contains("failed")).unwrap();
+    let failure =
+        summarize(&plain).findings().into_iter().find(|f| f.text.contains("failed")).unwrap();
     assert_eq!(failure.evidence, "the cause: disk I/O error");
 }
 
@@ -181,8 +197,10 @@ fn caveats_stand_beside_the_verdict() {
             "The figures are synthetic: they come from a scripted engine and measure nothing.",
             "No trial has the response \"latency_p99\"; configurations are compared on elapsed.",
             "3 attempts failed; 1 block of a configuration is missing from the figures.",
-            "3 of these 14 trials carry a warning: short measurement (2 trials) and CPU steal (1 trial).",
-            "The run was resumed in another environment: trials before and after may not be comparable.",
+            "3 of these 14 trials carry a warning: short measurement (2 trials) and CPU steal (1 \
+             trial).",
+            "The run was resumed in another environment: trials before and after may not be \
+             comparable.",
         ]
     );
     let failure = summary.findings().into_iter().find(|f| f.text.contains("failed")).unwrap();
@@ -225,16 +243,18 @@ fn several_factors_are_told_one_by_one() {
     assert_eq!(
         verdicts,
         [
-            "The sweet spot of data_files is 4: 2.00x [1.97, 2.03] the baseline data_files=1 (9.00 against 18.0 s). \
-             It is the largest level tried: the best may lie beyond it.",
-            "The best level of synchronous is normal: 1.25x [1.24, 1.26] the baseline synchronous=full \
-             (12.0 against 15.0 s).",
-            "The best configuration is synchronous=normal data_files=4: 2.50x [2.46, 2.54] against the baseline.",
+            "The sweet spot of data_files is 4: 2.00x [1.97, 2.03] the baseline data_files=1 \
+             (9.00 against 18.0 s). It is the largest level tried: the best may lie beyond it.",
+            "The best level of synchronous is normal: 1.25x [1.24, 1.26] the baseline \
+             synchronous=full (12.0 against 15.0 s).",
+            "The best configuration is synchronous=normal data_files=4: 2.50x [2.46, 2.54] \
+             against the baseline.",
         ]
     );
     let waits = summary.waits();
     // Each configuration by itself: the baseline, the largest effect from there, the best.
-    let shown: Vec<_> = waits.iter().map(|own| (own.configuration.as_str(), own.waits.trials)).collect();
+    let shown: Vec<_> =
+        waits.iter().map(|own| (own.configuration.as_str(), own.waits.trials)).collect();
     assert_eq!(
         shown,
         [
@@ -264,27 +284,34 @@ fn what_depends_on_another_factor_is_told() {
     let told = |seconds: &[f64]| {
         let recording = two_factors(files, synchronous, seconds);
         let summary = summarize(&recording);
-        let factors = summary.findings().into_iter().filter(|finding| finding.kind == FindingKind::Factors);
+        let factors =
+            summary.findings().into_iter().filter(|finding| finding.kind == FindingKind::Factors);
         factors.map(|finding| (finding.text, finding.evidence)).collect::<Vec<_>>()
     };
     let only = told(&[10.0, 25.0, 10.0, 12.5]);
     assert_eq!(
         only[0].0,
-        "data_files=4 is better than 1 only with synchronous=full (2.00x [1.98, 2.02]); \
-         with normal no difference is supported (1.00x [0.98, 1.02])."
+        "data_files=4 is better than 1 only with synchronous=full (2.00x [1.98, 2.02]); with \
+         normal no difference is supported (1.00x [0.98, 1.02])."
     );
     assert!(only[0].1.starts_with("F(1, 4) = "), "{only:?}");
     assert!(
-        only[0].1.ends_with("over 5 blocks, p < 0.001 (Holm over 3 tests); the gains differ by 2.00x [1.96, 2.04], the largest such difference; intervals of the gains hold for all of them at once"),
+        only[0].1.ends_with(
+            "over 5 blocks, p < 0.001 (Holm over 3 tests); the gains differ by 2.00x [1.96, \
+             2.04], the largest such difference; intervals of the gains hold for all of them at \
+             once"
+        ),
         "{only:?}"
     );
     assert_eq!(
         told(&[10.0, 25.0, 15.0, 12.5])[0].0,
-        "data_files=4 is better than 1 with synchronous=full (2.00x [1.98, 2.02]) but worse with normal (0.67x [0.65, 0.68])."
+        "data_files=4 is better than 1 with synchronous=full (2.00x [1.98, 2.02]) but worse with \
+         normal (0.67x [0.65, 0.68])."
     );
     assert_eq!(
         told(&[10.0, 25.0, 8.0, 12.5])[0].0,
-        "The gain of data_files=4 over 1 depends on synchronous: 2.00x [1.98, 2.02] with full, 1.25x [1.23, 1.27] with normal."
+        "The gain of data_files=4 over 1 depends on synchronous: 2.00x [1.98, 2.02] with full, \
+         1.25x [1.23, 1.27] with normal."
     );
     // Factors that multiply do not depend on each other, however large they are.
     assert!(told(&[10.0, 30.0, 5.0, 15.0]).is_empty());
@@ -301,9 +328,8 @@ fn the_shape_along_a_factor_is_told_step_by_step() {
     let (told, effect) = shape(&["1", "2", "4", "8"], &[20.0, 14.0, 14.01, 18.0]);
     assert_eq!(
         told,
-        [
-            "elapsed falls from data_files=1 to 2, shows no supported change from 2 to 4 and rises from 4 to 8."
-        ]
+        ["elapsed falls from data_files=1 to 2, shows no supported change from 2 to 4 and rises \
+          from 4 to 8."]
     );
     assert_eq!(effect.sweet_spot(), [1, 2]);
     // In the order of the numbers, whatever the order of the file.
@@ -313,11 +339,12 @@ fn the_shape_along_a_factor_is_told_step_by_step() {
     assert!(shape(&["1", "2", "4"], &[10.0; 3]).0.is_empty());
 }
 
-/// Elapsed times of 1 and 100 s have a larger mean than 20 and 40 s and a smaller geometric one: what is the best
-/// level must not contradict the ratio beside it.
+/// Elapsed times of 1 and 100 s have a larger mean than 20 and 40 s and a smaller geometric one:
+/// what is the best level must not contradict the ratio beside it.
 #[test]
 fn the_best_level_is_best_on_the_scale_of_its_ratio() {
-    let (first, second): (common::Factor, common::Factor) = (("a", &["x", "y"]), ("b", &["u", "v"]));
+    let (first, second): (common::Factor, common::Factor) =
+        (("a", &["x", "y"]), ("b", &["u", "v"]));
     let recording = two_factors(first, second, &[20.0, 40.0, 1.0, 100.0]);
     let summary = summarize(&recording);
     let effect = &summary.factors.effects[0];
@@ -352,7 +379,8 @@ fn more_connections_are_not_more_waiting_by_themselves() {
     assert!(texts(&summarize(&recording), FindingKind::Waits).is_empty());
 }
 
-/// A grid whose first factor does nothing: the second one's 2.35x stands first, its cause after it, what was not found last.
+/// A grid whose first factor does nothing: the second one's 2.35x stands first, its cause after it,
+/// what was not found last.
 #[test]
 fn the_largest_effect_stands_first_and_what_was_not_found_last() {
     let (buffers, commit): (common::Factor, common::Factor) = (
@@ -379,7 +407,11 @@ fn the_largest_effect_stands_first_and_what_was_not_found_last() {
     assert!(last.starts_with("No level of shared_buffers differs from the baseline"), "{last}");
     assert_eq!(summary.headline().as_ref(), findings.first());
     // Between the levels that the verdict names, not those of the first factor.
-    assert!(summary.explanations()[0].sides().starts_with("synchronous_commit=on to synchronous_commit=off"));
+    assert!(
+        summary.explanations()[0]
+            .sides()
+            .starts_with("synchronous_commit=on to synchronous_commit=off")
+    );
     let shown = summary.waits().into_iter().map(|own| own.configuration).collect::<Vec<_>>();
     assert!(shown.contains(&"shared_buffers=128 synchronous_commit=on".to_owned()), "{shown:?}");
     assert!(shown.contains(&"shared_buffers=128 synchronous_commit=off".to_owned()), "{shown:?}");
@@ -392,7 +424,8 @@ fn summarize_owned(recording: &Recording) -> Vec<FindingKind> {
     summarize(recording).findings().into_iter().map(|finding| finding.kind).collect()
 }
 
-/// Four threads are 4 times as fast on memory of their own and 4 times as slow on a shared counter: on average nothing.
+/// Four threads are 4 times as fast on memory of their own and 4 times as slow on a shared counter:
+/// on average nothing.
 #[test]
 fn a_crossing_is_told_and_not_that_nothing_differs() {
     let (threads, primitive): (common::Factor, common::Factor) =
@@ -405,7 +438,10 @@ fn a_crossing_is_told_and_not_that_nothing_differs() {
             && findings[0].text.contains("but worse with atomic (0.25x ["),
         "{findings:?}"
     );
-    assert!(findings[1].text.starts_with("From threads=1 to threads=4 with primitive=local"), "{findings:?}");
+    assert!(
+        findings[1].text.starts_with("From threads=1 to threads=4 with primitive=local"),
+        "{findings:?}"
+    );
     let threads = findings.last().unwrap();
     assert_eq!(threads.kind, FindingKind::NoDifference);
     assert!(
@@ -434,10 +470,14 @@ fn an_effect_on_another_response_is_told_before_what_was_not_found() {
         findings.into_iter().map(|finding| (finding.kind, finding.text)).collect::<Vec<_>>()
     };
     let alone = told([1.0, 5.0], [10.0; 2]);
-    assert_eq!((alone.len(), alone[0].0, alone[1].0), (2, FindingKind::Responses, FindingKind::NoDifference));
+    assert_eq!(
+        (alone.len(), alone[0].0, alone[1].0),
+        (2, FindingKind::Responses, FindingKind::NoDifference)
+    );
     assert_eq!(
         alone[0].1,
-        "Other responses that differ at compression=off against on (above 1x is better): cost 0.20x [0.20, 0.20]."
+        "Other responses that differ at compression=off against on (above 1x is better): cost \
+         0.20x [0.20, 0.20]."
     );
     // Beside an effect on the response compared, at the level that the verdict names.
     let beside = told([1.0, 5.0], [10.0, 5.0]);

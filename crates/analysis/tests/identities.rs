@@ -16,7 +16,12 @@ fn any(random: &mut Random) -> Observations {
     let waits = (0..random.below(20)).map(|_| {
         let class = WaitClass::ALL[random.below(10) as usize];
         let wait_type = format!("{}_{}", class.name(), random.below(3));
-        wait(&wait_type, class, session_s * random.uniform().powi(4), session_s * random.uniform().powi(6))
+        wait(
+            &wait_type,
+            class,
+            session_s * random.uniform().powi(4),
+            session_s * random.uniform().powi(6),
+        )
     });
     let mut waits: Vec<Wait> = waits.collect();
     waits.sort_by(|a, b| a.wait_type.cmp(&b.wait_type));
@@ -24,7 +29,11 @@ fn any(random: &mut Random) -> Observations {
     Observations {
         elapsed_s,
         connections,
-        work: Work { unit: "row".to_owned(), amount: 1 + random.below(1_000_000), ..Work::default() },
+        work: Work {
+            unit: "row".to_owned(),
+            amount: 1 + random.below(1_000_000),
+            ..Work::default()
+        },
         time: TimeUse {
             session_s,
             cpu_s: session_s * random.uniform(),
@@ -37,7 +46,10 @@ fn any(random: &mut Random) -> Observations {
 }
 
 fn close(left: f64, right: f64, scale: f64) {
-    assert!((left - right).abs() <= 1e-12 * scale.abs().max(f64::MIN_POSITIVE), "{left} is not {right}");
+    assert!(
+        (left - right).abs() <= 1e-12 * scale.abs().max(f64::MIN_POSITIVE),
+        "{left} is not {right}"
+    );
 }
 
 #[test]
@@ -82,11 +94,16 @@ fn decomposition_adds_up() {
                 close(parts.iter().map(|p| p.from_s).sum(), total.from_s, size);
                 close(parts.iter().map(|p| p.to_s).sum(), total.to_s, size);
                 close(parts.iter().map(|p| p.change_s).sum(), total.change_s, size);
-                close(parts.iter().map(|p| p.share.unwrap()).sum(), 1.0, size / total.change_s.abs());
+                close(
+                    parts.iter().map(|p| p.share.unwrap()).sum(),
+                    1.0,
+                    size / total.change_s.abs(),
+                );
             }
             // The total is what was measured, not only the sum of parts.
             let per_unit = |side: Side, of: fn(&Observations) -> f64| {
-                let own = side.recording.done().filter(|(t, _)| t.configuration == side.configuration);
+                let own =
+                    side.recording.done().filter(|(t, _)| t.configuration == side.configuration);
                 let values: Vec<f64> = own.map(|(_, o)| of(o) / o.work.amount as f64).collect();
                 values.iter().sum::<f64>() / values.len() as f64
             };
@@ -106,7 +123,8 @@ fn littles_law_holds_between_any_numbers_of_sessions() {
         run.trials = vec![done(0, 1, any(&mut random)), done(1, 1, any(&mut random))];
         let side = |configuration| Side { recording: &run, configuration };
         let decomposition = compare(side(0), side(1)).unwrap().decomposition.unwrap();
-        let throughput: Vec<f64> = run.done().map(|(_, o)| o.work.amount as f64 / o.elapsed_s).collect();
+        let throughput: Vec<f64> =
+            run.done().map(|(_, o)| o.work.amount as f64 / o.elapsed_s).collect();
         let measured = throughput[1] / throughput[0];
         close(decomposition.throughput_ratio(), measured, measured);
     }
@@ -130,7 +148,12 @@ fn wait_tables_hold_every_second_once() {
         let waits: Vec<&[Wait]> = trials.iter().map(|trial| trial.waits.as_slice()).collect();
         let with_client = WaitTable::new(&waits, with_client);
         close(with_client.total_s, table.total_s + table.client_s, all);
-        assert!(table.rows.iter().all(|row| row.class != WaitClass::Client && row.class != WaitClass::Idle));
+        assert!(
+            table
+                .rows
+                .iter()
+                .all(|row| row.class != WaitClass::Client && row.class != WaitClass::Idle)
+        );
         if table.total_s > 0.0 {
             close(table.rows.iter().map(|row| row.percentage).sum(), 100.0, 100.0);
             let shown: f64 = table.top().iter().map(|row| row.percentage).sum();
@@ -146,10 +169,11 @@ fn wait_tables_hold_every_second_once() {
 /// Background waits of a server are filtered and told; the same waits of our own sessions are not.
 #[test]
 fn benign_waits_are_filtered_for_servers_only() {
-    let waits: Vec<Wait> = [("WRITELOG", 10.0), ("XE_LIVE_TARGET_TVF", 500.0), ("LAZYWRITER_SLEEP", 900.0)]
-        .into_iter()
-        .map(|(name, seconds)| wait(name, sqlserver::class(name), seconds, 0.0))
-        .collect();
+    let waits: Vec<Wait> =
+        [("WRITELOG", 10.0), ("XE_LIVE_TARGET_TVF", 500.0), ("LAZYWRITER_SLEEP", 900.0)]
+            .into_iter()
+            .map(|(name, seconds)| wait(name, sqlserver::class(name), seconds, 0.0))
+            .collect();
     let is_benign = |name: &str| WaitType::is_benign(sqlserver::WAIT_TYPES, name, &[]);
     let options = WaitOptions { benign: Some(&is_benign), ..WaitOptions::default() };
     let server = WaitTable::new(&[waits.as_slice()], options);

@@ -1,4 +1,5 @@
-//! Two levels over the levels of another factor, against arithmetic by hand and against the effect of the factor.
+//! Two levels over the levels of another factor, against arithmetic by hand and against the effect
+//! of the factor.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod common;
@@ -8,7 +9,8 @@ use common::{Random, done, observed, recording};
 
 #[test]
 fn levels_are_compared_by_the_mean_of_their_pairs_in_each_block() {
-    let mut run = recording(&[("target.sync", &["on", "off"]), ("workload.connections", &["1", "4"])]);
+    let mut run =
+        recording(&[("target.sync", &["on", "off"]), ("workload.connections", &["1", "4"])]);
     let mut random = Random::new(5);
     let mut logs = vec![Vec::new(); 4];
     for block in 1..=3 {
@@ -28,7 +30,8 @@ fn levels_are_compared_by_the_mean_of_their_pairs_in_each_block() {
     let mean = blocks.iter().sum::<f64>() / 3.0;
     let variance = blocks.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 2.0;
     let half = 4.302_652_73 * (variance / 3.0).sqrt();
-    let near = |ours: f64, expected: f64| assert!((ours - expected).abs() < 1e-6, "{ours} {expected}");
+    let near =
+        |ours: f64, expected: f64| assert!((ours - expected).abs() < 1e-6, "{ours} {expected}");
     near(comparison.value.ln(), mean);
     near(comparison.interval.unwrap().low.ln(), mean - half);
     near(comparison.interval.unwrap().high.ln(), mean + half);

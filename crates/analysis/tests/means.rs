@@ -5,8 +5,8 @@ mod common;
 use analysis::{Standing, summarize};
 use common::{done, failed, observed, recording};
 
-/// 16384 failed wherever the other factor makes everything slow. Over all of its figures it took 472 ms against 928 ms,
-/// though it is slower (0.90x) wherever both were measured.
+/// 16384 failed wherever the other factor makes everything slow. Over all of its figures it took
+/// 472 ms against 928 ms, though it is slower (0.90x) wherever both were measured.
 #[test]
 fn failed_cells_are_left_out_of_every_level() {
     let mut run = recording(&[("work_mem", &["4096", "16384"]), ("size", &["small", "large"])]);
@@ -19,7 +19,8 @@ fn failed_cells_are_left_out_of_every_level() {
     }
     let summary = summarize(&run);
     let effect = &summary.factors.effects[0];
-    let means: Vec<_> = effect.levels.iter().map(|level| level.response.as_ref().unwrap()).collect();
+    let means: Vec<_> =
+        effect.levels.iter().map(|level| level.response.as_ref().unwrap()).collect();
     // 0.427 and 0.4715 times the mean noise of 1.002.
     assert!((means[0].mean - 0.427 * 1.0024).abs() < 1e-4, "{}", means[0].mean);
     assert!((means[1].mean - 0.4715 * 1.0024).abs() < 1e-4, "{}", means[1].mean);
@@ -48,7 +49,8 @@ fn a_level_with_few_figures_does_not_spoil_the_others() {
     }
     let summary = summarize(&run);
     let effect = &summary.factors.effects[0];
-    let n: Vec<_> = effect.levels.iter().map(|level| level.response.as_ref().map(|own| own.n)).collect();
+    let n: Vec<_> =
+        effect.levels.iter().map(|level| level.response.as_ref().map(|own| own.n)).collect();
     assert_eq!((n, effect.left_out), (vec![Some(5), Some(5), None], 1));
     assert_eq!(effect.levels[2].trials, 1);
 }
@@ -68,11 +70,14 @@ fn levels_that_never_meet_have_no_means_to_compare() {
     assert!(!texts[0].starts_with("Only"), "{texts:?}");
 }
 
-/// Levels of a factor that have different probes are different work: a scan that is shorter than a load is not better.
+/// Levels of a factor that have different probes are different work: a scan that is shorter than a
+/// load is not better.
 #[test]
 fn other_work_is_not_compared() {
     let mut run = recording(&[("work", &["load", "scan"]), ("compression", &["off", "on"])]);
-    for (own, probe) in run.configurations.iter_mut().zip(["bulk-load", "bulk-load", "scan", "scan"]) {
+    for (own, probe) in
+        run.configurations.iter_mut().zip(["bulk-load", "bulk-load", "scan", "scan"])
+    {
         own.settings.insert("workload.probe".to_owned(), probe.into());
     }
     for block in 1..=5 {
@@ -83,15 +88,24 @@ fn other_work_is_not_compared() {
     }
     let summary = summarize(&run);
     let [work, compression] = &summary.factors.effects[..] else { panic!("two factors") };
-    assert!(work.other_work && work.best.is_none() && work.levels.iter().all(|own| own.comparison.is_none()));
+    assert!(
+        work.other_work
+            && work.best.is_none()
+            && work.levels.iter().all(|own| own.comparison.is_none())
+    );
     // Of both works: 1 / 1.25 and 1 / 1.5.
     let ratio = compression.levels[1].comparison.as_ref().unwrap().value;
     assert!((ratio - (1.0_f64 / (1.25 * 1.5)).sqrt()).abs() < 1e-3, "{ratio}");
-    let compared = summary.configurations.iter().map(|row| row.factor.is_some()).collect::<Vec<_>>();
+    let compared =
+        summary.configurations.iter().map(|row| row.factor.is_some()).collect::<Vec<_>>();
     assert_eq!(compared, [false, true, false, false]);
     assert!(summary.configurations.iter().all(|row| row.standing == Standing::Unknown));
     let said: Vec<String> = summary.findings().into_iter().map(|finding| finding.text).collect();
-    assert!(said.iter().any(|text| text == "The levels of work are different work and are not compared with each other."), "{said:?}");
+    assert!(
+        said.iter().any(|text| text
+            == "The levels of work are different work and are not compared with each other."),
+        "{said:?}"
+    );
     assert!(
         !said.iter().any(|text| text.contains("work=scan") || text.contains("best configuration")),
         "{said:?}"

@@ -11,8 +11,8 @@ use models::curve::Model;
 use models::network::{Class, Service, Station, several_classes, throughputs};
 use models::queue::shared_queue;
 use observations::{
-    DeviceUse, Environment, Histogram, HoldOut, Latency, MachineLoad, Observations, Operation, Recording,
-    Response, ScriptStatement, TimeUse, Value, WaitClass, Warning, WarningKind, Work,
+    DeviceUse, Environment, Histogram, HoldOut, Latency, MachineLoad, Observations, Operation,
+    Recording, Response, ScriptStatement, TimeUse, Value, WaitClass, Warning, WarningKind, Work,
 };
 
 const LEVELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", "64"];
@@ -22,8 +22,11 @@ const DEMANDS: [f64; 3] = [0.002, 0.0004, 0.006];
 
 fn truth(processors: u32, [cpu, lock, client]: [f64; 3], n: f64) -> f64 {
     let queue = |demand_s, servers| Station { demand_s, service: Service::Servers(servers) };
-    let stations =
-        [queue(cpu, processors), queue(lock, 1), Station { demand_s: client, service: Service::Delay }];
+    let stations = [
+        queue(cpu, processors),
+        queue(lock, 1),
+        Station { demand_s: client, service: Service::Delay },
+    ];
     *throughputs(&stations, n as usize).unwrap().last().unwrap()
 }
 
@@ -35,9 +38,22 @@ fn trial(n: f64, throughput: f64) -> Observations {
         elapsed_s: 10.0,
         connections: n as u32,
         responses: vec![Response::higher("throughput", "transactions/s", throughput)],
-        work: Work { unit: "transaction".into(), amount: transactions, transactions, ..Work::default() },
-        time: TimeUse { session_s: 10.0 * n, cpu_s: 10.0 * throughput * DEMANDS[0], ..TimeUse::default() },
-        machine: MachineLoad { cpus: 2, own_s: 10.0 * throughput * DEMANDS[0], ..MachineLoad::default() },
+        work: Work {
+            unit: "transaction".into(),
+            amount: transactions,
+            transactions,
+            ..Work::default()
+        },
+        time: TimeUse {
+            session_s: 10.0 * n,
+            cpu_s: 10.0 * throughput * DEMANDS[0],
+            ..TimeUse::default()
+        },
+        machine: MachineLoad {
+            cpus: 2,
+            own_s: 10.0 * throughput * DEMANDS[0],
+            ..MachineLoad::default()
+        },
         waits: vec![
             wait("WRITER_LOCK", WaitClass::Lock, 0.7 * waited, 0.0),
             wait("WAL_SYNC", WaitClass::Log, 0.3 * waited, 0.0),
@@ -68,7 +84,11 @@ fn recording_of(factor: &str, of: impl Fn(f64) -> f64) -> Recording {
     for (position, level) in LEVELS.iter().enumerate() {
         let n: f64 = level.parse().unwrap();
         for block in 1..=3 {
-            recording.trials.push(done(position, block, trial(n, of(n) * (1.0 + 0.02 * random.normal()))));
+            recording.trials.push(done(
+                position,
+                block,
+                trial(n, of(n) * (1.0 + 0.02 * random.normal())),
+            ));
         }
     }
     recording
@@ -94,7 +114,11 @@ fn levels_that_the_model_has_not_seen() {
     };
     // The highest third where nobody says it, else what the experiment says.
     assert_eq!(tested(model), [32.0, 64.0]);
-    assert!(model.candidates.len() == 3 && model.candidates[0].error_median < 0.05, "{:?}", model.candidates);
+    assert!(
+        model.candidates.len() == 3 && model.candidates[0].error_median < 0.05,
+        "{:?}",
+        model.candidates
+    );
     assert!(model.candidates.windows(2).all(|pair| pair[0].error_median <= pair[1].error_median));
     summary.hold_out = vec![HoldOut::read("workload.connections > 8").unwrap()];
     assert_eq!(tested(&summary.throughput_models()[0]), [16.0, 32.0, 64.0]);
@@ -105,8 +129,11 @@ fn levels_that_the_model_has_not_seen() {
     }
     let other = summarize(&other).throughput_models();
     let find = |models: &[analysis::ModelSummary]| {
-        let candidate =
-            models[0].candidates.iter().find(|own| own.model == models::curve::Model::Universal).unwrap();
+        let candidate = models[0]
+            .candidates
+            .iter()
+            .find(|own| own.model == models::curve::Model::Universal)
+            .unwrap();
         candidate.tested.iter().map(|own| own.prediction.predicted).collect::<Vec<_>>()
     };
     assert_eq!(find(&models), find(&other));
@@ -154,10 +181,17 @@ fn more_processors_and_no_lock() {
     let ask = |changes: &[&str]| summary.what_if(&sets(changes)).unwrap();
     let same = ask(&["connections=48"]);
     assert!((same.throughput / truth(2, DEMANDS, 48.0) - 1.0).abs() < 0.05, "{same:?}");
-    assert!(same.interval.contains(truth(2, DEMANDS, 48.0)) && same.warnings.is_empty(), "{same:?}");
+    assert!(
+        same.interval.contains(truth(2, DEMANDS, 48.0)) && same.warnings.is_empty(),
+        "{same:?}"
+    );
     assert_eq!(same.limit.as_ref().map(|(name, _)| name.as_str()), Some("the processors"));
     let four = ask(&["connections=48", "cpus=4"]);
-    assert!(four.interval.contains(truth(4, DEMANDS, 48.0)), "{four:?} {}", truth(4, DEMANDS, 48.0));
+    assert!(
+        four.interval.contains(truth(4, DEMANDS, 48.0)),
+        "{four:?} {}",
+        truth(4, DEMANDS, 48.0)
+    );
     assert!((four.throughput / truth(4, DEMANDS, 48.0) - 1.0).abs() < 0.15, "{four:?}");
     let width = |own: &analysis::model::what_if::WhatIf| own.interval.high / own.interval.low;
     assert!(width(&four) > width(&same));
@@ -172,7 +206,8 @@ fn more_processors_and_no_lock() {
     assert_eq!(log.throughput.to_bits(), device.throughput.to_bits());
 }
 
-/// With connections for all, each station of an open network stands by itself: the formulas of M/M/2 and M/M/1.
+/// With connections for all, each station of an open network stands by itself: the formulas of
+/// M/M/2 and M/M/1.
 #[test]
 fn transactions_that_arrive_at_a_rate() {
     let recording = network();
@@ -201,11 +236,15 @@ fn transactions_that_arrive_at_a_rate() {
     let error = ask(&["connections=64", "rate=2000"]).unwrap_err().to_string();
     assert!(error.starts_with("rate=2000 cannot be kept up: with 64 in progress"), "{error}");
     let near = ask(&["connections=64", "rate=950"]).unwrap();
-    assert!(near.latency_interval.is_none() && near.warnings[0].contains("may be too much"), "{near:?}");
+    assert!(
+        near.latency_interval.is_none() && near.warnings[0].contains("may be too much"),
+        "{near:?}"
+    );
     assert!(ask(&["rate=0"]).unwrap_err().to_string().contains("give transactions a second"));
 }
 
-/// A thousand combinations of other factors: those that the verdict names have their model, and each that is asked for.
+/// A thousand combinations of other factors: those that the verdict names have their model, and
+/// each that is asked for.
 #[test]
 fn of_many_combinations_some_have_models() {
     let names: Vec<String> = (1..=100).map(|number| number.to_string()).collect();
@@ -228,7 +267,10 @@ fn of_many_combinations_some_have_models() {
     };
     let named: Vec<String> = models.iter().map(files).collect();
     // Of the baseline and of the best, then from the first on.
-    assert!(named[..2].contains(&"1".to_owned()) && named[..2].contains(&"71".to_owned()), "{named:?}");
+    assert!(
+        named[..2].contains(&"1".to_owned()) && named[..2].contains(&"71".to_owned()),
+        "{named:?}"
+    );
     assert_eq!(named[2..], ["2", "3", "4", "5", "6", "7"]);
     let asked = summary.what_if(&sets(&["connections=48", "data_files=50"])).unwrap();
     assert_eq!(asked.group, "data_files=50");
@@ -248,10 +290,15 @@ fn what_there_is_no_evidence_for_is_refused() {
     assert!(error("device.vdb.iops=2x").contains("only the latency"));
     assert!(error("cpus=0.5").contains("no whole number of processors"));
     let far = summary.what_if(&sets(&["connections=300"])).unwrap();
-    assert!(far.warnings[0].contains("4.69 times as far as anything that was measured (1 to 64)"), "{far:?}");
+    assert!(
+        far.warnings[0].contains("4.69 times as far as anything that was measured (1 to 64)"),
+        "{far:?}"
+    );
     // Another factor has levels, and no law between them.
-    let mut two =
-        plan(&[("workload.connections", &["1", "2", "4", "8"]), ("target.data_files", &["1", "4"])]);
+    let mut two = plan(&[
+        ("workload.connections", &["1", "2", "4", "8"]),
+        ("target.data_files", &["1", "4"]),
+    ]);
     for configuration in 0..8 {
         let n = f64::from(1 << (configuration / 2));
         two.trials.push(done(configuration, 1, trial(n, truth(2, DEMANDS, n))));
@@ -259,8 +306,14 @@ fn what_there_is_no_evidence_for_is_refused() {
     let summary = summarize(&two);
     assert_eq!(summary.throughput_models().len(), 2);
     let error = summary.what_if(&sets(&["data_files=8"])).unwrap_err().to_string();
-    assert!(error.contains("this level was not measured") && error.ends_with("measured: 1, 4"), "{error}");
-    assert_eq!(summary.what_if(&sets(&["connections=8", "data_files=4"])).unwrap().group, "data_files=4");
+    assert!(
+        error.contains("this level was not measured") && error.ends_with("measured: 1, 4"),
+        "{error}"
+    );
+    assert_eq!(
+        summary.what_if(&sets(&["connections=8", "data_files=4"])).unwrap().group,
+        "data_files=4"
+    );
 }
 
 #[test]
@@ -306,7 +359,8 @@ fn bad_input_is_said_and_nothing_is_claimed() {
     assert!(refused.contains("2 levels are left to fit when 5 are held out"), "{refused}");
 }
 
-/// No variation of the throughput: a law without any contention to show claims neither a peak nor a fall.
+/// No variation of the throughput: a law without any contention to show claims neither a peak nor a
+/// fall.
 #[test]
 fn a_throughput_that_does_not_change() {
     let recording = recording(|_| 500.0);
@@ -338,8 +392,9 @@ fn asked(summary: &analysis::Summary, connections: &str, truth: f64) -> (String,
     (found.changes[0].law.clone(), (found.throughput / truth - 1.0).abs())
 }
 
-/// Commits that share syncs: the model that knows it is the one that predicts. Where syncs were not counted, or more commits end
-/// with one than there are connections, because none waits for it, there is no such model.
+/// Commits that share syncs: the model that knows it is the one that predicts. Where syncs were not
+/// counted, or more commits end with one than there are connections, because none waits for it,
+/// there is no such model.
 #[test]
 fn commits_that_share_syncs() {
     let demands = [0.0005, 0.004, 0.002];
@@ -349,7 +404,8 @@ fn commits_that_share_syncs() {
             let seen = trial.observations.as_mut().unwrap();
             seen.machine.own_s = seen.work.transactions as f64 * demands[0];
             let syncs = seen.work.transactions as f64 / batch(f64::from(seen.connections));
-            let sync = Operation { name: "WAL sync".into(), count: syncs as u64, bytes: 0, wall_s: 1.0 };
+            let sync =
+                Operation { name: "WAL sync".into(), count: syncs as u64, bytes: 0, wall_s: 1.0 };
             seen.operations = vec![sync];
         }
     };
@@ -359,7 +415,10 @@ fn commits_that_share_syncs() {
     let models = summary.throughput_models();
     assert_eq!(models[0].candidates[0].model, Model::SharedSyncs, "{:?}", models[0].candidates);
     let (law, off) = asked(&summary, "48", served(&Service::Shared, demands, 48.0));
-    assert!(law.contains("a sync of the log takes all who wait") && law.ends_with("up to 32.0 did"), "{law}");
+    assert!(
+        law.contains("a sync of the log takes all who wait") && law.ends_with("up to 32.0 did"),
+        "{law}"
+    );
     assert!(off < 0.05, "{off}");
     let has_shared = |recording: &Recording| {
         let models = summarize(recording).throughput_models();
@@ -372,7 +431,8 @@ fn commits_that_share_syncs() {
 }
 
 /// A disk that does 1, 1.9, 3.4, .. times as much with 1, 2, 4, .. in flight.
-const DEPTHS: [(f64, f64); 6] = [(1.0, 1.0), (2.0, 1.9), (4.0, 3.4), (8.0, 5.4), (16.0, 6.6), (32.0, 7.0)];
+const DEPTHS: [(f64, f64); 6] =
+    [(1.0, 1.0), (2.0, 1.9), (4.0, 3.4), (8.0, 5.4), (16.0, 6.6), (32.0, 7.0)];
 
 fn disk() -> Service {
     let speed = |n: f64| {
@@ -383,7 +443,8 @@ fn disk() -> Service {
     Service::Rates((1..=32).map(|n| speed(f64::from(n))).collect())
 }
 
-/// Each transaction reads once from it: fewer levels show how much it does with many, but the disk probe measured that.
+/// Each transaction reads once from it: fewer levels show how much it does with many, but the disk
+/// probe measured that.
 #[test]
 fn a_device_whose_speed_depends_on_its_queue() {
     let demands = [0.0002, 0.004, 0.0005];
@@ -395,8 +456,8 @@ fn a_device_whose_speed_depends_on_its_queue() {
         seen.machine.own_s = seen.work.transactions as f64 * demands[0];
         let device = &mut seen.devices[0];
         (device.reads, device.read_bytes, device.writes) = (device.writes, 8192 * device.writes, 0);
-        let there =
-            f64::from(seen.connections) - seen.work.transactions as f64 / 10.0 * (demands[0] + demands[2]);
+        let there = f64::from(seen.connections)
+            - seen.work.transactions as f64 / 10.0 * (demands[0] + demands[2]);
         (device.busy_s, device.queue_s) = (9.5, 10.0 * there.max(0.5));
     }
     let mut few = recording.clone();
@@ -447,8 +508,8 @@ fn mean_of_scripts() -> [f64; 3] {
     [0, 1, 2].map(|at| SHARES[0] * SCRIPTS[0][at] + SHARES[1] * SCRIPTS[1][at])
 }
 
-/// What simulation and theory agree on (`-p models --test queueing`): at each station each script waits as many times as long as
-/// it is served as all others do.
+/// What simulation and theory agree on (`-p models --test queueing`): at each station each script
+/// waits as many times as long as it is served as all others do.
 fn script_latencies(n: f64) -> [f64; 2] {
     let mean = mean_of_scripts();
     let base = truth(2, mean, n);
@@ -458,8 +519,9 @@ fn script_latencies(n: f64) -> [f64; 2] {
     // Mean value analysis by marginal probabilities.
     for customers in 1..=n as usize {
         let x = truth(2, mean, customers as f64);
-        at_processors =
-            (1..=customers).map(|j| j as f64 * mean[0] / (j.min(2) as f64) * probability[j - 1]).sum();
+        at_processors = (1..=customers)
+            .map(|j| j as f64 * mean[0] / (j.min(2) as f64) * probability[j - 1])
+            .sum();
         at_serial = (1..=customers).map(|j| j as f64 * mean[1] * serial[j - 1]).sum();
         let next = |p: &[f64], demand: f64, servers: usize| {
             let mut all: Vec<f64> =
@@ -481,12 +543,15 @@ fn scripts() -> Recording {
         let seen = trial.observations.as_mut().unwrap();
         seen.machine.own_s = seen.work.transactions as f64 * mean_of_scripts()[0];
         let latencies = script_latencies(f64::from(seen.connections));
-        for ((name, share), latency) in ["short.sql", "long.sql"].into_iter().zip(SHARES).zip(latencies) {
+        for ((name, share), latency) in
+            ["short.sql", "long.sql"].into_iter().zip(SHARES).zip(latencies)
+        {
             let mut histogram = Histogram::default();
             let ns = latency * 1e9 * (1.0 + 0.01 * random.normal());
             histogram.add(ns as u64, (seen.work.transactions as f64 * share) as u64);
             seen.latencies.push(Latency { name: format!("transaction: {name}"), histogram });
-            seen.statements.push(ScriptStatement { script: name.into(), ..ScriptStatement::default() });
+            seen.statements
+                .push(ScriptStatement { script: name.into(), ..ScriptStatement::default() });
         }
         let all: Vec<&Histogram> = seen.latencies.iter().map(|own| &own.histogram).collect();
         let histogram = Histogram::sum(&all);
@@ -501,8 +566,12 @@ fn what_each_script_of_a_mix_gets() {
     let summary = summarize(&recording);
     let found = summary.what_if(&sets(&["connections=24"])).unwrap();
     let by_script = found.by_script.unwrap();
-    for ((own, share), latency) in by_script.scripts.iter().zip(SHARES).zip(script_latencies(24.0)) {
-        assert!((own.throughput / (share * truth(2, mean_of_scripts(), 24.0)) - 1.0).abs() < 0.05, "{own:?}");
+    for ((own, share), latency) in by_script.scripts.iter().zip(SHARES).zip(script_latencies(24.0))
+    {
+        assert!(
+            (own.throughput / (share * truth(2, mean_of_scripts(), 24.0)) - 1.0).abs() < 0.05,
+            "{own:?}"
+        );
         assert!((own.latency_s / latency - 1.0).abs() < 0.08, "{own:?} {latency}");
     }
     assert!(by_script.error_median.unwrap() < 0.1, "{by_script:?}");
@@ -516,8 +585,10 @@ fn what_each_script_of_a_mix_gets() {
 fn scripts_with_connections_of_their_own() {
     let recording = scripts();
     let summary = summarize(&recording);
-    let found = summary.what_if(&sets(&["connections.long.sql=4", "connections.short.sql=12"])).unwrap();
-    let class = |(customers, demands_s): (f64, [f64; 3])| Class { customers, demands_s: demands_s.into() };
+    let found =
+        summary.what_if(&sets(&["connections.long.sql=4", "connections.short.sql=12"])).unwrap();
+    let class =
+        |(customers, demands_s): (f64, [f64; 3])| Class { customers, demands_s: demands_s.into() };
     let services = [Service::Servers(2), Service::Servers(1), Service::Delay];
     let classes: Vec<Class> = [12.0, 4.0].into_iter().zip(SCRIPTS).map(class).collect();
     let truth = several_classes(&services, &classes).unwrap();
@@ -525,12 +596,19 @@ fn scripts_with_connections_of_their_own() {
         assert!((own.throughput / truth - 1.0).abs() < 0.1, "{own:?} {truth}");
     }
     let all: f64 = truth.iter().sum();
-    assert!(found.interval.contains(all) && found.n.to_bits() == 16.0_f64.to_bits(), "{found:?} {all}");
+    assert!(
+        found.interval.contains(all) && found.n.to_bits() == 16.0_f64.to_bits(),
+        "{found:?} {all}"
+    );
     let error = |changes: &[&str]| summary.what_if(&sets(changes)).unwrap_err().to_string();
-    assert!(error(&["connections.other=4"]).contains("no such script ran; there were: short.sql, long.sql"));
+    assert!(
+        error(&["connections.other=4"])
+            .contains("no such script ran; there were: short.sql, long.sql")
+    );
     assert!(error(&["connections.long.sql=0.5"]).contains("a whole number above 0"));
     assert!(error(&["connections.long.sql=4", "cpus=4"]).contains("are predicted alone"));
     let one = network();
-    let error = summarize(&one).what_if(&sets(&["connections.long.sql=4"])).unwrap_err().to_string();
+    let error =
+        summarize(&one).what_if(&sets(&["connections.long.sql=4"])).unwrap_err().to_string();
     assert!(error.contains("the run had no mix of several scripts"), "{error}");
 }

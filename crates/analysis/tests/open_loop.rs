@@ -1,4 +1,5 @@
-//! Open loops: what the schedule sets is no sign of a machine that changes, and an overloaded loop decides nothing.
+//! Open loops: what the schedule sets is no sign of a machine that changes, and an overloaded loop
+//! decides nothing.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod common;
@@ -7,7 +8,8 @@ use analysis::{Standing, summarize};
 use common::{Random, done, recording};
 use observations::{LoadHealth, Observations, Recording, Response, Warning, WarningKind};
 
-/// A trial of 10 s at about 1,000 transactions a second, of which the block's schedule has drawn so many.
+/// A trial of 10 s at about 1,000 transactions a second, of which the block's schedule has drawn so
+/// many.
 fn trial(starts: f64, latency_ms: f64, service_ms: f64) -> Observations {
     let mut seen = common::observed(10.0);
     seen.responses = vec![
@@ -25,7 +27,8 @@ fn trial(starts: f64, latency_ms: f64, service_ms: f64) -> Observations {
     seen
 }
 
-/// Four configurations in five blocks on a machine that does not change; `compared` on this response.
+/// Four configurations in five blocks on a machine that does not change; `compared` on this
+/// response.
 fn steady(random: &mut Random, compared: &str) -> Recording {
     let mut recording = recording(&[("target.data_files", &["1", "2", "4", "8"])]);
     recording.run.response = Some(compared.to_owned());
@@ -73,16 +76,23 @@ fn a_machine_that_slows_down_is_seen_in_its_service_time() {
     let summary = summarize(&recording);
     let drift = summary.drift().unwrap();
     assert!(drift.supported && drift.response == "service_mean", "{drift:?}");
-    assert!(summary.findings().iter().any(|it| it.text.starts_with("Blocks differ in service_mean (from ")));
+    assert!(
+        summary
+            .findings()
+            .iter()
+            .any(|it| it.text.starts_with("Blocks differ in service_mean (from "))
+    );
 }
 
 #[test]
 fn one_overloaded_trial_leaves_the_latencies_of_its_configuration_without_a_verdict() {
     let mut recording = steady(&mut Random::new(7), "latency_p99");
-    for (trial, seen) in recording.trials.iter_mut().filter(|trial| trial.configuration == 3).map(|trial| {
-        let block = trial.block;
-        (block, trial.observations.as_mut().unwrap())
-    }) {
+    for (trial, seen) in
+        recording.trials.iter_mut().filter(|trial| trial.configuration == 3).map(|trial| {
+            let block = trial.block;
+            (block, trial.observations.as_mut().unwrap())
+        })
+    {
         // Where it keeps up it looks twice as fast as all others.
         seen.responses[0].value /= 2.0;
         if trial == 2 {
@@ -100,17 +110,22 @@ fn one_overloaded_trial_leaves_the_latencies_of_its_configuration_without_a_verd
     assert!(summary.configurations[..3].iter().all(|row| row.standing != Standing::Unknown));
     let texts: Vec<String> = summary.findings().into_iter().map(|finding| finding.text).collect();
     assert!(
-        texts.iter().any(|text| text.starts_with("In 1 of 5 trials of data_files=8 more was asked for")),
+        texts
+            .iter()
+            .any(|text| text.starts_with("In 1 of 5 trials of data_files=8 more was asked for")),
         "{texts:?}"
     );
     assert!(
-        texts.iter().all(|text| !text.contains("data_files=8 is") && !text.contains("at data_files=8")),
+        texts
+            .iter()
+            .all(|text| !text.contains("data_files=8 is") && !text.contains("at data_files=8")),
         "{texts:?}"
     );
     assert_eq!(summary.open_loop()[3].overloaded, 1);
 }
 
-/// Five blocks are enough; what is missing are the figures of the level that was overloaded each time.
+/// Five blocks are enough; what is missing are the figures of the level that was overloaded each
+/// time.
 #[test]
 fn an_overloaded_level_is_why_levels_cannot_be_compared() {
     let mut recording = recording(&[("target.data_files", &["1", "2"])]);
@@ -127,7 +142,7 @@ fn an_overloaded_level_is_why_levels_cannot_be_compared() {
     }
     let texts: Vec<String> =
         summarize(&recording).findings().into_iter().map(|finding| finding.text).collect();
-    let expected =
-        "The levels of data_files cannot be compared: there are no figures of 1 of the 2 configurations.";
+    let expected = "The levels of data_files cannot be compared: there are no figures of 1 of the \
+                    2 configurations.";
     assert!(texts.iter().any(|text| text == expected), "{texts:?}");
 }

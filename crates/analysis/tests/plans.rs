@@ -32,13 +32,21 @@ fn trial(elapsed_s: f64, select_ms: f64, insert_ms: f64, plan: &str, cost: f64) 
     seen
 }
 
-/// Two levels, of which the second is faster; in the fourth block it may have the plan of the first.
+/// Two levels, of which the second is faster; in the fourth block it may have the plan of the
+/// first.
 fn run(last: &str) -> Recording {
     let mut run = data_files(&["1", "4"], &[&[2.0, 2.1, 1.9, 2.0], &[1.0, 1.05, 0.96, 1.0]]);
     for record in &mut run.trials {
-        let (block, elapsed_s) = (record.block as usize - 1, record.observations.as_ref().unwrap().elapsed_s);
+        let (block, elapsed_s) =
+            (record.block as usize - 1, record.observations.as_ref().unwrap().elapsed_s);
         record.observations = Some(match record.configuration {
-            0 => trial(elapsed_s, WITHOUT_MS[block], 1.0 + block as f64 / 100.0, SCAN, 100.0 + block as f64),
+            0 => trial(
+                elapsed_s,
+                WITHOUT_MS[block],
+                1.0 + block as f64 / 100.0,
+                SCAN,
+                100.0 + block as f64,
+            ),
             _ => trial(elapsed_s, WITH_MS[block], 2.0, if block == 3 { last } else { INDEX }, 8.0),
         });
     }
@@ -50,12 +58,15 @@ fn statements_are_compared_by_paired_blocks() {
     let run = run(INDEX);
     let gains = summarize(&run).statement_gains();
     let [select, insert] = &gains[..] else { panic!("{gains:?}") };
-    let logs: Vec<f64> = WITHOUT_MS.iter().zip(WITH_MS).map(|(from, to)| (from / to).ln()).collect();
+    let logs: Vec<f64> =
+        WITHOUT_MS.iter().zip(WITH_MS).map(|(from, to)| (from / to).ln()).collect();
     let mean = logs.iter().sum::<f64>() / 4.0;
     let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / 3.0;
     // t(0.975, 3).
     let half = 3.182_446 * (variance / 4.0).sqrt();
-    let near = |ours: f64, expected: f64| assert!((ours / expected - 1.0).abs() < 1e-5, "{ours} {expected}");
+    let near = |ours: f64, expected: f64| {
+        assert!((ours / expected - 1.0).abs() < 1e-5, "{ours} {expected}")
+    };
     near(select.gain.value, mean.exp());
     let interval = select.gain.interval.unwrap();
     near(interval.low, (mean - half).exp());
@@ -81,11 +92,16 @@ fn a_plan_that_changed_is_told_with_what_became_of_the_statement() {
     assert_eq!(own[0].estimated_cost, Some((100.0, 103.0)));
     assert_eq!(own[1].operators, ["Aggregate", "Index Only Scan using t_a on t"]);
     assert_eq!(plans[2].plans[0].reason.as_deref(), Some("VACUUM has no plan"));
-    let told: Vec<_> = summary.findings().into_iter().filter(|own| own.kind == FindingKind::Plan).collect();
+    let told: Vec<_> =
+        summary.findings().into_iter().filter(|own| own.kind == FindingKind::Plan).collect();
     let [finding] = &told[..] else { panic!("{told:?}") };
-    let begin = "The plan of `SELECT count(*) FROM t WHERE a = :a` changes from data_files=1 to 4: Seq Scan on t -> Index Only \
-                 Scan using t_a on t; the statement is 3.9";
-    assert!(finding.text.starts_with(begin) && finding.text.ends_with("] as fast."), "{}", finding.text);
+    let begin = "The plan of `SELECT count(*) FROM t WHERE a = :a` changes from data_files=1 to \
+                 4: Seq Scan on t -> Index Only Scan using t_a on t; the statement is 3.9";
+    assert!(
+        finding.text.starts_with(begin) && finding.text.ends_with("] as fast."),
+        "{}",
+        finding.text
+    );
     assert!(
         finding.evidence.starts_with("4 trials with 1 plan against 4 trials with 1 plan"),
         "{}",
@@ -95,10 +111,12 @@ fn a_plan_that_changed_is_told_with_what_became_of_the_statement() {
 
 #[test]
 fn nothing_is_told_where_a_plan_is_on_both_sides_or_nothing_is_faster() {
-    let told = |run: &Recording| summarize(run).findings().iter().any(|own| own.kind == FindingKind::Plan);
+    let told =
+        |run: &Recording| summarize(run).findings().iter().any(|own| own.kind == FindingKind::Plan);
     assert!(told(&run(INDEX)));
     assert!(!told(&run(SCAN)), "one of the trials with the index had the plan without it");
-    // Where all statements together gain nothing, because the price is as large, the one that gains is still told.
+    // Where all statements together gain nothing, because the price is as large, the one that gains
+    // is still told.
     let mut balanced = run(INDEX);
     for record in &mut balanced.trials {
         let seen = record.observations.as_mut().unwrap();
@@ -107,7 +125,8 @@ fn nothing_is_told_where_a_plan_is_on_both_sides_or_nothing_is_faster() {
     }
     assert!(told(&balanced));
     for record in &mut balanced.trials {
-        record.observations.as_mut().unwrap().statements[0].wall_s = 4.0 + f64::from(record.block) / 10.0;
+        record.observations.as_mut().unwrap().statements[0].wall_s =
+            4.0 + f64::from(record.block) / 10.0;
     }
     assert!(!told(&balanced), "no statement is faster");
 }

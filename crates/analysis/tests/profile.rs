@@ -39,7 +39,10 @@ fn a_summary_counts_what_is_in_the_stacks() {
         summary.modules.iter().map(|module| (module.module.as_str(), module.own.samples)).collect();
     assert_eq!(modules, [("/lib/libc.so", 60), ("/bin/db", 30), ("[kernel]", 10)]);
     let parse = &summary.modules[1].functions[0];
-    assert_eq!((parse.function.as_str(), parse.own.samples, parse.total.samples), ("parse", 30, 90));
+    assert_eq!(
+        (parse.function.as_str(), parse.own.samples, parse.total.samples),
+        ("parse", 30, 90)
+    );
     assert_eq!(summary.stacks[0].functions, ["main", "parse", "parse", "memcpy"]);
     let of_modules: f64 = summary.modules.iter().map(|module| module.own.share).sum();
     assert!((of_modules - 1.0).abs() < 1e-12);
@@ -50,8 +53,11 @@ fn a_flame_graph_keeps_every_sample_in_its_place() {
     let root = flame(&with(&[(&[0, 1, 1, 2], 60), (&[0, 1], 30), (&[0, 3], 10)]));
     assert_eq!((root.samples, root.own, root.depth()), (100, 0, 5));
     let main = &root.children[0];
-    let below: Vec<_> =
-        main.children.iter().map(|child| (child.function.as_str(), child.samples, child.own)).collect();
+    let below: Vec<_> = main
+        .children
+        .iter()
+        .map(|child| (child.function.as_str(), child.samples, child.own))
+        .collect();
     assert_eq!(below, [("parse", 90, 30), ("vfs_read", 10, 10)]);
     assert!(main.children[1].kernel);
 }
@@ -64,7 +70,9 @@ fn merged_profiles_are_the_sum_whatever_their_numbering() {
     b.frames.reverse();
     b.modules.reverse();
     b.frames.iter_mut().for_each(|frame| frame.module = 2 - frame.module);
-    b.stacks.iter_mut().for_each(|stack| stack.frames.iter_mut().for_each(|frame| *frame = 3 - *frame));
+    b.stacks
+        .iter_mut()
+        .for_each(|stack| stack.frames.iter_mut().for_each(|frame| *frame = 3 - *frame));
     let both = merged([&a, &b]).unwrap();
     assert!(both.is_consistent());
     let expected = profile(&with(&[(&[0, 1], 35), (&[0, 3], 10), (&[0, 2], 7)]));
@@ -78,13 +86,18 @@ fn merged_profiles_are_the_sum_whatever_their_numbering() {
 
 #[test]
 fn a_known_difference_is_found_and_the_rest_is_not() {
-    // B copies for 4 s more, and does the rest as A did: what else stays the same in seconds has a smaller share.
+    // B copies for 4 s more, and does the rest as A did: what else stays the same in seconds has a
+    // smaller share.
     let a = with(&[(&[0, 1], 500), (&[0, 2], 200), (&[0, 3], 300)]);
     let b = with(&[(&[0, 1], 510), (&[0, 2], 600), (&[0, 3], 295)]);
     let compared = compare_profiles(&a, &b);
     let first = &compared.functions[0];
     assert_eq!((first.function.as_deref(), first.module.as_str()), (Some("memcpy"), "libc.so"));
-    assert!((first.seconds.value - 4.0).abs() < 1e-12 && first.seconds.is_beyond && first.share.is_beyond);
+    assert!(
+        (first.seconds.value - 4.0).abs() < 1e-12
+            && first.seconds.is_beyond
+            && first.share.is_beyond
+    );
     assert!(first.seconds.interval.contains(4.0) && first.seconds.interval.low > 3.0, "{first:?}");
     assert!((first.share.value - (600.0 / 1405.0 - 0.2)).abs() < 1e-12, "{first:?}");
     for same in &compared.functions[1..] {
@@ -104,8 +117,11 @@ fn a_function_of_one_side_only_and_an_empty_profile_are_compared_too() {
     let a = with(&[(&[0, 1], 50)]);
     let b = with(&[(&[0, 1], 50), (&[0, 3], 40)]);
     let compared = compare_profiles(&a, &b);
-    let new =
-        compared.functions.iter().find(|change| change.function.as_deref() == Some("vfs_read")).unwrap();
+    let new = compared
+        .functions
+        .iter()
+        .find(|change| change.function.as_deref() == Some("vfs_read"))
+        .unwrap();
     assert!(new.seconds.is_beyond && new.a.samples == 0 && new.kernel, "{new:?}");
     let nothing = with(&[]);
     assert!(compare_profiles(&nothing, &nothing).functions.is_empty());
@@ -115,7 +131,8 @@ fn a_function_of_one_side_only_and_an_empty_profile_are_compared_too() {
 
 #[test]
 fn profiles_of_the_same_program_rarely_differ_beyond_the_error() {
-    // 400 pairs with the same shares: at 95 % over a table, at most 5 % may seem to differ; 4 standard errors more fail.
+    // 400 pairs with the same shares: at 95 % over a table, at most 5 % may seem to differ; 4
+    // standard errors more fail.
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut draw = || {
         let mut counts = [0_u64; 4];

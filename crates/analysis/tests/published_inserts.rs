@@ -1,7 +1,8 @@
 //! The published insert studies S1a to S1d: the factors, averages and percentages that they print.
 //!
-//! What was published of them are bests, factors and averages, not every trial. Each data set below is the smallest
-//! that has the published figures; times that were not published are built from these and are marked so.
+//! What was published of them are bests, factors and averages, not every trial. Each data set below
+//! is the smallest that has the published figures; times that were not published are built from
+//! these and are marked so.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod common;
@@ -28,11 +29,13 @@ fn factors(column: &GainColumn) -> Vec<String> {
     column.by_row.iter().map(|gain| format!("{:.2}", gain.as_ref().unwrap().value)).collect()
 }
 
-/// S1a: for the log, SSD RAID-1 is 2.04 % and RAID-0 4.25 % better than the array, on average of nine log settings.
-/// Published are the averages; the nine times on the array and how gains spread around the averages are built.
+/// S1a: for the log, SSD RAID-1 is 2.04 % and RAID-0 4.25 % better than the array, on average of
+/// nine log settings. Published are the averages; the nine times on the array and how gains spread
+/// around the averages are built.
 #[test]
 fn log_placement_averages() {
-    let settings = ["256/50", "256/256", "256/512", "1/50", "1/256", "1/512", "8/50", "8/256", "8/512"];
+    let settings =
+        ["256/50", "256/256", "256/512", "1/50", "1/256", "1/512", "8/50", "8/256", "8/512"];
     let devices = ["raid10-array", "raid1-ssd", "raid0-ssd"];
     let times = (0..9).flat_map(|setting| {
         let array_s = 9000.0 + 150.0 * f64::from(setting);
@@ -46,7 +49,8 @@ fn log_placement_averages() {
     assert_eq!(averages, ["2.04", "4.25"]);
 }
 
-/// S1b: best on spinning disks 1755 s with 8 files, best on SSD 909 s with 16: 1.93x. The other two times are built.
+/// S1b: best on spinning disks 1755 s with 8 files, best on SSD 909 s with 16: 1.93x. The other two
+/// times are built.
 #[test]
 fn sequential_insert_bests() {
     let summary = study(
@@ -64,9 +68,9 @@ fn sequential_insert_bests() {
     assert_eq!(format!("{:.2}", devices[1].best.as_ref().unwrap().factor.unwrap()), "1.93");
 }
 
-/// S1c: SSD against spinning disks by number of files; best on spinning disks 1595 s with 2 files, the best SSD
-/// layout 4.96x faster. That gives both times with 2 files and the best SSD time, here taken to be that of 16
-/// files; the times of 1, 4 and 8 files are built from one SSD time.
+/// S1c: SSD against spinning disks by number of files; best on spinning disks 1595 s with 2 files,
+/// the best SSD layout 4.96x faster. That gives both times with 2 files and the best SSD time, here
+/// taken to be that of 16 files; the times of 1, 4 and 8 files are built from one SSD time.
 #[test]
 fn random_insert_factors_by_number_of_files() {
     let published = [7.25, 4.74, 6.81, 7.64, 9.03];
@@ -85,9 +89,10 @@ fn random_insert_factors_by_number_of_files() {
     assert_eq!(format!("{:.2}", best[1].factor.unwrap()), "4.96");
 }
 
-/// S1d: best with the old driver 3580 s (4 files), with the new 2993 s (8 files); new over old 20.5 % on average and
-/// 24 % for the basic format; 4 KB sectors within 0.5 %. The published bests are those of the improved format here;
-/// the rest is built so that its averages are the published ones.
+/// S1d: best with the old driver 3580 s (4 files), with the new 2993 s (8 files); new over old 20.5
+/// % on average and 24 % for the basic format; 4 KB sectors within 0.5 %. The published bests are
+/// those of the improved format here; the rest is built so that its averages are the published
+/// ones.
 #[test]
 fn random_insert_driver_and_sector() {
     let drivers: Factor = ("driver", &["1.2.7", "2.2.3"]);

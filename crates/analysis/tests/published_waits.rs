@@ -34,7 +34,12 @@ impl Published {
             .map(|row| {
                 let (resource, signal) = (self.number(row, 2), self.number(row, 3));
                 let below = 0.3 * (self.number(row, 1) - resource - signal);
-                wait(&self.rows[row][0], self.number(row, 4) as u64, resource + below, signal + below)
+                wait(
+                    &self.rows[row][0],
+                    self.number(row, 4) as u64,
+                    resource + below,
+                    signal + below,
+                )
             })
             .collect();
         let (low, high) = self.total();
@@ -75,15 +80,20 @@ fn every_cell_is_printed_as_published() {
     for table in published() {
         let waits = table.waits();
         let computed = WaitTable::new(&[waits.as_slice()], WaitOptions::default());
-        assert_eq!(computed.top().len(), table.rows.len(), "{}: the rows that make up 95 %", table.name);
+        assert_eq!(
+            computed.top().len(),
+            table.rows.len(),
+            "{}: the rows that make up 95 %",
+            table.name
+        );
         for (row, expected) in computed.top().iter().zip(&table.rows) {
             assert_eq!(row.cells()[..expected.len()], expected[..], "{}", table.name);
         }
     }
 }
 
-/// The same table when every trial's waits are half and one and a half times the figure: the mean of
-/// trials is the figure, and averages for each wait are weighted by the number of waits.
+/// The same table when every trial's waits are half and one and a half times the figure: the mean
+/// of trials is the figure, and averages for each wait are weighted by the number of waits.
 #[test]
 fn the_mean_of_trials_is_printed_the_same() {
     for table in published() {
@@ -92,9 +102,9 @@ fn the_mean_of_trials_is_printed_the_same() {
                 .waits()
                 .into_iter()
                 .map(|w| Wait {
-                    count: w
-                        .count
-                        .map(|count| if factor < 1.0 { count / 2 } else { count + count.div_ceil(2) }),
+                    count: w.count.map(|count| {
+                        if factor < 1.0 { count / 2 } else { count + count.div_ceil(2) }
+                    }),
                     resource_s: factor * w.resource_s,
                     signal_s: factor * w.signal_s,
                     ..w
@@ -129,7 +139,10 @@ fn published_sums_hold_up_to_known_rounding() {
         ("S1c, data and log on SSD RAID-0", "WRITELOG", 1),
         ("S1c, data and log on SSD RAID-0", "PAGEIOLATCH_EX", -1),
     ];
-    assert_eq!(off, known.map(|(table, wait, residual)| (table.to_owned(), wait.to_owned(), residual)));
+    assert_eq!(
+        off,
+        known.map(|(table, wait, residual)| (table.to_owned(), wait.to_owned(), residual))
+    );
 }
 
 /// All percentages of a table follow from one total.

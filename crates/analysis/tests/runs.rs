@@ -9,7 +9,9 @@ use analysis::runs::{
 };
 use analysis::{Method, history};
 use common::{Random, done, observed};
-use observations::{ConfigurationRecord, Environment, FactorRecord, LevelRecord, Recording, Response, Value};
+use observations::{
+    ConfigurationRecord, Environment, FactorRecord, LevelRecord, Recording, Response, Value,
+};
 
 /// A run with the elapsed seconds of each configuration's blocks.
 fn run(id: i64, elapsed: &[(&str, &[f64])]) -> Recording {
@@ -17,10 +19,15 @@ fn run(id: i64, elapsed: &[(&str, &[f64])]) -> Recording {
     recording.run.id = id;
     recording.run.name = "t".into();
     recording.run.started_ms = id * 86_400_000;
-    recording.environments = vec![Environment { kernel: Some("Linux 6.1".into()), ..Environment::default() }];
+    recording.environments =
+        vec![Environment { kernel: Some("Linux 6.1".into()), ..Environment::default() }];
     let levels = elapsed.iter().map(|(level, _)| (*level).to_owned()).collect();
-    recording.factors =
-        vec![FactorRecord { name: "target.x".into(), levels, numeric: None, hard_to_change: false }];
+    recording.factors = vec![FactorRecord {
+        name: "target.x".into(),
+        levels,
+        numeric: None,
+        hard_to_change: false,
+    }];
     for (at, (level, blocks)) in elapsed.iter().enumerate() {
         recording.configurations.push(ConfigurationRecord {
             key: format!("key of {level}"),
@@ -39,8 +46,9 @@ fn run(id: i64, elapsed: &[(&str, &[f64])]) -> Recording {
     recording
 }
 
-/// By scipy 1.17, of the logarithms of the samples below: `ttest_ind(b, a, equal_var=False)` gives the ratio of means, the
-/// p-value and `confidence_interval()`; the detectable difference is `(t.isf(0.025, df) + t.isf(0.2, df)) * se`.
+/// By scipy 1.17, of the logarithms of the samples below: `ttest_ind(b, a, equal_var=False)` gives
+/// the ratio of means, the p-value and `confidence_interval()`; the detectable difference is
+/// `(t.isf(0.025, df) + t.isf(0.2, df)) * se`.
 const SCIPY: [f64; 5] = [
     1.125_097_322_136_7,
     0.001_124_202_326_242_137_8,
@@ -61,10 +69,12 @@ fn decisions(from: &Recording, to: &Recording, limit: &str) -> (Decision, Vec<De
 #[test]
 fn compares_as_scipy_does() {
     let (a, b) = ([10.0, 10.4, 9.8, 10.1], [11.0, 11.6, 10.9, 11.2, 12.0]);
-    let compared = compare_runs(&run(1, &[("1", &a)]), &run(2, &[("1", &b)]), Responses::Primary).unwrap();
+    let compared =
+        compare_runs(&run(1, &[("1", &a)]), &run(2, &[("1", &b)]), Responses::Primary).unwrap();
     let own = &compared.responses[0].configurations[0];
     let comparison = own.comparison.as_ref().unwrap();
-    let close = |ours: f64, theirs: f64| assert!((ours / theirs - 1.0).abs() < 1e-6, "{ours} {theirs}");
+    let close =
+        |ours: f64, theirs: f64| assert!((ours / theirs - 1.0).abs() < 1e-6, "{ours} {theirs}");
     // Less time is better, so that the factor is the inverse.
     close(comparison.value.recip(), SCIPY[0]);
     close(comparison.p_value.unwrap(), SCIPY[1]);
@@ -81,7 +91,8 @@ fn compares_as_scipy_does() {
 fn configurations_match_by_settings_then_by_levels() {
     let from = run(1, &[("1", &[1.0, 1.1]), ("2", &[1.0, 1.1]), ("3", &[1.0, 1.1])]);
     let mut to = run(2, &[("2", &[1.0, 1.1]), ("1", &[1.0, 1.1]), ("4", &[1.0, 1.1])]);
-    // The second run has another setting in one configuration, and a new factor in its label in the other.
+    // The second run has another setting in one configuration, and a new factor in its label in the
+    // other.
     to.configurations[0].key = "another".into();
     to.configurations[0].settings.insert("target.y".into(), Value::Integer(2));
     to.configurations[1].label = "x=1 z=5".into();
@@ -90,15 +101,26 @@ fn configurations_match_by_settings_then_by_levels() {
     to.run.seed = 7;
     let compared = compare_runs(&from, &to, Responses::Primary).unwrap();
     let rows = &compared.responses[0].configurations;
-    let matched: Vec<_> =
-        rows.iter().map(|it| (it.from_label.as_str(), it.to_label.as_str(), it.matched_by)).collect();
-    assert_eq!(matched, [("x=1", "x=1 z=5", MatchedBy::Settings), ("x=2", "x=2", MatchedBy::Levels)]);
-    assert_eq!((&compared.only_from[..], &compared.only_to[..]), (&["x=3".into()][..], &["x=4".into()][..]));
+    let matched: Vec<_> = rows
+        .iter()
+        .map(|it| (it.from_label.as_str(), it.to_label.as_str(), it.matched_by))
+        .collect();
+    assert_eq!(
+        matched,
+        [("x=1", "x=1 z=5", MatchedBy::Settings), ("x=2", "x=2", MatchedBy::Levels)]
+    );
+    assert_eq!(
+        (&compared.only_from[..], &compared.only_to[..]),
+        (&["x=3".into()][..], &["x=4".into()][..])
+    );
     let kernel = &compared.environment;
     assert_eq!((kernel.len(), kernel[0].what.as_str()), (1, "kernel"));
     assert_eq!(kernel[0].to.as_deref(), Some("Linux 6.12"));
-    let settings: Vec<_> =
-        compared.settings.iter().map(|it| (it.change.what.as_str(), it.configurations.len())).collect();
+    let settings: Vec<_> = compared
+        .settings
+        .iter()
+        .map(|it| (it.change.what.as_str(), it.configurations.len()))
+        .collect();
     assert_eq!(settings, [("target.y", 1), ("repeats.seed", 0)]);
     assert_eq!(compared.factors.len(), 1);
 }
@@ -118,11 +140,15 @@ fn what_cannot_be_compared_is_said() {
     // The same name in another unit is another response.
     let mut seconds = run(2, &[("1", &[1.0, 1.1])]);
     for trial in &mut seconds.trials {
-        trial.observations.as_mut().unwrap().responses = vec![Response::lower("elapsed", "min", 1.0)];
+        trial.observations.as_mut().unwrap().responses =
+            vec![Response::lower("elapsed", "min", 1.0)];
     }
     assert!(matches!(compare(&seconds, Responses::Primary), RunsError::NoResponse { .. }));
     let all = compare_runs(&one, &seconds, Responses::All).unwrap();
-    assert_eq!(all.responses.iter().map(|it| it.response.name.as_str()).collect::<Vec<_>>(), ["throughput"]);
+    assert_eq!(
+        all.responses.iter().map(|it| it.response.name.as_str()).collect::<Vec<_>>(),
+        ["throughput"]
+    );
 }
 
 #[test]
@@ -139,9 +165,14 @@ fn the_direction_is_read_right() {
     for text in ["faster:40%", "elapsed:-40%", "throughput:+90%"] {
         assert!(broken(text), "{text}");
     }
-    for text in
-        ["slower:1%", "elapsed:+1%", "throughput:-1%", "throughput:1%", "elapsed:1%", "throughput:+110%"]
-    {
+    for text in [
+        "slower:1%",
+        "elapsed:+1%",
+        "throughput:-1%",
+        "throughput:1%",
+        "elapsed:1%",
+        "throughput:+110%",
+    ] {
         assert!(!broken(text), "{text}");
     }
 }
@@ -200,7 +231,9 @@ fn false_alarms_are_as_rare_as_promised() {
         let blocks: Vec<f64> = (0..5).map(|_| 0.03 * random.normal()).collect();
         let values: Vec<Vec<f64>> = labels
             .iter()
-            .map(|_| blocks.iter().map(|block| level * (block + 0.02 * random.normal()).exp()).collect())
+            .map(|_| {
+                blocks.iter().map(|block| level * (block + 0.02 * random.normal()).exp()).collect()
+            })
             .collect();
         let pairs: Vec<(&str, &[f64])> =
             labels.iter().copied().zip(values.iter().map(Vec::as_slice)).collect();
@@ -213,15 +246,18 @@ fn false_alarms_are_as_rare_as_promised() {
         none += u32::from(decisions(&before, &same, "slower:3%").0 == Decision::Broken);
         at_limit += u32::from(decisions(&before, &slower, "slower:3%").0 == Decision::Broken);
         let compared = compare_runs(&before, &same, Responses::Primary).unwrap();
-        let of = |verdict| compared.responses[0].configurations.iter().any(|it| it.verdict == verdict);
+        let of =
+            |verdict| compared.responses[0].configurations.iter().any(|it| it.verdict == verdict);
         seen += u32::from(of(Verdict::Better) || of(Verdict::Worse));
         let overall = compared.responses[0].overall.as_ref().unwrap();
         held += u32::from(overall.interval.unwrap().contains(1.0));
     }
     println!(
-        "no change {none}, at the limit {at_limit}, differences seen {seen}, overall holds {held} of {n}"
+        "no change {none}, at the limit {at_limit}, differences seen {seen}, overall holds {held} \
+         of {n}"
     );
-    let at_most = |share: f64| f64::from(n) * share + 3.0 * (f64::from(n) * share * (1.0 - share)).sqrt();
+    let at_most =
+        |share: f64| f64::from(n) * share + 3.0 * (f64::from(n) * share * (1.0 - share)).sqrt();
     assert!(f64::from(at_limit) < at_most(0.025), "{at_limit}");
     assert!(none <= at_limit);
     assert!(f64::from(seen) < at_most(0.05), "{seen}");
@@ -249,8 +285,9 @@ fn a_history_has_its_changes_where_they_are() {
     let mut runs: Vec<Recording> = (1..=24)
         .map(|id| {
             let level = if id > 14 { 1.2 } else { 1.0 };
-            let mut blocks =
-                |level: f64| (0..3).map(|_| level * (0.02 * random.normal()).exp()).collect::<Vec<_>>();
+            let mut blocks = |level: f64| {
+                (0..3).map(|_| level * (0.02 * random.normal()).exp()).collect::<Vec<_>>()
+            };
             let (steady, changed) = (blocks(1.0), blocks(level));
             run(id, &[("1", &steady), ("2", &changed)])
         })
@@ -265,7 +302,8 @@ fn a_history_has_its_changes_where_they_are() {
     assert_eq!((change.run, change.verdict), (14, Verdict::Worse));
     assert!((change.after / change.before - 1.2).abs() < 0.03);
     assert!(change.comparison.interval.unwrap().contains(1.0 / 1.2));
-    let marked: Vec<usize> = (0..24).filter(|at| !history.runs[*at].environment.is_empty()).collect();
+    let marked: Vec<usize> =
+        (0..24).filter(|at| !history.runs[*at].environment.is_empty()).collect();
     assert_eq!(marked, [14]);
     // Positions are those of the runs, also where a run has not measured the configuration.
     runs[3].trials.clear();
@@ -275,7 +313,8 @@ fn a_history_has_its_changes_where_they_are() {
     assert_eq!(gap.configurations[1].points.iter().flatten().count(), 23);
 }
 
-/// So many runs of two configurations; each run is faster or slower as a whole by 3 %, its blocks by 1 %.
+/// So many runs of two configurations; each run is faster or slower as a whole by 3 %, its blocks
+/// by 1 %.
 fn differing_runs(random: &mut Random, first_id: i64, level: f64) -> Vec<Recording> {
     let mut one = |id| {
         let own = 0.03 * random.normal();
@@ -287,12 +326,14 @@ fn differing_runs(random: &mut Random, first_id: i64, level: f64) -> Vec<Recordi
     (first_id..first_id + 3).map(&mut one).collect()
 }
 
-/// A change of runs that differ by themselves: two single runs show one far too often, three runs a side do not.
+/// A change of runs that differ by themselves: two single runs show one far too often, three runs a
+/// side do not.
 #[test]
 fn runs_that_differ_by_themselves_raise_no_alarm_when_there_are_several_a_side() {
     let mut random = Random::new(21);
     let n = 1000_u32;
-    let (mut single, mut several, mut held, mut failed, mut at_limit, mut found) = (0_u32, 0, 0, 0, 0, 0);
+    let (mut single, mut several, mut held, mut failed, mut at_limit, mut found) =
+        (0_u32, 0, 0, 0, 0, 0);
     let broken = |from: &[Recording], to: &[Recording], limit: &str| {
         let gate = judge_sides(from, to, Responses::Primary, &limits(&[limit])).unwrap();
         u32::from(gate.decision == Decision::Broken)
@@ -316,10 +357,11 @@ fn runs_that_differ_by_themselves_raise_no_alarm_when_there_are_several_a_side()
         found += broken(&before, &much, "slower:5%");
     }
     println!(
-        "false alarms of single runs {single}, of three runs a side {several}; the interval holds {held}; gates: no change \
-         {failed}, at the limit {at_limit}, found {found}; of {n}"
+        "false alarms of single runs {single}, of three runs a side {several}; the interval holds \
+         {held}; gates: no change {failed}, at the limit {at_limit}, found {found}; of {n}"
     );
-    let at_most = |share: f64| f64::from(n) * share + 3.0 * (f64::from(n) * share * (1.0 - share)).sqrt();
+    let at_most =
+        |share: f64| f64::from(n) * share + 3.0 * (f64::from(n) * share * (1.0 - share)).sqrt();
     assert!(single > n / 2, "{single}");
     assert!(f64::from(several) < at_most(0.05), "{several}");
     assert!((0.93..=0.98).contains(&(f64::from(held) / f64::from(n))), "{held}");
@@ -333,7 +375,10 @@ fn runs_that_differ_by_themselves_raise_no_alarm_when_there_are_several_a_side()
 #[test]
 fn several_runs_a_side_count_once_each() {
     let side = |id: i64, values: [f64; 3]| -> Vec<Recording> {
-        (id..).zip(values).map(|(id, value)| run(id, &[("1", &[value * 0.99, value * 1.01])])).collect()
+        (id..)
+            .zip(values)
+            .map(|(id, value)| run(id, &[("1", &[value * 0.99, value * 1.01])]))
+            .collect()
     };
     let (from, to) = (side(1, [1.0, 1.02, 0.98]), side(4, [1.1, 1.12, 1.09]));
     let compared = compare_sides(&from, &to, Responses::Primary).unwrap();
@@ -342,7 +387,8 @@ fn several_runs_a_side_count_once_each() {
     assert!((estimate.mean - 1.0).abs() < 1e-12 && estimate.n == 3);
     // Welch of the means of runs is that of two runs with these values as blocks.
     let [a, b] = [&[1.0, 1.02, 0.98], &[1.1, 1.12, 1.09]].map(|values: &[f64; 3]| values.to_vec());
-    let blocks = compare_runs(&run(1, &[("1", &a)]), &run(2, &[("1", &b)]), Responses::Primary).unwrap();
+    let blocks =
+        compare_runs(&run(1, &[("1", &a)]), &run(2, &[("1", &b)]), Responses::Primary).unwrap();
     let expected = blocks.responses[0].configurations[0].comparison.clone().unwrap();
     let comparison = own.comparison.as_ref().unwrap();
     assert!((comparison.value - expected.value).abs() < 1e-9);

@@ -9,15 +9,19 @@ use analysis::scaling::EdgeKind::{Core, Node, Processors, Socket};
 use analysis::summarize;
 use common::done;
 use observations::{
-    ConfigurationRecord, Environment, Fact, FactorRecord, LevelRecord, Observations, Recording, Response,
-    RunRecord, Value,
+    ConfigurationRecord, Environment, Fact, FactorRecord, LevelRecord, Observations, Recording,
+    Response, RunRecord, Value,
 };
 
 /// A trial with this throughput and these other responses.
 fn trial(throughput: f64, others: &[(&str, f64)]) -> Observations {
-    let fact =
-        |(name, value): &(&str, f64)| Fact { name: (*name).into(), unit: String::new(), value: *value };
-    let (lost, facts): (Vec<_>, Vec<_>) = others.iter().partition(|(name, _)| *name == "lost_updates");
+    let fact = |(name, value): &(&str, f64)| Fact {
+        name: (*name).into(),
+        unit: String::new(),
+        value: *value,
+    };
+    let (lost, facts): (Vec<_>, Vec<_>) =
+        others.iter().partition(|(name, _)| *name == "lost_updates");
     let lost = lost.iter().map(|(name, value)| Response::lower(name, "%", *value));
     let own = Response::higher("throughput", "ops/ms", throughput);
     Observations {
@@ -30,10 +34,17 @@ fn trial(throughput: f64, others: &[(&str, f64)]) -> Observations {
 
 /// Two sockets of four cores with two hardware threads each.
 fn machine() -> Environment {
-    Environment { cpus: 16, cores: Some(8), sockets: Some(2), numa_nodes: Some(2), ..Environment::default() }
+    Environment {
+        cpus: 16,
+        cores: Some(8),
+        sockets: Some(2),
+        numa_nodes: Some(2),
+        ..Environment::default()
+    }
 }
 
-/// Three blocks of every primitive at every number of threads, with a little noise that differs from block to block.
+/// Three blocks of every primitive at every number of threads, with a little noise that differs
+/// from block to block.
 fn study(
     primitives: &[&str],
     threads: &[u64],
@@ -50,7 +61,10 @@ fn study(
         run: RunRecord { id: 1, name: "sync".into(), ..RunRecord::default() },
         environments: vec![machine()],
         factors: vec![
-            factor("workload.primitive", primitives.iter().map(|name| (*name).to_owned()).collect()),
+            factor(
+                "workload.primitive",
+                primitives.iter().map(|name| (*name).to_owned()).collect(),
+            ),
             factor("workload.threads", threads.iter().map(u64::to_string).collect()),
         ],
         ..Recording::default()
@@ -75,7 +89,8 @@ fn study(
             });
             for block in 1..=3_u32 {
                 let mut observations = seen(primitive, *own);
-                // Of opposite sign at one thread and at several: else it would cancel in the ratios of a block.
+                // Of opposite sign at one thread and at several: else it would cancel in the ratios
+                // of a block.
                 let sign = if *own == 1 { 1.0 } else { -1.0 };
                 observations.responses[0].value *= 1.0 + sign * noise * (f64::from(block) - 2.0);
                 recording.trials.push(done(position, block, observations));
@@ -103,13 +118,21 @@ fn shape(primitive: &str, threads: u64) -> f64 {
 #[test]
 fn four_shapes_have_four_classes() {
     let primitives = ["per-thread", "atomic", "cas", "mutex-map"];
-    let recording =
-        study(&primitives, &[1, 2, 4, 8, 16, 32], |name, threads| trial(shape(name, threads), &[]), 0.001);
+    let recording = study(
+        &primitives,
+        &[1, 2, 4, 8, 16, 32],
+        |name, threads| trial(shape(name, threads), &[]),
+        0.001,
+    );
     let summary = summary(&recording);
-    let classes: Vec<_> = summary.curves.iter().map(|curve| curve.scaled.as_ref().unwrap().class).collect();
+    let classes: Vec<_> =
+        summary.curves.iter().map(|curve| curve.scaled.as_ref().unwrap().class).collect();
     assert_eq!(classes, [Linear, SubLinear, Flat, Negative]);
     let groups: Vec<&str> = summary.curves.iter().map(|curve| curve.group.as_str()).collect();
-    assert_eq!(groups, ["primitive=per-thread", "primitive=atomic", "primitive=cas", "primitive=mutex-map"]);
+    assert_eq!(
+        groups,
+        ["primitive=per-thread", "primitive=atomic", "primitive=cas", "primitive=mutex-map"]
+    );
     for curve in &summary.curves {
         let scaled = curve.scaled.as_ref().unwrap();
         // 32 threads have no processor each: the end is at 16.
@@ -136,9 +159,13 @@ fn noise_that_hides_the_class_is_said() {
 fn without_pinning_edges_are_where_threads_no_longer_fit() {
     let recording = study(&["atomic"], &[1, 2, 4, 8, 16, 32], |_, _| trial(1000.0, &[]), 0.0);
     let curve = summary(&recording).curves.remove(0);
-    let edges: Vec<_> = curve.edges.iter().map(|e| (e.kind, curve.points[e.at].threads, e.pinned)).collect();
+    let edges: Vec<_> =
+        curve.edges.iter().map(|e| (e.kind, curve.points[e.at].threads, e.pinned)).collect();
     // Two threads fit on a core, eight on a socket, sixteen on the machine.
-    assert_eq!(edges, [(Core, 4, false), (Node, 16, false), (Socket, 16, false), (Processors, 32, true)]);
+    assert_eq!(
+        edges,
+        [(Core, 4, false), (Node, 16, false), (Socket, 16, false), (Processors, 32, true)]
+    );
 }
 
 #[test]
@@ -150,9 +177,11 @@ fn with_pinning_edges_are_where_threads_were_put() {
         let processors = threads.min(16) as f64;
         [("processors", processors), ("cores", cores), ("sockets", sockets), ("nodes", sockets)]
     };
-    let recording = study(&["atomic"], &[1, 2, 4, 8], |_, threads| trial(1000.0, &place(threads)), 0.0);
+    let recording =
+        study(&["atomic"], &[1, 2, 4, 8], |_, threads| trial(1000.0, &place(threads)), 0.0);
     let curve = summary(&recording).curves.remove(0);
-    let edges: Vec<_> = curve.edges.iter().map(|e| (e.kind, curve.points[e.at].threads, e.pinned)).collect();
+    let edges: Vec<_> =
+        curve.edges.iter().map(|e| (e.kind, curve.points[e.at].threads, e.pinned)).collect();
     assert_eq!(edges, [(Core, 2, true), (Node, 8, true), (Socket, 8, true)]);
 }
 
@@ -174,7 +203,8 @@ fn the_ceiling_of_one_line_is_the_best_that_shares_it_and_loses_nothing() {
         "mutex-map" => trial(80_000.0, &[]),
         _ => trial(70_000.0, &[("shared_lines", 8.0)]),
     };
-    let recording = study(&["atomic-shared", "cas", "racy", "mutex-map", "atomic"], &[1, 2, 4], seen, 0.0);
+    let recording =
+        study(&["atomic-shared", "cas", "racy", "mutex-map", "atomic"], &[1, 2, 4], seen, 0.0);
     let line = summary(&recording).shared_line.unwrap();
     // One thread shares with nobody; racy loses updates; the others have no line or several.
     assert_eq!((line.primitive.as_str(), line.threads), ("atomic-shared", 2));

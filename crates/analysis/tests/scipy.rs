@@ -29,7 +29,8 @@ fn close(left: f64, right: f64) {
 #[test]
 fn estimates() {
     for case in reference("estimate") {
-        let estimate = Estimate::of(&numbers(&case, "values"), "s", Direction::LowerIsBetter).unwrap();
+        let estimate =
+            Estimate::of(&numbers(&case, "values"), "s", Direction::LowerIsBetter).unwrap();
         let interval = estimate.interval.unwrap();
         close(estimate.mean, number(&case, "mean"));
         close(estimate.sd.unwrap(), number(&case, "sd"));
@@ -42,7 +43,8 @@ fn estimates() {
 #[test]
 fn factors_by_paired_blocks() {
     for case in reference("ratio") {
-        let recording = data_files(&["1", "2"], &[&numbers(&case, "first"), &numbers(&case, "second")]);
+        let recording =
+            data_files(&["1", "2"], &[&numbers(&case, "first"), &numbers(&case, "second")]);
         let summary = summarize(&recording);
         let factor = summary.configurations[1].factor.clone().unwrap();
         let interval = factor.interval.unwrap();
@@ -94,7 +96,8 @@ fn factors_of_skewed_responses() {
     assert!(bootstrapped >= 2, "{bootstrapped}");
 }
 
-/// The corrected p-values of a summary are Holm's of its own raw ones, as statsmodels corrects them.
+/// The corrected p-values of a summary are Holm's of its own raw ones, as statsmodels corrects
+/// them.
 #[test]
 fn holm() {
     for case in reference("holm") {
@@ -126,8 +129,8 @@ fn outliers() {
     }
 }
 
-/// A repeated-measures analysis of variance with blocks as subjects, its degrees of freedom corrected, and a contrast
-/// of the corners.
+/// A repeated-measures analysis of variance with blocks as subjects, its degrees of freedom
+/// corrected, and a contrast of the corners.
 #[test]
 fn interactions() {
     for case in reference("interaction") {
@@ -142,7 +145,9 @@ fn interactions() {
                 recording.trials.push(done(configuration, block, observed(*value)));
             }
         }
-        let [interaction] = &summarize(&recording).factors.interactions[..] else { panic!("one pair") };
+        let [interaction] = &summarize(&recording).factors.interactions[..] else {
+            panic!("one pair")
+        };
         close(interaction.f, number(&case, "f"));
         assert!((interaction.p_value - number(&case, "p")).abs() < 1e-9);
         close(interaction.df.0, numbers(&case, "df")[0]);

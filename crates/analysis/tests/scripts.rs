@@ -7,8 +7,8 @@ use analysis::summarize;
 use common::{data_files, observed};
 use observations::{Fact, Histogram, Latency, Observations, ScriptStatement};
 
-/// A trial of 2 s in which a script ran 1,000 times and another 3,000 times; the first one's statement took so many
-/// milliseconds each time.
+/// A trial of 2 s in which a script ran 1,000 times and another 3,000 times; the first one's
+/// statement took so many milliseconds each time.
 fn trial(first_ms: f64) -> Observations {
     let statement = |script: &str, text: &str, count: u64, each_ms: f64| ScriptStatement {
         script: script.into(),
@@ -27,7 +27,8 @@ fn trial(first_ms: f64) -> Observations {
     let mut seen = observed(2.0);
     seen.work.transactions = 4000;
     seen.latencies = vec![latency("a.sql", 1000, first_ms * 2.0), latency("b.sql", 3000, 1.0)];
-    seen.facts = vec![Fact { name: "initial_connection_time".into(), unit: "ms".into(), value: 7.0 }];
+    seen.facts =
+        vec![Fact { name: "initial_connection_time".into(), unit: "ms".into(), value: 7.0 }];
     seen.statements = vec![
         statement("a.sql", "UPDATE", 1000, first_ms),
         statement("b.sql", "SELECT", 3000, 0.5),
@@ -45,7 +46,9 @@ fn statements_have_means_with_intervals_over_trials() {
     let summary = summarize(&run);
     let all = summary.scripts();
     let [own] = &all[..] else { panic!("{all:?}") };
-    let near = |ours: f64, expected: f64| assert!((ours / expected - 1.0).abs() < 2e-3, "{ours} {expected}");
+    let near = |ours: f64, expected: f64| {
+        assert!((ours / expected - 1.0).abs() < 2e-3, "{ours} {expected}")
+    };
     let update = own.statements[0].latency.as_ref().unwrap();
     // t(0.975, 2) x 1 / sqrt(3) = 2.4841; below zero it is cut off.
     near(update.mean, 2.0);

@@ -48,15 +48,18 @@ fn identical_configurations_are_rarely_called_different() {
             corrected += usize::from(factor.supported());
             assert_eq!(factor.p_value.unwrap() < 0.05, !factor.interval.unwrap().contains(1.0));
         }
-        worse += summary.configurations.iter().filter(|row| row.standing == Standing::Worse).count();
+        worse +=
+            summary.configurations.iter().filter(|row| row.standing == Standing::Worse).count();
         claims += usize::from(summary.headline().unwrap().kind != FindingKind::NoDifference);
         drifts += usize::from(summary.drift().is_some_and(|drift| drift.supported));
     }
     println!(
-        "of {comparisons}: raw {raw}, corrected {corrected}, worse than the best {worse}; of {RECORDINGS}: verdicts {claims}, drift found {drifts}"
+        "of {comparisons}: raw {raw}, corrected {corrected}, worse than the best {worse}; of \
+         {RECORDINGS}: verdicts {claims}, drift found {drifts}"
     );
     assert_eq!(comparisons, RECORDINGS * (LEVELS.len() - 1));
-    // Comparisons of one recording share their baseline: their spread is up to that of a third as many.
+    // Comparisons of one recording share their baseline: their spread is up to that of a third as
+    // many.
     assert!((raw as f64) < 3.0 * five_percent(comparisons / 3));
     assert!((corrected as f64) < 0.05 * comparisons as f64);
     assert!((worse as f64) < 0.05 * comparisons as f64);
@@ -75,7 +78,8 @@ fn intervals_hold_the_true_value_95_times_of_100() {
         let summary = summarize(&recording);
         for row in &summary.configurations {
             means += 1;
-            mean_holds += usize::from(row.elapsed.as_ref().unwrap().interval.unwrap().contains(true_mean));
+            mean_holds +=
+                usize::from(row.elapsed.as_ref().unwrap().interval.unwrap().contains(true_mean));
             if let Some(factor) = &row.factor {
                 factors += 1;
                 factor_holds += usize::from(factor.interval.unwrap().contains(1.0));

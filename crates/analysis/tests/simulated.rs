@@ -1,5 +1,5 @@
-//! Experiments of known truth: how often do intervals hold it, how often is a difference found where there is none,
-//! and how often is the sweet spot among the levels that the verdict names?
+//! Experiments of known truth: how often do intervals hold it, how often is a difference found
+//! where there is none, and how often is the sweet spot among the levels that the verdict names?
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod common;
@@ -29,8 +29,9 @@ struct Truth {
 }
 
 impl Truth {
-    /// An experiment of 3 to 6 numbers of files, with or without a second factor, 3 to 10 blocks, noise of 1 to 20 %
-    /// that is the same everywhere or not, and a machine that drifts by up to 10 %; nothing has an effect.
+    /// An experiment of 3 to 6 numbers of files, with or without a second factor, 3 to 10 blocks,
+    /// noise of 1 to 20 % that is the same everywhere or not, and a machine that drifts by up
+    /// to 10 %; nothing has an effect.
     fn without_effect(random: &mut Random) -> Self {
         let files = 3 + random.below(4) as usize;
         let synchronous = 1 + random.below(3) as usize;
@@ -52,7 +53,8 @@ impl Truth {
         file * self.synchronous + synchronous
     }
 
-    /// Gives each configuration the effect of its number of files and its level of the other factor.
+    /// Gives each configuration the effect of its number of files and its level of the other
+    /// factor.
     fn set_effects(&mut self, effect: impl Fn(usize, usize) -> f64) {
         for file in 0..self.files {
             for level in 0..self.synchronous {
@@ -68,7 +70,8 @@ impl Truth {
         all.sum::<f64>() / self.synchronous as f64
     }
 
-    /// Logarithm of the mean of a configuration over all machines and trials: a lognormal distribution.
+    /// Logarithm of the mean of a configuration over all machines and trials: a lognormal
+    /// distribution.
     fn mean_s(&self, configuration: usize) -> f64 {
         let variance = self.noise[configuration].powi(2) + self.machine.powi(2);
         BASE_S * (self.effect[configuration] + variance / 2.0).exp()
@@ -77,11 +80,15 @@ impl Truth {
     fn measure(&self, random: &mut Random) -> Recording {
         let files = ("target.data_files", &FILES[..self.files]);
         let synchronous = ("target.settings.synchronous", &SYNCHRONOUS[..self.synchronous]);
-        let mut recording =
-            if self.synchronous > 1 { recording(&[files, synchronous]) } else { recording(&[files]) };
+        let mut recording = if self.synchronous > 1 {
+            recording(&[files, synchronous])
+        } else {
+            recording(&[files])
+        };
         for block in 1..=self.blocks {
             let machine = self.machine * random.normal();
-            for (configuration, (effect, noise)) in self.effect.iter().zip(&self.noise).enumerate() {
+            for (configuration, (effect, noise)) in self.effect.iter().zip(&self.noise).enumerate()
+            {
                 let elapsed_s = BASE_S * (effect + machine + noise * random.normal()).exp();
                 recording.trials.push(done(configuration, block, trial(random, elapsed_s)));
             }
@@ -123,7 +130,10 @@ fn at_most_five_percent_false_findings() {
         outliers += summary.outliers().len();
         trials += summary.done();
     }
-    println!("claims {found}, interactions {interactions} of {EXPERIMENTS}; outliers {outliers} of {trials}");
+    println!(
+        "claims {found}, interactions {interactions} of {EXPERIMENTS}; outliers {outliers} of \
+         {trials}"
+    );
     assert!(found <= EXPERIMENTS / 20, "{found} claims");
     // The test itself is at work, not merely silent.
     assert!(found > EXPERIMENTS / 200, "{found} claims");
@@ -144,9 +154,11 @@ fn a_factor_without_effect_beside_one_that_has_it() {
         let recording = truth.measure(&mut random);
         let summary = summarize(&recording);
         experiments += 1;
-        let synchronous = summary.factors.effects[1].levels.iter().any(|level| level.supported().is_some());
+        let synchronous =
+            summary.factors.effects[1].levels.iter().any(|level| level.supported().is_some());
         found += usize::from(
-            synchronous || summary.factors.interactions.iter().any(analysis::Interaction::supported),
+            synchronous
+                || summary.factors.interactions.iter().any(analysis::Interaction::supported),
         );
         right += usize::from(summary.factors.effects[0].winner().is_some());
     }
@@ -167,7 +179,8 @@ fn comparison(coverage: &mut Coverage, comparison: Option<&Comparison>, log: f64
 #[test]
 fn intervals_hold_the_truth_95_times_of_100() {
     let mut random = Random::new(32);
-    let [mut means, mut ratios, mut main, mut steps, mut gains] = [(); 5].map(|()| Coverage::default());
+    let [mut means, mut ratios, mut main, mut steps, mut gains] =
+        [(); 5].map(|()| Coverage::default());
     for _ in 0..EXPERIMENTS {
         let mut truth = Truth::without_effect(&mut random);
         truth.effect.iter_mut().for_each(|effect| *effect = 0.3 * random.normal());
@@ -176,7 +189,11 @@ fn intervals_hold_the_truth_95_times_of_100() {
         for row in &summary.configurations {
             estimate(&mut means, row.response.as_ref(), truth.mean_s(row.index));
             if !row.baseline {
-                comparison(&mut ratios, row.factor.as_ref(), truth.effect[0] - truth.effect[row.index]);
+                comparison(
+                    &mut ratios,
+                    row.factor.as_ref(),
+                    truth.effect[0] - truth.effect[row.index],
+                );
             }
         }
         let files = &summary.factors.effects[0];
@@ -225,7 +242,9 @@ fn the_sweet_spot_is_among_the_levels_named() {
         let mut truth = Truth::without_effect(&mut random);
         let along = valley(&mut random, truth.files);
         // The second factor makes everything slower, and files count for less.
-        truth.set_effects(|file, level| along[file] * (1.0 - 0.3 * level as f64) + 0.1 * level as f64);
+        truth.set_effects(|file, level| {
+            along[file] * (1.0 - 0.3 * level as f64) + 0.1 * level as f64
+        });
         let effect = &summarize(&truth.measure(&mut random)).factors.effects[0];
         let spot = effect.sweet_spot();
         let best = (0..truth.files).min_by(|a, b| along[*a].total_cmp(&along[*b])).unwrap();

@@ -1,5 +1,6 @@
-//! What is claimed of trials that time out and of configurations that are close to each other, of known truth. Beside each
-//! rate stands what it would be if time-outs were replaced by retries, or "not worse" were taken for "as good".
+//! What is claimed of trials that time out and of configurations that are close to each other, of
+//! known truth. Beside each rate stands what it would be if time-outs were replaced by retries, or
+//! "not worse" were taken for "as good".
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod common;
@@ -12,7 +13,8 @@ const EXPERIMENTS: usize = 1_000;
 /// Seconds of measurement after which `limits.trial_time` stops a trial.
 const LIMIT_S: f64 = 3.9;
 
-/// A trial of these seconds. An older version tried again, up to five times, until one came to its end.
+/// A trial of these seconds. An older version tried again, up to five times, until one came to its
+/// end.
 fn trials(run: &mut Recording, configuration: usize, block: u32, draw: &mut dyn FnMut() -> f64) {
     for _ in 0..=5 {
         let elapsed_s = draw();
@@ -68,13 +70,15 @@ fn time_outs_do_not_turn_the_verdict_round() {
     assert!(before > EXPERIMENTS * 9 / 10, "{before}");
 }
 
-/// Every configuration takes more than the limit in one trial of ten or of three: none is better or worse.
+/// Every configuration takes more than the limit in one trial of ten or of three: none is better or
+/// worse.
 #[test]
 fn time_outs_that_hit_all_alike_are_no_difference() {
     let mut random = Random::new(42);
     let mut claims = 0;
     for _ in 0..EXPERIMENTS {
-        let (blocks, slow) = (3 + random.below(8) as u32, if random.below(2) == 0 { 0.1 } else { 0.33 });
+        let (blocks, slow) =
+            (3 + random.below(8) as u32, if random.below(2) == 0 { 0.1 } else { 0.33 });
         let noise = 0.01 * 50_f64.powf(random.uniform());
         let mut run = recording(&[("script", &["1", "2", "3"])]);
         for block in 1..=blocks {
@@ -87,7 +91,8 @@ fn time_outs_that_hit_all_alike_are_no_difference() {
             }
         }
         let findings = summarize(&run).findings();
-        let verdict = |text: &str| text.contains("best") || text.contains("worse") || text.contains("x [");
+        let verdict =
+            |text: &str| text.contains("best") || text.contains("worse") || text.contains("x [");
         let verdicts = findings.iter().filter(|finding| finding.kind == FindingKind::Verdict);
         let texts: Vec<_> = verdicts.into_iter().filter(|finding| verdict(&finding.text)).collect();
         claims += usize::from(!texts.is_empty());
@@ -96,7 +101,8 @@ fn time_outs_that_hit_all_alike_are_no_difference() {
     assert!(claims <= EXPERIMENTS / 20, "{claims}");
 }
 
-/// How often levels that are truly this much slower than the best are called equivalent to it, and how often not worse.
+/// How often levels that are truly this much slower than the best are called equivalent to it, and
+/// how often not worse.
 fn called_equal(random: &mut Random, slower: f64, noise: Option<f64>) -> (usize, usize) {
     let (mut equivalent, mut not_worse) = (0, 0);
     for _ in 0..EXPERIMENTS {
@@ -105,14 +111,17 @@ fn called_equal(random: &mut Random, slower: f64, noise: Option<f64>) -> (usize,
         let mut run = recording(&[("target.data_files", &["1", "2", "4"])]);
         for block in 1..=blocks {
             let machine = 0.1 * random.normal();
-            for (configuration, seconds) in [10.0 * slower, 10.0, 10.0 * slower].into_iter().enumerate() {
+            for (configuration, seconds) in
+                [10.0 * slower, 10.0, 10.0 * slower].into_iter().enumerate()
+            {
                 let elapsed_s = seconds * (machine + noise * random.normal()).exp();
                 run.trials.push(done(configuration, block, observed(elapsed_s)));
             }
         }
         let summary = summarize(&run);
         // The level that is truly slower, unless it looks the best itself.
-        let wrong = |standing| [0, 2].iter().any(|at| summary.configurations[*at].standing == standing);
+        let wrong =
+            |standing| [0, 2].iter().any(|at| summary.configurations[*at].standing == standing);
         equivalent += usize::from(wrong(Standing::Equivalent));
         not_worse += usize::from(wrong(Standing::Equivalent) || wrong(Standing::NotDistinguished));
     }
@@ -124,7 +133,9 @@ fn equivalence_is_stated_only_where_it_is_so() {
     let mut random = Random::new(43);
     for slower in [1.05, 1.2, 1.5] {
         let (equivalent, not_worse) = called_equal(&mut random, slower, None);
-        println!("{slower}x slower: equivalent {equivalent}, not worse {not_worse} of {EXPERIMENTS}");
+        println!(
+            "{slower}x slower: equivalent {equivalent}, not worse {not_worse} of {EXPERIMENTS}"
+        );
         assert!(equivalent <= EXPERIMENTS / 20, "{slower}: {equivalent}");
     }
     // What is called not worse is often slower: it must not be called equivalent.
@@ -136,12 +147,13 @@ fn equivalence_is_stated_only_where_it_is_so() {
     assert!(equivalent > EXPERIMENTS / 2, "{equivalent}");
 }
 
-/// One trial of twenty takes twenty times as long: what was seen of it is named, no time is below zero, and nothing is
-/// claimed of it.
+/// One trial of twenty takes twenty times as long: what was seen of it is named, no time is below
+/// zero, and nothing is claimed of it.
 #[test]
 fn rare_spikes_are_named() {
     let mut random = Random::new(44);
-    let (mut with_spikes, mut named, mut without, mut wrongly, mut below, mut claims) = (0, 0, 0, 0, 0, 0);
+    let (mut with_spikes, mut named, mut without, mut wrongly, mut below, mut claims) =
+        (0, 0, 0, 0, 0, 0);
     for _ in 0..EXPERIMENTS {
         let blocks = 5 + random.below(6) as u32;
         let mut run = recording(&[("script", &["1", "2", "3"])]);
@@ -155,22 +167,30 @@ fn rare_spikes_are_named() {
             }
         }
         let summary = summarize(&run);
-        let says =
-            summary.findings().iter().any(|finding| finding.text.starts_with("Means rest on few trials"));
+        let says = summary
+            .findings()
+            .iter()
+            .any(|finding| finding.text.starts_with("Means rest on few trials"));
         let (count, said) =
             if is_spiky { (&mut with_spikes, &mut named) } else { (&mut without, &mut wrongly) };
         *count += 1;
         *said += usize::from(says);
         let estimates =
             summary.configurations.iter().flat_map(|row| [&row.elapsed, &row.throughput]).flatten();
-        below += estimates.filter(|own| own.interval.is_some_and(|interval| interval.low < 0.0)).count();
-        claims +=
-            usize::from(summary.factors.effects[0].levels.iter().any(|level| level.supported().is_some()));
+        below +=
+            estimates.filter(|own| own.interval.is_some_and(|interval| interval.low < 0.0)).count();
+        claims += usize::from(
+            summary.factors.effects[0].levels.iter().any(|level| level.supported().is_some()),
+        );
     }
     println!(
-        "named {named} of {with_spikes}, wrongly {wrongly} of {without}; below zero {below}; claims {claims}"
+        "named {named} of {with_spikes}, wrongly {wrongly} of {without}; below zero {below}; \
+         claims {claims}"
     );
-    assert!(with_spikes > EXPERIMENTS / 3 && named >= with_spikes * 95 / 100, "{named} of {with_spikes}");
+    assert!(
+        with_spikes > EXPERIMENTS / 3 && named >= with_spikes * 95 / 100,
+        "{named} of {with_spikes}"
+    );
     assert!(
         wrongly <= without / 20 && below == 0 && claims <= EXPERIMENTS / 20,
         "{wrongly} {below} {claims}"

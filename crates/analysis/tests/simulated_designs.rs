@@ -1,5 +1,6 @@
-//! Designs in which the usual t-test errs, simulated with known truth: levels that are set up, values in steps, repeats
-//! that depend on what was seen, and differences that were chosen by looking.
+//! Designs in which the usual t-test errs, simulated with known truth: levels that are set up,
+//! values in steps, repeats that depend on what was seen, and differences that were chosen by
+//! looking.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 #![allow(clippy::print_stdout, reason = "rates are shown with a failure")]
 
@@ -34,7 +35,8 @@ fn claims(summary: &Summary) -> bool {
     summary.findings().iter().any(|finding| is_claim(finding.kind))
 }
 
-/// Two drives, set up so often, with two numbers of files on each, in six blocks; trials vary by 1 %.
+/// Two drives, set up so often, with two numbers of files on each, in six blocks; trials vary by 1
+/// %.
 struct SplitPlot {
     setups: u32,
     declared: bool,
@@ -48,7 +50,8 @@ impl SplitPlot {
     const BLOCKS: u32 = 6;
 
     fn measure(&self, random: &mut Random) -> Recording {
-        let mut recording = recording(&[("target.volume", &["a", "b"]), ("target.data_files", &["1", "4"])]);
+        let mut recording =
+            recording(&[("target.volume", &["a", "b"]), ("target.data_files", &["1", "4"])]);
         recording.factors[0].hard_to_change = self.declared;
         let mut set_up = [0.0; 2];
         let mut last = 0;
@@ -61,7 +64,12 @@ impl SplitPlot {
             for configuration in 0..4 {
                 let (drive, files) = (configuration / 2, configuration % 2);
                 let effect = self.effect[0] * drive as f64 + self.effect[1] * files as f64;
-                trial(&mut recording, configuration, block, effect + set_up[drive] + 0.01 * random.normal());
+                trial(
+                    &mut recording,
+                    configuration,
+                    block,
+                    effect + set_up[drive] + 0.01 * random.normal(),
+                );
                 recording.trials.last_mut().unwrap().setup = setup;
             }
         }
@@ -69,14 +77,16 @@ impl SplitPlot {
     }
 }
 
-/// How often something is claimed of the drive; and of the files, or of what they do together; and of any of these.
+/// How often something is claimed of the drive; and of the files, or of what they do together; and
+/// of any of these.
 fn split_plot_claims(random: &mut Random, design: &SplitPlot) -> [usize; 3] {
     let mut found = [0; 3];
     for _ in 0..EXPERIMENTS {
         let recording = design.measure(random);
         let summary = summarize(&recording);
         let effects = &summary.factors.effects;
-        let told = |factor: usize| effects[factor].levels.iter().any(|level| level.supported().is_some());
+        let told =
+            |factor: usize| effects[factor].levels.iter().any(|level| level.supported().is_some());
         let together = summary.factors.interactions.iter().any(analysis::Interaction::supported);
         let all = [told(0), told(1) || together, told(0) || told(1) || together];
         found.iter_mut().zip(all).for_each(|(found, is)| *found += usize::from(is));
@@ -86,14 +96,19 @@ fn split_plot_claims(random: &mut Random, design: &SplitPlot) -> [usize; 3] {
             for level in &effects[0].levels {
                 assert_eq!(level.response.as_ref().unwrap().interval, None);
                 let comparison = level.comparison.as_ref();
-                assert!(comparison.is_none_or(|own| own.p_value.is_none() && own.interval.is_none()));
+                assert!(
+                    comparison.is_none_or(|own| own.p_value.is_none() && own.interval.is_none())
+                );
             }
-            let sentence =
-                "volume: set-up and level cannot be told apart; repeat the set-up (repeats.setups = 3).";
+            let sentence = "volume: set-up and level cannot be told apart; repeat the set-up \
+                            (repeats.setups = 3).";
             assert!(summary.findings().iter().any(|finding| finding.text == sentence));
         }
     }
-    println!("{} set-ups that vary by {}: {found:?} of {EXPERIMENTS}", design.setups, design.spread);
+    println!(
+        "{} set-ups that vary by {}: {found:?} of {EXPERIMENTS}",
+        design.setups, design.spread
+    );
     found
 }
 
@@ -102,7 +117,8 @@ fn levels_that_are_set_up_are_not_taken_for_effects() {
     let mut random = Random::new(41);
     for spread in [0.02, 0.05] {
         let design = |setups, declared| SplitPlot { setups, declared, spread, effect: [0.0; 2] };
-        // What is not known to be set up is taken for an effect: this is what the design guards against.
+        // What is not known to be set up is taken for an effect: this is what the design guards
+        // against.
         assert!(split_plot_claims(&mut random, &design(1, false))[0] > EXPERIMENTS / 2);
         for setups in [1, 2, 3, 6] {
             let [drive, _, any] = split_plot_claims(&mut random, &design(setups, true));
@@ -134,8 +150,9 @@ fn intervals_hold_the_spread_of_set_ups() {
         let design = SplitPlot { setups: 3, declared: true, spread: 0.03, effect };
         let recording = design.measure(&mut random);
         let summary = summarize(&recording);
-        let of =
-            |factor: usize| summary.factors.effects[factor].levels[1].comparison.as_ref().unwrap().interval;
+        let of = |factor: usize| {
+            summary.factors.effects[factor].levels[1].comparison.as_ref().unwrap().interval
+        };
         drives.interval(of(0), (-effect[0]).exp());
         files.interval(of(1), (-effect[1]).exp());
         // Another drive and more files.
@@ -150,11 +167,15 @@ fn intervals_hold_the_spread_of_set_ups() {
         let again = design.measure(&mut random);
         let compared = compare_runs(&recording, &again, Responses::Primary).unwrap();
         let verdicts = compared.responses[0].configurations.iter().map(|own| own.verdict);
-        differ += usize::from(verdicts.into_iter().any(|it| matches!(it, Verdict::Better | Verdict::Worse)));
+        differ += usize::from(
+            verdicts.into_iter().any(|it| matches!(it, Verdict::Better | Verdict::Worse)),
+        );
         let once = SplitPlot { setups: 1, ..design };
         let [one, other] = [(); 2].map(|()| once.measure(&mut random));
         let compared = compare_runs(&one, &other, Responses::Primary).unwrap();
-        assert!(compared.responses[0].configurations.iter().all(|own| own.verdict == Verdict::Unknown));
+        assert!(
+            compared.responses[0].configurations.iter().all(|own| own.verdict == Verdict::Unknown)
+        );
     }
     println!("runs that differ: {differ} of {EXPERIMENTS}");
     assert!(at_most_5_percent(differ), "{differ}");
@@ -196,15 +217,16 @@ fn stepped_claims(
         coverage.interval(comparison.interval, mean / (mean + difference));
     }
     println!(
-        "{blocks} blocks, spread {spread} steps, difference {difference}, known {is_known}: {found} found, held {:.3}",
+        "{blocks} blocks, spread {spread} steps, difference {difference}, known {is_known}: \
+         {found} found, held {:.3}",
         coverage.share()
     );
     (found, coverage)
 }
 
-/// A value that is read in steps is wrong by up to half a step, and repeats do not help where they all fall on the same
-/// step: intervals then hold the truth more often than 95 times of 100, because the error has a bound. Where values vary
-/// by more than a step they are as wide as ever.
+/// A value that is read in steps is wrong by up to half a step, and repeats do not help where they
+/// all fall on the same step: intervals then hold the truth more often than 95 times of 100,
+/// because the error has a bound. Where values vary by more than a step they are as wide as ever.
 #[test]
 fn values_in_steps_are_no_more_exact_than_their_steps() {
     let mut random = Random::new(44);
@@ -235,10 +257,20 @@ fn adaptive(random: &mut Random, effects: &[f64], noise: f64, rule: AdaptiveRepe
     };
     (1..=rule.min).for_each(|number| block(&mut recording, number));
     let first: Vec<Vec<f64>> = (0..effects.len())
-        .map(|own| recording.trials.iter().filter(|it| it.configuration == own).map(|it| it.wall_s).collect())
+        .map(|own| {
+            recording
+                .trials
+                .iter()
+                .filter(|it| it.configuration == own)
+                .map(|it| it.wall_s)
+                .collect()
+        })
         .collect();
     let needed = blocks_needed(&first, rule.until).unwrap();
-    let last = (1..=rule.max).find(|number| f64::from(*number) >= needed).unwrap_or(rule.max).max(rule.min);
+    let last = (1..=rule.max)
+        .find(|number| f64::from(*number) >= needed)
+        .unwrap_or(rule.max)
+        .max(rule.min);
     (rule.min + 1..=last).for_each(|number| block(&mut recording, number));
     recording
 }
@@ -258,7 +290,10 @@ fn adaptive_repeats_keep_what_intervals_promise() {
             means.interval(summary.configurations[0].response.as_ref().unwrap().interval, 10.0);
             ratios.interval(summary.configurations[1].factor.as_ref().unwrap().interval, 1.0);
         }
-        println!("{levels} levels, {min} blocks at least, noise {noise}: {found} found in {blocks} blocks");
+        println!(
+            "{levels} levels, {min} blocks at least, noise {noise}: {found} found in {blocks} \
+             blocks"
+        );
         assert!(at_most_5_percent(found), "{found}");
         means.check("adaptive means", EXPERIMENTS);
         ratios.check("adaptive ratios", EXPERIMENTS);
@@ -274,9 +309,14 @@ fn adaptive_repeats_keep_what_intervals_promise() {
     assert!(found > 150, "{found}");
 }
 
-/// The interval of what the headline names, and the one that it would have if it had been chosen beforehand; both in the
-/// experiments that claim something.
-fn headlines(random: &mut Random, spread: Option<f64>, levels: usize, blocks: u32) -> [Coverage; 2] {
+/// The interval of what the headline names, and the one that it would have if it had been chosen
+/// beforehand; both in the experiments that claim something.
+fn headlines(
+    random: &mut Random,
+    spread: Option<f64>,
+    levels: usize,
+    blocks: u32,
+) -> [Coverage; 2] {
     let [mut told, mut naive] = [(); 2].map(|()| Coverage::default());
     for _ in 0..2 * EXPERIMENTS {
         // Where they have no spread all levels are as good, and the first is clearly worse.
@@ -301,7 +341,8 @@ fn headlines(random: &mut Random, spread: Option<f64>, levels: usize, blocks: u3
         told.interval(effect.told(level, summary.factors.family).unwrap().interval, truth);
     }
     println!(
-        "{levels} levels with a spread of {spread:?} in {blocks} blocks: {:.3} instead of {:.3} of {}",
+        "{levels} levels with a spread of {spread:?} in {blocks} blocks: {:.3} instead of {:.3} \
+         of {}",
         told.share(),
         naive.share(),
         told.intervals
@@ -309,9 +350,10 @@ fn headlines(random: &mut Random, spread: Option<f64>, levels: usize, blocks: u3
     [told, naive]
 }
 
-/// The interval holds the truth, however many levels there were to choose from. It does so more often than 95 times of 100
-/// where many levels are about as good: the highest of them errs upwards only, and an interval that holds the figure that
-/// it belongs to cannot be made to miss the truth above it.
+/// The interval holds the truth, however many levels there were to choose from. It does so more
+/// often than 95 times of 100 where many levels are about as good: the highest of them errs upwards
+/// only, and an interval that holds the figure that it belongs to cannot be made to miss the truth
+/// above it.
 #[test]
 fn what_was_chosen_by_looking_is_not_overstated() {
     let mut random = Random::new(46);
@@ -322,8 +364,11 @@ fn what_was_chosen_by_looking_is_not_overstated() {
         assert!(told.share() >= 0.93 && told.hold >= naive.hold);
         assert!(levels > 5 || told.share() <= 0.97);
     }
-    // Few blocks: what is supported there has met with a small error by chance, so that the whole interval is wider.
-    for (spread, levels, blocks) in [(0.03, 2, 3), (0.1, 2, 3), (0.03, 5, 3), (0.03, 2, 4), (0.1, 5, 4)] {
+    // Few blocks: what is supported there has met with a small error by chance, so that the whole
+    // interval is wider.
+    for (spread, levels, blocks) in
+        [(0.03, 2, 3), (0.1, 2, 3), (0.03, 5, 3), (0.03, 2, 4), (0.1, 5, 4)]
+    {
         let [told, naive] = headlines(&mut random, Some(spread), levels, blocks);
         assert!(told.share() >= 0.92 && told.share() > naive.share());
     }

@@ -10,7 +10,8 @@ use common::{Random, done, recording};
 const EXPERIMENTS: usize = 300;
 const DEPTHS: [&str; 7] = ["2", "8", "16", "32", "64", "128", "512"];
 
-/// IOPS with so many in flight: the asymptotes of a closed network of one server, with a corner that is sharp or round.
+/// IOPS with so many in flight: the asymptotes of a closed network of one server, with a corner
+/// that is sharp or round.
 struct Device {
     maximum: f64,
     /// N*.
@@ -101,12 +102,16 @@ fn the_knee_lies_where_it_is_said_to() {
         }
         let [knees, maxima, corners] = [knees, maxima, corners].map(|own| own.share());
         println!(
-            "{blocks} blocks: knee {knees:.3}, maximum {maxima:.3}, N* {corners:.3}; an upper end {ended}"
+            "{blocks} blocks: knee {knees:.3}, maximum {maxima:.3}, N* {corners:.3}; an upper end \
+             {ended}"
         );
         println!("by the means alone: {wrong} of {points} knees are wrong");
         assert!(knees >= 0.95, "{blocks} blocks: {knees}");
         // The choice of the highest level costs some width where one level stands out.
-        assert!((0.93..=0.99).contains(&maxima) && (0.93..=1.0).contains(&corners), "{maxima} {corners}");
+        assert!(
+            (0.93..=0.99).contains(&maxima) && (0.93..=1.0).contains(&corners),
+            "{maxima} {corners}"
+        );
         // Not merely silent: with a spread of 1 % a few blocks suffice.
         assert!(ended >= EXPERIMENTS / 20, "{ended}");
     }

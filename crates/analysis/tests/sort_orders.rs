@@ -40,8 +40,13 @@ fn recorded() -> Recording {
                 Response::lower("cpu_per_row", "us/row", cpu),
                 Response::lower("row_groups_read", "%", 60.0),
             ];
-            let seen =
-                Observations { elapsed_s: 1.0, connections: 1, facts, responses, ..Observations::default() };
+            let seen = Observations {
+                elapsed_s: 1.0,
+                connections: 1,
+                facts,
+                responses,
+                ..Observations::default()
+            };
             recording.trials.push(done(configuration, block, seen));
         }
     }

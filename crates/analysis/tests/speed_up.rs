@@ -1,4 +1,5 @@
-//! The speed-up of scans by the degree of parallelism: recovered from simulated scans that follow Amdahl's law.
+//! The speed-up of scans by the degree of parallelism: recovered from simulated scans that follow
+//! Amdahl's law.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod common;
@@ -8,7 +9,8 @@ use analysis::{ScalingClass, summarize};
 use common::{Random, done, recording};
 use observations::{Fact, Observations, Recording, Response, Value};
 
-/// Scans of which this share cannot be divided, and that take so much more processor time for each further worker.
+/// Scans of which this share cannot be divided, and that take so much more processor time for each
+/// further worker.
 struct Law {
     serial: f64,
     overhead: f64,
@@ -60,17 +62,24 @@ fn amdahls_law_comes_back() {
     let law = Law { serial: 0.1, overhead: 0.05 };
     let recording = scans(&law, &["4", "1", "2"], 3, || 1.0);
     let all = summarize(&recording).speed_ups();
-    assert_eq!(all.iter().map(|own| own.group.as_str()).collect::<Vec<_>>(), ["query=sum", "query=q1"]);
+    assert_eq!(
+        all.iter().map(|own| own.group.as_str()).collect::<Vec<_>>(),
+        ["query=sum", "query=q1"]
+    );
     for SpeedUp { rows, .. } in &all {
         assert_eq!(rows.iter().map(|row| row.degree).collect::<Vec<_>>(), [1, 2, 4]);
         assert!(rows[0].speed_up.is_none() && rows[0].efficiency.is_none());
         for (row, degree) in rows.iter().zip([1.0, 2.0, 4.0]).skip(1) {
-            let near =
-                |own: f64, expected: f64| assert!((own / expected - 1.0).abs() < 1e-9, "{own} {expected}");
+            let near = |own: f64, expected: f64| {
+                assert!((own / expected - 1.0).abs() < 1e-9, "{own} {expected}")
+            };
             near(row.speed_up.as_ref().unwrap().value, law.speed_up(degree));
             near(row.efficiency.unwrap(), law.speed_up(degree) / degree);
             near(row.processor_time.as_ref().unwrap().value, law.processor_time(degree));
-            near(row.busy.as_ref().unwrap().mean, law.processor_time(degree) * law.speed_up(degree));
+            near(
+                row.busy.as_ref().unwrap().mean,
+                law.processor_time(degree) * law.speed_up(degree),
+            );
         }
     }
     // 1.82 of 2 is linear, 3.08 of 4 is not.

@@ -26,7 +26,8 @@ fn history<'a>(intervals: impl IntoIterator<Item = Seen<'a>>) -> StatementHistor
             plan: plan.map(|plan| format!("plan {plan}")),
             ..CountedStatement::default()
         };
-        let numbered = seen.into_iter().enumerate().filter_map(|(number, seen)| Some((number, seen?)));
+        let numbered =
+            seen.into_iter().enumerate().filter_map(|(number, seen)| Some((number, seen?)));
         history.add(QueryInterval {
             from_ms: at * 1_000,
             to_ms: (at + 1) * 1_000,
@@ -44,7 +45,12 @@ fn changes(history: &StatementHistory) -> Vec<Told<'_>> {
     let plan = |at: usize| history.plans[at].as_str();
     let of = |one: &analysis::statement_history::StatementChange| {
         let text = history.statements[one.statement].text.as_str();
-        (text, one.interval, one.plans.map(|(before, after)| (plan(before), plan(after))), one.verdict)
+        (
+            text,
+            one.interval,
+            one.plans.map(|(before, after)| (plan(before), plan(after))),
+            one.verdict,
+        )
     };
     history.changes.iter().map(of).collect()
 }
@@ -61,7 +67,10 @@ fn a_change_of_plan_is_told_with_its_time_and_the_interval_in_which_it_happened_
     let level = [1.0, 1.0, 1.0, 1.0, 1.0, 5.5, 10.0, 10.0, 10.0, 10.0];
     let found = history((0..10).map(|at| {
         let plan = if at < 5 { "a" } else { "b" };
-        vec![Some((noisy(&mut random, level[at]), Some(plan))), Some((noisy(&mut random, 3.0), Some("c")))]
+        vec![
+            Some((noisy(&mut random, level[at]), Some(plan))),
+            Some((noisy(&mut random, 3.0), Some("c"))),
+        ]
     }));
     assert_eq!(changes(&found), [("SELECT 0", 5, Some(("plan a", "plan b")), Verdict::Worse)]);
     let change = &found.changes[0];
@@ -105,7 +114,10 @@ fn a_long_series_is_searched_too() {
     let level = |at: usize| if at >= 2_000 { 1.5 } else { 1.0 };
     let found = history((0..3_000).map(|at| vec![Some((noisy(&mut random, level(at)), None))]));
     let [change] = &found.changes[..] else { panic!("{:?}", found.changes) };
-    assert!(change.interval.abs_diff(2_000) <= 12 && change.verdict == Verdict::Worse, "{change:?}");
+    assert!(
+        change.interval.abs_diff(2_000) <= 12 && change.verdict == Verdict::Worse,
+        "{change:?}"
+    );
 }
 
 /// 10 statements in 24 intervals, with a change of plan that changes no time.

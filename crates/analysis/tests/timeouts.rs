@@ -1,5 +1,5 @@
-//! A trial that `limits.trial_time` stopped took at least that long: figures, comparisons and verdicts must not do as
-//! if it had not been, or as if a faster retry were the truth.
+//! A trial that `limits.trial_time` stopped took at least that long: figures, comparisons and
+//! verdicts must not do as if it had not been, or as if a faster retry were the truth.
 
 mod common;
 
@@ -39,7 +39,10 @@ fn a_retry_does_not_make_a_time_out_good() {
     let moody = &summary.configurations[1];
     assert_eq!((moody.done, moody.timeouts, moody.lost_blocks), (2, 3, 0));
     let mean = moody.response.as_ref().unwrap();
-    assert_eq!((mean.n, mean.timeouts, mean.bound, mean.interval), (5, 3, Some(Bound::AtLeast), None));
+    assert_eq!(
+        (mean.n, mean.timeouts, mean.bound, mean.interval),
+        (5, 3, Some(Bound::AtLeast), None)
+    );
     // (3 x 3.9 + 0.802 + 0.805) / 5
     assert!((mean.mean - 2.6614).abs() < 1e-9, "{}", mean.mean);
     assert_eq!(summary.configurations[0].standing, Standing::Best);
@@ -50,10 +53,9 @@ fn a_retry_does_not_make_a_time_out_good() {
     );
     assert_eq!(
         texts(&run, FindingKind::Caveat),
-        [
-            "limits.trial_time stopped 3 of 5 trials of script=moody: each counts with the time until then, so that \
-          figures with \"at least\" are lower bounds. No configuration with such trials is called better than one without."
-        ]
+        ["limits.trial_time stopped 3 of 5 trials of script=moody: each counts with the time \
+          until then, so that figures with \"at least\" are lower bounds. No configuration with \
+          such trials is called better than one without."]
     );
     // The same figures, had nobody noted that these trials timed out: what the test is about.
     let mut unnoted = with_retries(0);
@@ -71,14 +73,16 @@ fn one_that_never_times_out_beats_one_that_does_by_at_least_so_much() {
     }
     let summary = summarize(&run);
     let steady = summary.configurations[0].factor.as_ref().unwrap();
-    assert_eq!((steady.bound, steady.interval.unwrap().high), (Some(Bound::AtLeast), f64::INFINITY));
+    assert_eq!(
+        (steady.bound, steady.interval.unwrap().high),
+        (Some(Bound::AtLeast), f64::INFINITY)
+    );
     // ln(3.89 / 1.2), ...: scipy's paired t interval of the same numbers begins at 3.1678.
     assert!((steady.interval.unwrap().low - 3.167_794_735).abs() < 1e-8, "{steady:?}");
     assert_eq!(
         texts(&run, FindingKind::Verdict),
-        [
-            "The best level of script is steady: at least 3.17x the baseline script=moody (1.20 against at least 3.87 s)."
-        ]
+        ["The best level of script is steady: at least 3.17x the baseline script=moody (1.20 \
+          against at least 3.87 s)."]
     );
     // The other way round it is worse, and never more than so much.
     run.run.baseline = Some(0);
@@ -153,7 +157,8 @@ fn runs_and_sides_are_compared_with_their_time_outs() {
     let own = &compared.responses[0].configurations[0];
     assert_eq!(own.verdict, runs::Verdict::Unknown);
     assert_eq!(own.to.as_ref().unwrap().bound, Some(Bound::AtLeast));
-    let (from, to) = (Side { recording: &old, configuration: 0 }, Side { recording: &new, configuration: 0 });
+    let (from, to) =
+        (Side { recording: &old, configuration: 0 }, Side { recording: &new, configuration: 0 });
     let side = compare(from, to).unwrap().comparison.unwrap();
     assert_eq!((side.bound, side.supported()), (Some(Bound::AtMost), false));
     new.trials.clear();

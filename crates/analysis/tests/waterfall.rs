@@ -4,7 +4,9 @@ mod common;
 
 use analysis::{FindingKind, Part, PartKind, Side, compare, summarize};
 use common::{done, observed, recording, wait};
-use observations::{Frame, Observations, Profile, Recording, Stack, TimeUse, Wait, WaitClass, Work};
+use observations::{
+    Frame, Observations, Profile, Recording, Stack, TimeUse, Wait, WaitClass, Work,
+};
 
 /// A trial over 1,000 rows whose sessions have 40 seconds.
 fn trial(connections: u32, cpu_s: f64, waits: Vec<Wait>) -> Observations {
@@ -23,13 +25,14 @@ fn table(parts: &[Part]) -> Vec<(PartKind, i64, i64)> {
     parts.iter().map(|part| (part.kind.clone(), micros(part.from_s), micros(part.to_s))).collect()
 }
 
-/// 4 connections take 10 s, 8 connections 5 s: the same session time, half the elapsed time, and by Little's law twice the
-/// throughput, all of it from twice the sessions.
+/// 4 connections take 10 s, 8 connections 5 s: the same session time, half the elapsed time, and by
+/// Little's law twice the throughput, all of it from twice the sessions.
 #[test]
 fn parts_of_session_time() {
     let mut run = recording(&[("workload.connections", &["4", "8"])]);
     for block in 1..=2 {
-        let four = [("WAL_SYNC", WaitClass::Log, 20.0, 2.0), ("ARRIVAL", WaitClass::Client, 4.0, 0.0)];
+        let four =
+            [("WAL_SYNC", WaitClass::Log, 20.0, 2.0), ("ARRIVAL", WaitClass::Client, 4.0, 0.0)];
         let eight = [
             ("WAL_SYNC", WaitClass::Log, 6.0, 1.0),
             ("WRITER_LOCK", WaitClass::Lock, 16.0, 0.0),
@@ -56,7 +59,10 @@ fn parts_of_session_time() {
             (PartKind::Unaccounted, 4_000, 0),
         ]
     );
-    assert_eq!(table(std::slice::from_ref(&decomposition.total)), [(PartKind::Total, 40_000, 40_000)]);
+    assert_eq!(
+        table(std::slice::from_ref(&decomposition.total)),
+        [(PartKind::Total, 40_000, 40_000)]
+    );
     // Session time did not change: no part is a share of nothing.
     assert!(decomposition.by_class.iter().all(|part| part.share.is_none()));
     assert_eq!(decomposition.sessions.map(f64::to_bits), [4.0, 8.0_f64].map(f64::to_bits));
@@ -78,10 +84,15 @@ fn parts_of_session_time() {
 
 /// A profile at 100 Hz in which these functions of `db` were found running so often.
 fn profile(functions: &[(&str, u64)]) -> Profile {
-    let frame =
-        |(function, _): &(&str, u64)| Frame { function: (*function).to_owned(), module: 0, kernel: false };
-    let stack =
-        |(frame, (_, samples)): (usize, &(&str, u64))| Stack { frames: vec![frame], samples: *samples };
+    let frame = |(function, _): &(&str, u64)| Frame {
+        function: (*function).to_owned(),
+        module: 0,
+        kernel: false,
+    };
+    let stack = |(frame, (_, samples)): (usize, &(&str, u64))| Stack {
+        frames: vec![frame],
+        samples: *samples,
+    };
     Profile {
         hz: 100.0,
         modules: vec!["/opt/db/bin/db".to_owned()],
@@ -107,7 +118,11 @@ fn profiled(blocks: u64) -> Recording {
             trial(600 + block, 10.0 + late, &[("parse", 395), ("log", 5)]),
         ));
         // The order in which functions are met says nothing.
-        run.trials.push(done(1, block as u32, trial(200 + block, 5.0 + late, &[("log", 5), ("parse", 395)])));
+        run.trials.push(done(
+            1,
+            block as u32,
+            trial(200 + block, 5.0 + late, &[("log", 5), ("parse", 395)]),
+        ));
     }
     run
 }
@@ -117,11 +132,16 @@ fn processor_time_by_function() {
     let run = profiled(3);
     let side = |configuration| Side { recording: &run, configuration };
     let code = compare(side(0), side(1)).unwrap().decomposition.unwrap().code.unwrap();
-    let function = |name: &str| PartKind::Function { function: name.to_owned(), module: "db".to_owned() };
+    let function =
+        |name: &str| PartKind::Function { function: name.to_owned(), module: "db".to_owned() };
     // 602 samples are 6.02 s, for 1,000 rows; `log` has less than 1 %.
     assert_eq!(
         table(&code.parts),
-        [(function("copy"), 6_020, 2_020), (function("parse"), 3_950, 3_950), (PartKind::OtherCode, 50, 50)]
+        [
+            (function("copy"), 6_020, 2_020),
+            (function("parse"), 3_950, 3_950),
+            (PartKind::OtherCode, 50, 50)
+        ]
     );
     assert_eq!(table(&[code.total]), [(PartKind::Total, 10_020, 6_020)]);
     assert_eq!(code.samples, [3 * 1_000 + 6, 3 * 600 + 6]);
@@ -136,18 +156,20 @@ fn few_samples_that_agree_are_no_change() {
         let mut run = recording(&[("target.compression", &["on", "off"])]);
         for block in 1..=3 {
             for (configuration, functions) in
-                [&[("copy", common)][..], &[("copy", common), ("rare", rare)]].into_iter().enumerate()
+                [&[("copy", common)][..], &[("copy", common), ("rare", rare)]]
+                    .into_iter()
+                    .enumerate()
             {
                 let work = Work { unit: "row".to_owned(), amount: 1_000, ..Work::default() };
                 let elapsed_s = 5.0 + configuration as f64 + f64::from(block) / 100.0;
-                let trial = Observations { work, profile: Some(profile(functions)), ..observed(elapsed_s) };
+                let trial =
+                    Observations { work, profile: Some(profile(functions)), ..observed(elapsed_s) };
                 run.trials.push(done(configuration, block, trial));
             }
         }
         let side = |configuration| Side { recording: &run, configuration };
         let code = compare(side(0), side(1)).unwrap().decomposition.unwrap().code.unwrap();
-        let is_rare =
-            |kind: &PartKind| matches!(kind, PartKind::Function { function, .. } if function == "rare");
+        let is_rare = |kind: &PartKind| matches!(kind, PartKind::Function { function, .. } if function == "rare");
         code.parts.iter().find(|part| is_rare(&part.kind)).unwrap().supported()
     };
     assert_eq!([supported(1, 20), supported(40, 800)], [false, true]);
@@ -162,13 +184,13 @@ fn the_verdict_names_the_code() {
     let [found] = &code[..] else { panic!("{code:?}") };
     assert_eq!(
         found.text,
-        "From compression=on to compression=off, processor time per 1,000 rows goes from 10.0 to 6.02 s in the profiles; \
-         by function: copy (db) from 6.02 to 2.02 s."
+        "From compression=on to compression=off, processor time per 1,000 rows goes from 10.0 to \
+         6.02 s in the profiles; by function: copy (db) from 6.02 to 2.02 s."
     );
     assert!(
-        found
-            .evidence
-            .starts_with("3006 and 1806 samples, t over 3 blocks; of the functions named at most 5 %"),
+        found.evidence.starts_with(
+            "3006 and 1806 samples, t over 3 blocks; of the functions named at most 5 %"
+        ),
         "{found:?}"
     );
     assert_eq!(

@@ -1,8 +1,10 @@
-//! What a record costs, in ns on each of so many threads, beside other recorders. Run by `cargo xtask bench recorder`.
+//! What a record costs, in ns on each of so many threads, beside other recorders. Run by `cargo
+//! xtask bench recorder`.
 //!
 //!     record WHICH THREADS RECORDS      prints nanoseconds a record
-//!     record snapshot THREADS RECORDS   prints microseconds to read all threads' distributions while they record;
-//!                                       snapshot-every: distributions as wide and dense as they can be
+//!     record snapshot THREADS RECORDS   prints microseconds to read all threads' distributions
+//! while they record;                                       snapshot-every: distributions as wide
+//! and dense as they can be
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "an example that a bench runs")]
 
 use conductor::Recorder;
@@ -30,11 +32,13 @@ fn main() {
             move |value| recorder.record(value)
         }),
         "mutex" => {
-            let shared = Mutex::new(Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).unwrap());
+            let shared =
+                Mutex::new(Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).unwrap());
             each(threads, records, || |value| shared.lock().unwrap().saturating_record(value))
         }
         "sync" => {
-            let mut shared = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).unwrap().into_sync();
+            let mut shared =
+                Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).unwrap().into_sync();
             let recorders = Mutex::new((0..threads).map(|_| shared.recorder()).collect::<Vec<_>>());
             let figure = each(threads, records, || {
                 let mut own = recorders.lock().unwrap().pop().unwrap();
@@ -87,8 +91,8 @@ fn each<R: FnMut(u64)>(threads: usize, records: usize, recorder: impl Fn() -> R 
     })
 }
 
-/// Time to add up the distributions of all threads, of which two go on recording. The worst case is `every` latency
-/// between 1 us and 8 ms: hardly a counter stays empty.
+/// Time to add up the distributions of all threads, of which two go on recording. The worst case is
+/// `every` latency between 1 us and 8 ms: hardly a counter stays empty.
 fn snapshot(threads: usize, records: usize, every: bool) -> f64 {
     let mut recorders: Vec<Recorder> = (0..threads).map(|_| Recorder::default()).collect();
     for (seed, recorder) in recorders.iter_mut().enumerate() {

@@ -1,4 +1,5 @@
-//! The threads of a load from beginning to end: they get ready, warm up, go together and hand over what they saw.
+//! The threads of a load from beginning to end: they get ready, warm up, go together and hand over
+//! what they saw.
 
 use crate::{Counter, Reader};
 use std::any::Any;
@@ -18,9 +19,11 @@ const GO: u32 = 2;
 
 /// Who leads a load: settles and watches what is around it, and can stop it.
 pub trait Director {
-    /// All lanes have warmed up and wait: the measurement begins when this returns. False: the load stops here.
+    /// All lanes have warmed up and wait: the measurement begins when this returns. False: the load
+    /// stops here.
     fn go(&mut self) -> bool;
-    /// Called ten times a second at least, also just before [`Director::go`]. Returns when to look again at the latest; `None`: the load stops.
+    /// Called ten times a second at least, also just before [`Director::go`]. Returns when to look
+    /// again at the latest; `None`: the load stops.
     fn look(&mut self, now: &LoadProgress) -> Option<Duration>;
 }
 
@@ -42,7 +45,8 @@ pub struct LoadProgress {
     pub elapsed_s: f64,
     /// What all lanes have counted so far, warm-up included where they count there.
     pub done: u64,
-    /// 99th percentile of the latencies of the measurement, in nanoseconds; `None` before the first.
+    /// 99th percentile of the latencies of the measurement, in nanoseconds; `None` before the
+    /// first.
     pub latency_p99_ns: Option<u64>,
 }
 
@@ -54,7 +58,8 @@ pub enum LoadError {
     Stopped,
     /// A thread could not be started.
     #[error(
-        "thread {number} of {threads} cannot be started: {source}; use fewer threads or raise the limit (ulimit -u)"
+        "thread {number} of {threads} cannot be started: {source}; use fewer threads or raise the \
+         limit (ulimit -u)"
     )]
     Start {
         /// Its number, from 1.
@@ -154,9 +159,9 @@ impl Stage<'_> {
         &self.shared.live[self.lane]
     }
 
-    /// Waits until all lanes are here: first when they are ready to warm up, then for the measurement, which the
-    /// director lets begin; after that when they have to wait for each other. Returns when they went on, all at the same
-    /// time on the load's clock.
+    /// Waits until all lanes are here: first when they are ready to warm up, then for the
+    /// measurement, which the director lets begin; after that when they have to wait for each
+    /// other. Returns when they went on, all at the same time on the load's clock.
     ///
     /// # Errors
     /// When the load stops instead.
@@ -173,7 +178,8 @@ impl Stage<'_> {
             }
         }
         let closed = |state: &mut State| state.open < gate && !self.is_stopped();
-        let state = self.shared.opened.wait_while(state, closed).unwrap_or_else(PoisonError::into_inner);
+        let state =
+            self.shared.opened.wait_while(state, closed).unwrap_or_else(PoisonError::into_inner);
         if self.is_stopped() { Err(LoadError::Stopped) } else { Ok(state.since_ns) }
     }
 }
@@ -231,9 +237,14 @@ impl Shared {
         result
     }
 
-    /// Leads this many lanes, which run already, to their end, unless the director stops them or panics: nobody would
-    /// open their gate then.
-    fn lead(&self, lanes: usize, warmup: Duration, director: &mut dyn Director) -> Result<(), LoadError> {
+    /// Leads this many lanes, which run already, to their end, unless the director stops them or
+    /// panics: nobody would open their gate then.
+    fn lead(
+        &self,
+        lanes: usize,
+        warmup: Duration,
+        director: &mut dyn Director,
+    ) -> Result<(), LoadError> {
         match catch_unwind(AssertUnwindSafe(|| self.look_on(lanes, warmup, director))) {
             Ok(true) => Ok(()),
             Ok(false) => Err(LoadError::Stopped),
@@ -321,7 +332,11 @@ pub fn conduct<R: Send, E: From<LoadError> + Send>(
             match builder.spawn_scoped(scope, move || shared.run(number, lane)) {
                 Ok(handle) => handles.push(handle),
                 Err(source) => {
-                    refused = Some(LoadError::Start { number: number + 1, threads: lanes.number, source });
+                    refused = Some(LoadError::Start {
+                        number: number + 1,
+                        threads: lanes.number,
+                        source,
+                    });
                     shared.stop();
                     break;
                 }
@@ -335,7 +350,9 @@ pub fn conduct<R: Send, E: From<LoadError> + Send>(
     let cause = shared.lock().cause;
     match (led, cause) {
         (Err(cause @ (LoadError::Start { .. } | LoadError::Panicked(_))), _) => Err(cause.into()),
-        (_, Some(cause)) => Err(results.swap_remove(cause).err().unwrap_or(LoadError::Stopped.into())),
+        (_, Some(cause)) => {
+            Err(results.swap_remove(cause).err().unwrap_or(LoadError::Stopped.into()))
+        }
         (Err(error), None) => Err(error.into()),
         (Ok(()), None) => results.into_iter().collect(),
     }
@@ -428,7 +445,10 @@ mod tests {
             hangs(stage)
         };
         let failure = conduct(FOUR, &mut (), panics).unwrap_err().to_string();
-        assert!(failure.starts_with("a load thread panicked") && failure.contains("on purpose"), "{failure}");
+        assert!(
+            failure.starts_with("a load thread panicked") && failure.contains("on purpose"),
+            "{failure}"
+        );
     }
 
     #[test]

@@ -4,7 +4,8 @@ use observations::Histogram;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A sum of one thread. Two lines of cache, because processors fetch lines in pairs: no other thread writes near it.
+/// A sum of one thread. Two lines of cache, because processors fetch lines in pairs: no other
+/// thread writes near it.
 #[repr(align(128))]
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
@@ -32,8 +33,8 @@ impl Counter {
 /// Highest recordable value: one hour in nanoseconds. Longer is recorded as one hour.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 
-/// Values of one power of two are told apart in so many steps, as an `HdrHistogram` of three digits does: the
-/// next power of two above 2 x 10^3.
+/// Values of one power of two are told apart in so many steps, as an `HdrHistogram` of three digits
+/// does: the next power of two above 2 x 10^3.
 const STEPS_LOG2: u32 = 11;
 const STEPS: usize = 1 << STEPS_LOG2;
 const HALF_LOG2: u32 = STEPS_LOG2 - 1;
@@ -41,7 +42,8 @@ const HALF_LOG2: u32 = STEPS_LOG2 - 1;
 /// Counters in all.
 const LENGTH: usize = index_of(HIGHEST_NS) + 1;
 
-/// The counter of a value. The first `STEPS` values have one each, the values of each power of two above have half as many.
+/// The counter of a value. The first `STEPS` values have one each, the values of each power of two
+/// above have half as many.
 #[inline]
 const fn index_of(value: u64) -> usize {
     let power = (value | (STEPS as u64 - 1)).ilog2() - HALF_LOG2;
@@ -118,8 +120,8 @@ impl Recorder {
 pub struct Reader(Arc<Shared>);
 
 impl Reader {
-    /// What has been recorded until now by all of these together. A latency that is being recorded at this
-    /// moment may be in it or not.
+    /// What has been recorded until now by all of these together. A latency that is being recorded
+    /// at this moment may be in it or not.
     pub fn sum<'a>(readers: impl IntoIterator<Item = &'a Self>) -> Histogram {
         let mut sums = vec![0_u64; LENGTH];
         for Self(shared) in readers {
@@ -128,7 +130,9 @@ impl Reader {
                 while used != 0 {
                     let start = (word * BITS + used.trailing_zeros() as usize) * BLOCK;
                     let counters = start..LENGTH.min(start + BLOCK);
-                    for (sum, count) in sums[counters.clone()].iter_mut().zip(&shared.counts[counters]) {
+                    for (sum, count) in
+                        sums[counters.clone()].iter_mut().zip(&shared.counts[counters])
+                    {
                         *sum += count.load(Ordering::Relaxed);
                     }
                     used &= used - 1;
@@ -172,7 +176,9 @@ mod tests {
         assert!(Vec::from(recorded.clone()) == Vec::from(expected.clone()), "a long list");
         assert_eq!(recorded.min_mean_max_ns(), expected.min_mean_max_ns());
         assert!(
-            [0.0, 50.0, 99.9, 100.0].iter().all(|p| recorded.percentile_ns(*p) == expected.percentile_ns(*p))
+            [0.0, 50.0, 99.9, 100.0]
+                .iter()
+                .all(|p| recorded.percentile_ns(*p) == expected.percentile_ns(*p))
         );
         assert!(Recorder::default().histogram().is_empty());
     }

@@ -25,8 +25,8 @@ pub const NAMES: &[&str] = &[
 /// How large a data set is; each one looks at what concerns it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Size {
-    /// Scale factor of TPC-H (1: 6 million rows of LINEITEM, 0.01: 60,000) and of pgbench (1: 100,000 accounts), also
-    /// below 1.
+    /// Scale factor of TPC-H (1: 6 million rows of LINEITEM, 0.01: 60,000) and of pgbench (1:
+    /// 100,000 accounts), also below 1.
     pub scale: f64,
     /// Rows of the tables of the studies and of the synthetic one.
     pub rows: u64,
@@ -45,7 +45,15 @@ pub struct Size {
 impl Default for Size {
     fn default() -> Self {
         let distribution = Distribution::Special;
-        Self { scale: 1.0, rows: 100_000, columns: 6, rows_per_page: 50, seed: 1, tables: 1, distribution }
+        Self {
+            scale: 1.0,
+            rows: 100_000,
+            columns: 6,
+            rows_per_page: 50,
+            seed: 1,
+            tables: 1,
+            distribution,
+        }
     }
 }
 
@@ -82,10 +90,13 @@ impl DataSet {
         self.parts().into_iter().map(|part| part.table).collect()
     }
 
-    /// The rows of its tables; nothing is made before they are asked for, and then by threads that are some batches ahead.
+    /// The rows of its tables; nothing is made before they are asked for, and then by threads that
+    /// are some batches ahead.
     pub fn fills(&self) -> Vec<Fill> {
-        let parts = self.parts().into_iter().enumerate().filter(|(_, part)| !part.columns.is_empty());
-        let fill = |(table, Part { columns, batches, .. })| Fill::new(table, columns, Ahead::new(batches));
+        let parts =
+            self.parts().into_iter().enumerate().filter(|(_, part)| !part.columns.is_empty());
+        let fill =
+            |(table, Part { columns, batches, .. })| Fill::new(table, columns, Ahead::new(batches));
         parts.map(fill).collect()
     }
 
@@ -107,8 +118,8 @@ impl DataSet {
         format!("{} {:?}, made by {}", self.name, self.size, env!("CARGO_PKG_VERSION"))
     }
 
-    /// Rows of its first table, where that is known before they are made: a LINEITEM has as many lines as its orders
-    /// happen to have.
+    /// Rows of its first table, where that is known before they are made: a LINEITEM has as many
+    /// lines as its orders happen to have.
     pub fn rows(&self) -> Option<u64> {
         match self.name {
             "synthetic" | "mybigtable" | "one-row-per-page" | "documents" | "sysbench" => {
@@ -134,7 +145,9 @@ impl DataSet {
             return self.size.rows.saturating_mul(documents::ROW_BYTES);
         }
         let tables = self.tables();
-        let bytes = |(at, table): (usize, &Table)| self.rows_of(at, table).saturating_mul(table.row_bytes());
+        let bytes = |(at, table): (usize, &Table)| {
+            self.rows_of(at, table).saturating_mul(table.row_bytes())
+        };
         tables.iter().enumerate().map(bytes).fold(0, u64::saturating_add)
     }
 
@@ -159,8 +172,9 @@ impl DataSet {
         }
     }
 
-    /// The key with a number from 0 to [`DataSet::keys`], in the order of the table: the values of its key's columns; of one
-    /// column the second has no meaning. Of LINEITEM it is the first line of an order.
+    /// The key with a number from 0 to [`DataSet::keys`], in the order of the table: the values of
+    /// its key's columns; of one column the second has no meaning. Of LINEITEM it is the first
+    /// line of an order.
     pub fn key(&self, number: u64) -> [i64; 2] {
         let number = number as i64;
         match self.name {
@@ -205,7 +219,8 @@ mod tests {
             let tables = set.tables();
             for fill in set.fills() {
                 let table = &tables[fill.table];
-                let others = table.columns.iter().filter(|column| !fill.columns.contains(&column.name));
+                let others =
+                    table.columns.iter().filter(|column| !fill.columns.contains(&column.name));
                 assert!(
                     others.clone().all(|own| own.nullable || own.default.is_some()),
                     "{name} {}",
@@ -255,8 +270,8 @@ mod tests {
         }
     }
 
-    /// S3b: 3 to 18 columns of fixed length, none of them NULL; S3e: of two columns with the same values, those of one
-    /// lie together and those of the other do not.
+    /// S3b: 3 to 18 columns of fixed length, none of them NULL; S3e: of two columns with the same
+    /// values, those of one lie together and those of the other do not.
     #[test]
     fn synthetic_tables_are_those_of_the_studies() {
         for columns in 3..=18 {
@@ -264,13 +279,17 @@ mod tests {
             let table = set.tables().remove(0);
             assert_eq!(table.columns.len(), columns);
             let fixed = |data_type| {
-                matches!(data_type, DataType::Int | DataType::BigInt | DataType::PageFiller { rows: 50 })
+                matches!(
+                    data_type,
+                    DataType::Int | DataType::BigInt | DataType::PageFiller { rows: 50 }
+                )
             };
             assert!(table.columns.iter().all(|column| !column.nullable && fixed(column.data_type)));
         }
         let (mut apart, mut together): (Vec<i64>, Vec<i64>) = Default::default();
         for rows in batches(&small("synthetic", 1), 0) {
-            for (all, values) in [(&mut apart, &rows.columns[1]), (&mut together, &rows.columns[2])] {
+            for (all, values) in [(&mut apart, &rows.columns[1]), (&mut together, &rows.columns[2])]
+            {
                 let Values::Integers(numbers) = values else { panic!("{values:?}") };
                 all.extend(numbers);
             }

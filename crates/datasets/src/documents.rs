@@ -1,7 +1,8 @@
 //! Long texts: what engines compress value by value.
 //!
-//! `id` is the key and counts from 1, `n` is a random int, `body` a text of [`LEAST_BYTES`] to [`MOST_BYTES`] bytes: common
-//! English words, drawn so that the k-th occurs in proportion to 1 / k (Zipf's law), with blanks between them.
+//! `id` is the key and counts from 1, `n` is a random int, `body` a text of [`LEAST_BYTES`] to
+//! [`MOST_BYTES`] bytes: common English words, drawn so that the k-th occurs in proportion to 1 / k
+//! (Zipf's law), with blanks between them.
 
 use crate::{Part, Size, numbered};
 use engines::{Column, DataType, Storage, Table, Texts, Values};
@@ -16,10 +17,12 @@ const MOST_BYTES: u64 = 5_000;
 pub(crate) const ROW_BYTES: u64 = u64::midpoint(LEAST_BYTES, MOST_BYTES) + 12;
 
 /// The 100 most frequent words of English, the most frequent first (Oxford English Corpus).
-const WORDS: &str = "the be to of and a in that have I it for not on with he as you do at this but his by from they we say \
-    her she or an will my one all would there their what so up out if about who get which go me when make can like time no \
-    just him know take people into year your good some could them see other than then now look only come its over think \
-    also back after use two how our work first well way even new want because any these give day most us";
+const WORDS: &str = "the be to of and a in that have I it for not on with he as you do at this \
+                     but his by from they we say her she or an will my one all would there their \
+                     what so up out if about who get which go me when make can like time no just \
+                     him know take people into year your good some could them see other than then \
+                     now look only come its over think also back after use two how our work first \
+                     well way even new want because any these give day most us";
 
 pub(crate) fn part(size: Size) -> Part {
     let columns = vec![

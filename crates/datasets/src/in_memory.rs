@@ -43,7 +43,9 @@ impl InMemory {
     pub fn bytes(table: &Table, rows: u64) -> u64 {
         // Texts may be short: a third of what fits, with where each of them ends.
         let text_bytes = |column: &engines::Column| match column.data_type {
-            engines::DataType::Char(most) | engines::DataType::Varchar(most) => 8 + u64::from(most) / 3,
+            engines::DataType::Char(most) | engines::DataType::Varchar(most) => {
+                8 + u64::from(most) / 3
+            }
             _ => 0,
         };
         let texts: u64 = table.columns.iter().map(text_bytes).sum();
@@ -80,7 +82,10 @@ impl InMemory {
             };
             Column::new(*name, codes, firsts.len(), values.value_bytes())
         };
-        Coded { columns: self.names.iter().zip(&self.columns).map(column).collect(), rows: self.rows }
+        Coded {
+            columns: self.names.iter().zip(&self.columns).map(column).collect(),
+            rows: self.rows,
+        }
     }
 
     /// Some of its rows, in this order.
@@ -141,7 +146,10 @@ mod tests {
         expected.sort_by_key(cells);
         assert_eq!(lines(rows.fill(coded.ordered(&Order::By(key.to_vec())))), expected);
         let distinct = |name: &str| coded.columns[at(name)].distinct;
-        assert_eq!((distinct("l_returnflag"), distinct("l_shipmode"), distinct("l_linenumber")), (3, 7, 7));
+        assert_eq!(
+            (distinct("l_returnflag"), distinct("l_shipmode"), distinct("l_linenumber")),
+            (3, 7, 7)
+        );
         assert!(InMemory::bytes(&set.tables()[0], 6000) > 6000 * 100);
     }
 }

@@ -11,8 +11,8 @@
 //! - `in_memory`: the rows of a table, to be put into another order
 //! - `write`: their tables as CSV files
 //!
-//! A [`DataSet`] names one and says how large it is. Rows come in batches, column by column, and only while they are
-//! asked for.
+//! A [`DataSet`] names one and says how large it is. Rows come in batches, column by column, and
+//! only while they are asked for.
 
 mod ahead;
 mod data_set;
@@ -43,7 +43,8 @@ type MakeBatches = Box<dyn FnOnce() -> Batches + Send>;
 /// Rows of a batch: enough for the batch to cost nothing beside them.
 const BATCH_ROWS: usize = 4096;
 
-/// Batches of rows that are numbered from `first` to `last`; `columns` makes the columns of some of them.
+/// Batches of rows that are numbered from `first` to `last`; `columns` makes the columns of some of
+/// them.
 fn numbered(
     first: i64,
     last: i64,
@@ -65,7 +66,11 @@ struct Part {
 
 impl Part {
     /// A table of which so many columns, the first ones, are made in one piece.
-    fn new(table: engines::Table, made: usize, batches: impl FnOnce() -> Batches + Send + 'static) -> Self {
+    fn new(
+        table: engines::Table,
+        made: usize,
+        batches: impl FnOnce() -> Batches + Send + 'static,
+    ) -> Self {
         let columns = table.columns[..made].iter().map(|column| column.name).collect();
         Self { table, columns, batches: vec![Box::new(batches)] }
     }

@@ -14,14 +14,16 @@ pub(crate) fn accounts(scale: f64) -> i64 {
     (ACCOUNTS_PER_BRANCH * scale).round().max(1.0) as i64
 }
 
-/// Accounts, history, tellers and branches. History begins empty; only the filler of accounts is not NULL, but blank.
+/// Accounts, history, tellers and branches. History begins empty; only the filler of accounts is
+/// not NULL, but blank.
 pub(crate) fn parts(scale: f64) -> Vec<Part> {
     let account = if scale >= SCALE_OF_BIG_NUMBERS { DataType::BigInt } else { DataType::Int };
     let key = |name| Column::new(name, DataType::Int);
     let int = |name| key(name).nullable();
     let text = |name, length| Column::new(name, DataType::Char(length)).nullable();
     let table = |name, key: &'static [&'static str], columns| {
-        let storage = Storage { fill_percent: Some(100), key_after_fill: true, ..Storage::default() };
+        let storage =
+            Storage { fill_percent: Some(100), key_after_fill: true, ..Storage::default() };
         Table { name, columns, key, storage }
     };
     let history = vec![
@@ -33,7 +35,8 @@ pub(crate) fn parts(scale: f64) -> Vec<Part> {
         text("filler", 22),
     ];
     let tellers = vec![key("tid"), int("bid"), int("tbalance"), text("filler", 84)];
-    let accounts_columns = vec![Column::new("aid", account), int("bid"), int("abalance"), text("filler", 84)];
+    let accounts_columns =
+        vec![Column::new("aid", account), int("bid"), int("abalance"), text("filler", 84)];
     let branches = vec![key("bid"), int("bbalance"), text("filler", 88)];
     let rows_of = |last: i64, per_branch: i64, filler: Option<&'static str>| {
         move || {
@@ -46,8 +49,10 @@ pub(crate) fn parts(scale: f64) -> Vec<Part> {
     };
     let (all, per_branch) = (accounts(scale), ACCOUNTS_PER_BRANCH as i64);
     let count = (all + per_branch - 1) / per_branch;
-    let branch_rows = move || numbered(1, count, |bid| vec![Values::Integers(bid), Values::Same(0)]);
-    let history = Table { name: "pgbench_history", columns: history, key: &[], storage: Storage::default() };
+    let branch_rows =
+        move || numbered(1, count, |bid| vec![Values::Integers(bid), Values::Same(0)]);
+    let history =
+        Table { name: "pgbench_history", columns: history, key: &[], storage: Storage::default() };
     vec![
         Part::new(
             table("pgbench_accounts", &["aid"], accounts_columns),

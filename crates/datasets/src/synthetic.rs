@@ -1,9 +1,10 @@
-//! Tables of a chosen number of columns and rows per page (S3b), with values that lie together and the same values apart
-//! (S3e).
+//! Tables of a chosen number of columns and rows per page (S3b), with values that lie together and
+//! the same values apart (S3e).
 //!
-//! `id` is the key and counts from 1. `c2`, where the table has more than three columns `c3` too, and so on to the last
-//! but one are ints; the last column fills the page. `c2` and `c3` hold the same values, each [`ROWS_OF_VALUE`] times: in
-//! `c3` rows with the same value are neighbours, in `c2` they are all over the table. The other columns are random.
+//! `id` is the key and counts from 1. `c2`, where the table has more than three columns `c3` too,
+//! and so on to the last but one are ints; the last column fills the page. `c2` and `c3` hold the
+//! same values, each [`ROWS_OF_VALUE`] times: in `c3` rows with the same value are neighbours, in
+//! `c2` they are all over the table. The other columns are random.
 
 use crate::{Part, Size, numbered};
 use engines::{Column, DataType, DefaultValue, Storage, Table, Values};
@@ -11,19 +12,19 @@ use rand::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 const NAMES: [&str; 18] = [
-    "id", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11", "c12", "c13", "c14", "c15", "c16",
-    "c17", "c18",
+    "id", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11", "c12", "c13", "c14", "c15",
+    "c16", "c17", "c18",
 ];
 
 /// Rows that have the same value in `c2`, and in `c3`.
 const ROWS_OF_VALUE: i64 = 100;
 
-/// Values are at least this and less than 2^30 more: they take 4 bytes also where small numbers take less, and sums of a
-/// billion rows stay below 2^63.
+/// Values are at least this and less than 2^30 more: they take 4 bytes also where small numbers
+/// take less, and sums of a billion rows stay below 2^63.
 const LEAST: i64 = 1 << 24;
 
-/// A prime that is no divisor of any practical number of rows: multiples of it visit all rows in an order without any
-/// visible pattern.
+/// A prime that is no divisor of any practical number of rows: multiples of it visit all rows in an
+/// order without any visible pattern.
 const STRIDE: i64 = 2_654_435_761;
 
 pub(crate) fn part(size: Size) -> Part {
@@ -42,7 +43,8 @@ pub(crate) fn part(size: Size) -> Part {
                 .map(|column| {
                     let value = |id: &i64| match column {
                         0 => {
-                            (i128::from(id - 1) * i128::from(STRIDE) + i128::from(offset)) as i64 % rows
+                            (i128::from(id - 1) * i128::from(STRIDE) + i128::from(offset)) as i64
+                                % rows
                                 / ROWS_OF_VALUE
                         }
                         1 => (id - 1) / ROWS_OF_VALUE,

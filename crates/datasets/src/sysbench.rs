@@ -1,8 +1,8 @@
-//! The tables of sysbench's OLTP scripts, as `sysbench oltp_common prepare` of version 1.0.20 makes them, and its distributions
-//! of random numbers.
+//! The tables of sysbench's OLTP scripts, as `sysbench oltp_common prepare` of version 1.0.20 makes
+//! them, and its distributions of random numbers.
 //!
-//! `id` is the key and counts from 1, `k` is drawn as the scripts draw rows and has a secondary index, `c` and `pad` are ten
-//! and five groups of eleven random digits with dashes between them.
+//! `id` is the key and counts from 1, `k` is drawn as the scripts draw rows and has a secondary
+//! index, `c` and `pad` are ten and five groups of eleven random digits with dashes between them.
 
 use crate::{Part, Size, numbered};
 use engines::{Column, DataType, DefaultValue, Storage, Table, Texts, Values};
@@ -12,10 +12,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Names of the tables; there are no more.
 const TABLES: [&str; 32] = [
-    "sbtest1", "sbtest2", "sbtest3", "sbtest4", "sbtest5", "sbtest6", "sbtest7", "sbtest8", "sbtest9",
-    "sbtest10", "sbtest11", "sbtest12", "sbtest13", "sbtest14", "sbtest15", "sbtest16", "sbtest17",
-    "sbtest18", "sbtest19", "sbtest20", "sbtest21", "sbtest22", "sbtest23", "sbtest24", "sbtest25",
-    "sbtest26", "sbtest27", "sbtest28", "sbtest29", "sbtest30", "sbtest31", "sbtest32",
+    "sbtest1", "sbtest2", "sbtest3", "sbtest4", "sbtest5", "sbtest6", "sbtest7", "sbtest8",
+    "sbtest9", "sbtest10", "sbtest11", "sbtest12", "sbtest13", "sbtest14", "sbtest15", "sbtest16",
+    "sbtest17", "sbtest18", "sbtest19", "sbtest20", "sbtest21", "sbtest22", "sbtest23", "sbtest24",
+    "sbtest25", "sbtest26", "sbtest27", "sbtest28", "sbtest29", "sbtest30", "sbtest31", "sbtest32",
 ];
 
 /// Most tables.
@@ -39,8 +39,9 @@ choice! {
     }
 }
 
-/// Share of the numbers that is near the middle (`--rand-spec-res=75`), the range that they are in (`--rand-spec-pct=1`), and
-/// how many uniform numbers the others are the mean of (`--rand-spec-iter=12`).
+/// Share of the numbers that is near the middle (`--rand-spec-res=75`), the range that they are in
+/// (`--rand-spec-pct=1`), and how many uniform numbers the others are the mean of
+/// (`--rand-spec-iter=12`).
 const SPECIAL_SHARE: f64 = 0.75;
 const SPECIAL_RANGE: f64 = 0.01;
 const SPECIAL_MEAN_OF: u32 = 12;
@@ -50,8 +51,8 @@ pub const PARETO_H: f64 = 0.2;
 
 /// A number from `least` to `most` of sysbench's distribution `special`.
 ///
-/// One number decides which of the two it is and, of those near the middle, where it lies: so the first quarter of that
-/// percent is never drawn, as in sysbench.
+/// One number decides which of the two it is and, of those near the middle, where it lies: so the
+/// first quarter of that percent is never drawn, as in sysbench.
 pub fn special(least: i64, most: i64, random: &mut impl Rng) -> i64 {
     let width = (most - least) as f64;
     let drawn: f64 = random.random();
@@ -63,7 +64,8 @@ pub fn special(least: i64, most: i64, random: &mut impl Rng) -> i64 {
     (least + (within + width / 2.0 - width * SPECIAL_RANGE / 2.0) as i64).min(most)
 }
 
-/// A number from `least` to `most` of sysbench's Pareto distribution with the parameter `h`, above 0 and below 1.
+/// A number from `least` to `most` of sysbench's Pareto distribution with the parameter `h`, above
+/// 0 and below 1.
 pub fn pareto(least: i64, most: i64, h: f64, random: &mut impl Rng) -> i64 {
     let power = h.ln() / (1.0 - h).ln();
     let steps = ((most - least + 1) as f64 * random.random::<f64>().powf(power)) as i64;
@@ -102,10 +104,16 @@ fn part(name: &'static str, size: Size, number: u64) -> Part {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(size.seed ^ (number << 32));
         let most = size.rows as i64;
         numbered(1, most, move |ids| {
-            let numbers = ids.iter().map(|_| size.distribution.draw(1, most, &mut random)).collect();
+            let numbers =
+                ids.iter().map(|_| size.distribution.draw(1, most, &mut random)).collect();
             let c = texts(ids.len(), C_GROUPS, &mut random);
             let pad = texts(ids.len(), PAD_GROUPS, &mut random);
-            vec![Values::Integers(ids), Values::Integers(numbers), Values::Texts(c), Values::Texts(pad)]
+            vec![
+                Values::Integers(ids),
+                Values::Integers(numbers),
+                Values::Texts(c),
+                Values::Texts(pad),
+            ]
         })
     };
     Part::new(table, 4, batches)
@@ -151,20 +159,30 @@ mod tests {
             .filter(|number| (*number - middle).abs() > half)
             .map(|number| *number as f64)
             .collect();
-        // --rand-spec-res: of the other quarter the mean of 12 uniform numbers, few of which are near the middle.
+        // --rand-spec-res: of the other quarter the mean of 12 uniform numbers, few of which are
+        // near the middle.
         let share = others.len() as f64 / DRAWN as f64;
         assert!((0.225..0.25).contains(&share), "{share}");
         let n = others.len() as f64;
         let mean = others.iter().sum::<f64>() / n;
-        let deviation = (others.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / n).sqrt();
+        let deviation =
+            (others.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / n).sqrt();
         assert!(
-            (mean - MOST as f64 / 2.0).abs() < 300.0 && (deviation / (MOST as f64 / 12.0) - 1.0).abs() < 0.05
+            (mean - MOST as f64 / 2.0).abs() < 300.0
+                && (deviation / (MOST as f64 / 12.0) - 1.0).abs() < 0.05
         );
-        let first = (0..DRAWN).filter(|_| pareto(1, MOST, PARETO_H, &mut random) <= MOST / 5).count();
+        let first =
+            (0..DRAWN).filter(|_| pareto(1, MOST, PARETO_H, &mut random) <= MOST / 5).count();
         assert!((first as f64 / DRAWN as f64 - 0.8).abs() < 0.01, "{first}");
         for most in [1, 2] {
-            assert!((0..100).all(|_| (1..=most).contains(&special(1, most, &mut random))), "{most}");
-            assert!((0..100).all(|_| (1..=most).contains(&pareto(1, most, PARETO_H, &mut random))), "{most}");
+            assert!(
+                (0..100).all(|_| (1..=most).contains(&special(1, most, &mut random))),
+                "{most}"
+            );
+            assert!(
+                (0..100).all(|_| (1..=most).contains(&pareto(1, most, PARETO_H, &mut random))),
+                "{most}"
+            );
         }
     }
 
@@ -175,7 +193,9 @@ mod tests {
         let groups: Vec<&str> = text.split('-').collect();
         assert_eq!((text.len(), groups.len()), (59, 5));
         assert!(
-            groups.iter().all(|group| group.len() == 11 && group.bytes().all(|byte| byte.is_ascii_digit()))
+            groups
+                .iter()
+                .all(|group| group.len() == 11 && group.bytes().all(|byte| byte.is_ascii_digit()))
         );
     }
 }

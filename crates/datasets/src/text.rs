@@ -1,5 +1,6 @@
-//! The random text of TPC-H that comments are cut from (4.2.2.10, 4.2.2.14): the same 300 MB as `dbgen` and the crate
-//! `tpchgen` make, which takes longer than all rows of a small scale. So several threads make it.
+//! The random text of TPC-H that comments are cut from (4.2.2.10, 4.2.2.14): the same 300 MB as
+//! `dbgen` and the crate `tpchgen` make, which takes longer than all rows of a small scale. So
+//! several threads make it.
 
 use std::panic::resume_unwind;
 use std::sync::OnceLock;
@@ -12,8 +13,8 @@ pub(crate) const BYTES: usize = 300 << 20;
 /// Bytes that a part has beyond its own: no comment is longer, so that each lies within one part.
 const BEYOND: usize = 256;
 
-/// Where the parts begin, each with a sentence, and the last random number before that. They were found by making all of
-/// the text.
+/// Where the parts begin, each with a sentence, and the last random number before that. They were
+/// found by making all of the text.
 const PARTS: [(usize, u64); 16] = [
     (0, 933_588_178),
     (19_660_810, 563_391_851),
@@ -136,9 +137,10 @@ impl<'l> Maker<'l> {
         String::from_utf8(maker.out).unwrap_or_default()
     }
 
-    /// Draws by the generator of the specification: the next number is 16,807 times the last one modulo 2^31 - 1. `dbgen`
-    /// takes its share of the list in floating point. That comes to the same: the modulus is a prime, so that no share is a
-    /// whole number, nor as near to one as the error of rounding.
+    /// Draws by the generator of the specification: the next number is 16,807 times the last one
+    /// modulo 2^31 - 1. `dbgen` takes its share of the list in floating point. That comes to
+    /// the same: the modulus is a prime, so that no share is a whole number, nor as near to one
+    /// as the error of rounding.
     fn draw<T>(&mut self, list: &'l [T]) -> &'l T {
         const MODULUS: u64 = (1 << 31) - 1;
         self.random = self.random * 16_807 % MODULUS;
@@ -197,7 +199,8 @@ mod tests {
     use super::{BEYOND, BYTES, PARTS, piece};
     use tpchgen::text::TextPool;
 
-    /// All of it: parts meet where they should, and each goes on beyond its end as the next one begins.
+    /// All of it: parts meet where they should, and each goes on beyond its end as the next one
+    /// begins.
     #[test]
     fn the_text_is_that_of_tpchgen() {
         let theirs = TextPool::get_or_init_default();
@@ -208,7 +211,10 @@ mod tests {
             assert!(piece(first, bytes) == own, "{first}");
         }
         for (first, _) in &PARTS[1..] {
-            assert_eq!(piece(first - 1, BEYOND), theirs.text(*first as i32 - 1, (first - 1 + BEYOND) as i32));
+            assert_eq!(
+                piece(first - 1, BEYOND),
+                theirs.text(*first as i32 - 1, (first - 1 + BEYOND) as i32)
+            );
         }
     }
 }

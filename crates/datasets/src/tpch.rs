@@ -1,4 +1,5 @@
-//! The tables of TPC-H and their rows, which the crate `tpchgen` makes as the council's `dbgen` does.
+//! The tables of TPC-H and their rows, which the crate `tpchgen` makes as the council's `dbgen`
+//! does.
 
 use crate::{BATCH_ROWS, Batches, MakeBatches, Part, text};
 use engines::DataType::{BigInt, Char, Date, Decimal, Int, Varchar};
@@ -9,8 +10,8 @@ use tpchgen::dates::TPCHDate;
 use tpchgen::decimal::TPCHDecimal;
 use tpchgen::distribution::Distributions;
 use tpchgen::generators::{
-    CustomerGenerator, LineItemGenerator, NationGenerator, OrderGenerator, PartGenerator, PartSuppGenerator,
-    RegionGenerator, SupplierGenerator,
+    CustomerGenerator, LineItemGenerator, NationGenerator, OrderGenerator, PartGenerator,
+    PartSuppGenerator, RegionGenerator, SupplierGenerator,
 };
 use tpchgen::random::RowRandomInt;
 use tpchgen::text::TextPool;
@@ -18,20 +19,22 @@ use tpchgen::text::TextPool;
 /// The names of [`named_query`].
 pub const NAMED_QUERIES: &[&str] = &["tpch-q1", "tpch-q6"];
 
-/// Queries of the specification (2.4.1 and 2.4.6) on LINEITEM with the parameters of their validation; without the
-/// order of Q1, which costs nothing for four rows.
+/// Queries of the specification (2.4.1 and 2.4.6) on LINEITEM with the parameters of their
+/// validation; without the order of Q1, which costs nothing for four rows.
 pub fn named_query(name: &str) -> Option<&'static str> {
     match name {
         "tpch-q1" => Some(
-            "SELECT l_returnflag, l_linestatus, sum(l_quantity) AS sum_qty, sum(l_extendedprice) AS sum_base_price, \
-             sum(l_extendedprice * (1 - l_discount)) AS sum_disc_price, \
-             sum(l_extendedprice * (1 - l_discount) * (1 + l_tax)) AS sum_charge, avg(l_quantity) AS avg_qty, \
-             avg(l_extendedprice) AS avg_price, avg(l_discount) AS avg_disc, count(*) AS count_order \
-             FROM lineitem WHERE l_shipdate <= '1998-09-02' GROUP BY l_returnflag, l_linestatus",
+            "SELECT l_returnflag, l_linestatus, sum(l_quantity) AS sum_qty, sum(l_extendedprice) \
+             AS sum_base_price, sum(l_extendedprice * (1 - l_discount)) AS sum_disc_price, \
+             sum(l_extendedprice * (1 - l_discount) * (1 + l_tax)) AS sum_charge, avg(l_quantity) \
+             AS avg_qty, avg(l_extendedprice) AS avg_price, avg(l_discount) AS avg_disc, count(*) \
+             AS count_order FROM lineitem WHERE l_shipdate <= '1998-09-02' GROUP BY l_returnflag, \
+             l_linestatus",
         ),
         "tpch-q6" => Some(
-            "SELECT sum(l_extendedprice * l_discount) AS revenue FROM lineitem WHERE l_shipdate >= '1994-01-01' \
-             AND l_shipdate < '1995-01-01' AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24",
+            "SELECT sum(l_extendedprice * l_discount) AS revenue FROM lineitem WHERE l_shipdate \
+             >= '1994-01-01' AND l_shipdate < '1995-01-01' AND l_discount BETWEEN 0.05 AND 0.07 \
+             AND l_quantity < 24",
         ),
         _ => None,
     }
@@ -45,7 +48,8 @@ pub(crate) fn parts(name: &str, scale: f64) -> Vec<Part> {
     parts
 }
 
-/// Rows of a table, as the specification gives them (4.2.5); those of LINEITEM are not known beforehand.
+/// Rows of a table, as the specification gives them (4.2.5); those of LINEITEM are not known
+/// beforehand.
 pub(crate) fn rows(table: &str, scale: f64) -> Option<u64> {
     let rows = match table {
         "orders" => OrderGenerator::calculate_row_count(scale, 1, 1),
@@ -80,10 +84,11 @@ struct Piece {
     text: &'static TextPool,
 }
 
-/// Cuts the rows of a table into pieces that can be made at the same time. `make` gets a piece and the number of rows of
-/// the generator before it.
+/// Cuts the rows of a table into pieces that can be made at the same time. `make` gets a piece and
+/// the number of rows of the generator before it.
 fn pieces(table: &str, scale: f64, make: fn(Piece, i64) -> Batches) -> Vec<MakeBatches> {
-    static SHORT: LazyLock<TextPool> = LazyLock::new(|| TextPool::new(1024, Distributions::static_default()));
+    static SHORT: LazyLock<TextPool> =
+        LazyLock::new(|| TextPool::new(1024, Distributions::static_default()));
     let all = match table {
         "lineitem" => OrderGenerator::calculate_row_count(scale, 1, 1),
         "partsupp" => PartSuppGenerator::calculate_row_count(scale, 1, 1),
@@ -107,7 +112,8 @@ fn batches<R: Send + 'static>(
     mut rows: impl Iterator<Item = R> + Send + 'static,
     mut columns: impl FnMut(&[R]) -> Vec<Values> + Send + 'static,
 ) -> Batches {
-    // One for all batches: how many rows there will be the generator does not say, so that each would grow from nothing.
+    // One for all batches: how many rows there will be the generator does not say, so that each
+    // would grow from nothing.
     let mut batch = Vec::with_capacity(BATCH_ROWS);
     Box::new(std::iter::from_fn(move || {
         batch.clear();
@@ -116,8 +122,9 @@ fn batches<R: Send + 'static>(
     }))
 }
 
-/// Where the comments of a table are cut from the text (4.2.2.10), as the crate does it: by a random offset and a
-/// random length; each row of the generator, an order with all its lines, has as many random numbers.
+/// Where the comments of a table are cut from the text (4.2.2.10), as the crate does it: by a
+/// random offset and a random length; each row of the generator, an order with all its lines, has
+/// as many random numbers.
 struct Comments {
     random: RowRandomInt,
     least: i32,
@@ -131,7 +138,12 @@ impl Comments {
     fn new(seed: i64, average_bytes: f64, each: i32, rows_before: i64) -> Self {
         let mut random = RowRandomInt::new(seed, 2 * each);
         random.advance_rows(rows_before);
-        Self { random, least: (average_bytes * 0.4) as i32, most: (average_bytes * 1.6) as i32, key: None }
+        Self {
+            random,
+            least: (average_bytes * 0.4) as i32,
+            most: (average_bytes * 1.6) as i32,
+            key: None,
+        }
     }
 
     fn next(&mut self, key: i64) -> &'static str {
@@ -146,11 +158,17 @@ impl Comments {
 /// `own`: the comment that the generator has cut from the short text, of the same length.
 type Own<'r, R> = &'r dyn Fn(&R) -> &str;
 
-fn comments<R>(rows: &[R], comments: &mut Comments, key: impl Fn(&R) -> i64, _: Own<'_, R>) -> Values {
+fn comments<R>(
+    rows: &[R],
+    comments: &mut Comments,
+    key: impl Fn(&R) -> i64,
+    _: Own<'_, R>,
+) -> Values {
     Values::Texts(Texts::of(rows.iter().map(|row| comments.next(key(row)))))
 }
 
-/// Some suppliers' comments have words of customers in them (4.3.3), at places that the generator has drawn.
+/// Some suppliers' comments have words of customers in them (4.3.3), at places that the generator
+/// has drawn.
 fn with_customers<R>(
     rows: &[R],
     comments: &mut Comments,
@@ -194,9 +212,9 @@ fn strings<R, T: AsRef<str>>(rows: &[R], get: impl Fn(&R) -> &T) -> Values {
     Values::Texts(Texts::of(rows.iter().map(|row| get(row).as_ref())))
 }
 
-/// A table, after the specification (1.4), and where its rows come from: the last column, which has the comments, with their
-/// greatest length, seed, average length and how many a row of the generator has at most; the others with type and kind of
-/// values, the key first.
+/// A table, after the specification (1.4), and where its rows come from: the last column, which has
+/// the comments, with their greatest length, seed, average length and how many a row of the
+/// generator has at most; the others with type and kind of values, the key first.
 macro_rules! table {
     ($name:ident, $generator:expr, $keys:expr,
      last $comment:ident: $length:expr, $comments:ident($seed:expr, $average:expr, $each:expr);

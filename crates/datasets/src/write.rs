@@ -1,10 +1,12 @@
-//! Data sets as files, a table each. A column that only fills pages is left out: its width is an engine's to choose.
+//! Data sets as files, a table each. A column that only fills pages is left out: its width is an
+//! engine's to choose.
 
 use csv::{QuoteStyle, WriterBuilder};
 use engines::Fill;
 use std::io::{self, Write};
 
-/// Writes the rows of a table as CSV, with the names of the columns in the first line; gives the number of rows.
+/// Writes the rows of a table as CSV, with the names of the columns in the first line; gives the
+/// number of rows.
 ///
 /// # Errors
 /// Those of the writer.

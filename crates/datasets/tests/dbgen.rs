@@ -48,8 +48,8 @@ fn every_column_has_the_rows_and_sums_of_dbgen() {
         let key = (name(), name());
         let mut wanted: Vec<i64> = cells.map(|cell| cell.parse().unwrap()).collect();
         let made = &made[&key];
-        // DuckDB takes comments and addresses, of the same lengths, from elsewhere in its random text than the council's
-        // program does.
+        // DuckDB takes comments and addresses, of the same lengths, from elsewhere in its random
+        // text than the council's program does.
         if key.1.ends_with("_address") || key.1.ends_with("_comment") {
             wanted[2] = made[2];
         }

@@ -108,7 +108,8 @@ impl Buffers {
 impl Drop for Buffers {
     fn drop(&mut self) {
         if let Some(layout) = layout(self.bytes).ok().filter(|_| self.bytes > 0) {
-            // SAFETY: it was allocated with this layout, and no I/O uses it any more: else `leak` is called.
+            // SAFETY: it was allocated with this layout, and no I/O uses it any more: else `leak`
+            // is called.
             unsafe { alloc::dealloc(self.memory.as_ptr(), layout) };
         }
     }
@@ -124,8 +125,8 @@ fn layout(bytes: usize) -> io::Result<Layout> {
 /// Fills each page with so many percent of zeros, behind bytes that do not compress.
 pub fn fill(contents: &mut [u8], compress_percent: u8, random: &mut Xoshiro256PlusPlus) {
     for page in contents.chunks_mut(PAGE) {
-        let noise =
-            (page.len() * usize::from(100 - compress_percent.min(100)) / 100).max(STAMP.min(page.len()));
+        let noise = (page.len() * usize::from(100 - compress_percent.min(100)) / 100)
+            .max(STAMP.min(page.len()));
         let (front, zeros) = page.split_at_mut(noise);
         random.fill_bytes(front);
         zeros.fill(0);
@@ -157,11 +158,14 @@ mod tests {
     #[test]
     fn each_write_is_new_in_each_page_and_buffers_do_not_overlap() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-        let kinds =
-            [Kind { bytes: 512, compress_percent: None }, Kind { bytes: 12_000, compress_percent: Some(50) }];
+        let kinds = [
+            Kind { bytes: 512, compress_percent: None },
+            Kind { bytes: 12_000, compress_percent: Some(50) },
+        ];
         let buffers = Buffers::new(3, &kinds, &mut random).unwrap();
         assert_eq!(buffers.bytes(), 3 * 4096 + 3 * 12_288);
-        let starts: Vec<usize> = buffers.all().iter().map(|buffer| buffer.iov_base as usize).collect();
+        let starts: Vec<usize> =
+            buffers.all().iter().map(|buffer| buffer.iov_base as usize).collect();
         assert_eq!(starts[4], buffers.get(1, 1).0 as usize);
         assert_eq!(buffers.get(1, 1).1, 4);
         assert_eq!(starts[5] - starts[4], 12_288);
@@ -172,9 +176,13 @@ mod tests {
         buffers.stamp(1, 2, &mut random);
         let after = contents();
         for page in 0..3 {
-            let changed: Vec<usize> =
-                (page * 4096..12_000.min((page + 1) * 4096)).filter(|i| before[*i] != after[*i]).collect();
-            assert!(!changed.is_empty() && changed.iter().all(|byte| byte % 4096 < 8), "{changed:?}");
+            let changed: Vec<usize> = (page * 4096..12_000.min((page + 1) * 4096))
+                .filter(|i| before[*i] != after[*i])
+                .collect();
+            assert!(
+                !changed.is_empty() && changed.iter().all(|byte| byte % 4096 < 8),
+                "{changed:?}"
+            );
         }
     }
 }

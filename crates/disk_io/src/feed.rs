@@ -56,8 +56,8 @@ impl Schedule {
         }
     }
 
-    /// How many more of an open loop's I/Os were to begin before this time: the expected number beyond
-    /// the next one.
+    /// How many more of an open loop's I/Os were to begin before this time: the expected number
+    /// beyond the next one.
     pub fn intended_before(&self, until_ns: u64) -> u64 {
         match self {
             Self::Poisson { mean_ns, next_ns, .. } if *next_ns < until_ns as f64 => {
@@ -196,7 +196,11 @@ impl<'a> Feed<'a> {
     /// The next file that is to be synced; `None` when all are.
     pub fn next_unsynced(&mut self) -> Option<usize> {
         let shared = self.shared;
-        let next = self.dirty.iter().enumerate().position(|(file, dirty)| *dirty && !shared.has_failed(file));
+        let next = self
+            .dirty
+            .iter()
+            .enumerate()
+            .position(|(file, dirty)| *dirty && !shared.has_failed(file));
         if let Some(file) = next {
             self.dirty[file] = false;
         } else {
@@ -208,7 +212,13 @@ impl<'a> Feed<'a> {
 
     /// An I/O has failed, or has moved fewer bytes than it should.
     #[cold]
-    pub fn fail(&self, doing: &'static str, Place { file, offset, length }: Place, result: i32, at_s: f64) {
+    pub fn fail(
+        &self,
+        doing: &'static str,
+        Place { file, offset, length }: Place,
+        result: i32,
+        at_s: f64,
+    ) {
         let (errno, message) = match result {
             0.. => {
                 let end = offset + result as u64;
@@ -233,7 +243,8 @@ mod tests {
         let times: Vec<u64> = (0..100_000).filter_map(|_| schedule.take(0).intended_ns).collect();
         let distances: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
         let mean = distances.iter().sum::<f64>() / distances.len() as f64;
-        let variance = distances.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / distances.len() as f64;
+        let variance =
+            distances.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / distances.len() as f64;
         // 1,000 a second for each of 4 threads; an exponential's deviation equals its mean.
         assert!((mean / 1e6 - 1.0).abs() < 0.02, "{mean}");
         assert!((variance.sqrt() / mean - 1.0).abs() < 0.02, "{variance}");

@@ -15,8 +15,9 @@ use std::time::Duration;
 const SLEEP_MAX_NS: u64 = 50_000_000;
 
 /// Direct I/Os that are handed to the system at once. If all that a wait has made room for went
-/// together, a device that reports its I/Os by the batch, as virtual ones do, would sit idle until the
-/// whole of the next batch is there: seen to cost a tenth of the IOPS. Smaller portions cost more calls.
+/// together, a device that reports its I/Os by the batch, as virtual ones do, would sit idle until
+/// the whole of the next batch is there: seen to cost a tenth of the IOPS. Smaller portions cost
+/// more calls.
 const PORTION: usize = 4;
 
 /// An I/O in flight.
@@ -98,12 +99,17 @@ impl<'a, Q: Queue> Lane<'a, Q> {
         }
     }
 
-    /// Runs a part: until its end, or until every feed has ended. Returns when nothing is in flight.
-    /// Failures tell their time since `go_ns`.
+    /// Runs a part: until its end, or until every feed has ended. Returns when nothing is in
+    /// flight. Failures tell their time since `go_ns`.
     ///
     /// # Errors
     /// When the queue is broken, or the load stops.
-    pub fn run(&mut self, from_ns: u64, until_ns: Option<u64>, go_ns: u64) -> Result<(), DiskError> {
+    pub fn run(
+        &mut self,
+        from_ns: u64,
+        until_ns: Option<u64>,
+        go_ns: u64,
+    ) -> Result<(), DiskError> {
         self.go_ns = go_ns;
         self.room_since_ns = from_ns;
         (self.idle_ns, self.io_waits, self.last_end_ns) = (0, 0, from_ns);
@@ -134,7 +140,9 @@ impl<'a, Q: Queue> Lane<'a, Q> {
     fn arrange(&mut self) {
         let alive = |timed| {
             let feeds = self.feeds.iter().enumerate();
-            feeds.filter(move |(_, feed)| !feed.ended && feed.schedule.is_timed() == timed).map(|(n, _)| n)
+            feeds
+                .filter(move |(_, feed)| !feed.ended && feed.schedule.is_timed() == timed)
+                .map(|(n, _)| n)
         };
         (self.closed, self.timed) = (alive(false).collect(), alive(true).collect());
     }
@@ -182,7 +190,8 @@ impl<'a, Q: Queue> Lane<'a, Q> {
             [only] => Some(only),
             _ => {
                 let weight = |number: &usize| u64::from(self.feeds[*number].stream().weight);
-                let mut drawn = below(&mut self.random, self.closed.iter().map(weight).sum::<u64>().max(1));
+                let mut drawn =
+                    below(&mut self.random, self.closed.iter().map(weight).sum::<u64>().max(1));
                 self.closed.iter().copied().find(|number| {
                     let here = drawn < weight(number);
                     drawn = drawn.saturating_sub(weight(number));
@@ -235,8 +244,8 @@ impl<'a, Q: Queue> Lane<'a, Q> {
         due.chain(until_ns).min().unwrap_or(u64::MAX)
     }
 
-    /// What was taken begins now: an I/O takes from just before the call that begins it to just after its
-    /// end was seen.
+    /// What was taken begins now: an I/O takes from just before the call that begins it to just
+    /// after its end was seen.
     #[inline]
     fn stamp(&mut self) {
         let now_ns = self.stage.now_ns();
@@ -279,7 +288,11 @@ impl<'a, Q: Queue> Lane<'a, Q> {
         let feed = &mut self.feeds[slot.feed];
         feed.record.ended(self.now_ns);
         if result == slot.place.length as i32 {
-            let times = Times { intended_ns: slot.intended_ns, start_ns: slot.start_ns, end_ns: self.now_ns };
+            let times = Times {
+                intended_ns: slot.intended_ns,
+                start_ns: slot.start_ns,
+                end_ns: self.now_ns,
+            };
             feed.record.done(slot.write, slot.place.length, times);
         } else {
             let at_s = (self.now_ns as f64 - self.go_ns as f64) / 1e9;
@@ -296,13 +309,15 @@ impl<'a, Q: Queue> Lane<'a, Q> {
     /// Makes a feed's writes durable. Nothing else is in flight, so that a plain system call does.
     fn sync(&mut self, number: usize) {
         let feed = &mut self.feeds[number];
-        let data_only = matches!(feed.stream().durability, Durability::Sync { data_only: true, .. });
+        let data_only =
+            matches!(feed.stream().durability, Durability::Sync { data_only: true, .. });
         while let Some(file) = feed.next_unsynced() {
             let descriptor = feed.shared.files[file].file.as_raw_fd();
             let start_ns = self.stage.now_ns();
             // SAFETY: the descriptor is open as long as the stream.
-            let failed =
-                unsafe { if data_only { libc::fdatasync(descriptor) } else { libc::fsync(descriptor) } };
+            let failed = unsafe {
+                if data_only { libc::fdatasync(descriptor) } else { libc::fsync(descriptor) }
+            };
             self.now_ns = self.stage.now_ns();
             if failed == 0 {
                 feed.record.synced(Times { intended_ns: None, start_ns, end_ns: self.now_ns });

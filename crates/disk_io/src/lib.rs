@@ -2,9 +2,12 @@
 //!
 //! Knows nothing of experiments.
 //!
-//! - `load`: what is to run: kinds of I/O on files, together on threads with a queue each; what comes of it
-//! - `run`: files are opened (`shared`); threads warm up, go together and report; what they saw is added up
-//! - `lane`: the submit loop of a thread; `feed` a stream as it serves it, `offsets` and `data` where and what
+//! - `load`: what is to run: kinds of I/O on files, together on threads with a queue each; what
+//!   comes of it
+//! - `run`: files are opened (`shared`); threads warm up, go together and report; what they saw is
+//!   added up
+//! - `lane`: the submit loop of a thread; `feed` a stream as it serves it, `offsets` and `data`
+//!   where and what
 //! - `queue`: what it asks the system with: one of one I/O (`pread`), or a ring (`io_uring`)
 //! - `recorder`: what a thread sees
 //! - `preparation`: what comes before measuring a solid state drive
@@ -22,8 +25,8 @@ mod shared;
 
 pub use conductor::LoadError;
 pub use load::{
-    Access, Arrivals, Backend, BlockSize, Direction, DiskError, Durability, Group, IoFailure, Load, Outcome,
-    Region, Stream, StreamOutcome, ThreadOutcome,
+    Access, Arrivals, Backend, BlockSize, Direction, DiskError, Durability, Group, IoFailure, Load,
+    Outcome, Region, Stream, StreamOutcome, ThreadOutcome,
 };
 pub use preparation::{Preconditioned, STEADY_ROUNDS, fill, precondition, steady};
 pub use run::run;

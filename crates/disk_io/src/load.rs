@@ -31,11 +31,12 @@ pub struct Group {
     pub threads: u32,
     /// I/Os that a thread keeps in flight.
     pub queue_depth: u32,
-    /// I/Os of a closed loop that a thread begins in one call and waits for together: 1, unless a program is
-    /// imitated that reads ahead in batches. Latency counts until the batch is seen.
+    /// I/Os of a closed loop that a thread begins in one call and waits for together: 1, unless a
+    /// program is imitated that reads ahead in batches. Latency counts until the batch is
+    /// seen.
     pub batch: u32,
-    /// Each I/O is of one of these, drawn by weight; those with a rate or bursts take no part in that but
-    /// come when they are due, before the others.
+    /// Each I/O is of one of these, drawn by weight; those with a rate or bursts take no part in
+    /// that but come when they are due, before the others.
     pub streams: Vec<Stream>,
 }
 
@@ -114,8 +115,8 @@ pub struct BlockSize {
 pub enum Durability {
     /// When the system sees fit.
     Never,
-    /// By a sync after so many writes of a thread, which then waits for it alone: its other I/Os have
-    /// ended before, as a commit's have.
+    /// By a sync after so many writes of a thread, which then waits for it alone: its other I/Os
+    /// have ended before, as a commit's have.
     Sync {
         /// Number of writes.
         every: u32,
@@ -135,8 +136,8 @@ pub enum Arrivals {
     /// intended start.
     Rate(f64),
     /// So many, of all threads together, as fast as the queues take them, then none until the next
-    /// burst is due; one that is late begins at once. With [`Durability::Sync`], a burst ends with a sync.
-    /// Latency counts from the actual start.
+    /// burst is due; one that is late begins at once. With [`Durability::Sync`], a burst ends with
+    /// a sync. Latency counts from the actual start.
     Burst {
         /// I/Os of a burst.
         count: u64,
@@ -162,7 +163,8 @@ impl Load {
             if group.queue_depth > DEPTH_MAX && self.backend != Some(Backend::Blocking) {
                 let depth = group.queue_depth;
                 return wrong(format!(
-                    "queue depth {depth}: io_uring takes at most {DEPTH_MAX} I/Os a thread: use more threads"
+                    "queue depth {depth}: io_uring takes at most {DEPTH_MAX} I/Os a thread: use \
+                     more threads"
                 ));
             }
             for stream in &group.streams {
@@ -180,7 +182,9 @@ impl Stream {
         Some(match self {
             Self { regions, .. } if regions.is_empty() => "it has no files",
             Self { weight: 0, .. } => "its share is 0",
-            Self { bytes: None, .. } if duration.is_none() => "it has neither a time nor bytes to end after",
+            Self { bytes: None, .. } if duration.is_none() => {
+                "it has neither a time nor bytes to end after"
+            }
             Self { block, .. } if block.min == 0 || block.max < block.min => {
                 "the block size is not between 1 byte and its largest"
             }
@@ -191,7 +195,9 @@ impl Stream {
                 "the rate is not above 0"
             }
             Self { arrivals: Arrivals::Burst { count: 0, .. }, .. } => "a burst has no I/Os",
-            Self { durability: Durability::Sync { every: 0, .. }, .. } => "a sync after every 0 writes",
+            Self { durability: Durability::Sync { every: 0, .. }, .. } => {
+                "a sync after every 0 writes"
+            }
             _ => return None,
         })
     }
@@ -247,8 +253,9 @@ pub struct Outcome {
 pub struct StreamOutcome {
     /// Its name.
     pub name: String,
-    /// Seconds from "go" to the end of its last I/O where it ended before the run (its bytes were moved, or
-    /// all its files failed), else those of the run: what its rates are to be reckoned with.
+    /// Seconds from "go" to the end of its last I/O where it ended before the run (its bytes were
+    /// moved, or all its files failed), else those of the run: what its rates are to be
+    /// reckoned with.
     pub elapsed_s: f64,
     /// Reads.
     pub reads: Direction,
@@ -256,10 +263,11 @@ pub struct StreamOutcome {
     pub writes: Direction,
     /// Syncs; they move no bytes.
     pub syncs: Direction,
-    /// I/Os in flight on average, syncs not counted: the integral of their number over the time of the
-    /// measurement, divided by it.
+    /// I/Os in flight on average, syncs not counted: the integral of their number over the time of
+    /// the measurement, divided by it.
     pub depth_mean: f64,
-    /// I/Os (syncs not counted) that ended in each interval since "go", and the bytes that they moved.
+    /// I/Os (syncs not counted) that ended in each interval since "go", and the bytes that they
+    /// moved.
     pub ios_by_interval: Vec<u64>,
     /// Bytes that they moved.
     pub bytes_by_interval: Vec<u64>,
@@ -274,12 +282,13 @@ pub struct StreamOutcome {
     pub sends_missed: u64,
     /// The worst delay although the queue had room, in nanoseconds.
     pub send_delay_ns_max: u64,
-    /// I/Os that the queue had no room for until more than 1 ms after the intended start, those that were never begun
-    /// among them.
+    /// I/Os that the queue had no room for until more than 1 ms after the intended start, those
+    /// that were never begun among them.
     pub sends_late: u64,
     /// Seconds from "go" to the last intended start; 0 of a closed loop.
     pub schedule_s: f64,
-    /// The last intended start, in seconds after "go", for which the queue had room: those after it all had to wait.
+    /// The last intended start, in seconds after "go", for which the queue had room: those after
+    /// it all had to wait.
     pub free_until_s: f64,
     /// What failed, the first failure of each file.
     pub failures: Vec<IoFailure>,

@@ -53,8 +53,10 @@ impl Space {
         let align = align.unwrap_or(u64::from(block.min)).max(1);
         let step = u64::from(block.min).min(align).max(1) as u32;
         let ends = cumulated(extents.iter().map(|extent| extent.length));
-        let places =
-            extents.iter().map(|extent| (extent.length - u64::from(block.min)) / align + 1).collect();
+        let places = extents
+            .iter()
+            .map(|extent| (extent.length - u64::from(block.min)) / align + 1)
+            .collect();
         Self {
             alive_ends: ends.clone(),
             sizes: u64::from((block.max - block.min) / step) + 1,
@@ -70,7 +72,8 @@ impl Space {
 
     /// Takes the extents of files that failed out.
     pub fn remove(&mut self, failed: impl Fn(usize) -> bool) {
-        let lengths = self.extents.iter().map(|extent| if failed(extent.file) { 0 } else { extent.length });
+        let lengths =
+            self.extents.iter().map(|extent| if failed(extent.file) { 0 } else { extent.length });
         self.alive_ends = cumulated(lengths);
     }
 
@@ -107,7 +110,11 @@ impl Space {
         } else {
             (extent.length - u64::from(length)) / self.align + 1
         };
-        Place { file: extent.file, offset: extent.start + below(random, places) * self.align, length }
+        Place {
+            file: extent.file,
+            offset: extent.start + below(random, places) * self.align,
+            length,
+        }
     }
 
     /// The place at the shared position, which moves on.
@@ -190,7 +197,10 @@ mod tests {
         for place in draw(&space, count) {
             let extent = [FIRST, SECOND][place.file];
             assert!((place.offset - extent.start).is_multiple_of(8 << 10), "{place:?}");
-            assert!(place.offset + u64::from(place.length) <= extent.start + extent.length, "{place:?}");
+            assert!(
+                place.offset + u64::from(place.length) <= extent.start + extent.length,
+                "{place:?}"
+            );
             *hits.entry(place).or_insert(0_u32) += 1;
         }
         // 4 MiB in blocks of 8 KiB, each hit 200 times on average (deviation 14).
@@ -212,8 +222,12 @@ mod tests {
         sizes.dedup();
         assert_eq!(sizes, (1..=120).map(|n| n * 512).collect::<Vec<_>>());
         // Every start from which a block fits is drawn, the last one too.
-        let fine =
-            Space::new(vec![SECOND], Access::Random, BlockSize { min: 512 << 10, max: 512 << 10 }, Some(512));
+        let fine = Space::new(
+            vec![SECOND],
+            Access::Random,
+            BlockSize { min: 512 << 10, max: 512 << 10 },
+            Some(512),
+        );
         let offsets: std::collections::BTreeSet<u64> =
             draw(&fine, 40_000).iter().map(|place| place.offset).collect();
         assert_eq!(offsets.len(), 1025);

@@ -1,4 +1,5 @@
-//! What comes before measuring a solid state drive: filling it, and overwriting it until it is steady.
+//! What comes before measuring a solid state drive: filling it, and overwriting it until it is
+//! steady.
 
 use crate::data::{Buffers, Kind};
 use crate::shared::{direct_unit, refused};
@@ -97,8 +98,8 @@ pub struct Preconditioned {
 }
 
 /// Overwrites regions in random order (8 KiB, or the sector where that is larger, past the page
-/// cache, 32 at once), round by round, until the rate of a solid state drive is [`steady`], or for so many
-/// rounds at most. [`fill`] them before.
+/// cache, 32 at once), round by round, until the rate of a solid state drive is [`steady`], or for
+/// so many rounds at most. [`fill`] them before.
 ///
 /// # Errors
 /// When a file cannot be written, or `stop` says so.
@@ -116,10 +117,15 @@ pub fn precondition(
         let outcome = run(&load, &mut Until(stop))?;
         for stream in outcome.streams {
             if let Some(failure) = stream.failures.into_iter().next() {
-                let source = failure
-                    .errno
-                    .map_or_else(|| io::Error::other(failure.message), io::Error::from_raw_os_error);
-                return Err(DiskError::File { path: failure.path, doing: "precondition it", source });
+                let source = failure.errno.map_or_else(
+                    || io::Error::other(failure.message),
+                    io::Error::from_raw_os_error,
+                );
+                return Err(DiskError::File {
+                    path: failure.path,
+                    doing: "precondition it",
+                    source,
+                });
             }
             iops.push(stream.writes.latency.len() as f64 / outcome.elapsed_s);
         }
@@ -137,7 +143,13 @@ fn block(regions: &[Region]) -> Result<u32, DiskError> {
     regions.iter().map(unit).try_fold(OVERWRITE_BLOCK, |block, unit| Ok(block.max(unit?)))
 }
 
-fn overwrite(regions: &[Region], block: u32, round: Duration, compress_percent: u8, seed: u64) -> Load {
+fn overwrite(
+    regions: &[Region],
+    block: u32,
+    round: Duration,
+    compress_percent: u8,
+    seed: u64,
+) -> Load {
     let stream = Stream {
         name: "precondition".into(),
         weight: 1,
@@ -153,7 +165,12 @@ fn overwrite(regions: &[Region], block: u32, round: Duration, compress_percent: 
         bytes: None,
     };
     Load {
-        groups: vec![Group { threads: 1, queue_depth: OVERWRITE_DEPTH, batch: 1, streams: vec![stream] }],
+        groups: vec![Group {
+            threads: 1,
+            queue_depth: OVERWRITE_DEPTH,
+            batch: 1,
+            streams: vec![stream],
+        }],
         backend: None,
         duration: Some(round),
         warmup: Duration::ZERO,
@@ -171,17 +188,18 @@ const RANGE_MAX: f64 = 0.20;
 /// Change of the fitted line over the window, at most this share of the mean.
 const SLOPE_MAX: f64 = 0.10;
 
-/// Whether a drive has settled, by the rates (IOPS) of its rounds so far; `None` when there are fewer
-/// than [`STEADY_ROUNDS`].
+/// Whether a drive has settled, by the rates (IOPS) of its rounds so far; `None` when there are
+/// fewer than [`STEADY_ROUNDS`].
 ///
 /// The steady state of the SNIA Solid State Storage Performance Test Specification (Enterprise,
-/// version 1.1, 2.1.24): over the last five rounds, the largest and the smallest rate differ by no more
-/// than 20 % of the mean, and the line of least squares through them changes by no more than 10 % of the
-/// mean from the first to the last.
+/// version 1.1, 2.1.24): over the last five rounds, the largest and the smallest rate differ by no
+/// more than 20 % of the mean, and the line of least squares through them changes by no more than
+/// 10 % of the mean from the first to the last.
 pub fn steady(rates: &[f64]) -> Option<bool> {
     let window = rates.last_chunk::<STEADY_ROUNDS>()?;
     let mean = window.iter().sum::<f64>() / STEADY_ROUNDS as f64;
-    let (least, most) = window.iter().fold((f64::MAX, f64::MIN), |(a, b), rate| (a.min(*rate), b.max(*rate)));
+    let (least, most) =
+        window.iter().fold((f64::MAX, f64::MIN), |(a, b), rate| (a.min(*rate), b.max(*rate)));
     let middle = (STEADY_ROUNDS - 1) as f64 / 2.0;
     let (mut products, mut squares) = (0.0, 0.0);
     for (round, rate) in window.iter().enumerate() {
@@ -200,12 +218,13 @@ mod tests {
     fn agrees_with_series_worked_by_hand() {
         assert_eq!(steady(&[100.0; 4]), None);
         assert_eq!(steady(&[100.0; 5]), Some(true));
-        // Mean 100, range 20, slope 0 (deviations 0 -10 10 0 0: products 0 + 10 + 0 + 0 + 0 over 10 = 1,
-        // times 4 rounds: 4 %).
+        // Mean 100, range 20, slope 0 (deviations 0 -10 10 0 0: products 0 + 10 + 0 + 0 + 0 over 10
+        // = 1, times 4 rounds: 4 %).
         assert_eq!(steady(&[100.0, 90.0, 110.0, 100.0, 100.0]), Some(true));
         // One more than 20 % of range.
         assert_eq!(steady(&[100.0, 89.0, 111.0, 100.0, 100.0]), Some(false));
-        // A line of 2.4 a round: 9.6 % over the window; of 2.6: 10.4 %, although the range is small.
+        // A line of 2.4 a round: 9.6 % over the window; of 2.6: 10.4 %, although the range is
+        // small.
         assert_eq!(steady(&[95.2, 97.6, 100.0, 102.4, 104.8]), Some(true));
         assert_eq!(steady(&[94.8, 97.4, 100.0, 102.6, 105.2]), Some(false));
         // Falling as well as rising.

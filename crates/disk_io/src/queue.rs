@@ -1,5 +1,5 @@
-//! Asking the system for I/Os: a queue of many is a ring (`io_uring(7)`) with files and buffers registered, the queue
-//! of one calls `pread` and `pwrite`.
+//! Asking the system for I/Os: a queue of many is a ring (`io_uring(7)`) with files and buffers
+//! registered, the queue of one calls `pread` and `pwrite`.
 
 use crate::data::Buffers;
 use io_uring::types::{Fixed, SubmitArgs, Timespec};
@@ -43,7 +43,11 @@ pub trait Queue: Sized {
     ///
     /// # Errors
     /// When the system does not give it; the text says what to do.
-    fn new(depth: u32, files: &[RawFd], buffers: &Buffers) -> Result<(Self, Option<String>), String>;
+    fn new(
+        depth: u32,
+        files: &[RawFd],
+        buffers: &Buffers,
+    ) -> Result<(Self, Option<String>), String>;
 
     /// Adds an I/O, which begins at the latest with the next wait.
     fn push(&mut self, request: Request);
@@ -103,7 +107,8 @@ impl Queue for Blocking {
 
 /// Bytes moved, or the negative error number.
 fn perform(file: RawFd, request: &Request) -> i32 {
-    let buffer = libc::iovec { iov_base: request.buffer.0.cast(), iov_len: request.length as usize };
+    let buffer =
+        libc::iovec { iov_base: request.buffer.0.cast(), iov_len: request.length as usize };
     let offset = request.offset as libc::off_t;
     loop {
         // SAFETY: the buffer is this I/O's alone and as long as said; the kernel checks the rest.
@@ -141,14 +146,18 @@ pub fn rings_permitted() -> Result<(), String> {
     let ring = build(1).map_err(|error| why(&error))?;
     // Waiting for a time, that is.
     let is_new = ring.params().is_feature_ext_arg();
-    is_new.then_some(()).ok_or_else(|| "this kernel's io_uring is too old (before Linux 5.11)".into())
+    is_new
+        .then_some(())
+        .ok_or_else(|| "this kernel's io_uring is too old (before Linux 5.11)".into())
 }
 
 /// A ring with what the kernel has of the ways to make it cheaper.
 fn build(depth: u32) -> io::Result<IoUring> {
     let ways: [fn(&mut Builder) -> &mut Builder; 2] = [
         // Completions are worked off within the wait alone (Linux 6.1).
-        |ring| ring.setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun().setup_submit_all(),
+        |ring| {
+            ring.setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun().setup_submit_all()
+        },
         // Completions do not interrupt the thread (Linux 5.19).
         |ring| ring.setup_coop_taskrun().setup_submit_all(),
     ];
@@ -164,9 +173,10 @@ fn build(depth: u32) -> io::Result<IoUring> {
 /// Why the system gives no ring.
 fn why(error: &io::Error) -> String {
     match error.raw_os_error() {
-        Some(libc::EPERM | libc::EACCES) => {
-            "io_uring is not permitted here (kernel.io_uring_disabled, or a seccomp filter as containers have it)".into()
-        }
+        Some(libc::EPERM | libc::EACCES) => "io_uring is not permitted here \
+                                             (kernel.io_uring_disabled, or a seccomp filter as \
+                                             containers have it)"
+            .into(),
         Some(libc::ENOSYS) => "this kernel has no io_uring".into(),
         _ => format!("io_uring: {error}"),
     }
@@ -182,11 +192,15 @@ pub struct Ring {
 impl Queue for Ring {
     const DEPTH_MAX: u32 = DEPTH_MAX;
 
-    fn new(depth: u32, files: &[RawFd], buffers: &Buffers) -> Result<(Self, Option<String>), String> {
+    fn new(
+        depth: u32,
+        files: &[RawFd],
+        buffers: &Buffers,
+    ) -> Result<(Self, Option<String>), String> {
         let ring = build(depth).map_err(|error| match error.raw_os_error() {
             Some(libc::ENOMEM) => format!(
-                "io_uring: no memory for a ring of {depth} I/Os: raise the limit of locked memory (ulimit -l, \
-                 now {}), or use a smaller queue depth or fewer threads",
+                "io_uring: no memory for a ring of {depth} I/Os: raise the limit of locked memory \
+                 (ulimit -l, now {}), or use a smaller queue depth or fewer threads",
                 memory_limit()
             ),
             _ => why(&error),
@@ -201,7 +215,8 @@ impl Queue for Ring {
     #[inline]
     fn push(&mut self, request: Request) {
         let entry = self.entry(&request).user_data(u64::from(request.slot));
-        // SAFETY: files and buffers outlive the I/O, and the buffer is this I/O's alone until it ends.
+        // SAFETY: files and buffers outlive the I/O, and the buffer is this I/O's alone until it
+        // ends.
         let pushed = unsafe { self.ring.submission().push(&entry) };
         debug_assert!(pushed.is_ok(), "there are as many entries as I/Os at once");
     }
@@ -215,7 +230,9 @@ impl Queue for Ring {
             None => self.ring.submit_and_wait(least as usize),
             Some(most) => {
                 let most = Timespec::from(most);
-                self.ring.submitter().submit_with_args(least as usize, &SubmitArgs::new().timespec(&most))
+                self.ring
+                    .submitter()
+                    .submit_with_args(least as usize, &SubmitArgs::new().timespec(&most))
             }
         };
         passable(result)
@@ -233,7 +250,9 @@ fn passable(result: io::Result<usize>) -> io::Result<()> {
     // The time is over, a signal came, or the kernel is short of memory for the moment.
     const PASSING: [i32; 4] = [libc::ETIME, libc::EINTR, libc::EAGAIN, libc::EBUSY];
     match result {
-        Err(error) if !error.raw_os_error().is_some_and(|error| PASSING.contains(&error)) => Err(error),
+        Err(error) if !error.raw_os_error().is_some_and(|error| PASSING.contains(&error)) => {
+            Err(error)
+        }
         _ => Ok(()),
     }
 }
@@ -245,7 +264,9 @@ impl Ring {
         let (address, buffer) = request.buffer;
         let durable = if request.durable { libc::RWF_DSYNC } else { 0 };
         match (request.write, self.registered) {
-            (false, true) => opcode::ReadFixed::new(file, address, length, buffer).offset(offset).build(),
+            (false, true) => {
+                opcode::ReadFixed::new(file, address, length, buffer).offset(offset).build()
+            }
             (false, false) => opcode::Read::new(file, address, length).offset(offset).build(),
             (true, true) => opcode::WriteFixed::new(file, address, length, buffer)
                 .offset(offset)
@@ -259,8 +280,8 @@ impl Ring {
 }
 
 impl Drop for Ring {
-    /// The kernel takes a ring apart some time after it was closed. Until then it would hold on to files,
-    /// which cannot be unmounted so long, and to locked memory.
+    /// The kernel takes a ring apart some time after it was closed. Until then it would hold on to
+    /// files, which cannot be unmounted so long, and to locked memory.
     fn drop(&mut self) {
         let _ = self.ring.submitter().unregister_files();
         let _ = self.ring.submitter().unregister_buffers();
@@ -272,15 +293,16 @@ fn register(ring: &IoUring, buffers: &Buffers) -> Result<(), String> {
     let all = buffers.all();
     if all.len() > BUFFERS_MAX {
         return Err(format!(
-            "I/O buffers are not registered: {} are more than the {BUFFERS_MAX} that io_uring takes",
+            "I/O buffers are not registered: {} are more than the {BUFFERS_MAX} that io_uring \
+             takes",
             all.len()
         ));
     }
     // SAFETY: the memory outlives the ring's I/Os, and the kernel holds on to its pages by itself.
     unsafe { ring.submitter().register_buffers(&all) }.map_err(|error| match error.raw_os_error() {
         Some(libc::ENOMEM | libc::EPERM) => format!(
-            "I/O buffers are not registered, which costs processor time: the limit of locked memory (ulimit -l) is {}, \
-             each thread needs {} KiB",
+            "I/O buffers are not registered, which costs processor time: the limit of locked \
+             memory (ulimit -l) is {}, each thread needs {} KiB",
             memory_limit(),
             buffers.bytes().div_ceil(1024)
         ),

@@ -90,8 +90,10 @@ impl Record {
     /// With all the room that it will need.
     pub fn new(stream: &Stream, intervals: Intervals) -> Self {
         let open_loop = matches!(stream.arrivals, crate::Arrivals::Rate(_));
-        let direction =
-            |service: bool| Recorded { service: service.then(Recorder::default), ..Recorded::default() };
+        let direction = |service: bool| Recorded {
+            service: service.then(Recorder::default),
+            ..Recorded::default()
+        };
         Self {
             reads: (stream.read_percent > 0).then(|| direction(open_loop)),
             writes: (stream.read_percent < 100).then(|| direction(open_loop)),

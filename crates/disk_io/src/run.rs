@@ -1,5 +1,5 @@
-//! A run from its beginning to its end: files are opened; threads warm up, go together and report; what they saw is
-//! added up.
+//! A run from its beginning to its end: files are opened; threads warm up, go together and report;
+//! what they saw is added up.
 
 use crate::data::{Buffers, Kind};
 use crate::feed::{Feed, Schedule};
@@ -21,21 +21,23 @@ use std::os::fd::RawFd;
 /// streams go on.
 ///
 /// # Errors
-/// When a file cannot be opened, a setting does not fit it (direct I/O on tmpfs, a block that is not
-/// a multiple of the sector or larger than the region), the system permits neither backend, or the
-/// run is stopped.
+/// When a file cannot be opened, a setting does not fit it (direct I/O on tmpfs, a block that is
+/// not a multiple of the sector or larger than the region), the system permits neither backend, or
+/// the run is stopped.
 pub fn run(load: &Load, director: &mut dyn Director) -> Result<Outcome, DiskError> {
     load.check()?;
-    let groups = load.groups.iter().map(|group| group.streams.iter().map(SharedStream::open).collect());
+    let groups =
+        load.groups.iter().map(|group| group.streams.iter().map(SharedStream::open).collect());
     let groups: Vec<Vec<SharedStream<'_>>> = groups.collect::<Result<_, _>>()?;
     let (backend, note) = match load.backend {
         Some(Backend::Blocking) => (Backend::Blocking, None),
         wanted => match (rings_permitted(), wanted) {
             (Ok(()), _) => (Backend::IoUring, None),
             (Err(why), Some(_)) => return Err(DiskError::System(why)),
-            (Err(why), None) => {
-                (Backend::Blocking, Some(format!("{why}: I/O goes by pread and pwrite, a thread for each")))
-            }
+            (Err(why), None) => (
+                Backend::Blocking,
+                Some(format!("{why}: I/O goes by pread and pwrite, a thread for each")),
+            ),
         },
     };
     let reports = match backend {
@@ -133,7 +135,10 @@ impl<'a> Thread<'a> {
     }
 
     /// Buffers, queue and feeds.
-    fn lane<'s, Q: Queue>(self, stage: &'s Stage<'s>) -> Result<(Lane<'s, Q>, Option<String>), DiskError>
+    fn lane<'s, Q: Queue>(
+        self,
+        stage: &'s Stage<'s>,
+    ) -> Result<(Lane<'s, Q>, Option<String>), DiskError>
     where
         'a: 's,
     {
@@ -142,7 +147,8 @@ impl<'a> Thread<'a> {
         let buffers = Buffers::new(self.depth, &kinds, &mut random).map_err(|error| {
             let bytes: u64 = kinds.iter().map(|kind| u64::from(kind.bytes)).sum();
             DiskError::System(format!(
-                "no memory for the I/O buffers of a thread, {} MiB: {error}: use a smaller block or queue depth",
+                "no memory for the I/O buffers of a thread, {} MiB: {error}: use a smaller block \
+                 or queue depth",
                 (bytes * u64::from(self.depth)) >> 20
             ))
         })?;
@@ -205,12 +211,14 @@ fn finish<Q: Queue>(lane: &mut Lane<'_, Q>, until_ns: Option<u64>) -> u64 {
     if over_before { lane.last_end_ns } else { lane.last_end_ns.max(until_ns) }
 }
 
-/// The kinds of buffers that a group's threads need: one that all streams read into, and one for each
-/// that writes; and which of them each stream uses.
+/// The kinds of buffers that a group's threads need: one that all streams read into, and one for
+/// each that writes; and which of them each stream uses.
 fn kinds(streams: &[SharedStream<'_>]) -> (Vec<Kind>, Vec<(usize, usize)>) {
     let streams = || streams.iter().map(|shared| shared.stream);
-    let read = streams().filter(|stream| stream.read_percent > 0).map(|stream| stream.block.max).max();
-    let mut kinds: Vec<Kind> = read.map(|bytes| Kind { bytes, compress_percent: None }).into_iter().collect();
+    let read =
+        streams().filter(|stream| stream.read_percent > 0).map(|stream| stream.block.max).max();
+    let mut kinds: Vec<Kind> =
+        read.map(|bytes| Kind { bytes, compress_percent: None }).into_iter().collect();
     let mut of_stream = Vec::new();
     for stream in streams() {
         of_stream.push((0, kinds.len()));
@@ -243,7 +251,8 @@ fn add_up(
         failures: shared.failures_by_time(),
         ..StreamOutcome::default()
     };
-    let mut streams: Vec<Vec<_>> = groups.iter().map(|group| group.iter().map(outcome).collect()).collect();
+    let mut streams: Vec<Vec<_>> =
+        groups.iter().map(|group| group.iter().map(outcome).collect()).collect();
     for report in reports {
         notes.extend(report.note.filter(|note| !notes.contains(note)));
         for (outcome, (record, warmup)) in streams[report.group].iter_mut().zip(report.streams) {

@@ -1,4 +1,5 @@
-//! What the threads of a run share of a stream: its open files, and a little that is written seldom.
+//! What the threads of a run share of a stream: its open files, and a little that is written
+//! seldom.
 
 use crate::load::IoFailure;
 use crate::offsets::{Extent, Space};
@@ -99,7 +100,8 @@ impl<'a> SharedStream<'a> {
 
     /// The first failure of each file that failed, in the order of time.
     pub fn failures_by_time(&self) -> Vec<IoFailure> {
-        let mut failures: Vec<_> = self.files.iter().filter_map(|file| file.failure.get().cloned()).collect();
+        let mut failures: Vec<_> =
+            self.files.iter().filter_map(|file| file.failure.get().cloned()).collect();
         failures.sort_by(|one, other| one.at_s.total_cmp(&other.at_s));
         failures
     }
@@ -119,8 +121,8 @@ fn open_file(stream: &Stream, path: &Path) -> Result<File, DiskError> {
     options.custom_flags(libc::O_NOFOLLOW | if stream.direct { libc::O_DIRECT } else { 0 });
     let file = options.open(path).map_err(|error| refused(path, stream.direct, write, error))?;
     if stream.direct && is_in_memory(path) {
-        let message = "tmpfs keeps files in memory, so direct I/O means nothing there: use a file on a disk, or \
-                       buffered I/O";
+        let message = "tmpfs keeps files in memory, so direct I/O means nothing there: use a file \
+                       on a disk, or buffered I/O";
         return Err(DiskError::Unfit { path: path.into(), message: message.into() });
     }
     if !stream.direct && stream.access == Access::Random {
@@ -140,7 +142,9 @@ pub fn refused(path: &Path, direct: bool, write: bool, error: io::Error) -> Disk
         (true, true) => "open for direct writing (O_DIRECT)",
     };
     let advice = match error.raw_os_error() {
-        Some(libc::EINVAL) if direct => "the file system has no direct I/O: use buffered I/O or another path",
+        Some(libc::EINVAL) if direct => {
+            "the file system has no direct I/O: use buffered I/O or another path"
+        }
         Some(libc::EACCES | libc::EPERM) => "run as root or as a user who may",
         Some(libc::EMFILE | libc::ENFILE) => "raise the limit of open files (ulimit -n)",
         _ => return DiskError::File { path: path.into(), doing, source: error },
@@ -160,13 +164,15 @@ fn check(stream: &Stream, region: &Region, file: &File) -> Result<(), DiskError>
     let (block, end) = (stream.block, region.start.saturating_add(region.length));
     if end > size {
         return unfit(format!(
-            "it has {size} bytes, I/O should go from byte {} to {end}: make it larger, or use less of it",
+            "it has {size} bytes, I/O should go from byte {} to {end}: make it larger, or use \
+             less of it",
             region.start
         ));
     }
     if u64::from(block.max) > region.length {
         return unfit(format!(
-            "a block of {} bytes is larger than the {} bytes to work on: use a smaller block or a larger file",
+            "a block of {} bytes is larger than the {} bytes to work on: use a smaller block or a \
+             larger file",
             block.max, region.length
         ));
     }
@@ -183,7 +189,8 @@ fn check(stream: &Stream, region: &Region, file: &File) -> Result<(), DiskError>
     ];
     match parts.iter().find(|(_, bytes)| !bytes.is_multiple_of(sector)) {
         Some((what, bytes)) => unfit(format!(
-            "direct I/O needs multiples of {sector} bytes here, but {what} is {bytes}: use a multiple, or buffered I/O"
+            "direct I/O needs multiples of {sector} bytes here, but {what} is {bytes}: use a \
+             multiple, or buffered I/O"
         )),
         None => Ok(()),
     }
@@ -194,8 +201,8 @@ fn check(stream: &Stream, region: &Region, file: &File) -> Result<(), DiskError>
 pub fn direct_unit(path: &Path, file: &File) -> u64 {
     let sector = logical_sector(path).unwrap_or(512);
     let (descriptor, path, mask) = (file.as_raw_fd(), c"".as_ptr(), libc::STATX_DIOALIGN);
-    // SAFETY: the path is empty, so that the descriptor's file is meant; the result has its place, of
-    // which zeroed is a valid value.
+    // SAFETY: the path is empty, so that the descriptor's file is meant; the result has its place,
+    // of which zeroed is a valid value.
     let (failed, status) = unsafe {
         let mut status: libc::statx = std::mem::zeroed();
         (libc::statx(descriptor, path, libc::AT_EMPTY_PATH, mask, &raw mut status), status)

@@ -42,7 +42,9 @@ fn connect(path: &str) -> Connection {
     let (db, mut statement) = (open(path), ptr::null_mut());
     let sql = c"INSERT INTO MyBigTable (c1) VALUES (?1)";
     // SAFETY: the database is open and the text ends with a zero.
-    let rc = unsafe { ffi::sqlite3_prepare_v2(db, sql.as_ptr(), -1, &raw mut statement, ptr::null_mut()) };
+    let rc = unsafe {
+        ffi::sqlite3_prepare_v2(db, sql.as_ptr(), -1, &raw mut statement, ptr::null_mut())
+    };
     assert_eq!(rc, ffi::SQLITE_OK);
     Connection(db, statement)
 }
@@ -68,7 +70,13 @@ fn insert(connections: &[Connection], mut state: u64, rows: u64, batch: u64) {
             key[8..].copy_from_slice(&random(&mut state).to_be_bytes());
             // SAFETY: the statement is prepared; the key is copied by SQLite.
             unsafe {
-                ffi::sqlite3_bind_blob(statement, 1, key.as_ptr().cast(), 16, ffi::SQLITE_TRANSIENT());
+                ffi::sqlite3_bind_blob(
+                    statement,
+                    1,
+                    key.as_ptr().cast(),
+                    16,
+                    ffi::SQLITE_TRANSIENT(),
+                );
                 assert_eq!(ffi::sqlite3_step(statement), ffi::SQLITE_DONE);
                 ffi::sqlite3_reset(statement);
             }
@@ -82,7 +90,8 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |index: usize| arguments[index].parse::<u64>().unwrap();
     let (files, threads, rows, batch) = (number(1), number(2), number(3), number(4));
-    let paths: Vec<String> = (0..files).map(|file| format!("{}/straight-{file}.db", arguments[0])).collect();
+    let paths: Vec<String> =
+        (0..files).map(|file| format!("{}/straight-{file}.db", arguments[0])).collect();
     for path in &paths {
         let db = open(path);
         execute(db, CREATE);

@@ -1,6 +1,7 @@
-//! Settings of servers by URL that are changed where the user permits it, and put back: what they were is written to a
-//! record in our folder for what is kept before anything is changed, and put back from it when the run ends, or by the next
-//! run on that server after a kill, whatever its experiment and its results file. How a server is changed is its engine's.
+//! Settings of servers by URL that are changed where the user permits it, and put back: what they
+//! were is written to a record in our folder for what is kept before anything is changed, and put
+//! back from it when the run ends, or by the next run on that server after a kill, whatever its
+//! experiment and its results file. How a server is changed is its engine's.
 
 use crate::private::wait_for;
 use crate::{Cancel, EngineError, cache, command};
@@ -32,22 +33,26 @@ pub(crate) fn is_permitted(configuration: &Configuration) -> bool {
     configuration.get(ALLOW_SERVER_SETTINGS) == Some(true)
 }
 
-/// Objections to the permissions of a configuration, and to this further setting that belongs to them.
+/// Objections to the permissions of a configuration, and to this further setting that belongs to
+/// them.
 pub(crate) fn validate(
     configuration: &Configuration,
     by_url: bool,
     more: Option<&'static str>,
 ) -> Vec<Invalid> {
     let mut invalid = Vec::new();
-    let (settings, restart) =
-        (configuration.get(ALLOW_SERVER_SETTINGS).is_some(), configuration.get(ALLOW_RESTART).is_some());
+    let (settings, restart) = (
+        configuration.get(ALLOW_SERVER_SETTINGS).is_some(),
+        configuration.get(ALLOW_RESTART).is_some(),
+    );
     let given = [(ALLOW_SERVER_SETTINGS.path(), settings), (ALLOW_RESTART.path(), restart)];
-    let given = given.into_iter().filter(|(_, is_given)| *is_given).map(|(path, _)| path).chain(more);
+    let given =
+        given.into_iter().filter(|(_, is_given)| *is_given).map(|(path, _)| path).chain(more);
     let message = "a private server needs no permission; it is for target.url";
     invalid.extend(given.filter(|_| !by_url).map(|path| Invalid::new(path, message)));
     if by_url && restart && !is_permitted(configuration) {
-        let message =
-            "it serves the settings that target.allow_server_settings = true permits; give that too";
+        let message = "it serves the settings that target.allow_server_settings = true permits; \
+                       give that too";
         invalid.push(Invalid::new(ALLOW_RESTART.path(), message));
     }
     invalid
@@ -70,7 +75,8 @@ pub(crate) struct Record<T> {
     /// What the engine notes besides.
     #[serde(flatten)]
     pub(crate) own: T,
-    /// The values before; none where the server did not have the setting in the place that we change.
+    /// The values before; none where the server did not have the setting in the place that we
+    /// change.
     pub(crate) before: BTreeMap<String, Option<String>>,
 }
 
@@ -92,11 +98,13 @@ pub(crate) trait Alter {
 
     /// The server by URL of a configuration.
     fn config(configuration: &Configuration) -> Option<Self::Config>;
-    /// Where the record of a server is, by whatever name it was reached; `None`: it does not answer.
+    /// Where the record of a server is, by whatever name it was reached; `None`: it does not
+    /// answer.
     fn place(config: &Self::Config) -> Option<PathBuf>;
     /// What a person does to put back what a record says.
     fn by_hand(record: &Record<Self::Own>) -> String;
-    /// Brings a server back to its record, also when the run was asked to stop: each step has an end.
+    /// Brings a server back to its record, also when the run was asked to stop: each step has an
+    /// end.
     fn put_back(
         config: &Self::Config,
         configuration: &Configuration,
@@ -126,7 +134,8 @@ impl<T: Serialize + DeserializeOwned + Default> Record<T> {
         serde_json::from_str(&text).map_err(|error| EngineError::failed(doing(), error.to_string()))
     }
 
-    /// Writes it beside its place, to the disk, and renames: what is there is complete, also after a crash.
+    /// Writes it beside its place, to the disk, and renames: what is there is complete, also after
+    /// a crash.
     pub(crate) fn save(&self, path: &Path) -> Result<(), EngineError> {
         let unfinished = path.with_extension("new");
         let text = serde_json::to_string_pretty(self).unwrap_or_default();
@@ -145,7 +154,8 @@ impl<T: Serialize + DeserializeOwned + Default> Record<T> {
             return Ok(());
         }
         let (pid, run) = (self.owner.pid, self.run.display());
-        let message = format!("another run has changed them and goes on (process {pid}, {run}): wait for it");
+        let message =
+            format!("another run has changed them and goes on (process {pid}, {run}): wait for it");
         Err(EngineError::failed(format!("changing the settings of {}", self.server), message))
     }
 }
@@ -161,8 +171,8 @@ impl Process {
     }
 }
 
-/// Puts back what the records say of the servers that these configurations name and may change. Returns a sentence for
-/// each server. `run`: the folder of the run.
+/// Puts back what the records say of the servers that these configurations name and may change.
+/// Returns a sentence for each server. `run`: the folder of the run.
 ///
 /// # Errors
 /// When a server is not as it was, with what to do and where the record is.
@@ -175,8 +185,8 @@ pub(crate) fn put_back<E: Alter>(
         let record = Record::<E::Own>::read(&path)?;
         let failed = |error: &dyn Display| {
             let message = format!(
-                "{error}\nThe record of what they were is {}. Run an experiment that may, or put them back by hand, restart \
-                 the server and remove the record:\n{}",
+                "{error}\nThe record of what they were is {}. Run an experiment that may, or put \
+                 them back by hand, restart the server and remove the record:\n{}",
                 path.display(),
                 E::by_hand(&record)
             );
@@ -187,7 +197,8 @@ pub(crate) fn put_back<E: Alter>(
             continue;
         }
         record.verify_unused()?;
-        let Some((configuration, config)) = naming.into_iter().find(|(naming, _)| is_permitted(naming))
+        let Some((configuration, config)) =
+            naming.into_iter().find(|(naming, _)| is_permitted(naming))
         else {
             return Err(failed(&"no configuration names this server and may change its settings"));
         };
@@ -199,8 +210,8 @@ pub(crate) fn put_back<E: Alter>(
     Ok(done)
 }
 
-/// The configurations that name the server of a record, with how to reach it: by the same words, or by others that lead
-/// to it.
+/// The configurations that name the server of a record, with how to reach it: by the same words, or
+/// by others that lead to it.
 fn naming<'c, E: Alter>(
     record: &Record<E::Own>,
     path: &Path,
@@ -224,7 +235,11 @@ fn naming<'c, E: Alter>(
 /// When there can be no such folder.
 pub(crate) fn place<E: Alter>(server: &str) -> Result<PathBuf, EngineError> {
     let folder = servers();
-    DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(EngineError::at(&folder))?;
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder)
+        .map_err(EngineError::at(&folder))?;
     Ok(folder.join(format!("{}{server}{RECORD}", E::RECORDS)))
 }
 
@@ -233,7 +248,8 @@ fn servers() -> PathBuf {
 }
 
 fn records(prefix: &str) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(servers()).into_iter().flatten().flatten().map(|entry| entry.path());
+    let entries =
+        std::fs::read_dir(servers()).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut records: Vec<PathBuf> = entries
         .filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -248,8 +264,8 @@ fn records(prefix: &str) -> Vec<PathBuf> {
 pub(crate) const NEEDS_RESTART: &str =
     "needs a restart of the server; permit it by target.allow_restart, the command that does it";
 
-/// Restarts a server by the user's command, to its end also when somebody asks to stop. `started` asks when the server
-/// was started, or says why it cannot be asked; `before` is what it said.
+/// Restarts a server by the user's command, to its end also when somebody asks to stop. `started`
+/// asks when the server was started, or says why it cannot be asked; `before` is what it said.
 ///
 /// # Errors
 /// When there is no command, it fails, or the server has not been started anew.
@@ -276,7 +292,8 @@ pub(crate) fn restart(
     })?;
     match now {
         None => {
-            let message = format!("it does not accept connections {} s later: {refused}", RESTART.as_secs());
+            let message =
+                format!("it does not accept connections {} s later: {refused}", RESTART.as_secs());
             Err(EngineError::failed(doing, message))
         }
         Some(now) if before == Some(now.as_str()) => {

@@ -1,4 +1,5 @@
-//! What is made once and copied from then on: entries of folders of ours among the caches of a user.
+//! What is made once and copied from then on: entries of folders of ours among the caches of a
+//! user.
 
 use crate::EngineError;
 use sha2::{Digest as _, Sha256};
@@ -24,8 +25,8 @@ pub fn folder() -> Result<PathBuf, EngineError> {
     Ok(folder)
 }
 
-/// Our folder for what is kept from one start to the next, which may not be there: in `XDG_STATE_HOME`, or
-/// `~/.local/state` (XDG Base Directory Specification).
+/// Our folder for what is kept from one start to the next, which may not be there: in
+/// `XDG_STATE_HOME`, or `~/.local/state` (XDG Base Directory Specification).
 pub fn state() -> PathBuf {
     ours("XDG_STATE_HOME", ".local/state")
 }
@@ -42,8 +43,9 @@ pub fn has_room(folder: &Path, bytes: u64) -> bool {
     existing.and_then(observe::environment::space).is_some_and(|(_, free)| bytes <= free / 4)
 }
 
-/// A database file of which everything follows from its identity: made now unless it is in our cache. `engine` names the
-/// folder there, `prefix` says what kind of file it is; of each kind so many are kept.
+/// A database file of which everything follows from its identity: made now unless it is in our
+/// cache. `engine` names the folder there, `prefix` says what kind of file it is; of each kind so
+/// many are kept.
 ///
 /// # Errors
 /// When it cannot be made.
@@ -56,7 +58,11 @@ pub fn file(
     let hash = Sha256::digest(identity.as_bytes());
     let name = hash.iter().fold(String::from(prefix), |name, byte| format!("{name}{byte:02x}"));
     let folder = folder()?.join(engine);
-    DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(EngineError::at(&folder))?;
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder)
+        .map_err(EngineError::at(&folder))?;
     let kept = folder.join(name);
     if kept.is_file() {
         touch(&kept);
@@ -72,8 +78,8 @@ pub fn file(
     }
     // Made beside its place and renamed, so that what is there is complete, whoever else makes it.
     let unfinished = unfinished_place(&kept);
-    let made =
-        make(&unfinished).and_then(|()| std::fs::rename(&unfinished, &kept).map_err(EngineError::at(&kept)));
+    let made = make(&unfinished)
+        .and_then(|()| std::fs::rename(&unfinished, &kept).map_err(EngineError::at(&kept)));
     if made.is_err() {
         // What the engines have beside their files.
         for end in ["", "-wal", "-journal", "-shm", ".wal"] {
@@ -93,7 +99,8 @@ fn unfinished_place(kept: &Path) -> PathBuf {
 /// Whether a process that was killed has left it.
 fn is_of_gone_process(unfinished: &Path) -> bool {
     let name = unfinished.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    let pid = name.split(".new-").nth(1).and_then(|end| end.split(['-', '.']).next()).unwrap_or_default();
+    let pid =
+        name.split(".new-").nth(1).and_then(|end| end.split(['-', '.']).next()).unwrap_or_default();
     !Path::new("/proc").join(pid).exists()
 }
 
@@ -103,23 +110,26 @@ pub fn touch(file: &Path) {
     let _ = std::fs::File::open(file).and_then(|file| file.set_modified(SystemTime::now()));
 }
 
-/// The entries that have to go before another is added, of these with their last use: those that nobody used for a
-/// week, and the ones used longest ago of more than 15.
+/// The entries that have to go before another is added, of these with their last use: those that
+/// nobody used for a week, and the ones used longest ago of more than 15.
 pub fn surplus(mut entries: Vec<(SystemTime, PathBuf)>) -> Vec<PathBuf> {
     entries.sort();
     entries.reverse();
     let is_old = |used: &SystemTime| used.elapsed().is_ok_and(|age| age > KEPT);
-    let surplus =
-        entries.into_iter().enumerate().filter(|(at, (used, _))| *at + 1 >= KEPT_MAX || is_old(used));
+    let surplus = entries
+        .into_iter()
+        .enumerate()
+        .filter(|(at, (used, _))| *at + 1 >= KEPT_MAX || is_old(used));
     surplus.map(|(_, (_, path))| path).collect()
 }
 
-/// The entries of a folder whose names begin so, with their last use: the time of change of `file` in each, or of the
-/// entry itself.
+/// The entries of a folder whose names begin so, with their last use: the time of change of `file`
+/// in each, or of the entry itself.
 pub fn entries(folder: &Path, prefix: &str, file: Option<&str>) -> Vec<(SystemTime, PathBuf)> {
     let found = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let named = found
-        .filter(|path| path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with(prefix)));
+    let named = found.filter(|path| {
+        path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with(prefix))
+    });
     let used = |path: &PathBuf| {
         let noted = file.map_or_else(|| path.clone(), |file| path.join(file));
         noted.symlink_metadata().and_then(|found| found.modified()).ok()

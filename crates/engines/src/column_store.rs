@@ -9,12 +9,14 @@ pub trait ColumnStore {
     /// # Errors
     /// When the engine refuses.
     fn stored(&self, table: &Table, filter: Filter) -> Result<Stored, EngineError>;
-    /// By which methods the columns of a table that was created are compressed; empty where that is not told, as of files.
+    /// By which methods the columns of a table that was created are compressed; empty where that is
+    /// not told, as of files.
     ///
     /// # Errors
     /// When the engine refuses.
     fn compressed(&self, table: &Table) -> Result<Vec<Compressed>, EngineError>;
-    /// Bytes of each column of a fill by row group, stored as `table` is but in a place of its own, of which nothing stays.
+    /// Bytes of each column of a fill by row group, stored as `table` is but in a place of its own,
+    /// of which nothing stays.
     ///
     /// # Errors
     /// When the engine refuses or the place is full.
@@ -35,11 +37,13 @@ pub struct Compressed {
 /// How a table lies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stored {
-    /// Bytes of each column by its name, compressed. What has no bytes of its own (one value in all rows) is absent.
+    /// Bytes of each column by its name, compressed. What has no bytes of its own (one value in
+    /// all rows) is absent.
     pub column_bytes: Vec<(String, u64)>,
     /// Row groups.
     pub groups: u64,
-    /// Row groups in which no value can pass the filter, by the smallest value that is kept with them.
+    /// Row groups in which no value can pass the filter, by the smallest value that is kept with
+    /// them.
     pub groups_skipped: u64,
 }
 

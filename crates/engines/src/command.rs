@@ -17,13 +17,18 @@ const SAID_MAX: usize = 2000;
 /// What prints more than this into our memory is killed.
 const PRINTED_BYTES_MAX: u64 = 64 << 20;
 
-/// Runs a program to its end. When the trial is asked to stop, or after this time, it is killed with all that it has
-/// started.
+/// Runs a program to its end. When the trial is asked to stop, or after this time, it is killed
+/// with all that it has started.
 ///
 /// # Errors
-/// When it cannot be started, does not end in time, or says that it failed: with its exit status and what it printed
-/// from its first error on.
-pub fn run(command: Command, doing: &str, at_most: Duration, cancel: &Cancel) -> Result<(), EngineError> {
+/// When it cannot be started, does not end in time, or says that it failed: with its exit status
+/// and what it printed from its first error on.
+pub fn run(
+    command: Command,
+    doing: &str,
+    at_most: Duration,
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
     run_with(command, Stdio::null(), doing, at_most, cancel)
 }
 
@@ -50,7 +55,8 @@ pub fn run_with(
         match child.try_wait().map_err(|error| failed(error.to_string()))? {
             Some(status) => break status,
             None if cancel.is_cancelled() || started.elapsed() > at_most || prints_on => {
-                // SAFETY: the child leads a process group of its own, so this reaches it and what it started.
+                // SAFETY: the child leads a process group of its own, so this reaches it and what
+                // it started.
                 unsafe { libc::killpg(child.id() as libc::pid_t, libc::SIGKILL) };
                 let _ = child.wait();
                 if cancel.is_cancelled() {
@@ -79,8 +85,11 @@ fn said(program: &str, status: ExitStatus, output: &mut (impl Read + Seek)) -> S
     let _ = output.seek(from).and_then(|_| output.read_to_end(&mut printed));
     let printed = String::from_utf8_lossy(&printed);
     let lower = printed.to_ascii_lowercase();
-    let error =
-        ["error:", "fatal:", "error "].iter().filter_map(|word| lower.find(word)).min().unwrap_or_default();
+    let error = ["error:", "fatal:", "error "]
+        .iter()
+        .filter_map(|word| lower.find(word))
+        .min()
+        .unwrap_or_default();
     let line = printed[..error].rfind('\n').map_or(0, |end| end + 1);
     let said: String = without_secrets(printed[line..].trim()).chars().take(SAID_MAX).collect();
     let name = program.rsplit('/').next().unwrap_or(program);

@@ -1,5 +1,5 @@
-//! How the columns of tables are compressed: `target.column_compression`. Which methods there are is each engine's to
-//! say, by the declaration of its setting.
+//! How the columns of tables are compressed: `target.column_compression`. Which methods there are
+//! is each engine's to say, by the declaration of its setting.
 
 use crate::{Column, Table};
 use experiment::{Configuration, Invalid, Value};

@@ -1,7 +1,7 @@
 use crate::{Column, DataType, EngineError, Filter, Operation, Output, Table, Work};
 
-/// A text as long as its column wants it, for engines that do not pad `char(n)` with blanks themselves; in `room` it is
-/// made.
+/// A text as long as its column wants it, for engines that do not pad `char(n)` with blanks
+/// themselves; in `room` it is made.
 pub(crate) fn padded<'a>(text: &'a str, column: &Column, room: &'a mut String) -> &'a str {
     /// Pieces of blanks: one at a time takes longer than all else of loading some texts.
     const BLANKS: &str = "                                ";
@@ -20,7 +20,8 @@ pub(crate) fn padded<'a>(text: &'a str, column: &Column, room: &'a mut String) -
     room
 }
 
-/// How an engine writes tables and operations. Used before connections are opened, never while anything is measured.
+/// How an engine writes tables and operations. Used before connections are opened, never while
+/// anything is measured.
 pub trait Dialect {
     /// A quoted name.
     fn quote(&self, name: &str) -> String {
@@ -53,7 +54,8 @@ pub trait Dialect {
         Some(format!("CREATE INDEX {name} ON {} ({})", self.table(table), self.quote(column)))
     }
 
-    /// The statement that calls the stored procedure of [`Operation::InsertLoop`], where the engine has procedures.
+    /// The statement that calls the stored procedure of [`Operation::InsertLoop`], where the engine
+    /// has procedures.
     fn insert_loop(&self, _table: &Table) -> Option<String> {
         None
     }
@@ -105,7 +107,8 @@ pub trait Dialect {
             }
             Operation::LookupEach { sample, table, outputs } => {
                 let [sample, table] = [sample, table].map(|table| &work.tables[*table]);
-                let outputs: Vec<String> = outputs.iter().map(|output| self.output(*output)).collect();
+                let outputs: Vec<String> =
+                    outputs.iter().map(|output| self.output(*output)).collect();
                 let same = |(key, column): (&&str, &Column)| {
                     format!("looked_up.{} = sample.{}", self.quote(key), self.quote(column.name))
                 };
@@ -122,7 +125,8 @@ pub trait Dialect {
             }
             Operation::Update { table, column, add, rows } => {
                 let table = &work.tables[*table];
-                let (name, column, rows) = (self.table(table), self.quote(column), self.filter(*rows, table));
+                let (name, column, rows) =
+                    (self.table(table), self.quote(column), self.filter(*rows, table));
                 format!("UPDATE {name} SET {column} = {column} + {add}{rows}")
             }
             Operation::Delete { table, rows } => {
@@ -130,7 +134,8 @@ pub trait Dialect {
                 format!("DELETE FROM {}{}", self.table(table), self.filter(*rows, table))
             }
             Operation::InsertLoop { table } => {
-                let none = EngineError::Unsupported { engine: "this engine", what: "stored procedures" };
+                let none =
+                    EngineError::Unsupported { engine: "this engine", what: "stored procedures" };
                 self.insert_loop(&work.tables[*table]).ok_or(none)?
             }
             Operation::Text(text) => text.sql(|number| self.placeholder(number)),
@@ -219,7 +224,12 @@ mod tests {
             },
             Operation::scan(
                 0,
-                vec![Output::Count, Output::Sum("amount"), Output::Max("id"), Output::Avg("amount")],
+                vec![
+                    Output::Count,
+                    Output::Sum("amount"),
+                    Output::Max("id"),
+                    Output::Avg("amount"),
+                ],
             ),
             Operation::Select {
                 table: 0,
@@ -239,11 +249,11 @@ mod tests {
     }
 
     fn statements(dialect: &dyn Dialect) -> Vec<String> {
-        let work = Work { tables: vec![table(), sample()], operations: operations(), ..Work::default() };
-        let operations = work
-            .operations
-            .iter()
-            .map(|own| dialect.statement(own, &work).unwrap_or_else(|error| format!("none: {error}")));
+        let work =
+            Work { tables: vec![table(), sample()], operations: operations(), ..Work::default() };
+        let operations = work.operations.iter().map(|own| {
+            dialect.statement(own, &work).unwrap_or_else(|error| format!("none: {error}"))
+        });
         let created = work.tables.iter().flat_map(|table| dialect.create(table).unwrap());
         created.chain(operations).collect()
     }
@@ -252,22 +262,26 @@ mod tests {
     #[test]
     fn statements_of_all_engines() {
         let sqlite = SqliteDialect { schema: "main".into(), page_bytes: 4096 };
-        let postgres = PostgresDialect { data_files: 2, tablespaces: vec!["fast".into()], page_bytes: 8192 };
+        let postgres =
+            PostgresDialect { data_files: 2, tablespaces: vec!["fast".into()], page_bytes: 8192 };
         assert_eq!(
             statements(&sqlite),
             [
-                "CREATE TABLE main.\"orders\" (\"id\" INTEGER NOT NULL, \
-                 \"made\" TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, \"state\" TEXT NOT NULL DEFAULT 'a''b', \
-                 \"amount\" INTEGER, PRIMARY KEY (\"id\"))",
-                "CREATE TABLE main.\"sample\" (\"order_id\" INTEGER NOT NULL, \"day\" TEXT NOT NULL, \
-                 \"price\" REAL NOT NULL, \"remark\" TEXT NOT NULL, \"filler\" BLOB NOT NULL)",
+                "CREATE TABLE main.\"orders\" (\"id\" INTEGER NOT NULL, \"made\" TEXT NOT NULL \
+                 DEFAULT CURRENT_TIMESTAMP, \"state\" TEXT NOT NULL DEFAULT 'a''b', \"amount\" \
+                 INTEGER, PRIMARY KEY (\"id\"))",
+                "CREATE TABLE main.\"sample\" (\"order_id\" INTEGER NOT NULL, \"day\" TEXT NOT \
+                 NULL, \"price\" REAL NOT NULL, \"remark\" TEXT NOT NULL, \"filler\" BLOB NOT \
+                 NULL)",
                 "INSERT INTO main.\"orders\" (\"id\", \"amount\") VALUES (?1, ?2)",
                 "SELECT \"state\", \"amount\" FROM main.\"orders\" WHERE \"id\" = ?1",
                 "SELECT \"amount\" FROM main.\"orders\" WHERE \"id\" BETWEEN ?1 AND ?2",
-                "SELECT count(*), sum(\"amount\"), max(\"id\"), avg(\"amount\") FROM main.\"orders\"",
-                "SELECT \"state\", count(*) FROM main.\"orders\" WHERE \"amount\" < 7 GROUP BY \"state\"",
-                "SELECT count(*), min(\"amount\") FROM main.\"sample\" AS sample CROSS JOIN main.\"orders\" AS looked_up \
-                 WHERE looked_up.\"id\" = sample.\"order_id\"",
+                "SELECT count(*), sum(\"amount\"), max(\"id\"), avg(\"amount\") FROM \
+                 main.\"orders\"",
+                "SELECT \"state\", count(*) FROM main.\"orders\" WHERE \"amount\" < 7 GROUP BY \
+                 \"state\"",
+                "SELECT count(*), min(\"amount\") FROM main.\"sample\" AS sample CROSS JOIN \
+                 main.\"orders\" AS looked_up WHERE looked_up.\"id\" = sample.\"order_id\"",
                 "UPDATE main.\"orders\" SET \"amount\" = \"amount\" + 1 WHERE \"id\" = ?1",
                 "DELETE FROM main.\"orders\" WHERE \"id\" = ?1",
                 "SELECT ?1 + ?2",
@@ -276,29 +290,30 @@ mod tests {
         assert_eq!(
             statements(&postgres),
             [
-                "CREATE TABLE \"orders\" (\"id\" bigint NOT NULL, \"made\" timestamp NOT NULL DEFAULT now(), \
-                 \"state\" char(3) NOT NULL DEFAULT 'a''b', \"amount\" int, PRIMARY KEY (\"id\")) \
-                 PARTITION BY HASH (\"id\")",
+                "CREATE TABLE \"orders\" (\"id\" bigint NOT NULL, \"made\" timestamp NOT NULL \
+                 DEFAULT now(), \"state\" char(3) NOT NULL DEFAULT 'a''b', \"amount\" int, \
+                 PRIMARY KEY (\"id\")) PARTITION BY HASH (\"id\")",
                 "SET default_tablespace = \"fast\"",
-                "CREATE TABLE \"orders_0\" PARTITION OF \"orders\" FOR VALUES WITH (MODULUS 2, REMAINDER 0) \
-                 WITH (fillfactor = 90)",
+                "CREATE TABLE \"orders_0\" PARTITION OF \"orders\" FOR VALUES WITH (MODULUS 2, \
+                 REMAINDER 0) WITH (fillfactor = 90)",
                 "RESET default_tablespace",
-                "CREATE TABLE \"orders_1\" PARTITION OF \"orders\" FOR VALUES WITH (MODULUS 2, REMAINDER 1) \
-                 WITH (fillfactor = 90)",
+                "CREATE TABLE \"orders_1\" PARTITION OF \"orders\" FOR VALUES WITH (MODULUS 2, \
+                 REMAINDER 1) WITH (fillfactor = 90)",
                 "RESET default_tablespace",
                 "SET default_tablespace = \"fast\"",
                 "CREATE TABLE \"sample\" (\"order_id\" bigint NOT NULL, \"day\" date NOT NULL, \
-                 \"price\" decimal(15,2) NOT NULL, \"remark\" varchar(44) NOT NULL, \
-                 \"filler\" text NOT NULL DEFAULT repeat('a', 164))",
+                 \"price\" decimal(15,2) NOT NULL, \"remark\" varchar(44) NOT NULL, \"filler\" \
+                 text NOT NULL DEFAULT repeat('a', 164))",
                 "ALTER TABLE \"sample\" ALTER \"filler\" SET STORAGE PLAIN",
                 "RESET default_tablespace",
                 "INSERT INTO \"orders\" (\"id\", \"amount\") VALUES ($1, $2)",
                 "SELECT \"state\", \"amount\" FROM \"orders\" WHERE \"id\" = $1",
                 "SELECT \"amount\" FROM \"orders\" WHERE \"id\" BETWEEN $1 AND $2",
                 "SELECT count(*), sum(\"amount\"), max(\"id\"), avg(\"amount\") FROM \"orders\"",
-                "SELECT \"state\", count(*) FROM \"orders\" WHERE \"amount\" < 7 GROUP BY \"state\"",
-                "SELECT count(*), min(\"amount\") FROM \"sample\" AS sample CROSS JOIN \"orders\" AS looked_up \
-                 WHERE looked_up.\"id\" = sample.\"order_id\"",
+                "SELECT \"state\", count(*) FROM \"orders\" WHERE \"amount\" < 7 GROUP BY \
+                 \"state\"",
+                "SELECT count(*), min(\"amount\") FROM \"sample\" AS sample CROSS JOIN \"orders\" \
+                 AS looked_up WHERE looked_up.\"id\" = sample.\"order_id\"",
                 "UPDATE \"orders\" SET \"amount\" = \"amount\" + 1 WHERE \"id\" = $1",
                 "DELETE FROM \"orders\" WHERE \"id\" = $1",
                 "SELECT $1 + $2",
@@ -314,19 +329,21 @@ mod tests {
         assert_eq!(
             statements(&dialect),
             [
-                "CREATE TABLE [orders] ([id] bigint NOT NULL, [made] datetime2(3) NOT NULL DEFAULT (SYSDATETIME()), \
-                 [state] char(3) NOT NULL DEFAULT ('a''b'), [amount] int NULL, \
-                 CONSTRAINT [pk_orders] PRIMARY KEY CLUSTERED ([id]) WITH (FILLFACTOR = 90))",
-                "CREATE TABLE [sample] ([order_id] bigint NOT NULL, [day] date NOT NULL, \
-                 [price] decimal(15, 2) NOT NULL, [remark] varchar(44) NOT NULL, \
-                 [filler] char(192) NOT NULL DEFAULT (REPLICATE('a', 192)))",
+                "CREATE TABLE [orders] ([id] bigint NOT NULL, [made] datetime2(3) NOT NULL \
+                 DEFAULT (SYSDATETIME()), [state] char(3) NOT NULL DEFAULT ('a''b'), [amount] int \
+                 NULL, CONSTRAINT [pk_orders] PRIMARY KEY CLUSTERED ([id]) WITH (FILLFACTOR = 90))",
+                "CREATE TABLE [sample] ([order_id] bigint NOT NULL, [day] date NOT NULL, [price] \
+                 decimal(15, 2) NOT NULL, [remark] varchar(44) NOT NULL, [filler] char(192) NOT \
+                 NULL DEFAULT (REPLICATE('a', 192)))",
                 "INSERT INTO [orders] ([id], [amount]) VALUES (@P1, @P2)",
                 "SELECT [state], [amount] FROM [orders] WHERE [id] = @P1",
                 "SELECT [amount] FROM [orders] WHERE [id] BETWEEN @P1 AND @P2",
-                "SELECT count_big(*), sum(CAST([amount] AS bigint)), max([id]), avg(CAST([amount] AS float)) FROM [orders]",
+                "SELECT count_big(*), sum(CAST([amount] AS bigint)), max([id]), avg(CAST([amount] \
+                 AS float)) FROM [orders]",
                 "SELECT [state], count_big(*) FROM [orders] WHERE [amount] < 7 GROUP BY [state]",
-                "SELECT count_big(*), min([amount]) FROM [sample] AS sample CROSS JOIN [orders] AS looked_up \
-                 WHERE looked_up.[id] = sample.[order_id] OPTION (LOOP JOIN, FORCE ORDER, MAXDOP 1)",
+                "SELECT count_big(*), min([amount]) FROM [sample] AS sample CROSS JOIN [orders] \
+                 AS looked_up WHERE looked_up.[id] = sample.[order_id] OPTION (LOOP JOIN, FORCE \
+                 ORDER, MAXDOP 1)",
                 "UPDATE [orders] SET [amount] = [amount] + 1 WHERE [id] = @P1",
                 "DELETE FROM [orders] WHERE [id] = @P1",
                 "SELECT @P1 + @P2",
@@ -339,17 +356,18 @@ mod tests {
         assert_eq!(
             statements(&DuckDbDialect),
             [
-                "CREATE TABLE \"orders\" (\"id\" BIGINT NOT NULL, \
-                 \"made\" TIMESTAMP NOT NULL DEFAULT CAST(now() AS TIMESTAMP), \
-                 \"state\" VARCHAR NOT NULL DEFAULT 'a''b', \"amount\" INTEGER, PRIMARY KEY (\"id\"))",
+                "CREATE TABLE \"orders\" (\"id\" BIGINT NOT NULL, \"made\" TIMESTAMP NOT NULL \
+                 DEFAULT CAST(now() AS TIMESTAMP), \"state\" VARCHAR NOT NULL DEFAULT 'a''b', \
+                 \"amount\" INTEGER, PRIMARY KEY (\"id\"))",
                 "CREATE TABLE \"sample\" (\"order_id\" BIGINT NOT NULL, \"day\" DATE NOT NULL, \
-                 \"price\" DECIMAL(15,2) NOT NULL, \"remark\" VARCHAR NOT NULL, \
-                 \"filler\" VARCHAR NOT NULL DEFAULT repeat('a', 273))",
+                 \"price\" DECIMAL(15,2) NOT NULL, \"remark\" VARCHAR NOT NULL, \"filler\" \
+                 VARCHAR NOT NULL DEFAULT repeat('a', 273))",
                 "INSERT INTO \"orders\" (\"id\", \"amount\") VALUES ($1, $2)",
                 "SELECT \"state\", \"amount\" FROM \"orders\" WHERE \"id\" = $1",
                 "SELECT \"amount\" FROM \"orders\" WHERE \"id\" BETWEEN $1 AND $2",
                 "SELECT count(*), sum(\"amount\"), max(\"id\"), avg(\"amount\") FROM \"orders\"",
-                "SELECT \"state\", count(*) FROM \"orders\" WHERE \"amount\" < 7 GROUP BY \"state\"",
+                "SELECT \"state\", count(*) FROM \"orders\" WHERE \"amount\" < 7 GROUP BY \
+                 \"state\"",
                 "none: this engine cannot do this: joins by nested loops",
                 "UPDATE \"orders\" SET \"amount\" = \"amount\" + 1 WHERE \"id\" = $1",
                 "DELETE FROM \"orders\" WHERE \"id\" = $1",
@@ -365,10 +383,15 @@ mod tests {
         (table.columns[0].compression, table.columns[3].compression) = (Some("rle"), Some("zstd"));
         let created = DuckDbDialect.create(&table).unwrap().join("; ");
         assert!(
-            created.contains("\"order_id\" BIGINT NOT NULL USING COMPRESSION rle, \"day\" DATE NOT NULL, "),
+            created.contains(
+                "\"order_id\" BIGINT NOT NULL USING COMPRESSION rle, \"day\" DATE NOT NULL, "
+            ),
             "{created}"
         );
-        assert!(created.contains("\"remark\" VARCHAR NOT NULL USING COMPRESSION zstd, "), "{created}");
+        assert!(
+            created.contains("\"remark\" VARCHAR NOT NULL USING COMPRESSION zstd, "),
+            "{created}"
+        );
         let postgres = PostgresDialect { data_files: 1, tablespaces: Vec::new(), page_bytes: 8192 };
         table.columns[0].compression = None;
         for (method, expected) in [
@@ -394,20 +417,21 @@ mod tests {
         assert_eq!(
             statements(&dialect),
             [
-                "CREATE TABLE `orders` (`id` bigint NOT NULL, `made` datetime NOT NULL DEFAULT current_timestamp(), \
-                 `state` char(3) NOT NULL DEFAULT 'a''b', `amount` int, PRIMARY KEY (`id`)) ENGINE = InnoDB \
-                 PARTITION BY KEY (`id`) (PARTITION p0 DATA DIRECTORY = '/fast/data-0', PARTITION p1)",
-                "CREATE TABLE `sample` (`order_id` bigint NOT NULL, `day` date NOT NULL, \
-                 `price` decimal(15,2) NOT NULL, `remark` varchar(44) NOT NULL, \
-                 `filler` varbinary(418) NOT NULL DEFAULT (repeat('a', 418))) ENGINE = InnoDB \
-                 DATA DIRECTORY = '/fast/data-0'",
+                "CREATE TABLE `orders` (`id` bigint NOT NULL, `made` datetime NOT NULL DEFAULT \
+                 current_timestamp(), `state` char(3) NOT NULL DEFAULT 'a''b', `amount` int, \
+                 PRIMARY KEY (`id`)) ENGINE = InnoDB PARTITION BY KEY (`id`) (PARTITION p0 DATA \
+                 DIRECTORY = '/fast/data-0', PARTITION p1)",
+                "CREATE TABLE `sample` (`order_id` bigint NOT NULL, `day` date NOT NULL, `price` \
+                 decimal(15,2) NOT NULL, `remark` varchar(44) NOT NULL, `filler` varbinary(418) \
+                 NOT NULL DEFAULT (repeat('a', 418))) ENGINE = InnoDB DATA DIRECTORY = \
+                 '/fast/data-0'",
                 "INSERT INTO `orders` (`id`, `amount`) VALUES (?, ?)",
                 "SELECT `state`, `amount` FROM `orders` WHERE `id` = ?",
                 "SELECT `amount` FROM `orders` WHERE `id` BETWEEN ? AND ?",
                 "SELECT count(*), sum(`amount`), max(`id`), avg(`amount`) FROM `orders`",
                 "SELECT `state`, count(*) FROM `orders` WHERE `amount` < 7 GROUP BY `state`",
-                "SELECT count(*), min(`amount`) FROM `sample` AS sample STRAIGHT_JOIN `orders` AS looked_up \
-                 WHERE looked_up.`id` = sample.`order_id`",
+                "SELECT count(*), min(`amount`) FROM `sample` AS sample STRAIGHT_JOIN `orders` AS \
+                 looked_up WHERE looked_up.`id` = sample.`order_id`",
                 "UPDATE `orders` SET `amount` = `amount` + 1 WHERE `id` = ?",
                 "DELETE FROM `orders` WHERE `id` = ?",
                 "SELECT ? + ?",
@@ -417,8 +441,8 @@ mod tests {
         table.columns[0].data_type = DataType::Uuid;
         assert_eq!(
             dialect.load(&table, &["id", "amount"]),
-            "LOAD DATA LOCAL INFILE 'rows' INTO TABLE `orders` CHARACTER SET utf8mb4 (@u0, `amount`) \
-             SET `id` = unhex(replace(@u0, '-', ''))"
+            "LOAD DATA LOCAL INFILE 'rows' INTO TABLE `orders` CHARACTER SET utf8mb4 (@u0, \
+             `amount`) SET `id` = unhex(replace(@u0, '-', ''))"
         );
         assert_eq!(dialect.quote("a`b"), "`a``b`");
     }
@@ -430,7 +454,10 @@ mod tests {
         table.storage = Storage { key_after_fill: true, ..Storage::default() };
         let sqlite = SqliteDialect { schema: "f3".into(), page_bytes: 4096 };
         let created = sqlite.create(&table).unwrap().remove(0);
-        assert!(created.starts_with("CREATE TABLE f3.\"orders\" (\"id\" BLOB NOT NULL"), "{created}");
+        assert!(
+            created.starts_with("CREATE TABLE f3.\"orders\" (\"id\" BLOB NOT NULL"),
+            "{created}"
+        );
         assert!(created.ends_with("PRIMARY KEY (\"id\")) WITHOUT ROWID"), "{created}");
         let postgres = PostgresDialect { data_files: 4, tablespaces: Vec::new(), page_bytes: 8192 };
         let created = postgres.create(&table).unwrap().join("; ");
@@ -440,7 +467,10 @@ mod tests {
         let created = DuckDbDialect.create(&table).unwrap().join("; ");
         assert!(created.starts_with("CREATE TABLE \"orders\" (\"id\" UUID NOT NULL"), "{created}");
         assert!(!created.contains("PRIMARY KEY"), "{created}");
-        assert_eq!(DuckDbDialect.after_fill(&table), ["ALTER TABLE \"orders\" ADD PRIMARY KEY (\"id\")"]);
+        assert_eq!(
+            DuckDbDialect.after_fill(&table),
+            ["ALTER TABLE \"orders\" ADD PRIMARY KEY (\"id\")"]
+        );
         let work = Work { tables: vec![table], ..Work::default() };
         assert!(sqlite.statement(&Operation::InsertLoop { table: 0 }, &work).is_err());
     }

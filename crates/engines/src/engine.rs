@@ -1,6 +1,6 @@
 use crate::{
-    Asked, Cancel, ColumnStore, FileSet, Need, Planned, Preflight, Request, Role, Servers, Stop, Table,
-    WaitType, Work,
+    Asked, Cancel, ColumnStore, FileSet, Need, Planned, Preflight, Request, Role, Servers, Stop,
+    Table, WaitType, Work,
 };
 use experiment::{Configuration, Declaration, Invalid, choice};
 use observations::{EngineVersion, Fact, Operation, TimeUse, Wait, WaitedResource};
@@ -21,30 +21,34 @@ pub trait Engine: Send + Sync {
     /// What it can do.
     fn abilities(&self) -> &'static [Ability];
     /// Version and compile options, for the environment record, of what these configurations use.
-    /// Where a server cannot be asked, the answer says so, also when somebody asks to stop meanwhile.
+    /// Where a server cannot be asked, the answer says so, also when somebody asks to stop
+    /// meanwhile.
     fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion;
-    /// What a configuration needs of this engine that is not installed on this machine, as a clause: `duckdb is not installed:
-    /// ...`, `this server was built without ...`.
+    /// What a configuration needs of this engine that is not installed on this machine, as a
+    /// clause: `duckdb is not installed: ...`, `this server was built without ...`.
     fn missing(&self, _configuration: &Configuration) -> Option<String> {
         None
     }
-    /// The files that a configuration names, each with the path of the setting that does; relative ones count from the
-    /// folder of the experiment. They are used from where they lie, and may not change while a run goes on.
+    /// The files that a configuration names, each with the path of the setting that does; relative
+    /// ones count from the folder of the experiment. They are used from where they lie, and may
+    /// not change while a run goes on.
     fn files(&self, _configuration: &Configuration) -> Vec<(&'static str, String)> {
         Vec::new()
     }
-    /// Objections to a configuration on which a load opens so many connections, found without creating anything.
+    /// Objections to a configuration on which a load opens so many connections, found without
+    /// creating anything.
     fn validate(&self, _configuration: &Configuration, _connections: u32) -> Vec<Invalid> {
         Vec::new()
     }
-    /// Objections to a configuration whose trials make these tables: columns that they lack, rows that a setting does not
-    /// concern.
+    /// Objections to a configuration whose trials make these tables: columns that they lack, rows
+    /// that a setting does not concern.
     fn validate_tables(&self, _configuration: &Configuration, _tables: &[Table]) -> Vec<Invalid> {
         Vec::new()
     }
-    /// What stands in the way of trials, found out before the first of them: whether servers let us in, what their
-    /// role may do, which settings they have, and the space that is needed. Changes nothing; each server is asked once.
-    /// `folders`: where trials on each volume put theirs.
+    /// What stands in the way of trials, found out before the first of them: whether servers let us
+    /// in, what their role may do, which settings they have, and the space that is needed.
+    /// Changes nothing; each server is asked once. `folders`: where trials on each volume put
+    /// theirs.
     fn preflight(&self, _needs: &[Need<'_>], _folders: &Folders, _stop: &Stop) -> Preflight {
         Preflight::default()
     }
@@ -62,9 +66,9 @@ pub trait Engine: Send + Sync {
     fn servers(&self) -> Option<&dyn Servers> {
         None
     }
-    /// Puts back what runs that are over have changed on servers of others that these configurations name, by the records
-    /// that they left; also what this run has, whose hosts' directories are in `folder`. Returns what was put back, a
-    /// sentence each.
+    /// Puts back what runs that are over have changed on servers of others that these
+    /// configurations name, by the records that they left; also what this run has, whose hosts'
+    /// directories are in `folder`. Returns what was put back, a sentence each.
     ///
     /// # Errors
     /// When a server is not as it was: with the place of the record, and what to do.
@@ -87,8 +91,9 @@ pub trait Engine: Send + Sync {
 /// Prepares the targets of consecutive trials that share their folders, and keeps what they can
 /// share: a server that runs. Dropping it stops and removes what it started.
 pub trait Host: Send {
-    /// Creates, starts and lays out the target of a trial whose load opens so many connections: a fresh one, or
-    /// what was kept, brought into the same state. The instance before has been removed.
+    /// Creates, starts and lays out the target of a trial whose load opens so many connections: a
+    /// fresh one, or what was kept, brought into the same state. The instance before has been
+    /// removed.
     ///
     /// # Errors
     /// When a setting does not take, a volume is missing or full, or the engine fails.
@@ -99,8 +104,8 @@ pub trait Host: Send {
         cancel: &Cancel,
     ) -> Result<Box<dyn Instance>, EngineError>;
 
-    /// Stops what would work and take memory beside the trials of another engine; what was made stays for the next
-    /// trial of this one.
+    /// Stops what would work and take memory beside the trials of another engine; what was made
+    /// stays for the next trial of this one.
     ///
     /// # Errors
     /// When it goes on running.
@@ -115,7 +120,8 @@ pub enum Ability {
     /// The engine runs in the load threads: each of them is one connection, and their CPU time is
     /// the engine's too. Of another engine one thread drives many connections.
     Embedded,
-    /// What its host keeps between trials is worth keeping: a server that runs, files that are full.
+    /// What its host keeps between trials is worth keeping: a server that runs, files that are
+    /// full.
     Keeps,
     /// Figures come from a script, not from a measurement.
     Synthetic,
@@ -160,8 +166,12 @@ impl Folders {
     /// When there is no such volume.
     pub fn volume(&self, name: &str) -> Result<&PathBuf, EngineError> {
         let found = self.volumes.iter().find(|(known, _)| known == name);
-        let missing =
-            || EngineError::failed(format!("placing files on volume {name}"), "there is no such volume");
+        let missing = || {
+            EngineError::failed(
+                format!("placing files on volume {name}"),
+                "there is no such volume",
+            )
+        };
         found.map(|(_, directory)| directory).ok_or_else(missing)
     }
 }
@@ -176,11 +186,13 @@ pub struct Permits {
 }
 
 impl Permits {
-    /// The same with what links lead to now in their place: one that leads elsewhere later permits nothing there.
+    /// The same with what links lead to now in their place: one that leads elsewhere later permits
+    /// nothing there.
     #[must_use]
     pub fn resolved(self) -> Self {
-        let real =
-            |paths: Vec<PathBuf>| paths.into_iter().map(|path| path.canonicalize().unwrap_or(path)).collect();
+        let real = |paths: Vec<PathBuf>| {
+            paths.into_iter().map(|path| path.canonicalize().unwrap_or(path)).collect()
+        };
         Self { overwrite: real(self.overwrite), destroy: real(self.destroy) }
     }
 }
@@ -205,16 +217,22 @@ pub trait Instance: Send + Sync {
     fn data_files(&self) -> u32 {
         1
     }
-    /// How it will run an operation on a table, and how large that is. Called in preparation, before caches are
-    /// settled; `analyze`: it is run once for that, and watched.
+    /// How it will run an operation on a table, and how large that is. Called in preparation,
+    /// before caches are settled; `analyze`: it is run once for that, and watched.
     ///
     /// # Errors
     /// When the engine refuses.
-    fn explain(&self, _operation: usize, _table: &Table, _analyze: bool) -> Result<Explained, EngineError> {
+    fn explain(
+        &self,
+        _operation: usize,
+        _table: &Table,
+        _analyze: bool,
+    ) -> Result<Explained, EngineError> {
         Ok(Explained::default())
     }
-    /// How it would run statements of the user's now, each with its plan or the reason why it has none. None of them is
-    /// run. Empty: this engine does not tell. Called after the measurement.
+    /// How it would run statements of the user's now, each with its plan or the reason why it has
+    /// none. None of them is run. Empty: this engine does not tell. Called after the
+    /// measurement.
     ///
     /// # Errors
     /// When the engine cannot be asked at all.
@@ -242,7 +260,8 @@ pub trait Instance: Send + Sync {
     fn files(&self) -> Option<&FileSet> {
         None
     }
-    /// The collector of this instance's waits, for one measurement; `None` when only the load's own are known.
+    /// The collector of this instance's waits, for one measurement; `None` when only the load's own
+    /// are known.
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
         None
     }
@@ -250,23 +269,24 @@ pub trait Instance: Send + Sync {
     fn space_bytes(&self) -> Option<u64> {
         Some(0)
     }
-    /// Bytes that the tables of the trial and their indexes take in the engine's files; `None` when it does not tell.
+    /// Bytes that the tables of the trial and their indexes take in the engine's files; `None` when
+    /// it does not tell.
     ///
     /// # Errors
     /// When the engine cannot be asked.
     fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
         Ok(None)
     }
-    /// The first process of a server that was there before us; `None` when all that works for this target is our
-    /// own process and what it has started.
+    /// The first process of a server that was there before us; `None` when all that works for this
+    /// target is our own process and what it has started.
     ///
     /// # Errors
     /// When such a server's processes cannot be seen.
     fn server_process(&self) -> Result<Option<i32>, EngineError> {
         Ok(None)
     }
-    /// Variables by which programs of others find it, password included: `PGHOST`, `PGPORT`. `None`: one that must not
-    /// be there.
+    /// Variables by which programs of others find it, password included: `PGHOST`, `PGPORT`.
+    /// `None`: one that must not be there.
     fn client_environment(&self) -> Vec<(String, Option<String>)> {
         Vec::new()
     }
@@ -367,16 +387,17 @@ pub struct Explained {
 /// What the work of a load used of the engine and the machine, where that is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct EngineUse {
-    /// Processor seconds of what worked beside the sessions on their statements: processes or threads of parallel
-    /// queries. `None` of a server: the kernel's figures of its processes are not known.
+    /// Processor seconds of what worked beside the sessions on their statements: processes or
+    /// threads of parallel queries. `None` of a server: the kernel's figures of its processes
+    /// are not known.
     pub worker_cpu_s: Option<f64>,
     /// Pages that sessions and workers used, as the engine counts them.
     pub pages: Option<PageUse>,
-    /// Bytes that were read from storage for sessions and workers, as the kernel counts them: what its page cache had
-    /// is not in it, what it read ahead is.
+    /// Bytes that were read from storage for sessions and workers, as the kernel counts them: what
+    /// its page cache had is not in it, what it read ahead is.
     pub disk_read_bytes: Option<u64>,
-    /// Processor seconds of the kernel's own threads meanwhile, for whomever they worked: a file system compresses and
-    /// decompresses in them. Counted by who conducts the measurement.
+    /// Processor seconds of the kernel's own threads meanwhile, for whomever they worked: a file
+    /// system compresses and decompresses in them. Counted by who conducts the measurement.
     pub kernel_cpu_s: Option<f64>,
 }
 
@@ -394,7 +415,8 @@ pub struct PageUse {
 pub struct Collected {
     /// Waits, summed over sessions. Without instruments: empty.
     pub waits: Vec<Wait>,
-    /// What sessions that waited were sampled to wait for, where the server names it; the most samples first.
+    /// What sessions that waited were sampled to wait for, where the server names it; the most
+    /// samples first.
     pub resources: Vec<WaitedResource>,
     /// Operations, summed over sessions.
     pub operations: Vec<Operation>,
@@ -456,8 +478,8 @@ impl CacheReport {
     /// Where there are no files whose state could be another.
     pub const NO_FILES: Self = Self { file_bytes: 0, resident_bytes: Some(0), verified: true };
 
-    /// Of open files that have been brought into a state. Reading a file's first page or two (a header, a root page)
-    /// leaves a cold file cold.
+    /// Of open files that have been brought into a state. Reading a file's first page or two (a
+    /// header, a root page) leaves a cold file cold.
     ///
     /// # Errors
     /// When a file is an error, or has no size.
@@ -471,8 +493,9 @@ impl CacheReport {
             let mut file: &File = file.borrow();
             // Of a device, only its end tells its size.
             let size = file.seek(SeekFrom::End(0));
-            file_bytes += size
-                .map_err(|error| EngineError::failed("asking for the size of a file", error.to_string()))?;
+            file_bytes += size.map_err(|error| {
+                EngineError::failed("asking for the size of a file", error.to_string())
+            })?;
             // The kernel does not tell it of every file.
             let resident = observe::page_cache::resident_bytes(file).ok();
             resident_bytes = resident_bytes.zip(resident).map(|(sum, bytes)| sum + bytes);
@@ -480,7 +503,9 @@ impl CacheReport {
         let verified = match (cache, resident_bytes) {
             (CacheState::Warm, _) => true,
             (_, None) => false,
-            (CacheState::Cold, Some(resident)) => resident * 100 <= file_bytes || resident <= 64 << 10,
+            (CacheState::Cold, Some(resident)) => {
+                resident * 100 <= file_bytes || resident <= 64 << 10
+            }
             (CacheState::Hot, Some(resident)) => resident >= file_bytes,
         };
         Ok(Self { file_bytes, resident_bytes, verified })

@@ -44,7 +44,8 @@ impl Placement {
         ((tail * u128::from(self.files)) >> TAIL_BITS) as u32
     }
 
-    /// The tail, made from 64 random bits, of a random key that belongs to `file`; uniform over all such tails.
+    /// The tail, made from 64 random bits, of a random key that belongs to `file`; uniform over all
+    /// such tails.
     pub fn tail_in_file(self, file: u32, random: u64) -> u64 {
         let bound = |file: u32| (u128::from(file) << TAIL_BITS).div_ceil(u128::from(self.files));
         let (low, high) = (bound(file), bound(file + 1));
@@ -76,7 +77,11 @@ mod tests {
             for file in 0..files {
                 for random in [0, 1, u64::MAX / 3, u64::MAX - 1, u64::MAX] {
                     let key = Key::random(random, placement.tail_in_file(file, random));
-                    assert_eq!(placement.file_of_random(key), file, "{files} files, random {random}");
+                    assert_eq!(
+                        placement.file_of_random(key),
+                        file,
+                        "{files} files, random {random}"
+                    );
                 }
             }
         }

@@ -40,8 +40,8 @@ pub use cancel::{Cancel, CancelReason};
 pub use column_store::{ColumnStore, Compressed, Stored};
 pub use dialect::Dialect;
 pub use engine::{
-    Ability, Answer, CacheReport, CacheState, Collected, ConnectionSet, Done, Engine, EngineError, EngineUse,
-    Explained, Folders, Host, Instance, PageUse, Permits, Results, WaitCollector,
+    Ability, Answer, CacheReport, CacheState, Collected, ConnectionSet, Done, Engine, EngineError,
+    EngineUse, Explained, Folders, Host, Instance, PageUse, Permits, Results, WaitCollector,
 };
 pub use files::{FileSet, Role};
 pub use key::{Key, Placement};
@@ -55,8 +55,8 @@ pub use session::{Session, SetOfOne};
 pub use setup::{SETUP_DUMP, SETUP_SQL};
 pub use wait_type::{BenignGroup, WaitType};
 pub use work::{
-    Column, DataType, DefaultValue, Fill, Filter, Kept, Operation, Output, Storage, Table, TableFormat,
-    UserStatement, Work,
+    Column, DataType, DefaultValue, Fill, Filter, Kept, Operation, Output, Storage, Table,
+    TableFormat, UserStatement, Work,
 };
 
 /// Says whether one who waits for a server is asked to stop.

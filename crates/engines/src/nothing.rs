@@ -28,7 +28,12 @@ impl Engine for Nothing {
 }
 
 impl Host for Nothing {
-    fn prepare(&mut self, _: &Configuration, _: u32, _: &Cancel) -> Result<Box<dyn Instance>, EngineError> {
+    fn prepare(
+        &mut self,
+        _: &Configuration,
+        _: u32,
+        _: &Cancel,
+    ) -> Result<Box<dyn Instance>, EngineError> {
         Ok(Box::new(Self))
     }
 }

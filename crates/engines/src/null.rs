@@ -4,8 +4,8 @@
 //! so that the laboratory's own overhead can be measured. Its results are marked synthetic.
 
 use crate::{
-    Ability, Cancel, Collected, ConnectionSet, Done, Engine, EngineError, Folders, Host, Instance, Key,
-    Request, Session, SetOfOne, Stop, WaitCollector, Work, lock,
+    Ability, Cancel, Collected, ConnectionSet, Done, Engine, EngineError, Folders, Host, Instance,
+    Key, Request, Session, SetOfOne, Stop, WaitCollector, Work, lock,
 };
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::{EngineVersion, TimeUse, Wait, WaitClass, WaitSource};
@@ -41,7 +41,8 @@ settings! {
 
 /// A scripted wait; its times are shares of the delay.
 fn scripted_wait(text: &str) -> Option<Wait> {
-    let [wait_type, class, resource, signal] = text.split_whitespace().collect::<Vec<_>>().try_into().ok()?;
+    let [wait_type, class, resource, signal] =
+        text.split_whitespace().collect::<Vec<_>>().try_into().ok()?;
     let share = |text: &str| text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     Some(Wait {
         wait_type: wait_type.into(),
@@ -78,7 +79,13 @@ impl Engine for Null {
     }
 
     fn abilities(&self) -> &'static [Ability] {
-        &[Ability::Embedded, Ability::Synthetic, Ability::Tables, Ability::BulkLoad, Ability::NestedLoops]
+        &[
+            Ability::Embedded,
+            Ability::Synthetic,
+            Ability::Tables,
+            Ability::BulkLoad,
+            Ability::NestedLoops,
+        ]
     }
 
     fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {
@@ -213,7 +220,10 @@ impl Session for NullSession {
             self.sleep()?;
         }
         let (Request::Batch { keys, .. } | Request::Bulk { keys, .. }) = *request else {
-            return Err(EngineError::Unsupported { engine: "null", what: "statements of the user" });
+            return Err(EngineError::Unsupported {
+                engine: "null",
+                what: "statements of the user",
+            });
         };
         let delay_ns = self.delay_ns(keys);
         self.clock.advance_ns(delay_ns);

@@ -20,7 +20,8 @@ pub fn allow(files: u64, doing: impl FnOnce() -> String) -> Result<(), EngineErr
         return Ok(());
     }
     let limit = maximum.unwrap_or_default();
-    let message =
-        format!("this needs {needed} open files, the limit is {limit}; raise it (ulimit -n) or use fewer");
+    let message = format!(
+        "this needs {needed} open files, the limit is {limit}; raise it (ulimit -n) or use fewer"
+    );
     Err(EngineError::failed(doing(), message))
 }

@@ -20,7 +20,8 @@ pub const GROUP_ROWS: usize = 122_880;
 pub struct Written {
     /// Its rows.
     pub rows: u64,
-    /// Bytes that each column takes in each row group, dictionaries included; columns in the order of the fill.
+    /// Bytes that each column takes in each row group, dictionaries included; columns in the order
+    /// of the fill.
     pub group_bytes: Vec<Vec<u64>>,
 }
 
@@ -32,7 +33,11 @@ pub fn write(table: &Table, fill: Fill, writer: impl Write + Send) -> io::Result
     write_groups(table, fill, writer).map_err(io::Error::other)
 }
 
-fn write_groups(table: &Table, fill: Fill, writer: impl Write + Send) -> Result<Written, ParquetError> {
+fn write_groups(
+    table: &Table,
+    fill: Fill,
+    writer: impl Write + Send,
+) -> Result<Written, ParquetError> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("steelbench ", env!("CARGO_PKG_VERSION")).to_owned())
@@ -73,17 +78,23 @@ fn schema(name: &str, columns: &[&str], types: &[DataType]) -> Result<Arc<Type>,
             DataType::Int => (Physical::INT32, None),
             DataType::BigInt => (Physical::INT64, None),
             DataType::Date => (Physical::INT32, Some(LogicalType::Date)),
-            DataType::Timestamp => (Physical::INT64, Some(LogicalType::timestamp(false, TimeUnit::MILLIS))),
+            DataType::Timestamp => {
+                (Physical::INT64, Some(LogicalType::timestamp(false, TimeUnit::MILLIS)))
+            }
             DataType::Decimal => (Physical::INT64, Some(LogicalType::decimal(2, 15))),
             DataType::Uuid => (Physical::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Uuid)),
             DataType::Char(_) | DataType::Varchar(_) | DataType::PageFiller { .. } => {
                 (Physical::BYTE_ARRAY, Some(LogicalType::String))
             }
         };
-        let field = Type::primitive_type_builder(name, physical).with_repetition(Repetition::REQUIRED);
-        let field = if *data_type == DataType::Uuid { field.with_length(16) } else { field };
         let field =
-            if *data_type == DataType::Decimal { field.with_precision(15).with_scale(2) } else { field };
+            Type::primitive_type_builder(name, physical).with_repetition(Repetition::REQUIRED);
+        let field = if *data_type == DataType::Uuid { field.with_length(16) } else { field };
+        let field = if *data_type == DataType::Decimal {
+            field.with_precision(15).with_scale(2)
+        } else {
+            field
+        };
         field.with_logical_type(logical).build().map(Arc::new)
     };
     let fields = columns.iter().zip(types).map(field).collect::<Result<_, _>>()?;
@@ -104,7 +115,10 @@ fn write_values(
         Values::Uuids(uuids) => {
             let bytes = |uuid: &u128| FixedLenByteArray::from(uuid.to_be_bytes().to_vec());
             let values: Vec<_> = uuids.iter().map(bytes).collect();
-            return target.typed::<FixedLenByteArrayType>().write_batch(&values, None, None).map(drop);
+            return target
+                .typed::<FixedLenByteArrayType>()
+                .write_batch(&values, None, None)
+                .map(drop);
         }
         Values::SameText(_) | Values::Texts(_) => {
             let text = |row| match values {

@@ -1,4 +1,5 @@
-//! The plans of a load's statements: what is asked of an engine after the measurement, and what it says.
+//! The plans of a load's statements: what is asked of an engine after the measurement, and what it
+//! says.
 
 use crate::{Parameter, UserStatement};
 use observations::statement::first_word;
@@ -29,8 +30,8 @@ impl Asked {
 /// The plan of a statement.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Planned {
-    /// As the engine prints it, without what the optimizer estimated and without the constants that the load has filled
-    /// in: the same plan has the same text in every trial.
+    /// As the engine prints it, without what the optimizer estimated and without the constants
+    /// that the load has filled in: the same plan has the same text in every trial.
     pub text: String,
     /// Rows that the optimizer expects of the whole statement.
     pub rows: Option<f64>,
@@ -38,20 +39,24 @@ pub struct Planned {
     pub cost: Option<f64>,
 }
 
-/// Has one statement after the other explained, none of them without a plan, and as long as there is time.
+/// Has one statement after the other explained, none of them without a plan, and as long as there
+/// is time.
 pub(crate) fn each(
     asked: &[Asked],
     mut explain: impl FnMut(&Asked) -> Result<Planned, String>,
 ) -> Vec<Result<Planned, String>> {
     let started = Instant::now();
     let one = |own: &Asked| {
-        let verb = first_word(own.statement.texts.first().map_or("", String::as_str)).to_ascii_uppercase();
+        let verb =
+            first_word(own.statement.texts.first().map_or("", String::as_str)).to_ascii_uppercase();
         if !plans::VERBS.contains(&verb.as_str()) {
             return Err(format!("{verb} has no plan"));
         }
         if started.elapsed() > TIME_MAX {
             let seconds = TIME_MAX.as_secs();
-            return Err(format!("to explain the statements before it took longer than {seconds} s"));
+            return Err(format!(
+                "to explain the statements before it took longer than {seconds} s"
+            ));
         }
         explain(own)
     };
@@ -76,8 +81,10 @@ mod tests {
 
     #[test]
     fn only_statements_with_plans_are_sent() {
-        let asked =
-            |text: &str| Asked { statement: UserStatement { texts: vec![text.into()] }, values: None };
+        let asked = |text: &str| Asked {
+            statement: UserStatement { texts: vec![text.into()] },
+            values: None,
+        };
         let mut sent = Vec::new();
         let all = each(&[asked("VACUUM t"), asked("select 1"), asked("(SELECT 2)")], |own| {
             sent.push(own.statement.texts[0].clone());

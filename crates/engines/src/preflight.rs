@@ -1,4 +1,5 @@
-//! What has to be there before a first trial: what trials need, and what an engine found out about it.
+//! What has to be there before a first trial: what trials need, and what an engine found out about
+//! it.
 
 use crate::{EngineError, Folders, Role};
 use experiment::{Configuration, Invalid, Setting, Value};
@@ -20,8 +21,8 @@ pub struct Need<'a> {
 /// What trials put on their target, as far as their settings tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Footprint {
-    /// Bytes of the rows alone, to which an engine adds its own: the data takes at least about so much. 0 where it is
-    /// not known.
+    /// Bytes of the rows alone, to which an engine adds its own: the data takes at least about so
+    /// much. 0 where it is not known.
     pub row_bytes: u64,
     /// The files that they work on, each with whether they write to it.
     pub files: Vec<(Role, bool)>,
@@ -63,8 +64,8 @@ impl Need<'_> {
 }
 
 impl Preflight {
-    /// What stands in the way of private servers: room for rows, and what `objections` finds of each different target. Gives
-    /// the needs of servers by URL, which are asked.
+    /// What stands in the way of private servers: room for rows, and what `objections` finds of
+    /// each different target. Gives the needs of servers by URL, which are asked.
     pub(crate) fn of_private<'n, 'c>(
         &mut self,
         needs: &'n [Need<'c>],
@@ -98,7 +99,8 @@ impl Preflight {
         }
     }
 
-    /// Takes note of the space that one trial needs; files that are on one file system need it together.
+    /// Takes note of the space that one trial needs; files that are on one file system need it
+    /// together.
     pub fn needs(&mut self, of_trial: impl IntoIterator<Item = Space>) {
         let mut together: Vec<(Option<u64>, Space)> = Vec::new();
         for space in of_trial.into_iter().filter(|space| space.bytes > 0) {

@@ -6,7 +6,8 @@ use queries::{Advice, Captured, Hypothetical, Snapshot, Statement, StatementPlan
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// Reads the statistics of a server's statements, tables and indexes. Changes nothing on it, and runs none of the statements.
+/// Reads the statistics of a server's statements, tables and indexes. Changes nothing on it, and
+/// runs none of the statements.
 pub trait QueryReader {
     /// What the server counts now.
     ///
@@ -18,17 +19,19 @@ pub trait QueryReader {
     /// # Errors
     /// When the server is lost.
     fn look(&mut self) -> Result<(), ServerError>;
-    /// Has the server make plans for the statements, in their order. Why one has none is said of it.
+    /// Has the server make plans for the statements, in their order. Why one has none is said of
+    /// it.
     fn explain(&mut self, snapshot: &mut Snapshot);
-    /// What the server itself has counted in the first interval that began then or later and has ended; `None` where there is
-    /// none, or the engine keeps none.
+    /// What the server itself has counted in the first interval that began then or later and has
+    /// ended; `None` where there is none, or the engine keeps none.
     ///
     /// # Errors
     /// When the server is lost, or refuses.
     fn kept(&mut self, _after_ms: i64) -> Result<Option<Snapshot>, ServerError> {
         Ok(None)
     }
-    /// What the optimizer says of a statement if there were an index that is advised; `None` where it cannot be asked.
+    /// What the optimizer says of a statement if there were an index that is advised; `None` where
+    /// it cannot be asked.
     fn hypothetical(&mut self, _snapshot: &Snapshot, _advice: &Advice) -> Option<Hypothetical> {
         None
     }
@@ -62,7 +65,8 @@ pub struct QueryLimits {
     pub tables: bool,
 }
 
-/// Statements of which a text with values is kept, before all of them make room: a server may be watched for days.
+/// Statements of which a text with values is kept, before all of them make room: a server may be
+/// watched for days.
 const SEEN_MAX: usize = 10_000;
 
 /// Characters that are read of a statement's text.
@@ -71,10 +75,12 @@ pub(crate) const TEXT_MAX: usize = observations::statement::TEXT_MAX;
 /// Stands in each statement of ours, by which we leave them out.
 pub(crate) const MARK: &str = "steelbench_queries";
 
-/// Time for all plans together. The planner needs milliseconds for one; joins of many tables take seconds.
+/// Time for all plans together. The planner needs milliseconds for one; joins of many tables take
+/// seconds.
 const TIME_MAX: Duration = Duration::from_secs(30);
 
-/// Has so many plans made for the statements, in their order, as long as there is time. Why one has none is said of it.
+/// Has so many plans made for the statements, in their order, as long as there is time. Why one has
+/// none is said of it.
 pub(crate) fn explain_each(
     statements: &mut [Statement],
     plans: usize,
@@ -105,8 +111,12 @@ pub(crate) fn explain_each(
     }
 }
 
-/// Keeps texts with values; the first of a statement stays, so that its plans differ by what the server has changed.
-pub(crate) fn remember(known: &mut HashMap<String, String>, seen: impl Iterator<Item = (String, String)>) {
+/// Keeps texts with values; the first of a statement stays, so that its plans differ by what the
+/// server has changed.
+pub(crate) fn remember(
+    known: &mut HashMap<String, String>,
+    seen: impl Iterator<Item = (String, String)>,
+) {
     if known.len() >= SEEN_MAX {
         known.clear();
     }

@@ -20,10 +20,12 @@ pub enum Request<'a> {
         file: u32,
         /// The keys.
         keys: &'a [Key],
-        /// All of the transaction is sent before the first answer is waited for, where there is a way to send.
+        /// All of the transaction is sent before the first answer is waited for, where there is a
+        /// way to send.
         pipelined: bool,
     },
-    /// Inserts rows with these keys by the engine's bulk load, in one transaction. All else has the table's defaults.
+    /// Inserts rows with these keys by the engine's bulk load, in one transaction. All else has the
+    /// table's defaults.
     Bulk {
         /// Position in [`crate::Work::operations`] of the insert that it stands for.
         operation: usize,

@@ -33,7 +33,8 @@ pub enum Values {
 }
 
 impl Values {
-    /// Appends the value of a row as text: `-12.34`, `1998-09-02`, `2010-03-29 12:00:00`, a UUID in its five groups.
+    /// Appends the value of a row as text: `-12.34`, `1998-09-02`, `2010-03-29 12:00:00`, a UUID in
+    /// its five groups.
     ///
     /// # Errors
     /// Those of `out`.
@@ -66,7 +67,9 @@ impl Values {
             Self::Dates(values) => Self::Dates(pick(values, rows)),
             Self::Timestamps(values) => Self::Timestamps(pick(values, rows)),
             Self::Uuids(values) => Self::Uuids(pick(values, rows)),
-            Self::Texts(texts) => Self::Texts(Texts::of(rows.iter().map(|row| texts.get(*row as usize)))),
+            Self::Texts(texts) => {
+                Self::Texts(Texts::of(rows.iter().map(|row| texts.get(*row as usize))))
+            }
         }
     }
 
@@ -96,8 +99,8 @@ impl Values {
     }
 }
 
-/// Days since 1970-01-01 of a date as [`Values::write`] writes it, `1995-03-15`: the inverse of `write_date` (Hinnant,
-/// `days_from_civil`). `None` where it is no date from 0001 to 9999.
+/// Days since 1970-01-01 of a date as [`Values::write`] writes it, `1995-03-15`: the inverse of
+/// `write_date` (Hinnant, `days_from_civil`). `None` where it is no date from 0001 to 9999.
 pub fn day(text: &str) -> Option<i32> {
     let mut parts = text.split('-').map(|part| {
         let digits = part.bytes().all(|byte| byte.is_ascii_digit());
@@ -125,12 +128,14 @@ fn write_decimal(hundredths: i64, out: &mut impl Write) -> fmt::Result {
     write!(out, "{sign}{}.{:02}", size / 100, size % 100)
 }
 
-/// The day in the Gregorian calendar, from years that begin in March and eras of 400 of them (Hinnant, "chrono-Compatible
-/// Low-Level Date Algorithms", `civil_from_days`).
+/// The day in the Gregorian calendar, from years that begin in March and eras of 400 of them
+/// (Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`).
 fn write_date(days: i64, out: &mut impl Write) -> fmt::Result {
     let since_0000_03_01 = days + 719_468;
-    let (era, day_of_era) = (since_0000_03_01.div_euclid(146_097), since_0000_03_01.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let (era, day_of_era) =
+        (since_0000_03_01.div_euclid(146_097), since_0000_03_01.rem_euclid(146_097));
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
@@ -140,9 +145,11 @@ fn write_date(days: i64, out: &mut impl Write) -> fmt::Result {
         return write!(out, "{year:04}-{month:02}-{day:02}");
     }
     // Millions of them are written, which formatting would take most of the time for.
-    [year / 1000, year / 100, year / 10, year, -1, month / 10, month, -1, day / 10, day].iter().try_for_each(
-        |digit| out.write_char(if *digit < 0 { '-' } else { (b'0' + (digit % 10) as u8).into() }),
-    )
+    [year / 1000, year / 100, year / 10, year, -1, month / 10, month, -1, day / 10, day]
+        .iter()
+        .try_for_each(|digit| {
+            out.write_char(if *digit < 0 { '-' } else { (b'0' + (digit % 10) as u8).into() })
+        })
 }
 
 fn write_timestamp(seconds: i64, out: &mut impl Write) -> fmt::Result {
@@ -258,6 +265,9 @@ mod tests {
         assert_eq!((texts.get(0), texts.get(1), texts.get(2)), ("one", "", "drei"));
         let mut all = Values::Texts(texts);
         all.append(Values::Texts(["vier"].into_iter().collect()));
-        assert_eq!(all.gather(&[3, 0, 3]), Values::Texts(["vier", "one", "vier"].into_iter().collect()));
+        assert_eq!(
+            all.gather(&[3, 0, 3]),
+            Values::Texts(["vier", "one", "vier"].into_iter().collect())
+        );
     }
 }

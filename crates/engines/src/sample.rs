@@ -1,4 +1,5 @@
-//! Rows of a table of a user's database as a Parquet file: all of them, or some that are spread over the table.
+//! Rows of a table of a user's database as a Parquet file: all of them, or some that are spread
+//! over the table.
 
 use crate::{EngineError, Stop, duckdb, server, sqlite};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
@@ -14,19 +15,20 @@ use std::sync::Arc;
 /// Bytes of values that are kept in memory at most.
 const BYTES_MAX: usize = 1 << 30;
 
-/// Writes rows of a table to a new Parquet file: of a server by URL, an SQLite file or a DuckDB database, which are only read.
-/// Gives the number of rows of the table.
+/// Writes rows of a table to a new Parquet file: of a server by URL, an SQLite file or a DuckDB
+/// database, which are only read. Gives the number of rows of the table.
 ///
 /// # Errors
 /// When there is no such database or table, its rows cannot be sampled, or there is no room.
 pub fn export(place: &Path, table: &str, rows_max: u64, to: &Path) -> Result<u64, EngineError> {
     let url = place.to_str().filter(|place| place.contains("://"));
     let sample = if let Some(url) = url {
-        let server =
-            server::by_url(url).map_err(|error| EngineError::failed("reading the URL", error.what))?;
+        let server = server::by_url(url)
+            .map_err(|error| EngineError::failed("reading the URL", error.what))?;
         let sampled = server.sample(table, rows_max, &Stop::when(|| false));
-        sampled
-            .map_err(|error| EngineError::failed(format!("reading table {table} of {server}"), error.what))?
+        sampled.map_err(|error| {
+            EngineError::failed(format!("reading table {table} of {server}"), error.what)
+        })?
     } else if sqlite::is_database(place) {
         sqlite::sample(place, table, rows_max)?
     } else {
@@ -80,12 +82,12 @@ impl Cells {
             (Self::Integers(own), Some(Cell::Real(_))) => {
                 Self::Reals(own.iter().map(|cell| cell.map(|number| number as f64)).collect())
             }
-            (Self::Integers(own), Some(Cell::Text(_))) => {
-                Self::Texts(own.iter().map(|cell| cell.map(|number| Cell::Integer(number).text())).collect())
-            }
-            (Self::Reals(own), Some(Cell::Text(_))) => {
-                Self::Texts(own.iter().map(|cell| cell.map(|number| Cell::Real(number).text())).collect())
-            }
+            (Self::Integers(own), Some(Cell::Text(_))) => Self::Texts(
+                own.iter().map(|cell| cell.map(|number| Cell::Integer(number).text())).collect(),
+            ),
+            (Self::Reals(own), Some(Cell::Text(_))) => Self::Texts(
+                own.iter().map(|cell| cell.map(|number| Cell::Real(number).text())).collect(),
+            ),
             _ => return self.push_own(cell),
         };
         *self = widened;
@@ -123,9 +125,10 @@ impl Cells {
         match self {
             Self::Integers(own) => put::<Int64Type>(target, own.iter().copied()),
             Self::Reals(own) => put::<DoubleType>(target, own.iter().copied()),
-            Self::Texts(own) => {
-                put::<ByteArrayType>(target, own.iter().cloned().map(|cell| cell.map(ByteArray::from)))
-            }
+            Self::Texts(own) => put::<ByteArrayType>(
+                target,
+                own.iter().cloned().map(|cell| cell.map(ByteArray::from)),
+            ),
         }
     }
 }
@@ -147,7 +150,10 @@ impl Sample {
             cells.push(cell);
         }
         if self.bytes > BYTES_MAX {
-            return Err(format!("its rows hold more than {} MiB; read fewer: --rows", BYTES_MAX >> 20));
+            return Err(format!(
+                "its rows hold more than {} MiB; read fewer: --rows",
+                BYTES_MAX >> 20
+            ));
         }
         Ok(())
     }
@@ -159,7 +165,8 @@ impl Sample {
                 Cells::Reals(_) => (Physical::DOUBLE, None),
                 Cells::Texts(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
             };
-            let field = Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
+            let field =
+                Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
             field.with_logical_type(logical).build().map(Arc::new)
         };
         let fields = self.columns.iter().map(field).collect::<Result<_, _>>()?;

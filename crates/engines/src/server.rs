@@ -1,10 +1,12 @@
-//! What an engine can tell of a server that runs already: chosen by the scheme of its URL, changed in nothing.
+//! What an engine can tell of a server that runs already: chosen by the scheme of its URL, changed
+//! in nothing.
 
 use crate::query_reader::{QueryLimits, QueryReader};
 use crate::{Engine, EngineError, Stop, all};
 use experiment::Configuration;
 use observations::{
-    Advice, CounterReadings, EngineVersion, ServerActivity, Survey, SurveyedServer, Unread, WaitingTask,
+    Advice, CounterReadings, EngineVersion, ServerActivity, Survey, SurveyedServer, Unread,
+    WaitingTask,
 };
 use std::fmt;
 
@@ -12,8 +14,8 @@ use std::fmt;
 pub trait Servers: Sync {
     /// The engine's name.
     fn engine(&self) -> &'static str;
-    /// What comes before `://` in their URLs. An empty one: also what has no scheme, such as keywords and values,
-    /// or nothing at all.
+    /// What comes before `://` in their URLs. An empty one: also what has no scheme, such as
+    /// keywords and values, or nothing at all.
     fn url_schemes(&self) -> &'static [&'static str];
     /// Whether a text is a connection string of this engine's, though it has no scheme.
     fn is_connection_string(&self, _text: &str) -> bool {
@@ -32,24 +34,34 @@ pub trait Servers: Sync {
 pub trait Server: fmt::Display {
     /// What is doubtful about the URL, one sentence each.
     fn warnings(&self) -> &[String];
-    /// Connects, and begins to observe. When somebody asks to stop, connecting ends at once, and the server has
-    /// little time for what it is asked after that.
+    /// Connects, and begins to observe. When somebody asks to stop, connecting ends at once, and
+    /// the server has little time for what it is asked after that.
     ///
     /// # Errors
     /// When the server refuses, or does not answer in time.
-    fn observe(&self, options: ObserveOptions, stop: &Stop) -> Result<Box<dyn LiveObserver>, ServerError>;
+    fn observe(
+        &self,
+        options: ObserveOptions,
+        stop: &Stop,
+    ) -> Result<Box<dyn LiveObserver>, ServerError>;
     /// Asks what the server is and how it is set. What may not be read is returned beside what may.
     ///
     /// # Errors
-    /// When the server cannot be reached, refuses, or does not answer in time or before somebody asks to stop.
+    /// When the server cannot be reached, refuses, or does not answer in time or before somebody
+    /// asks to stop.
     fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError>;
     /// Connects, to read the statistics of statements, tables and indexes.
     ///
     /// # Errors
     /// When the server refuses or does not answer in time, or this is not done for the engine.
-    fn queries(&self, _limits: QueryLimits, _stop: &Stop) -> Result<Box<dyn QueryReader>, ServerError> {
+    fn queries(
+        &self,
+        _limits: QueryLimits,
+        _stop: &Stop,
+    ) -> Result<Box<dyn QueryReader>, ServerError> {
         Err(ServerError::new(
-            "the statements of this engine's servers are not read; known are those of PostgreSQL, MariaDB and SQL Server",
+            "the statements of this engine's servers are not read; known are those of PostgreSQL, \
+             MariaDB and SQL Server",
         ))
     }
     /// Reads rows of a table, so many at most, spread over it.
@@ -71,21 +83,24 @@ pub trait Server: fmt::Display {
 
 /// Watches all sessions of a server, whoever they work for.
 pub trait LiveObserver {
-    /// Ends the interval, begins the next one, and returns what was seen. Of an interval in which the server was lost,
-    /// it is what was seen until then, and [`ServerActivity::ended`] says why.
+    /// Ends the interval, begins the next one, and returns what was seen. Of an interval in which
+    /// the server was lost, it is what was seen until then, and [`ServerActivity::ended`] says
+    /// why.
     ///
     /// # Errors
     /// When the server was lost before anything was seen.
     fn window(&mut self) -> Result<ServerActivity, ServerError>;
-    /// Whether the server is known to be lost, so that there is nothing more to wait for. Asks it nothing.
+    /// Whether the server is known to be lost, so that there is nothing more to wait for. Asks it
+    /// nothing.
     fn is_lost(&self) -> bool;
-    /// Who waits for what now; `None` where the server does not tell, which [`ServerActivity::lost`] of the interval before
-    /// says.
+    /// Who waits for what now; `None` where the server does not tell, which
+    /// [`ServerActivity::lost`] of the interval before says.
     ///
     /// # Errors
     /// When the server fails.
     fn tasks(&mut self) -> Result<Option<Vec<WaitingTask>>, ServerError>;
-    /// What the server's counters said at the beginning and at the end of the interval before; nothing where it was lost.
+    /// What the server's counters said at the beginning and at the end of the interval before;
+    /// nothing where it was lost.
     fn readings(&self) -> Vec<CounterReadings>;
 }
 
@@ -142,7 +157,9 @@ pub fn by_url(url: &str) -> Result<Box<dyn Server>, ServerError> {
     let known = servers().flat_map(Servers::url_schemes).filter(|known| !known.is_empty());
     let known: Vec<String> = known.map(|known| format!("{known}://")).collect();
     let known = known.join(", ");
-    Err(ServerError::new(format!("no engine has URLs that begin with {scheme}://; known are {known}")))
+    Err(ServerError::new(format!(
+        "no engine has URLs that begin with {scheme}://; known are {known}"
+    )))
 }
 
 fn servers() -> impl Iterator<Item = &'static dyn Servers> {
@@ -164,8 +181,8 @@ pub fn advice(survey: &Survey) -> Vec<Advice> {
     survey.servers.iter().filter_map(of_server).flatten().collect()
 }
 
-/// The versions of the servers of an experiment, each asked once: `server` tells them apart by their settings, `version_of`
-/// gives a version and its options.
+/// The versions of the servers of an experiment, each asked once: `server` tells them apart by
+/// their settings, `version_of` gives a version and its options.
 pub(crate) fn versions<K: PartialEq>(
     configurations: &[&Configuration],
     server: impl Fn(&Configuration) -> K,
@@ -187,12 +204,18 @@ mod tests {
 
     #[test]
     fn the_scheme_chooses_the_engine_and_an_unknown_one_names_those_known() {
-        for url in ["postgres://me@db/test", "postgresql://db", "host=db", "application_name=a://b", ""] {
+        for url in
+            ["postgres://me@db/test", "postgresql://db", "host=db", "application_name=a://b", ""]
+        {
             let server = by_url(url).map(|server| server.to_string());
             assert!(server.is_ok_and(|server| server.contains("port=")), "{url}");
         }
-        let error = by_url("mongodb://db/test").err().map(|error| error.to_string()).unwrap_or_default();
-        assert!(error.starts_with("no engine has URLs that begin with mongodb://; known are "), "{error}");
+        let error =
+            by_url("mongodb://db/test").err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(
+            error.starts_with("no engine has URLs that begin with mongodb://; known are "),
+            "{error}"
+        );
         assert!(error.contains("postgres://, postgresql://"), "{error}");
     }
 }

@@ -1,5 +1,5 @@
-//! The tables of one's own: SQL files and a dump that make what trials work on. They are run once; every trial begins
-//! with a copy of what they made.
+//! The tables of one's own: SQL files and a dump that make what trials work on. They are run once;
+//! every trial begins with a copy of what they made.
 
 use crate::EngineError;
 use experiment::{Configuration, Invalid, Kind, NamedFile, Value, settings};
@@ -57,30 +57,37 @@ impl Setup {
         let sql = configuration.get(SETUP_SQL).into_iter();
         let sql = sql.filter_map(|path| named((SETUP_SQL.path(), path))).collect();
         let variables = configuration.below("target.setup.variables.");
-        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_string())).collect();
+        let variables =
+            variables.map(|(name, value)| (name.to_owned(), value.to_string())).collect();
         (!files.is_empty()).then_some(Self { dump, sql, variables, files })
     }
 
     /// Objections that any engine has.
     pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
-        let mut variables = configuration.below("target.setup.variables.").map(|(name, _)| name).peekable();
+        let mut variables =
+            configuration.below("target.setup.variables.").map(|(name, _)| name).peekable();
         let mut invalid = Vec::new();
         if variables.peek().is_some() && configuration.get(SETUP_SQL).is_empty() {
-            invalid.push(Invalid::new(VARIABLES, "no file of target.setup.sql is there to use them"));
+            invalid
+                .push(Invalid::new(VARIABLES, "no file of target.setup.sql is there to use them"));
         }
         let wrong = variables.find(|name| !is_name(name));
         invalid.extend(wrong.map(|name| {
-            let message =
-                format!("`{name}` is no name of a variable; letters, digits and underscores make one");
+            let message = format!(
+                "`{name}` is no name of a variable; letters, digits and underscores make one"
+            );
             Invalid::new(VARIABLES, message)
         }));
         invalid
     }
 
-    /// What the tables depend on, for the name of their template: a line for each file, with its hash, and variable.
+    /// What the tables depend on, for the name of their template: a line for each file, with its
+    /// hash, and variable.
     pub fn identity(&self) -> String {
-        let files =
-            self.files.iter().map(|file| format!("{}: {} {}\n", file.named_by, file.path, file.sha256()));
+        let files = self
+            .files
+            .iter()
+            .map(|file| format!("{}: {} {}\n", file.named_by, file.path, file.sha256()));
         let variables = self.variables.iter().map(|(name, value)| format!("{name} = {value:?}\n"));
         files.chain(variables).collect()
     }

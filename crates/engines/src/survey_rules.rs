@@ -1,4 +1,5 @@
-//! What rules about a running server have in common, whichever engine it is of: an engine has the list of them.
+//! What rules about a running server have in common, whichever engine it is of: an engine has the
+//! list of them.
 
 use observations::number::{bytes, short_percent};
 use observations::{Advice, Survey, SurveyedServer, Weight};
@@ -7,7 +8,8 @@ use observations::{Advice, Survey, SurveyedServer, Weight};
 const MEMORY_BYTES_MIN: u64 = 1 << 30;
 
 /// A rule: weight, name, what to do, why (with the source), and what finds the fact, if it is one.
-pub type Rule = (Weight, &'static str, &'static str, &'static str, fn(&OnMachine<'_>) -> Option<String>);
+pub type Rule =
+    (Weight, &'static str, &'static str, &'static str, fn(&OnMachine<'_>) -> Option<String>);
 
 /// What rules find about a server.
 pub fn advice(rules: &[Rule], server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
@@ -38,11 +40,16 @@ impl OnMachine<'_> {
     }
 
     /// The size that a setting gives and its share of the machine's memory, if that is so.
-    pub fn share_of_memory(&self, name: &str, is_worth_a_look: impl Fn(f64) -> bool) -> Option<String> {
+    pub fn share_of_memory(
+        &self,
+        name: &str,
+        is_worth_a_look: impl Fn(f64) -> bool,
+    ) -> Option<String> {
         let memory = self.memory_bytes().filter(|bytes| *bytes >= MEMORY_BYTES_MIN)?;
         let size = self.server.bytes(name)?;
         let share = size as f64 / memory as f64;
-        let fact = || format!("has {name} of {}, {} of the memory", bytes(size), short_percent(share));
+        let fact =
+            || format!("has {name} of {}, {} of the memory", bytes(size), short_percent(share));
         is_worth_a_look(share).then(fact)
     }
 }

@@ -1,12 +1,13 @@
-//! An engine's wait types: one table with name, class and meaning. `docs/wait-types.md` lists the same tables.
+//! An engine's wait types: one table with name, class and meaning. `docs/wait-types.md` lists the
+//! same tables.
 
 use observations::WaitClass;
 
 /// A wait type of an engine, or all those whose names fit a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitType {
-    /// The engine's own name, or a pattern in which one `*` stands for any text. Upper and lower case are not
-    /// distinguished: some names changed theirs between versions of an engine.
+    /// The engine's own name, or a pattern in which one `*` stands for any text. Upper and lower
+    /// case are not distinguished: some names changed theirs between versions of an engine.
     pub name: &'static str,
     /// Its class.
     pub class: WaitClass,
@@ -61,8 +62,11 @@ impl WaitType {
     ///
     /// It is for the waits of a whole server. The waits of our own sessions are never left out.
     pub fn is_benign(table: &'static [Self], name: &str, switched: &[(&str, bool)]) -> bool {
-        let Some(group) = Self::find(table, name).and_then(|found| found.benign) else { return false };
-        let switch = |what: &str| switched.iter().find(|(known, _)| *known == what).map(|(_, is)| *is);
+        let Some(group) = Self::find(table, name).and_then(|found| found.benign) else {
+            return false;
+        };
+        let switch =
+            |what: &str| switched.iter().find(|(known, _)| *known == what).map(|(_, is)| *is);
         switch(name).or_else(|| switch(group.name)).unwrap_or(group.is_filtered)
     }
 }
@@ -78,7 +82,9 @@ mod tests {
         let fits = |name, event: &str| WaitType::new(name, WaitClass::Other, "").fits(event);
         assert!(fits("IO:*Read", "IO:Read") && fits("IO:*Read", "io:SLRUread"));
         assert!(
-            !fits("IO:*Read", "IO:Rea") && !fits("ABA*ABA", "ABA") && !fits("IO:WAL*", "IO:DataFileRead")
+            !fits("IO:*Read", "IO:Rea")
+                && !fits("ABA*ABA", "ABA")
+                && !fits("IO:WAL*", "IO:DataFileRead")
         );
     }
 
@@ -108,7 +114,12 @@ mod tests {
         assert_eq!(tables.len(), 5);
         for (engine, table) in tables {
             let rows: Vec<String> = table.iter().map(row).collect();
-            assert_eq!(documented(engine), rows, "the chapter is to have these rows:\n{}", rows.join("\n"));
+            assert_eq!(
+                documented(engine),
+                rows,
+                "the chapter is to have these rows:\n{}",
+                rows.join("\n")
+            );
             let names: BTreeSet<String> = table.iter().map(|one| one.name.to_lowercase()).collect();
             assert_eq!(names.len(), table.len(), "a name of {engine} is listed twice");
             for (index, one) in table.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! What a load works on and what it does there, as data: tables, rows and operations. How an engine writes
-//! them is its [`crate::Dialect`]'s to know.
+//! What a load works on and what it does there, as data: tables, rows and operations. How an engine
+//! writes them is its [`crate::Dialect`]'s to know.
 
 use crate::{EngineError, Rows, Values};
 use experiment::choice;
@@ -15,14 +15,14 @@ pub struct Work {
     pub fills: Vec<Fill>,
     /// What the load does; requests name an operation by its position here.
     pub operations: Vec<Operation>,
-    /// The tables that come first are a data set, so that an engine may keep them for other trials; `None`: all are made
-    /// for one trial alone.
+    /// The tables that come first are a data set, so that an engine may keep them for other
+    /// trials; `None`: all are made for one trial alone.
     pub data: Option<Kept>,
-    /// Processors that one statement may use at most, where the engine has [`crate::Ability::Parallel`]; `None`: as it
-    /// is set.
+    /// Processors that one statement may use at most, where the engine has
+    /// [`crate::Ability::Parallel`]; `None`: as it is set.
     pub degree: Option<u32>,
-    /// Whether making the tables is what is measured: the session of a server that does it is one of the load's, and it
-    /// ends when all is on the disk.
+    /// Whether making the tables is what is measured: the session of a server that does it is one
+    /// of the load's, and it ends when all is on the disk.
     pub measured: bool,
 }
 
@@ -73,7 +73,8 @@ impl Table {
 
     /// Whether its key is one column of integers.
     pub fn has_integer_key(&self) -> bool {
-        self.single_key().is_some_and(|key| matches!(key.data_type, DataType::Int | DataType::BigInt))
+        self.single_key()
+            .is_some_and(|key| matches!(key.data_type, DataType::Int | DataType::BigInt))
     }
 
     /// Bytes of a row's columns, at least about: an engine adds its own to them.
@@ -112,8 +113,8 @@ impl Table {
         (0..page_bytes).rev().find(|bytes| fits(*bytes)).ok_or_else(|| {
             let rows = self.filler().map_or(0, |(_, rows)| rows);
             let message = format!(
-                "{rows} rows with {} columns do not fit a page of {page_bytes} bytes; use fewer rows per page, fewer columns, or \
-                 larger pages",
+                "{rows} rows with {} columns do not fit a page of {page_bytes} bytes; use fewer \
+                 rows per page, fewer columns, or larger pages",
                 self.columns.len()
             );
             EngineError::failed(format!("creating table {}", self.name), message)
@@ -133,7 +134,8 @@ pub struct Storage {
     pub fill_percent: Option<u8>,
     /// The table is spread over the target's data files; otherwise it is in the first one.
     pub spread: bool,
-    /// The key is made once the rows are there, where the engine can do so: cheaper than keeping it meanwhile.
+    /// The key is made once the rows are there, where the engine can do so: cheaper than keeping
+    /// it meanwhile.
     pub key_after_fill: bool,
     /// A column with a secondary index, which is made once the rows are there.
     pub index: Option<&'static str>,
@@ -162,7 +164,8 @@ pub struct Column {
     pub nullable: bool,
     /// What a row has that does not say.
     pub default: Option<DefaultValue>,
-    /// How it is compressed, by the engine's name of the method; `None`: as the engine does it by itself.
+    /// How it is compressed, by the engine's name of the method; `None`: as the engine does it by
+    /// itself.
     pub compression: Option<&'static str>,
 }
 
@@ -204,7 +207,8 @@ pub enum DataType {
     Char(u16),
     /// Text of so many characters at most.
     Varchar(u16),
-    /// Bytes, as many as make about so many rows fill a page. Of a table without pages: of a page of 8 KiB.
+    /// Bytes, as many as make about so many rows fill a page. Of a table without pages: of a page
+    /// of 8 KiB.
     PageFiller {
         /// Rows of a page; 1 or more.
         rows: u16,
@@ -234,8 +238,8 @@ pub struct Fill {
     pub columns: Vec<&'static str>,
     /// The rows, in batches.
     pub batches: Box<dyn Iterator<Item = Rows> + Send>,
-    /// How many threads load rows that they have taken while another takes more. An engine that loads in the thread that
-    /// takes them leaves it at 0.
+    /// How many threads load rows that they have taken while another takes more. An engine that
+    /// loads in the thread that takes them leaves it at 0.
     pub busy: Arc<AtomicUsize>,
 }
 
@@ -250,7 +254,8 @@ impl Fill {
     }
 }
 
-/// Something that a load does to its tables, compiled into a statement before connections are opened.
+/// Something that a load does to its tables, compiled into a statement before connections are
+/// opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
     /// Inserts one row: the named columns are parameters, the others get their defaults.
@@ -271,8 +276,8 @@ pub enum Operation {
         /// The columns by which aggregates are grouped; they are outputs too, in front.
         group_by: Vec<&'static str>,
     },
-    /// For each row of a sample, looks up the row of a table that has its key, by nested loops and without parallelism,
-    /// and answers with one row.
+    /// For each row of a sample, looks up the row of a table that has its key, by nested loops and
+    /// without parallelism, and answers with one row.
     LookupEach {
         /// Position in [`Work::tables`] of the sample: columns as the key has, in their order.
         sample: usize,
@@ -299,8 +304,9 @@ pub enum Operation {
         /// Which rows.
         rows: Filter,
     },
-    /// Calls the stored procedure that inserts rows in a loop and makes their keys itself. Parameters: rows in all,
-    /// rows of each transaction, whether keys count up. Needs [`crate::Ability::Procedures`].
+    /// Calls the stored procedure that inserts rows in a loop and makes their keys itself.
+    /// Parameters: rows in all, rows of each transaction, whether keys count up. Needs
+    /// [`crate::Ability::Procedures`].
     InsertLoop {
         /// Position in [`Work::tables`].
         table: usize,
@@ -359,7 +365,8 @@ pub enum Filter {
     All,
     /// The one with a key, whose columns are the parameters.
     Key,
-    /// Those whose key is from one parameter to another, both included; of tables with a key of one column.
+    /// Those whose key is from one parameter to another, both included; of tables with a key of one
+    /// column.
     KeyRange,
     /// Those with less than this in a column; of dates: days since 1970-01-01.
     Below(&'static str, i64),

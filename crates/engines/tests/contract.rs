@@ -12,13 +12,14 @@ mod common;
 mod skeleton;
 
 use common::{
-    LONG, duckdb_libraries, folder, installations, is_alive, mariadb_installations, private, sql_server,
-    until,
+    LONG, duckdb_libraries, folder, installations, is_alive, mariadb_installations, private,
+    sql_server, until,
 };
 use engines::{
-    Ability, Answer, Asked, Cancel, CancelReason, Column, ConnectionSet, DataType, DefaultValue, Engine,
-    EngineError, Fill, Filter, Folders, Host, Instance, Key, Operation, Output, Parameter, Permits, Request,
-    Results, Rows, Statement, Storage, Table, Texts, UserStatement, Values, WaitType, Work,
+    Ability, Answer, Asked, Cancel, CancelReason, Column, ConnectionSet, DataType, DefaultValue,
+    Engine, EngineError, Fill, Filter, Folders, Host, Instance, Key, Operation, Output, Parameter,
+    Permits, Request, Results, Rows, Statement, Storage, Table, Texts, UserStatement, Values,
+    WaitType, Work,
 };
 use experiment::{Configuration, Value};
 use std::os::unix::fs::MetadataExt;
@@ -35,9 +36,9 @@ struct Target {
     configuration: Configuration,
 }
 
-/// Every engine of the registry that has tables and whose figures are measured, PostgreSQL, DuckDB and MariaDB in each
-/// version that is installed, a stand-in of SQL Server, and the skeleton. Where `STEELBENCH_MSSQL_URL` names a SQL Server,
-/// that one alone.
+/// Every engine of the registry that has tables and whose figures are measured, PostgreSQL, DuckDB
+/// and MariaDB in each version that is installed, a stand-in of SQL Server, and the skeleton. Where
+/// `STEELBENCH_MSSQL_URL` names a SQL Server, that one alone.
 fn targets() -> Vec<Target> {
     let target = |name: &str, engine: &'static dyn Engine, settings: Vec<(&str, Value)>| Target {
         name: name.into(),
@@ -63,8 +64,10 @@ fn targets() -> Vec<Target> {
                 target(&format!("postgres {}", installation.version), engine, settings)
             })),
             "duckdb" => targets.extend(duckdb_libraries().into_iter().map(|library| {
-                let named =
-                    library.iter().map(|path| ("target.library", Value::Text(path.clone()))).collect();
+                let named = library
+                    .iter()
+                    .map(|path| ("target.library", Value::Text(path.clone())))
+                    .collect();
                 target(&format!("duckdb {}", library.unwrap_or_default()), engine, named)
             })),
             "mariadb" => {
@@ -101,7 +104,8 @@ impl Target {
 /// One run at a time works on a server by URL.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// The emulator of SQL Server: it describes times wrongly, and does not hear of a cancelled statement until it is over.
+/// The emulator of SQL Server: it describes times wrongly, and does not hear of a cancelled
+/// statement until it is over.
 const STAND_IN: &str = "sqlserver, stand-in";
 
 fn is_live() -> bool {
@@ -153,7 +157,12 @@ fn work() -> Work {
         Operation::LookupEach {
             sample: 1,
             table: 0,
-            outputs: vec![Output::Count, Output::Sum("amount"), Output::Min("id"), Output::Max("id")],
+            outputs: vec![
+                Output::Count,
+                Output::Sum("amount"),
+                Output::Min("id"),
+                Output::Max("id"),
+            ],
         },
     ];
     let table = Table { name: "orders", columns, key: &["id"], storage: Storage::default() };
@@ -195,7 +204,8 @@ fn typed_work() -> Work {
         Rows { count: ids.len(), columns }
     };
     let ask = |sql: &str| Operation::Text(UserStatement { texts: vec![sql.into()] });
-    let remarks = "SELECT count(*) FROM typed WHERE remark = 'a' || chr(9) || 'b' || chr(92) || id || chr(39) || chr(10)";
+    let remarks = "SELECT count(*) FROM typed WHERE remark = 'a' || chr(9) || 'b' || chr(92) || \
+                   id || chr(39) || chr(10)";
     let names = vec!["id", "code", "day", "seen", "price", "remark", "kind"];
     Work {
         tables: vec![Table { name: "typed", columns, key: &["id"], storage: Storage::default() }],
@@ -206,7 +216,8 @@ fn typed_work() -> Work {
                 vec![Output::Count, Output::Sum("price"), Output::Min("price"), Output::Max("id")],
             ),
             ask("SELECT count(DISTINCT code) FROM typed WHERE kind = 'xy ' OR length(kind) = 2"),
-            ask("SELECT count(*) FROM typed WHERE day <= '1970-01-31' AND seen < '1970-01-01 00:00:10'"),
+            ask("SELECT count(*) FROM typed WHERE day <= '1970-01-31' AND seen < '1970-01-01 \
+                 00:00:10'"),
             ask(remarks),
         ],
         ..Work::default()
@@ -218,7 +229,10 @@ fn keys(numbers: std::ops::Range<u128>) -> Vec<Key> {
 }
 
 /// Sends a request and waits for its answer.
-fn ask(connections: &mut dyn ConnectionSet, request: &Request<'_>) -> Result<Vec<Results>, EngineError> {
+fn ask(
+    connections: &mut dyn ConnectionSet,
+    request: &Request<'_>,
+) -> Result<Vec<Results>, EngineError> {
     connections.send(0, request)?;
     let (mut answers, started): (Vec<Answer>, _) = (Vec::new(), Instant::now());
     while answers.is_empty() {
@@ -230,7 +244,8 @@ fn ask(connections: &mut dyn ConnectionSet, request: &Request<'_>) -> Result<Vec
 
 /// The last row of an operation's results.
 fn row(connections: &mut dyn ConnectionSet, operation: usize, parameters: &[i64]) -> Vec<f64> {
-    let parameters: Vec<Parameter> = parameters.iter().map(|number| Parameter::Integer(*number)).collect();
+    let parameters: Vec<Parameter> =
+        parameters.iter().map(|number| Parameter::Integer(*number)).collect();
     let statement = Statement::Operation(operation);
     let request = Request::Execute { statement, parameters: &parameters, results: true };
     let results = ask(connections, &request).unwrap();
@@ -242,11 +257,19 @@ fn batch(operation: usize, keys: &[Key]) -> Request<'_> {
 }
 
 /// A prepared target with the rows, and a connection.
-fn loaded(host: &mut dyn Host, own: &Target, cancel: &Cancel) -> (Box<dyn Instance>, Box<dyn ConnectionSet>) {
+fn loaded(
+    host: &mut dyn Host,
+    own: &Target,
+    cancel: &Cancel,
+) -> (Box<dyn Instance>, Box<dyn ConnectionSet>) {
     let instance = host.prepare(&own.configuration, 2, cancel).unwrap();
     let mut work = work();
     if !joins_by_nested_loops(own) {
-        assert!(matches!(instance.create(work), Err(EngineError::Unsupported { .. })), "{}", own.name);
+        assert!(
+            matches!(instance.create(work), Err(EngineError::Unsupported { .. })),
+            "{}",
+            own.name
+        );
         work = self::work();
         work.operations.truncate(LOOKUP_EACH);
     }
@@ -280,7 +303,8 @@ fn runs_every_operation(own: &Target) {
     assert_eq!(row(set, BELOW, &[]), [990.0]);
     ask(set, &batch(DELETE, &keys(990..1000))).unwrap();
     assert_eq!(row(set, SCAN, &[])[..3], [990.0, 2030.0, 989.0]);
-    ask(set, &Request::Batch { operation: LOOKUP, file: 0, keys: &keys(0..50), pipelined: true }).unwrap();
+    ask(set, &Request::Batch { operation: LOOKUP, file: 0, keys: &keys(0..50), pipelined: true })
+        .unwrap();
     drop(connections);
     instance.remove().unwrap();
 }
@@ -350,7 +374,11 @@ fn refuses_more_rows_than_fit_a_page(own: &Target) {
     let mut work = typed_work();
     work.tables[0].columns[7].data_type = DataType::PageFiller { rows: 2000 };
     if let Err(error) = instance.create(work) {
-        assert!(error.to_string().contains("2000 rows with 8 columns do not fit"), "{}: {error}", own.name);
+        assert!(
+            error.to_string().contains("2000 rows with 8 columns do not fit"),
+            "{}: {error}",
+            own.name
+        );
     } else {
         // Without pages every width will do.
         assert!(!has_pages(own), "{}", own.name);
@@ -370,7 +398,8 @@ fn answers_with_an_error_and_goes_on(own: &Target) {
     assert_eq!(row(set, SCAN, &[])[0], 1000.0, "{}", own.name);
     if own.engine.abilities().contains(&Ability::Statements) {
         let wrong = Statement::Text("SELECT nothing FROM nowhere");
-        let error = ask(set, &Request::Execute { statement: wrong, parameters: &[], results: false });
+        let error =
+            ask(set, &Request::Execute { statement: wrong, parameters: &[], results: false });
         assert!(error.unwrap_err().to_string().contains("nowhere"), "{}", own.name);
         assert_eq!(row(set, SCAN, &[])[0], 1000.0);
     }
@@ -389,8 +418,9 @@ fn tells_the_plans_of_statements(own: &Target) {
         let texts = texts.iter().map(|text| (*text).to_owned()).collect();
         Asked { statement: UserStatement { texts }, values }
     };
-    let by_id =
-        |id| asked(&["SELECT count(*) FROM orders WHERE id = ", ""], Some(vec![Parameter::Integer(id)]));
+    let by_id = |id| {
+        asked(&["SELECT count(*) FROM orders WHERE id = ", ""], Some(vec![Parameter::Integer(id)]))
+    };
     let all = [
         by_id(7),
         by_id(8),
@@ -410,12 +440,17 @@ fn tells_the_plans_of_statements(own: &Target) {
             panic!("{}: {plans:?}", own.name)
         };
         assert_eq!(first.text, second.text, "{}: values are no part of a plan", own.name);
-        assert!(first.text.contains("orders") && delete.text.contains("orders"), "{}: {plans:?}", own.name);
+        assert!(
+            first.text.contains("orders") && delete.text.contains("orders"),
+            "{}: {plans:?}",
+            own.name
+        );
         assert!(!first.text.contains('7'), "{}: {first:?}", own.name);
         assert!(nowhere.contains("nowhere"), "{}: {nowhere}", own.name);
         assert_eq!(create, "CREATE has no plan", "{}", own.name);
     }
-    let is_ours = ["sqlite", "postgres", "mariadb", "duckdb", "sqlserver"].contains(&own.engine.name());
+    let is_ours =
+        ["sqlite", "postgres", "mariadb", "duckdb", "sqlserver"].contains(&own.engine.name());
     assert_eq!(plans.is_empty(), !is_ours, "{}", own.name);
     assert_eq!(row(connections.as_mut(), SCAN, &[])[0], 1000.0, "{}", own.name);
     drop(connections);
@@ -429,16 +464,18 @@ fn ends_when_it_is_asked_to(own: &Target) {
     let (_folder, mut host) = host(own.engine);
     let cancel = Cancel::new();
     let (instance, mut connections) = loaded(host.as_mut(), own, &cancel);
-    let endless =
-        "SELECT count(*) FROM orders a, orders b, orders c, orders d WHERE a.id + b.id + c.id + d.id < 0";
-    let request = Request::Execute { statement: Statement::Text(endless), parameters: &[], results: false };
+    let endless = "SELECT count(*) FROM orders a, orders b, orders c, orders d WHERE a.id + b.id \
+                   + c.id + d.id < 0";
+    let request =
+        Request::Execute { statement: Statement::Text(endless), parameters: &[], results: false };
     let started = Instant::now();
     thread::scope(|scope| {
         scope.spawn(|| {
             thread::sleep(Duration::from_millis(200));
             cancel.cancel(CancelReason::Interrupt);
         });
-        // An embedded engine works within `send`, another one answers or not: the load looks at the token.
+        // An embedded engine works within `send`, another one answers or not: the load looks at the
+        // token.
         let mut answers = Vec::new();
         connections.send(0, &request).unwrap();
         while answers.is_empty() && !cancel.is_cancelled() {
@@ -520,7 +557,11 @@ fn prepares_the_next_target_after_one_was_dropped_or_killed(own: &Target) {
         assert_eq!(unsafe { libc::kill(pid, libc::SIGKILL) }, 0);
         let mut connections = connections;
         // Its sessions notice a moment later.
-        assert!(until(|| ask(connections.as_mut(), &batch(LOOKUP, &keys(0..1))).is_err()), "{}", own.name);
+        assert!(
+            until(|| ask(connections.as_mut(), &batch(LOOKUP, &keys(0..1))).is_err()),
+            "{}",
+            own.name
+        );
         drop(connections);
         // What it says of a server that is gone is not the question here.
         let _ = instance.remove();

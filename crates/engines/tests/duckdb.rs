@@ -1,13 +1,14 @@
-//! DuckDB: libraries that are none, settings that do not take, conflicts, caches, keys, a full disk.
+//! DuckDB: libraries that are none, settings that do not take, conflicts, caches, keys, a full
+//! disk.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 mod common;
 
 use common::{duckdb_libraries, folder};
 use engines::{
-    Answer, CacheState, Cancel, Column, ConnectionSet, DataType, DefaultValue, Done, Engine, EngineError,
-    Fill, Folders, Footprint, Instance, Key, Need, Operation, Output, Permits, Request, Rows, Statement,
-    Storage, Table, Values, WaitType, Work,
+    Answer, CacheState, Cancel, Column, ConnectionSet, DataType, DefaultValue, Done, Engine,
+    EngineError, Fill, Folders, Footprint, Instance, Key, Need, Operation, Output, Permits,
+    Request, Rows, Statement, Storage, Table, Values, WaitType, Work,
 };
 use experiment::{Configuration, Invalid, Value};
 use std::path::Path;
@@ -96,7 +97,8 @@ fn ask(connections: &mut dyn ConnectionSet, request: &Request<'_>) -> Result<Don
 
 /// The last row of the last statement of a text.
 fn sql(connections: &mut dyn ConnectionSet, text: &str) -> Result<Vec<String>, EngineError> {
-    let request = Request::Execute { statement: Statement::Text(text), parameters: &[], results: true };
+    let request =
+        Request::Execute { statement: Statement::Text(text), parameters: &[], results: true };
     let mut done = ask(connections, &request)?;
     let last = done.results.pop().map(|results| results.last).unwrap_or_default();
     Ok(last.into_iter().map(|cell| cell.unwrap_or_else(|| "NULL".into())).collect())
@@ -111,20 +113,27 @@ fn without_a_library_the_error_says_what_was_tried_and_what_to_do() {
     let folder = folder();
     let missing = configuration(Some("libno-such-duckdb.so"), &[]);
     let said = error(prepare(&missing, folder.path()));
-    for part in ["target.library", "libno-such-duckdb.so", "install libduckdb", "STEELBENCH_DUCKDB_LIB"] {
+    for part in
+        ["target.library", "libno-such-duckdb.so", "install libduckdb", "STEELBENCH_DUCKDB_LIB"]
+    {
         assert!(said.contains(part), "{part}: {said}");
     }
     let path = configuration(Some("/nowhere/libduckdb.so"), &[]);
     let objections = engine().validate(&path, 1);
-    assert!(objections[0].message.contains("there is no file /nowhere/libduckdb.so"), "{objections:?}");
+    assert!(
+        objections[0].message.contains("there is no file /nowhere/libduckdb.so"),
+        "{objections:?}"
+    );
     assert!(folder.path().read_dir().unwrap().next().is_none());
 }
 
 /// A library with only these lines of C.
 fn library_of(folder: &Path, name: &str, lines: &str) -> Option<String> {
-    let (source, library) = (folder.join(format!("{name}.c")), folder.join(format!("lib{name}.so")));
+    let (source, library) =
+        (folder.join(format!("{name}.c")), folder.join(format!("lib{name}.so")));
     std::fs::write(&source, lines).unwrap();
-    let made = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
+    let made =
+        Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
     if !made.is_ok_and(|status| status.success()) {
         println!("SKIPPED: no C compiler");
         return None;
@@ -135,7 +144,8 @@ fn library_of(folder: &Path, name: &str, lines: &str) -> Option<String> {
 #[test]
 fn a_library_that_is_not_duckdb_or_too_old_or_lacks_a_function_is_named() {
     let folder = folder();
-    let version = |text: &str| format!("const char *duckdb_library_version(void) {{ return \"{text}\"; }}\n");
+    let version =
+        |text: &str| format!("const char *duckdb_library_version(void) {{ return \"{text}\"; }}\n");
     let other = "int nothing(void) { return 0; }\n".to_owned();
     for (name, lines, expected) in [
         ("other", other, "is not DuckDB"),
@@ -145,7 +155,8 @@ fn a_library_that_is_not_duckdb_or_too_old_or_lacks_a_function_is_named() {
         let Some(library) = library_of(folder.path(), name, &lines) else { return };
         let said = error(prepare(&configuration(Some(&library), &[]), folder.path()));
         assert!(said.contains(expected) && said.contains(&library), "{said}");
-        let version = engine().version(&[&configuration(Some(&library), &[])], &Cancel::new().stop());
+        let version =
+            engine().version(&[&configuration(Some(&library), &[])], &Cancel::new().stop());
         assert_eq!(version.version, "none");
     }
 }
@@ -158,8 +169,13 @@ fn what_can_be_said_without_the_library_is_said_before_anything_runs() {
     };
     assert!(objections("target.data_files", Value::Integer(4)).contains("one file"));
     assert!(objections("target.settings.threads", text("many")).contains("not a whole number"));
-    assert!(objections("target.settings.threads", Value::Integer(0)).contains("not a whole number"));
-    assert!(objections("target.settings.access_mode", text("read_only")).contains("trials create and write"));
+    assert!(
+        objections("target.settings.threads", Value::Integer(0)).contains("not a whole number")
+    );
+    assert!(
+        objections("target.settings.access_mode", text("read_only"))
+            .contains("trials create and write")
+    );
     assert!(objections("target.settings.a'b", Value::Integer(1)).contains("letters, digits"));
     assert_eq!(objections("target.settings.memory_limit", text("1GB")), "");
 }
@@ -234,17 +250,24 @@ fn keys_are_the_same_by_statement_and_by_bulk_load_and_defaults_are_filled_in() 
     for library in duckdb_libraries() {
         let (_folder, instance, [mut one, other]) =
             live(&configuration(library.as_deref(), &[]), DataType::Uuid);
-        let keys =
-            |tails: std::ops::Range<u64>| -> Vec<Key> { tails.map(|tail| Key::random(tail, tail)).collect() };
+        let keys = |tails: std::ops::Range<u64>| -> Vec<Key> {
+            tails.map(|tail| Key::random(tail, tail)).collect()
+        };
         let first = keys(0..3000);
         ask(one.as_mut(), &Request::Bulk { operation: INSERT, file: 0, keys: &first }).unwrap();
         let second = keys(3000..3010);
-        ask(one.as_mut(), &Request::Batch { operation: INSERT, file: 0, keys: &second, pipelined: false })
-            .unwrap();
+        ask(
+            one.as_mut(),
+            &Request::Batch { operation: INSERT, file: 0, keys: &second, pipelined: false },
+        )
+        .unwrap();
         // The same keys by the other way are there already.
         for keys in [&first[7..8], &second[7..8]] {
-            ask(one.as_mut(), &Request::Batch { operation: INSERT, file: 0, keys, pipelined: false })
-                .unwrap_err();
+            ask(
+                one.as_mut(),
+                &Request::Batch { operation: INSERT, file: 0, keys, pipelined: false },
+            )
+            .unwrap_err();
             ask(one.as_mut(), &Request::Bulk { operation: INSERT, file: 0, keys }).unwrap_err();
         }
         let row = sql(
@@ -264,8 +287,10 @@ fn keys_are_the_same_by_statement_and_by_bulk_load_and_defaults_are_filled_in() 
 fn a_cold_cache_has_nothing_of_the_file_and_of_duckdbs_own() {
     for library in duckdb_libraries() {
         let cold = configuration(library.as_deref(), &[("target.cache", text("cold"))]);
-        let folder =
-            tempfile::Builder::new().prefix("duckdb").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let folder = tempfile::Builder::new()
+            .prefix("duckdb")
+            .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
+            .unwrap();
         let instance = prepare(&cold, folder.path()).unwrap();
         let numbers = |first: i64| Rows {
             count: 4096,
@@ -277,7 +302,11 @@ fn a_cold_cache_has_nothing_of_the_file_and_of_duckdbs_own() {
         let report = instance.settle(CacheState::Cold).unwrap();
         assert!(report.verified && report.file_bytes > 1 << 20, "{report:?}");
         connections.begin();
-        let scan = Request::Execute { statement: Statement::Operation(SUM), parameters: &[], results: true };
+        let scan = Request::Execute {
+            statement: Statement::Operation(SUM),
+            parameters: &[],
+            results: true,
+        };
         let done = ask(connections.as_mut(), &scan).unwrap();
         assert_eq!(done.results[0].last[0].as_deref(), Some("409600"));
         // What was measured on is open: making it cold once more is refused.
@@ -290,7 +319,8 @@ fn a_cold_cache_has_nothing_of_the_file_and_of_duckdbs_own() {
     }
 }
 
-/// Rows that several connections load have the order in which they came, and all row groups but the last are full.
+/// Rows that several connections load have the order in which they came, and all row groups but the
+/// last are full.
 #[test]
 fn rows_keep_their_order_and_fill_row_groups_however_many_load_them() {
     const ROWS: i64 = 5 * 122_880 + 1_000;
@@ -298,7 +328,8 @@ fn rows_keep_their_order_and_fill_row_groups_however_many_load_them() {
         for (threads, key) in [(1, DataType::BigInt), (2, DataType::BigInt), (3, DataType::Int)] {
             let threads = [("target.settings.threads", Value::Integer(threads))];
             let folder = folder();
-            let instance = prepare(&configuration(library.as_deref(), &threads), folder.path()).unwrap();
+            let instance =
+                prepare(&configuration(library.as_deref(), &threads), folder.path()).unwrap();
             // Batches of a size that does not fit.
             let batch = |first: i64| Rows {
                 count: 5_000.min(ROWS - first) as usize,
@@ -310,9 +341,9 @@ fn rows_keep_their_order_and_fill_row_groups_however_many_load_them() {
             let placed = "SELECT count(*), count(*) FILTER (id = rowid), sum(amount) FROM orders";
             let [all, twice] = [ROWS, 2 * ROWS].map(|rows| rows.to_string());
             assert_eq!(sql(connection.as_mut(), placed).unwrap(), [all.clone(), all, twice]);
-            let groups = "SELECT count(*), count(*) FILTER (rows = 122880), min(rows) FROM (SELECT sum(count) AS rows \
-                          FROM pragma_storage_info('orders') WHERE column_name = 'id' AND segment_type <> 'VALIDITY' \
-                          GROUP BY row_group_id)";
+            let groups = "SELECT count(*), count(*) FILTER (rows = 122880), min(rows) FROM \
+                          (SELECT sum(count) AS rows FROM pragma_storage_info('orders') WHERE \
+                          column_name = 'id' AND segment_type <> 'VALIDITY' GROUP BY row_group_id)";
             assert_eq!(sql(connection.as_mut(), groups).unwrap(), ["6", "5", "1000"]);
             drop(connection);
             instance.remove().unwrap();
@@ -320,19 +351,22 @@ fn rows_keep_their_order_and_fill_row_groups_however_many_load_them() {
     }
 }
 
-/// What is loaded need not wait for the end of its transaction to be compressed and written, and what DuckDB is set to
-/// meanwhile is over with the load.
+/// What is loaded need not wait for the end of its transaction to be compressed and written, and
+/// what DuckDB is set to meanwhile is over with the load.
 #[test]
 fn a_full_row_group_is_written_before_its_transaction_ends() {
     const GROUP: u128 = 122_880;
     for library in duckdb_libraries() {
         for given in [None, Some(3)] {
-            let setting =
-                given.map(|groups| ("target.settings.write_buffer_row_group_count", Value::Integer(groups)));
+            let setting = given.map(|groups| {
+                ("target.settings.write_buffer_row_group_count", Value::Integer(groups))
+            });
             let one = ("target.settings.threads", Value::Integer(1));
             let settings: Vec<_> = [one].into_iter().chain(setting).collect();
             let folder = folder();
-            let Ok(instance) = prepare(&configuration(library.as_deref(), &settings), folder.path()) else {
+            let Ok(instance) =
+                prepare(&configuration(library.as_deref(), &settings), folder.path())
+            else {
                 // Older versions know no such setting.
                 assert!(given.is_some());
                 continue;
@@ -345,13 +379,17 @@ fn a_full_row_group_is_written_before_its_transaction_ends() {
                 let mix = |row: u128| row.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
                 // No steps of the same size, which would take no room.
                 let key = |row| mix(mix(row) ^ mix(row) >> 61);
-                Rows { count: 4096, columns: vec![Values::Uuids((first..first + 4096).map(key).collect())] }
+                Rows {
+                    count: 4096,
+                    columns: vec![Values::Uuids((first..first + 4096).map(key).collect())],
+                }
             });
             let fill = Fill::new(0, vec!["id"], batches);
             let mut work = Work { fills: vec![fill], ..work(DataType::Uuid) };
             work.tables[0].storage.key_after_fill = true;
             instance.create(work).unwrap();
-            // 16 bytes of a key that nothing compresses; of blocks that are not full DuckDB makes others.
+            // 16 bytes of a key that nothing compresses; of blocks that are not full DuckDB makes
+            // others.
             let early = written.iter().any(|bytes| u128::from(bytes) > GROUP * 12);
             assert_eq!(early, given.is_none(), "{library:?}");
             let mut connection = instance.connect(1).unwrap();
@@ -371,8 +409,10 @@ struct SmallDisk(TempDir);
 impl SmallDisk {
     fn mount() -> Option<Self> {
         let folder = folder();
-        let mount =
-            Command::new("mount").args(["-t", "tmpfs", "-o", "size=8m", "none"]).arg(folder.path()).output();
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=8m", "none"])
+            .arg(folder.path())
+            .output();
         if !mount.is_ok_and(|output| output.status.success()) {
             println!("SKIPPED: no small disk can be mounted");
             return None;

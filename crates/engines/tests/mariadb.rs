@@ -6,9 +6,9 @@ mod common;
 use common::{LONG, folder, is_alive, mariadb_installations, until};
 use engines::mariadb::MariaDb;
 use engines::{
-    Answer, CacheState, Cancel, Column, ConnectionSet, DataType, DefaultValue, Engine, EngineError, Fill,
-    Folders, Host, Instance, Key, Operation, Output, Parameter, Permits, Request, Results, Rows, Statement,
-    Storage, Table, Values, Work,
+    Answer, CacheState, Cancel, Column, ConnectionSet, DataType, DefaultValue, Engine, EngineError,
+    Fill, Folders, Host, Instance, Key, Operation, Output, Parameter, Permits, Request, Results,
+    Rows, Statement, Storage, Table, Values, Work,
 };
 use experiment::{Configuration, Value};
 use mysqlclient::{Client, Config};
@@ -21,7 +21,8 @@ use tempfile::TempDir;
 const HELD: Duration = Duration::from_millis(400);
 
 fn configuration(settings: &[(&str, Value)]) -> Configuration {
-    let settings = settings.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect();
+    let settings =
+        settings.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect();
     Configuration { settings, ..Configuration::default() }
 }
 
@@ -29,7 +30,8 @@ fn text(text: impl Into<String>) -> Value {
     Value::Text(text.into())
 }
 
-/// Runs a test on each version, with a host in a folder of its own and volumes `data` and `log` in others.
+/// Runs a test on each version, with a host in a folder of its own and volumes `data` and `log` in
+/// others.
 fn on_each_version(test: impl Fn(&mut dyn Host, &Path, &[(&str, Value)])) {
     for installation in mariadb_installations() {
         let [own, data, log] = [(); 3].map(|()| folder());
@@ -47,7 +49,10 @@ fn on_each_version(test: impl Fn(&mut dyn Host, &Path, &[(&str, Value)])) {
         test(host.as_mut(), own.path(), &version);
         drop(host);
         for folder in [&own, &data, &log] {
-            assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none(), "something is left");
+            assert!(
+                std::fs::read_dir(folder.path()).unwrap().next().is_none(),
+                "something is left"
+            );
         }
     }
 }
@@ -63,8 +68,9 @@ fn work() -> Work {
         Column::new("id", DataType::BigInt),
         Column::new("amount", DataType::Int).default(DefaultValue::Integer(2)),
     ];
-    let types = "SELECT ? AS a, ? AS b, ? AS c, ? AS d, CAST(-3 AS int) AS e, CAST('2020-02-29 01:02:03' AS datetime) AS f, \
-                 CAST('-26:01:00' AS time) AS g, 18446744073709551615 AS h, 1.50 AS i";
+    let types = "SELECT ? AS a, ? AS b, ? AS c, ? AS d, CAST(-3 AS int) AS e, CAST('2020-02-29 \
+                 01:02:03' AS datetime) AS f, CAST('-26:01:00' AS time) AS g, \
+                 18446744073709551615 AS h, 1.50 AS i";
     let mut texts: Vec<String> = types.split('?').map(str::to_owned).collect();
     texts[0] = "SELECT ".into();
     Work {
@@ -101,14 +107,18 @@ fn the_size_of_a_table_is_that_of_its_file() {
         let fill = Fill::new(0, vec!["id"], (0..10).map(move |batch| rows(5_000 * batch)));
         instance.create(Work { fills: vec![fill], ..work() }).unwrap();
         let stored = instance.stored_bytes().unwrap().unwrap();
-        let own = files(folder).into_iter().find(|path| path.ends_with("steelbench/orders.ibd")).unwrap();
+        let own =
+            files(folder).into_iter().find(|path| path.ends_with("steelbench/orders.ibd")).unwrap();
         assert_eq!(stored, 512 * own.metadata().unwrap().blocks());
         assert!(stored > 50_000 * 12);
         instance.remove().unwrap();
     });
 }
 
-fn prepared(host: &mut dyn Host, settings: &[(&str, Value)]) -> Result<Box<dyn Instance>, EngineError> {
+fn prepared(
+    host: &mut dyn Host,
+    settings: &[(&str, Value)],
+) -> Result<Box<dyn Instance>, EngineError> {
     let instance = host.prepare(&configuration(settings), 4, &Cancel::new())?;
     instance.create(work())?;
     Ok(instance)
@@ -132,7 +142,11 @@ fn ask(
     answer(set).result.map(|done| done.results)
 }
 
-fn run(set: &mut dyn ConnectionSet, connection: usize, sql: &str) -> Result<Vec<Results>, EngineError> {
+fn run(
+    set: &mut dyn ConnectionSet,
+    connection: usize,
+    sql: &str,
+) -> Result<Vec<Results>, EngineError> {
     ask(
         set,
         connection,
@@ -166,7 +180,8 @@ fn run_beside(set: &mut dyn ConnectionSet, connection: usize, sql: &str) {
 /// Rows of the table, and the sum of its amounts.
 fn count(set: &mut dyn ConnectionSet) -> Vec<Option<String>> {
     let statement = Statement::Operation(COUNT);
-    let results = ask(set, 0, &Request::Execute { statement, parameters: &[], results: true }).unwrap();
+    let results =
+        ask(set, 0, &Request::Execute { statement, parameters: &[], results: true }).unwrap();
     results.into_iter().next().unwrap().last
 }
 
@@ -228,7 +243,8 @@ fn a_transaction_is_all_or_nothing_however_it_is_sent() {
         for (key, end) in [(70_000, Statement::Operation(END)), (70_001, Statement::Text("END"))] {
             run(set, 0, "BEGIN").unwrap();
             run(set, 0, &format!("INSERT INTO orders (id) VALUES ({key})")).unwrap();
-            ask(set, 0, &Request::Execute { statement: end, parameters: &[], results: false }).unwrap();
+            ask(set, 0, &Request::Execute { statement: end, parameters: &[], results: false })
+                .unwrap();
             ask(set, 0, &Request::ROLLBACK).unwrap();
         }
         assert_eq!(count(set), shown("25010", "50020"));
@@ -283,7 +299,8 @@ fn a_deadlock_asks_for_the_transaction_again_and_a_row_lock_is_a_wait() {
         let set = connections.as_mut();
         ask(set, 0, &bulk(&keys(0..10))).unwrap();
         set.publish().unwrap();
-        // The server counts this time only when the next statements come: it is none of the measurement.
+        // The server counts this time only when the next statements come: it is none of the
+        // measurement.
         std::thread::sleep(2 * HELD);
         let mut collector = instance.wait_collector().unwrap();
         collector.start().unwrap();
@@ -312,7 +329,11 @@ fn a_deadlock_asks_for_the_transaction_again_and_a_row_lock_is_a_wait() {
             time.session_s
         );
         let corrected_s = time.corrected_s.unwrap();
-        assert!(corrected_s < 0.05 * time.session_s, "{corrected_s} s too many: {:?}", collected.waits);
+        assert!(
+            corrected_s < 0.05 * time.session_s,
+            "{corrected_s} s too many: {:?}",
+            collected.waits
+        );
         assert!(collected.lost.is_empty() && collected.server_cpu_s >= 0.0, "{:?}", collected.lost);
 
         for (connection, key) in [(0, &first), (1, &second)] {
@@ -327,7 +348,10 @@ fn a_deadlock_asks_for_the_transaction_again_and_a_row_lock_is_a_wait() {
             set.wait(None, &mut answers).unwrap();
         }
         let failed: Vec<&Answer> = answers.iter().filter(|answer| answer.result.is_err()).collect();
-        assert!(matches!(failed[..], [Answer { result: Err(EngineError::Retry { .. }), .. }]), "{answers:?}");
+        assert!(
+            matches!(failed[..], [Answer { result: Err(EngineError::Retry { .. }), .. }]),
+            "{answers:?}"
+        );
         ask(set, 0, &Request::ROLLBACK).unwrap();
         ask(set, 1, &Request::ROLLBACK).unwrap();
         assert_eq!(count(set), shown("10", "22"));
@@ -343,13 +367,17 @@ fn variables_are_set_as_cheaply_as_the_server_lets_us_and_read_back() {
             let reset = [("target.reset", Value::List(Vec::new()))];
             prepared(host, &[version, &reset, settings].concat())
         };
-        let flush = |value| ("target.settings.innodb_flush_log_at_trx_commit", Value::Integer(value));
+        let flush =
+            |value| ("target.settings.innodb_flush_log_at_trx_commit", Value::Integer(value));
         with(host, &[flush(2)]).unwrap().remove().unwrap();
         let first = pid(directory);
         let value = |sql: &str| superuser(directory).cell(sql).unwrap().unwrap();
         assert_eq!(value("SELECT @@innodb_flush_log_at_trx_commit"), "2");
         with(host, &[flush(0)]).unwrap().remove().unwrap();
-        assert_eq!((value("SELECT @@innodb_flush_log_at_trx_commit"), pid(directory)), ("0".into(), first));
+        assert_eq!(
+            (value("SELECT @@innodb_flush_log_at_trx_commit"), pid(directory)),
+            ("0".into(), first)
+        );
         // Fixed at start, and back to the default.
         let doublewrite = ("target.settings.innodb-doublewrite", Value::Bool(false));
         with(host, &[doublewrite, ("target.settings.innodb_buffer_pool_size", text("64M"))])
@@ -357,15 +385,19 @@ fn variables_are_set_as_cheaply_as_the_server_lets_us_and_read_back() {
             .remove()
             .unwrap();
         assert_eq!(value("SELECT @@innodb_flush_log_at_trx_commit"), "1");
-        assert_eq!(value("SELECT @@innodb_buffer_pool_size + @@innodb_doublewrite"), (64 << 20).to_string());
+        assert_eq!(
+            value("SELECT @@innodb_buffer_pool_size + @@innodb_doublewrite"),
+            (64 << 20).to_string()
+        );
         assert!(!is_alive(first));
         let page = ("target.settings.innodb_page_size", text("8k"));
         with(host, &[page]).unwrap().remove().unwrap();
         assert_eq!(value("SELECT @@innodb_page_size"), "8192");
         let ignored = with(host, &[("target.settings.max_allowed_packet", Value::Integer(1500))]);
         assert!(matches!(ignored.map(drop), Err(EngineError::SettingIgnored { .. })));
-        let unknown =
-            with(host, &[("target.settings.sync_binlogs", Value::Integer(1))]).map(drop).unwrap_err();
+        let unknown = with(host, &[("target.settings.sync_binlogs", Value::Integer(1))])
+            .map(drop)
+            .unwrap_err();
         assert!(unknown.to_string().contains("sync_binlogs"), "{unknown}");
     });
 }
@@ -392,7 +424,8 @@ fn data_files_and_logs_lie_on_their_volumes_and_caches_are_as_the_file_says() {
         let log = server.cell("SELECT @@log_bin_basename").unwrap().unwrap();
         let log = Path::new(&log).parent().unwrap();
         assert!(log.join("ib_logfile0").is_file() && !directory.join("data/ib_logfile0").exists());
-        // It watches the server that there is when the load begins: a cold one is another process than before.
+        // It watches the server that there is when the load begins: a cold one is another process
+        // than before.
         let mut collector = instance.wait_collector().unwrap();
         for cache in [CacheState::Hot, CacheState::Cold] {
             let report = instance.settle(cache).unwrap();
@@ -412,14 +445,16 @@ fn data_files_and_logs_lie_on_their_volumes_and_caches_are_as_the_file_says() {
 fn after_a_final_checkpoint_no_page_of_the_tables_is_left_to_be_written() {
     on_each_version(|host, directory, version| {
         for wanted in [false, true] {
-            let settings =
-                [("target.final_checkpoint", Value::Bool(wanted)), ("target.data_files", Value::Integer(2))];
+            let settings = [
+                ("target.final_checkpoint", Value::Bool(wanted)),
+                ("target.data_files", Value::Integer(2)),
+            ];
             let instance = prepared(host, &[version, &settings].concat()).unwrap();
             let mut set = instance.connect(1).unwrap();
             ask(set.as_mut(), 0, &bulk(&keys(0..5000))).unwrap();
             set.flush(0, 1).unwrap();
-            let unwritten = "SELECT count(*) FROM information_schema.innodb_buffer_page \
-                             WHERE table_name LIKE '%orders%' AND oldest_modification > 1";
+            let unwritten = "SELECT count(*) FROM information_schema.innodb_buffer_page WHERE \
+                             table_name LIKE '%orders%' AND oldest_modification > 1";
             let unwritten = superuser(directory).cell(unwritten).unwrap().unwrap();
             assert_eq!(unwritten == "0", wanted, "{unwritten}");
             drop(set);
@@ -434,16 +469,20 @@ fn by_url_a_database_of_others_is_not_touched_and_a_password_stays_out_of_the_fi
         let private = prepared(host, version).unwrap();
         private.remove().unwrap();
         let mut server = superuser(directory);
-        let user = "CREATE USER me@localhost IDENTIFIED VIA mysql_native_password USING PASSWORD('secret'); \
-                    GRANT ALL ON steelbench.* TO me@localhost";
+        let user = "CREATE USER me@localhost IDENTIFIED VIA mysql_native_password USING \
+                    PASSWORD('secret'); GRANT ALL ON steelbench.* TO me@localhost";
         server.run(user).unwrap();
         let socket = socket(directory);
         let url = |user: &str| format!("mariadb://{user}@localhost/?socket={}", socket.display());
         let refused = Client::connect(&Config::parse(&url("me:wrong")).unwrap()).unwrap_err();
-        assert!(refused.code() == Some(1045) && !refused.to_string().contains("wrong"), "{refused}");
+        assert!(
+            refused.code() == Some(1045) && !refused.to_string().contains("wrong"),
+            "{refused}"
+        );
         let mut me = Client::connect(&Config::parse(&url("me:secret")).unwrap()).unwrap();
         assert_eq!(me.cell("SELECT current_user()").unwrap().as_deref(), Some("me@localhost"));
-        let objections = MariaDb.validate(&configuration(&[("target.url", text(url("me:secret")))]), 1);
+        let objections =
+            MariaDb.validate(&configuration(&[("target.url", text(url("me:secret")))]), 1);
         assert!(objections.iter().any(|own| own.to_string().contains("a password in the file")));
 
         let elsewhere = folder();
@@ -464,9 +503,17 @@ fn by_url_a_database_of_others_is_not_touched_and_a_password_stays_out_of_the_fi
         let other = ("target.settings.innodb_flush_log_at_trx_commit", Value::Integer(0));
         drop(set);
         instance.remove().unwrap();
-        assert!(by_url(&[other]).map(drop).unwrap_err().to_string().contains("a session must be allowed"));
-        let version =
-            MariaDb.version(&[&configuration(&[("target.url", text(url("root")))])], &Cancel::new().stop());
+        assert!(
+            by_url(&[other])
+                .map(drop)
+                .unwrap_err()
+                .to_string()
+                .contains("a session must be allowed")
+        );
+        let version = MariaDb.version(
+            &[&configuration(&[("target.url", text(url("root")))])],
+            &Cancel::new().stop(),
+        );
         assert!(version.version.contains("MariaDB"), "{version:?}");
 
         server.run("CREATE DATABASE steelbench; CREATE TABLE steelbench.mine (a int)").unwrap();

@@ -8,8 +8,8 @@ use common::{LONG, folder, installations, private, until};
 use engines::postgres::Postgres;
 use engines::postgres::server::Installation;
 use engines::{
-    Answer, Cancel, Column, ConnectionSet, DataType, Done, Engine as _, EngineError, Folders, Instance, Key,
-    Operation, Request, Statement, Storage, Table, Work,
+    Answer, Cancel, Column, ConnectionSet, DataType, Done, Engine as _, EngineError, Folders,
+    Instance, Key, Operation, Request, Statement, Storage, Table, Work,
 };
 use experiment::{Configuration, Value};
 use pgclient::Client;
@@ -115,8 +115,12 @@ fn batch(keys: &[Key], pipelined: bool) -> Request<'_> {
 /// A table of keys, and inserts into it.
 fn work() -> Work {
     let column = Column::new("c1", DataType::Uuid);
-    let table =
-        Table { name: "mybigtable", columns: vec![column], key: &["c1"], storage: Storage::default() };
+    let table = Table {
+        name: "mybigtable",
+        columns: vec![column],
+        key: &["c1"],
+        storage: Storage::default(),
+    };
     let operations = vec![Operation::Insert { table: 0, columns: vec!["c1"] }];
     Work { tables: vec![table], operations, ..Work::default() }
 }
@@ -132,7 +136,8 @@ fn moves_more_than_a_socket_holds(connection_set: &mut dyn ConnectionSet, admin:
         connection_set.send(2, &batch(&single, false)).unwrap();
         let sql = "SELECT i, repeat('x', 40) FROM generate_series(1, 60000) i";
         connection_set.send(3, &execute(sql, true)).unwrap();
-        let mut done: Vec<Done> = answers(connection_set, 4).into_iter().map(Result::unwrap).collect();
+        let mut done: Vec<Done> =
+            answers(connection_set, 4).into_iter().map(Result::unwrap).collect();
         let results = done.remove(3).results;
         assert_eq!((results[0].rows, results[0].last[0].as_deref()), (60_000, Some("60000")));
         let rows = admin.query("SELECT count(*) FROM steelbench.mybigtable", &[]).unwrap();
@@ -146,18 +151,20 @@ fn moves_more_than_a_socket_holds(connection_set: &mut dyn ConnectionSet, admin:
 /// The server refuses with much of the request unsent: it reads on, and the connection lives.
 fn goes_on_after_a_refusal(connection_set: &mut dyn ConnectionSet) {
     let many = keys(1, 200_000);
-    query(connection_set, 1, "BEGIN; ALTER TABLE mybigtable RENAME TO away; COMMIT; SELECT 1").unwrap();
+    query(connection_set, 1, "BEGIN; ALTER TABLE mybigtable RENAME TO away; COMMIT; SELECT 1")
+        .unwrap();
     connection_set.send(0, &copy(&many)).unwrap();
     let error = answers(connection_set, 1).remove(0).unwrap_err().to_string();
     assert!(error.contains("does not exist"), "{error}");
     assert_eq!(query(connection_set, 0, "SELECT 7").unwrap(), (1, "7".into()));
-    query(connection_set, 1, "BEGIN; ALTER TABLE away RENAME TO mybigtable; COMMIT; SELECT 1").unwrap();
+    query(connection_set, 1, "BEGIN; ALTER TABLE away RENAME TO mybigtable; COMMIT; SELECT 1")
+        .unwrap();
 }
 
 /// Ends the backend that has run this last, and waits until it is gone.
 fn terminate(admin: &mut Client, like: &str) {
-    let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE $1 AND pid <> \
-               pg_backend_pid()";
+    let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE $1 AND pid \
+               <> pg_backend_pid()";
     assert!(until(|| admin.query(sql, &[Some(like)]).unwrap().len() == 1));
     assert!(until(|| admin.query(sql, &[Some(like)]).unwrap().is_empty()));
 }

@@ -69,7 +69,10 @@ fn there_is_room_for_the_connections_asked_for() {
         });
         let clients: Vec<_> = (0..120).map(|_| cluster.connect().unwrap()).collect();
         assert_eq!(
-            ask(&cluster, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"),
+            ask(
+                &cluster,
+                "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+            ),
             "121"
         );
         drop(clients);
@@ -91,7 +94,11 @@ fn the_log_can_be_on_another_volume() {
         );
         assert_eq!(ask(&cluster, "SHOW wal_segment_size"), "4MB");
         let before = cluster.space_bytes();
-        cluster.connect().unwrap().batch("CREATE TABLE t AS SELECT generate_series(1, 300000) AS n").unwrap();
+        cluster
+            .connect()
+            .unwrap()
+            .batch("CREATE TABLE t AS SELECT generate_series(1, 300000) AS n")
+            .unwrap();
         let segments = std::fs::read_dir(elsewhere.path().join("pg_wal")).unwrap().flatten();
         assert!(segments.filter(|entry| entry.file_name().len() == 24).count() > 1);
         // The table has 10 MB, its log more.
@@ -123,7 +130,9 @@ fn files_of_tablespaces_count_and_leave_the_page_cache() {
         let mut client = cluster.connect().unwrap();
         client.batch(&format!("CREATE TABLESPACE s LOCATION '{}'", place.display())).unwrap();
         let before = cluster.space_bytes();
-        client.batch("CREATE TABLE t TABLESPACE s AS SELECT generate_series(1, 300000) AS n").unwrap();
+        client
+            .batch("CREATE TABLE t TABLESPACE s AS SELECT generate_series(1, 300000) AS n")
+            .unwrap();
         let path = client.query("SELECT pg_relation_filepath('t')", &[]).unwrap();
         let path = path.iter().next().unwrap().get(0).unwrap().to_owned();
         let path = cluster.data_directory().join(path).canonicalize().unwrap();
@@ -135,7 +144,9 @@ fn files_of_tablespaces_count_and_leave_the_page_cache() {
         assert!(observe::page_cache::resident_bytes(&file).unwrap() > 10 << 20);
         cluster.drop_os_cache(&Cancel::new()).unwrap();
         let volume = ("here".to_owned(), place.clone());
-        if observe::environment::capture(&[volume]).volumes[0].file_system.as_deref() == Some("tmpfs") {
+        if observe::environment::capture(&[volume]).volumes[0].file_system.as_deref()
+            == Some("tmpfs")
+        {
             println!("SKIPPED: files on tmpfs cannot leave the page cache");
             continue;
         }
@@ -169,9 +180,13 @@ fn a_template_is_made_once() {
 
         let copy = folder.path().join("copy");
         clone_folder(&template.data, &copy, &account).unwrap();
-        assert!(matches!(clone_folder(&template.data, &copy, &account), Err(EngineError::File { .. })));
+        assert!(matches!(
+            clone_folder(&template.data, &copy, &account),
+            Err(EngineError::File { .. })
+        ));
         let control = |data: &Path| {
-            let output = Command::new(installation.program("pg_controldata")).arg(data).output().unwrap();
+            let output =
+                Command::new(installation.program("pg_controldata")).arg(data).output().unwrap();
             String::from_utf8(output.stdout).unwrap()
         };
         assert!(control(&copy).contains("shut down"), "{}", control(&copy));
@@ -183,7 +198,8 @@ fn a_template_is_made_once() {
             .unwrap()
             .flatten()
             .map(|entry| entry.path().join(".steelbench-template"));
-        made.filter(|marker| marker.exists()).for_each(|marker| std::fs::remove_file(marker).unwrap());
+        made.filter(|marker| marker.exists())
+            .for_each(|marker| std::fs::remove_file(marker).unwrap());
         assert!(find(&plain).is_new);
     }
 }
@@ -208,7 +224,8 @@ fn initdb_says_what_it_objects_to() {
         made.data.wal_segment_mb = Some(3);
         let error = Cluster::create(made, &Cancel::new()).unwrap_err().to_string();
         assert!(
-            error.contains("initdb") && error.contains("power of two") || error.contains("power of 2"),
+            error.contains("initdb") && error.contains("power of two")
+                || error.contains("power of 2"),
             "{error}"
         );
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -225,7 +242,10 @@ fn a_directory_with_a_long_path_has_its_sockets_elsewhere() {
         let short = std::fs::read_link(long.join("socket")).unwrap();
         assert_eq!(short.metadata().unwrap().mode() & 0o777, 0o700);
         assert!(
-            std::fs::read_dir(&short).unwrap().flatten().any(|entry| entry.file_type().unwrap().is_socket())
+            std::fs::read_dir(&short)
+                .unwrap()
+                .flatten()
+                .any(|entry| entry.file_type().unwrap().is_socket())
         );
         assert_eq!(ask(&cluster, "SELECT 1"), "1");
         cluster.remove().unwrap();
@@ -271,7 +291,9 @@ fn only_directories_that_the_server_can_reach_will_do() {
         let inside = closed.join("inside");
         std::fs::create_dir_all(&inside).unwrap();
         std::fs::set_permissions(&closed, Permissions::from_mode(0o700)).unwrap();
-        let error = Cluster::create(options(&installation, &inside), &Cancel::new()).unwrap_err().to_string();
+        let error = Cluster::create(options(&installation, &inside), &Cancel::new())
+            .unwrap_err()
+            .to_string();
         let closed = closed.canonicalize().unwrap();
         assert!(error.contains(&format!("{} is closed to this user", closed.display())), "{error}");
         assert!(error.contains(&format!("chmod o+x {}", closed.display())), "{error}");
@@ -314,8 +336,12 @@ fn finds_installations_and_says_what_is_missing() {
     let empty = folder.path().join("empty");
     let places: Vec<PathBuf> = bindirs.iter().cloned().chain([empty.clone()]).collect();
     let error = Installation::find(&places, Some("99")).unwrap_err().to_string();
-    for part in ["PostgreSQL 99", &newest.version.to_string(), "postgresql-99", &empty.display().to_string()]
-    {
+    for part in [
+        "PostgreSQL 99",
+        &newest.version.to_string(),
+        "postgresql-99",
+        &empty.display().to_string(),
+    ] {
         assert!(error.contains(part), "{part}: {error}");
     }
 }
@@ -325,7 +351,8 @@ fn a_cluster_is_not_made_over_another() {
     for installation in installations() {
         let folder = folder();
         let cluster = running(options(&installation, folder.path()));
-        let error = Cluster::create(options(&installation, folder.path()), &Cancel::new()).unwrap_err();
+        let error =
+            Cluster::create(options(&installation, folder.path()), &Cancel::new()).unwrap_err();
         assert!(matches!(error, EngineError::File { .. }), "{error}");
         assert_eq!(ask(&cluster, "SELECT 1"), "1");
     }
@@ -350,7 +377,8 @@ fn the_server_and_its_children_are_in_the_cgroup_from_the_start() {
         let cluster = running(made);
         let members = std::fs::read_to_string(group.join("cgroup.procs")).unwrap();
         let members: Vec<i32> = members.lines().map(|line| line.parse().unwrap()).collect();
-        let backend = ask(&cluster, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
+        let backend =
+            ask(&cluster, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
         assert!(members.contains(&cluster.postmaster_pid().unwrap()));
         assert!(members.contains(&backend.parse().unwrap()));
         assert!(!members.contains(&(std::process::id() as i32)));
@@ -363,7 +391,8 @@ fn the_server_and_its_children_are_in_the_cgroup_from_the_start() {
 fn a_start_stops_on_request() {
     for installation in installations() {
         let folder = folder();
-        let mut cluster = Cluster::create(options(&installation, folder.path()), &Cancel::new()).unwrap();
+        let mut cluster =
+            Cluster::create(options(&installation, folder.path()), &Cancel::new()).unwrap();
         let cancel = Cancel::new();
         cancel.cancel(CancelReason::Interrupt);
         assert!(matches!(cluster.start(&cancel), Err(EngineError::Cancelled)));

@@ -24,7 +24,8 @@ fn system_v(pid: i32) -> usize {
 
 fn mapped_posix(pid: i32) -> Vec<PathBuf> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-    let paths = maps.lines().filter_map(|line| line.find("/dev/shm/PostgreSQL").map(|at| &line[at..]));
+    let paths =
+        maps.lines().filter_map(|line| line.find("/dev/shm/PostgreSQL").map(|at| &line[at..]));
     paths.map(PathBuf::from).collect()
 }
 
@@ -73,9 +74,11 @@ fn a_server_that_was_killed_starts_again() {
 fn holds_a_server_until_killed() {
     let directory = std::env::var(HOLDER).unwrap();
     let installation =
-        Installation::find(&[std::env::var("STEELBENCH_TEST_BINDIR").unwrap().into()], None).unwrap();
+        Installation::find(&[std::env::var("STEELBENCH_TEST_BINDIR").unwrap().into()], None)
+            .unwrap();
     // Made by a thread that ends: the server must not end with it.
-    let cluster = std::thread::spawn(move || running(options(&installation, Path::new(&directory))));
+    let cluster =
+        std::thread::spawn(move || running(options(&installation, Path::new(&directory))));
     let cluster = cluster.join().unwrap();
     std::thread::sleep(Duration::from_millis(300));
     assert!(cluster.is_running());
@@ -138,8 +141,10 @@ fn a_server_elsewhere_is_not_touched() {
         // A folder of ours whose note names a server of somebody else.
         let data = ours.path().join("data");
         std::fs::create_dir_all(data.join("global")).unwrap();
-        std::fs::copy(cluster.data_directory().join("PG_VERSION"), data.join("PG_VERSION")).unwrap();
-        std::fs::copy(cluster.data_directory().join("postmaster.pid"), data.join("postmaster.pid")).unwrap();
+        std::fs::copy(cluster.data_directory().join("PG_VERSION"), data.join("PG_VERSION"))
+            .unwrap();
+        std::fs::copy(cluster.data_directory().join("postmaster.pid"), data.join("postmaster.pid"))
+            .unwrap();
         let segments = mapped_posix(cluster.postmaster_pid().unwrap());
         reclaim(ours.path()).unwrap();
         assert!(cluster.is_running());

@@ -37,12 +37,18 @@ fn settings_are_applied_and_read_back() {
             assert_eq!(ask(&cluster, &format!("SHOW {setting}")), expected);
         }
         // What is not asked for goes back to its default; 32 MB are 4096 pages.
-        let restarting =
-            settings(&[("shared_buffers", "32MB"), ("wal_buffers", "-1"), ("wal_level", "LOGICAL")]);
+        let restarting = settings(&[
+            ("shared_buffers", "32MB"),
+            ("wal_buffers", "-1"),
+            ("wal_level", "LOGICAL"),
+        ]);
         assert!(cluster.apply(&restarting, &cancel).unwrap());
         let second = started(&cluster);
         assert_ne!(second, first);
-        assert_eq!(ask(&cluster, "SELECT setting FROM pg_settings WHERE name = 'shared_buffers'"), "4096");
+        assert_eq!(
+            ask(&cluster, "SELECT setting FROM pg_settings WHERE name = 'shared_buffers'"),
+            "4096"
+        );
         assert_eq!(ask(&cluster, "SHOW work_mem"), "4MB");
         assert_eq!(ask(&cluster, "SHOW log_line_prefix"), "%m [%p] ");
         // Nothing changes: nothing is restarted.
@@ -71,14 +77,23 @@ fn refused_settings_are_named_and_the_next_ones_apply() {
             ("synchronous_commit", "maybe", &["synchronous_commit", "remote_apply"]),
             ("shared_buffers", "a lot", &["shared_buffers", "invalid value"]),
             ("max_connections", "0", &["max_connections", "outside the valid range"]),
-            ("shared_bufers", "1GB", &["target.settings.shared_bufers", "did you mean `shared_buffers`?"]),
+            (
+                "shared_bufers",
+                "1GB",
+                &["target.settings.shared_bufers", "did you mean `shared_buffers`?"],
+            ),
             ("block_size", "16kB", &["target.settings.block_size", "is fixed"]),
             ("port", "5432", &["target.settings.port", "Steelbench decides"]),
-            ("auto_explain.log_analyze", "on", &["auto_explain.log_analyze", "shared_preload_libraries"]),
+            (
+                "auto_explain.log_analyze",
+                "on",
+                &["auto_explain.log_analyze", "shared_preload_libraries"],
+            ),
             ("work_mem", "1MB'\nport = '1", &["work_mem", "several lines"]),
         ];
         for (name, value, parts) in bad {
-            let error = cluster.apply(&settings(&[(name, value)]), &cancel).unwrap_err().to_string();
+            let error =
+                cluster.apply(&settings(&[(name, value)]), &cancel).unwrap_err().to_string();
             for part in parts {
                 assert!(error.contains(part), "{name} = {value}: {error}");
             }
@@ -104,12 +119,16 @@ fn a_server_that_cannot_start_says_why_and_recovers() {
         assert_eq!(ask(&cluster, "SHOW work_mem"), "6MB");
         assert_eq!(ask(&cluster, "SHOW shared_preload_libraries"), "");
 
-        let overcommit = std::fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap_or_default();
+        let overcommit =
+            std::fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap_or_default();
         if overcommit.trim() == "1" {
             println!("SKIPPED: this machine promises any amount of memory");
             continue;
         }
-        let error = cluster.apply(&settings(&[("shared_buffers", "4TB")]), &cancel).unwrap_err().to_string();
+        let error = cluster
+            .apply(&settings(&[("shared_buffers", "4TB")]), &cancel)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("could not map anonymous shared memory"), "{error}");
         cluster.apply(&BTreeMap::new(), &cancel).unwrap();
         assert_eq!(ask(&cluster, "SHOW shared_buffers"), "128MB");

@@ -45,12 +45,18 @@ fn a_server_says_how_it_is_set_and_from_where_and_no_secrets() {
 
         let (server, unread) = survey(&cluster.config().to_string()).unwrap();
         assert_eq!(unread, [], "a superuser sees all");
-        assert!(server.version.starts_with(&format!("PostgreSQL {}", installation.version)), "{server:?}");
+        assert!(
+            server.version.starts_with(&format!("PostgreSQL {}", installation.version)),
+            "{server:?}"
+        );
         assert!(server.is_local && server.is_replica == Some(false));
         assert_eq!(server.huge_pages_used, Some(false), "no huge pages were set aside for it");
 
         let work_mem = setting(&server, "work_mem");
-        assert_eq!((work_mem.value.as_deref(), work_mem.unit.as_deref()), (Some("12345"), Some("kB")));
+        assert_eq!(
+            (work_mem.value.as_deref(), work_mem.unit.as_deref()),
+            (Some("12345"), Some("kB"))
+        );
         assert_eq!(
             (work_mem.default.as_deref(), work_mem.source.as_str()),
             (Some("4096"), "configuration file")
@@ -61,8 +67,13 @@ fn a_server_says_how_it_is_set_and_from_where_and_no_secrets() {
         let workers = setting(&server, "max_worker_processes");
         assert!(workers.pending_restart && workers.value.as_deref() == Some("8"), "{workers:?}");
         assert_eq!(setting(&server, "random_page_cost").source, "database");
-        let checked = ["work_mem", "max_parallel_workers_per_gather", "primary_conninfo", "random_page_cost"];
-        assert!(checked.iter().all(|name| changed(&server).contains(name)), "{:?}", changed(&server));
+        let checked =
+            ["work_mem", "max_parallel_workers_per_gather", "primary_conninfo", "random_page_cost"];
+        assert!(
+            checked.iter().all(|name| changed(&server).contains(name)),
+            "{:?}",
+            changed(&server)
+        );
         for name in ["lc_messages", "log_timezone", "shared_buffers"] {
             assert!(!changed(&server).contains(&name), "{name}: initdb writes it");
         }
@@ -71,7 +82,9 @@ fn a_server_says_how_it_is_set_and_from_where_and_no_secrets() {
         assert!(!format!("{server:?}").contains(SECRET));
 
         // Every value is what the server itself shows.
-        for one in server.settings.iter().filter(|one| one.value.is_some() && one.source != "database") {
+        for one in
+            server.settings.iter().filter(|one| one.value.is_some() && one.source != "database")
+        {
             let sql = format!("SELECT setting FROM pg_settings WHERE name = '{}'", one.name);
             assert_eq!(Some(common::ask(&cluster, &sql)), one.value, "{}", one.name);
         }
@@ -102,16 +115,24 @@ fn a_role_that_may_little_gets_what_it_may_see() {
         assert!(size("postgres") > Some(1 << 20));
         assert!(unread.iter().any(|one| one.why.contains("pg_read_all_settings")), "{unread:?}");
         assert!(server.bytes("shared_buffers") > Some(0));
-        assert!(!server.address.contains("poor") && server.address.contains("port="), "{}", server.address);
+        assert!(
+            !server.address.contains("poor") && server.address.contains("port="),
+            "{}",
+            server.address
+        );
     }
 }
 
 #[test]
 fn a_server_that_is_not_there_is_an_error_with_its_place() {
     let folder = folder();
-    let url = format!("host='{}' user=me password={SECRET} dbname=postgres", folder.path().display());
+    let url =
+        format!("host='{}' user=me password={SECRET} dbname=postgres", folder.path().display());
     let error = survey(&url).unwrap_err();
     let message = error.to_string();
-    assert!(message.starts_with("connecting: cannot connect to ") && !message.contains(SECRET), "{message}");
+    assert!(
+        message.starts_with("connecting: cannot connect to ") && !message.contains(SECRET),
+        "{message}"
+    );
     assert!(error.advice.is_some_and(|advice| advice.contains("Is the server running there?")));
 }

@@ -82,7 +82,11 @@ fn observer(url: &str) -> Box<dyn LiveObserver> {
 }
 
 /// What a collector sees of these sessions while something goes on.
-fn collect(cluster: &Cluster, pids: Vec<i32>, meanwhile: impl FnOnce()) -> Result<Collected, EngineError> {
+fn collect(
+    cluster: &Cluster,
+    pids: Vec<i32>,
+    meanwhile: impl FnOnce(),
+) -> Result<Collected, EngineError> {
     let (options, sessions) = (ObserveOptions::default(), Arc::new(Mutex::new(pids)));
     let mut collector = PostgresCollector::new(cluster.config(), options, sessions, Cancel::new());
     collector.start()?;
@@ -96,18 +100,24 @@ fn seconds(waits: &[Wait], wait_type: &str) -> f64 {
 
 #[track_caller]
 fn near(figure: f64, expected: f64, tolerance: f64, what: &str) {
-    assert!((figure - expected).abs() <= tolerance * expected, "{what}: {figure} is not about {expected}");
+    assert!(
+        (figure - expected).abs() <= tolerance * expected,
+        "{what}: {figure} is not about {expected}"
+    );
 }
 
 #[test]
 fn who_waits_for_a_row_is_told_with_the_row_and_its_holder() {
     on_each_server(|cluster| {
         let mut holder = cluster.connect().unwrap();
-        holder.batch("CREATE TABLE \"odd name\" (a int); INSERT INTO \"odd name\" VALUES (1), (2)").unwrap();
+        holder
+            .batch("CREATE TABLE \"odd name\" (a int); INSERT INTO \"odd name\" VALUES (1), (2)")
+            .unwrap();
         holder.batch("BEGIN; UPDATE \"odd name\" SET a = 3 WHERE a = 2").unwrap();
         let update = "UPDATE \"odd name\" SET a = 4 WHERE a = 2";
         let mut observer = observer(&cluster.config().to_string());
-        let find = |tasks: &[WaitingTask], pid| tasks.iter().find(|task| task.session.pid == pid).cloned();
+        let find =
+            |tasks: &[WaitingTask], pid| tasks.iter().find(|task| task.session.pid == pid).cloned();
         let mut admin = cluster.connect().unwrap();
         let first = Session::doing(cluster, update);
         wait_until("the first waits", || is_doing(&mut admin, first.pid, "active:transactionid"));
@@ -117,7 +127,10 @@ fn who_waits_for_a_row_is_told_with_the_row_and_its_holder() {
         let (activity, tasks) = (observer.window().unwrap(), observer.tasks().unwrap().unwrap());
         let (a, b) = (find(&tasks, first.pid).unwrap(), find(&tasks, second.pid).unwrap());
         assert_eq!(a.wait_type, "Lock:transactionid");
-        assert_eq!(a.blocked_by.iter().map(|it| it.pid).collect::<Vec<_>>(), [holder.backend_pid()]);
+        assert_eq!(
+            a.blocked_by.iter().map(|it| it.pid).collect::<Vec<_>>(),
+            [holder.backend_pid()]
+        );
         assert_eq!(a.blocked_by[0].state, "idle in transaction");
         let row = "row 2 of page 0 of public.\"odd name\"";
         assert!(
@@ -147,7 +160,9 @@ fn blockers(observer: &mut dyn LiveObserver, pid: i32) -> Vec<String> {
     let tasks = observer.tasks().unwrap().unwrap();
     let task = tasks.iter().find(|task| task.session.pid == pid);
     let blockers = task.iter().flat_map(|task| &task.blocked_by);
-    blockers.map(|it| format!("{} {}", it.pid, it.prepared.as_deref().unwrap_or(&it.state))).collect()
+    blockers
+        .map(|it| format!("{} {}", it.pid, it.prepared.as_deref().unwrap_or(&it.state)))
+        .collect()
 }
 
 fn waits_for_a_lock(admin: &mut Client, pid: i32) -> bool {
@@ -160,9 +175,9 @@ fn a_queue_behind_ddl_and_a_parallel_query_has_its_blockers_once_each() {
     on_each_server(|cluster| {
         let mut admin = cluster.connect().unwrap();
         admin.batch("CREATE TABLE p AS SELECT generate_series(1, 10000) a; ANALYZE p").unwrap();
-        let parallel = "SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; \
-                        SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; \
-                        SELECT count(*) FROM p WHERE pg_sleep(600) IS NOT NULL";
+        let parallel = "SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET \
+                        parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SELECT \
+                        count(*) FROM p WHERE pg_sleep(600) IS NOT NULL";
         let scan = Session::doing(cluster, parallel);
         let workers = "SELECT count(*) FROM pg_stat_activity WHERE leader_pid = $1";
         let mut workers_of = |pid: i32| {
@@ -191,7 +206,9 @@ fn prepared_transactions_and_advisory_locks_that_block_are_named() {
         admin.batch("CREATE TABLE t (a int); INSERT INTO t VALUES (1)").unwrap();
         // The first is in nobody's way, though it has a lock on the table too.
         admin.batch("BEGIN; SELECT 1 FROM t; PREPARE TRANSACTION 'reader'").unwrap();
-        admin.batch("BEGIN; LOCK TABLE t IN SHARE MODE; PREPARE TRANSACTION 'it''s a lock'").unwrap();
+        admin
+            .batch("BEGIN; LOCK TABLE t IN SHARE MODE; PREPARE TRANSACTION 'it''s a lock'")
+            .unwrap();
         let insert = Session::doing(cluster, "INSERT INTO t VALUES (2)");
         wait_until("it waits", || waits_for_a_lock(&mut admin, insert.pid));
         let mut holder = cluster.connect().unwrap();
@@ -204,7 +221,10 @@ fn prepared_transactions_and_advisory_locks_that_block_are_named() {
         let task = tasks.iter().find(|task| task.session.pid == insert.pid).unwrap();
         let prepared = &task.blocked_by[0];
         assert!(prepared.transaction_s.unwrap() > 0.0 && !prepared.user.is_empty(), "{prepared:?}");
-        assert_eq!(blockers(&mut *observer, advised.pid), [format!("{} idle", holder.backend_pid())]);
+        assert_eq!(
+            blockers(&mut *observer, advised.pid),
+            [format!("{} idle", holder.backend_pid())]
+        );
         // A row that a prepared transaction has changed.
         admin.batch("ROLLBACK PREPARED 'it''s a lock'").unwrap();
         insert.end();
@@ -228,8 +248,8 @@ fn what_was_seen_until_the_server_was_lost_is_kept() {
         let mut observer = observer(&cluster.config().to_string());
         std::thread::sleep(WINDOW);
         assert!(!observer.is_lost());
-        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-                   WHERE application_name = 'steelbench observer'";
+        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name \
+                   = 'steelbench observer'";
         admin.batch(end).unwrap();
         wait_until("it is noticed", || observer.is_lost());
         let activity = observer.window().unwrap();
@@ -253,7 +273,8 @@ fn what_was_seen_until_the_server_was_lost_is_kept() {
 fn samples_by_part_of_the_interval_are_the_samples() {
     on_each_server(|cluster| {
         let mut admin = cluster.connect().unwrap();
-        let sleepers = [(); 3].map(|()| Session::doing(cluster, "SELECT pg_sleep(600) /* 'secret' */"));
+        let sleepers =
+            [(); 3].map(|()| Session::doing(cluster, "SELECT pg_sleep(600) /* 'secret' */"));
         for sleeper in &sleepers {
             wait_until("a session sleeps", || is_doing(&mut admin, sleeper.pid, "active:PgSleep"));
         }
@@ -261,7 +282,10 @@ fn samples_by_part_of_the_interval_are_the_samples() {
         std::thread::sleep(2 * WINDOW);
         let activity = observer.window().unwrap();
         assert!(activity.parts.len() >= 3, "{:?}", activity.parts);
-        assert_eq!(activity.parts.iter().map(|part| part.polls).sum::<u64>(), activity.sampling.polls);
+        assert_eq!(
+            activity.parts.iter().map(|part| part.polls).sum::<u64>(),
+            activity.sampling.polls
+        );
         for part in activity.parts.iter().filter(|part| part.polls > 0) {
             let sleeping =
                 part.samples.iter().filter(|(wait, ..)| wait.as_deref() == Some("Timeout:PgSleep"));
@@ -331,27 +355,31 @@ fn committing_sessions_wait_for_the_log_and_the_server_counts_it() {
         .unwrap();
         let log = seen.waits.iter().filter(|wait| wait.class == WaitClass::Log);
         assert!(log.map(Wait::wait_s).sum::<f64>() > 0.0, "{:?}", seen.waits);
-        // Each commit has two records at least, the row's and its own; those who commit together sync
-        // once, and nobody more than once.
-        let count =
-            |name: &str| seen.operations.iter().filter(|it| it.name == name).map(|it| it.count).sum::<u64>();
+        // Each commit has two records at least, the row's and its own; those who commit together
+        // sync once, and nobody more than once.
+        let count = |name: &str| {
+            seen.operations.iter().filter(|it| it.name == name).map(|it| it.count).sum::<u64>()
+        };
         let syncs = count("WAL sync") + count("IO client backend wal fsync");
         assert!(count("WAL record") >= 2 * commits, "{commits} {:?}", seen.operations);
         assert!(syncs > 0 && syncs <= commits + 100, "{syncs} of {commits}");
-        let timed = |it: &&observations::Operation| it.name == "WAL sync" || it.name.ends_with("wal fsync");
+        let timed =
+            |it: &&observations::Operation| it.name == "WAL sync" || it.name.ends_with("wal fsync");
         assert!(seen.operations.iter().filter(timed).all(|it| it.wall_s > 0.0));
     });
 }
 
-/// What one session waits for its log is what the server itself has timed, not an estimate: on a server of 15 by
-/// `pg_stat_wal`, of 18 by `pg_stat_io`. All that works for nobody is kept from syncing meanwhile.
+/// What one session waits for its log is what the server itself has timed, not an estimate: on a
+/// server of 15 by `pg_stat_wal`, of 18 by `pg_stat_io`. All that works for nobody is kept from
+/// syncing meanwhile.
 #[test]
 fn the_sync_of_the_log_is_the_servers_own_figure() {
     on_each_server(|cluster| {
         let version = cluster.connect().unwrap().server_version() / 10_000;
         let mut admin = cluster.connect().unwrap();
         admin.batch("CREATE TABLE t (a int)").unwrap();
-        for setting in ["wal_writer_delay = '10s'", "autovacuum = off", "checkpoint_timeout = '1h'"] {
+        for setting in ["wal_writer_delay = '10s'", "autovacuum = off", "checkpoint_timeout = '1h'"]
+        {
             admin.batch(&format!("ALTER SYSTEM SET {setting}")).unwrap();
         }
         admin.batch("SELECT pg_reload_conf()").unwrap();
@@ -360,7 +388,8 @@ fn the_sync_of_the_log_is_the_servers_own_figure() {
         } else {
             (
                 "pg_stat_io",
-                "SELECT sum(fsync_time) FROM pg_stat_io WHERE object = 'wal' AND backend_type = 'client backend'",
+                "SELECT sum(fsync_time) FROM pg_stat_io WHERE object = 'wal' AND backend_type = \
+                 'client backend'",
             )
         };
         let mut session = cluster.connect().unwrap();
@@ -391,9 +420,13 @@ fn the_sync_of_the_log_is_the_servers_own_figure() {
         assert_eq!(sync.source, counter, "{version}");
         assert!(sync.count.unwrap() > 0);
         // The others are sampled, and say on how many samples they rest.
-        let others = seen.waits.iter().filter(|wait| matches!(wait.source, WaitSource::Sampled { .. }));
+        let others =
+            seen.waits.iter().filter(|wait| matches!(wait.source, WaitSource::Sampled { .. }));
         others.for_each(|wait| {
-            assert!(wait.source.samples().unwrap() > 0 && wait.source.error_s().unwrap() > 0.0, "{wait:?}");
+            assert!(
+                wait.source.samples().unwrap() > 0 && wait.source.error_s().unwrap() > 0.0,
+                "{wait:?}"
+            );
         });
     });
 }
@@ -407,8 +440,10 @@ fn a_role_without_rights_is_told_what_it_does_not_see() {
             let rows = admin.query(&format!("SHOW {setting}"), &[]).unwrap();
             rows.first().unwrap().get(0).unwrap().to_owned()
         };
-        let (folder, port) = (show(&mut admin, "unix_socket_directories"), show(&mut admin, "port"));
-        let plain = format!("host='{}' port={port} user=plain dbname=postgres", folder.trim_matches('"'));
+        let (folder, port) =
+            (show(&mut admin, "unix_socket_directories"), show(&mut admin, "port"));
+        let plain =
+            format!("host='{}' port={port} user=plain dbname=postgres", folder.trim_matches('"'));
         let sleeper = Session::doing(cluster, "SELECT pg_sleep(600)");
         wait_until("a session sleeps", || is_doing(&mut admin, sleeper.pid, "active:PgSleep"));
         let see = || {
@@ -442,13 +477,16 @@ fn the_profile_of_pg_wait_sampling_says_the_same_as_samples() {
         let worker = Session::doing(cluster, "DO 'BEGIN LOOP END LOOP; END'");
         wait_until("a session sleeps", || is_doing(&mut admin, sleeper.pid, "active:PgSleep"));
         for (use_profile, source) in [(true, PROFILE), (false, ACTIVITY)] {
-            let sampler = sampler(&cluster.config(), ObserveOptions { use_profile, ..live() }).unwrap();
+            let sampler =
+                sampler(&cluster.config(), ObserveOptions { use_profile, ..live() }).unwrap();
             std::thread::sleep(WINDOW);
             let window = sampler.window().unwrap();
             assert_eq!(window.source, source);
             let of = |pid, waiting| {
-                let samples =
-                    window.samples.iter().filter(|(it, _)| it.pid == pid && it.wait.is_some() == waiting);
+                let samples = window
+                    .samples
+                    .iter()
+                    .filter(|(it, _)| it.pid == pid && it.wait.is_some() == waiting);
                 samples.map(|(_, count)| *count as f64).sum::<f64>() * window.sample_s()
             };
             near(of(sleeper.pid, true), window.elapsed.as_secs_f64(), 0.1, source);
@@ -471,7 +509,8 @@ fn every_wait_event_of_a_server_has_a_class_of_its_kind() {
         let folder = folder();
         let cluster = running(options(&installation, folder.path()));
         let mut client = cluster.connect().unwrap();
-        let rows = client.query("SELECT type, type || ':' || name FROM pg_wait_events", &[]).unwrap();
+        let rows =
+            client.query("SELECT type, type || ':' || name FROM pg_wait_events", &[]).unwrap();
         let mut names = Vec::new();
         for row in rows.iter() {
             let (kind, name) = (row.get(0).unwrap(), row.get(1).unwrap());
@@ -481,12 +520,22 @@ fn every_wait_event_of_a_server_has_a_class_of_its_kind() {
                 "Lock" => &[WaitClass::Lock],
                 "BufferPin" | "Buffer" => &[WaitClass::Latch],
                 "LWLock" => &[WaitClass::Latch, WaitClass::Log],
-                "IO" if name.contains("LockFile") || name.contains("Dsm") || name.contains("VersionFile") => {
+                "IO" if name.contains("LockFile")
+                    || name.contains("Dsm")
+                    || name.contains("VersionFile") =>
+                {
                     &[WaitClass::Other]
                 }
                 "IO" if name.starts_with("IO:Wal") => &[WaitClass::Log],
-                "IO" if name.starts_with("IO:DataFile") => &[WaitClass::DataRead, WaitClass::DataWrite],
-                "IO" => &[WaitClass::DataRead, WaitClass::DataWrite, WaitClass::Log, WaitClass::Checkpoint],
+                "IO" if name.starts_with("IO:DataFile") => {
+                    &[WaitClass::DataRead, WaitClass::DataWrite]
+                }
+                "IO" => &[
+                    WaitClass::DataRead,
+                    WaitClass::DataWrite,
+                    WaitClass::Log,
+                    WaitClass::Checkpoint,
+                ],
                 _ => &WaitClass::ALL,
             };
             assert!(expected.contains(&class(name)), "{name} is {}", class(name));
@@ -494,7 +543,11 @@ fn every_wait_event_of_a_server_has_a_class_of_its_kind() {
         }
         for event in WAIT_TYPES.iter().filter(|one| one.name.contains(':') && !one.is_pattern()) {
             let version = &installation.version;
-            assert!(names.contains(&event.name.to_lowercase()), "no such event in {version}: {}", event.name);
+            assert!(
+                names.contains(&event.name.to_lowercase()),
+                "no such event in {version}: {}",
+                event.name
+            );
         }
         checked = true;
         cluster.remove().unwrap();
@@ -513,7 +566,10 @@ fn samples_are_taken_at_their_rate_or_said_to_be_missed_and_observers_do_not_see
             std::thread::sleep(Duration::from_millis(700));
             let window = sampler.window().unwrap();
             let due = window.elapsed.as_secs_f64() * 200.0;
-            assert!(((window.polls + window.missed) as f64 - due).abs() <= 2.0, "{window:?} of {due}");
+            assert!(
+                ((window.polls + window.missed) as f64 - due).abs() <= 2.0,
+                "{window:?} of {due}"
+            );
             assert!(window.processes.values().all(|process| !process.for_client()), "{window:?}");
         }
         let activity = other.window().unwrap();
@@ -532,11 +588,14 @@ fn counters_that_were_reset_and_servers_that_went_away_are_errors() {
         let message = reset.unwrap_err().to_string();
         assert!(message.contains("pg_stat_wal were reset while they were watched"), "{message}");
         let gone = collect(cluster, vec![admin.backend_pid()], || {
-            let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-                       WHERE application_name = 'steelbench observer'";
+            let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \
+                       application_name = 'steelbench observer'";
             admin.batch(end).unwrap();
         });
         let message = gone.unwrap_err().to_string();
-        assert!(message.contains("terminating connection due to administrator command"), "{message}");
+        assert!(
+            message.contains("terminating connection due to administrator command"),
+            "{message}"
+        );
     });
 }

@@ -1,9 +1,10 @@
-//! The data files of live sessions and other programs: locks that hold, and files that are taken away.
+//! The data files of live sessions and other programs: locks that hold, and files that are taken
+//! away.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use engines::{
-    CacheState, Cancel, Column, ConnectionSet, DataType, DefaultValue, Folders, Instance, Key, Operation,
-    Permits, Request, Storage, Table, Work,
+    CacheState, Cancel, Column, ConnectionSet, DataType, DefaultValue, Folders, Instance, Key,
+    Operation, Permits, Request, Storage, Table, Work,
 };
 use experiment::{Configuration, Value};
 use std::os::unix::fs::MetadataExt;
@@ -24,7 +25,8 @@ fn live_with(settings: Vec<(&str, Value)>) -> (TempDir, Box<dyn Instance>, Box<d
         permits: Permits::default(),
         cgroup_joins: Vec::new(),
     };
-    let settings = settings.into_iter().map(|(name, value)| (format!("target.settings.{name}"), value));
+    let settings =
+        settings.into_iter().map(|(name, value)| (format!("target.settings.{name}"), value));
     let configuration = Configuration { settings: settings.collect(), ..Configuration::default() };
     let engine = engines::by_name("sqlite").unwrap();
     let instance = engine.host(place).prepare(&configuration, 1, &Cancel::new()).unwrap();
@@ -42,7 +44,9 @@ fn live_with(settings: Vec<(&str, Value)>) -> (TempDir, Box<dyn Instance>, Box<d
 
 fn write(session: &mut dyn ConnectionSet, first: u128) {
     let keys: Vec<Key> = (first..first + 10).map(Key).collect();
-    session.send(0, &Request::Batch { operation: 0, file: 0, keys: &keys, pipelined: false }).unwrap();
+    session
+        .send(0, &Request::Batch { operation: 0, file: 0, keys: &keys, pipelined: false })
+        .unwrap();
     let mut answers = Vec::new();
     session.wait(None, &mut answers).unwrap();
     answers.remove(0).result.unwrap();
@@ -56,9 +60,11 @@ fn inodes(folder: &Path) -> [Option<u64>; 3] {
     files(folder).map(|path| path.metadata().ok().map(|file| file.ino()))
 }
 
-/// Whether this process has a lock on the data file (proc(5)): `2: POSIX ADVISORY READ 4711 fe:00:1234 ...`.
+/// Whether this process has a lock on the data file (proc(5)): `2: POSIX ADVISORY READ 4711
+/// fe:00:1234 ...`.
 ///
-/// By several looks: one can miss a lock, or see it twice, while other processes take and release theirs.
+/// By several looks: one can miss a lock, or see it twice, while other processes take and release
+/// theirs.
 fn is_locked(folder: &Path) -> bool {
     let process = format!(" {} ", std::process::id());
     let inode = format!(":{} ", inodes(folder)[0].unwrap());
@@ -69,7 +75,8 @@ fn is_locked(folder: &Path) -> bool {
     (0..20).any(look)
 }
 
-/// Another program that closes a database removes its log, unless it finds the lock of somebody who has it open.
+/// Another program that closes a database removes its log, unless it finds the lock of somebody who
+/// has it open.
 #[test]
 fn looking_at_files_keeps_the_locks_of_sessions() {
     let (folder, instance, mut session) = live();

@@ -1,13 +1,14 @@
-//! SQL Server as a target, on a server that speaks T-SQL: a stand-in, or the one that `STEELBENCH_MSSQL_URL` names.
+//! SQL Server as a target, on a server that speaks T-SQL: a stand-in, or the one that
+//! `STEELBENCH_MSSQL_URL` names.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 mod common;
 
 use common::{LONG, sql_server, sql_server_stand_in};
 use engines::{
-    Answer, Cancel, Column, ConnectionSet, DataType, DefaultValue, EngineError, Fill, Folders, Instance, Key,
-    Need, Operation, Output, Parameter, Permits, Request, Results, Rows, Statement, Storage, Table, Texts,
-    Values, Work,
+    Answer, Cancel, Column, ConnectionSet, DataType, DefaultValue, EngineError, Fill, Folders,
+    Instance, Key, Need, Operation, Output, Parameter, Permits, Request, Results, Rows, Statement,
+    Storage, Table, Texts, Values, Work,
 };
 use experiment::{Configuration, Value};
 use observations::WaitClass;
@@ -28,7 +29,8 @@ fn instance(url: &str, settings: &[(&str, Value)], data_type: DataType) -> Box<d
 
 fn configuration(url: &str, settings: &[(&str, Value)]) -> Configuration {
     let url = [("target.url", Value::Text(url.to_owned()))];
-    let settings = url.iter().chain(settings).map(|(path, value)| ((*path).to_owned(), value.clone()));
+    let settings =
+        url.iter().chain(settings).map(|(path, value)| ((*path).to_owned(), value.clone()));
     Configuration { settings: settings.collect(), ..Configuration::default() }
 }
 
@@ -47,7 +49,8 @@ fn prepare(
     data_type: DataType,
 ) -> Result<Box<dyn Instance>, EngineError> {
     let engine = engines::by_name("sqlserver").unwrap();
-    let instance = engine.host(folders()).prepare(&configuration(url, settings), 4, &Cancel::new())?;
+    let instance =
+        engine.host(folders()).prepare(&configuration(url, settings), 4, &Cancel::new())?;
     let columns = vec![
         Column::new("id", data_type),
         Column::new("amount", DataType::Int).default(DefaultValue::Integer(2)),
@@ -86,7 +89,8 @@ fn text(sql: &str) -> Request<'_> {
 }
 
 fn scanned(set: &mut dyn ConnectionSet) -> Vec<Option<String>> {
-    let scan = Request::Execute { statement: Statement::Operation(SCAN), parameters: &[], results: true };
+    let scan =
+        Request::Execute { statement: Statement::Operation(SCAN), parameters: &[], results: true };
     ask(set, 0, &scan).unwrap().remove(0).last
 }
 
@@ -106,9 +110,18 @@ fn rows_are_inserted_by_statements_in_batches_in_bulk_and_by_a_procedure() {
         let mut set = instance.connect(2).unwrap();
         let set = set.as_mut();
         let some = [keys(0..10), keys(10..20), keys(20..30)];
-        ask(set, 0, &Request::Batch { operation: INSERT, file: 0, keys: &some[0], pipelined: false })
-            .unwrap();
-        ask(set, 1, &Request::Batch { operation: INSERT, file: 0, keys: &some[1], pipelined: true }).unwrap();
+        ask(
+            set,
+            0,
+            &Request::Batch { operation: INSERT, file: 0, keys: &some[0], pipelined: false },
+        )
+        .unwrap();
+        ask(
+            set,
+            1,
+            &Request::Batch { operation: INSERT, file: 0, keys: &some[1], pipelined: true },
+        )
+        .unwrap();
         ask(set, 0, &Request::Bulk { operation: INSERT, file: 0, keys: &some[2] }).unwrap();
         assert_eq!(scanned(set), numbers("30", "60"), "{data_type:?}");
         // The emulator has no transactions in procedures.
@@ -118,7 +131,8 @@ fn rows_are_inserted_by_statements_in_batches_in_bulk_and_by_a_procedure() {
             let [total, batch] = [7, 3].map(Parameter::Integer);
             let parameters = [total, batch, Parameter::Bool(sequential)];
             let statement = Statement::Operation(LOOP);
-            ask(set, 1, &Request::Execute { statement, parameters: &parameters, results: false }).unwrap();
+            ask(set, 1, &Request::Execute { statement, parameters: &parameters, results: false })
+                .unwrap();
         }
         let all = numbers(&rows.to_string(), &(2 * rows).to_string());
         assert_eq!(scanned(set), all, "{data_type:?}");
@@ -140,18 +154,20 @@ fn rows_are_inserted_by_statements_in_batches_in_bulk_and_by_a_procedure() {
     }
 }
 
-/// Each of two sessions waits for a table of the other: the server ends one, whose transaction can be tried again.
+/// Each of two sessions waits for a table of the other: the server ends one, whose transaction can
+/// be tried again.
 #[test]
 fn a_deadlock_is_to_be_tried_again() {
     let Some(url) = sql_server() else { return };
     let instance = instance(&url, &[], DataType::BigInt);
     let mut set = instance.connect(2).unwrap();
     let set = set.as_mut();
-    ask(set, 0, &text("CREATE TABLE others (id bigint NOT NULL PRIMARY KEY, amount int NOT NULL)")).unwrap();
+    ask(set, 0, &text("CREATE TABLE others (id bigint NOT NULL PRIMARY KEY, amount int NOT NULL)"))
+        .unwrap();
     ask(set, 0, &text("INSERT INTO others (id, amount) VALUES (1, 0)")).unwrap();
     ask(set, 0, &text("INSERT INTO orders (id) VALUES (1), (2)")).unwrap();
-    let updates =
-        ["orders", "others"].map(|table| format!("UPDATE {table} SET amount = amount + 1 WHERE id = 1"));
+    let updates = ["orders", "others"]
+        .map(|table| format!("UPDATE {table} SET amount = amount + 1 WHERE id = 1"));
     for (number, update) in updates.iter().enumerate() {
         ask(set, number, &text("begin")).unwrap();
         ask(set, number, &text(update)).unwrap();
@@ -164,7 +180,11 @@ fn a_deadlock_is_to_be_tried_again() {
     assert_eq!(ended.iter().filter(|answer| answer.result.is_ok()).count(), 1, "{ended:?}");
     ask(set, victim.connection, &Request::ROLLBACK).unwrap();
     ask(set, 1 - victim.connection, &text("end")).unwrap();
-    assert_eq!(scanned(set), numbers("2", "5"), "one transaction with an update of each table is committed");
+    assert_eq!(
+        scanned(set),
+        numbers("2", "5"),
+        "one transaction with an update of each table is committed"
+    );
     instance.remove().unwrap();
 }
 
@@ -178,8 +198,9 @@ fn many_connections_on_one_thread_work_at_the_same_time() {
     for number in 0..16 {
         set.send(number, &text("SELECT CAST(@@SPID AS int) AS session_id")).unwrap();
     }
-    let sessions =
-        answers(set.as_mut(), 16).into_iter().map(|answer| answer.result.unwrap().results.remove(0).last);
+    let sessions = answers(set.as_mut(), 16)
+        .into_iter()
+        .map(|answer| answer.result.unwrap().results.remove(0).last);
     assert_eq!(sessions.collect::<std::collections::BTreeSet<_>>().len(), 16);
     let collected = collector.stop().unwrap();
     let session_s = collected.time.unwrap().session_s;
@@ -229,7 +250,8 @@ fn another_ones_database_is_not_touched() {
         let error = prepare(&url, &[], DataType::Uuid).err().unwrap().to_string();
         assert!(error.contains("Steelbench did not make, and it is not touched"), "{error}");
         let own = configuration(&url, &[]);
-        let need = Need { configuration: &own, connections: 4, footprint: engines::Footprint::default() };
+        let need =
+            Need { configuration: &own, connections: 4, footprint: engines::Footprint::default() };
         let found = engine.preflight(&[need], &folders(), &Cancel::new().stop());
         assert!(found.missing.iter().any(|what| what.contains("did not make")), "{found:?}");
     }
@@ -238,8 +260,10 @@ fn another_ones_database_is_not_touched() {
 #[test]
 fn an_unknown_setting_of_the_server_is_found_before_the_first_trial() {
     let Some(url) = sql_server_stand_in(&[]) else { return };
-    let own = configuration(&url, &[("target.settings.max_degree_of_paralelism", Value::Integer(1))]);
-    let need = Need { configuration: &own, connections: 4, footprint: engines::Footprint::default() };
+    let own =
+        configuration(&url, &[("target.settings.max_degree_of_paralelism", Value::Integer(1))]);
+    let need =
+        Need { configuration: &own, connections: 4, footprint: engines::Footprint::default() };
     let engine = engines::by_name("sqlserver").unwrap();
     let found = engine.preflight(&[need], &folders(), &Cancel::new().stop());
     assert!(found.invalid[0].message.contains("max_degree_of_parallelism"), "{found:?}");
@@ -274,16 +298,22 @@ with pytds.connect("127.0.0.1", **server) as connection:
     cursor.copy_to(data=[row], table_or_view="typed", columns=columns)
 "#;
 
-/// What our driver loads, a client that others wrote reads as it was meant, and the other way round.
+/// What our driver loads, a client that others wrote reads as it was meant, and the other way
+/// round.
 #[test]
 fn another_client_reads_our_rows_and_we_read_its() {
     let Some(url) = sql_server_stand_in(&[]) else { return };
-    if !Command::new("python3").args(["-c", "import pytds"]).output().is_ok_and(|own| own.status.success()) {
+    if !Command::new("python3")
+        .args(["-c", "import pytds"])
+        .output()
+        .is_ok_and(|own| own.status.success())
+    {
         println!("SKIPPED: python3 with python-tds is not installed");
         return;
     }
     let engine = engines::by_name("sqlserver").unwrap();
-    let instance = engine.host(folders()).prepare(&configuration(&url, &[]), 1, &Cancel::new()).unwrap();
+    let instance =
+        engine.host(folders()).prepare(&configuration(&url, &[]), 1, &Cancel::new()).unwrap();
     let columns = vec![
         Column::new("id", DataType::BigInt),
         Column::new("amount", DataType::Int),
@@ -303,7 +333,8 @@ fn another_client_reads_our_rows_and_we_read_its() {
             Values::Integers(vec![0, -1, i64::from(i32::MIN)]),
             Values::Decimals(vec![5, -1234, 1_234_567_890_123]),
             Values::Dates(vec![0, -719_162, 11_016]),
-            // Midnights: the emulator has no digits of seconds, so that it takes other times for shorter ones.
+            // Midnights: the emulator has no digits of seconds, so that it takes other times for
+            // shorter ones.
             Values::Timestamps(vec![0, 951_782_400, -86_400]),
             Values::Texts(texts),
             Values::Uuids(vec![0, u128::MAX, 0x0011_2233_4455_6677_8899_aabb_ccdd_eeff]),
@@ -326,10 +357,14 @@ fn another_client_reads_our_rows_and_we_read_its() {
     let read = String::from_utf8(read.stdout).unwrap();
     assert_eq!(read.lines().collect::<Vec<_>>(), expected);
     let mut set = instance.connect(1).unwrap();
-    let sql = "SELECT amount, price, CAST(day AS varchar(10)) AS day, name, tag FROM typed WHERE id = 77";
+    let sql =
+        "SELECT amount, price, CAST(day AS varchar(10)) AS day, name, tag FROM typed WHERE id = 77";
     let ours = ask(set.as_mut(), 0, &text(sql)).unwrap().remove(0).last;
     let ours: Vec<&str> = ours.iter().map(|value| value.as_deref().unwrap_or("NULL")).collect();
-    assert_eq!(ours, ["-5", "-0.07", "2024-02-29", "O'Hara", "00112233-4455-6677-8899-aabbccddeeff"]);
+    assert_eq!(
+        ours,
+        ["-5", "-0.07", "2024-02-29", "O'Hara", "00112233-4455-6677-8899-aabbccddeeff"]
+    );
     drop(set);
     instance.remove().unwrap();
 }

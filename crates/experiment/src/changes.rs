@@ -2,9 +2,12 @@
 //! new one.
 
 use crate::common::{ENGINE, PROBE};
-use crate::file::{BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, HARD_TO_CHANGE, SEED, SETTINGS, SETUPS};
+use crate::file::{
+    BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, HARD_TO_CHANGE, SEED, SETTINGS, SETUPS,
+};
 use crate::{
-    Blocks, Catalog, Declaration, Experiment, Factor, FileErrors, Kind, Repeats, Volume, human, parse,
+    Blocks, Catalog, Declaration, Experiment, Factor, FileErrors, Kind, Repeats, Volume, human,
+    parse,
 };
 use observations::FileRecord;
 use std::collections::BTreeSet;
@@ -37,8 +40,8 @@ impl Changes {
         self.incompatible.is_empty()
     }
 
-    /// Adds what differs in the files that the experiment names, as they were recorded and as they are. A version that
-    /// kept no files leaves it open.
+    /// Adds what differs in the files that the experiment names, as they were recorded and as they
+    /// are. A version that kept no files leaves it open.
     pub fn of_files(&mut self, old: &[FileRecord], new: &[FileRecord]) {
         let in_other = |others: &[FileRecord], own: &FileRecord| {
             others.iter().find(|it| (&it.named_by, &it.path) == (&own.named_by, &own.path)).cloned()
@@ -47,7 +50,11 @@ impl Changes {
             let (path, named_by) = (&is.path, &is.named_by);
             match in_other(old, is) {
                 Some(was) if was.sha256 != is.sha256 => {
-                    let same = was.content.lines().zip(is.content.lines()).take_while(|(was, is)| was == is);
+                    let same = was
+                        .content
+                        .lines()
+                        .zip(is.content.lines())
+                        .take_while(|(was, is)| was == is);
                     let from = match same.count() {
                         // Of data nothing is kept but the hash.
                         _ if was.content.is_empty() || is.content.is_empty() => String::new(),
@@ -57,7 +64,8 @@ impl Changes {
                 }
                 Some(_) => {}
                 None => self.unknown.push(format!(
-                    "{named_by}: whether {path} has changed since this run was begun is not known: it was not kept then"
+                    "{named_by}: whether {path} has changed since this run was begun is not \
+                     known: it was not kept then"
                 )),
             }
         }
@@ -66,11 +74,16 @@ impl Changes {
     }
 }
 
-/// What changed between two versions of a file that matters, for people: what forbids to go on first.
+/// What changed between two versions of a file that matters, for people: what forbids to go on
+/// first.
 ///
 /// # Errors
 /// Those of the version that cannot be read, the old one first.
-pub fn describe(old_source: &str, new_source: &str, catalog: &Catalog) -> Result<Vec<String>, FileErrors> {
+pub fn describe(
+    old_source: &str,
+    new_source: &str,
+    catalog: &Catalog,
+) -> Result<Vec<String>, FileErrors> {
     let Changes { harmless, mut incompatible, .. } =
         changes(&parse(old_source, catalog)?, &parse(new_source, catalog)?);
     incompatible.extend(harmless);
@@ -137,7 +150,9 @@ fn shown(setting: &Declaration, experiment: &Experiment) -> String {
     if setting.path == BLOCKS.path() {
         return match experiment.repeats.blocks {
             Blocks::Fixed(blocks) => blocks.to_string(),
-            Blocks::Adaptive { min, max, until } => format!("{min} to {max} until {} %", until * 100.0),
+            Blocks::Adaptive { min, max, until } => {
+                format!("{min} to {max} until {} %", until * 100.0)
+            }
         };
     }
     let default = || human::read_default(setting.kind, setting.default?);
@@ -155,13 +170,21 @@ fn baseline(experiment: &Experiment) -> String {
 }
 
 fn order(experiment: &Experiment) -> String {
-    let names: Vec<&str> =
-        experiment.hard_to_change.iter().map(|factor| experiment.factors[*factor].name.as_str()).collect();
+    let names: Vec<&str> = experiment
+        .hard_to_change
+        .iter()
+        .map(|factor| experiment.factors[*factor].name.as_str())
+        .collect();
     if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
 /// More set-ups may follow those that were done, but no block moves to another one.
-fn compare_setups(old: &Repeats, new: &Repeats, harmless: &mut Vec<String>, incompatible: &mut Vec<String>) {
+fn compare_setups(
+    old: &Repeats,
+    new: &Repeats,
+    harmless: &mut Vec<String>,
+    incompatible: &mut Vec<String>,
+) {
     let both = 1..=old.blocks.max().min(new.blocks.max());
     let moved = both.into_iter().find(|block| old.setup(*block) != new.setup(*block));
     match moved {
@@ -197,12 +220,14 @@ fn in_both<'a, T>(
 }
 
 fn compare_levels(old: &Factor, new: &Factor, same_position: bool, differences: &mut Vec<String>) {
-    let labels = |factor: &Factor| factor.levels.iter().map(|level| level.label.clone()).collect::<Vec<_>>();
+    let labels =
+        |factor: &Factor| factor.levels.iter().map(|level| level.label.clone()).collect::<Vec<_>>();
     let (had, has) = (labels(old), labels(new));
     let name = &new.name;
     let mut same = true;
     for (what, of, from) in [("added", &has, &had), ("removed", &had, &has)] {
-        let others: Vec<&str> = of.iter().filter(|label| !from.contains(label)).map(String::as_str).collect();
+        let others: Vec<&str> =
+            of.iter().filter(|label| !from.contains(label)).map(String::as_str).collect();
         if !others.is_empty() {
             differences.push(format!("factor {name}: levels {what} {}", others.join(", ")));
             same = false;
@@ -224,8 +249,10 @@ fn compare_levels(old: &Factor, new: &Factor, same_position: bool, differences: 
 fn compare_configurations(old: &Experiment, new: &Experiment, differences: &mut Vec<String>) {
     let mut lines = BTreeSet::new();
     for configuration in &new.configurations {
-        let Some(before) = old.configurations.iter().find(|old| old.levels == configuration.levels) else {
-            differences.push(format!("configuration {} was excluded before", configuration.label()));
+        let Some(before) = old.configurations.iter().find(|old| old.levels == configuration.levels)
+        else {
+            differences
+                .push(format!("configuration {} was excluded before", configuration.label()));
             continue;
         };
         for path in before.settings.keys().chain(configuration.settings.keys()) {

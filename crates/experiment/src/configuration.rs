@@ -83,19 +83,21 @@ impl Configuration {
         self.files.iter().filter(move |file| file.named_by == setting)
     }
 
-    /// All that it is: every setting and, by the path of the setting that names it, a dot and its own, the SHA-256 of
-    /// each file: `workload.script.r.sql`.
+    /// All that it is: every setting and, by the path of the setting that names it, a dot and its
+    /// own, the SHA-256 of each file: `workload.script.r.sql`.
     pub fn identity(&self) -> BTreeMap<String, Value> {
         let mut identity = self.settings.clone();
         let files = self.files.iter();
         identity.extend(
-            files.map(|file| (format!("{}.{}", file.named_by, file.path), Value::Text(file.sha256()))),
+            files.map(|file| {
+                (format!("{}.{}", file.named_by, file.path), Value::Text(file.sha256()))
+            }),
         );
         identity
     }
 
-    /// Stable identity: FNV-1a (64 bit) of [`Self::identity`] as JSON with sorted keys, in hexadecimal.
-    /// The same settings have the same key in every run, on every machine.
+    /// Stable identity: FNV-1a (64 bit) of [`Self::identity`] as JSON with sorted keys, in
+    /// hexadecimal. The same settings have the same key in every run, on every machine.
     pub fn key(&self) -> String {
         // A map of plain values can always be written.
         let text = serde_json::to_string(&self.identity()).unwrap_or_default();

@@ -102,7 +102,8 @@ impl Node {
     pub fn leaves(&self, table: &str) -> Vec<Leaf<'_>> {
         let mut leaves = Vec::new();
         for entry in self.entries() {
-            let path = if table.is_empty() { entry.key.clone() } else { format!("{table}.{}", entry.key) };
+            let path =
+                if table.is_empty() { entry.key.clone() } else { format!("{table}.{}", entry.key) };
             if entry.node.entries().is_empty() {
                 leaves.push(Leaf { path, key_span: entry.key_span.clone(), node: &entry.node });
             } else {

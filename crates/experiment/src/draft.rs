@@ -10,8 +10,8 @@ const LIST_LENGTH_MAX: usize = 80;
 
 /// An experiment that a program builds by typed settings: what quick commands are short for.
 ///
-/// It is written as an experiment file and read like any other. So everything is validated in one place, what is
-/// recorded is a file that can be run again, and errors point into it.
+/// It is written as an experiment file and read like any other. So everything is validated in one
+/// place, what is recorded is a file that can be run again, and errors point into it.
 #[derive(Debug, Clone, Default)]
 pub struct Draft {
     comments: String,
@@ -51,7 +51,8 @@ impl Draft {
         self.place(setting.path(), written(setting.declaration.kind, value.into()));
     }
 
-    /// Gives a setting of this path a value as people write it, which is judged when the experiment is built.
+    /// Gives a setting of this path a value as people write it, which is judged when the experiment
+    /// is built.
     pub fn set_text(&mut self, path: &str, text: &str) {
         self.place(path, plain(text));
     }
@@ -67,7 +68,8 @@ impl Draft {
         }
     }
 
-    /// Makes a setting a factor with these levels. A single level is the setting's value; none leave it as it is.
+    /// Makes a setting a factor with these levels. A single level is the setting's value; none
+    /// leave it as it is.
     pub fn vary<T, V>(&mut self, setting: Setting<T>, levels: &[V])
     where
         T: FromValue + From<V>,
@@ -82,17 +84,23 @@ impl Draft {
         }
     }
 
-    /// Makes the setting of this path a factor with these levels, or gives it the only one, as people write them.
+    /// Makes the setting of this path a factor with these levels, or gives it the only one, as
+    /// people write them.
     pub fn vary_text(&mut self, path: &str, levels: &[&str]) {
         match levels {
             [only] => self.set_text(path, only),
-            levels => self.section("factors")[path] = value(list(levels.iter().map(|level| plain(level)))),
+            levels => {
+                self.section("factors")[path] = value(list(levels.iter().map(|level| plain(level))))
+            }
         }
     }
 
     /// Adds a level to a factor that is made of linked levels.
     pub fn level(&mut self, factor: &str, name: &str, settings: LinkedSettings) {
-        self.push("level", [("factor", value(factor)), ("name", value(name)), ("set", value(settings.0))]);
+        self.push(
+            "level",
+            [("factor", value(factor)), ("name", value(name)), ("set", value(settings.0))],
+        );
     }
 
     /// Declares a volume.
@@ -156,7 +164,8 @@ impl LinkedSettings {
         self
     }
 
-    /// Gives the setting of this path a value as people write it, which is judged when the experiment is built.
+    /// Gives the setting of this path a value as people write it, which is judged when the
+    /// experiment is built.
     #[must_use]
     pub fn with_text(mut self, path: &str, text: &str) -> Self {
         self.0.insert(path, plain(text));
@@ -179,9 +188,11 @@ fn written(kind: Kind, value: Value) -> toml_edit::Value {
 /// A text as a number or a truth value where it is written just so, else as the text.
 fn plain(text: &str) -> toml_edit::Value {
     let whole = text.parse::<i64>().ok().filter(|number| number.to_string() == text);
-    let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && number.to_string() == text);
+    let number =
+        text.parse::<f64>().ok().filter(|number| number.is_finite() && number.to_string() == text);
     let truth = text.parse::<bool>().ok();
-    let plain = whole.map(Into::into).or_else(|| number.map(Into::into)).or_else(|| truth.map(Into::into));
+    let plain =
+        whole.map(Into::into).or_else(|| number.map(Into::into)).or_else(|| truth.map(Into::into));
     plain.unwrap_or_else(|| text.into())
 }
 
@@ -198,7 +209,9 @@ fn list(values: impl Iterator<Item = toml_edit::Value>) -> Array {
 #[cfg(test)]
 mod tests {
     use super::{Draft, LinkedSettings};
-    use crate::{Catalog, Declaration, Kind, Setting, Value, common, declarations, human, settings};
+    use crate::{
+        Catalog, Declaration, Kind, Setting, Value, common, declarations, human, settings,
+    };
 
     settings! {
         /// A text.
@@ -244,12 +257,20 @@ mod tests {
         assert_eq!(experiment.source, draft.source());
         assert_eq!(crate::parse(&draft.source(), &catalog).unwrap(), experiment);
         assert!(experiment.source.starts_with("# One.\n# Two.\n\n[experiment]\nname = \"t\"\n"));
-        for line in
-            ["size = \"8 KiB\"", "time = \"50 ms\"", "\"workload.count\" = [1, 2]", "trial_time = \"25 h\""]
-        {
-            assert!(experiment.source.lines().any(|it| it == line), "{line}\n{}", experiment.source);
+        for line in [
+            "size = \"8 KiB\"",
+            "time = \"50 ms\"",
+            "\"workload.count\" = [1, 2]",
+            "trial_time = \"25 h\"",
+        ] {
+            assert!(
+                experiment.source.lines().any(|it| it == line),
+                "{line}\n{}",
+                experiment.source
+            );
         }
-        let labels: Vec<String> = experiment.configurations.iter().map(crate::Configuration::label).collect();
+        let labels: Vec<String> =
+            experiment.configurations.iter().map(crate::Configuration::label).collect();
         assert_eq!(
             labels,
             ["count=1 kind=few", "count=1 kind=more", "count=2 kind=few", "count=2 kind=more"]
@@ -257,7 +278,10 @@ mod tests {
         let first = &experiment.configurations[0];
         assert_eq!((first.get(SIZE), first.get(COUNT), first.get(TIME)), (Some(8192), 1, 0.05));
         assert_eq!(first.get(NAMES), ["a"]);
-        assert_eq!((experiment.repeats.seed, experiment.get(crate::file::TRIAL_TIME_S)), (7, 90_000.0));
+        assert_eq!(
+            (experiment.repeats.seed, experiment.get(crate::file::TRIAL_TIME_S)),
+            (7, 90_000.0)
+        );
         assert_eq!(experiment.volumes[0].path, "/mnt/v");
     }
 
@@ -270,10 +294,17 @@ mod tests {
         draft.vary_text("target.size", &["8 KiB"]);
         let experiment = draft.build(&catalog).unwrap();
         let first = &experiment.configurations[0];
-        assert_eq!((first.get(TIME), first.get(SIZE), first.get(NAME)), (0.05, Some(8192), "007".to_owned()));
+        assert_eq!(
+            (first.get(TIME), first.get(SIZE), first.get(NAME)),
+            (0.05, Some(8192), "007".to_owned())
+        );
         assert_eq!(experiment.factors[0].numeric(), Some(vec![1.0, 2.0]));
         for line in ["time = \"50 ms\"", "name = \"007\"", "\"workload.count\" = [1, 2]"] {
-            assert!(experiment.source.lines().any(|it| it == line), "{line}\n{}", experiment.source);
+            assert!(
+                experiment.source.lines().any(|it| it == line),
+                "{line}\n{}",
+                experiment.source
+            );
         }
     }
 
@@ -315,7 +346,8 @@ mod tests {
         same(SIZE, [0_u64, 1, 512, 1000, 4096, 1 << 20, (1 << 20) + 1, 1 << 62].map(Value::from));
         same(
             TIME,
-            [0.0, 1e-9, 0.05, 0.1 + 0.2, 1.0, 1.5, 90.0, 3600.0, 86_400.0, 1e7 / 3.0].map(Value::from),
+            [0.0, 1e-9, 0.05, 0.1 + 0.2, 1.0, 1.5, 90.0, 3600.0, 86_400.0, 1e7 / 3.0]
+                .map(Value::from),
         );
     }
 }

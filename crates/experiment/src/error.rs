@@ -30,7 +30,11 @@ pub struct FileErrors {
 
 impl FileError {
     fn headline(&self) -> String {
-        if self.path.is_empty() { self.message.clone() } else { format!("{}: {}", self.path, self.message) }
+        if self.path.is_empty() {
+            self.message.clone()
+        } else {
+            format!("{}: {}", self.path, self.message)
+        }
     }
 }
 
@@ -59,8 +63,8 @@ impl fmt::Display for FileErrors {
 
 impl FileErrors {
     /// The errors as a compiler shows them: message, position, the line and carets below it. Plain
-    /// text; control characters of the file do not reach a terminal. Of many errors the first, of long lines
-    /// the part around the error.
+    /// text; control characters of the file do not reach a terminal. Of many errors the first, of
+    /// long lines the part around the error.
     pub fn render(&self, file_name: &str, source: &str) -> String {
         let lines: Vec<&str> = source.lines().collect();
         let mut text = String::new();
@@ -71,7 +75,8 @@ impl FileErrors {
             // Writing to a string cannot fail.
             let _ = write!(
                 text,
-                "error: {}\n{:gutter$}--> {}:{}:{}\n{:gutter$} |\n{} | {line}\n{:gutter$} | {:indent$}{}\n",
+                "error: {}\n{:gutter$}--> {}:{}:{}\n{:gutter$} |\n{} | {line}\n{:gutter$} | \
+                 {:indent$}{}\n",
                 said(&redacted(&error.headline())),
                 "",
                 printable(file_name),
@@ -98,16 +103,21 @@ impl FileErrors {
     }
 }
 
-/// The part of a line around an error, with an ellipsis where it is cut; how far the error is indented in it, and
-/// how many of its characters are shown.
+/// The part of a line around an error, with an ellipsis where it is cut; how far the error is
+/// indented in it, and how many of its characters are shown.
 fn excerpt(line: &str, error: &FileError) -> (String, usize, usize) {
     let before = error.column - 1;
     let width = line.chars().count();
     let start = if width > WIDTH_MAX { before.saturating_sub(WIDTH_MAX / 4) } else { 0 };
     let shown: String = line.chars().skip(start).take(WIDTH_MAX).collect();
-    let (left, right) = (if start > 0 { "…" } else { "" }, if width > start + WIDTH_MAX { "…" } else { "" });
+    let (left, right) =
+        (if start > 0 { "…" } else { "" }, if width > start + WIDTH_MAX { "…" } else { "" });
     let indent = before - start + left.chars().count();
-    (format!("{left}{shown}{right}"), indent, error.length.min(WIDTH_MAX.saturating_sub(indent)).max(1))
+    (
+        format!("{left}{shown}{right}"),
+        indent,
+        error.length.min(WIDTH_MAX.saturating_sub(indent)).max(1),
+    )
 }
 
 /// What is said of an error, on one line.
@@ -123,7 +133,8 @@ fn said(text: &str) -> String {
 /// The text with every character that could command a terminal shown as a space.
 fn printable(text: &str) -> String {
     // Bidirectional overrides can make a line read as another one (Unicode TR 36).
-    let harmful = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let harmful =
+        |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars().map(|c| if harmful(c) { ' ' } else { c }).collect()
 }
 
@@ -149,7 +160,10 @@ impl From<&str> for Fault {
 impl Fault {
     /// A name that is not known, with the nearest one.
     pub fn unknown(what: &str, name: &str, known: &[&str]) -> Self {
-        Self { message: format!("unknown {what} `{name}`"), help: crate::nearest::suggestion(name, known) }
+        Self {
+            message: format!("unknown {what} `{name}`"),
+            help: crate::nearest::suggestion(name, known),
+        }
     }
 
     pub fn with_help(message: impl Into<String>, help: impl Into<String>) -> Self {
@@ -167,12 +181,13 @@ struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     fn of(source: &'a str) -> Self {
-        let starts = std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let starts =
+            std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Self { source, starts, ascii: source.is_ascii() }
     }
 
-    /// Line and column, from 1, and length, at least 1, all in characters; of what spans lines, the length of the part
-    /// on the first one.
+    /// Line and column, from 1, and length, at least 1, all in characters; of what spans lines, the
+    /// length of the part on the first one.
     fn position(&self, span: &Range<usize>) -> (usize, usize, usize) {
         let start = self.boundary(span.start);
         let end = self.boundary(span.end).max(start);
@@ -185,7 +200,10 @@ impl<'a> Lines<'a> {
 
     /// The beginning of a character, or the end of the file, at or before this byte.
     fn boundary(&self, at: usize) -> usize {
-        (0..=at.min(self.source.len())).rev().find(|at| self.source.is_char_boundary(*at)).unwrap_or(0)
+        (0..=at.min(self.source.len()))
+            .rev()
+            .find(|at| self.source.is_char_boundary(*at))
+            .unwrap_or(0)
     }
 }
 
@@ -205,7 +223,12 @@ impl Errors {
     /// All errors in the order of the file, each once.
     pub fn of(mut self, source: &str) -> FileErrors {
         self.0.sort_by(|(a, path_a, fault_a), (b, path_b, fault_b)| {
-            (a.start, a.end, path_a, &fault_a.message).cmp(&(b.start, b.end, path_b, &fault_b.message))
+            (a.start, a.end, path_a, &fault_a.message).cmp(&(
+                b.start,
+                b.end,
+                path_b,
+                &fault_b.message,
+            ))
         });
         self.0.dedup();
         let lines = Lines::of(source);

@@ -39,7 +39,8 @@ const SHOWN: &[(&str, &str)] = &[
     ("limits.disk_space", "\"4 GiB\""),
 ];
 
-/// What is varied with probes and engines for which the first setting that can be doubled says little.
+/// What is varied with probes and engines for which the first setting that can be doubled says
+/// little.
 const FACTORS: &[(&str, &str, [i64; 3])] = &[
     ("script", "workload.connections", [1, 4, 16]),
     ("scan", "workload.connections", [1, 2, 4]),
@@ -50,17 +51,17 @@ const FACTORS: &[(&str, &str, [i64; 3])] = &[
     ("duckdb", "workload.connections", [1, 2, 4]),
 ];
 
-const ADAPTIVE: &str =
-    "# Or as many as make every 95 % interval this narrow, by the spread within the first ones:
+const ADAPTIVE: &str = "# Or as many as make every 95 % interval this narrow, by the spread \
+                        within the first ones:
 # blocks = { min = 5, max = 20, until = \"2%\" }
 ";
 
 /// A commented experiment file for this engine and probe, which can be run as it is.
 pub fn example(catalog: &Catalog, engine: &str, probe: &str) -> String {
     let mut text = String::from(
-        "# An experiment: what is asked, of which engine, with which load, and what is varied.\n\
-         # Lines behind a # are settings with their defaults. Counts, sizes and times can be written as\n\
-         # \"320k\", \"4 GiB\", \"250 ms\".\n",
+        "# An experiment: what is asked, of which engine, with which load, and what is varied.\n# \
+         Lines behind a # are settings with their defaults. Counts, sizes and times can be \
+         written as\n# \"320k\", \"4 GiB\", \"250 ms\".\n",
     );
     let engine_settings = owned(&catalog.engines, engine);
     let probe_settings = owned(&catalog.probes, probe);
@@ -82,7 +83,8 @@ pub fn example(catalog: &Catalog, engine: &str, probe: &str) -> String {
     if let Some((path, [first, ..])) = factor {
         let _ = write!(
             text,
-            "# The configuration that the others are compared with.\nbaseline = {{ \"{path}\" = {first} }}\n",
+            "# The configuration that the others are compared with.\nbaseline = {{ \"{path}\" = \
+             {first} }}\n",
         );
     }
     text
@@ -107,7 +109,8 @@ fn factors(path: &str, levels: &[i64; 3], settings: &[Declaration]) -> String {
         _ => None,
     });
     let choices: Vec<String> = choices.collect();
-    let linked = if choices.is_empty() { "{}".into() } else { format!("{{ {} }}", choices.join(", ")) };
+    let linked =
+        if choices.is_empty() { "{}".into() } else { format!("{{ {} }}", choices.join(", ")) };
     format!(
         include_str!("example/factors.toml"),
         path = path,
@@ -125,7 +128,8 @@ fn section(text: &mut String, name: &str, settings: &[Declaration], selected: &[
         let _ = writeln!(text, "{key} = \"{value}\"");
     }
     for setting in settings.iter().filter(|setting| !setting.path.starts_with("repeats.blocks.")) {
-        let Some(key) = setting.path.strip_prefix(name).and_then(|key| key.strip_prefix('.')) else {
+        let Some(key) = setting.path.strip_prefix(name).and_then(|key| key.strip_prefix('.'))
+        else {
             continue;
         };
         let key = key.replace('*', "NAME");

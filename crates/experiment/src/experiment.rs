@@ -28,8 +28,8 @@ pub struct Experiment {
     pub volumes: Vec<Volume>,
     /// How often each configuration is run.
     pub repeats: Repeats,
-    /// Positions of the hard-to-change factors in `factors`, the one that changes most seldom first:
-    /// manual steps that `order.hard_to_change` does not list, then that list.
+    /// Positions of the hard-to-change factors in `factors`, the one that changes most seldom
+    /// first: manual steps that `order.hard_to_change` does not list, then that list.
     pub hard_to_change: Vec<usize>,
     /// The file as it is.
     pub source: String,
@@ -168,7 +168,8 @@ pub struct Repeats {
 pub enum Blocks {
     /// So many.
     Fixed(u32),
-    /// From `min` to `max`: as many as make every configuration's 95 % interval narrow enough, by the spread within `min`.
+    /// From `min` to `max`: as many as make every configuration's 95 % interval narrow enough, by
+    /// the spread within `min`.
     Adaptive {
         /// Blocks that are run in any case.
         min: u32,
@@ -190,8 +191,8 @@ impl Blocks {
 }
 
 impl Repeats {
-    /// The set-up (from 1) that a block belongs to: the blocks are divided among the set-ups as evenly as they can be,
-    /// in their order.
+    /// The set-up (from 1) that a block belongs to: the blocks are divided among the set-ups as
+    /// evenly as they can be, in their order.
     pub fn setup(&self, block: u32) -> u32 {
         (u64::from(block - 1) * u64::from(self.setups) / u64::from(self.blocks.max())) as u32 + 1
     }
@@ -199,15 +200,16 @@ impl Repeats {
     /// The blocks of a set-up.
     pub fn blocks_of(&self, setup: u32) -> RangeInclusive<u32> {
         let before = |setup: u32| {
-            (u64::from(setup) * u64::from(self.blocks.max())).div_ceil(u64::from(self.setups)) as u32
+            (u64::from(setup) * u64::from(self.blocks.max())).div_ceil(u64::from(self.setups))
+                as u32
         };
         before(setup - 1) + 1..=before(setup)
     }
 }
 
 impl Experiment {
-    /// Leaves out the levels with `if_installed` of which this says what is missing of a configuration's engine: its name
-    /// and why.
+    /// Leaves out the levels with `if_installed` of which this says what is missing of a
+    /// configuration's engine: its name and why.
     pub fn leave_out(&mut self, missing: impl Fn(&Configuration) -> Option<(String, String)>) {
         let baseline = self.baseline.map(|position| self.configurations[position].label());
         for factor in &mut self.factors {
@@ -224,15 +226,22 @@ impl Experiment {
                 .iter()
                 .filter_map(|level| {
                     let (engine, why) = why(level)?;
-                    Some(LeftOut { factor: factor.name.clone(), level: level.label.clone(), engine, why })
+                    Some(LeftOut {
+                        factor: factor.name.clone(),
+                        level: level.label.clone(),
+                        engine,
+                        why,
+                    })
                 })
                 .collect();
             configurations.retain(|own| !found.iter().any(|left| has(own, &left.level)));
             factor.levels.retain(|level| !found.iter().any(|left| left.level == level.label));
             self.left_out.extend(found);
         }
-        let position = |label: String| self.configurations.iter().position(|own| own.label() == label);
-        self.baseline = baseline.and_then(position).or_else(|| (self.configurations.len() > 1).then_some(0));
+        let position =
+            |label: String| self.configurations.iter().position(|own| own.label() == label);
+        self.baseline =
+            baseline.and_then(position).or_else(|| (self.configurations.len() > 1).then_some(0));
     }
 
     /// Whether the number of blocks depends on what is measured.

@@ -1,8 +1,10 @@
 //! The settings of an experiment file that no engine or probe owns: read with
-//! [`Experiment::get`](crate::Experiment::get). The same declarations drive parsing, the JSON Schema and the
-//! commented example.
+//! [`Experiment::get`](crate::Experiment::get). The same declarations drive parsing, the JSON
+//! Schema and the commented example.
 
-use crate::common::{ENGINE, OBSERVE_INTERVAL, OBSERVE_LATENCIES, OBSERVE_PROFILE, OBSERVE_WAITS, PROBE};
+use crate::common::{
+    ENGINE, OBSERVE_INTERVAL, OBSERVE_LATENCIES, OBSERVE_PROFILE, OBSERVE_WAITS, PROBE,
+};
 use crate::{Declaration, Kind, Value, declarations, settings};
 
 const COUNT: Kind = Kind::Count { min: 1, max: 1_000_000 };
@@ -21,20 +23,24 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("observe", "What is recorded beside the responses."),
     (
         "factors",
-        "What is varied: any setting of target, workload or observe by its dotted path, with a list of levels.",
+        "What is varied: any setting of target, workload or observe by its dotted path, with a \
+         list of levels.",
     ),
     (
         "level",
-        "A linked level: several settings under one name. Levels with the same factor name form a factor.",
+        "A linked level: several settings under one name. Levels with the same factor name form a \
+         factor.",
     ),
     ("exclude", "Configurations that have all of these levels are left out."),
     (
         "volume",
-        "A named place to put data, with commands that prepare and clean it, and limits that make it slower.",
+        "A named place to put data, with commands that prepare and clean it, and limits that make \
+         it slower.",
     ),
     (
         "predict",
-        "A table that is not measured: what a scan of it takes, by the cost model of the scans that are.",
+        "A table that is not measured: what a scan of it takes, by the cost model of the scans \
+         that are.",
     ),
     ("manual", "A step that a person has to do when the level of a factor changes."),
     ("hooks", "Shell commands that run around trials and the run."),

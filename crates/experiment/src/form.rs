@@ -1,4 +1,5 @@
-//! Files of another form than an experiment: named sections of known keys, read with the same units and the same errors.
+//! Files of another form than an experiment: named sections of known keys, read with the same units
+//! and the same errors.
 
 use crate::document::Node;
 use crate::error::{Errors, Fault, FileErrors};
@@ -9,7 +10,8 @@ use std::ops::Range;
 /// A key of a section and what its value may be.
 pub type Field = (&'static str, Kind);
 
-/// A file that is being read. What is wrong is kept until [`Form::end`], so that all of it is said at once.
+/// A file that is being read. What is wrong is kept until [`Form::end`], so that all of it is said
+/// at once.
 #[derive(Debug)]
 pub struct Form<'a> {
     source: &'a str,
@@ -27,8 +29,8 @@ pub struct Fields {
 }
 
 impl<'a> Form<'a> {
-    /// Reads a file that has these sections: `demand` of one table, `parts.*` of tables with names, `alternative[]` of a
-    /// list of tables.
+    /// Reads a file that has these sections: `demand` of one table, `parts.*` of tables with names,
+    /// `alternative[]` of a list of tables.
     ///
     /// # Errors
     /// What is no TOML.
@@ -55,7 +57,8 @@ impl<'a> Form<'a> {
 
     /// The tables below a section, each with its name as its path.
     pub fn named(&mut self, section: &str, fields: &[Field]) -> Vec<Fields> {
-        let entries = self.root.value(section).map(|node| node.entries().to_vec()).unwrap_or_default();
+        let entries =
+            self.root.value(section).map(|node| node.entries().to_vec()).unwrap_or_default();
         entries.iter().map(|entry| self.read(&entry.node, &entry.key, fields)).collect()
     }
 
@@ -71,7 +74,8 @@ impl<'a> Form<'a> {
         let read = |table: &Node| {
             let with_list: Vec<Field> = [fields, &[(below, Kind::Bool)]].concat();
             let children = table.tables(below).to_vec();
-            let read_child = |child: &Node| self.read(child, &format!("{section}.{below}"), of_those);
+            let read_child =
+                |child: &Node| self.read(child, &format!("{section}.{below}"), of_those);
             let children = children.iter().map(read_child).collect();
             (self.read_except(table, section, &with_list, below), children)
         };
@@ -105,7 +109,8 @@ impl<'a> Form<'a> {
     /// Something is wrong with a value, or with its section where it is not given.
     pub fn wrong(&mut self, fields: &Fields, key: &str, message: impl Into<String>) {
         let span = fields.values.get(key).map_or(&fields.span, |(_, span)| span);
-        let path = if key.is_empty() { fields.path.clone() } else { format!("{}.{key}", fields.path) };
+        let path =
+            if key.is_empty() { fields.path.clone() } else { format!("{}.{key}", fields.path) };
         self.errors.add(span, &path, message.into());
     }
 

@@ -7,8 +7,15 @@ use crate::{Kind, Value};
 /// Names of units and what they stand for.
 type Units = &'static [(&'static str, f64)];
 
-const COUNT_UNITS: Units =
-    &[("", 1.0), ("k", 1e3), ("thousand", 1e3), ("m", 1e6), ("million", 1e6), ("g", 1e9), ("billion", 1e9)];
+const COUNT_UNITS: Units = &[
+    ("", 1.0),
+    ("k", 1e3),
+    ("thousand", 1e3),
+    ("m", 1e6),
+    ("million", 1e6),
+    ("g", 1e9),
+    ("billion", 1e9),
+];
 
 const SIZE_UNITS: Units = &[
     ("", 1.0),
@@ -102,15 +109,21 @@ pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
         },
         Kind::Count { min, max } => whole(node, units, min, max, "\"320k\", \"2 million\""),
         Kind::Size { min, max } => whole(node, units, min, max, "\"64 KiB\", \"4 GB\""),
-        Kind::Bandwidth => whole(node, units, BANDWIDTH_MIN, BANDWIDTH_MAX, "\"125 MB/s\", \"64 MiB/s\""),
+        Kind::Bandwidth => {
+            whole(node, units, BANDWIDTH_MIN, BANDWIDTH_MAX, "\"125 MB/s\", \"64 MiB/s\"")
+        }
         Kind::Duration | Kind::PositiveDuration => {
             let zero = kind == Kind::Duration;
             let least = if zero { "0" } else { "above 0" };
-            let allowed = format!("\"250 ms\", \"5 s\", \"2 min\", seconds; {least}, at most 1000 days");
-            real(node, units, &allowed, |s| (0.0..=DURATION_S_MAX).contains(&s) && (zero || s > 0.0))
+            let allowed =
+                format!("\"250 ms\", \"5 s\", \"2 min\", seconds; {least}, at most 1000 days");
+            real(node, units, &allowed, |s| {
+                (0.0..=DURATION_S_MAX).contains(&s) && (zero || s > 0.0)
+            })
         }
         Kind::Rate => {
-            let allowed = "\"5000/s\", \"5k/s\", \"30/min\", a number; above 0, at most 1 billion a second";
+            let allowed =
+                "\"5000/s\", \"5k/s\", \"30/min\", a number; above 0, at most 1 billion a second";
             real(node, units, allowed, |rate| (RATE_MIN..=RATE_MAX).contains(&rate))
         }
         Kind::Share => {
@@ -126,12 +139,16 @@ pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
         }
         Kind::TextList => match &node.content {
             Content::List(nodes) if nodes.is_empty() => Err("the list is empty".into()),
-            Content::List(nodes) => nodes.iter().map(text).collect::<Result<_, _>>().map(Value::List),
+            Content::List(nodes) => {
+                nodes.iter().map(text).collect::<Result<_, _>>().map(Value::List)
+            }
             _ => text(node),
         },
         Kind::Text | Kind::MaybeEmptyText => text(node),
         Kind::Choice(words) => match &node.content {
-            Content::Text(given) if words.contains(&given.as_str()) => Ok(Value::Text(given.clone())),
+            Content::Text(given) if words.contains(&given.as_str()) => {
+                Ok(Value::Text(given.clone()))
+            }
             Content::Text(given) => Err(Fault::unknown("value", given, words)),
             _ => Err(not_allowed(node, &words.join(", "))),
         },
@@ -192,7 +209,8 @@ pub(crate) fn write(kind: Kind, value: Value) -> Value {
         let space = if unit.starts_with(char::is_alphabetic) { " " } else { "" };
         let written = Value::Text(format!("{number}{space}{unit}"));
         // 1.5 MiB, but neither 7.8125 KiB nor 0.5 s.
-        let round = (number >= 1.0 && (number * 4.0).fract() == 0.0) || (number == 0.0 && *unit == "s");
+        let round =
+            (number >= 1.0 && (number * 4.0).fract() == 0.0) || (number == 0.0 && *unit == "s");
         let simple = round || units.len() == 1;
         (simple && read_again(kind, &written).as_ref() == Ok(&value)).then_some(written)
     };
@@ -255,7 +273,8 @@ fn whole_of(text: &str, units: Units) -> Option<i128> {
         return Some(sign * i128::MAX);
     }
     // Twelve decimals are what the largest decimal unit makes whole.
-    let scale = 10_i128.checked_pow(u32::try_from(after.len()).ok()?).filter(|_| after.len() <= 12)?;
+    let scale =
+        10_i128.checked_pow(u32::try_from(after.len()).ok()?).filter(|_| after.len() <= 12)?;
     // At most 33 digits: with a unit below 2^41 it might not fit.
     let unscaled = format!("0{before}{after}").parse::<i128>().ok()?.checked_mul(factor as i128);
     let Some(unscaled) = unscaled else { return Some(sign * i128::MAX) };
@@ -266,7 +285,9 @@ fn whole(node: &Node, units: Units, min: i64, max: i64, forms: &str) -> Result<V
     let value = match &node.content {
         Content::Integer(value) => Some(i128::from(*value)),
         // A conversion that does not fit takes the nearest that does.
-        Content::Float(value) if value.fract() == 0.0 || value.is_infinite() => Some(*value as i128),
+        Content::Float(value) if value.fract() == 0.0 || value.is_infinite() => {
+            Some(*value as i128)
+        }
         Content::Text(text) => whole_of(text, units),
         _ => None,
     };
@@ -280,13 +301,17 @@ fn whole(node: &Node, units: Units, min: i64, max: i64, forms: &str) -> Result<V
     }
 }
 
-fn real(node: &Node, units: Units, allowed: &str, fits: impl Fn(f64) -> bool) -> Result<Value, Fault> {
+fn real(
+    node: &Node,
+    units: Units,
+    allowed: &str,
+    fits: impl Fn(f64) -> bool,
+) -> Result<Value, Fault> {
     let value = match &node.content {
         Content::Integer(value) => Some(*value as f64),
         Content::Float(value) => Some(*value),
-        Content::Text(text) => {
-            split(text, units).and_then(|(number, factor)| Some(number.parse::<f64>().ok()? * factor))
-        }
+        Content::Text(text) => split(text, units)
+            .and_then(|(number, factor)| Some(number.parse::<f64>().ok()? * factor)),
         _ => None,
     };
     match value.filter(|value| fits(*value)) {
@@ -350,7 +375,10 @@ mod tests {
             assert_eq!(value(kind, text(written)), Ok(expected), "{written}");
         }
         assert_eq!(value(COUNT, Content::Float(1e6)), Ok(Value::Integer(1_000_000)));
-        assert_eq!(value(Kind::Duration, Content::Float(-0.0)).map(|zero| zero.to_json()), Ok("0.0".into()));
+        assert_eq!(
+            value(Kind::Duration, Content::Float(-0.0)).map(|zero| zero.to_json()),
+            Ok("0.0".into())
+        );
     }
 
     #[test]
@@ -390,7 +418,11 @@ mod tests {
             (Kind::Number { min: 0.5, max: 10.0 }, Content::Integer(0), "numbers from 0.5 to 10"),
             (Kind::Bool, text("true"), "allowed are true and false"),
             (Kind::Choice(&["random", "sequential"]), text("randon"), "did you mean `random`?"),
-            (Kind::Choice(&["random", "sequential"]), Content::Integer(1), "allowed are random, sequential"),
+            (
+                Kind::Choice(&["random", "sequential"]),
+                Content::Integer(1),
+                "allowed are random, sequential",
+            ),
             (Kind::Text, text(" "), "empty"),
             (Kind::Text, Content::Integer(1), "texts in quotes"),
             (Kind::TextList, Content::List(Vec::new()), "empty"),

@@ -33,7 +33,8 @@ struct Data {
     stamps: Vec<Stamp>,
 }
 
-/// Length and time of change (seconds, nanoseconds), which tell a file from a later version of it without reading it.
+/// Length and time of change (seconds, nanoseconds), which tell a file from a later version of it
+/// without reading it.
 type Stamp = (u64, i64, i64);
 
 impl NamedFile {
@@ -47,8 +48,8 @@ impl NamedFile {
         Ok(Self { named_by, path, folder, content, ..Self::default() })
     }
 
-    /// Reads a file that programs will use from where it lies, or a folder of files. A text of at most
-    /// [`SOURCE_BYTES_MAX`] is kept, of anything else its hash.
+    /// Reads a file that programs will use from where it lies, or a folder of files. A text of at
+    /// most [`SOURCE_BYTES_MAX`] is kept, of anything else its hash.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -78,8 +79,8 @@ impl NamedFile {
         self.folder.join(&self.path)
     }
 
-    /// The files that a script for psql reads in its turn, as far as it names them: those of `\i` and `\copy`, and
-    /// what these read.
+    /// The files that a script for psql reads in its turn, as far as it names them: those of `\i`
+    /// and `\copy`, and what these read.
     pub fn included(&self) -> Vec<Self> {
         let mut found: Vec<Self> = Vec::new();
         let mut unread = vec![self.clone()];
@@ -106,9 +107,9 @@ impl NamedFile {
         found
     }
 
-    /// The programs that a shell command names by their path: text files that can be executed, that begin with `#!`, or
-    /// whose name ends as those of scripts do. What the command writes to (`> made.sql`) is none of them, and neither is
-    /// what a variable names.
+    /// The programs that a shell command names by their path: text files that can be executed, that
+    /// begin with `#!`, or whose name ends as those of scripts do. What the command writes to
+    /// (`> made.sql`) is none of them, and neither is what a variable names.
     pub fn in_command(named_by: &str, command: &str) -> Vec<Self> {
         let separates = |c: char| c.is_whitespace() || ";|&()<\"'`=".contains(c);
         let (mut written, mut words) = (Vec::new(), Vec::new());
@@ -166,7 +167,10 @@ impl NamedFile {
 
 /// Whether a file cannot be kept for what it is, but can be used.
 fn is_data(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::FileTooLarge | ErrorKind::InvalidData | ErrorKind::IsADirectory)
+    matches!(
+        error.kind(),
+        ErrorKind::FileTooLarge | ErrorKind::InvalidData | ErrorKind::IsADirectory
+    )
 }
 
 fn stamps(place: &Path) -> io::Result<Vec<Stamp>> {
@@ -267,7 +271,8 @@ mod tests {
             folder.path().display(),
         );
         let found = NamedFile::in_command("hooks.before_run", &command);
-        let names: Vec<&str> = found.iter().map(|file| file.path.rsplit('/').next().unwrap()).collect();
+        let names: Vec<&str> =
+            found.iter().map(|file| file.path.rsplit('/').next().unwrap()).collect();
         assert_eq!(names, ["a.sh", "b", "e.sql", "c"]);
     }
 

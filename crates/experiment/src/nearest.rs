@@ -94,8 +94,13 @@ mod tests {
 
     #[test]
     fn a_common_section_makes_no_two_paths_alike() {
-        let known =
-            ["target.engine", "target.data_files", "workload.key", "workload.rows", "target.settings.*"];
+        let known = [
+            "target.engine",
+            "target.data_files",
+            "workload.key",
+            "workload.rows",
+            "target.settings.*",
+        ];
         assert_eq!(nearest("target.xyzzy", &known), None);
         assert_eq!(nearest("workload.abc", &known), None);
         assert_eq!(nearest("target.datafiles", &known), Some("target.data_files"));
@@ -111,7 +116,8 @@ mod tests {
         let few = ["journal_mode", "synchronous"];
         assert_eq!(
             unknown_name("setting", "sinchronous", &few),
-            "unknown setting `sinchronous`; did you mean `synchronous`? (known: journal_mode, synchronous)"
+            "unknown setting `sinchronous`; did you mean `synchronous`? (known: journal_mode, \
+             synchronous)"
         );
         assert_eq!(
             unknown_name("setting", "x", &few),

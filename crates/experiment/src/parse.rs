@@ -1,7 +1,8 @@
 //! From the text of a file to an [`Experiment`]: sections, then factors, then configurations.
 //!
-//! What is wrong does not stop the reading: a level or factor that cannot be read keeps its position
-//! and name, so that what refers to it is judged as if it were right, and all errors come at once.
+//! What is wrong does not stop the reading: a level or factor that cannot be read keeps its
+//! position and name, so that what refers to it is judged as if it were right, and all errors come
+//! at once.
 
 mod expand;
 mod factors;
@@ -95,12 +96,17 @@ impl<'a> Reader<'a> {
                 (Content::Table(_), false) => {}
                 (Content::List(nodes), true) => {
                     for node in nodes.iter().filter(|node| !node.is_table()) {
-                        let message = format!("{} where a table should be; write {brackets}", node.kind());
+                        let message =
+                            format!("{} where a table should be; write {brackets}", node.kind());
                         self.errors.add(&node.span, name, message);
                     }
                 }
                 _ => {
-                    self.errors.add(&entry.key_span, name, format!("this is a section: write {brackets}"));
+                    self.errors.add(
+                        &entry.key_span,
+                        name,
+                        format!("this is a section: write {brackets}"),
+                    );
                 }
             }
         }
@@ -109,8 +115,10 @@ impl<'a> Reader<'a> {
     /// Finds the settings that this file may use: those of its engines and probes.
     fn know_settings(&mut self) {
         self.known.add(OBSERVE);
-        let sections =
-            [("target", "engine", &self.catalog.engines), ("workload", "probe", &self.catalog.probes)];
+        let sections = [
+            ("target", "engine", &self.catalog.engines),
+            ("workload", "probe", &self.catalog.probes),
+        ];
         for (section, key, all) in sections {
             let path = format!("{section}.{key}");
             let given = owners(self.root, section, &path);
@@ -126,7 +134,11 @@ impl<'a> Reader<'a> {
             let mut is_known = !given.is_empty();
             for node in given {
                 // Whatever else is no text is complained about where the setting is read.
-                let text = if let Content::Text(name) = &node.content { Some(name.as_str()) } else { None };
+                let text = if let Content::Text(name) = &node.content {
+                    Some(name.as_str())
+                } else {
+                    None
+                };
                 if let Some((_, settings)) = all.iter().find(|(owner, _)| Some(*owner) == text) {
                     self.known.add(settings);
                     continue;
@@ -148,8 +160,9 @@ impl<'a> Reader<'a> {
     /// The values that `[target]`, `[workload]` and `[observe]` give.
     fn base_settings(&mut self) -> Values {
         let mut values = Values::new();
-        for leaf in
-            ["target", "workload", "observe"].iter().flat_map(|section| self.root.leaves_of(section, section))
+        for leaf in ["target", "workload", "observe"]
+            .iter()
+            .flat_map(|section| self.root.leaves_of(section, section))
         {
             if leaf.node.is_table() && self.known.is_table(&leaf.path) {
                 continue;
@@ -173,10 +186,12 @@ impl<'a> Reader<'a> {
         }
         if let Some(node) = self.root.value("report") {
             // What the baseline names are paths of factors, with dots in them.
-            let is_setting = |key: &str| EQUIVALENCE_MARGIN.path().strip_prefix("report.") == Some(key);
+            let is_setting =
+                |key: &str| EQUIVALENCE_MARGIN.path().strip_prefix("report.") == Some(key);
             let others = node.entries().iter().filter(|entry| !is_setting(&entry.key));
             for entry in others.clone().filter(|entry| entry.key != "baseline") {
-                let fault = Fault::unknown("setting", &entry.key, &["baseline", "equivalence_margin"]);
+                let fault =
+                    Fault::unknown("setting", &entry.key, &["baseline", "equivalence_margin"]);
                 self.errors.add(&entry.key_span, "report", fault);
             }
             let besides: Vec<&str> = others.map(|entry| entry.key.as_str()).collect();
@@ -185,8 +200,8 @@ impl<'a> Reader<'a> {
         values
     }
 
-    /// The values of one table of a `[[section]]`, of which some must be given. Keys in `besides` are
-    /// read elsewhere.
+    /// The values of one table of a `[[section]]`, of which some must be given. Keys in `besides`
+    /// are read elsewhere.
     fn read_item(
         &mut self,
         node: &Node,
@@ -229,11 +244,13 @@ impl<'a> Reader<'a> {
             let known = settings.iter().filter_map(|setting| setting.path.strip_prefix(&prefix));
             let known: Vec<&str> = known.chain(besides.iter().copied()).collect();
             let below = format!("{key}.");
-            let parts: Vec<&str> = known.iter().filter_map(|known| known.strip_prefix(&below)).collect();
+            let parts: Vec<&str> =
+                known.iter().filter_map(|known| known.strip_prefix(&below)).collect();
             if parts.is_empty() {
                 self.errors.add(&leaf.key_span, section, Fault::unknown("setting", key, &known));
             } else {
-                let message = format!("this is a table: write {{ {} = ... }}", parts.join(" = ..., "));
+                let message =
+                    format!("this is a table: write {{ {} = ... }}", parts.join(" = ..., "));
                 self.errors.add(
                     &leaf.node.span,
                     &leaf.path,
@@ -252,11 +269,15 @@ impl<'a> Reader<'a> {
         };
         let name = NAME.of(core);
         // No capitals: there are file systems that do not tell them from small letters.
-        let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
-        if !name.chars().all(allowed) || name.starts_with(['.', '-']) || name.len() > NAME_LENGTH_MAX {
+        let allowed =
+            |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
+        if !name.chars().all(allowed)
+            || name.starts_with(['.', '-'])
+            || name.len() > NAME_LENGTH_MAX
+        {
             let message = format!(
-                "`{name}` cannot be the name of a file; allowed are small letters, digits, `-`, `_` and `.`, \
-                 a letter, digit or `_` first, at most {NAME_LENGTH_MAX}"
+                "`{name}` cannot be the name of a file; allowed are small letters, digits, `-`, \
+                 `_` and `.`, a letter, digit or `_` first, at most {NAME_LENGTH_MAX}"
             );
             self.errors.add(&given.span, NAME.path(), message);
         }
@@ -289,8 +310,9 @@ impl<'a> Reader<'a> {
 
 /// The values that `target.engine` or `workload.probe` takes in any configuration.
 fn owners<'a>(root: &'a Node, section: &str, path: &str) -> Vec<&'a Node> {
-    let of_path =
-        |leaves: Vec<Leaf<'a>>| leaves.into_iter().filter(|leaf| leaf.path == path).map(|leaf| leaf.node);
+    let of_path = |leaves: Vec<Leaf<'a>>| {
+        leaves.into_iter().filter(|leaf| leaf.path == path).map(|leaf| leaf.node)
+    };
     let varied = of_path(root.leaves_of("factors", "")).flat_map(Node::elements);
     let linked = root.tables("level").iter().flat_map(|level| of_path(level.leaves_of("set", "")));
     of_path(root.leaves_of(section, section)).chain(varied).chain(linked).collect()

@@ -6,8 +6,9 @@
 //! group; the groups come one after the other in random order, each with all its blocks, so that
 //! such a factor changes as seldom as it can.
 //!
-//! What is set up once cannot be told apart from its set-up. With `repeats.setups = N` the blocks are divided into N
-//! repetitions: in each of them every level of the hard-to-change factors is set up anew, in a random order of its own.
+//! What is set up once cannot be told apart from its set-up. With `repeats.setups = N` the blocks
+//! are divided into N repetitions: in each of them every level of the hard-to-change factors is set
+//! up anew, in a random order of its own.
 
 use crate::configuration::names_volume;
 use crate::{Configuration, Experiment, Factor, Level};
@@ -57,15 +58,19 @@ impl Plan {
         for setup in 1..=repeats.setups {
             let mut random = generator(repeats.seed, 0, u64::from(setup) - 1);
             let blocks = repeats.blocks_of(setup);
-            for configurations in grouped(experiment, &all, &experiment.hard_to_change, &mut random) {
+            for configurations in grouped(experiment, &all, &experiment.hard_to_change, &mut random)
+            {
                 let trials = configurations.len() * blocks.clone().count();
                 groups.push(Group { configurations, setup, blocks: blocks.clone(), before });
                 before += trials;
             }
         }
         let noticed = |(position, factor): (usize, &Factor)| {
-            let volume =
-                factor.levels.iter().flat_map(|level| &level.set).any(|(path, _)| names_volume(path));
+            let volume = factor
+                .levels
+                .iter()
+                .flat_map(|level| &level.set)
+                .any(|(path, _)| names_volume(path));
             (factor.hard_to_change || volume).then_some(position)
         };
         Self {
@@ -75,8 +80,8 @@ impl Plan {
         }
     }
 
-    /// Number of groups of configurations that share one set-up of their hard-to-change levels; one when no factor is
-    /// hard to change.
+    /// Number of groups of configurations that share one set-up of their hard-to-change levels; one
+    /// when no factor is hard to change.
     pub fn groups(&self) -> usize {
         self.groups.len()
     }
@@ -119,7 +124,10 @@ impl Plan {
 
     /// Number of trials, with the largest number of blocks.
     pub fn len(&self) -> usize {
-        self.groups.iter().map(|group| group.configurations.len() * group.blocks.clone().count()).sum()
+        self.groups
+            .iter()
+            .map(|group| group.configurations.len() * group.blocks.clone().count())
+            .sum()
     }
 
     /// Whether there is nothing to run.
@@ -152,7 +160,8 @@ fn grouped(
     random: &mut Xoshiro256PlusPlus,
 ) -> Vec<Vec<usize>> {
     let Some((factor, rest)) = hard.split_first() else { return vec![configurations.to_vec()] };
-    let label = |configuration: usize| &experiment.configurations[configuration].levels[*factor].label;
+    let label =
+        |configuration: usize| &experiment.configurations[configuration].levels[*factor].label;
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for configuration in configurations {
         match groups.iter_mut().find(|group| label(group[0]) == label(*configuration)) {
@@ -169,7 +178,9 @@ fn grouped(
 /// `rand_xoshiro` promises the stream of its generators and its seeding (both are published
 /// algorithms: Blackman and Vigna's xoshiro256++, seeded by `SplitMix64`).
 fn generator(seed: u64, group: u64, block: u64) -> Xoshiro256PlusPlus {
-    let mixed = seed ^ group.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ block.wrapping_mul(0xd1b5_4a32_d192_ed03);
+    let mixed = seed
+        ^ group.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        ^ block.wrapping_mul(0xd1b5_4a32_d192_ed03);
     Xoshiro256PlusPlus::seed_from_u64(mixed)
 }
 

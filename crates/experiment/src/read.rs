@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::Path;
 
-/// Largest experiment file, script or job file that is read: more than people write, and little enough to be kept with
-/// each run. What is larger was taken for one, as a device or a data file may be.
+/// Largest experiment file, script or job file that is read: more than people write, and little
+/// enough to be kept with each run. What is larger was taken for one, as a device or a data file
+/// may be.
 pub const SOURCE_BYTES_MAX: u64 = 16 << 20;
 
 /// The text of a file of at most so many bytes, as [`read_bytes`] reads it.
@@ -33,7 +34,8 @@ pub fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_max {
-        let message = format!("larger than {} MiB, the most that is read of such a file", bytes_max >> 20);
+        let message =
+            format!("larger than {} MiB, the most that is read of such a file", bytes_max >> 20);
         return Err(Error::new(ErrorKind::FileTooLarge, message));
     }
     Ok(bytes)

@@ -13,16 +13,20 @@ pub fn schema(catalog: &Catalog) -> Value {
             // With the setting that selects the engine or the probe.
             "target" | "workload" => {
                 let owners = if *section == "target" { &catalog.engines } else { &catalog.probes };
-                table(section, SETTINGS.iter().chain(owners.iter().flat_map(|(_, settings)| *settings)))
+                table(
+                    section,
+                    SETTINGS.iter().chain(owners.iter().flat_map(|(_, settings)| *settings)),
+                )
             }
             "observe" => table("observe", OBSERVE.iter()),
             "factors" => factors(catalog),
             "level" => list(&level()),
             "exclude" => list(&json!({ "type": "object", "minProperties": 1 })),
             "volume" => list(&required(table("volume", VOLUME.iter()), &["name", "path"])),
-            "predict" => {
-                list(&required(table("predict", PREDICT.iter()), &["name", "rows", "rows_per_page"]))
-            }
+            "predict" => list(&required(
+                table("predict", PREDICT.iter()),
+                &["name", "rows", "rows_per_page"],
+            )),
             "manual" => list(&required(table("manual", MANUAL.iter()), &["factor", "text"])),
             "report" => report(),
             other => table(other, SETTINGS.iter()),
@@ -37,7 +41,8 @@ pub fn schema(catalog: &Catalog) -> Value {
     properties["volume"]["items"]["properties"]["throttle"]["minProperties"] = json!(1);
     properties["experiment"]["required"] = json!(["name"]);
     // The second form of repeats.blocks is the adaptive one.
-    properties["repeats"]["properties"]["blocks"]["anyOf"][1]["required"] = json!(["min", "max", "until"]);
+    properties["repeats"]["properties"]["blocks"]["anyOf"][1]["required"] =
+        json!(["min", "max", "until"]);
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Steelbench experiment",
@@ -51,7 +56,8 @@ pub fn schema(catalog: &Catalog) -> Value {
 fn table<'a>(section: &str, settings: impl Iterator<Item = &'a Declaration>) -> Value {
     let mut schema = json!({ "type": "object", "additionalProperties": false, "properties": {} });
     for setting in settings {
-        let Some(path) = setting.path.strip_prefix(section).and_then(|path| path.strip_prefix('.')) else {
+        let Some(path) = setting.path.strip_prefix(section).and_then(|path| path.strip_prefix('.'))
+        else {
             continue;
         };
         insert(&mut schema, path, setting);
@@ -59,8 +65,8 @@ fn table<'a>(section: &str, settings: impl Iterator<Item = &'a Declaration>) -> 
     schema
 }
 
-/// Puts a setting at its place below a table; `a.b` lies in a table `a`, `a.*` allows any key there, `a.*.b` any key
-/// with a table that has `b`.
+/// Puts a setting at its place below a table; `a.b` lies in a table `a`, `a.*` allows any key
+/// there, `a.*.b` any key with a table that has `b`.
 fn insert(table: &mut Value, path: &str, setting: &Declaration) {
     match path.split_once('.') {
         None if path == "*" => table["additionalProperties"] = of(setting),
@@ -76,7 +82,10 @@ fn insert(table: &mut Value, path: &str, setting: &Declaration) {
             let is_table = |schema: &Value| schema["type"] == "object";
             let schemas = place["anyOf"].as_array();
             if !is_table(place) && !schemas.is_some_and(|schemas| schemas.iter().any(is_table)) {
-                allow(place, json!({ "type": "object", "additionalProperties": false, "properties": {} }));
+                allow(
+                    place,
+                    json!({ "type": "object", "additionalProperties": false, "properties": {} }),
+                );
             }
             let nested = match place.get_mut("anyOf").and_then(Value::as_array_mut) {
                 Some(schemas) => schemas.iter_mut().find(|schema| is_table(schema)),
@@ -140,18 +149,19 @@ fn pattern(units: &[(&str, f64)]) -> String {
         c if c.is_ascii_alphabetic() => format!("[{c}{}]", c.to_ascii_uppercase()),
         c => format!("{c}"),
     };
-    let unit =
-        |(name, _): &(&str, f64)| name.chars().map(letter).collect::<String>().replace('/', "\\s*/\\s*");
+    let unit = |(name, _): &(&str, f64)| {
+        name.chars().map(letter).collect::<String>().replace('/', "\\s*/\\s*")
+    };
     let units: Vec<String> = units.iter().filter(|(name, _)| !name.is_empty()).map(unit).collect();
     format!("^\\s*[-+]?[0-9_]*\\.?[0-9_]+\\s*({})?\\s*$", units.join("|"))
 }
 
 fn factors(catalog: &Catalog) -> Value {
-    let mut schema =
-        json!({ "type": "object", "additionalProperties": false, "properties": {}, "patternProperties": {} });
+    let mut schema = json!({ "type": "object", "additionalProperties": false, "properties": {}, "patternProperties": {} });
     let owned = catalog.engines.iter().chain(&catalog.probes).flat_map(|(_, settings)| *settings);
-    let selecting =
-        SETTINGS.iter().filter(|setting| ["target.engine", "workload.probe"].contains(&setting.path));
+    let selecting = SETTINGS
+        .iter()
+        .filter(|setting| ["target.engine", "workload.probe"].contains(&setting.path));
     for setting in owned.chain(OBSERVE).chain(selecting) {
         let place = if setting.path.contains('*') {
             let pattern = setting.path.replace('.', "\\.").replace('*', ".+");
@@ -169,8 +179,7 @@ fn factors(catalog: &Catalog) -> Value {
 
 fn level() -> Value {
     let mut schema = required(table("level", LEVEL.iter()), &["factor", "name"]);
-    schema["properties"]["set"] =
-        json!({ "type": "object", "description": "The settings that the level stands for, by dotted path." });
+    schema["properties"]["set"] = json!({ "type": "object", "description": "The settings that the level stands for, by dotted path." });
     schema
 }
 

@@ -23,7 +23,8 @@ pub enum Kind {
     },
     /// Bytes a second: `"125 MB/s"` (10^6), `"64 MiB/s"` or a number of bytes; from 4096 to 10^15.
     Bandwidth,
-    /// Seconds: `"250 ms"`, `"5 s"`, `"2 min"`, `"1 h"` or a number of seconds; from 0 to 1000 days.
+    /// Seconds: `"250 ms"`, `"5 s"`, `"2 min"`, `"1 h"` or a number of seconds; from 0 to 1000
+    /// days.
     Duration,
     /// A duration above 0.
     PositiveDuration,
@@ -50,7 +51,8 @@ pub enum Kind {
     Scalar,
 }
 
-/// A setting that an experiment file may give or vary, as parsing, schema, example file and errors need it.
+/// A setting that an experiment file may give or vary, as parsing, schema, example file and errors
+/// need it.
 #[derive(Debug, Clone, Copy)]
 pub struct Declaration {
     /// Dotted path: `target.data_files`. A part of `*` stands for any name: `target.settings.*`,
@@ -81,9 +83,8 @@ impl Declaration {
     /// Whether the type of the setting holds its default, or its absence where there is none.
     pub fn is_consistent(&self) -> bool {
         match self.default {
-            Some(default) => {
-                human::read_default(self.kind, default).is_some_and(|value| (self.fits)(Some(&value)))
-            }
+            Some(default) => human::read_default(self.kind, default)
+                .is_some_and(|value| (self.fits)(Some(&value))),
             None => (self.fits)(None),
         }
     }
@@ -123,8 +124,8 @@ impl<T: FromValue> Setting<T> {
         self.declaration.path
     }
 
-    /// Reads a value as people write it, for options of a command line that give this setting. `V` is the type of the
-    /// setting, or for one that may be absent what it has otherwise.
+    /// Reads a value as people write it, for options of a command line that give this setting. `V`
+    /// is the type of the setting, or for one that may be absent what it has otherwise.
     ///
     /// # Errors
     /// When the setting does not take it; says what is allowed.
@@ -132,8 +133,10 @@ impl<T: FromValue> Setting<T> {
     where
         T: From<V>,
     {
-        let value = self.declaration.read(text).map_err(|message| format!("{}: {message}", self.path()))?;
-        V::from_value(Some(&value)).ok_or_else(|| format!("{}: `{text}` is not allowed", self.path()))
+        let value =
+            self.declaration.read(text).map_err(|message| format!("{}: {message}", self.path()))?;
+        V::from_value(Some(&value))
+            .ok_or_else(|| format!("{}: `{text}` is not allowed", self.path()))
     }
 
     /// Its value among these, or its default.
@@ -141,7 +144,9 @@ impl<T: FromValue> Setting<T> {
         let Declaration { path, kind, default, .. } = self.declaration;
         let given = settings.get(path).and_then(|value| T::from_value(Some(value)));
         given
-            .or_else(|| T::from_value(default.and_then(|text| human::read_default(kind, text)).as_ref()))
+            .or_else(|| {
+                T::from_value(default.and_then(|text| human::read_default(kind, text)).as_ref())
+            })
             .unwrap_or_default()
     }
 }
@@ -150,8 +155,8 @@ fn fits<T: FromValue>(value: Option<&Value>) -> bool {
     T::from_value(value).is_some()
 }
 
-/// Declares settings, each a constant of its type; the comment is the help that people read. `const NAME = [..];` before
-/// them declares a table of them all, with some that are declared elsewhere.
+/// Declares settings, each a constant of its type; the comment is the help that people read. `const
+/// NAME = [..];` before them declares a table of them all, with some that are declared elsewhere.
 ///
 /// ```
 /// use experiment::{Kind, settings};
@@ -191,7 +196,8 @@ macro_rules! declarations {
     ($($setting:expr),* $(,)?) => { &[$($setting.declaration),*] };
 }
 
-/// Declares a type of which each value has a name in experiment files. Its default is the first one.
+/// Declares a type of which each value has a name in experiment files. Its default is the first
+/// one.
 ///
 /// ```
 /// experiment::choice! {
@@ -284,7 +290,8 @@ impl Known {
 
     /// The settings of this path, of different engines; exact ones go before those with `*`.
     pub fn find(&self, path: &str) -> Vec<&'static Declaration> {
-        let exact: Vec<_> = self.settings.iter().copied().filter(|setting| setting.path == path).collect();
+        let exact: Vec<_> =
+            self.settings.iter().copied().filter(|setting| setting.path == path).collect();
         if !exact.is_empty() {
             return exact;
         }
@@ -331,7 +338,8 @@ impl Known {
     }
 }
 
-/// Whether a setting with `*` stands for this path. A last `*` may stand for a name with dots in it.
+/// Whether a setting with `*` stands for this path. A last `*` may stand for a name with dots in
+/// it.
 fn covers(setting: &Declaration, path: &str) -> bool {
     let Some((before, after)) = setting.path.split_once('*') else { return false };
     let name = path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));

@@ -37,25 +37,42 @@ fn unknown_keys_name_the_nearest() {
         "conections",
         &[
             "error: workload.conections: unknown setting `workload.conections`",
-            "did you mean `workload.connections`? (known: workload.key, workload.connections, workload.rows",
+            "did you mean `workload.connections`? (known: workload.key, workload.connections, \
+             workload.rows",
         ],
     );
-    near("[repeats]", "[repeat]", "repeat", &["unknown section `repeat`", "did you mean `repeats`?"]);
-    near("blocks = 5", "bloks = 5", "bloks", &["repeats: unknown setting `bloks`", "did you mean `blocks`?"]);
+    near(
+        "[repeats]",
+        "[repeat]",
+        "repeat",
+        &["unknown section `repeat`", "did you mean `repeats`?"],
+    );
+    near(
+        "blocks = 5",
+        "bloks = 5",
+        "bloks",
+        &["repeats: unknown setting `bloks`", "did you mean `blocks`?"],
+    );
     near("baseline =", "base_line =", "base_line", &["did you mean `baseline`?"]);
     near("question =", "qestion =", "qestion", &["did you mean `question`?"]);
     near(
         "engine = \"sqlite\"",
         "engine = \"sqllite\"",
         "\"sqllite\"",
-        &["target.engine: unknown engine `sqllite`", "did you mean `sqlite`? (known: sqlite, server)"],
+        &[
+            "target.engine: unknown engine `sqllite`",
+            "did you mean `sqlite`? (known: sqlite, server)",
+        ],
     );
     near("probe = \"insert\"", "probe = \"inserts\"", "\"inserts\"", &["unknown probe `inserts`"]);
     near(
         "key = \"random\"",
         "key = \"randon\"",
         "\"randon\"",
-        &["workload.key: unknown value `randon`", "did you mean `random`? (known: random, sequential)"],
+        &[
+            "workload.key: unknown value `randon`",
+            "did you mean `random`? (known: random, sequential)",
+        ],
     );
     near(
         "rows = \"320k\"",
@@ -70,8 +87,9 @@ fn unknown_keys_name_the_nearest() {
 
 #[test]
 fn values_say_what_is_allowed() {
-    let rows =
-        |value: &str, part| check(DESIGN, "rows = \"320k\"", &format!("rows = {value}"), value, &[part]);
+    let rows = |value: &str, part| {
+        check(DESIGN, "rows = \"320k\"", &format!("rows = {value}"), value, &[part])
+    };
     rows("0", "`0` is not allowed; allowed are 1 to 1000000000000");
     rows("-5", "`-5` is not allowed");
     rows("\"0k\"", "`0k` is not allowed");
@@ -93,9 +111,21 @@ fn values_say_what_is_allowed() {
 
     check(DESIGN, "seed = 1", "seed = -1", "-1", &["allowed are 0 to"]);
     check(DESIGN, "blocks = 5", "blocks = 0", "0", &["repeats.blocks", "allowed are 1 to"]);
-    check(DESIGN, "[repeats]", "[limits]\ntrial_time = 0\n[repeats]", "0", &["limits.trial_time", "above 0"]);
+    check(
+        DESIGN,
+        "[repeats]",
+        "[limits]\ntrial_time = 0\n[repeats]",
+        "0",
+        &["limits.trial_time", "above 0"],
+    );
     check(DESIGN, "[repeats]", "[observe]\ninterval = \"0 s\"\n[repeats]", "\"0 s\"", &["above 0"]);
-    check(DESIGN, "[repeats]", "[observe]\nwaits = \"no\"\n[repeats]", "\"no\"", &["true and false"]);
+    check(
+        DESIGN,
+        "[repeats]",
+        "[observe]\nwaits = \"no\"\n[repeats]",
+        "\"no\"",
+        &["true and false"],
+    );
     check(EVERYTHING, "rate = \"5k/s\"", "rate = \"-5/s\"", "\"-5/s\"", &["\"5000/s\"", "above 0"]);
     check(
         EVERYTHING,
@@ -133,7 +163,13 @@ fn names_are_names_of_files() {
 
 #[test]
 fn engine_and_probe_are_needed() {
-    check(DESIGN, "engine = \"sqlite\" ", "", "target", &["target.engine: missing", "known: sqlite, server"]);
+    check(
+        DESIGN,
+        "engine = \"sqlite\" ",
+        "",
+        "target",
+        &["target.engine: missing", "known: sqlite, server"],
+    );
     check(DESIGN, "probe = \"insert\"", "", "workload", &["workload.probe: missing"]);
     check(DESIGN, "engine = \"sqlite\" ", "engine = 7", "7", &["target.engine", "texts in quotes"]);
     // Linked levels of which only one names an engine.
@@ -169,10 +205,26 @@ fn factors_name_settings_and_have_levels() {
     factor("\"target.data_files\" = [1, 0]", "0", &["`0` is not allowed; allowed are 1 to 126"]);
     factor("\"target.data_files\" = [1, \"two\"]", "\"two\"", &["`two` is not allowed"]);
     factor("\"target.data_files\" = [1, 2, 1]", "1", &["the level `1` is given twice"]);
-    factor("\"workload.rows\" = [320000, \"320k\"]", "\"320k\"", &["the level `320k` is given twice"]);
-    factor("\"target.settings.cache_size\" = [1, \"1\"]", "\"1\"", &["the level `1` is given twice"]);
-    factor("\"target.open\" = [\"separate\", \"atached\"]", "\"atached\"", &["did you mean `attached`?"]);
-    factor("\"target.engine\" = [\"sqlite\", \"servre\"]", "\"servre\"", &["did you mean `server`?"]);
+    factor(
+        "\"workload.rows\" = [320000, \"320k\"]",
+        "\"320k\"",
+        &["the level `320k` is given twice"],
+    );
+    factor(
+        "\"target.settings.cache_size\" = [1, \"1\"]",
+        "\"1\"",
+        &["the level `1` is given twice"],
+    );
+    factor(
+        "\"target.open\" = [\"separate\", \"atached\"]",
+        "\"atached\"",
+        &["did you mean `attached`?"],
+    );
+    factor(
+        "\"target.engine\" = [\"sqlite\", \"servre\"]",
+        "\"servre\"",
+        &["did you mean `server`?"],
+    );
     factor("\"target.data_files\" = [1]\ntarget.data_files = [2]", "data_files", &["varied twice"]);
     factor(
         "\"experiment.name\" = [\"a\", \"b\"]",
@@ -199,10 +251,28 @@ fn linked_levels_belong_to_one_factor() {
         "\"target.data_files\"",
         &["factor `target.data_files` and factor `log` both set this"],
     );
-    check(EVERYTHING, set, "set = { \"target.datafiles\" = 2 }", "\"target.datafiles\"", &["did you mean"]);
-    check(EVERYTHING, set, "set = { \"target.open\" = 2 }", "2", &["allowed are separate, attached"]);
+    check(
+        EVERYTHING,
+        set,
+        "set = { \"target.datafiles\" = 2 }",
+        "\"target.datafiles\"",
+        &["did you mean"],
+    );
+    check(
+        EVERYTHING,
+        set,
+        "set = { \"target.open\" = 2 }",
+        "2",
+        &["allowed are separate, attached"],
+    );
     check(EVERYTHING, set, "set = [1]", "[1]", &["write settings by their dotted paths"]);
-    check(EVERYTHING, set, "sets = {}", "sets", &["level: unknown setting `sets`", "did you mean `set`?"]);
+    check(
+        EVERYTHING,
+        set,
+        "sets = {}",
+        "sets",
+        &["level: unknown setting `sets`", "did you mean `set`?"],
+    );
     check(EVERYTHING, "name = \"raid-0\"\n", "", "[[level]]", &["level: name is missing"]);
     check(
         EVERYTHING,
@@ -216,8 +286,13 @@ fn linked_levels_belong_to_one_factor() {
 #[test]
 fn exclusions_exclude_something_and_leave_something() {
     let rule = "\"target.data_files\" = [2, 4]\nlog = \"wal, synced\"";
-    let exclude = |new: &str, marked: &str, parts: &[&str]| check(EVERYTHING, rule, new, marked, parts);
-    exclude("\"target.datafiles\" = 2", "\"target.datafiles\"", &["exclude: unknown factor", "did you mean"]);
+    let exclude =
+        |new: &str, marked: &str, parts: &[&str]| check(EVERYTHING, rule, new, marked, parts);
+    exclude(
+        "\"target.datafiles\" = 2",
+        "\"target.datafiles\"",
+        &["exclude: unknown factor", "did you mean"],
+    );
     exclude(
         "log = \"wal, sinced\"",
         "\"wal, sinced\"",
@@ -231,7 +306,9 @@ fn exclusions_exclude_something_and_leave_something() {
     exclude("", "[[exclude]]", &["this names no factor"]);
     exclude("log = []", "[]", &["no level of log"]);
     exclude(
-        "\"target.data_files\" = [2, 4]\n[[exclude]]\n\"target.data_files\" = [2, 4]\n[[exclude]]\n\"target.data_files\" = 1\nlog = \"rollback\"\narray = \"raid-0\"\n\"target.volume\" = \"fast\"",
+        "\"target.data_files\" = [2, 4]\n[[exclude]]\n\"target.data_files\" = [2, \
+         4]\n[[exclude]]\n\"target.data_files\" = 1\nlog = \"rollback\"\narray = \
+         \"raid-0\"\n\"target.volume\" = \"fast\"",
         "{ \"target.data_files\" = 1, \"log\" = \"rollback\" }",
         &["report.baseline: this configuration is excluded"],
     );
@@ -248,8 +325,16 @@ fn the_baseline_is_one_configuration() {
         "3",
         &["report.baseline: unknown level of target.data_files `3`", "known: 1, 2, 4, 8, 16"],
     );
-    baseline("{ \"target.data_file\" = 1 }", "\"target.data_file\"", &["did you mean `target.data_files`?"]);
-    baseline("{ \"target.data_files\" = [1, 2] }", "{ \"target.data_files\" = [1, 2] }", &["not several"]);
+    baseline(
+        "{ \"target.data_file\" = 1 }",
+        "\"target.data_file\"",
+        &["did you mean `target.data_files`?"],
+    );
+    baseline(
+        "{ \"target.data_files\" = [1, 2] }",
+        "{ \"target.data_files\" = [1, 2] }",
+        &["not several"],
+    );
     baseline("1", "1", &["write factors with their levels"]);
 }
 
@@ -281,7 +366,10 @@ fn volumes_are_declared() {
         "settings =",
         "volume = \"fast\"\nsettings =",
         "\"fast\"",
-        &["volume `fast` is not declared", "help: add a [[volume]] with name = \"fast\" and its path"],
+        &[
+            "volume `fast` is not declared",
+            "help: add a [[volume]] with name = \"fast\" and its path",
+        ],
     );
     check(
         EVERYTHING,
@@ -296,17 +384,26 @@ fn volumes_are_declared() {
 
 #[test]
 fn throttles_are_limits_with_units() {
-    let throttle =
-        "{ read_iops = \"3k\", write_iops = 1500, bandwidth = \"125 MB/s\", write_bandwidth = \"64 MiB/s\" }";
-    let near = |new: &str, marked: &str, parts: &[&str]| check(EVERYTHING, throttle, new, marked, parts);
-    let all = "write { read_iops = ..., write_iops = ..., bandwidth = ..., read_bandwidth = ..., write_bandwidth = ... }";
+    let throttle = "{ read_iops = \"3k\", write_iops = 1500, bandwidth = \"125 MB/s\", \
+                    write_bandwidth = \"64 MiB/s\" }";
+    let near =
+        |new: &str, marked: &str, parts: &[&str]| check(EVERYTHING, throttle, new, marked, parts);
+    let all = "write { read_iops = ..., write_iops = ..., bandwidth = ..., read_bandwidth = ..., \
+               write_bandwidth = ... }";
     near("{}", "{}", &["volume.throttle: this is a table", all]);
     near("3000", "3000", &["volume.throttle: this is a table", all]);
-    near("{ write_iops = 0 }", "0", &["volume.throttle.write_iops: `0` is not allowed", "1 to 1000000000"]);
+    near(
+        "{ write_iops = 0 }",
+        "0",
+        &["volume.throttle.write_iops: `0` is not allowed", "1 to 1000000000"],
+    );
     near(
         "{ bandwidth = \"125 MB\" }",
         "\"125 MB\"",
-        &["volume.throttle.bandwidth: `125 MB` is not allowed", "as \"125 MB/s\", \"64 MiB/s\" or in digits"],
+        &[
+            "volume.throttle.bandwidth: `125 MB` is not allowed",
+            "as \"125 MB/s\", \"64 MiB/s\" or in digits",
+        ],
     );
     // 125 without a unit is a mistake, not 125 bytes a second.
     near("{ bandwidth = 125 }", "125", &["allowed are 4096 to"]);
@@ -326,7 +423,13 @@ fn order_and_manual_steps_name_factors() {
         "\"target.volum\"",
         &["order.hard_to_change: unknown factor", "did you mean `target.volume`?"],
     );
-    check(EVERYTHING, "[\"target.volume\"]", "[\"array\", \"array\"]", "\"array\"", &["given twice"]);
+    check(
+        EVERYTHING,
+        "[\"target.volume\"]",
+        "[\"array\", \"array\"]",
+        "\"array\"",
+        &["given twice"],
+    );
     check(
         EVERYTHING,
         "[[manual]]\nfactor = \"array\"",
@@ -358,8 +461,20 @@ fn adaptive_repeats_are_complete() {
 #[test]
 fn sections_have_their_brackets() {
     check(EVERYTHING, "[limits]", "[[limits]]", "limits", &["this is a section: write [limits]"]);
-    check(DESIGN, "[repeats]", "[exclude]\n[repeats]", "exclude", &["this is a section: write [[exclude]]"]);
-    check(DESIGN, "[experiment]", "volume = [1]\n[experiment]", "1", &["a number where a table should be"]);
+    check(
+        DESIGN,
+        "[repeats]",
+        "[exclude]\n[repeats]",
+        "exclude",
+        &["this is a section: write [[exclude]]"],
+    );
+    check(
+        DESIGN,
+        "[experiment]",
+        "volume = [1]\n[experiment]",
+        "1",
+        &["a number where a table should be"],
+    );
     check(DESIGN, "[experiment]", "hooks = 1\n[experiment]", "hooks", &["write [hooks]"]);
 }
 
@@ -368,11 +483,13 @@ fn sections_have_their_brackets() {
 fn too_many_configurations_are_counted() {
     let levels = (1..=1000).map(|level| level.to_string()).collect::<Vec<_>>().join(", ");
     let factors = format!(
-        "\"workload.rows\" = [{levels}]\n\"workload.connections\" = [{levels}]\n\"target.file_growth\" = [{levels}]\n"
+        "\"workload.rows\" = [{levels}]\n\"workload.connections\" = \
+         [{levels}]\n\"target.file_growth\" = [{levels}]\n"
     );
     check(
         DESIGN,
-        "\"target.data_files\" = [1, 2, 4, 8, 16]\n\"target.settings.synchronous\" = [\"normal\", \"full\"]",
+        "\"target.data_files\" = [1, 2, 4, 8, 16]\n\"target.settings.synchronous\" = [\"normal\", \
+         \"full\"]",
         &(factors + "\"target.data_files\" = [1]"),
         "factors",
         &["1000 x 1000 x 1000 x 1 = 1000000000 configurations; at most 10000 are possible"],
@@ -406,7 +523,10 @@ fn syntax_errors_have_places() {
     assert_eq!(errors("[a]\n[a]\n").errors[0].line, 2);
     // Deeply nested input is refused, not followed until the stack ends.
     assert_eq!(errors(&format!("a = {}", "[".repeat(100_000))).errors.len(), 1);
-    assert_eq!(errors(&format!("{}1{}", "a={".repeat(100_000), "}".repeat(100_000))).errors.len(), 1);
+    assert_eq!(
+        errors(&format!("{}1{}", "a={".repeat(100_000), "}".repeat(100_000))).errors.len(),
+        1
+    );
 }
 
 /// All errors of a file come at once, in its order, and one mistake is not reported where other
@@ -460,13 +580,14 @@ baseline = { \"target.data_files\" = 1, \"target.cache\" = \"hot\" }
 
 #[test]
 fn errors_are_shown_as_a_compiler_shows_them() {
-    let source =
-        "[experiment]\nname = \"größe\"\n[target]\nengine = \"sqlit\"\n[workload]\nprobe = \"scan\"\n";
+    let source = "[experiment]\nname = \"größe\"\n[target]\nengine = \"sqlit\"\n[workload]\nprobe \
+                  = \"scan\"\n";
     let found = errors(source);
     assert_eq!(
         found.render("my.toml", source),
         "\
-error: experiment.name: `größe` cannot be the name of a file; allowed are small letters, digits, `-`, `_` and `.`, a letter, digit or `_` first, at most 100
+error: experiment.name: `größe` cannot be the name of a file; allowed are small letters, digits, \
+         `-`, `_` and `.`, a letter, digit or `_` first, at most 100
  --> my.toml:2:8
   |
 2 | name = \"größe\"
@@ -482,7 +603,8 @@ error: target.engine: unknown engine `sqlit`
     assert_eq!(
         found.to_string().lines().last(),
         Some(
-            "line 4, column 10: target.engine: unknown engine `sqlit`; did you mean `sqlite`? (known: sqlite, server)"
+            "line 4, column 10: target.engine: unknown engine `sqlit`; did you mean `sqlite`? \
+             (known: sqlite, server)"
         )
     );
 }
@@ -490,8 +612,9 @@ error: target.engine: unknown engine `sqlit`
 #[test]
 fn behind_an_unknown_engine_or_probe_other_errors_are_found() {
     let all = |from: &str, to: &str, parts: &[&str]| {
-        let source =
-            DESIGN.replace(from, to).replace("[factors]\n", "[factors]\n\"target.data_fils\" = [1, 2]\n");
+        let source = DESIGN
+            .replace(from, to)
+            .replace("[factors]\n", "[factors]\n\"target.data_fils\" = [1, 2]\n");
         let source = source
             .replace("connections = 16", "conections = 16")
             .replace("rows = \"320k\"", "rows = \"many\"");
@@ -533,7 +656,13 @@ fn set_ups_need_a_factor_and_blocks() {
     let hard = "[order]\nhard_to_change = [\"target.data_files\"]\n[repeats]";
     let six = format!("{hard}\nsetups = 6");
     check(DESIGN, "[repeats]", &six, "6", &["5 blocks cannot be divided among 6 set-ups"]);
-    check(EVERYTHING, "[repeats]", "[repeats]\nsetups = 2", "2", &["adaptive repeats cannot be divided"]);
+    check(
+        EVERYTHING,
+        "[repeats]",
+        "[repeats]\nsetups = 2",
+        "2",
+        &["adaptive repeats cannot be divided"],
+    );
     parse(&DESIGN.replace("[repeats]", &format!("{hard}\nsetups = 5"))).unwrap();
 }
 
@@ -552,7 +681,10 @@ fn levels_that_are_held_out_are_levels_of_a_factor() {
         "target.data_file > 4",
         &["unknown factor `target.data_file`", "did you mean `target.data_files`?"],
     );
-    wrong("target.data_files > 16", &["`target.data_files > 16` holds for no level of target.data_files"]);
+    wrong(
+        "target.data_files > 16",
+        &["`target.data_files > 16` holds for no level of target.data_files"],
+    );
     // Its levels are no numbers.
     wrong("target.settings.synchronous > 1", &["holds for no level"]);
     let experiment = parse(&DESIGN.replace("[repeats]", &with("target.data_files >= 8"))).unwrap();

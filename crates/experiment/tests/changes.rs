@@ -45,7 +45,12 @@ fn a_run_can_go_on_after_harmless_changes() {
         &["repeats.blocks: 5 -> 3 to 9 until 1 %"],
     );
     // Groups of hard-to-change levels are gone through again for the new blocks.
-    harmless(EVERYTHING, "max = 20", "max = 30", &["repeats.blocks: 3 to 20 until 2 % -> 3 to 30 until 2 %"]);
+    harmless(
+        EVERYTHING,
+        "max = 20",
+        "max = 30",
+        &["repeats.blocks: 3 to 20 until 2 % -> 3 to 30 until 2 %"],
+    );
     harmless(
         DESIGN,
         "name = \"random-insert-data-files\"",
@@ -65,7 +70,12 @@ fn a_run_can_go_on_after_harmless_changes() {
         "trial_time = \"20 min\"",
         &["limits.trial_time: 600 s -> 1200 s"],
     );
-    harmless(EVERYTHING, "disk_space = \"4 GiB\"\n", "", &["limits.disk_space: 4294967296 B -> none"]);
+    harmless(
+        EVERYTHING,
+        "disk_space = \"4 GiB\"\n",
+        "",
+        &["limits.disk_space: 4294967296 B -> none"],
+    );
     harmless(
         DESIGN,
         "baseline = { \"target.data_files\" = 1 }",
@@ -87,7 +97,10 @@ fn a_run_cannot_go_on_after_others() {
         DESIGN,
         "[1, 2, 4, 8, 16]",
         "[1, 3, 4, 5]",
-        &["factor target.data_files: levels added 3, 5", "factor target.data_files: levels removed 2, 8, 16"],
+        &[
+            "factor target.data_files: levels added 3, 5",
+            "factor target.data_files: levels removed 2, 8, 16",
+        ],
     );
     incompatible(
         DESIGN,
@@ -107,7 +120,12 @@ fn a_run_cannot_go_on_after_others() {
         "rows_per_transaction = 500",
         &["workload.rows_per_transaction: 1000 -> 500"],
     );
-    incompatible(DESIGN, "rows_per_transaction = 1000", "rate = \"10/s\"", &["workload.rate: none -> 10"]);
+    incompatible(
+        DESIGN,
+        "rows_per_transaction = 1000",
+        "rate = \"10/s\"",
+        &["workload.rate: none -> 10"],
+    );
 }
 
 #[test]
@@ -118,7 +136,12 @@ fn nor_after_changes_of_what_surrounds_the_trials() {
         "before_trial = \"true\"",
         &["hooks.before_trial: \"sync\" -> \"true\""],
     );
-    incompatible(EVERYTHING, "timeout = \"20 s\"", "timeout = \"30 s\"", &["hooks.timeout: 20 s -> 30 s"]);
+    incompatible(
+        EVERYTHING,
+        "timeout = \"20 s\"",
+        "timeout = \"30 s\"",
+        &["hooks.timeout: 20 s -> 30 s"],
+    );
     incompatible(
         EVERYTHING,
         "path = \"/mnt/slow\"",
@@ -129,27 +152,39 @@ fn nor_after_changes_of_what_surrounds_the_trials() {
         EVERYTHING,
         "{ read_iops = \"3k\", write_iops = 1500,",
         "{ write_iops = 1000,",
-        &[
-            "volume slow: throttle: reads 3000 IOPS, writes 1500 IOPS, reads 125000000 bytes/s, writes 67108864 bytes/s \
-             -> writes 1000 IOPS, reads 125000000 bytes/s, writes 67108864 bytes/s",
-        ],
+        &["volume slow: throttle: reads 3000 IOPS, writes 1500 IOPS, reads 125000000 bytes/s, \
+           writes 67108864 bytes/s -> writes 1000 IOPS, reads 125000000 bytes/s, writes 67108864 \
+           bytes/s"],
     );
     // The same limits, written in another way.
     harmless(EVERYTHING, "read_iops = \"3k\"", "read_iops = 3000", &[]);
-    incompatible(EVERYTHING, "\"delete\"", "\"truncate\"", &["factor log: other settings in level rollback"]);
+    incompatible(
+        EVERYTHING,
+        "\"delete\"",
+        "\"truncate\"",
+        &["factor log: other settings in level rollback"],
+    );
     incompatible(
         EVERYTHING,
         "log = \"wal, synced\"\n\n[[volume]]",
         "log = \"rollback\"\narray = \"raid-0\"\n\"target.volume\" = \"fast\"\n\n[[volume]]",
         &[
-            "configuration data_files=2 volume=fast log=wal, synced array=raid-0 was excluded before",
-            "configuration data_files=2 volume=fast log=wal, synced array=raid-1 was excluded before",
-            "configuration data_files=2 volume=fast+slow log=wal, synced array=raid-0 was excluded before",
-            "configuration data_files=2 volume=fast+slow log=wal, synced array=raid-1 was excluded before",
-            "configuration data_files=4 volume=fast log=wal, synced array=raid-0 was excluded before",
-            "configuration data_files=4 volume=fast log=wal, synced array=raid-1 was excluded before",
-            "configuration data_files=4 volume=fast+slow log=wal, synced array=raid-0 was excluded before",
-            "configuration data_files=4 volume=fast+slow log=wal, synced array=raid-1 was excluded before",
+            "configuration data_files=2 volume=fast log=wal, synced array=raid-0 was excluded \
+             before",
+            "configuration data_files=2 volume=fast log=wal, synced array=raid-1 was excluded \
+             before",
+            "configuration data_files=2 volume=fast+slow log=wal, synced array=raid-0 was \
+             excluded before",
+            "configuration data_files=2 volume=fast+slow log=wal, synced array=raid-1 was \
+             excluded before",
+            "configuration data_files=4 volume=fast log=wal, synced array=raid-0 was excluded \
+             before",
+            "configuration data_files=4 volume=fast log=wal, synced array=raid-1 was excluded \
+             before",
+            "configuration data_files=4 volume=fast+slow log=wal, synced array=raid-0 was \
+             excluded before",
+            "configuration data_files=4 volume=fast+slow log=wal, synced array=raid-1 was \
+             excluded before",
             "configuration data_files=2 volume=fast log=rollback array=raid-0 is excluded now",
             "configuration data_files=4 volume=fast log=rollback array=raid-0 is excluded now",
         ],
@@ -164,7 +199,8 @@ fn nor_after_changes_of_what_surrounds_the_trials() {
         EVERYTHING,
         "Rebuild the array as {level}, then continue.",
         "Rebuild.",
-        &["factor array: manual step: \"Rebuild the array as {level}, then continue.\" -> \"Rebuild.\""],
+        &["factor array: manual step: \"Rebuild the array as {level}, then continue.\" -> \
+           \"Rebuild.\""],
     );
 }
 

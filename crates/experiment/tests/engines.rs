@@ -23,9 +23,13 @@ fn every_engine_must_take_the_value() {
         for (value, message) in [
             (
                 "\"4 MiB\"",
-                "in configuration engine=server: `4194304` is not allowed; allowed are \"2%\", a number from 0 to 1",
+                "in configuration engine=server: `4194304` is not allowed; allowed are \"2%\", a \
+                 number from 0 to 1",
             ),
-            ("\"10%\"", "in configuration engine=sqlite: `0.1` is not allowed; allowed are whole numbers"),
+            (
+                "\"10%\"",
+                "in configuration engine=sqlite: `0.1` is not allowed; allowed are whole numbers",
+            ),
         ] {
             let source = engines(value, order);
             let found = parse(&source).expect_err("one engine does not take it").errors;

@@ -33,11 +33,15 @@ fn its_comments_are_right() {
             let text = experiment::example(&catalog, engine, probe);
             let uncommented: Vec<&str> = text.lines().map(uncomment).collect();
             assert!(
-                uncommented.iter().filter(|line| !line.starts_with('#') && line.contains('=')).count() > 40
+                uncommented
+                    .iter()
+                    .filter(|line| !line.starts_with('#') && line.contains('='))
+                    .count()
+                    > 40
             );
             let source = uncommented.join("\n");
-            let experiment =
-                parse(&source).unwrap_or_else(|errors| panic!("{}", errors.render("example", &source)));
+            let experiment = parse(&source)
+                .unwrap_or_else(|errors| panic!("{}", errors.render("example", &source)));
             assert_eq!(experiment.volumes.len(), 1);
             assert!(experiment.get(experiment::file::BEFORE_TRIAL).is_some());
             // 3 levels x 2 linked levels, less what the exclusion takes.

@@ -5,8 +5,8 @@ mod common;
 use common::{DESIGN, EVERYTHING, experiment, parse};
 use experiment::common::{ENGINE, OBSERVE_INTERVAL, OBSERVE_WAITS};
 use experiment::file::{
-    AFTER_RUN, BEFORE_TRIAL, DESCRIPTION, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S, QUESTION, RESPONSE, RUN_TIME_S,
-    TRIAL_TIME_S,
+    AFTER_RUN, BEFORE_TRIAL, DESCRIPTION, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S, QUESTION, RESPONSE,
+    RUN_TIME_S, TRIAL_TIME_S,
 };
 use experiment::{Blocks, Invalid, Throttle, Value};
 
@@ -26,7 +26,9 @@ fn the_file_of_the_design() {
     assert_eq!(factors, ["target.data_files", "target.settings.synchronous"]);
     assert_eq!(experiment.factors[0].numeric(), Some(vec![1.0, 2.0, 4.0, 8.0, 16.0]));
     assert_eq!(experiment.factors[1].numeric(), None);
-    assert!(experiment.factors.iter().all(|factor| !factor.hard_to_change && factor.manual.is_none()));
+    assert!(
+        experiment.factors.iter().all(|factor| !factor.hard_to_change && factor.manual.is_none())
+    );
 
     let labels: Vec<String> =
         experiment.configurations.iter().map(experiment::Configuration::label).collect();
@@ -87,7 +89,8 @@ fn a_file_with_everything() {
     // A level without settings differs by its name alone: for a hook or a person to make.
     assert!(experiment.factors[3].levels.iter().all(|level| level.set.is_empty()));
     // A setting of one linked level is not one of the other.
-    let rollback = experiment.configurations.iter().find(|it| it.levels[2].label == "rollback").unwrap();
+    let rollback =
+        experiment.configurations.iter().find(|it| it.levels[2].label == "rollback").unwrap();
     assert_eq!(rollback.value("target.settings.wal_autocheckpoint"), None);
     assert_eq!(rollback.value("target.settings.synchronous"), Some(&text("normal")));
 
@@ -105,17 +108,24 @@ fn a_file_with_everything() {
         write_bytes: Some(67_108_864),
     };
     assert_eq!(slow.throttle, Some(limits));
-    let both = experiment.configurations.iter().find(|it| it.levels[1].label == "fast+slow").unwrap();
+    let both =
+        experiment.configurations.iter().find(|it| it.levels[1].label == "fast+slow").unwrap();
     assert_eq!(both.volumes(), ["fast", "slow"]);
 
     assert_eq!(experiment.get(BEFORE_TRIAL).as_deref(), Some("sync"));
-    assert_eq!((experiment.get(HOOKS_TIMEOUT_S), experiment.get(AFTER_RUN).as_deref()), (20.0, Some("true")));
+    assert_eq!(
+        (experiment.get(HOOKS_TIMEOUT_S), experiment.get(AFTER_RUN).as_deref()),
+        (20.0, Some("true"))
+    );
     assert_eq!(experiment.repeats.blocks, Blocks::Adaptive { min: 3, max: 20, until: 0.02 });
     assert!(experiment.is_adaptive());
     assert_eq!((experiment.repeats.seed, experiment.repeats.retries), (7, 2));
     assert_eq!((experiment.get(TRIAL_TIME_S), experiment.get(RUN_TIME_S)), (600.0, Some(28_800.0)));
     assert_eq!(experiment.get(DISK_SPACE_BYTES), Some(4 << 30));
-    assert_eq!(experiment.factors[3].manual.as_deref(), Some("Rebuild the array as {level}, then continue."));
+    assert_eq!(
+        experiment.factors[3].manual.as_deref(),
+        Some("Rebuild the array as {level}, then continue.")
+    );
     // A person is slower than a command, so that the array changes before the volume.
     assert_eq!(experiment.hard_to_change, [3, 1]);
 
@@ -128,7 +138,10 @@ fn a_file_with_everything() {
 #[test]
 fn levels_are_referred_to_by_what_they_mean() {
     let source = DESIGN
-        .replace("\"target.data_files\" = [1, 2, 4, 8, 16]", "\"workload.rows\" = [\"100k\", \"320k\"]")
+        .replace(
+            "\"target.data_files\" = [1, 2, 4, 8, 16]",
+            "\"workload.rows\" = [\"100k\", \"320k\"]",
+        )
         .replace("{ \"target.data_files\" = 1 }", "{ \"workload.rows\" = 320000 }");
     let experiment = experiment(&source);
     assert_eq!(experiment.baseline, Some(2));
@@ -175,8 +188,9 @@ fn engines_can_be_varied() {
 
 #[test]
 fn without_factors_there_is_one_configuration() {
-    let experiment =
-        experiment("experiment.name = \"one\"\ntarget.engine = \"sqlite\"\nworkload.probe = \"scan\"\n");
+    let experiment = experiment(
+        "experiment.name = \"one\"\ntarget.engine = \"sqlite\"\nworkload.probe = \"scan\"\n",
+    );
     assert_eq!(experiment.configurations.len(), 1);
     assert_eq!(experiment.baseline, None);
     assert_eq!(experiment.repeats.blocks, Blocks::Fixed(5));
@@ -254,11 +268,16 @@ fn keys_are_stable() {
 
 #[test]
 fn many_configurations_are_fine_up_to_the_limit() {
-    let levels = |count: u32| (1..=count).map(|level| level.to_string()).collect::<Vec<_>>().join(", ");
+    let levels =
+        |count: u32| (1..=count).map(|level| level.to_string()).collect::<Vec<_>>().join(", ");
     let source = |rows: u32| {
         DESIGN.replace(
             "\"target.data_files\" = [1, 2, 4, 8, 16]",
-            &format!("\"target.data_files\" = [{}]\n\"workload.rows\" = [{}]", levels(100), levels(rows)),
+            &format!(
+                "\"target.data_files\" = [{}]\n\"workload.rows\" = [{}]",
+                levels(100),
+                levels(rows)
+            ),
         )
     };
     assert_eq!(experiment(&source(50)).configurations.len(), 10_000);

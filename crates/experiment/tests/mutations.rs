@@ -112,8 +112,11 @@ fn ten_thousand_mutations_do_not_panic() {
     let (mut right, mut semantic) = (0, 0);
     for number in 0..10_000 {
         let text = [DESIGN, EVERYTHING][number % 2];
-        let source =
-            if number % 3 == 0 { mutate(text, &mut random) } else { mutate_value(text, &mut random) };
+        let source = if number % 3 == 0 {
+            mutate(text, &mut random)
+        } else {
+            mutate_value(text, &mut random)
+        };
         match parse(&source) {
             Ok(experiment) => {
                 right += 1;
@@ -129,7 +132,10 @@ fn ten_thousand_mutations_do_not_panic() {
                 for error in &errors.errors {
                     let line = source.split('\n').nth(error.line - 1);
                     let characters = line.expect("the line exists").chars().count();
-                    assert!(error.column <= characters + 1 && error.length >= 1, "{error:?}\n{source}");
+                    assert!(
+                        error.column <= characters + 1 && error.length >= 1,
+                        "{error:?}\n{source}"
+                    );
                     assert!(!error.message.is_empty());
                 }
                 let rendered = errors.render("mutated.toml", &source);

@@ -14,9 +14,9 @@ fn with_seed(seed: u32) -> Experiment {
     experiment(&DESIGN.replace("seed = 1", &format!("seed = {seed}")))
 }
 
-/// Computed with Python from the published algorithms (`SplitMix64` seeding `xoshiro256++`, Fisher and
-/// Yates' shuffle, Lemire's multiplication), without any of our code: a run that is resumed with a
-/// later version must see the order that it began with.
+/// Computed with Python from the published algorithms (`SplitMix64` seeding `xoshiro256++`, Fisher
+/// and Yates' shuffle, Lemire's multiplication), without any of our code: a run that is resumed
+/// with a later version must see the order that it began with.
 #[test]
 fn the_order_never_changes() {
     let plan = Plan::new(&experiment(DESIGN));
@@ -33,8 +33,11 @@ fn each_configuration_runs_once_in_each_block() {
     let trials: Vec<PlannedTrial> = plan.trials().collect();
     assert_eq!((plan.groups(), plan.len(), trials.len()), (1, 50, 50));
     for block in 1..=5 {
-        let mut configurations: Vec<usize> =
-            trials.iter().filter(|trial| trial.block == block).map(|trial| trial.configuration).collect();
+        let mut configurations: Vec<usize> = trials
+            .iter()
+            .filter(|trial| trial.block == block)
+            .map(|trial| trial.configuration)
+            .collect();
         configurations.sort_unstable();
         assert_eq!(configurations, (0..10).collect::<Vec<_>>());
     }
@@ -64,7 +67,9 @@ fn blocks_do_not_depend_on_what_was_asked_before() {
         (1..=9).rev().map(|block| Plan::new(&experiment(DESIGN)).block(0, block)).collect();
     assert!(forward.iter().eq(backward.iter().rev()));
     let more = Plan::new(&experiment(&DESIGN.replace("blocks = 5", "blocks = 9")));
-    assert!(forward.iter().eq((1..=9).map(|block| more.block(0, block)).collect::<Vec<_>>().iter()));
+    assert!(
+        forward.iter().eq((1..=9).map(|block| more.block(0, block)).collect::<Vec<_>>().iter())
+    );
 }
 
 /// Over many blocks each configuration is as often at each position: 10 x 10 counts of 200 expected
@@ -112,7 +117,8 @@ fn a_split_plot_changes_hard_factors_seldom() {
             let set: BTreeSet<usize> = order(&plan, group, block).into_iter().collect();
             assert_eq!(set, plan.group(group).iter().copied().collect());
         }
-        let orders: BTreeSet<Vec<usize>> = (1..=20).map(|block| order(&plan, group, block)).collect();
+        let orders: BTreeSet<Vec<usize>> =
+            (1..=20).map(|block| order(&plan, group, block)).collect();
         assert!(orders.len() > 5, "of 24 orders, 20 blocks have {}", orders.len());
     }
     assert!(trials.iter().zip(1..).all(|(trial, sequence)| trial.sequence == sequence));
@@ -121,8 +127,8 @@ fn a_split_plot_changes_hard_factors_seldom() {
 /// What is listed in `order` changes in the order of the list, whatever the order of the factors.
 #[test]
 fn the_first_hard_factor_is_the_slowest() {
-    let hard =
-        "[order]\nhard_to_change = [\"target.settings.synchronous\", \"target.data_files\"]\n[repeats]";
+    let hard = "[order]\nhard_to_change = [\"target.settings.synchronous\", \
+                \"target.data_files\"]\n[repeats]";
     let experiment = experiment(&DESIGN.replace("[repeats]", hard));
     assert_eq!(experiment.hard_to_change, [1, 0]);
     let plan = Plan::new(&experiment);
@@ -153,7 +159,8 @@ fn groups_come_in_random_order() {
 fn changes_are_those_that_need_more_than_a_setting() {
     let experiment = experiment(EVERYTHING);
     let plan = Plan::new(&experiment);
-    let find = |label: &str| experiment.configurations.iter().find(|it| it.label() == label).unwrap();
+    let find =
+        |label: &str| experiment.configurations.iter().find(|it| it.label() == label).unwrap();
     let changes = |previous: Option<&str>, next: &str| -> Vec<String> {
         let changes = plan.changes(previous.map(find), find(next));
         changes.into_iter().map(|level| format!("{} {}", level.factor, level.label)).collect()
@@ -161,7 +168,10 @@ fn changes_are_those_that_need_more_than_a_setting() {
     let first = "data_files=1 volume=fast log=rollback array=raid-0";
     assert_eq!(changes(None, first), ["target.volume fast", "array raid-0"]);
     assert!(changes(Some(first), "data_files=4 volume=fast log=rollback array=raid-0").is_empty());
-    assert_eq!(changes(Some(first), "data_files=1 volume=fast log=rollback array=raid-1"), ["array raid-1"]);
+    assert_eq!(
+        changes(Some(first), "data_files=1 volume=fast log=rollback array=raid-1"),
+        ["array raid-1"]
+    );
     assert_eq!(
         changes(Some(first), "data_files=1 volume=fast+slow log=rollback array=raid-0"),
         ["target.volume fast+slow"]
@@ -192,7 +202,8 @@ fn the_data_of_a_block_are_the_same_for_all() {
     assert_eq!(seeds.len(), 100);
 }
 
-/// Each level of a hard-to-change factor is set up as often as the file says, each time with its share of the blocks.
+/// Each level of a hard-to-change factor is set up as often as the file says, each time with its
+/// share of the blocks.
 #[test]
 fn set_ups_are_repeated() {
     let hard = "[order]\nhard_to_change = [\"target.settings.synchronous\"]\n[repeats]\nsetups = 3";
@@ -204,7 +215,8 @@ fn set_ups_are_repeated() {
     assert_eq!((plan.groups(), plan.len(), trials.len()), (6, once.len(), once.len()));
     assert!(trials.iter().zip(1..).all(|(trial, sequence)| trial.sequence == sequence));
     // 7 blocks in 3 set-ups are 3, 2 and 2; set-up follows set-up.
-    let blocks: BTreeSet<(u32, u32)> = trials.iter().map(|trial| (trial.setup, trial.block)).collect();
+    let blocks: BTreeSet<(u32, u32)> =
+        trials.iter().map(|trial| (trial.setup, trial.block)).collect();
     assert_eq!(
         blocks.into_iter().collect::<Vec<_>>(),
         [(1, 1), (1, 2), (1, 3), (2, 4), (2, 5), (3, 6), (3, 7)]
@@ -216,7 +228,8 @@ fn set_ups_are_repeated() {
     };
     assert_eq!(cells(&plan), cells(&once));
     // In each set-up each level in one stretch.
-    let level = |trial: &PlannedTrial| &experiment.configurations[trial.configuration].levels[1].label;
+    let level =
+        |trial: &PlannedTrial| &experiment.configurations[trial.configuration].levels[1].label;
     let mut stretches: Vec<_> = trials.iter().map(|trial| (trial.setup, level(trial))).collect();
     stretches.dedup();
     assert_eq!(stretches.len(), 6, "{stretches:?}");
@@ -224,7 +237,9 @@ fn set_ups_are_repeated() {
     let first = |seed: u32| -> Vec<String> {
         let experiment = common::experiment(&source.replace("seed = 1", &format!("seed = {seed}")));
         let plan = Plan::new(&experiment);
-        [0, 2, 4].map(|group| experiment.configurations[plan.group(group)[0]].levels[1].label.clone()).into()
+        [0, 2, 4]
+            .map(|group| experiment.configurations[plan.group(group)[0]].levels[1].label.clone())
+            .into()
     };
     assert!((1..20).any(|seed| first(seed)[0] != first(seed)[1]));
 }

@@ -17,13 +17,17 @@ fn every_setting_is_in_it() {
     };
     assert_eq!(at("target.engine")["enum"], json!(["sqlite", "server"]));
     assert_eq!(at("workload.probe")["enum"], json!(["insert", "scan"]));
-    assert_eq!(at("target.settings")["additionalProperties"]["type"], json!(["boolean", "number", "string"]));
+    assert_eq!(
+        at("target.settings")["additionalProperties"]["type"],
+        json!(["boolean", "number", "string"])
+    );
     assert_eq!(at("workload.key")["enum"], json!(["random", "sequential"]));
     assert_eq!(at("workload.key")["default"], "random");
     assert_eq!(at("observe.waits")["default"], true);
     // Every setting of every engine and probe can be given and varied, and is explained.
     let catalog = catalog();
-    for setting in catalog.engines.iter().chain(&catalog.probes).flat_map(|(_, settings)| *settings) {
+    for setting in catalog.engines.iter().chain(&catalog.probes).flat_map(|(_, settings)| *settings)
+    {
         let factors = &schema["properties"]["factors"];
         if setting.path.ends_with('*') {
             assert!(factors["patternProperties"]["^target\\.settings\\..+$"].is_object());
@@ -40,8 +44,11 @@ fn every_setting_is_in_it() {
 /// Files that parse must be valid, and what the schema can know to be wrong must not be.
 #[test]
 fn an_independent_validator_agrees() {
-    let good =
-        [DESIGN.to_owned(), EVERYTHING.to_owned(), experiment::example(&catalog(), "sqlite", "insert")];
+    let good = [
+        DESIGN.to_owned(),
+        EVERYTHING.to_owned(),
+        experiment::example(&catalog(), "sqlite", "insert"),
+    ];
     let replaced = |old: &str, new: &str| {
         assert!(DESIGN.contains(old), "{old}");
         DESIGN.replacen(old, new, 1)
@@ -66,7 +73,8 @@ fn an_independent_validator_agrees() {
         replaced("[repeats]", "[[volume]]\nname = \"x\"\npath = \"x\"\nthrottle = {}\n[repeats]"),
         replaced(
             "[repeats]",
-            "[[volume]]\nname = \"x\"\npath = \"x\"\nthrottle = { bandwidth = \"5 MB\" }\n[repeats]",
+            "[[volume]]\nname = \"x\"\npath = \"x\"\nthrottle = { bandwidth = \"5 MB\" \
+             }\n[repeats]",
         ),
         replaced("name = \"random-insert-data-files\"", ""),
     ];

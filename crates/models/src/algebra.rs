@@ -1,7 +1,7 @@
 //! Matrices of a few rows.
 
-/// The inverse of a symmetric matrix (Gauss and Jordan with pivots), scaled by its diagonal first: coefficients of very
-/// different size. `None` where it has none.
+/// The inverse of a symmetric matrix (Gauss and Jordan with pivots), scaled by its diagonal first:
+/// coefficients of very different size. `None` where it has none.
 pub fn invert(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let n = matrix.len();
     let scale: Vec<f64> = (0..n).map(|row| matrix[row][row].sqrt()).collect();
@@ -14,7 +14,8 @@ pub fn invert(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     };
     let mut rows: Vec<Vec<f64>> = (0..n).map(row).collect();
     for column in 0..n {
-        let pivot = (column..n).max_by(|a, b| rows[*a][column].abs().total_cmp(&rows[*b][column].abs()))?;
+        let pivot =
+            (column..n).max_by(|a, b| rows[*a][column].abs().total_cmp(&rows[*b][column].abs()))?;
         rows.swap(column, pivot);
         let head = rows[column][column];
         // Of a matrix scaled to ones on its diagonal: less than this is rounding.
@@ -28,8 +29,9 @@ pub fn invert(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
             other.iter_mut().zip(&own).for_each(|(value, own)| *value -= factor * own);
         }
     }
-    let unscaled =
-        |row: usize| (0..n).map(|column| rows[row][n + column] / (scale[row] * scale[column])).collect();
+    let unscaled = |row: usize| {
+        (0..n).map(|column| rows[row][n + column] / (scale[row] * scale[column])).collect()
+    };
     Some((0..n).map(unscaled).collect())
 }
 
@@ -43,7 +45,8 @@ mod tests {
         let inverse = invert(&matrix).unwrap();
         for (at, row) in matrix.iter().enumerate() {
             for column in 0..3 {
-                let product: f64 = row.iter().zip(&inverse).map(|(own, other)| own * other[column]).sum();
+                let product: f64 =
+                    row.iter().zip(&inverse).map(|(own, other)| own * other[column]).sum();
                 let expected = f64::from(u8::from(at == column));
                 assert!((product - expected).abs() < 1e-6, "{at} {column} {product}");
             }

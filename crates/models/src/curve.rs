@@ -1,4 +1,5 @@
-//! Throughput against connections, threads or queue depth: laws and a queueing network, fitted to the same levels.
+//! Throughput against connections, threads or queue depth: laws and a queueing network, fitted to
+//! the same levels.
 
 use crate::network::{self, Service, Station};
 use crate::usl::{Fit, Law, Point};
@@ -11,7 +12,8 @@ pub struct Level {
     pub n: f64,
     /// Work a second in each trial.
     pub trials: Vec<f64>,
-    /// Processor seconds of a unit of work, of all that runs on the machine under test; `None`: not recorded.
+    /// Processor seconds of a unit of work, of all that runs on the machine under test; `None`:
+    /// not recorded.
     pub cpu_s: Option<f64>,
     /// Transactions that a sync of the log made durable; `None`: not recorded.
     pub batch: Option<f64>,
@@ -24,7 +26,8 @@ pub struct Level {
 pub struct Machine {
     /// Processors.
     pub processors: Option<u32>,
-    /// I/Os a second of the busiest device with so many in flight, as the disk probe measured them; empty: it did not.
+    /// I/Os a second of the busiest device with so many in flight, as the disk probe measured
+    /// them; empty: it did not.
     pub probed: Vec<(f64, f64)>,
 }
 
@@ -51,7 +54,8 @@ pub struct Bottlenecks {
     pub processors: u32,
     /// Processor seconds, as measured.
     pub cpu_s: f64,
-    /// How the part is done that is not done side by side: one at a time, or as a log or a device does it.
+    /// How the part is done that is not done side by side: one at a time, or as a log or a device
+    /// does it.
     pub service: Service,
     /// Seconds in that part when nobody else is there, fitted.
     pub serial_s: f64,
@@ -99,9 +103,11 @@ impl Model {
 }
 
 impl Curve {
-    /// A model fitted to these levels by its relative errors; `None` where there are too few, and without what it needs.
+    /// A model fitted to these levels by its relative errors; `None` where there are too few, and
+    /// without what it needs.
     pub fn of(model: Model, levels: &[Level], machine: &Machine) -> Option<Self> {
-        let network = |service| Bottlenecks::of(&service, levels, machine.processors).map(Self::Network);
+        let network =
+            |service| Bottlenecks::of(&service, levels, machine.processors).map(Self::Network);
         let law = match model {
             Model::Network => return network(Service::Servers(1)),
             Model::SharedSyncs => return network(shared(levels)?),
@@ -119,9 +125,8 @@ impl Curve {
     /// Work a second with 1, 2, .. customers; `None` of more than are computed.
     pub fn throughputs(&self, n: usize) -> Option<Vec<f64>> {
         match self {
-            Self::Law(fit) => {
-                (n <= network::CUSTOMERS_MAX).then(|| (1..=n).map(|n| fit.usl.throughput(n as f64)).collect())
-            }
+            Self::Law(fit) => (n <= network::CUSTOMERS_MAX)
+                .then(|| (1..=n).map(|n| fit.usl.throughput(n as f64)).collect()),
             Self::Network(own) => own.throughputs(n),
         }
     }
@@ -148,8 +153,9 @@ fn shared(levels: &[Level]) -> Option<Service> {
 /// Depths that a device's speed is known for at most.
 const DEPTHS_MAX: f64 = 1024.0;
 
-/// The device, where its speed is known with two I/Os or more in flight: as it was probed, else by the counters of the levels.
-/// Between the depths that were measured it goes along straight lines, and beyond the last one it is as there.
+/// The device, where its speed is known with two I/Os or more in flight: as it was probed, else by
+/// the counters of the levels. Between the depths that were measured it goes along straight lines,
+/// and beyond the last one it is as there.
 fn device(levels: &[Level], probed: &[(f64, f64)]) -> Option<Service> {
     let own = || levels.iter().map(|level| level.device).collect::<Option<Vec<_>>>();
     let mut points = if probed.is_empty() { own()? } else { probed.to_vec() };
@@ -163,8 +169,9 @@ fn device(levels: &[Level], probed: &[(f64, f64)]) -> Option<Service> {
         Some(low.1 + (high.1 - low.1) * share)
     };
     let alone = speed(1.0).filter(|alone| *alone > 0.0)?;
-    let rates: Vec<f64> =
-        (1..=deepest as u32).map(|depth| Some(speed(f64::from(depth))? / alone)).collect::<Option<_>>()?;
+    let rates: Vec<f64> = (1..=deepest as u32)
+        .map(|depth| Some(speed(f64::from(depth))? / alone))
+        .collect::<Option<_>>()?;
     (rates.len() > 1).then_some(Service::Rates(rates))
 }
 
@@ -189,22 +196,27 @@ impl Bottlenecks {
         ]
     }
 
-    /// Shares of the time that the processors and the part that is not done side by side are busy at so much work a second
-    /// (Utilisation Law); of shared syncs, which have no limit, 0.
+    /// Shares of the time that the processors and the part that is not done side by side are busy
+    /// at so much work a second (Utilisation Law); of shared syncs, which have no limit, 0.
     pub fn busy(&self, throughput: f64) -> [f64; 2] {
         let rate_max = self.service.rate_max().unwrap_or(f64::INFINITY);
-        [throughput * self.cpu_s / f64::from(self.processors), throughput * self.serial_s / rate_max]
+        [
+            throughput * self.cpu_s / f64::from(self.processors),
+            throughput * self.serial_s / rate_max,
+        ]
     }
 
-    /// How evenly `n` customers leave when there are never fewer: variance over mean of their number.
+    /// How evenly `n` customers leave when there are never fewer: variance over mean of their
+    /// number.
     pub fn dispersion(&self, n: usize) -> f64 {
         let queues = Self { delay_s: 0.0, ..self.clone() };
         // Without any queue each leaves at random.
         queues.throughputs(n).map_or(1.0, |rates| network::dispersion(&rates, self.delay_s))
     }
 
-    /// Seconds of a unit of work at each station, waiting included, with `n` customers: by the arrival theorem their number
-    /// there is the derivative of the normalising constant's logarithm, by that of the demand.
+    /// Seconds of a unit of work at each station, waiting included, with `n` customers: by the
+    /// arrival theorem their number there is the derivative of the normalising constant's
+    /// logarithm, by that of the demand.
     pub fn residences_s(&self, n: usize) -> Option<[f64; 3]> {
         const STEP: f64 = 1e-6;
         let (stations, base) = (self.stations(), self.throughputs(n)?);
@@ -221,23 +233,28 @@ impl Bottlenecks {
         Some(residences)
     }
 
-    /// The processor time is as measured: the median of the levels. The other two are those that come closest to the
-    /// throughput, by the squares of relative errors. Without a number of processors, and where their time was not
-    /// recorded, it is part of what is fitted.
+    /// The processor time is as measured: the median of the levels. The other two are those that
+    /// come closest to the throughput, by the squares of relative errors. Without a number of
+    /// processors, and where their time was not recorded, it is part of what is fitted.
     fn of(service: &Service, levels: &[Level], processors: Option<u32>) -> Option<Self> {
         let most = levels.iter().map(|level| level.n as usize).max()?;
-        if levels.len() < 3 || most > network::CUSTOMERS_MAX || levels.iter().any(|level| level.n < 1.0) {
+        if levels.len() < 3
+            || most > network::CUSTOMERS_MAX
+            || levels.iter().any(|level| level.n < 1.0)
+        {
             return None;
         }
         let mut cpu: Vec<f64> = levels.iter().filter_map(|level| level.cpu_s).collect();
         cpu.sort_by(f64::total_cmp);
         let known = processors.filter(|_| cpu.len() == levels.len());
         let cpu_s = known.map_or(0.0, |_| cpu[cpu.len() / 2]);
-        let means: Vec<(usize, f64)> = levels.iter().map(|level| (level.n as usize, level.mean())).collect();
+        let means: Vec<(usize, f64)> =
+            levels.iter().map(|level| (level.n as usize, level.mean())).collect();
         let fastest = means.iter().map(|(_, mean)| *mean).fold(0.0, f64::max);
         // Nothing takes longer than a unit of work with the fewest customers.
         let longest = means.iter().map(|(n, mean)| *n as f64 / mean).fold(f64::MAX, f64::min);
-        let longest_serial = longest.min(service.rate_max().map_or(f64::MAX, |most| most / fastest));
+        let longest_serial =
+            longest.min(service.rate_max().map_or(f64::MAX, |most| most / fastest));
         let with = |serial_s: f64, delay_s: f64| Self {
             processors: known.unwrap_or(1),
             cpu_s,

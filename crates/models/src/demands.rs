@@ -1,5 +1,5 @@
-//! What a transaction needs of each resource, by the operational laws. P. J. Denning and J. P. Buzen, ACM Computing Surveys
-//! 10 (1978).
+//! What a transaction needs of each resource, by the operational laws. P. J. Denning and J. P.
+//! Buzen, ACM Computing Surveys 10 (1978).
 
 use serde::Serialize;
 
@@ -60,8 +60,8 @@ pub struct Demand {
     pub demand_s: f64,
     /// Operations of a transaction, where they are counted.
     pub operations: Option<f64>,
-    /// Of a resource: share of the time that it was busy (Utilisation Law). Of waits: connections that waited, on average
-    /// (Little's Law).
+    /// Of a resource: share of the time that it was busy (Utilisation Law). Of waits: connections
+    /// that waited, on average (Little's Law).
     pub busy: f64,
 }
 
@@ -72,8 +72,9 @@ pub struct Demands {
     pub demands: Vec<Demand>,
     /// Transactions a second.
     pub throughput: f64,
-    /// Connections by Little's Law: throughput x response time, and idle ones; `None` where response times were not
-    /// recorded. It equals `customers`, or the two were not measured alike.
+    /// Connections by Little's Law: throughput x response time, and idle ones; `None` where
+    /// response times were not recorded. It equals `customers`, or the two were not measured
+    /// alike.
     pub little: Option<f64>,
     /// Connections that worked.
     pub customers: f64,
@@ -87,7 +88,8 @@ pub enum DemandError {
     NoWork,
     /// Less than nothing.
     #[error(
-        "{name}: {seconds} s were counted, less than nothing: the counter went back, or two were subtracted that do not match"
+        "{name}: {seconds} s were counted, less than nothing: the counter went back, or two were \
+         subtracted that do not match"
     )]
     Negative {
         /// The resource.
@@ -97,7 +99,8 @@ pub enum DemandError {
     },
     /// Busier than it can be.
     #[error(
-        "{name} was busy {busy:.2} times as long as it can be: its seconds or its number are in another unit"
+        "{name} was busy {busy:.2} times as long as it can be: its seconds or its number are in \
+         another unit"
     )]
     Impossible {
         /// The resource.
@@ -107,7 +110,8 @@ pub enum DemandError {
     },
 }
 
-/// A utilisation above 1 by this much is the resolution of counters (a tick of 10 ms in a short trial).
+/// A utilisation above 1 by this much is the resolution of counters (a tick of 10 ms in a short
+/// trial).
 const TOLERANCE: f64 = 0.05;
 
 /// The laws agree within this share.
@@ -149,7 +153,8 @@ impl Demands {
         })
     }
 
-    /// Whether Little's Law agrees with the number of connections; `None` where it cannot be checked.
+    /// Whether Little's Law agrees with the number of connections; `None` where it cannot be
+    /// checked.
     pub fn agrees(&self) -> Option<bool> {
         self.little.map(|little| (little / self.customers - 1.0).abs() <= AGREES)
     }
@@ -171,10 +176,17 @@ mod tests {
     }
 
     fn counted(seconds: f64, servers: Option<f64>) -> Counted {
-        Counted { name: "cpu".into(), kind: Kind::Processor, seconds, operations: Some(4000.0), servers }
+        Counted {
+            name: "cpu".into(),
+            kind: Kind::Processor,
+            seconds,
+            operations: Some(4000.0),
+            servers,
+        }
     }
 
-    /// X = 200/s, U = X D: 15 s of two processors are 7.5 ms and 75 %; 200 x 35 ms + 1 idle are 8 connections.
+    /// X = 200/s, U = X D: 15 s of two processors are 7.5 ms and 75 %; 200 x 35 ms + 1 idle are 8
+    /// connections.
     #[test]
     fn the_laws() {
         let found = Demands::of(&measured(vec![counted(15.0, Some(2.0))])).unwrap();

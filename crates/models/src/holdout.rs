@@ -1,4 +1,5 @@
-//! How well models predict levels that they have not seen, and what they say of levels that nobody has measured.
+//! How well models predict levels that they have not seen, and what they say of levels that nobody
+//! has measured.
 
 use crate::curve::{Curve, Level, Machine, Model};
 use serde::Serialize;
@@ -8,7 +9,8 @@ use statistics::{Interval, t_quantile};
 pub const FAR: f64 = 4.0;
 /// Levels that a model needs: with fewer, any curve goes through them.
 pub const LEVELS_MIN: usize = 4;
-/// What a model misses by before anything is known of it, as a standard deviation, and how many levels that counts for.
+/// What a model misses by before anything is known of it, as a standard deviation, and how many
+/// levels that counts for.
 const PRIOR: (f64, f64) = (0.08, 3.0);
 
 /// A model fitted to some levels, with what is known of its error.
@@ -20,7 +22,8 @@ pub struct Fitted {
     pub curve: Curve,
     /// Fits without one of the levels each.
     without: Vec<Curve>,
-    /// Variance of the logarithm of measured / predicted, with the prior, and its degrees of freedom.
+    /// Variance of the logarithm of measured / predicted, with the prior, and its degrees of
+    /// freedom.
     variance: f64,
     df: f64,
     /// Variance of the mean of a level that comes from its trials.
@@ -83,7 +86,8 @@ pub struct Judged {
 pub enum JudgeError {
     /// Too few levels.
     #[error(
-        "{levels} levels were measured; a model needs {LEVELS_MIN} or more, because any curve goes through fewer: add levels"
+        "{levels} levels were measured; a model needs {LEVELS_MIN} or more, because any curve \
+         goes through fewer: add levels"
     )]
     TooFewLevels {
         /// Those that there are.
@@ -91,7 +95,8 @@ pub enum JudgeError {
     },
     /// Too few are left to fit.
     #[error(
-        "{left} levels are left to fit when {held_out} are held out; a model needs 3 or more: hold out fewer, or add levels"
+        "{left} levels are left to fit when {held_out} are held out; a model needs 3 or more: \
+         hold out fewer, or add levels"
     )]
     TooFewLeft {
         /// Levels that are not held out.
@@ -120,7 +125,8 @@ impl Fitted {
                 .collect();
             Curve::of(model, &others, machine)
         };
-        let residual = |level: &Level| Some((level.mean() / curve.throughput(level.n)?).ln().powi(2));
+        let residual =
+            |level: &Level| Some((level.mean() / curve.throughput(level.n)?).ln().powi(2));
         let squares: f64 = levels.iter().map(residual).sum::<Option<f64>>()?;
         let free = levels.len().saturating_sub(model.coefficients()) as f64;
         let df = PRIOR.1 + free;
@@ -139,8 +145,9 @@ impl Fitted {
 
     /// What it says of a level; `None` where it cannot be computed.
     ///
-    /// The error of the logarithm has three parts: what the fit changes by when one level is left out (jackknife), by how
-    /// much the model misses levels, and what trials differ by. The second grows with each doubling beyond what was measured.
+    /// The error of the logarithm has three parts: what the fit changes by when one level is left
+    /// out (jackknife), by how much the model misses levels, and what trials differ by. The
+    /// second grows with each doubling beyond what was measured.
     pub fn predict(&self, n: f64) -> Option<Prediction> {
         let predicted = self.curve.throughput(n).filter(|own| *own > 0.0 && own.is_finite())?;
         let logs: Vec<f64> = self
@@ -180,17 +187,19 @@ fn noise(levels: &[Level]) -> f64 {
         squares += level.trials.iter().map(|trial| (trial / mean - 1.0).powi(2)).sum::<f64>();
         df += level.trials.len() as f64 - 1.0;
     }
-    let trials = levels.iter().map(|level| level.trials.len()).sum::<usize>() as f64 / levels.len() as f64;
+    let trials =
+        levels.iter().map(|level| level.trials.len()).sum::<usize>() as f64 / levels.len() as f64;
     if df > 0.0 { squares / df / trials } else { 0.0 }
 }
 
-/// Which levels are held out where nobody says it: the highest third, which is what is asked for most and hardest to predict;
-/// three are left at least.
+/// Which levels are held out where nobody says it: the highest third, which is what is asked for
+/// most and hardest to predict; three are left at least.
 pub fn automatic(levels: usize) -> usize {
     (levels / 3).max(1).min(levels.saturating_sub(3))
 }
 
-/// Fits each model to the levels that are not held out, predicts the others, and takes the one that misses them least.
+/// Fits each model to the levels that are not held out, predicts the others, and takes the one that
+/// misses them least.
 ///
 /// # Errors
 /// With too few levels to fit or to test.
@@ -198,7 +207,11 @@ pub fn judge(levels: &[Level], machine: &Machine, held_out: &[bool]) -> Result<J
     if levels.len() < LEVELS_MIN {
         return Err(JudgeError::TooFewLevels { levels: levels.len() });
     }
-    if levels.iter().flat_map(|level| &level.trials).any(|trial| *trial <= 0.0 || !trial.is_finite()) {
+    if levels
+        .iter()
+        .flat_map(|level| &level.trials)
+        .any(|trial| *trial <= 0.0 || !trial.is_finite())
+    {
         return Err(JudgeError::NotPositive);
     }
     let of = |wanted: bool| -> Vec<Level> {
@@ -214,7 +227,8 @@ pub fn judge(levels: &[Level], machine: &Machine, held_out: &[bool]) -> Result<J
     }
     let candidate = |model: &Model| {
         let fitted = Fitted::of(*model, &seen, machine)?;
-        let tested: Vec<Tested> = unseen.iter().map(|level| fitted.test(level)).collect::<Option<_>>()?;
+        let tested: Vec<Tested> =
+            unseen.iter().map(|level| fitted.test(level)).collect::<Option<_>>()?;
         let error_median = median(tested.iter().map(|own| own.error.abs()).collect());
         Some((Candidate { model: *model, tested, error_median }, fitted))
     };
@@ -225,7 +239,11 @@ pub fn judge(levels: &[Level], machine: &Machine, held_out: &[bool]) -> Result<J
         Some((tested.clone(), Fitted::of(candidate.model, levels, machine)?))
     });
     let (tested, best) = best.ok_or(JudgeError::NotPositive)?;
-    Ok(Judged { candidates: found.into_iter().map(|(candidate, _)| candidate).collect(), tested, best })
+    Ok(Judged {
+        candidates: found.into_iter().map(|(candidate, _)| candidate).collect(),
+        tested,
+        best,
+    })
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

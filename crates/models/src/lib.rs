@@ -1,7 +1,8 @@
 //! Models of performance: from what was measured to what would be. Pure: numbers in, data out.
 //!
 //! - [`usl`]: Amdahl's and Gunther's laws of scalability, fitted
-//! - [`network`]: queueing networks, and transactions that arrive at a rate; [`queue`]: a single station
+//! - [`network`]: queueing networks, and transactions that arrive at a rate; [`queue`]: a single
+//!   station
 //! - [`demands`]: what a transaction needs of each resource, by the operational laws
 //! - [`curve`]: throughput against connections, by either
 //! - [`holdout`]: how well these predict levels that they have not seen

@@ -4,12 +4,12 @@
 //! - [`several_classes`]: with so many customers of several kinds, approximately
 //! - [`arriving`]: transactions that arrive at a rate, at a system that takes so many at once
 //!
-//! Transactions of several scripts, of which each connection draws the next one by their weights, are one class: their
-//! demands are the means over what is drawn, and the solution stays exact.
+//! Transactions of several scripts, of which each connection draws the next one by their weights,
+//! are one class: their demands are the means over what is drawn, and the solution stays exact.
 //!
-//! Sources: J. P. Buzen, Communications of the ACM 16 (1973); E. D. Lazowska and others, "Quantitative System
-//! Performance" (1984), chapters 6 to 8; K. M. Chandy, U. Herzog and L. Woo, IBM Journal of Research and Development 19
-//! (1975); P. Schweitzer and Y. Bard (1979).
+//! Sources: J. P. Buzen, Communications of the ACM 16 (1973); E. D. Lazowska and others,
+//! "Quantitative System Performance" (1984), chapters 6 to 8; K. M. Chandy, U. Herzog and L. Woo,
+//! IBM Journal of Research and Development 19 (1975); P. Schweitzer and Y. Bard (1979).
 
 use serde::Serialize;
 use std::f64::consts::LN_2;
@@ -27,11 +27,12 @@ pub enum Service {
     Delay,
     /// So many at a time, from one queue: processors, channels of a device; 1 is a serial section.
     Servers(u32),
-    /// A log whose sync takes all who wait when it begins (group commit). Of those who are there half are in the sync, and half
-    /// came since and wait for the next: it does n / 2 of them in a sync, and one at least.
+    /// A log whose sync takes all who wait when it begins (group commit). Of those who are there
+    /// half are in the sync, and half came since and wait for the next: it does n / 2 of them
+    /// in a sync, and one at least.
     Shared,
-    /// With 1, 2, .. there so many times as fast as with one, with more as with the last: a device whose speed at each depth of
-    /// its queue is known.
+    /// With 1, 2, .. there so many times as fast as with one, with more as with the last: a device
+    /// whose speed at each depth of its queue is known.
     Rates(Vec<f64>),
 }
 
@@ -59,7 +60,8 @@ impl Service {
         }
     }
 
-    /// With so many or more it works as fast as with so many; `None` of what gets faster without end.
+    /// With so many or more it works as fast as with so many; `None` of what gets faster without
+    /// end.
     fn most(&self) -> Option<usize> {
         match self {
             Self::Delay | Self::Shared => None,
@@ -94,8 +96,9 @@ impl Station {
         weights
     }
 
-    /// Normalising constants of a network that this station joins. From as many customers on as it serves at once, each further
-    /// one multiplies its weight by the same: these terms follow from those of one customer less.
+    /// Normalising constants of a network that this station joins. From as many customers on as it
+    /// serves at once, each further one multiplies its weight by the same: these terms follow
+    /// from those of one customer less.
     fn joined(&self, before: &[f64]) -> Vec<f64> {
         let most = self.service.most().unwrap_or(before.len());
         let weights = self.weights(most.min(before.len()));
@@ -112,17 +115,20 @@ impl Station {
     }
 }
 
-/// Throughput with 1, 2, .. customers. `None` of demands that make no sense (negative, no number, none at all, no server), and
-/// of more customers than are computed.
+/// Throughput with 1, 2, .. customers. `None` of demands that make no sense (negative, no number,
+/// none at all, no server), and of more customers than are computed.
 ///
-/// By normalising constants: the same figures as load-dependent mean value analysis, which takes differences of
-/// probabilities and loses all digits at busy stations with several servers. Delays come first, where they are one and its
-/// weights are all there is: the time grows with customers x servers, and not with the square of the customers.
+/// By normalising constants: the same figures as load-dependent mean value analysis, which takes
+/// differences of probabilities and loses all digits at busy stations with several servers. Delays
+/// come first, where they are one and its weights are all there is: the time grows with customers x
+/// servers, and not with the square of the customers.
 pub fn throughputs(stations: &[Station], customers: usize) -> Option<Vec<f64>> {
-    let makes_sense =
-        |own: &Station| own.demand_s >= 0.0 && own.demand_s.is_finite() && own.service.makes_sense();
+    let makes_sense = |own: &Station| {
+        own.demand_s >= 0.0 && own.demand_s.is_finite() && own.service.makes_sense()
+    };
     let takes_time = stations.iter().any(|own| own.demand_s > 0.0);
-    if !takes_time || !stations.iter().all(makes_sense) || !(1..=CUSTOMERS_MAX).contains(&customers) {
+    if !takes_time || !stations.iter().all(makes_sense) || !(1..=CUSTOMERS_MAX).contains(&customers)
+    {
         return None;
     }
     let busy = stations.iter().filter(|own| own.demand_s > 0.0);
@@ -137,7 +143,8 @@ fn constants(delay_s: f64, queues: &[&Station], customers: usize) -> Vec<f64> {
         let delay = Station { demand_s: delay_s, service: Service::Delay };
         return queues.iter().fold(delay.weights(customers), |before, own| own.joined(&before));
     };
-    // Its weights, demand^n 2^(n - 1) / n! and 1 of nobody, are the mean of those of a delay of twice the demand and of none.
+    // Its weights, demand^n 2^(n - 1) / n! and 1 of nobody, are the mean of those of a delay of
+    // twice the demand and of none.
     let others = [&queues[..at], &queues[at + 1..]].concat();
     let without = constants(delay_s, &others, customers);
     let delayed = constants(delay_s + 2.0 * queues[at].demand_s, &others, customers);
@@ -153,8 +160,9 @@ pub struct Class {
     pub demands_s: Vec<f64>,
 }
 
-/// Throughput of each class by approximate mean value analysis (Schweitzer; Bard): who arrives sees as many there as there are
-/// on average, but for their own share of their class. `None` of demands that make no sense.
+/// Throughput of each class by approximate mean value analysis (Schweitzer; Bard): who arrives sees
+/// as many there as there are on average, but for their own share of their class. `None` of demands
+/// that make no sense.
 ///
 /// Within some percent of the exact solution, worst where queues are of about one.
 pub fn several_classes(services: &[Service], classes: &[Class]) -> Option<Vec<f64>> {
@@ -173,7 +181,8 @@ pub fn several_classes(services: &[Service], classes: &[Class]) -> Option<Vec<f6
         classes.iter().map(|class| vec![class.customers / stations as f64; stations]).collect();
     let mut found = vec![0.0; classes.len()];
     for _ in 0..ROUNDS_MAX {
-        let all: Vec<f64> = (0..stations).map(|at| queues.iter().map(|own| own[at]).sum()).collect();
+        let all: Vec<f64> =
+            (0..stations).map(|at| queues.iter().map(|own| own[at]).sum()).collect();
         let mut change = 0.0_f64;
         for ((class, queue), throughput) in classes.iter().zip(&mut queues).zip(&mut found) {
             let residence = |at: usize| {
@@ -209,12 +218,13 @@ pub struct Arriving {
     pub inside_s: f64,
 }
 
-/// A system that takes as many transactions at once as there are rates: with 1, 2, .. inside it does that many a second.
-/// `None` of a rate that it cannot keep up.
+/// A system that takes as many transactions at once as there are rates: with 1, 2, .. inside it
+/// does that many a second. `None` of a rate that it cannot keep up.
 ///
-/// It stands for one server whose speed depends on how many are there (flow-equivalent: Chandy, Herzog and Woo), with
-/// Poisson arrivals: exact for a product-form network that takes everybody. Where others wait outside, they wait the less the more
-/// evenly a full system lets go (its [`dispersion`]): (1 + dispersion) / 2 of what it would be at random, as Kingman's and Allen
+/// It stands for one server whose speed depends on how many are there (flow-equivalent: Chandy,
+/// Herzog and Woo), with Poisson arrivals: exact for a product-form network that takes everybody.
+/// Where others wait outside, they wait the less the more evenly a full system lets go (its
+/// [`dispersion`]): (1 + dispersion) / 2 of what it would be at random, as Kingman's and Allen
 /// and Cunneen's formulas have it for one server and for several.
 pub fn arriving(rates: &[f64], rate: f64, dispersion: f64) -> Option<Arriving> {
     let busy = rate / rates.last()?;
@@ -229,11 +239,14 @@ pub fn arriving(rates: &[f64], rate: f64, dispersion: f64) -> Option<Arriving> {
     let within: f64 = (0_u32..).zip(&weights).map(|(n, weight)| f64::from(n) * weight).sum();
     let inside = (within + rates.len() as f64 * with_a_line) / all;
     let outside = with_a_line / (1.0 - busy) / all;
-    Some(Arriving { line_s: outside / rate * f64::midpoint(1.0, dispersion), inside_s: inside / rate })
+    Some(Arriving {
+        line_s: outside / rate * f64::midpoint(1.0, dispersion),
+        inside_s: inside / rate,
+    })
 }
 
-/// Weights of 0, 1, .. in a birth-and-death process, each by its ratio to the one before. By logarithms: with thousands the
-/// products exceed what a double holds.
+/// Weights of 0, 1, .. in a birth-and-death process, each by its ratio to the one before. By
+/// logarithms: with thousands the products exceed what a double holds.
 fn weights(ratios: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut logs = vec![0.0];
     logs.extend(ratios.scan(0.0, |log, own| {
@@ -247,11 +260,13 @@ fn weights(ratios: impl Iterator<Item = f64>) -> Vec<f64> {
 /// States that are rarer than this say nothing but rounding.
 const RARE: f64 = 1e-12;
 
-/// How evenly a system with as many customers as there are rates lets them go: variance over mean of their number in a long
-/// time; 1 is at random. Each is gone for `delay_s` and comes again; with 1, 2, .. there `rates` are done a second.
+/// How evenly a system with as many customers as there are rates lets them go: variance over mean
+/// of their number in a long time; 1 is at random. Each is gone for `delay_s` and comes again; with
+/// 1, 2, .. there `rates` are done a second.
 ///
-/// Departures of a birth-and-death process: with h the solution of Poisson's equation, their number less its mean is a martingale
-/// whose jumps are h(n + 1) - h(n) and 1 less that (as in Y. Nazarathy and G. Weiss, Queueing Systems 59, 2008).
+/// Departures of a birth-and-death process: with h the solution of Poisson's equation, their number
+/// less its mean is a martingale whose jumps are h(n + 1) - h(n) and 1 less that (as in Y.
+/// Nazarathy and G. Weiss, Queueing Systems 59, 2008).
 pub fn dispersion(rates: &[f64], delay_s: f64) -> f64 {
     let customers = rates.len();
     if delay_s <= 0.0 {

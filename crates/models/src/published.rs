@@ -1,4 +1,5 @@
-//! Published benchmark results beside each other: TPC-C, TPC-E, TPC-H and whatever else has a score.
+//! Published benchmark results beside each other: TPC-C, TPC-E, TPC-H and whatever else has a
+//! score.
 
 use serde::Serialize;
 
@@ -17,13 +18,15 @@ const COLUMNS: [&str; 11] = [
     "price",
 ];
 
-/// A file with the figures of published studies: inserts on disks and SSDs, two drivers, backups before and after new firmware.
+/// A file with the figures of published studies: inserts on disks and SSDs, two drivers, backups
+/// before and after new firmware.
 pub const EXAMPLE: &str = include_str!("published.csv");
 
 /// A result.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Entry {
-    /// TPC-H at one scale factor is a benchmark, at another one another: results of different sizes are not comparable.
+    /// TPC-H at one scale factor is a benchmark, at another one another: results of different
+    /// sizes are not comparable.
     pub benchmark: String,
     /// What was measured.
     pub system: String,
@@ -81,9 +84,11 @@ pub struct Queries {
     pub geometric_mean_s: f64,
     /// Weight of each of them in that: 1 / their number.
     pub weight: f64,
-    /// By how much power, and the mean, change when one of them, whichever, takes a tenth of the time.
+    /// By how much power, and the mean, change when one of them, whichever, takes a tenth of the
+    /// time.
     pub ten_times: f64,
-    /// The same of a score that is the geometric mean of power and throughput, of which the second is left as it is.
+    /// The same of a score that is the geometric mean of power and throughput, of which the second
+    /// is left as it is.
     pub ten_times_score: f64,
     /// Each of them.
     pub each: Vec<Query>,
@@ -111,7 +116,9 @@ pub enum ReadError {
     #[error("{0}")]
     Csv(String),
     /// No such column.
-    #[error("there is no column {wanted:?}{of}; there are: {there}; name it with --columns {key}=NAME")]
+    #[error(
+        "there is no column {wanted:?}{of}; there are: {there}; name it with --columns {key}=NAME"
+    )]
     Column {
         /// What it is for.
         key: String,
@@ -139,7 +146,8 @@ pub enum ReadError {
     },
     /// A score that does not follow from its parts.
     #[error(
-        "line {line}: the score {score} is not the geometric mean of power and throughput, {mean:.1}: they are in different units, or of different results"
+        "line {line}: the score {score} is not the geometric mean of power and throughput, \
+         {mean:.1}: they are in different units, or of different results"
     )]
     Score {
         /// Line of the file.
@@ -157,8 +165,8 @@ pub enum ReadError {
 /// Rounding in published figures: a score differs from the mean of its parts by no more.
 const ROUNDING: f64 = 0.005;
 
-/// Reads a file of results. `columns` says what a column of ours is called there: `("score", "tpmC")`; a name of ours is
-/// known. Columns q1, q2, .., rf1, rf2 are seconds of queries.
+/// Reads a file of results. `columns` says what a column of ours is called there: `("score",
+/// "tpmC")`; a name of ours is known. Columns q1, q2, .., rf1, rf2 are seconds of queries.
 ///
 /// # Errors
 /// What is wrong in the file, with its place.
@@ -167,7 +175,8 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
         let digits = name.strip_prefix("rf").or(name.strip_prefix('q')).unwrap_or_default();
         !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
     };
-    if let Some((key, _)) = columns.iter().find(|(key, _)| !COLUMNS.contains(&key.as_str()) && !is_query(key))
+    if let Some((key, _)) =
+        columns.iter().find(|(key, _)| !COLUMNS.contains(&key.as_str()) && !is_query(key))
     {
         return Err(ReadError::Key(key.clone()));
     }
@@ -178,7 +187,8 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
         let mapped = columns.iter().find(|(own, _)| own == key).map(|(_, name)| name.as_str());
         let wanted = mapped.unwrap_or(key);
         let found = headers.iter().position(|name| name.eq_ignore_ascii_case(wanted));
-        let missing = |of| ReadError::Column { key: key.into(), wanted: wanted.into(), of, there: there() };
+        let missing =
+            |of| ReadError::Column { key: key.into(), wanted: wanted.into(), of, there: there() };
         match (found, mapped) {
             (None, Some(_)) => Err(missing("")),
             (found, _) => Ok(found),
@@ -189,16 +199,24 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
         places.push((key, at(key)?));
     }
     let mut queries: Vec<(String, usize)> = Vec::new();
-    for (place, name) in headers.iter().enumerate().filter(|(_, name)| is_query(&name.to_lowercase())) {
+    for (place, name) in
+        headers.iter().enumerate().filter(|(_, name)| is_query(&name.to_lowercase()))
+    {
         queries.push((name.to_lowercase(), place));
     }
     for (key, name) in columns.iter().filter(|(key, _)| is_query(key)) {
         queries.push((key.clone(), at(key)?.ok_or_else(|| ReadError::Key(name.clone()))?));
     }
-    let place = |key: &str| places.iter().find(|(own, _)| *own == key).and_then(|(_, place)| *place);
+    let place =
+        |key: &str| places.iter().find(|(own, _)| *own == key).and_then(|(_, place)| *place);
     if place("system").is_none() {
         let of = ", which says what was measured";
-        return Err(ReadError::Column { key: "system".into(), wanted: "system".into(), of, there: there() });
+        return Err(ReadError::Column {
+            key: "system".into(),
+            wanted: "system".into(),
+            of,
+            there: there(),
+        });
     }
     let mut entries = Vec::new();
     for record in reader.records() {
@@ -254,7 +272,11 @@ fn entry(
         _ if text.is_empty() => Ok(None),
         Some(number) if number > 0.0 => Ok(Some(number)),
         Some(_) => Err(wrong(column, text, "not above 0")),
-        None => Err(wrong(column, text, "no number; all values of a column are plain numbers in one unit")),
+        None => Err(wrong(
+            column,
+            text,
+            "no number; all values of a column are plain numbers in one unit",
+        )),
     };
     let named = |key: &str| number(key, text(key));
     let (power, throughput) = (named("power")?, named("throughput")?);
@@ -275,7 +297,10 @@ fn entry(
     };
     let mut own = Vec::new();
     for (name, at) in queries {
-        own.extend(number(name, record.get(*at).unwrap_or_default())?.map(|seconds| (name.clone(), seconds)));
+        own.extend(
+            number(name, record.get(*at).unwrap_or_default())?
+                .map(|seconds| (name.clone(), seconds)),
+        );
     }
     Ok(Entry {
         benchmark: text("benchmark").to_owned(),
@@ -294,17 +319,23 @@ fn entry(
     })
 }
 
-/// `1,234,567.89`, `$99`: separators between groups of three digits, and a sign of a currency before.
+/// `1,234,567.89`, `$99`: separators between groups of three digits, and a sign of a currency
+/// before.
 fn amount(text: &str) -> Option<f64> {
     let digits = text.strip_prefix(['$', '€', '£']).unwrap_or(text);
     let (whole, _) = digits.split_once('.').unwrap_or((digits, ""));
     let mut groups = whole.split(',');
     let first = groups.next()?;
-    let grouped = groups.clone().all(|group| group.len() == 3) && (whole == first || first.len() <= 3);
-    grouped.then(|| digits.replace(',', "").parse().ok()).flatten().filter(|number: &f64| number.is_finite())
+    let grouped =
+        groups.clone().all(|group| group.len() == 3) && (whole == first || first.len() <= 3);
+    grouped
+        .then(|| digits.replace(',', "").parse().ok())
+        .flatten()
+        .filter(|number: &f64| number.is_finite())
 }
 
-/// Each result beside the first of its benchmark and unit, in the order in which benchmarks first occur.
+/// Each result beside the first of its benchmark and unit, in the order in which benchmarks first
+/// occur.
 pub fn compare(entries: &[Entry]) -> Vec<Vec<Row>> {
     let mut groups: Vec<Vec<&Entry>> = Vec::new();
     for entry in entries {
@@ -330,7 +361,10 @@ fn row(own: &Entry, first: &Entry) -> Row {
             .cores
             .map(|cores| if own.lower_is_better { own.score * cores } else { own.score / cores }),
         price_per_score: own.price.filter(|_| !own.lower_is_better).map(|price| price / own.score),
-        power_to_throughput: own.power.zip(own.throughput).map(|(power, throughput)| power / throughput),
+        power_to_throughput: own
+            .power
+            .zip(own.throughput)
+            .map(|(power, throughput)| power / throughput),
         queries: queries(own, first),
         entry: own.clone(),
     }
@@ -347,7 +381,11 @@ fn queries(own: &Entry, first: &Entry) -> Option<Queries> {
         seconds: *seconds,
         share_of_time: seconds / total,
         ten_times_total: 1.0 - (total - 0.9 * seconds) / total,
-        ratio: first.queries.iter().find(|(other, _)| other == name).map(|(_, other)| other / seconds),
+        ratio: first
+            .queries
+            .iter()
+            .find(|(other, _)| other == name)
+            .map(|(_, other)| other / seconds),
     });
     let logs: f64 = own.queries.iter().map(|(_, seconds)| seconds.ln()).sum();
     let ten_times = 10.0_f64.powf(1.0 / count);

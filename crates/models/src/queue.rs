@@ -1,10 +1,12 @@
-//! How long requests take at a server that is so busy. L. Kleinrock, "Queueing Systems" volume 1 (1975), chapters 3 and 5.
+//! How long requests take at a server that is so busy. L. Kleinrock, "Queueing Systems" volume 1
+//! (1975), chapters 3 and 5.
 
 /// The most servers for which waiting is computed; with more of them nobody waits below saturation.
 const SERVERS_MAX: u64 = 10_000;
 
-/// Time in the system of M/M/c: Poisson arrivals at `servers` that share a queue, exponential service of `service_s` in
-/// the mean, each busy for this share of the time; seconds. `None` from a utilisation of 1 on: the queue grows for ever.
+/// Time in the system of M/M/c: Poisson arrivals at `servers` that share a queue, exponential
+/// service of `service_s` in the mean, each busy for this share of the time; seconds. `None` from a
+/// utilisation of 1 on: the queue grows for ever.
 pub fn shared_queue(servers: u64, service_s: f64, utilisation: f64) -> Option<f64> {
     if !(0.0..1.0).contains(&utilisation) {
         return None;
@@ -14,14 +16,16 @@ pub fn shared_queue(servers: u64, service_s: f64, utilisation: f64) -> Option<f6
     Some(service_s + waits * service_s / (servers as f64 * (1.0 - utilisation)))
 }
 
-/// Time in the system of M/D/1: a link that sends one request after the other, each taking `service_s`; seconds.
+/// Time in the system of M/D/1: a link that sends one request after the other, each taking
+/// `service_s`; seconds.
 pub fn link(service_s: f64, utilisation: f64) -> Option<f64> {
     (0.0..1.0)
         .contains(&utilisation)
         .then(|| service_s + utilisation * service_s / (2.0 * (1.0 - utilisation)))
 }
 
-/// The probability that a request waits, by Erlang's second formula, for an offered load in servers below their number.
+/// The probability that a request waits, by Erlang's second formula, for an offered load in servers
+/// below their number.
 pub fn erlang_c(servers: u64, offered: f64) -> f64 {
     // Erlang's first formula by its recurrence, which neither overflows nor cancels.
     let blocked = (1..=servers).fold(1.0, |b, n| offered * b / (n as f64 + offered * b));
@@ -41,7 +45,8 @@ mod tests {
         assert_eq!([shared_queue(1, 0.005, 1.0), link(0.005, 1.2)], [None, None]);
     }
 
-    /// Figures of Erlang's table: 10 servers at 8 erlangs 0.4092, 2 at 1 erlang 1/3; and by summing the states.
+    /// Figures of Erlang's table: 10 servers at 8 erlangs 0.4092, 2 at 1 erlang 1/3; and by summing
+    /// the states.
     #[test]
     fn waiting_is_as_probable_as_in_tables() {
         assert!((erlang_c(2, 1.0) - 1.0 / 3.0).abs() < 1e-12);

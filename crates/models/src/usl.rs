@@ -1,7 +1,9 @@
-//! The Universal Scalability Law and Amdahl's law: throughput of so many connections, threads or cores.
+//! The Universal Scalability Law and Amdahl's law: throughput of so many connections, threads or
+//! cores.
 //!
-//! `X(N) = gamma N / (1 + contention (N - 1) + coherency N (N - 1))`. N. J. Gunther, "Guerrilla Capacity Planning" (2007),
-//! chapters 4 to 6. Without coherency it is Amdahl's law, without both the throughput is in proportion.
+//! `X(N) = gamma N / (1 + contention (N - 1) + coherency N (N - 1))`. N. J. Gunther, "Guerrilla
+//! Capacity Planning" (2007), chapters 4 to 6. Without coherency it is Amdahl's law, without both
+//! the throughput is in proportion.
 
 use crate::algebra::invert;
 use serde::Serialize;
@@ -14,7 +16,8 @@ pub struct Point {
     pub n: f64,
     /// Work a second.
     pub throughput: f64,
-    /// Of its squared error: 1 / throughput^2 where errors are relative, 1 where they are absolute.
+    /// Of its squared error: 1 / throughput^2 where errors are relative, 1 where they are
+    /// absolute.
     pub weight: f64,
 }
 
@@ -127,7 +130,9 @@ impl Law {
     /// Those that it is where coefficients of it are 0.
     fn within(self) -> &'static [Self] {
         match self {
-            Self::Universal => &[Self::Universal, Self::Amdahl, Self::Coherency, Self::Proportional],
+            Self::Universal => {
+                &[Self::Universal, Self::Amdahl, Self::Coherency, Self::Proportional]
+            }
             Self::Amdahl => &[Self::Amdahl, Self::Proportional],
             Self::Coherency => &[Self::Coherency, Self::Proportional],
             Self::Proportional => &[Self::Proportional],
@@ -139,13 +144,14 @@ impl Law {
 const STEPS_MAX: usize = 200;
 
 impl Fit {
-    /// The law by weighted least squares, with coefficients not below 0: of those that it becomes where one is 0, the
-    /// one that comes closest.
+    /// The law by weighted least squares, with coefficients not below 0: of those that it becomes
+    /// where one is 0, the one that comes closest.
     ///
     /// # Errors
     /// With fewer different levels than coefficients, and one to spare; and what is not above 0.
     pub fn of(points: &[Point], law: Law) -> Result<Self, FitError> {
-        let positive = |own: &Point| own.n > 0.0 && own.throughput > 0.0 && own.throughput.is_finite();
+        let positive =
+            |own: &Point| own.n > 0.0 && own.throughput > 0.0 && own.throughput.is_finite();
         if !points.iter().all(positive) {
             return Err(FitError::NotPositive);
         }
@@ -159,7 +165,8 @@ impl Fit {
         best.ok_or(FitError::NotPositive)
     }
 
-    /// Levenberg and Marquardt's descent from the least squares of `N / X`, which is linear in the coefficients.
+    /// Levenberg and Marquardt's descent from the least squares of `N / X`, which is linear in the
+    /// coefficients.
     fn unbounded(points: &[Point], law: Law) -> Option<Self> {
         let free = law.free();
         let mut at = start(points, free)?;
@@ -175,8 +182,10 @@ impl Fit {
                 })
                 .collect();
             let Some(inverse) = invert(&damped) else { break };
-            let step: Vec<f64> =
-                inverse.iter().map(|row| row.iter().zip(&slope).map(|(a, b)| a * b).sum()).collect();
+            let step: Vec<f64> = inverse
+                .iter()
+                .map(|row| row.iter().zip(&slope).map(|(a, b)| a * b).sum())
+                .collect();
             let next = moved(at, free, &step);
             let after = squares(points, next);
             if next.gamma > 0.0 && after.is_finite() && after <= before {
@@ -203,15 +212,16 @@ impl Fit {
         let mut covariance = vec![vec![0.0; 3]; 3];
         for (row, &r) in free.iter().enumerate() {
             for (column, &c) in free.iter().enumerate() {
-                covariance[r][c] = inverse.as_ref().map_or(f64::NAN, |own| own[row][column] * variance);
+                covariance[r][c] =
+                    inverse.as_ref().map_or(f64::NAN, |own| own[row][column] * variance);
             }
         }
         let errors = [0, 1, 2].map(|at: usize| covariance[at][at].sqrt());
         Self { law, usl, errors, df, squares, residual: variance.sqrt(), covariance }
     }
 
-    /// 95 % t interval of a coefficient (0: gamma, 1: contention, 2: coherency), cut off at 0; of one that came out as 0
-    /// nothing is known.
+    /// 95 % t interval of a coefficient (0: gamma, 1: contention, 2: coherency), cut off at 0; of
+    /// one that came out as 0 nothing is known.
     pub fn interval(&self, coefficient: usize) -> Option<Interval> {
         let value = [self.usl.gamma, self.usl.contention, self.usl.coherency][coefficient];
         let half = self.errors[coefficient] * t_quantile(0.025, self.df);
@@ -227,8 +237,8 @@ impl Fit {
         Some(Interval { low: (value - half).max(0.0), high: value + half })
     }
 
-    /// 95 % interval of the peak, by the error of its logarithm; `None` where it never falls, and where coherency cannot
-    /// be told from 0.
+    /// 95 % interval of the peak, by the error of its logarithm; `None` where it never falls, and
+    /// where coherency cannot be told from 0.
     pub fn peak_interval(&self) -> Option<Interval> {
         let peak = self.usl.peak()?;
         if self.interval(2)?.low <= 0.0 {
@@ -240,13 +250,15 @@ impl Fit {
     }
 
     fn error_of(&self, gradient: [f64; 3]) -> Option<f64> {
-        let along =
-            |row: usize| (0..3).map(|column| self.covariance[row][column] * gradient[column]).sum::<f64>();
+        let along = |row: usize| {
+            (0..3).map(|column| self.covariance[row][column] * gradient[column]).sum::<f64>()
+        };
         let variance: f64 = (0..3).map(|row| gradient[row] * along(row)).sum();
         (variance >= 0.0).then(|| variance.sqrt())
     }
 
-    /// The probability of such a gain in fit, or a larger one, where the coefficients that a simpler law lacks are 0 (F).
+    /// The probability of such a gain in fit, or a larger one, where the coefficients that a
+    /// simpler law lacks are 0 (F).
     pub fn p_value_against(&self, simpler: &Self) -> f64 {
         let more = self.law.free().len().saturating_sub(simpler.law.free().len());
         if more == 0 {
@@ -265,16 +277,19 @@ fn levels(points: &[Point]) -> Vec<f64> {
     levels
 }
 
-/// Variance of a weighted residual and its degrees of freedom: that of all, or where the law misses the means of levels by
-/// more than their trials differ, that of the means. So intervals do not narrow with repeats of what the law does not say.
+/// Variance of a weighted residual and its degrees of freedom: that of all, or where the law misses
+/// the means of levels by more than their trials differ, that of the means. So intervals do not
+/// narrow with repeats of what the law does not say.
 fn variance(points: &[Point], usl: Usl, coefficients: usize) -> (f64, f64) {
     let all_df = points.len() as f64 - coefficients as f64;
     let all = squares(points, usl) / all_df;
     let levels = levels(points);
     let of_means = |n: &f64| {
         let own: Vec<&Point> = points.iter().filter(|point| point.n.total_cmp(n).is_eq()).collect();
-        let sum: f64 =
-            own.iter().map(|point| point.weight.sqrt() * (point.throughput - usl.throughput(*n))).sum();
+        let sum: f64 = own
+            .iter()
+            .map(|point| point.weight.sqrt() * (point.throughput - usl.throughput(*n)))
+            .sum();
         sum * sum / own.len() as f64
     };
     let means_df = levels.len() as f64 - coefficients as f64;
@@ -331,6 +346,12 @@ fn start(points: &[Point], free: &[usize]) -> Option<Usl> {
 }
 
 fn moved(from: Usl, free: &[usize], step: &[f64]) -> Usl {
-    let by = |coefficient: usize| free.iter().position(|own| *own == coefficient).map_or(0.0, |at| step[at]);
-    Usl { gamma: from.gamma + by(0), contention: from.contention + by(1), coherency: from.coherency + by(2) }
+    let by = |coefficient: usize| {
+        free.iter().position(|own| *own == coefficient).map_or(0.0, |at| step[at])
+    };
+    Usl {
+        gamma: from.gamma + by(0),
+        contention: from.contention + by(1),
+        coherency: from.coherency + by(2),
+    }
 }

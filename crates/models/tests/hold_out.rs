@@ -15,7 +15,11 @@ fn with(processors: Option<u32>) -> Machine {
 }
 
 /// Trials of each level around a truth.
-fn levels(truth: &dyn Fn(f64) -> f64, cpu_s: Option<f64>, normal: &mut dyn FnMut() -> f64) -> Vec<Level> {
+fn levels(
+    truth: &dyn Fn(f64) -> f64,
+    cpu_s: Option<f64>,
+    normal: &mut dyn FnMut() -> f64,
+) -> Vec<Level> {
     let level = |n: f64, normal: &mut dyn FnMut() -> f64| Level {
         n,
         trials: (0..3).map(|_| truth(n) * (1.0 + 0.03 * normal())).collect(),
@@ -37,7 +41,9 @@ fn target(processors: u32, cpu_s: f64, serial_s: f64, delay_s: f64) -> impl Fn(f
 #[test]
 fn the_network_finds_what_takes_time() {
     let truth = target(4, 0.002, 0.0008, 0.005);
-    let found = Curve::of(Model::Network, &levels(&truth, Some(0.002), &mut || 0.0), &with(Some(4))).unwrap();
+    let found =
+        Curve::of(Model::Network, &levels(&truth, Some(0.002), &mut || 0.0), &with(Some(4)))
+            .unwrap();
     let Curve::Network(own) = found else { panic!("a network") };
     assert!(
         (own.serial_s / 0.0008 - 1.0).abs() < 0.02 && (own.delay_s / 0.005 - 1.0).abs() < 0.02,
@@ -45,7 +51,8 @@ fn the_network_finds_what_takes_time() {
     );
 }
 
-/// Targets of several kinds, most of which are none of the models: noise of 3 %, the levels 32 and 64 held out.
+/// Targets of several kinds, most of which are none of the models: noise of 3 %, the levels 32 and
+/// 64 held out.
 #[test]
 fn intervals_of_levels_that_were_not_seen_hold_what_they_promise() {
     type Target<'a> = (&'a dyn Fn(f64) -> f64, Option<f64>);
@@ -59,9 +66,10 @@ fn intervals_of_levels_that_were_not_seen_hold_what_they_promise() {
     let colder = move |n: f64| colder(n) * 0.97_f64.powf(n.log2());
     // Group commit: each sync takes those who wait, up to 20 of them.
     let group_commit = [(0.004, 20), (0.001, 2)];
+    let group_commit = group_commit
+        .map(|(demand_s, servers)| Station { demand_s, service: Service::Servers(servers) });
     let group_commit =
-        group_commit.map(|(demand_s, servers)| Station { demand_s, service: Service::Servers(servers) });
-    let group_commit = move |n: f64| throughputs(&group_commit, n as usize).unwrap()[n as usize - 1];
+        move |n: f64| throughputs(&group_commit, n as usize).unwrap()[n as usize - 1];
     let targets: [Target; 6] = [
         (&target(2, 0.002, 0.0, 0.001), Some(0.002)),
         (&target(8, 0.002, 0.0005, 0.01), Some(0.002)),
@@ -75,7 +83,8 @@ fn intervals_of_levels_that_were_not_seen_hold_what_they_promise() {
         for seed in 0..EXPERIMENTS {
             let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
             let mut uniform = || ((random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-            let mut normal = || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
+            let mut normal =
+                || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
             let levels = levels(truth, cpu_s, &mut normal);
             let held_out = LEVELS.map(|n| n > 16.0);
             let processors = if at == 1 { 8 } else { 2 };
@@ -118,8 +127,9 @@ fn error_grows_with_the_distance() {
 fn too_little_to_tell_is_refused() {
     let truth = target(2, 0.002, 0.0005, 0.004);
     let all = levels(&truth, Some(0.002), &mut || 0.0);
-    let judge =
-        |levels: &[Level], held_out: &[bool]| holdout::judge(levels, &with(Some(2)), held_out).unwrap_err();
+    let judge = |levels: &[Level], held_out: &[bool]| {
+        holdout::judge(levels, &with(Some(2)), held_out).unwrap_err()
+    };
     assert_eq!(judge(&all[..3], &[false, false, true]), JudgeError::TooFewLevels { levels: 3 });
     let most = LEVELS.map(|n| n > 2.0);
     assert_eq!(judge(&all, &most), JudgeError::TooFewLeft { left: 2, held_out: 5 });

@@ -12,12 +12,14 @@ fn close(ours: f64, theirs: f64) {
     assert!((ours / theirs - 1.0).abs() < 0.005, "{ours} is not {theirs}");
 }
 
-/// The example has the figures of the published studies, and these ratios are printed there: SSDs against disks 1.93x.
+/// The example has the figures of the published studies, and these ratios are printed there: SSDs
+/// against disks 1.93x.
 #[test]
 fn ratios_of_the_studies() {
     let groups = compare(&read(published::EXAMPLE, &[]).unwrap());
     let ratio = |benchmark: &str| {
-        let group = groups.iter().find(|rows| rows[0].entry.benchmark.starts_with(benchmark)).unwrap();
+        let group =
+            groups.iter().find(|rows| rows[0].entry.benchmark.starts_with(benchmark)).unwrap();
         group.last().unwrap().ratio
     };
     close(ratio("sequential insert"), 1.93);
@@ -30,15 +32,17 @@ fn ratios_of_the_studies() {
     assert!(inserts[1].price_per_score.is_none());
 }
 
-/// `QphH` is the geometric mean of power and throughput; a tenth of the time of one query of 22 is 10^(1/22) = 1.110 of the
-/// power and 1.054 of `QphH`, whichever query, and anything between of the time of all.
+/// `QphH` is the geometric mean of power and throughput; a tenth of the time of one query of 22 is
+/// 10^(1/22) = 1.110 of the power and 1.054 of `QphH`, whichever query, and anything between of the
+/// time of all.
 #[test]
 fn one_query_has_little_weight_in_a_geometric_mean() {
     let times: Vec<f64> = (1..=22).map(|query| f64::from(query) * 0.5).collect();
     let header = (1..=22).map(|query| format!("q{query}")).collect::<Vec<_>>().join(",");
     let row = times.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
     let text = format!(
-        "benchmark,system,power,throughput,cores,price,{header}\nTPC-H,a,\"40,000\",10000,8,$20000,{row}\n"
+        "benchmark,system,power,throughput,cores,price,{header}\nTPC-H,a,\"40,000\",10000,8,\
+         $20000,{row}\n"
     );
     let entries = read(&text, &[]).unwrap();
     close(entries[0].score, 20_000.0);
@@ -69,7 +73,8 @@ fn files_of_others() {
     close(second.ratio, 0.5);
     close(second.ratio_per_core.unwrap(), 2.0);
     close(second.ratio_per_price.unwrap(), 1.25);
-    let export = "configuration,block,throughput (rows/s)\nfiles=1,1,100\nfiles=1,2,110\nfiles=4,1,300\nfiles=4,2,330\n";
+    let export = "configuration,block,throughput \
+                  (rows/s)\nfiles=1,1,100\nfiles=1,2,110\nfiles=4,1,300\nfiles=4,2,330\n";
     let own = columns(&[("system", "configuration"), ("score", "throughput (rows/s)")]);
     let rows = &compare(&read(export, &own).unwrap())[0];
     assert_eq!((rows.len(), rows[0].entry.results), (2, 2));
@@ -79,15 +84,19 @@ fn files_of_others() {
 
 #[test]
 fn what_is_wrong_is_said_with_its_place() {
-    let error = |text: &str, own: &[(&str, &str)]| read(text, &columns(own)).unwrap_err().to_string();
+    let error =
+        |text: &str, own: &[(&str, &str)]| read(text, &columns(own)).unwrap_err().to_string();
     let unit = error("system,score,memory_gb\na,100,64 GB\n", &[]);
     assert_eq!(
         unit,
-        "line 2, memory_gb: \"64 GB\" is no number; all values of a column are plain numbers in one unit"
+        "line 2, memory_gb: \"64 GB\" is no number; all values of a column are plain numbers in \
+         one unit"
     );
     assert!(error("system,score\na,-5\n", &[]).contains("line 2, score: \"-5\" is not above 0"));
     assert!(error("name,score\na,5\n", &[]).contains("there is no column \"system\""));
-    assert!(error("system,score\na,5\n", &[("score", "tpmC")]).contains("there are: system, score"));
+    assert!(
+        error("system,score\na,5\n", &[("score", "tpmC")]).contains("there are: system, score")
+    );
     assert!(error("system,score\na,5\n", &[("scoer", "score")]).contains("no column of ours"));
     assert!(error("system,score,better\na,5,less\n", &[]).contains("neither higher nor lower"));
     assert!(error("system,power\na,5\n", &[]).contains("missing"));

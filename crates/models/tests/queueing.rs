@@ -19,8 +19,8 @@ fn delay(demand_s: f64) -> Station {
     Station { demand_s, service: Service::Delay }
 }
 
-/// Load-dependent mean value analysis by its recursion over marginal probabilities (M. Reiser and S. S. Lavenberg, Journal
-/// of the ACM 27, 1980), which shares nothing with normalising constants.
+/// Load-dependent mean value analysis by its recursion over marginal probabilities (M. Reiser and
+/// S. S. Lavenberg, Journal of the ACM 27, 1980), which shares nothing with normalising constants.
 fn mean_value_analysis(stations: &[Station], customers: usize) -> Vec<f64> {
     let mut probabilities: Vec<Vec<f64>> = stations.iter().map(|_| vec![1.0]).collect();
     let mut found = Vec::new();
@@ -29,7 +29,9 @@ fn mean_value_analysis(stations: &[Station], customers: usize) -> Vec<f64> {
             .iter()
             .zip(&probabilities)
             .map(|(own, p)| {
-                (1..=n).map(|j| j as f64 * own.demand_s / own.service.rate(j as f64) * p[j - 1]).sum()
+                (1..=n)
+                    .map(|j| j as f64 * own.demand_s / own.service.rate(j as f64) * p[j - 1])
+                    .sum()
             })
             .collect();
         let throughput = n as f64 / residence.iter().sum::<f64>();
@@ -65,8 +67,8 @@ fn as_load_dependent_mean_value_analysis() {
     }
 }
 
-/// Think time 15 s, demands of 5, 4 and 3 s, by hand with the arrival theorem (Lazowska and others, chapter 6).
-/// N = 1: 12 s; N = 2: 5 (1 + 5/27) + 4 (1 + 4/27) + 3 (1 + 3/27) = 374/27 s.
+/// Think time 15 s, demands of 5, 4 and 3 s, by hand with the arrival theorem (Lazowska and others,
+/// chapter 6). N = 1: 12 s; N = 2: 5 (1 + 5/27) + 4 (1 + 4/27) + 3 (1 + 3/27) = 374/27 s.
 #[test]
 fn as_by_hand() {
     let stations = [servers(1, 5.0), servers(1, 4.0), servers(1, 3.0), delay(15.0)];
@@ -80,8 +82,8 @@ fn network(processors: u32, cpu_s: f64, serial_s: f64, think_s: f64) -> [Station
     [servers(processors, cpu_s), servers(1, serial_s), delay(think_s)]
 }
 
-/// ciw 3.2.7 (PyPI): a ring of two processors, a serial section and thinking, exponential times, 5,400 s after 600 s of
-/// warm-up, seeds 1 to 3; throughput and its standard error.
+/// ciw 3.2.7 (PyPI): a ring of two processors, a serial section and thinking, exponential times,
+/// 5,400 s after 600 s of warm-up, seeds 1 to 3; throughput and its standard error.
 #[test]
 fn as_the_simulator_ciw_finds() {
     let (first, second) = (network(2, 0.5, 0.3, 2.0), network(4, 1.0, 0.2, 1.0));
@@ -93,13 +95,15 @@ fn as_the_simulator_ciw_finds() {
         (&second, 20, 3.948_95, 0.014_5),
     ] {
         let found = throughputs(stations, customers).unwrap()[customers - 1];
-        // Three seeds: t of two degrees of freedom at 99 % is 9.9; and 0.5 % for what a few standard errors of three are worth.
+        // Three seeds: t of two degrees of freedom at 99 % is 9.9; and 0.5 % for what a few
+        // standard errors of three are worth.
         let off = (found - simulated).abs();
         assert!(off < 9.9 * error + 0.005 * simulated, "{customers}: {found} {simulated}");
     }
 }
 
-/// Where the recursion loses its digits: many processors, nearly all busy. The asymptotes hold all the same.
+/// Where the recursion loses its digits: many processors, nearly all busy. The asymptotes hold all
+/// the same.
 #[test]
 fn many_processors_under_a_heavy_load() {
     let found = throughputs(&[servers(64, 0.064), delay(0.1)], 2000).unwrap();
@@ -108,12 +112,13 @@ fn many_processors_under_a_heavy_load() {
     close(found[1999], 1000.0, 1e-9);
 }
 
-/// One server, of which one is taken at a time, is M/M/1: 5 ms at 80 % become 25 ms. Two are M/M/2. A network that takes
-/// everybody is an open one, of which each station stands by itself (Jackson).
+/// One server, of which one is taken at a time, is M/M/1: 5 ms at 80 % become 25 ms. Two are M/M/2.
+/// A network that takes everybody is an open one, of which each station stands by itself (Jackson).
 #[test]
 fn arrivals_at_a_rate_as_by_formula() {
-    let all_s =
-        |rates: &[f64], rate| arriving(rates, rate, 1.0).map(|own| own.line_s + own.inside_s).unwrap();
+    let all_s = |rates: &[f64], rate| {
+        arriving(rates, rate, 1.0).map(|own| own.line_s + own.inside_s).unwrap()
+    };
     close(all_s(&[200.0], 160.0), 0.025, 1e-12);
     close(arriving(&[200.0], 160.0, 1.0).unwrap().inside_s, 0.005, 1e-12);
     close(all_s(&[100.0, 200.0], 150.0), shared_queue(2, 0.01, 0.75).unwrap(), 1e-12);
@@ -136,17 +141,19 @@ fn arrivals_at_a_rate_as_by_formula() {
     close(all_s(&many, 3000.0), 1.0, 1e-9);
 }
 
-/// Seconds in line, their standard error, and seconds inside by simpy 4 (PyPI): transactions that arrive at random, of which so
-/// many are let in, then the network above with exponential times; 58,000 s after 2,000 s, four seeds. And by ciw 3.2.7
-/// where all are let in: 3.570 s and 2.994 s, standard errors 0.018 and 0.013.
+/// Seconds in line, their standard error, and seconds inside by simpy 4 (PyPI): transactions that
+/// arrive at random, of which so many are let in, then the network above with exponential times;
+/// 58,000 s after 2,000 s, four seeds. And by ciw 3.2.7 where all are let in: 3.570 s and 2.994 s,
+/// standard errors 0.018 and 0.013.
 ///
-/// Inside it is exact to what the simulation tells; the line is at most a tenth too long. Were those who leave a full network
-/// taken to do so at random, it would be up to half too long.
+/// Inside it is exact to what the simulation tells; the line is at most a tenth too long. Were
+/// those who leave a full network taken to do so at random, it would be up to half too long.
 #[test]
 fn arrivals_at_a_rate_as_simulators_find() {
-    let waits = [(2, 0.5, 0.3, 2.0), (4, 1.0, 0.2, 1.0)].map(|(processors, cpu_s, serial_s, delay_s)| {
-        Bottlenecks { processors, cpu_s, service: Service::Servers(1), serial_s, delay_s }
-    });
+    let waits =
+        [(2, 0.5, 0.3, 2.0), (4, 1.0, 0.2, 1.0)].map(|(processors, cpu_s, serial_s, delay_s)| {
+            Bottlenecks { processors, cpu_s, service: Service::Servers(1), serial_s, delay_s }
+        });
     for (network, inside, rate, line_s, error_s, inside_s) in [
         (&waits[0], 4, 1.2, 3.3965, 0.0249, 2.9267),
         (&waits[0], 8, 1.8, 0.392, 0.0098, 3.1606),
@@ -159,16 +166,21 @@ fn arrivals_at_a_rate_as_simulators_find() {
         let (low, high) = (line_s - 4.0 * error_s, 1.1 * (line_s + 4.0 * error_s));
         assert!((low..high).contains(&found.line_s), "{found:?} {line_s}");
         let at_random = arriving(&rates, rate, 1.0).unwrap().line_s;
-        assert!((found.line_s - line_s).abs() < (at_random - line_s).abs(), "{found:?} {at_random}");
+        assert!(
+            (found.line_s - line_s).abs() < (at_random - line_s).abs(),
+            "{found:?} {at_random}"
+        );
     }
     for (network, rate, simulated_s) in [(&waits[0], 2.2, 3.570), (&waits[1], 3.0, 2.994)] {
-        let found = arriving(&network.throughputs(200).unwrap(), rate, network.dispersion(200)).unwrap();
+        let found =
+            arriving(&network.throughputs(200).unwrap(), rate, network.dispersion(200)).unwrap();
         close(found.inside_s, simulated_s, 0.015);
     }
 }
 
-/// Who is one at a time, and then thinks, leaves as a renewal process: its dispersion is the squared coefficient of variation of
-/// the sum of two exponential times. A server that is never idle, and those who only think, let go at random.
+/// Who is one at a time, and then thinks, leaves as a renewal process: its dispersion is the
+/// squared coefficient of variation of the sum of two exponential times. A server that is never
+/// idle, and those who only think, let go at random.
 #[test]
 fn how_evenly_a_full_system_lets_go() {
     use models::network::dispersion;
@@ -181,9 +193,10 @@ fn how_evenly_a_full_system_lets_go() {
     close(dispersion(&[3.0, 3.0], 0.0), 1.0, 1e-12);
 }
 
-/// simpy 4.1.2 (PyPI): two processors and thinking for 10 s, eight and 2 s, each with 1 s at a processor and a log whose sync takes
-/// all who wait when it begins, and 4 s; exponential times, but the syncs of the last two take as long each. 18,000 transactions, three
-/// seeds: customers, throughput, transactions a sync.
+/// simpy 4.1.2 (PyPI): two processors and thinking for 10 s, eight and 2 s, each with 1 s at a
+/// processor and a log whose sync takes all who wait when it begins, and 4 s; exponential times,
+/// but the syncs of the last two take as long each. 18,000 transactions, three seeds: customers,
+/// throughput, transactions a sync.
 const GROUP_COMMIT: [[(f64, f64, f64); 7]; 4] = [
     [
         (1.0, 0.0664, 1.0),
@@ -223,7 +236,8 @@ const GROUP_COMMIT: [[(f64, f64, f64); 7]; 4] = [
     ],
 ];
 
-/// Fitted to 1 to 16 customers, it says what 32 and 64 do; a log with one commit at a time does not.
+/// Fitted to 1 to 16 customers, it says what 32 and 64 do; a log with one commit at a time does
+/// not.
 #[test]
 fn group_commit_as_simpy_finds() {
     for (processors, simulated) in [2, 8, 2, 8].into_iter().zip(GROUP_COMMIT) {
@@ -248,19 +262,22 @@ fn group_commit_as_simpy_finds() {
     }
 }
 
-/// Two kinds of transactions, (1, 3) and (2, 4) seconds at a processor and a disk, one of each: 3/19 and 2/19 a second exactly
-/// (Lazowska and others, chapter 7, page 142). The approximation is 3 % off, as far as the book says that it may be.
+/// Two kinds of transactions, (1, 3) and (2, 4) seconds at a processor and a disk, one of each:
+/// 3/19 and 2/19 a second exactly (Lazowska and others, chapter 7, page 142). The approximation is
+/// 3 % off, as far as the book says that it may be.
 #[test]
 fn two_classes_as_in_the_textbook() {
     let class = |demands_s: [f64; 2]| Class { customers: 1.0, demands_s: demands_s.into() };
     let one = Service::Servers(1);
-    let found = several_classes(&[one.clone(), one], &[class([1.0, 3.0]), class([2.0, 4.0])]).unwrap();
+    let found =
+        several_classes(&[one.clone(), one], &[class([1.0, 3.0]), class([2.0, 4.0])]).unwrap();
     close(found[0], 3.0 / 19.0, 0.03);
     close(found[1], 2.0 / 19.0, 0.03);
 }
 
-/// ciw 3.2.7 (PyPI): two processors and a serial part, each shared by all who are there, and thinking; exponential times of
-/// (0.5, 0.1, 2) and (2, 0.5, 1) s; 4,500 s after 500 s, three seeds.
+/// ciw 3.2.7 (PyPI): two processors and a serial part, each shared by all who are there, and
+/// thinking; exponential times of (0.5, 0.1, 2) and (2, 0.5, 1) s; 4,500 s after 500 s, three
+/// seeds.
 #[test]
 fn two_classes_as_the_simulator_ciw_finds() {
     let services = [Service::Servers(2), Service::Servers(1), Service::Delay];
@@ -269,8 +286,10 @@ fn two_classes_as_the_simulator_ciw_finds() {
         ([12.0, 4.0], [2.585_56, 0.357_93]),
         ([6.0, 10.0], [1.129_33, 0.718_3]),
     ] {
-        let class =
-            |(customers, demands_s): (f64, [f64; 3])| Class { customers, demands_s: demands_s.into() };
+        let class = |(customers, demands_s): (f64, [f64; 3])| Class {
+            customers,
+            demands_s: demands_s.into(),
+        };
         let classes = customers.into_iter().zip([[0.5, 0.1, 2.0], [2.0, 0.5, 1.0]]).map(class);
         let found = several_classes(&services, &classes.collect::<Vec<_>>()).unwrap();
         for (ours, theirs) in found.into_iter().zip(simulated) {
@@ -279,7 +298,8 @@ fn two_classes_as_the_simulator_ciw_finds() {
     }
 }
 
-/// One class is the exact solution within the error of the approximation, and halves of it are each half of it.
+/// One class is the exact solution within the error of the approximation, and halves of it are each
+/// half of it.
 #[test]
 fn a_class_and_its_halves() {
     let demands_s = vec![0.005, 0.008, 0.1];
@@ -302,8 +322,8 @@ fn a_class_and_its_halves() {
     assert_eq!(several_classes(&services, &[class(0.0)]), None);
 }
 
-/// ciw, the same stations, with 16 customers of which each draws the one kind with 3/4 and the other with 1/4: seconds of each at the
-/// processors and at the serial part, waiting included.
+/// ciw, the same stations, with 16 customers of which each draws the one kind with 3/4 and the
+/// other with 1/4: seconds of each at the processors and at the serial part, waiting included.
 #[test]
 fn what_is_drawn_waits_alike() {
     let demand = |at: usize| 0.75 * [0.5, 0.1, 2.0][at] + 0.25 * [2.0, 0.5, 1.0][at];
@@ -327,9 +347,14 @@ fn what_is_drawn_waits_alike() {
 #[test]
 fn what_makes_no_sense_has_no_solution() {
     let no_rate = Station { demand_s: 0.1, service: Service::Rates(vec![1.0, 0.0]) };
-    for stations in
-        [servers(1, -0.001), servers(1, 0.0), servers(0, 0.1), servers(1, f64::NAN), delay(0.0), no_rate]
-    {
+    for stations in [
+        servers(1, -0.001),
+        servers(1, 0.0),
+        servers(0, 0.1),
+        servers(1, f64::NAN),
+        delay(0.0),
+        no_rate,
+    ] {
         assert_eq!(throughputs(std::slice::from_ref(&stations), 4), None, "{stations:?}");
     }
     assert_eq!([throughputs(&[delay(0.1)], 0), throughputs(&[delay(0.1)], 5000)], [None, None]);

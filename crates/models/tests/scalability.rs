@@ -5,7 +5,8 @@ use models::usl::{Fit, FitError, Law, Point, Usl};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// SPEC SDM91 on a `SPARCcenter` 2000 (N. J. Gunther, 2007), as in R's package usl: users, scripts an hour.
+/// SPEC SDM91 on a `SPARCcenter` 2000 (N. J. Gunther, 2007), as in R's package usl: users, scripts
+/// an hour.
 const SPECSDM91: [(f64, f64); 7] = [
     (1.0, 64.9),
     (18.0, 995.9),
@@ -40,8 +41,9 @@ fn close(ours: f64, theirs: f64, relative: f64) {
     assert!((ours / theirs - 1.0).abs() < relative, "{ours} is not {theirs}");
 }
 
-/// Coefficients and standard errors that `summary(usl(throughput ~ load, specsdm91))` of R's package usl prints, its
-/// `peak.scalability` and limit; to more digits those of `scipy.optimize.curve_fit` 1.17.1.
+/// Coefficients and standard errors that `summary(usl(throughput ~ load, specsdm91))` of R's
+/// package usl prints, its `peak.scalability` and limit; to more digits those of
+/// `scipy.optimize.curve_fit` 1.17.1.
 #[test]
 fn specsdm91_as_r_and_scipy_fit_it() {
     let fit = Fit::of(&absolute(&SPECSDM91), Law::Universal).unwrap();
@@ -49,7 +51,8 @@ fn specsdm91_as_r_and_scipy_fit_it() {
     close(gamma, 89.995_232_801_38, 1e-6);
     close(contention, 0.027_728_475_544, 1e-6);
     close(coherency, 0.000_104_365_482_88, 1e-6);
-    for (ours, scipy) in fit.errors.iter().zip([14.213_489_160, 0.009_121_731_79, 1.987_527_207e-5]) {
+    for (ours, scipy) in fit.errors.iter().zip([14.213_489_160, 0.009_121_731_79, 1.987_527_207e-5])
+    {
         close(*ours, scipy, 1e-5);
     }
     close(fit.squares, 27_453.719_584, 1e-8);
@@ -72,9 +75,9 @@ fn relative_weights_as_scipy() {
     close(fit.errors[0], 4.323_225, 1e-4);
 }
 
-/// `confint(usl(throughput ~ processors, raytracer[1:6, ]))`: coefficients of the package's own tests. It gives alpha
-/// 0.00754 to 0.04135 by a bootstrap of normal errors (1.96 x 0.0084 around 0.02444 is 0.0080 to 0.0409); ours is by t with
-/// three degrees of freedom, which is wider.
+/// `confint(usl(throughput ~ processors, raytracer[1:6, ]))`: coefficients of the package's own
+/// tests. It gives alpha 0.00754 to 0.04135 by a bootstrap of normal errors (1.96 x 0.0084 around
+/// 0.02444 is 0.0080 to 0.0409); ours is by t with three degrees of freedom, which is wider.
 #[test]
 fn the_first_six_of_the_ray_tracer_as_r_fits_them() {
     let fit = Fit::of(&absolute(&RAYTRACER[..6]), Law::Universal).unwrap();
@@ -86,8 +89,8 @@ fn the_first_six_of_the_ray_tracer_as_r_fits_them() {
     assert!(interval.contains(0.007_54) && interval.contains(0.041_35), "{interval:?}");
 }
 
-/// Free, the coherency of all eleven would be -0.0002, which nothing has: it is 0, and the rest is Amdahl's law as scipy
-/// fits it. The data show no peak, and none is claimed.
+/// Free, the coherency of all eleven would be -0.0002, which nothing has: it is 0, and the rest is
+/// Amdahl's law as scipy fits it. The data show no peak, and none is claimed.
 #[test]
 fn what_the_data_do_not_show_is_not_claimed() {
     let fit = Fit::of(&absolute(&RAYTRACER), Law::Universal).unwrap();
@@ -99,8 +102,9 @@ fn what_the_data_do_not_show_is_not_claimed() {
     let fit = Fit::of(&linear, Law::Universal).unwrap();
     close(fit.usl.throughput(16.0), 1600.0, 1e-6);
     // Saturated from the first level on: contention and coherency both make 4 of 8 slower.
-    let flat: Vec<Point> =
-        [(1.0, 100.0), (2.0, 101.0), (4.0, 99.0), (8.0, 100.0)].map(|(n, x)| Point::relative(n, x)).to_vec();
+    let flat: Vec<Point> = [(1.0, 100.0), (2.0, 101.0), (4.0, 99.0), (8.0, 100.0)]
+        .map(|(n, x)| Point::relative(n, x))
+        .to_vec();
     let fit = Fit::of(&flat, Law::Universal).unwrap();
     assert!(fit.usl.contention > 0.9 && fit.peak_interval().is_none(), "{fit:?}");
 }
@@ -111,12 +115,16 @@ fn bad_input() {
     assert_eq!(few, FitError::TooFewLevels { levels: 3, needed: 4 });
     // One level measured many times is one level.
     let one = [Point::relative(4.0, 100.0); 9];
-    assert_eq!(Fit::of(&one, Law::Amdahl).unwrap_err(), FitError::TooFewLevels { levels: 1, needed: 3 });
+    assert_eq!(
+        Fit::of(&one, Law::Amdahl).unwrap_err(),
+        FitError::TooFewLevels { levels: 1, needed: 3 }
+    );
     let negative = absolute(&[(1.0, 1.0), (2.0, -2.0), (3.0, 2.5), (4.0, 3.0)]);
     assert_eq!(Fit::of(&negative, Law::Amdahl).unwrap_err(), FitError::NotPositive);
 }
 
-/// How often 95 % intervals hold the coefficients of simulated experiments: six levels, so many trials of each, errors of 3 %.
+/// How often 95 % intervals hold the coefficients of simulated experiments: six levels, so many
+/// trials of each, errors of 3 %.
 #[test]
 fn intervals_hold_what_they_promise() {
     const EXPERIMENTS: usize = 400;
@@ -124,18 +132,22 @@ fn intervals_hold_what_they_promise() {
     for trials in [1, 3] {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(trials);
         let mut uniform = || ((random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-        let mut normal = || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
+        let mut normal =
+            || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
         let mut held = [0_usize; 3];
         for _ in 0..EXPERIMENTS {
             let mut points = Vec::new();
             for n in [1.0, 2.0, 4.0, 8.0, 16.0, 32.0] {
-                points.extend(
-                    (0..trials).map(|_| Point::relative(n, truth.throughput(n) * (1.0 + 0.03 * normal()))),
-                );
+                points
+                    .extend((0..trials).map(|_| {
+                        Point::relative(n, truth.throughput(n) * (1.0 + 0.03 * normal()))
+                    }));
             }
             let fit = Fit::of(&points, Law::Universal).unwrap();
-            held[0] += usize::from(fit.interval(1).is_some_and(|own| own.contains(truth.contention)));
-            held[1] += usize::from(fit.interval(2).is_some_and(|own| own.contains(truth.coherency)));
+            held[0] +=
+                usize::from(fit.interval(1).is_some_and(|own| own.contains(truth.contention)));
+            held[1] +=
+                usize::from(fit.interval(2).is_some_and(|own| own.contains(truth.coherency)));
             let peak = truth.peak().unwrap();
             held[2] += usize::from(fit.peak_interval().is_some_and(|own| own.contains(peak)));
         }

@@ -15,8 +15,8 @@ use transport::{Patience, Stop, Stream};
 
 /// Bytes that are asked of the socket at once.
 const READ_BYTES: usize = 64 << 10;
-/// Most bytes of one packet, and of all of an answer, with what it takes to keep it: what a server sends must not fill our
-/// memory.
+/// Most bytes of one packet, and of all of an answer, with what it takes to keep it: what a server
+/// sends must not fill our memory.
 const RECEIVED_BYTES_MAX: usize = 64 << 20;
 /// What keeping a packet, and a cell of a row, takes besides its bytes.
 const PACKET_COST: usize = 32;
@@ -107,7 +107,8 @@ fn too_long(what: &str) -> Error {
     Error::Protocol(format!("{what} is longer than {} MiB", RECEIVED_BYTES_MAX >> 20))
 }
 
-/// A connection to a server. After [`Error::Server`] it can be used on, after another error it cannot.
+/// A connection to a server. After [`Error::Server`] it can be used on, after another error it
+/// cannot.
 #[derive(Debug)]
 pub struct Client {
     channel: Channel,
@@ -134,8 +135,8 @@ impl Client {
     /// Connects and logs in.
     pub fn connect(config: &Config) -> Result<Self, Error> {
         let patience = Patience::of(config.connect_timeout, config.stop.clone());
-        let stream =
-            open(config, patience).map_err(|error| Error::Connect(config.place.to_string(), error))?;
+        let stream = open(config, patience)
+            .map_err(|error| Error::Connect(config.place.to_string(), error))?;
         let mut channel = Channel {
             stream,
             is_unix: matches!(config.place, Place::Unix(_)),
@@ -168,7 +169,8 @@ impl Client {
         Ok(self.query(sql)?.cell().map(str::to_owned))
     }
 
-    /// Runs `LOAD DATA LOCAL INFILE`: `next` appends the next part of the file and says whether there was one.
+    /// Runs `LOAD DATA LOCAL INFILE`: `next` appends the next part of the file and says whether
+    /// there was one.
     ///
     /// # Errors
     /// Also those of `next`, after which the server has been told that the file ends there.
@@ -203,7 +205,9 @@ impl Client {
             let packet = self.channel.receive()?;
             match response.take(&packet)? {
                 Event::Result { .. } => results += 1,
-                Event::Column(packet) if results == 1 => rows.columns.push(Column::parse(packet)?.name),
+                Event::Column(packet) if results == 1 => {
+                    rows.columns.push(Column::parse(packet)?.name)
+                }
                 Event::Row(row) if results == 1 => {
                     self.channel.received += CELL_COST * rows.columns.len();
                     rows.rows.push(text_row(row, rows.columns.len()).ok_or_else(Error::malformed)?);
@@ -215,7 +219,10 @@ impl Client {
         }
     }
 
-    fn send_file(&mut self, file: &mut impl FnMut(&mut Vec<u8>) -> Result<bool, Error>) -> Result<(), Error> {
+    fn send_file(
+        &mut self,
+        file: &mut impl FnMut(&mut Vec<u8>) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
         let mut part = Vec::new();
         loop {
             part.clear();
@@ -281,7 +288,9 @@ impl Client {
 /// A connected socket.
 fn open(config: &Config, patience: Patience) -> io::Result<Stream> {
     let (host, port) = match &config.place {
-        Place::Unix(path) => return Stream::connect(&SockAddr::unix(path)?, command::QUIT, patience),
+        Place::Unix(path) => {
+            return Stream::connect(&SockAddr::unix(path)?, command::QUIT, patience);
+        }
         Place::Tcp { host, port } => (host.as_str(), *port),
     };
     let mut result = Err(io::Error::new(ErrorKind::NotFound, "the name has no address"));

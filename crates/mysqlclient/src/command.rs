@@ -72,7 +72,11 @@ impl Value<'_> {
 }
 
 /// Runs a prepared statement.
-pub fn execute<'a>(out: &mut Vec<u8>, statement: u32, values: impl Iterator<Item = Value<'a>> + Clone) {
+pub fn execute<'a>(
+    out: &mut Vec<u8>,
+    statement: u32,
+    values: impl Iterator<Item = Value<'a>> + Clone,
+) {
     put_packet(out, 0, |out| {
         out.push(STMT_EXECUTE);
         out.extend_from_slice(&statement.to_le_bytes());
@@ -98,9 +102,13 @@ pub fn execute<'a>(out: &mut Vec<u8>, statement: u32, values: impl Iterator<Item
     });
 }
 
-/// Runs a prepared statement with one parameter once for each value, none of which is NULL and all of one type: what
-/// MariaDB has since 10.2.
-pub fn execute_bulk<'a>(out: &mut Vec<u8>, statement: u32, mut values: impl Iterator<Item = Value<'a>>) {
+/// Runs a prepared statement with one parameter once for each value, none of which is NULL and all
+/// of one type: what MariaDB has since 10.2.
+pub fn execute_bulk<'a>(
+    out: &mut Vec<u8>,
+    statement: u32,
+    mut values: impl Iterator<Item = Value<'a>>,
+) {
     let Some(first) = values.next() else { return };
     put_packet(out, 0, |out| {
         out.push(STMT_BULK_EXECUTE);

@@ -1,5 +1,5 @@
-//! How to reach a server and log in: a URL, and for what it leaves open `~/.my.cnf` and the variables of MariaDB's
-//! programs (<https://mariadb.com/kb/en/mariadb-environment-variables/>).
+//! How to reach a server and log in: a URL, and for what it leaves open `~/.my.cnf` and the
+//! variables of MariaDB's programs (<https://mariadb.com/kb/en/mariadb-environment-variables/>).
 
 use crate::option_file::option_file;
 use crate::server_key::ServerKey;
@@ -90,8 +90,15 @@ pub struct Environment {
 impl Environment {
     /// Those of this process.
     pub fn of_process() -> Self {
-        let known =
-            ["HOME", "USER", "LOGNAME", "MYSQL_PWD", "MYSQL_HOST", "MYSQL_TCP_PORT", "MYSQL_UNIX_PORT"];
+        let known = [
+            "HOME",
+            "USER",
+            "LOGNAME",
+            "MYSQL_PWD",
+            "MYSQL_HOST",
+            "MYSQL_TCP_PORT",
+            "MYSQL_UNIX_PORT",
+        ];
         let value = |name: &str| Some((name.to_owned(), std::env::var_os(name)?));
         Self { variables: known.into_iter().filter_map(value).collect() }
     }
@@ -103,9 +110,9 @@ impl Environment {
 }
 
 impl Config {
-    /// From `mariadb://user@host:port/database` or `mysql://...`. `localhost` means the unix socket, as it does to
-    /// MariaDB's programs; `?socket=` names it. What the URL leaves open comes from `~/.my.cnf` and the variables
-    /// `MYSQL_*` of this process.
+    /// From `mariadb://user@host:port/database` or `mysql://...`. `localhost` means the unix
+    /// socket, as it does to MariaDB's programs; `?socket=` names it. What the URL leaves open
+    /// comes from `~/.my.cnf` and the variables `MYSQL_*` of this process.
     pub fn parse(url: &str) -> Result<Self, ConfigError> {
         Self::parse_in(url, &Environment::of_process())
     }
@@ -114,17 +121,25 @@ impl Config {
     pub fn parse_in(url: &str, environment: &Environment) -> Result<Self, ConfigError> {
         let url = Url::parse(url)?;
         let (file, warning) = option_file(environment);
-        let option =
-            |name: &str| file.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let option = |name: &str| {
+            file.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+        };
         let given = |own: &Option<String>, name: &str| own.clone().or_else(|| option(name));
         let user = given(&url.user, "user").or_else(|| environment.get("USER"));
         let user = user.or_else(|| environment.get("LOGNAME")).unwrap_or_else(|| "root".into());
-        let password =
-            url.password.clone().or_else(|| option("password")).or_else(|| environment.get("MYSQL_PWD"));
+        let password = url
+            .password
+            .clone()
+            .or_else(|| option("password"))
+            .or_else(|| environment.get("MYSQL_PWD"));
         let host = given(&url.host, "host").or_else(|| environment.get("MYSQL_HOST"));
         let socket = url.parameter("socket").or_else(|| option("socket"));
         let socket = socket.or_else(|| environment.get("MYSQL_UNIX_PORT")).map(PathBuf::from);
-        let port = url.port.clone().or_else(|| option("port")).or_else(|| environment.get("MYSQL_TCP_PORT"));
+        let port = url
+            .port
+            .clone()
+            .or_else(|| option("port"))
+            .or_else(|| environment.get("MYSQL_TCP_PORT"));
         let port = match port.map(|port| port.parse::<u16>()) {
             None => PORT,
             Some(Ok(port)) if port > 0 => port,
@@ -145,7 +160,17 @@ impl Config {
         let either = |name: &str| url.parameter(name).or_else(|| option(name));
         let (tls, server_key) = (TlsSettings::take(either)?, ServerKey::take(either)?);
         let (database, warnings) = (url.database.clone(), warning.into_iter().collect());
-        Ok(Self { place, user, password, database, tls, server_key, connect_timeout, stop: None, warnings })
+        Ok(Self {
+            place,
+            user,
+            password,
+            database,
+            tls,
+            server_key,
+            connect_timeout,
+            stop: None,
+            warnings,
+        })
     }
 
     /// To a server's unix socket, with nothing from the environment.
@@ -178,7 +203,10 @@ impl Config {
     /// With no more time than this, whatever the URL gives.
     #[must_use]
     pub fn with_timeout(self, most: Duration) -> Self {
-        Self { connect_timeout: Some(self.connect_timeout.map_or(most, |given| given.min(most))), ..self }
+        Self {
+            connect_timeout: Some(self.connect_timeout.map_or(most, |given| given.min(most))),
+            ..self
+        }
     }
 
     /// With somebody who may end connecting.
@@ -197,7 +225,8 @@ impl Config {
         self.password.is_some()
     }
 
-    /// Whether the server is reached over a unix socket or the loopback interface, and so most likely shares our kernel.
+    /// Whether the server is reached over a unix socket or the loopback interface, and so most
+    /// likely shares our kernel.
     pub fn is_local(&self) -> bool {
         match &self.place {
             Place::Unix(_) => true,
@@ -205,14 +234,19 @@ impl Config {
         }
     }
 
-    /// Options by which MariaDB's programs find the server, encrypt and verify as this says, and read nothing else; the
-    /// password is a variable of [`client_environment`](Self::client_environment).
+    /// Options by which MariaDB's programs find the server, encrypt and verify as this says, and
+    /// read nothing else; the password is a variable of
+    /// [`client_environment`](Self::client_environment).
     pub fn client_options(&self) -> Vec<String> {
         let mut options = vec!["--no-defaults".to_owned(), format!("--user={}", self.user)];
         match &self.place {
             Place::Unix(path) => options.push(format!("--socket={}", path.display())),
             Place::Tcp { host, port } => {
-                options.extend([format!("--host={host}"), format!("--port={port}"), "--protocol=TCP".into()]);
+                options.extend([
+                    format!("--host={host}"),
+                    format!("--port={port}"),
+                    "--protocol=TCP".into(),
+                ]);
             }
         }
         options.extend(self.tls.client_options());
@@ -222,7 +256,9 @@ impl Config {
     /// Variables by which MariaDB's programs find the server; `None`: one that must not be there.
     pub fn client_environment(&self) -> Vec<(String, Option<String>)> {
         let (host, port, socket) = match &self.place {
-            Place::Unix(path) => (Some("localhost".to_owned()), None, Some(path.display().to_string())),
+            Place::Unix(path) => {
+                (Some("localhost".to_owned()), None, Some(path.display().to_string()))
+            }
             Place::Tcp { host, port } => (Some(host.clone()), Some(port.to_string()), None),
         };
         let variables = [
@@ -236,7 +272,11 @@ impl Config {
 }
 
 fn default_socket() -> PathBuf {
-    SOCKETS.iter().map(PathBuf::from).find(|path| path.exists()).unwrap_or_else(|| SOCKETS[0].into())
+    SOCKETS
+        .iter()
+        .map(PathBuf::from)
+        .find(|path| path.exists())
+        .unwrap_or_else(|| SOCKETS[0].into())
 }
 
 #[cfg(test)]
@@ -246,15 +286,20 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     fn parsed(url: &str, variables: &[(&str, &str)]) -> Result<String, String> {
-        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+        let variables =
+            variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
         let config = Config::parse_in(url, &Environment { variables });
         config.map(|config| config.to_string()).map_err(|error| error.to_string())
     }
 
     #[test]
     fn a_url_goes_before_the_variables_and_is_shown_without_its_password() {
-        let variables =
-            [("USER", "me"), ("MYSQL_HOST", "db"), ("MYSQL_TCP_PORT", "3307"), ("MYSQL_UNIX_PORT", "/s")];
+        let variables = [
+            ("USER", "me"),
+            ("MYSQL_HOST", "db"),
+            ("MYSQL_TCP_PORT", "3307"),
+            ("MYSQL_UNIX_PORT", "/s"),
+        ];
         for (url, shown) in [
             ("mariadb://", "mariadb://me@db:3307/"),
             ("mysql://you:s%65cret@[::1]:3308/app", "mariadb://you@::1:3308/app"),
@@ -291,13 +336,18 @@ mod tests {
     fn a_password_in_a_file_that_others_may_read_is_not_used() {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join(".my.cnf");
-        std::fs::write(&file, "[mysqld]\nuser=no\n[client]\nuser = \"you\"\npassword='a#b' # c\n").unwrap();
+        std::fs::write(&file, "[mysqld]\nuser=no\n[client]\nuser = \"you\"\npassword='a#b' # c\n")
+            .unwrap();
         let variables = vec![("HOME".to_owned(), home.path().into())];
         let environment = Environment { variables };
         for (mode, known) in [(0o600, true), (0o644, false)] {
             std::fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
             let config = Config::parse_in("mariadb://db", &environment).unwrap();
-            assert_eq!((config.has_password(), config.warnings.is_empty()), (known, known), "{mode:o}");
+            assert_eq!(
+                (config.has_password(), config.warnings.is_empty()),
+                (known, known),
+                "{mode:o}"
+            );
             assert_eq!(config.to_string(), "mariadb://you@db:3306/");
         }
     }

@@ -13,7 +13,8 @@ pub enum Error {
     /// Nothing answers at this socket, or address and port.
     #[error("cannot connect to {0}: {1}")]
     Connect(String, #[source] io::Error),
-    /// The server is there and wants a way to log in that this client does not have, or that is not safe there.
+    /// The server is there and wants a way to log in that this client does not have, or that is not
+    /// safe there.
     #[error("{0}: {1}")]
     Login(String, String),
     /// The server refused a request or the login.
@@ -64,7 +65,9 @@ impl Error {
 
     /// Of a packet that ends too early.
     pub(crate) fn malformed() -> Self {
-        Self::Protocol("malformed packet: the server does not speak the protocol of MariaDB and MySQL".into())
+        Self::Protocol(
+            "malformed packet: the server does not speak the protocol of MariaDB and MySQL".into(),
+        )
     }
 }
 

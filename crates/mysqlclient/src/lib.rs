@@ -1,8 +1,10 @@
-//! The protocol of MariaDB and MySQL: connection strings, login, a blocking client, and the packets for who drives many
-//! connections by himself.
+//! The protocol of MariaDB and MySQL: connection strings, login, a blocking client, and the packets
+//! for who drives many connections by himself.
 //!
-//! - `config`: how to connect, from `url`, `option_file` (`~/.my.cnf`) and variables; `tls`: how it is encrypted
-//! - `login`: handshake; `proof`: what the authentication plugins send; `server_key`: a password encrypted for the server
+//! - `config`: how to connect, from `url`, `option_file` (`~/.my.cnf`) and variables; `tls`: how it
+//!   is encrypted
+//! - `login`: handshake; `proof`: what the authentication plugins send; `server_key`: a password
+//!   encrypted for the server
 //! - `client`: a connection that asks and waits
 //! - `packet`: packets and the values in them; `response`: what a server answers to one command
 //! - `command`: what is sent

@@ -60,7 +60,8 @@ const OK: u8 = 0x00;
 const MORE: u8 = 0x01;
 const SWITCH: u8 = 0xFE;
 const ERROR: u8 = 0xFF;
-/// Of `caching_sha2_password`: the server has the password's hash in its cache, or needs all of the password.
+/// Of `caching_sha2_password`: the server has the password's hash in its cache, or needs all of the
+/// password.
 const FAST: u8 = 3;
 const FULL: u8 = 4;
 
@@ -101,10 +102,13 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
     let (mut greeting, mut challenge, name) = greeting(&packet).ok_or_else(Error::malformed)?;
     if greeting.capabilities & capability::NEEDED != capability::NEEDED {
         let version = &greeting.version;
-        let why = format!("server {version} is too old; MariaDB from 10.2 and MySQL from 5.7 can be used");
+        let why = format!(
+            "server {version} is too old; MariaDB from 10.2 and MySQL from 5.7 can be used"
+        );
         return Err(refused(why));
     }
-    let is_encrypted = wants_tls(config, greeting.capabilities & capability::SSL != 0).map_err(refused)?;
+    let is_encrypted =
+        wants_tls(config, greeting.capabilities & capability::SSL != 0).map_err(refused)?;
     greeting.capabilities &= capability::WANTED;
     let head = head(config, &greeting, is_encrypted);
     if is_encrypted {
@@ -135,7 +139,8 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
             }
             MORE if asked_for_key => {
                 let key = PublicKey::from_pem(rest);
-                let key = key.ok_or_else(|| refused("what the server sent is no RSA key".into()))?;
+                let key =
+                    key.ok_or_else(|| refused("what the server sent is no RSA key".into()))?;
                 plugin.encrypted(config, &key, &challenge)
             }
             _ => return Err(Error::malformed()),
@@ -196,15 +201,15 @@ fn greeting(packet: &[u8]) -> Option<(Greeting, Vec<u8>, String)> {
     }
     let second = reader.bytes(usize::from(length).saturating_sub(8).max(13))?;
     challenge.extend_from_slice(second.strip_suffix(&[0]).unwrap_or(second));
-    let plugin =
-        String::from_utf8_lossy(reader.until_zero().unwrap_or(b"mysql_native_password")).into_owned();
+    let plugin = String::from_utf8_lossy(reader.until_zero().unwrap_or(b"mysql_native_password"))
+        .into_owned();
     // Before 10.2 and in a replication setup MariaDB hides behind another version.
     let version = version.strip_prefix("5.5.5-").map(str::to_owned).unwrap_or(version);
     Some((Greeting { version, connection_id, capabilities }, challenge, plugin))
 }
 
-/// How an answer to the greeting begins, which is all that is sent of it before TLS: what this connection is to be able to
-/// do, the longest packet, the character set.
+/// How an answer to the greeting begins, which is all that is sent of it before TLS: what this
+/// connection is to be able to do, the longest packet, the character set.
 fn head(config: &Config, greeting: &Greeting, is_encrypted: bool) -> Vec<u8> {
     let mut capabilities = greeting.capabilities;
     if config.database.is_some() {

@@ -9,7 +9,8 @@ use transport::files::read_file_and_metadata;
 /// Groups of an option file that are for clients.
 const GROUPS: [&str; 3] = ["client", "client-server", "client-mariadb"];
 
-/// The options for clients in `~/.my.cnf`. One that others may read keeps its password to itself, which is the warning.
+/// The options for clients in `~/.my.cnf`. One that others may read keeps its password to itself,
+/// which is the warning.
 pub fn option_file(environment: &Environment) -> (Vec<(String, String)>, Option<String>) {
     let Some(path) = environment.get("HOME").map(|home| Path::new(&home).join(".my.cnf")) else {
         return (Vec::new(), None);
@@ -17,7 +18,9 @@ pub fn option_file(environment: &Environment) -> (Vec<(String, String)>, Option<
     let (bytes, metadata) = match read_file_and_metadata(&path) {
         Ok(read) => read,
         Err(error) if error.kind() == ErrorKind::NotFound => return (Vec::new(), None),
-        Err(error) => return (Vec::new(), Some(format!("{} is not used: {error}", path.display()))),
+        Err(error) => {
+            return (Vec::new(), Some(format!("{} is not used: {error}", path.display())));
+        }
     };
     let mut options = options(&String::from_utf8_lossy(&bytes));
     let is_private = metadata.permissions().mode().trailing_zeros() >= 6;
@@ -26,7 +29,12 @@ pub fn option_file(environment: &Environment) -> (Vec<(String, String)>, Option<
     }
     options.retain(|(name, _)| name != "password");
     let path = path.display();
-    (options, Some(format!("the password in {path} is not used: others may read the file; chmod 600 {path}")))
+    (
+        options,
+        Some(format!(
+            "the password in {path} is not used: others may read the file; chmod 600 {path}"
+        )),
+    )
 }
 
 /// The options of the groups for clients (<https://mariadb.com/kb/en/configuring-mariadb-with-option-files/>).

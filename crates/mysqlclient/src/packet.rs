@@ -6,7 +6,8 @@ const CONTENT_MAX: usize = 0xFF_FFFF;
 /// Length (3 bytes) and sequence number.
 const HEADER: usize = 4;
 
-/// Appends what `body` writes as a packet, or as many as its length takes; returns the next sequence number.
+/// Appends what `body` writes as a packet, or as many as its length takes; returns the next
+/// sequence number.
 pub fn put_packet(out: &mut Vec<u8>, sequence: u8, body: impl FnOnce(&mut Vec<u8>)) -> u8 {
     let at = out.len();
     out.extend_from_slice(&[0; HEADER]);
@@ -47,8 +48,9 @@ pub struct Packets {
 pub type Packet<'a> = (&'a [u8], u8);
 
 impl Packets {
-    /// The next packet, if all of it is there. Of content that is longer than a packet (16 MiB) only the first one is
-    /// given, which `Reader` finds too short for what it holds; the others are passed over.
+    /// The next packet, if all of it is there. Of content that is longer than a packet (16 MiB)
+    /// only the first one is given, which `Reader` finds too short for what it holds; the
+    /// others are passed over.
     pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Option<Packet<'a>> {
         loop {
             let (header, rest) = input.split_first_chunk::<HEADER>()?;
@@ -107,7 +109,9 @@ impl<'a> Reader<'a> {
         match self.u8()? {
             short @ ..=0xFA => Some(short.into()),
             0xFC => self.u16().map(u64::from),
-            0xFD => self.bytes(3).map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]).into()),
+            0xFD => self
+                .bytes(3)
+                .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]).into()),
             0xFE => self.u64(),
             _ => None,
         }
@@ -179,7 +183,9 @@ mod tests {
 
     #[test]
     fn what_is_as_long_as_a_packet_or_longer_goes_on_in_the_next() {
-        for (length, packets) in [(5, 1), (CONTENT_MAX - 1, 1), (CONTENT_MAX, 2), (CONTENT_MAX + 7, 2)] {
+        for (length, packets) in
+            [(5, 1), (CONTENT_MAX - 1, 1), (CONTENT_MAX, 2), (CONTENT_MAX + 7, 2)]
+        {
             let mut out = Vec::new();
             let next = put_packet(&mut out, 3, |out| out.resize(out.len() + length, 1));
             assert_eq!((usize::from(next), out.len()), (3 + packets, length + 4 * packets));

@@ -38,7 +38,10 @@ impl Plugin {
         let found = PLUGINS.iter().find(|(known, _)| *known == name);
         let known = PLUGINS.map(|(known, _)| known).join(", ");
         found.map(|(_, plugin)| *plugin).ok_or_else(|| {
-            format!("the account wants authentication plugin {name}, which this client does not have; it has {known}")
+            format!(
+                "the account wants authentication plugin {name}, which this client does not have; \
+                 it has {known}"
+            )
         })
     }
 
@@ -46,8 +49,8 @@ impl Plugin {
         PLUGINS.iter().find(|(_, plugin)| *plugin == self).map_or("", |(name, _)| name)
     }
 
-    /// What goes with the answer to the greeting, before the server has said which plugin the account has: nothing that
-    /// is more than an answer to its challenge.
+    /// What goes with the answer to the greeting, before the server has said which plugin the
+    /// account has: nothing that is more than an answer to its challenge.
     pub fn first_proof(self, config: &Config, challenge: &[u8]) -> Vec<u8> {
         let password = config.password.as_deref().unwrap_or_default().as_bytes();
         match self {
@@ -59,7 +62,12 @@ impl Plugin {
     }
 
     /// What answers a challenge of the account's plugin; an error in words where it is not sent.
-    pub fn proof(self, config: &Config, channel: &Channel, challenge: &[u8]) -> Result<Vec<u8>, String> {
+    pub fn proof(
+        self,
+        config: &Config,
+        channel: &Channel,
+        challenge: &[u8],
+    ) -> Result<Vec<u8>, String> {
         match self {
             Self::Ed25519 => {
                 Ok(ed25519(config.password.as_deref().unwrap_or_default().as_bytes(), challenge))
@@ -69,21 +77,27 @@ impl Plugin {
         }
     }
 
-    /// The password as it is, where nobody else can read it, or encrypted for the server, or the request for the key that this
-    /// takes ([`key_request`](Self::key_request)). Any server can ask for it in clear, so for that alone it also has to be
-    /// known who the server is.
-    pub fn password(self, config: &Config, channel: &Channel, challenge: &[u8]) -> Result<Vec<u8>, String> {
+    /// The password as it is, where nobody else can read it, or encrypted for the server, or the
+    /// request for the key that this takes ([`key_request`](Self::key_request)). Any server can
+    /// ask for it in clear, so for that alone it also has to be known who the server is.
+    pub fn password(
+        self,
+        config: &Config,
+        channel: &Channel,
+        challenge: &[u8],
+    ) -> Result<Vec<u8>, String> {
         let name = self.name();
-        // To the older plugin the unix socket, where nobody can be in between, is like any connection that is not encrypted.
+        // To the older plugin the unix socket, where nobody can be in between, is like any
+        // connection that is not encrypted.
         let is_private = channel.is_tls() || (channel.is_private() && self != Self::Sha256);
         if !is_private && let Some(request) = self.key_request() {
             let key = match &config.server_key {
                 ServerKey::Unused if channel.is_private() => None,
                 key => key.known().map_err(|how| {
                     format!(
-                        "{name} asks for the password, and the connection is not encrypted; encrypt it \
-                         (ssl-mode=REQUIRED), connect over the unix socket, or have the password encrypted for the \
-                         server: {how}"
+                        "{name} asks for the password, and the connection is not encrypted; \
+                         encrypt it (ssl-mode=REQUIRED), connect over the unix socket, or have \
+                         the password encrypted for the server: {how}"
                     )
                 })?,
             };
@@ -91,14 +105,14 @@ impl Plugin {
         }
         if !channel.is_private() {
             return Err(format!(
-                "{name} asks for the password as it is, which is not sent over a connection that is not encrypted; encrypt \
-                 it (ssl-mode=REQUIRED), or connect over the unix socket"
+                "{name} asks for the password as it is, which is not sent over a connection that \
+                 is not encrypted; encrypt it (ssl-mode=REQUIRED), or connect over the unix socket"
             ));
         }
         if self == Self::Clear && channel.is_tls() && !config.tls.verifies() {
             return Err(format!(
-                "{name} asks for the password as it is, which is not sent to a server whose certificate is not verified; \
-                 use ssl-mode=VERIFY_CA or VERIFY_IDENTITY and ssl-ca"
+                "{name} asks for the password as it is, which is not sent to a server whose \
+                 certificate is not verified; use ssl-mode=VERIFY_CA or VERIFY_IDENTITY and ssl-ca"
             ));
         }
         Ok([config.password.as_deref().unwrap_or_default().as_bytes(), &[0]].concat())
@@ -113,12 +127,21 @@ impl Plugin {
         }
     }
 
-    /// The password, hidden by the challenge and encrypted for the server; an error in words when it is too long for the key.
-    pub fn encrypted(self, config: &Config, key: &PublicKey, challenge: &[u8]) -> Result<Vec<u8>, String> {
+    /// The password, hidden by the challenge and encrypted for the server; an error in words when
+    /// it is too long for the key.
+    pub fn encrypted(
+        self,
+        config: &Config,
+        key: &PublicKey,
+        challenge: &[u8],
+    ) -> Result<Vec<u8>, String> {
         let password = [config.password.as_deref().unwrap_or_default().as_bytes(), &[0]].concat();
-        let hidden: Vec<u8> = password.iter().zip(challenge.iter().cycle()).map(|(a, b)| a ^ b).collect();
+        let hidden: Vec<u8> =
+            password.iter().zip(challenge.iter().cycle()).map(|(a, b)| a ^ b).collect();
         let encrypted = key.encrypt(&hidden).filter(|_| hidden.len() == password.len());
-        encrypted.ok_or_else(|| format!("{}: the password is too long for the server's key", self.name()))
+        encrypted.ok_or_else(|| {
+            format!("{}: the password is too long for the server's key", self.name())
+        })
     }
 }
 
@@ -148,8 +171,8 @@ fn caching_sha2(password: &[u8], challenge: &[u8]) -> Vec<u8> {
     xor(&once, &sha256(&[&sha256(&[&once]), challenge]))
 }
 
-/// The signature of the challenge (RFC 8032, section 5.1.6) by a key that is the password itself, of any length, where the
-/// RFC has 32 bytes (<https://mariadb.com/kb/en/authentication-plugin-ed25519/>).
+/// The signature of the challenge (RFC 8032, section 5.1.6) by a key that is the password itself,
+/// of any length, where the RFC has 32 bytes (<https://mariadb.com/kb/en/authentication-plugin-ed25519/>).
 fn ed25519(password: &[u8], challenge: &[u8]) -> Vec<u8> {
     let scalar = |parts: &[&[u8]]| {
         let mut wide = [0; 64];

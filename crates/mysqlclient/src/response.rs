@@ -1,7 +1,8 @@
 //! What a server answers to one command, packet by packet
 //! (<https://mariadb.com/kb/en/4-server-response-packets/>, <https://mariadb.com/kb/en/result-set-packets/>).
 //!
-//! All of it is for connections with `CLIENT_DEPRECATE_EOF`, which every connection of this crate has.
+//! All of it is for connections with `CLIENT_DEPRECATE_EOF`, which every connection of this crate
+//! has.
 
 use crate::{Error, Reader, ServerError};
 
@@ -78,7 +79,8 @@ pub enum Event<'a> {
 #[derive(Debug, Clone, Copy)]
 enum Stage {
     First,
-    /// So many definitions follow, of which the last so many are of columns; then rows, unless it was prepared.
+    /// So many definitions follow, of which the last so many are of columns; then rows, unless it
+    /// was prepared.
     Definitions {
         left: u64,
         columns: u64,
@@ -95,7 +97,8 @@ pub struct Response {
 }
 
 impl Response {
-    /// What comes after a command; `caches_metadata`: on a connection where the server leaves out what the client knows.
+    /// What comes after a command; `caches_metadata`: on a connection where the server leaves out
+    /// what the client knows.
     pub fn new(kind: Kind, caches_metadata: bool) -> Self {
         Self { kind, stage: Stage::First, caches_metadata }
     }
@@ -128,8 +131,8 @@ impl Response {
         }
     }
 
-    /// Whether a response to a statement that was prepared is over with [`Event::Prepared`] or a column: it has no end of
-    /// its own.
+    /// Whether a response to a statement that was prepared is over with [`Event::Prepared`] or a
+    /// column: it has no end of its own.
     pub fn is_over(&self) -> bool {
         self.kind == Kind::Prepared && matches!(self.stage, Stage::Definitions { left: 0, .. })
     }
@@ -142,8 +145,10 @@ impl Response {
     fn prepared<'a>(&mut self, rest: &'a [u8]) -> Option<Event<'a>> {
         let mut reader = Reader(rest);
         let (id, columns, parameters) = (reader.u32()?, reader.u16()?, reader.u16()?);
-        self.stage =
-            Stage::Definitions { left: u64::from(columns) + u64::from(parameters), columns: columns.into() };
+        self.stage = Stage::Definitions {
+            left: u64::from(columns) + u64::from(parameters),
+            columns: columns.into(),
+        };
         Some(Event::Prepared(Prepared { id, parameters, columns }))
     }
 
@@ -151,7 +156,8 @@ impl Response {
         let mut reader = Reader(packet);
         let columns = reader.length()?;
         let described = !self.caches_metadata || reader.u8()? == 1;
-        self.stage = if described { Stage::Definitions { left: columns, columns } } else { Stage::Rows };
+        self.stage =
+            if described { Stage::Definitions { left: columns, columns } } else { Stage::Rows };
         Some(Event::Result { columns, described })
     }
 
@@ -169,9 +175,9 @@ impl Response {
 }
 
 impl Column {
-    /// Reads the definition of a column: catalog, schema, table and its alias, name and its alias, MariaDB's further
-    /// information (not asked for), then 12 bytes: character set, length, type, flags, decimals
-    /// (<https://mariadb.com/kb/en/result-set-packets/#column-definition-packet>).
+    /// Reads the definition of a column: catalog, schema, table and its alias, name and its alias,
+    /// MariaDB's further information (not asked for), then 12 bytes: character set, length,
+    /// type, flags, decimals (<https://mariadb.com/kb/en/result-set-packets/#column-definition-packet>).
     ///
     /// # Errors
     /// When it is none.
@@ -194,8 +200,8 @@ impl Column {
 }
 
 impl ColumnType {
-    /// The value of a column in a row of a prepared statement, as the text that the server would have sent
-    /// (<https://mariadb.com/kb/en/result-set-packets/#binary-resultset-row>). Decimals, texts and what else has no form of
+    /// The value of a column in a row of a prepared statement, as the text that the server would
+    /// have sent (<https://mariadb.com/kb/en/result-set-packets/#binary-resultset-row>). Decimals, texts and what else has no form of
     /// its own are sent as text.
     fn text(self, reader: &mut Reader<'_>) -> Option<String> {
         let unsigned = self.is_unsigned;
@@ -216,14 +222,19 @@ impl ColumnType {
     }
 }
 
-fn signed<T: ToString, S: ToString>(value: T, is_unsigned: bool, sign: impl FnOnce(T) -> S) -> String {
+fn signed<T: ToString, S: ToString>(
+    value: T,
+    is_unsigned: bool,
+    sign: impl FnOnce(T) -> S,
+) -> String {
     if is_unsigned { value.to_string() } else { sign(value).to_string() }
 }
 
 fn date(reader: &mut Reader<'_>, is_day: bool) -> Option<String> {
     let bytes = reader.u8()?;
     let mut value = Reader(reader.bytes(bytes.into())?);
-    let (year, month, day) = (value.u16().unwrap_or(0), value.u8().unwrap_or(0), value.u8().unwrap_or(0));
+    let (year, month, day) =
+        (value.u16().unwrap_or(0), value.u8().unwrap_or(0), value.u8().unwrap_or(0));
     let date = format!("{year:04}-{month:02}-{day:02}");
     Some(if is_day { date } else { format!("{date} {}", of_day(0, &mut value)) })
 }
@@ -240,7 +251,8 @@ fn time(reader: &mut Reader<'_>) -> Option<String> {
 fn of_day(days: u32, value: &mut Reader<'_>) -> String {
     let mut next = || value.u8().unwrap_or(0);
     let (hour, minute, second) = (u32::from(next()) + 24 * days, next(), next());
-    let fraction = value.u32().map(|microseconds| format!(".{microseconds:06}")).unwrap_or_default();
+    let fraction =
+        value.u32().map(|microseconds| format!(".{microseconds:06}")).unwrap_or_default();
     format!("{hour:02}:{minute:02}:{second:02}{fraction}")
 }
 

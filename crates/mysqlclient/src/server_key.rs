@@ -34,23 +34,23 @@ impl ServerKey {
         })
     }
 
-    /// The key in the file; `None`: the server is asked for it. An error in words where it may not be used, or is none.
+    /// The key in the file; `None`: the server is asked for it. An error in words where it may not
+    /// be used, or is none.
     pub fn known(&self) -> Result<Option<PublicKey>, String> {
         match self {
-            Self::Unused => Err(
-                "name its key (server-public-key-path, or get-server-public-key=1 where nobody can be in \
-                                 between)"
-                    .into(),
-            ),
+            Self::Unused => Err("name its key (server-public-key-path, or \
+                                 get-server-public-key=1 where nobody can be in between)"
+                .into()),
             Self::OfServer => Ok(None),
             Self::File(path) => {
                 let place = path.display();
-                let pem =
-                    read_file(path).map_err(|error| format!("server-public-key-path: {place}: {error}"))?;
+                let pem = read_file(path)
+                    .map_err(|error| format!("server-public-key-path: {place}: {error}"))?;
                 let key = PublicKey::from_pem(&pem);
                 key.map(Some).ok_or_else(|| {
                     format!(
-                        "server-public-key-path: {place} holds no RSA key in PEM format (BEGIN PUBLIC KEY)"
+                        "server-public-key-path: {place} holds no RSA key in PEM format (BEGIN \
+                         PUBLIC KEY)"
                     )
                 })
             }
@@ -75,7 +75,8 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// From `BEGIN PUBLIC KEY` (RFC 5280, section 4.1.2.7; RFC 8017, appendix A.1.1); `None` where it is none of RSA.
+    /// From `BEGIN PUBLIC KEY` (RFC 5280, section 4.1.2.7; RFC 8017, appendix A.1.1); `None` where
+    /// it is none of RSA.
     pub fn from_pem(pem: &[u8]) -> Option<Self> {
         const SEQUENCE: u8 = 0x30;
         const INTEGER: u8 = 0x02;
@@ -90,7 +91,8 @@ impl PublicKey {
             Some(bytes.strip_prefix(&[0]).unwrap_or(bytes))
         };
         let (modulus, exponent) = (number()?, number()?);
-        let is_usable = MODULUS.contains(&modulus.len()) && modulus[0] > 0 && exponent.len() <= EXPONENT_MAX;
+        let is_usable =
+            MODULUS.contains(&modulus.len()) && modulus[0] > 0 && exponent.len() <= EXPONENT_MAX;
         is_usable.then(|| Self {
             bytes: modulus.len(),
             modulus: BigUint::from_bytes_be(modulus),
@@ -98,8 +100,8 @@ impl PublicKey {
         })
     }
 
-    /// RSAES-OAEP with SHA-1 and no label (RFC 8017, section 7.1.1); `None` when the message is too long for the key, or there
-    /// are no random bytes.
+    /// RSAES-OAEP with SHA-1 and no label (RFC 8017, section 7.1.1); `None` when the message is too
+    /// long for the key, or there are no random bytes.
     pub fn encrypt(&self, message: &[u8]) -> Option<Vec<u8>> {
         let padding = self.bytes.checked_sub(message.len() + 2 * HASH + 2)?;
         let mut seed = [0; HASH];
@@ -128,8 +130,9 @@ fn value<'a>(der: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
     let (&length, mut rest) = rest.split_first()?;
     let mut bytes = usize::from(length);
     if length >= 0x80 {
-        let (long, behind) =
-            rest.split_at_checked(usize::from(length & 0x7F)).filter(|(long, _)| long.len() <= 4)?;
+        let (long, behind) = rest
+            .split_at_checked(usize::from(length & 0x7F))
+            .filter(|(long, _)| long.len() <= 4)?;
         bytes = long.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
         rest = behind;
     }
@@ -143,23 +146,30 @@ mod tests {
     use super::PublicKey;
     use std::process::Command;
 
-    /// What openssl decrypts with the private key, for keys whose numbers begin differently, and what is no key.
+    /// What openssl decrypts with the private key, for keys whose numbers begin differently, and
+    /// what is no key.
     #[test]
     fn what_is_encrypted_is_what_openssl_decrypts() {
         let folder = tempfile::tempdir().unwrap();
         let openssl = |arguments: &str| {
             let mut openssl = Command::new("openssl");
-            let ended = openssl.args(arguments.split(' ')).current_dir(folder.path()).output().unwrap();
-            assert!(ended.status.success(), "{arguments}: {}", String::from_utf8_lossy(&ended.stderr));
+            let ended =
+                openssl.args(arguments.split(' ')).current_dir(folder.path()).output().unwrap();
+            assert!(
+                ended.status.success(),
+                "{arguments}: {}",
+                String::from_utf8_lossy(&ended.stderr)
+            );
             ended.stdout
         };
         for bits in [1024, 2048, 3000] {
             openssl(&format!("genrsa -out private.pem {bits}"));
             let key = PublicKey::from_pem(&openssl("rsa -in private.pem -pubout")).unwrap();
             for message in [&b"secret\0"[..], b"", &[0xFF; 86]] {
-                std::fs::write(folder.path().join("encrypted"), key.encrypt(message).unwrap()).unwrap();
-                let decrypt =
-                    "pkeyutl -decrypt -inkey private.pem -pkeyopt rsa_padding_mode:oaep -in encrypted";
+                std::fs::write(folder.path().join("encrypted"), key.encrypt(message).unwrap())
+                    .unwrap();
+                let decrypt = "pkeyutl -decrypt -inkey private.pem -pkeyopt rsa_padding_mode:oaep \
+                               -in encrypted";
                 assert_eq!(openssl(decrypt), message, "{bits}");
             }
             assert!(key.encrypt(&vec![7; bits / 8 - 41]).is_none());

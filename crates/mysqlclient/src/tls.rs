@@ -41,17 +41,22 @@ pub struct TlsSettings {
 }
 
 impl TlsSettings {
-    /// From options by their names. MariaDB's `ssl`, `skip-ssl` and `ssl-verify-server-cert` stand for modes; a root
-    /// certificate or a client's without a mode asks for what it is good for.
+    /// From options by their names. MariaDB's `ssl`, `skip-ssl` and `ssl-verify-server-cert` stand
+    /// for modes; a root certificate or a client's without a mode asks for what it is good for.
     pub fn take(option: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let ca = option("ssl-ca").map(PathBuf::from);
         let certificate = match (option("ssl-cert"), option("ssl-key")) {
             (None, None) => None,
             (Some(certificate), Some(key)) => Some((certificate.into(), key.into())),
-            _ => return Err(ConfigError("ssl-cert and ssl-key are given together or not at all".into())),
+            _ => {
+                return Err(ConfigError(
+                    "ssl-cert and ssl-key are given together or not at all".into(),
+                ));
+            }
         };
         let is_on = |name: &str| option(name).map(|value| !is_off(&value));
-        let implied = match (is_on("ssl-verify-server-cert"), &ca, is_on("ssl"), is_on("skip-ssl")) {
+        let implied = match (is_on("ssl-verify-server-cert"), &ca, is_on("ssl"), is_on("skip-ssl"))
+        {
             (Some(true), ..) => TlsMode::VerifyIdentity,
             (_, _, Some(false), _) | (.., Some(true)) => TlsMode::Disabled,
             (_, Some(_), ..) => TlsMode::VerifyCa,

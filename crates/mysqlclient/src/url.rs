@@ -30,14 +30,17 @@ pub struct Url {
 impl Url {
     pub fn parse(url: &str) -> Result<Self, ConfigError> {
         let rest = ["mariadb://", "mysql://"].iter().find_map(|scheme| url.strip_prefix(scheme));
-        let malformed = || ConfigError("a URL is mariadb://user@host:port/database or mysql://...".into());
+        let malformed =
+            || ConfigError("a URL is mariadb://user@host:port/database or mysql://...".into());
         let rest = rest.ok_or_else(malformed)?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
-        // A sign in a password that ends the login too early: what follows may be the rest of it, and is not told.
+        // A sign in a password that ends the login too early: what follows may be the rest of it,
+        // and is not told.
         if database.contains('@') || query.contains('@') {
             return Err(ConfigError(
-                "write / as %2F, ? as %3F and @ as %40 where they are part of a name or password".into(),
+                "write / as %2F, ? as %3F and @ as %40 where they are part of a name or password"
+                    .into(),
             ));
         }
         let (login, place) = authority.rsplit_once('@').unwrap_or(("", authority));
@@ -55,7 +58,8 @@ impl Url {
             // What was meant as a URL: a password may be in it, which is not repeated.
             text if text.contains('=') || (text.contains(':') && text.contains(['/', '@'])) => {
                 Err(ConfigError(
-                    "the name of a user or a database looks like a URL, a login or a connection string"
+                    "the name of a user or a database looks like a URL, a login or a connection \
+                     string"
                         .into(),
                 ))
             }
@@ -108,9 +112,9 @@ fn decoded(text: &str) -> Result<String, ConfigError> {
         }
         let mut digit = || rest.next().and_then(|digit| (digit as char).to_digit(16));
         let value = digit().zip(digit()).map(|(high, low)| (high * 16 + low) as u8);
-        bytes.push(
-            value.ok_or_else(|| ConfigError("a % in a URL is followed by two hexadecimal digits".into()))?,
-        );
+        bytes.push(value.ok_or_else(|| {
+            ConfigError("a % in a URL is followed by two hexadecimal digits".into())
+        })?);
     }
     String::from_utf8(bytes).map_err(|_| ConfigError("the URL is not UTF-8".into()))
 }

@@ -1,5 +1,5 @@
-//! Servers that mean harm: they ask for more than they should know, send without end, too much at once, next to nothing,
-//! or nothing at all.
+//! Servers that mean harm: they ask for more than they should know, send without end, too much at
+//! once, next to nothing, or nothing at all.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use mysqlclient::{Client, Config, Environment, Error};
@@ -25,10 +25,20 @@ fn packet(sequence: u8, content: &[u8]) -> Vec<u8> {
     [&[low, middle, high, sequence], content].concat()
 }
 
-/// What a MySQL server says first, with this plugin; its capabilities have all that this client needs.
+/// What a MySQL server says first, with this plugin; its capabilities have all that this client
+/// needs.
 fn greeting(plugin: &str, more: u32) -> Vec<u8> {
-    let capabilities: u32 =
-        1 | 1 << 7 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 16 | 1 << 17 | 1 << 19 | 1 << 21 | 1 << 24 | more;
+    let capabilities: u32 = 1
+        | 1 << 7
+        | 1 << 9
+        | 1 << 13
+        | 1 << 15
+        | 1 << 16
+        | 1 << 17
+        | 1 << 19
+        | 1 << 21
+        | 1 << 24
+        | more;
     let bytes = capabilities.to_le_bytes();
     let parts: [&[u8]; 9] = [
         b"\x0a8.4.0\0\x07\0\0\0",
@@ -60,7 +70,8 @@ fn switch(plugin: &str) -> Vec<u8> {
 const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
 const FULL: &[u8] = &[1, 4];
 
-/// Answers each packet of the client with the next one of these, and keeps all that the client says.
+/// Answers each packet of the client with the next one of these, and keeps all that the client
+/// says.
 fn exchange(socket: &mut dyn Socket, greeting: &[u8], answers: &[Vec<u8>]) -> Vec<u8> {
     let mut heard = Vec::new();
     let _ = socket.write_all(greeting);
@@ -95,12 +106,14 @@ fn login(
     if over_unix {
         let path = folder.path().join("s");
         let listener = UnixListener::bind(&path).unwrap();
-        served = thread::spawn(move || exchange(&mut listener.accept().unwrap().0, &greeting, &answers));
+        served =
+            thread::spawn(move || exchange(&mut listener.accept().unwrap().0, &greeting, &answers));
         url = format!("mysql://me@localhost/?socket={}&{mode}", path.display());
     } else {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         url = format!("mysql://me@127.0.0.1:{}/?{mode}", listener.local_addr().unwrap().port());
-        served = thread::spawn(move || exchange(&mut listener.accept().unwrap().0, &greeting, &answers));
+        served =
+            thread::spawn(move || exchange(&mut listener.accept().unwrap().0, &greeting, &answers));
     }
     let refused = Client::connect(&config(&url)).err().map(|error| error.to_string());
     (String::from_utf8_lossy(&served.join().unwrap()).into_owned(), refused)
@@ -119,7 +132,10 @@ fn a_password_is_sent_as_it_is_only_where_nobody_else_can_read_it() {
         let (heard, refused) = login(false, 0, plugin, &answers, "");
         let refused = refused.unwrap();
         assert!(!heard.contains(SECRET) && !refused.contains(SECRET), "{heard} {refused}");
-        assert!(refused.contains("not encrypted") && refused.contains("ssl-mode=REQUIRED"), "{refused}");
+        assert!(
+            refused.contains("not encrypted") && refused.contains("ssl-mode=REQUIRED"),
+            "{refused}"
+        );
         let (heard, refused) = login(true, 0, plugin, &answers, "");
         // The older plugin has it encrypted there, too: its key is asked for.
         let is_sent = !String::from_utf8_lossy(&answers[0]).contains("sha256_password");
@@ -127,7 +143,8 @@ fn a_password_is_sent_as_it_is_only_where_nobody_else_can_read_it() {
     }
     // What is no key encrypts nothing.
     let no_key = [FULL.to_vec(), b"\x01-----BEGIN PUBLIC KEY-----".to_vec(), OK.to_vec()];
-    let (heard, refused) = login(false, 0, "caching_sha2_password", &no_key, "get-server-public-key=1");
+    let (heard, refused) =
+        login(false, 0, "caching_sha2_password", &no_key, "get-server-public-key=1");
     assert!(!heard.contains(SECRET) && refused.unwrap().contains("no RSA key"), "{heard}");
     // What is asked for at once, before the account is known, is not given either.
     for plugin in ["mysql_clear_password", "sha256_password"] {
@@ -209,13 +226,16 @@ fn what_a_server_sends_in_answer_to_a_request_is_limited() {
         ("empty rows", answered_with(rows(packet(3, b"\0")))),
         (
             "long rows",
-            answered_with(rows(packet(3, &[b"\xfd\0\0\x08".as_slice(), &vec![b'x'; 8 << 16]].concat()))),
+            answered_with(rows(packet(
+                3,
+                &[b"\xfd\0\0\x08".as_slice(), &vec![b'x'; 8 << 16]].concat(),
+            ))),
         ),
         (
             "a long packet",
-            answered_with(
-                |round| if round == 0 { b"\xff\xff\xff\x01".to_vec() } else { vec![b'x'; 1 << 16] },
-            ),
+            answered_with(|round| {
+                if round == 0 { b"\xff\xff\xff\x01".to_vec() } else { vec![b'x'; 1 << 16] }
+            }),
         ),
         (
             "columns",
@@ -244,9 +264,15 @@ fn a_server_that_drips_has_no_more_time_than_a_silent_one() {
     });
     client.set_answer_timeout(Some(second));
     let error = client.query("SELECT 1").unwrap_err();
-    assert!(matches!(error, Error::Timeout(_)) && error.to_string() == "no answer within 1 s", "{error}");
+    assert!(
+        matches!(error, Error::Timeout(_)) && error.to_string() == "no answer within 1 s",
+        "{error}"
+    );
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("mysql://me@127.0.0.1:{}/?connect-timeout=1", listener.local_addr().unwrap().port());
+    let url = format!(
+        "mysql://me@127.0.0.1:{}/?connect-timeout=1",
+        listener.local_addr().unwrap().port()
+    );
     thread::spawn(move || {
         let mut socket = listener.accept().unwrap().0;
         for byte in greeting("mysql_native_password", 0) {

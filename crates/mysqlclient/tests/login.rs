@@ -1,4 +1,5 @@
-//! Logging in to a real server: every plugin that it has and every mode of encryption, compared with MariaDB's client.
+//! Logging in to a real server: every plugin that it has and every mode of encryption, compared
+//! with MariaDB's client.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod common;
@@ -20,8 +21,8 @@ impl Certificates {
         fs::set_permissions(all.0.path(), Permissions::from_mode(0o755)).unwrap();
         for root in ["root", "stranger"] {
             all.openssl(&format!(
-                "req|-x509|-newkey|ec|-pkeyopt|ec_paramgen_curve:prime256v1|-nodes|-days|2|-subj|/CN={root}|\
-                 -keyout|{root}.key|-out|{root}.crt"
+                "req|-x509|-newkey|ec|-pkeyopt|ec_paramgen_curve:prime256v1|-nodes|-days|2|-subj|/\
+                 CN={root}|-keyout|{root}.key|-out|{root}.crt"
             ));
         }
         all.signed("server", "subjectAltName=IP:127.0.0.1");
@@ -42,12 +43,13 @@ impl Certificates {
 
     fn signed(&self, name: &str, extension: &str) {
         self.openssl(&format!(
-            "req|-newkey|ec|-pkeyopt|ec_paramgen_curve:prime256v1|-nodes|-subj|/CN={name}|-keyout|{name}.key|-out|{name}.csr"
+            "req|-newkey|ec|-pkeyopt|ec_paramgen_curve:prime256v1|-nodes|-subj|/\
+             CN={name}|-keyout|{name}.key|-out|{name}.csr"
         ));
         fs::write(self.path("extension"), extension).unwrap();
         self.openssl(&format!(
-            "x509|-req|-in|{name}.csr|-CA|root.crt|-CAkey|root.key|-CAcreateserial|-days|2|-extfile|extension|\
-             -out|{name}.crt"
+            "x509|-req|-in|{name}.csr|-CA|root.crt|-CAkey|root.\
+             key|-CAcreateserial|-days|2|-extfile|extension|-out|{name}.crt"
         ));
     }
 
@@ -83,17 +85,20 @@ fn same(server: &Server, user: &str, parameters: &str, options: &[&str]) -> Opti
     let mut all = vec![format!("--user={user}")];
     all.extend(options.iter().map(|option| (*option).to_owned()));
     let theirs = server.mariadb(&all, cipher).map(|shown| shown.trim_end() != "Ssl_cipher");
-    assert_eq!(ours.as_ref().ok(), theirs.as_ref().ok(), "{parameters} {options:?}: {ours:?} {theirs:?}");
+    assert_eq!(
+        ours.as_ref().ok(),
+        theirs.as_ref().ok(),
+        "{parameters} {options:?}: {ours:?} {theirs:?}"
+    );
     ours.ok()
 }
 
-const ACCOUNTS: &str = "INSTALL SONAME 'auth_ed25519'; \
-    CREATE USER plain@'127.0.0.1'; CREATE USER secure@'127.0.0.1' REQUIRE SSL; \
-    CREATE USER certified@'127.0.0.1' REQUIRE X509; \
-    CREATE USER native IDENTIFIED VIA mysql_native_password USING PASSWORD('right'); \
-    CREATE USER short IDENTIFIED VIA ed25519 USING PASSWORD('right'); \
-    CREATE USER either IDENTIFIED VIA ed25519 USING PASSWORD('other') OR mysql_native_password USING PASSWORD('right'); \
-    CREATE USER gone IDENTIFIED VIA mysql_old_password USING '606717496665bcba'";
+const ACCOUNTS: &str = "INSTALL SONAME 'auth_ed25519'; CREATE USER plain@'127.0.0.1'; CREATE USER secure@'127.0.0.1' \
+     REQUIRE SSL; CREATE USER certified@'127.0.0.1' REQUIRE X509; CREATE USER native IDENTIFIED \
+     VIA mysql_native_password USING PASSWORD('right'); CREATE USER short IDENTIFIED VIA ed25519 \
+     USING PASSWORD('right'); CREATE USER either IDENTIFIED VIA ed25519 USING PASSWORD('other') \
+     OR mysql_native_password USING PASSWORD('right'); CREATE USER gone IDENTIFIED VIA \
+     mysql_old_password USING '606717496665bcba'";
 
 #[test]
 fn each_mode_of_encryption_is_as_mariadbs_client_has_it_or_stricter() {
@@ -102,8 +107,9 @@ fn each_mode_of_encryption_is_as_mariadbs_client_has_it_or_stricter() {
     fs::set_permissions(keys.path(), Permissions::from_mode(0o755)).unwrap();
     certificates.copy(keys.path(), "server");
     let options = [("cert", "server.crt"), ("key", "server.key")];
-    let mut options: Vec<String> =
-        options.map(|(name, file)| format!("--ssl-{name}={}", keys.path().join(file).display())).into();
+    let mut options: Vec<String> = options
+        .map(|(name, file)| format!("--ssl-{name}={}", keys.path().join(file).display()))
+        .into();
     let root = certificates.path("root.crt");
     options.push(format!("--ssl-ca={root}"));
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
@@ -116,7 +122,8 @@ fn each_mode_of_encryption_is_as_mariadbs_client_has_it_or_stricter() {
     let pair = format!("ssl-cert={}&ssl-key={key}", certificates.path("client.crt"));
     let ca = format!("--ssl-ca={root}");
     let wrong = format!("--ssl-ca={stranger}");
-    let [cert, key] = [format!("--ssl-cert={}", certificates.path("client.crt")), format!("--ssl-key={key}")];
+    let [cert, key] =
+        [format!("--ssl-cert={}", certificates.path("client.crt")), format!("--ssl-key={key}")];
     for (user, parameters, options, expected) in [
         ("plain", "ssl-mode=DISABLED".to_owned(), vec!["--skip-ssl"], plain),
         ("plain", "ssl=0".to_owned(), vec!["--skip-ssl"], plain),
@@ -156,7 +163,11 @@ fn each_mode_of_encryption_is_as_mariadbs_client_has_it_or_stricter() {
     certificates.show(&server, "elsewhere");
     for (parameters, options, expected) in [
         (format!("ssl-mode=VERIFY_CA&ssl-ca={root}"), vec![&*ca], encrypted),
-        (format!("ssl-mode=VERIFY_IDENTITY&ssl-ca={root}"), vec![&*ca, "--ssl-verify-server-cert"], refused),
+        (
+            format!("ssl-mode=VERIFY_IDENTITY&ssl-ca={root}"),
+            vec![&*ca, "--ssl-verify-server-cert"],
+            refused,
+        ),
     ] {
         assert_eq!(same(&server, "plain", &parameters, &options), expected, "{parameters}");
     }
@@ -217,7 +228,8 @@ fn each_plugin_of_a_server_lets_in_who_has_the_password() {
     let me = Command::new("id").arg("-un").output().unwrap();
     let me = String::from_utf8(me.stdout).unwrap().trim().to_owned();
     for user in [&me, "nobody"] {
-        root.run(&format!("CREATE OR REPLACE USER {user}@localhost IDENTIFIED VIA unix_socket")).unwrap();
+        root.run(&format!("CREATE OR REPLACE USER {user}@localhost IDENTIFIED VIA unix_socket"))
+            .unwrap();
         assert_eq!(login(user, "").is_ok(), user == me, "{user}");
     }
     // One that answers with hashes that are no secret any more.
@@ -235,7 +247,8 @@ fn each_plugin_of_a_server_lets_in_who_has_the_password() {
     );
 }
 
-/// The plugins that MySQL has, in every way that a password can be sent; compared with its own client where that can be.
+/// The plugins that MySQL has, in every way that a password can be sent; compared with its own
+/// client where that can be.
 #[test]
 fn each_plugin_of_mysql_lets_in_who_has_the_password_and_it_is_sent_to_nobody_else() {
     let Some(server) = Server::mysql(&[]) else { return };

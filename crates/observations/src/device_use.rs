@@ -47,11 +47,12 @@ pub struct Disagreement {
     pub written: Option<(u64, u64)>,
 }
 
-/// What direct I/O of a load and the kernel's counters of its devices disagree about; `None` when they
-/// agree within 2 % or 1 MiB, whichever is larger, and without devices.
+/// What direct I/O of a load and the kernel's counters of its devices disagree about; `None` when
+/// they agree within 2 % or 1 MiB, whichever is larger, and without devices.
 ///
-/// Bytes are compared and not I/Os, because the kernel splits and merges. A mirror writes everything to
-/// each of its devices: a whole multiple is no disagreement, [`write_copies`] tells it.
+/// Bytes are compared and not I/Os, because the kernel splits and merges. A mirror writes
+/// everything to each of its devices: a whole multiple is no disagreement, [`write_copies`] tells
+/// it.
 pub fn device_agreement(ours: (u64, u64), devices: &[DeviceUse]) -> Option<Disagreement> {
     let (read, written) = sums(devices)?;
     let disagreement = Disagreement {
@@ -62,8 +63,8 @@ pub fn device_agreement(ours: (u64, u64), devices: &[DeviceUse]) -> Option<Disag
     (disagreement.read.is_some() || disagreement.written.is_some()).then_some(disagreement)
 }
 
-/// How many times the devices wrote what the load wrote, when that is a whole number from 2 to the number of
-/// devices: mirrors over devices that are counted one by one do (btrfs RAID 1 and 10).
+/// How many times the devices wrote what the load wrote, when that is a whole number from 2 to the
+/// number of devices: mirrors over devices that are counted one by one do (btrfs RAID 1 and 10).
 pub fn write_copies(ours: u64, devices: &[DeviceUse]) -> Option<u64> {
     let (_, written) = sums(devices)?;
     copies(ours, written).filter(|copies| *copies <= devices.len() as u64)
@@ -71,7 +72,8 @@ pub fn write_copies(ours: u64, devices: &[DeviceUse]) -> Option<u64> {
 
 fn sums(devices: &[DeviceUse]) -> Option<(u64, u64)> {
     let sum = |of: fn(&DeviceUse) -> u64| devices.iter().map(of).fold(0, u64::saturating_add);
-    (!devices.is_empty()).then(|| (sum(|device| device.read_bytes), sum(|device| device.write_bytes)))
+    (!devices.is_empty())
+        .then(|| (sum(|device| device.read_bytes), sum(|device| device.write_bytes)))
 }
 
 fn close(ours: u64, devices: u64) -> bool {
@@ -93,7 +95,8 @@ impl Disagreement {
         let one = |(verb, preposition): (&str, &str), (ours, devices): (u64, u64)| {
             let (ours, devices) = (ours as f64 / 1e6, devices as f64 / 1e6);
             format!(
-                "the load {verb} {ours:.1} MB, the kernel counted {devices:.1} MB {preposition} the devices"
+                "the load {verb} {ours:.1} MB, the kernel counted {devices:.1} MB {preposition} \
+                 the devices"
             )
         };
         let parts = [

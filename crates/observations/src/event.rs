@@ -74,8 +74,8 @@ pub enum RunEnd {
         /// What has to be done.
         text: String,
     },
-    /// A cap on time or disk space was reached, or a program that hooks run was changed; once that is mended, `run` again
-    /// resumes.
+    /// A cap on time or disk space was reached, or a program that hooks run was changed; once that
+    /// is mended, `run` again resumes.
     Limit {
         /// Which cap or program, and what was found.
         text: String,
@@ -145,8 +145,8 @@ pub enum Event {
         /// Whether it is tried again.
         retry: bool,
     },
-    /// A group of configurations has as many blocks as its intervals need: its further blocks, which
-    /// [`Event::RunStarted`] has counted, are not run.
+    /// A group of configurations has as many blocks as its intervals need: its further blocks,
+    /// which [`Event::RunStarted`] has counted, are not run.
     RepeatsEnough {
         /// Trials that are not run.
         trials: usize,

@@ -14,14 +14,15 @@ pub struct LoadHealth {
     pub sends_missed: u64,
     /// The worst such delay in microseconds.
     pub send_delay_us_max: u64,
-    /// Those that were started later than 1 ms after the intended time because every connection was busy; `None`: not
-    /// an open loop, or not counted.
+    /// Those that were started later than 1 ms after the intended time because every connection
+    /// was busy; `None`: not an open loop, or not counted.
     #[serde(default)]
     pub sends_late: Option<u64>,
     /// Seconds from "go" to the last intended start of an open loop.
     #[serde(default)]
     pub schedule_s: Option<f64>,
-    /// The last intended start, in seconds after "go", for which a connection was free: those after it all had to wait.
+    /// The last intended start, in seconds after "go", for which a connection was free: those
+    /// after it all had to wait.
     #[serde(default)]
     pub free_until_s: Option<f64>,
 }

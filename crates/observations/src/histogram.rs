@@ -11,8 +11,8 @@ const DIGITS: u8 = 3;
 
 /// A latency distribution in nanoseconds (an `HdrHistogram`: 1 ns to 1 h, three digits).
 ///
-/// One that was read from the store, or is a sum, takes some hundred bytes instead of 264 KiB, so that the thousands
-/// of a large recording fit in memory. It answers like the original.
+/// One that was read from the store, or is a sum, takes some hundred bytes instead of 264 KiB, so
+/// that the thousands of a large recording fit in memory. It answers like the original.
 ///
 /// Serde writes the recorded `(value, count)` pairs, so that exports need no special reader.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -90,16 +90,21 @@ impl Histogram {
                 while let Some(lower) = before.next_if(|sum| sum.is_below(slot)) {
                     sums.push(lower);
                 }
-                sums.push(before.next_if(|sum| !slot.is_below(*sum)).map_or(slot, |sum| sum.and(slot.count)));
+                sums.push(
+                    before
+                        .next_if(|sum| !slot.is_below(*sum))
+                        .map_or(slot, |sum| sum.and(slot.count)),
+                );
             });
             sums.extend(before);
         }
         Self(Form::Packed(Packed::of(&sums)))
     }
 
-    /// One of which only these figures are known, as [`Histogram::len`] and [`Histogram::min_mean_max_ns`] give them: a
-    /// text says no more of most latencies, and the thousands of a large recording take time to read.
-    /// It has no percentiles and adds nothing to a sum.
+    /// One of which only these figures are known, as [`Histogram::len`] and
+    /// [`Histogram::min_mean_max_ns`] give them: a text says no more of most latencies, and the
+    /// thousands of a large recording take time to read. It has no percentiles and adds nothing
+    /// to a sum.
     pub fn of_figures(len: u64, min_mean_max_ns: (u64, f64, u64)) -> Self {
         Self(Form::Figures(Figures { len, min_mean_max_ns }))
     }
@@ -118,7 +123,8 @@ impl Histogram {
         self.len() == 0
     }
 
-    /// Latency in ns at a percentile from 0 to 100: the largest that is not told from it; 0 of an empty histogram.
+    /// Latency in ns at a percentile from 0 to 100: the largest that is not told from it; 0 of an
+    /// empty histogram.
     pub fn percentile_ns(&self, percentile: f64) -> u64 {
         self.percentiles_ns([percentile])[0]
     }
@@ -137,7 +143,8 @@ impl Histogram {
         };
         let (mut slots, mut below, mut last) = (packed.slots(), 0, None::<Slot>);
         percentiles.map(|percentile| {
-            let wanted = ((percentile / 100.0).min(1.0) * packed.len() as f64).ceil().max(1.0) as u64;
+            let wanted =
+                ((percentile / 100.0).min(1.0) * packed.len() as f64).ceil().max(1.0) as u64;
             while below < wanted {
                 let Some(slot) = slots.next() else { break };
                 below += slot.count;
@@ -154,7 +161,8 @@ impl Histogram {
         high - low + 1
     }
 
-    /// Smallest, mean and largest latency in ns; of what cannot be told apart the smallest, middle and largest.
+    /// Smallest, mean and largest latency in ns; of what cannot be told apart the smallest, middle
+    /// and largest.
     pub fn min_mean_max_ns(&self) -> (u64, f64, u64) {
         if let Form::Figures(figures) = &self.0 {
             return figures.min_mean_max_ns;
@@ -186,7 +194,8 @@ impl Histogram {
     fn each(&self, see: impl FnMut(Slot)) {
         match &self.0 {
             Form::Open(counts) => {
-                let slot = |at: IterationValue<u64>| Slot::of(at.value_iterated_to(), at.count_at_value());
+                let slot =
+                    |at: IterationValue<u64>| Slot::of(at.value_iterated_to(), at.count_at_value());
                 counts.iter_recorded().map(slot).for_each(see);
             }
             Form::Packed(packed) => packed.slots().for_each(see),
@@ -307,7 +316,8 @@ mod tests {
     fn the_stored_form_is_the_standard_one() {
         let mut ours = Histogram::default();
         let mut theirs =
-            hdrhistogram::Histogram::<u64>::new_with_bounds(1, super::HIGHEST_NS, super::DIGITS).unwrap();
+            hdrhistogram::Histogram::<u64>::new_with_bounds(1, super::HIGHEST_NS, super::DIGITS)
+                .unwrap();
         for i in 0..100_000_u64 {
             let latency = (i * i) % 7_777_777_777 + 1;
             ours.record(latency);
@@ -321,7 +331,10 @@ mod tests {
         let read = Histogram::from_bytes(&bytes).unwrap();
         assert_eq!(read, ours);
         let percentiles = [0.0, 0.001, 10.0, 50.0, 99.0, 99.999, 100.0];
-        assert_eq!(read.percentiles_ns(percentiles), percentiles.map(|own| theirs.value_at_percentile(own)));
+        assert_eq!(
+            read.percentiles_ns(percentiles),
+            percentiles.map(|own| theirs.value_at_percentile(own))
+        );
         for percentile in percentiles {
             assert_eq!(
                 read.percentile_ns(percentile),

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
-/// Levels of a factor that a model is not fitted to, so that it can be tested on them: `workload.connections > 8`.
+/// Levels of a factor that a model is not fitted to, so that it can be tested on them:
+/// `workload.connections > 8`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HoldOut {
     /// Dotted path of the factor.
@@ -16,7 +17,8 @@ impl HoldOut {
     pub fn read(text: &str) -> Option<Self> {
         let at = text.find(['<', '>', '='])?;
         let (factor, rest) = (text[..at].trim(), &text[at..]);
-        let relation = [">=", "<=", ">", "<", "="].into_iter().find(|relation| rest.starts_with(relation))?;
+        let relation =
+            [">=", "<=", ">", "<", "="].into_iter().find(|relation| rest.starts_with(relation))?;
         let value: f64 = rest[relation.len()..].trim().parse().ok()?;
         let is_one = !factor.is_empty() && value.is_finite();
         is_one.then(|| Self { factor: factor.into(), relation: relation.into(), value })
@@ -49,7 +51,8 @@ mod tests {
         assert_eq!(levels("workload.connections>=8"), Some((factor(), [false, true, true])));
         assert_eq!(levels("workload.connections = 8"), Some((factor(), [false, true, false])));
         assert_eq!(levels("workload.connections <= 4"), Some((factor(), [true, false, false])));
-        for nonsense in ["", "> 8", "workload.connections", "workload.connections > many", "a => 3"] {
+        for nonsense in ["", "> 8", "workload.connections", "workload.connections > many", "a => 3"]
+        {
             assert_eq!(HoldOut::read(nonsense), None, "{nonsense}");
         }
     }

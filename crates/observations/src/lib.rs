@@ -1,8 +1,8 @@
 //! The nouns that cross rooms: what a trial saw, what a run recorded, what a run announces.
 //!
-//! Plain data with serde and no I/O, and arithmetic that several rooms need on it. Data flows one way through them:
-//! a probe fills [`Observations`], the store keeps them in a [`TrialRecord`], analysis reads a
-//! whole [`Recording`] back. [`Event`] is what a run announces while it works.
+//! Plain data with serde and no I/O, and arithmetic that several rooms need on it. Data flows one
+//! way through them: a probe fills [`Observations`], the store keeps them in a [`TrialRecord`],
+//! analysis reads a whole [`Recording`] back. [`Event`] is what a run announces while it works.
 
 mod device_use;
 mod event;
@@ -32,22 +32,24 @@ pub use hold_out::HoldOut;
 pub use profile::{Frame, Profile, Stack, UNKNOWN};
 pub use query_record::{CountedStatement, QueryInterval};
 pub use record::{
-    AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, FactorRecord, FileRecord, GitState,
-    HookOutput, LevelRecord, Recording, RunRecord, TrialRecord, TrialStatus, UnmeasuredTable,
-    VolumeEnvironment,
+    AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, FactorRecord, FileRecord,
+    GitState, HookOutput, LevelRecord, Recording, RunRecord, TrialRecord, TrialStatus,
+    UnmeasuredTable, VolumeEnvironment,
 };
 pub use redact::{names_secret, redacted};
 pub use series::{Amounts, Series, add_by_interval};
 pub use server_activity::{
-    ActivityCell, ActivityPart, ActivityRecord, CounterColumn, CounterReadings, CounterRow, CounterTable,
-    CounterUnit, ProcessUse, Sampling, ServerActivity, TaskSession, WaitedResource, WaitingTask,
+    ActivityCell, ActivityPart, ActivityRecord, CounterColumn, CounterReadings, CounterRow,
+    CounterTable, CounterUnit, ProcessUse, Sampling, ServerActivity, TaskSession, WaitedResource,
+    WaitingTask,
 };
 pub use survey::{
-    Advice, Cache, Database, Extension, Limits, Memory, Mitigation, NumaNode, Processors, ServerSetting,
-    Survey, SurveyedMachine, SurveyedServer, SystemSetting, Unread, Weight,
+    Advice, Cache, Database, Extension, Limits, Memory, Mitigation, NumaNode, Processors,
+    ServerSetting, Survey, SurveyedMachine, SurveyedServer, SystemSetting, Unread, Weight,
 };
 pub use trial::{
-    Direction, Fact, Latency, Observations, QueryPlan, Response, ScriptStatement, TimeUse, Work, fnv1a,
+    Direction, Fact, Latency, Observations, QueryPlan, Response, ScriptStatement, TimeUse, Work,
+    fnv1a,
 };
 pub use value::{FromValue, Value};
 pub use volume_facts::{

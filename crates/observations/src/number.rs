@@ -1,5 +1,5 @@
-//! Figures for people: three significant digits and a unit that fits. Sentences of the analysis and cells of reports
-//! use the same functions. Programs get exact figures elsewhere.
+//! Figures for people: three significant digits and a unit that fits. Sentences of the analysis and
+//! cells of reports use the same functions. Programs get exact figures elsewhere.
 
 /// Three significant digits without an exponent: `1755`, `12.3`, `0.0123`.
 pub fn figure(value: f64) -> String {
@@ -71,7 +71,8 @@ pub fn relative(difference: f64) -> String {
     }
 }
 
-/// An interval of a factor. What is beyond a thousandfold is no figure: `[1.88, 1.99]`, `[<0.001, >1000]`.
+/// An interval of a factor. What is beyond a thousandfold is no figure: `[1.88, 1.99]`, `[<0.001,
+/// >1000]`.
 pub fn ratio_ends((low, high): (f64, f64)) -> String {
     let end = |end: f64| match end {
         small if small < 1e-3 => "<0.001".to_owned(),
@@ -91,7 +92,8 @@ pub fn percent_ends((low, high): (f64, f64), show: impl Fn(f64) -> String) -> St
     format!("[{}, {}]", end(low), end(high))
 }
 
-/// The interval of a figure that stands before it: `± 2.0 %`; one as wide as the figure has ends: `[0, 33.3]`.
+/// The interval of a figure that stands before it: `± 2.0 %`; one as wide as the figure has ends:
+/// `[0, 33.3]`.
 pub fn around(mean: f64, (low, high): (f64, f64)) -> String {
     let half = (high - low) / 2.0 / mean.abs();
     // Of a mean of 0 it is no number.
@@ -135,10 +137,15 @@ const BINARY_UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 /// Bytes in binary units: `31.3 GiB`.
 pub fn bytes(value: u64) -> String {
     let power = value.checked_ilog2().unwrap_or(0) / 10;
-    format!("{} {}", figure(value as f64 / 1024_f64.powi(power as i32)), BINARY_UNITS[power as usize])
+    format!(
+        "{} {}",
+        figure(value as f64 / 1024_f64.powi(power as i32)),
+        BINARY_UNITS[power as usize]
+    )
 }
 
-/// Every byte of an offset or a size, in the largest unit that it is a multiple of: `32256 B`, `64 KiB`.
+/// Every byte of an offset or a size, in the largest unit that it is a multiple of: `32256 B`, `64
+/// KiB`.
 pub fn exact_bytes(value: u64) -> String {
     let power = if value == 0 { 0 } else { value.trailing_zeros() / 10 };
     format!("{} {}", value >> (10 * power), BINARY_UNITS[power as usize])
@@ -159,13 +166,14 @@ pub fn seconds_unit(largest_s: f64) -> (f64, &'static str) {
     }
 }
 
-/// A figure with its unit: seconds in the unit that fits, large numbers of anything else with SI thousands.
+/// A figure with its unit: seconds in the unit that fits, large numbers of anything else with SI
+/// thousands.
 pub fn quantity(value: f64, unit: &str) -> String {
     uncertain(value, None, unit)
 }
 
-/// A mean and half the width of its interval, with their unit: `78.4 ± 1.2 s`, `4.08k ± 0.06k rows/s`. Where a
-/// heading names the unit, it is empty here.
+/// A mean and half the width of its interval, with their unit: `78.4 ± 1.2 s`, `4.08k ± 0.06k
+/// rows/s`. Where a heading names the unit, it is empty here.
 pub fn uncertain(mean: f64, half: Option<f64>, unit: &str) -> String {
     let (factor, prefix, unit) = unit_scale(mean, unit);
     let with_unit = |figure: String| format!("{figure} {unit}").trim_end().to_owned();
@@ -180,16 +188,19 @@ pub fn uncertain(mean: f64, half: Option<f64>, unit: &str) -> String {
     with_unit(format!("{}{prefix} ± {}{prefix}", fixed(mean, decimals), fixed(half, decimals)))
 }
 
-/// A difference with the ends of its interval, all in one unit: `3.20 s [-1.00, 7.40]`, `30.9k rows/s [-5.17k, 67.0k]`.
+/// A difference with the ends of its interval, all in one unit: `3.20 s [-1.00, 7.40]`, `30.9k
+/// rows/s [-5.17k, 67.0k]`.
 pub fn difference(value: f64, ends: Option<(f64, f64)>, unit: &str) -> String {
     let largest = ends.map_or(0.0, |(low, high)| low.abs().max(high.abs())).max(value.abs());
     let (factor, prefix, unit) = unit_scale(largest, unit);
     let shown = |value: f64| format!("{}{prefix}", figure(value * factor));
-    let ends = ends.map_or_else(String::new, |(low, high)| format!(" [{}, {}]", shown(low), shown(high)));
+    let ends =
+        ends.map_or_else(String::new, |(low, high)| format!(" [{}, {}]", shown(low), shown(high)));
     format!("{} {unit}{ends}", shown(value))
 }
 
-/// The same with both ends of the interval, which are shown where it was cut at zero: `30.9k [0, 67.0k] rows/s`.
+/// The same with both ends of the interval, which are shown where it was cut at zero: `30.9k [0,
+/// 67.0k] rows/s`.
 pub fn within(mean: f64, interval: Option<(f64, f64)>, unit: &str) -> String {
     match interval {
         Some((low, high)) if low == 0.0 && high > 2.0 * mean => {
@@ -201,13 +212,15 @@ pub fn within(mean: f64, interval: Option<(f64, f64)>, unit: &str) -> String {
     }
 }
 
-/// The factor and the unit in which figures of which this is the largest are shown beside each other.
+/// The factor and the unit in which figures of which this is the largest are shown beside each
+/// other.
 pub fn common_unit(largest: f64, unit: &str) -> (f64, String) {
     let (factor, prefix, unit) = unit_scale(largest, unit);
     (if prefix.is_empty() { factor } else { 1.0 }, unit.to_owned())
 }
 
-/// How a figure is scaled before it is printed: the factor, SI thousands to be written at the number (`4.08k`), the unit.
+/// How a figure is scaled before it is printed: the factor, SI thousands to be written at the
+/// number (`4.08k`), the unit.
 fn unit_scale(value: f64, unit: &str) -> (f64, &'static str, &str) {
     if unit == "s" {
         let (length_s, unit) = seconds_unit(value);
@@ -227,7 +240,8 @@ fn unit_scale(value: f64, unit: &str) -> (f64, &'static str, &str) {
 }
 
 /// Rounds parts to so many decimals so that the printed parts add up to the printed total: the
-/// rounding that is left goes to the parts with the largest remainder, none moves by a whole last digit.
+/// rounding that is left goes to the parts with the largest remainder, none moves by a whole last
+/// digit.
 pub fn parts_that_add_up(parts: &[f64], decimals: usize) -> (Vec<f64>, f64) {
     let unit = 10_f64.powi(decimals as i32);
     let total = (parts.iter().sum::<f64>() * unit).round();
@@ -298,7 +312,10 @@ mod tests {
         assert_eq!(around(4.97, (0.0, 33.3)), "[0, 33.3]");
         assert_eq!(around(0.0, (0.0, 1.5)), "[0, 1.50]");
         assert_eq!([0.05, 0.025, 0.1, 1.0].map(plain_percent), ["5 %", "2.5 %", "10 %", "100 %"]);
-        assert_eq!([signed(1.3, 2), signed(-12.4, 1), signed(0.001, 2)], ["+1.30", "-12.4", "0.00"]);
+        assert_eq!(
+            [signed(1.3, 2), signed(-12.4, 1), signed(0.001, 2)],
+            ["+1.30", "-12.4", "0.00"]
+        );
     }
 
     #[test]
@@ -320,12 +337,21 @@ mod tests {
         for (value, unit, text) in quantities {
             assert_eq!(quantity(value, unit), text);
         }
-        assert_eq!(difference(30_901.0, Some((-5168.0, 66_971.0)), "rows/s"), "30.9k rows/s [-5.17k, 67.0k]");
+        assert_eq!(
+            difference(30_901.0, Some((-5168.0, 66_971.0)), "rows/s"),
+            "30.9k rows/s [-5.17k, 67.0k]"
+        );
         assert_eq!(difference(0.002, Some((-0.01, 0.014)), "s"), "2.00 ms [-10.0, 14.0]");
         assert_eq!([bytes(0), bytes(1023), bytes(32 << 30)], ["0 B", "1023 B", "32.0 GiB"]);
         assert_eq!(bytes(u64::MAX), "16.0 EiB");
-        assert_eq!([count(0), count(999), count(1000), count(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!((plural(1, "trial"), plural(1200, "trial")), ("1 trial".into(), "1,200 trials".into()));
+        assert_eq!(
+            [count(0), count(999), count(1000), count(1_234_567)],
+            ["0", "999", "1,000", "1,234,567"]
+        );
+        assert_eq!(
+            (plural(1, "trial"), plural(1200, "trial")),
+            ("1 trial".into(), "1,200 trials".into())
+        );
         for (value, text) in [
             (61_234.0, "61,230"),
             (8123.4, "8,123"),

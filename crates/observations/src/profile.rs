@@ -8,8 +8,8 @@ pub const UNKNOWN: &str = "[unknown]";
 
 /// Sampled call stacks of some processes.
 ///
-/// The clock of a sample is processor time, not time: each sample stands for `1 / hz` seconds that a
-/// thread was on a processor, and a thread that waits leaves none.
+/// The clock of a sample is processor time, not time: each sample stands for `1 / hz` seconds that
+/// a thread was on a processor, and a thread that waits leaves none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// What was sampled: a command line, `pid 4711 (postgres)`, `the load's process`.
@@ -22,9 +22,11 @@ pub struct Profile {
     pub threads: u64,
     /// Records that the kernel had no room for: so many samples at most are not among the stacks.
     pub lost: u64,
-    /// Seconds on a processor that collecting the samples took; the kernel's part of taking them is in the stacks.
+    /// Seconds on a processor that collecting the samples took; the kernel's part of taking them
+    /// is in the stacks.
     pub profiler_cpu_s: f64,
-    /// Programs, libraries and the kernel's parts, by path or in brackets: `/usr/lib/libc.so.6`, `[kernel]`.
+    /// Programs, libraries and the kernel's parts, by path or in brackets: `/usr/lib/libc.so.6`,
+    /// `[kernel]`.
     pub modules: Vec<String>,
     /// What stacks are made of.
     pub frames: Vec<Frame>,
@@ -99,7 +101,8 @@ impl Profile {
             && self.hz > 0.0
             && self.frames.iter().all(|frame| frame.module < self.modules.len())
             && self.stacks.iter().all(|stack| {
-                !stack.frames.is_empty() && stack.frames.iter().all(|frame| *frame < self.frames.len())
+                !stack.frames.is_empty()
+                    && stack.frames.iter().all(|frame| *frame < self.frames.len())
             })
     }
 }

@@ -16,7 +16,8 @@ pub struct QueryInterval {
     pub engine: String,
     /// Product and version: `PostgreSQL 15.18`.
     pub server: String,
-    /// When it began by the server's clock, ms since 1970 UTC; of intervals that adjoin when the one before ended.
+    /// When it began by the server's clock, ms since 1970 UTC; of intervals that adjoin when the
+    /// one before ended.
     pub from_ms: i64,
     /// When it ended.
     pub to_ms: i64,
@@ -49,7 +50,8 @@ pub struct CountedStatement {
     pub counters: BTreeMap<String, u64>,
     /// Hash of `plan`.
     pub plan_hash: Option<String>,
-    /// Its plan at the end of the interval, one operator a line, indented below the one that reads it, without estimates.
+    /// Its plan at the end of the interval, one operator a line, indented below the one that reads
+    /// it, without estimates.
     pub plan: Option<String>,
 }
 

@@ -13,7 +13,8 @@ pub struct Recording {
     pub factors: Vec<FactorRecord>,
     /// Configurations; a trial refers to one by its position here.
     pub configurations: Vec<ConfigurationRecord>,
-    /// Files that the experiment names, as they were when the run was begun: scripts, what hooks run.
+    /// Files that the experiment names, as they were when the run was begun: scripts, what hooks
+    /// run.
     #[serde(default)]
     pub files: Vec<FileRecord>,
     /// Trials in the order in which they ended. Failed ones are data too.
@@ -37,7 +38,8 @@ pub struct RunRecord {
     pub response: Option<String>,
     /// Index into `configurations` of the baseline.
     pub baseline: Option<usize>,
-    /// A relative difference below this is no difference that matters: 0.05 is 5 %. 0: any may matter.
+    /// A relative difference below this is no difference that matters: 0.05 is 5 %. 0: any may
+    /// matter.
     pub equivalence_margin: f64,
     /// The rule by which the number of blocks was decided; `None`: it was given.
     #[serde(default)]
@@ -49,7 +51,8 @@ pub struct RunRecord {
     /// What the user called it: "after patch".
     #[serde(default)]
     pub label: Option<String>,
-    /// The repository that the experiment file's folder belongs to, when the run was begun; `None`: none, or not known.
+    /// The repository that the experiment file's folder belongs to, when the run was begun;
+    /// `None`: none, or not known.
     #[serde(default)]
     pub git: Option<GitState>,
 }
@@ -63,7 +66,8 @@ pub struct UnmeasuredTable {
     pub rows: u64,
     /// Rows of a page, on average.
     pub rows_per_page: f64,
-    /// What is computed over each of the columns: `count` (of rows, no column), `sum`, `min`, `max`, `avg`.
+    /// What is computed over each of the columns: `count` (of rows, no column), `sum`, `min`,
+    /// `max`, `avg`.
     pub aggregate: String,
     /// Columns that are aggregated.
     pub columns: u64,
@@ -80,8 +84,9 @@ pub struct GitState {
     pub changed: Option<bool>,
 }
 
-/// Adaptive repeats by two stages (C. Stein, Annals of Mathematical Statistics 16, 1945): the spread within the first
-/// blocks decides how many there are, and it is the spread that intervals and tests use.
+/// Adaptive repeats by two stages (C. Stein, Annals of Mathematical Statistics 16, 1945): the
+/// spread within the first blocks decides how many there are, and it is the spread that intervals
+/// and tests use.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AdaptiveRepeats {
     /// Blocks of the first stage.
@@ -159,7 +164,8 @@ pub struct TrialRecord {
     pub configuration: usize,
     /// Block (round), from 1.
     pub block: u32,
-    /// Which set-up of the levels of its hard-to-change factors it belongs to, from 1; 1 where none is hard to change.
+    /// Which set-up of the levels of its hard-to-change factors it belongs to, from 1; 1 where
+    /// none is hard to change.
     #[serde(default = "first_setup")]
     pub setup: u32,
     /// Position in the planned order, from 1.
@@ -179,8 +185,8 @@ pub struct TrialRecord {
 }
 
 impl TrialRecord {
-    /// Whether `limits.trial_time` stopped it while it was measured: an observation of at least that long, which no
-    /// retry replaces.
+    /// Whether `limits.trial_time` stopped it while it was measured: an observation of at least
+    /// that long, which no retry replaces.
     pub fn timed_out(&self) -> bool {
         self.observations.as_ref().is_some_and(Observations::timed_out)
     }
@@ -220,25 +226,32 @@ pub struct HookOutput {
 }
 
 impl Recording {
-    /// Every response that any trial has, one of each name and unit, in the order of first appearance.
+    /// Every response that any trial has, one of each name and unit, in the order of first
+    /// appearance.
     pub fn responses(&self) -> Vec<&Response> {
         let mut distinct: Vec<&Response> = Vec::new();
         let all = self.trials.iter().filter_map(|trial| trial.observations.as_ref());
         for response in all.flat_map(|seen| &seen.responses) {
-            if !distinct.iter().any(|known| known.name == response.name && known.unit == response.unit) {
+            if !distinct
+                .iter()
+                .any(|known| known.name == response.name && known.unit == response.unit)
+            {
                 distinct.push(response);
             }
         }
         distinct
     }
 
-    /// Trials that were measured to the end, with what they saw. A retry of one that timed out, as older versions
-    /// made them, is none: it would replace a long time by a short one.
+    /// Trials that were measured to the end, with what they saw. A retry of one that timed out, as
+    /// older versions made them, is none: it would replace a long time by a short one.
     pub fn done(&self) -> impl Iterator<Item = (&TrialRecord, &Observations)> {
         let place = |trial: &TrialRecord| (trial.configuration, trial.block);
-        let timed_out: BTreeSet<_> = self.trials.iter().filter(|it| it.timed_out()).map(place).collect();
+        let timed_out: BTreeSet<_> =
+            self.trials.iter().filter(|it| it.timed_out()).map(place).collect();
         self.trials.iter().filter_map(move |trial| match (&trial.status, &trial.observations) {
-            (TrialStatus::Done, Some(seen)) if !timed_out.contains(&place(trial)) => Some((trial, seen)),
+            (TrialStatus::Done, Some(seen)) if !timed_out.contains(&place(trial)) => {
+                Some((trial, seen))
+            }
             _ => None,
         })
     }

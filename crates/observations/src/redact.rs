@@ -1,5 +1,5 @@
-//! Passwords in texts, found by what stands around them. Whatever prints or records a URL, a connection string, an
-//! environment, a command line or an experiment file sends it through here.
+//! Passwords in texts, found by what stands around them. Whatever prints or records a URL, a
+//! connection string, an environment, a command line or an experiment file sends it through here.
 
 use std::ops::Range;
 
@@ -21,10 +21,11 @@ const SECRETS: [&str; 12] = [
 
 /// The text with a star for each character of what is, or may be, a password in it:
 ///
-/// - in anything like a URL, what is between the first colon and the last `@`: `x://name:...@host`, `name:...@host`;
-/// - the value of a name that says so, after `=`, after `:` with quotes, in quotes alone, or as an option:
-///   `password=...`, `"passwd": "..."`, `PASSWORD '...'`, `--password ...`, `token = ["...", "..."]`. A variable of the
-///   shell is none.
+/// - in anything like a URL, what is between the first colon and the last `@`: `x://name:...@host`,
+///   `name:...@host`;
+/// - the value of a name that says so, after `=`, after `:` with quotes, in quotes alone, or as an
+///   option: `password=...`, `"passwd": "..."`, `PASSWORD '...'`, `--password ...`, `token =
+///   ["...", "..."]`. A variable of the shell is none.
 ///
 /// Names and signs are recognised in percent-encoding and in the escapes of JSON and TOML too.
 pub fn redacted(text: &str) -> String {
@@ -49,7 +50,8 @@ pub fn redacted(text: &str) -> String {
     shown
 }
 
-/// Whether a name (of a variable, of an option) says that its value is a secret: `PGPASSWORD`, `API_TOKEN`.
+/// Whether a name (of a variable, of an option) says that its value is a secret: `PGPASSWORD`,
+/// `API_TOKEN`.
 pub fn names_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name == "pass" || SECRETS.iter().any(|secret| name.ends_with(secret))
@@ -58,7 +60,8 @@ pub fn names_secret(name: &str) -> bool {
 /// In every name of a secret.
 const PARTS: [&[u8]; 5] = [b"pass", b"pwd", b"secret", b"token", b"key"];
 
-/// The bytes with which begins what [`may_hold_secret`] looks for: one in five of a text, so that the others are passed by.
+/// The bytes with which begins what [`may_hold_secret`] looks for: one in five of a text, so that
+/// the others are passed by.
 const LEADS: [bool; 256] = {
     let mut leads = [false; 256];
     (leads[b'@' as usize], leads[b'%' as usize]) = (true, true);
@@ -72,7 +75,8 @@ const LEADS: [bool; 256] = {
     leads
 };
 
-/// Whether there is anything to look at: most texts that are recorded are names without any of this.
+/// Whether there is anything to look at: most texts that are recorded are names without any of
+/// this.
 fn may_hold_secret(text: &str) -> bool {
     let bytes = text.as_bytes();
     let begins = |at: usize, part: &[u8]| {
@@ -86,8 +90,8 @@ fn may_hold_secret(text: &str) -> bool {
     bytes.iter().enumerate().any(|(at, byte)| LEADS[*byte as usize] && holds(at))
 }
 
-/// The characters of a text, escapes decoded where they stand for a letter, a digit or a sign that matters here; and
-/// where each ends.
+/// The characters of a text, escapes decoded where they stand for a letter, a digit or a sign that
+/// matters here; and where each ends.
 fn signs(text: &str) -> (Vec<char>, Vec<u32>) {
     let (mut chars, mut ends) = (Vec::new(), Vec::new());
     let mut at = 0;
@@ -109,7 +113,8 @@ fn escape(text: &str) -> Option<(usize, char)> {
         Some((prefix.len() + digits, sign))
     };
     let slash = text.starts_with("\\/").then_some((2, '/'));
-    let matters = |(_, sign): &(usize, char)| sign.is_ascii_alphanumeric() || ":/@=_.-?&".contains(*sign);
+    let matters =
+        |(_, sign): &(usize, char)| sign.is_ascii_alphanumeric() || ":/@=_.-?&".contains(*sign);
     slash.or_else(|| forms.iter().find_map(digits)).filter(matters)
 }
 
@@ -136,7 +141,8 @@ fn logins(chars: &[char]) -> Vec<Range<usize>> {
             // Without a scheme it has to look like a login: SQL has `::` and `@>`.
             let name = rest[..colon].rsplit(|c| "=,(/".contains(*c)).next().unwrap_or_default();
             let is_name = name.iter().all(|c| c.is_alphanumeric() || "._%+-".contains(*c));
-            let has_host = rest.get(at + 1).is_none_or(|c| c.is_alphanumeric() || "[/_.-:".contains(*c));
+            let has_host =
+                rest.get(at + 1).is_none_or(|c| c.is_alphanumeric() || "[/_.-:".contains(*c));
             let is_cast = at + 1 == rest.len() && rest[colon + 1] == ':';
             let is_login = scheme.is_some() || (is_name && has_host && !is_cast);
             // In a URL a login can stand where another part does: `x://u@h/y:z@h`.
@@ -161,7 +167,9 @@ fn values(chars: &[char]) -> Vec<Range<usize>> {
         // "To pass 'x' as a value" is a sentence.
         let is_verb = name == "pass" && chars[end..].starts_with(&[' ', '\'']);
         if names_secret(&name) && !is_verb {
-            found.extend(value(chars, end, is_option).filter(|range| !is_variable(&chars[range.clone()])));
+            found.extend(
+                value(chars, end, is_option).filter(|range| !is_variable(&chars[range.clone()])),
+            );
         }
         at = end.max(at + 1);
     }
@@ -170,7 +178,8 @@ fn values(chars: &[char]) -> Vec<Range<usize>> {
 
 /// The value that follows a name, if one does.
 fn value(chars: &[char], name_end: usize, is_option: bool) -> Option<Range<usize>> {
-    let blanks = |at: usize| at + chars[at..].iter().take_while(|c| [' ', '\t'].contains(c)).count();
+    let blanks =
+        |at: usize| at + chars[at..].iter().take_while(|c| [' ', '\t'].contains(c)).count();
     let (_, after_quote) = quote(chars, name_end).unzip();
     let mut sign = blanks(after_quote.unwrap_or(name_end));
     if is_option && after_quote.is_some() && chars.get(sign) == Some(&',') {
@@ -198,12 +207,16 @@ fn value(chars: &[char], name_end: usize, is_option: bool) -> Option<Range<usize
     }
     let mut end = bare_end(chars, start, chars[sign] == ':');
     // libpq ends it at a blank. A word that is no keyword with a value was meant as a part of it.
-    let is_keyword =
-        chars[..name_end].iter().rev().take_while(|c| c.is_ascii_alphabetic()).all(char::is_ascii_lowercase);
+    let is_keyword = chars[..name_end]
+        .iter()
+        .rev()
+        .take_while(|c| c.is_ascii_alphabetic())
+        .all(char::is_ascii_lowercase);
     let is_rest = |end: &usize| {
         let word = blanks(*end);
         let word_end = bare_end(chars, word, false);
-        let is_pair = chars[word..word_end].contains(&'=') || chars.get(blanks(word_end)) == Some(&'=');
+        let is_pair =
+            chars[word..word_end].contains(&'=') || chars.get(blanks(word_end)) == Some(&'=');
         (word > *end && word_end > word && !is_pair).then_some(word_end)
     };
     if is_keyword && !is_option && chars[sign] == '=' {
@@ -212,8 +225,8 @@ fn value(chars: &[char], name_end: usize, is_option: bool) -> Option<Range<usize
     Some(start..end)
 }
 
-/// What is between the quotes that begin at this place, three of them perhaps, and behind backslashes perhaps. Without its
-/// end it reaches as far as the text.
+/// What is between the quotes that begin at this place, three of them perhaps, and behind
+/// backslashes perhaps. Without its end it reaches as far as the text.
 fn quoted(chars: &[char], start: usize) -> Option<Range<usize>> {
     let (mark, inner) = quote(chars, start)?;
     let triple = [mark; 3];
@@ -222,7 +235,8 @@ fn quoted(chars: &[char], start: usize) -> Option<Range<usize>> {
         let end = chars[inner..].windows(3).position(|three| three == triple);
         return Some(inner..end.map_or(chars.len(), |end| inner + end));
     }
-    // The same quote behind as many backslashes ends it. Two of them may be one that was escaped once more.
+    // The same quote behind as many backslashes ends it. Two of them may be one that was escaped
+    // once more.
     let depth = inner - start - 1;
     let ends = |at: &usize| {
         let before = chars[inner..*at].iter().rev().take_while(|c| **c == '\\').count();

@@ -10,10 +10,12 @@ pub struct Series {
     pub unit: String,
     /// Start of the first interval in seconds after "go"; negative for warm-up.
     pub start_s: f64,
-    /// Length of an interval in seconds; 0: one value for each run of a command, in the order in which they began.
+    /// Length of an interval in seconds; 0: one value for each run of a command, in the order in
+    /// which they began.
     pub interval_s: f64,
-    /// One value an interval. The last interval of the warm-up and of the measurement may be cut short: they
-    /// are scaled by the length that they have, and left out where that is under a tenth.
+    /// One value an interval. The last interval of the warm-up and of the measurement may be cut
+    /// short: they are scaled by the length that they have, and left out where that is under a
+    /// tenth.
     pub values: Vec<f64>,
 }
 
@@ -40,7 +42,8 @@ impl Amounts<'_> {
     fn rates(self, interval_s: f64) -> Vec<f64> {
         let before_last = self.by_interval.len().saturating_sub(1);
         let last_s = (self.covered_s - interval_s * before_last as f64).clamp(0.0, interval_s);
-        let whole = self.by_interval.iter().take(before_last).map(|amount| *amount as f64 / interval_s);
+        let whole =
+            self.by_interval.iter().take(before_last).map(|amount| *amount as f64 / interval_s);
         let keep = last_s >= SHORTEST * interval_s || (before_last == 0 && last_s > 0.0);
         let last = self.by_interval.last().filter(|_| keep).map(|amount| *amount as f64 / last_s);
         whole.chain(last).collect()
@@ -50,7 +53,13 @@ impl Amounts<'_> {
 impl Series {
     /// Values of the runs of a command.
     pub fn of_runs(name: &str, unit: &str, values: Vec<f64>) -> Self {
-        Self { name: format!("run:{name}"), unit: unit.into(), start_s: 0.0, interval_s: 0.0, values }
+        Self {
+            name: format!("run:{name}"),
+            unit: unit.into(),
+            start_s: 0.0,
+            interval_s: 0.0,
+            values,
+        }
     }
 
     /// Amounts a second, times `scale`: of the warm-up, then of the measurement.

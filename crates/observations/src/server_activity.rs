@@ -31,20 +31,21 @@ pub struct ServerActivity {
     pub ended: Option<String>,
     /// How the waits became known.
     pub sampling: Sampling,
-    /// Where the server counts and times every wait of every session, if it does: `sys.dm_os_wait_stats`. Samples then tell
-    /// only who waited for what.
+    /// Where the server counts and times every wait of every session, if it does:
+    /// `sys.dm_os_wait_stats`. Samples then tell only who waited for what.
     pub counted_in: Option<String>,
-    /// What the clients' sessions waited for while they had something to do; idle time is left out.
+    /// What the clients' sessions waited for while they had something to do; idle time is left
+    /// out.
     pub waits: Vec<Wait>,
     /// Use of the sessions' time while they had something to do.
     pub time: TimeUse,
-    /// Whether the kernel told `time`, and the run queue in `waits`; otherwise CPU time is what the
-    /// samples without a wait say.
+    /// Whether the kernel told `time`, and the run queue in `waits`; otherwise CPU time is what
+    /// the samples without a wait say.
     pub time_is_exact: bool,
     /// The samples, all processes, summed by what is the same.
     pub cells: Vec<ActivityCell>,
-    /// The samples of processes that worked for clients, in consecutive parts of the interval: about a second each, or more
-    /// in a long interval. Empty where the server itself samples.
+    /// The samples of processes that worked for clients, in consecutive parts of the interval:
+    /// about a second each, or more in a long interval. Empty where the server itself samples.
     pub parts: Vec<ActivityPart>,
     /// Time of the processes by kind, where the kernel tells it.
     pub processes: Vec<ProcessUse>,
@@ -52,7 +53,8 @@ pub struct ServerActivity {
     pub operations: Vec<Operation>,
     /// Further counters of the server: what they rose by in the interval.
     pub counters: Vec<CounterTable>,
-    /// What sessions that waited were seen to wait for, where the server names it; the most samples first.
+    /// What sessions that waited were seen to wait for, where the server names it; the most
+    /// samples first.
     pub resources: Vec<WaitedResource>,
     /// Text of the statements in `cells`.
     pub texts: BTreeMap<i64, String>,
@@ -96,7 +98,9 @@ impl CounterReadings {
         columns: [&str; COLUMNS],
         rows: [Vec<[String; COLUMNS]>; 2],
     ) -> Self {
-        let texts = |rows: Vec<[String; COLUMNS]>| rows.into_iter().map(|row| row.map(Some).into()).collect();
+        let texts = |rows: Vec<[String; COLUMNS]>| {
+            rows.into_iter().map(|row| row.map(Some).into()).collect()
+        };
         let [began, ended] = rows.map(texts);
         Self { source: source.into(), columns: columns.map(str::to_owned).into(), began, ended }
     }
@@ -158,7 +162,8 @@ pub struct WaitedResource {
     pub resource: String,
     /// What that is, as far as it can be told: `PFS page`, `page of orders`.
     pub kind: Option<String>,
-    /// What would make sessions wait less for things of this kind, where that is known: `more data files`.
+    /// What would make sessions wait less for things of this kind, where that is known: `more data
+    /// files`.
     pub remedy: Option<String>,
     /// Samples of sessions that waited for it.
     pub samples: u64,
@@ -177,8 +182,8 @@ pub struct Sampling {
     pub polls: u64,
     /// Samples that were due but not taken, because the sample before took too long.
     pub missed: u64,
-    /// They do not show all waits: a sample without a wait may be of a session that waits for a file or a latch. `waits` has
-    /// what the server counts.
+    /// They do not show all waits: a sample without a wait may be of a session that waits for a
+    /// file or a latch. `waits` has what the server counts.
     #[serde(default)]
     pub hides_waits: bool,
 }
@@ -188,8 +193,8 @@ pub struct Sampling {
 pub struct ActivityPart {
     /// Samples taken of each process.
     pub polls: u64,
-    /// How often processes were found in a wait (`None`: on a processor, or ready for one) for a statement (`None`: it has
-    /// no number). Sessions that had nothing to do are left out.
+    /// How often processes were found in a wait (`None`: on a processor, or ready for one) for a
+    /// statement (`None`: it has no number). Sessions that had nothing to do are left out.
     pub samples: Vec<(Option<String>, Option<i64>, u64)>,
 }
 
@@ -218,8 +223,8 @@ pub struct ActivityCell {
     pub database: String,
     /// Number of samples.
     pub samples: u64,
-    /// Seconds that they stand for; where the kernel tells how long processes ran, corrected so that
-    /// these come out.
+    /// Seconds that they stand for; where the kernel tells how long processes ran, corrected so
+    /// that these come out.
     pub seconds: f64,
 }
 
@@ -286,7 +291,8 @@ pub struct TaskSession {
 }
 
 impl TaskSession {
-    /// Whether it keeps a transaction open, and with it all its locks, while its client asks for nothing.
+    /// Whether it keeps a transaction open, and with it all its locks, while its client asks for
+    /// nothing.
     pub fn is_idle_in_transaction(&self) -> bool {
         self.state.starts_with("idle in transaction")
     }

@@ -3,7 +3,8 @@
 use crate::redacted;
 use std::str::Chars;
 
-/// Characters that are read of a statement. The server itself cuts at `track_activity_query_size`, 1 kB unless changed.
+/// Characters that are read of a statement. The server itself cuts at `track_activity_query_size`,
+/// 1 kB unless changed.
 pub const TEXT_MAX: usize = 10_000;
 
 /// What begins a constant, a name or a comment in an engine's SQL.
@@ -12,16 +13,16 @@ pub enum Quotes {
     /// Chapter 4.1 of PostgreSQL's documentation.
     Postgres,
     /// <https://mariadb.com/kb/en/string-literals/>, `identifier-names` and `comment-syntax`: text stands in either kind of
-    /// quotes, with backslashes, names in backticks, and comments also begin with `#` and do not stand in each other. With
-    /// `ANSI_QUOTES` a name in double quotes is taken for a constant.
+    /// quotes, with backslashes, names in backticks, and comments also begin with `#` and do not
+    /// stand in each other. With `ANSI_QUOTES` a name in double quotes is taken for a constant.
     MariaDb,
     /// <https://learn.microsoft.com/en-us/sql/t-sql/data-types/constants-transact-sql>: names also in brackets, amounts
     /// behind a dollar sign.
     TransactSql,
 }
 
-/// A statement in one line. Unless `literals` are wanted too, `?` stands for each constant, and comments are left out: both
-/// may be data of users. What may be a password is hidden in any case.
+/// A statement in one line. Unless `literals` are wanted too, `?` stands for each constant, and
+/// comments are left out: both may be data of users. What may be a password is hidden in any case.
 pub fn shown(statement: &str, quotes: Quotes, literals: bool) -> String {
     let text = if literals { statement.to_owned() } else { without_literals(statement, quotes) };
     redacted(&text.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -76,7 +77,11 @@ fn without_literals(statement: &str, quotes: Quotes) -> String {
             }
             '\'' => {
                 // Of E'...', B'...', X'...', N'...' and U&'...' the prefix says what it is.
-                skip_quoted(&mut rest, '\'', out.ends_with(['E', 'e']) && !ends_in_longer_word(&out));
+                skip_quoted(
+                    &mut rest,
+                    '\'',
+                    out.ends_with(['E', 'e']) && !ends_in_longer_word(&out),
+                );
                 out.push('?');
             }
             '"' | '`' => {
@@ -214,7 +219,10 @@ mod tests {
     #[test]
     fn no_constant_stays_and_all_else_does() {
         for (statement, expected) in [
-            ("UPDATE t SET a = 'S3c', b = 42 WHERE c3 = -1.5e-7", "UPDATE t SET a = ?, b = ? WHERE c3 = -?"),
+            (
+                "UPDATE t SET a = 'S3c', b = 42 WHERE c3 = -1.5e-7",
+                "UPDATE t SET a = ?, b = ? WHERE c3 = -?",
+            ),
             ("SELECT 'it''s S3c', '' , 'a\\'", "SELECT ?, ? , ?"),
             (r"SELECT E'S3c\' S3c', name'x'", "SELECT E?, name?"),
             ("SELECT e'\\\\', B'1', X'1F', U&'S3c'", "SELECT e?, B?, X?, U&?"),

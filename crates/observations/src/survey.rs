@@ -53,8 +53,8 @@ pub struct SurveyedMachine {
     pub nodes: Vec<NumaNode>,
     /// Memory.
     pub memory: Memory,
-    /// What the kernel does about flaws of the processor: `spectre_v2` and its state. Those that this
-    /// processor does not have are left out.
+    /// What the kernel does about flaws of the processor: `spectre_v2` and its state. Those that
+    /// this processor does not have are left out.
     pub mitigations: Vec<Mitigation>,
     /// Limits that this process runs under.
     pub limits: Limits,
@@ -156,7 +156,8 @@ pub struct Limits {
 pub struct SystemSetting {
     /// Its name: `vm.swappiness`.
     pub name: String,
-    /// Its value; where processors differ, each with how many have it. `None`: it could not be read.
+    /// Its value; where processors differ, each with how many have it. `None`: it could not be
+    /// read.
     pub value: Option<String>,
 }
 
@@ -189,7 +190,8 @@ pub struct SurveyedServer {
 pub struct ServerSetting {
     /// Its name.
     pub name: String,
-    /// Its value in `unit`; `None`: it is a text, which may tell of users or secrets, and is not recorded.
+    /// Its value in `unit`; `None`: it is a text, which may tell of users or secrets, and is not
+    /// recorded.
     pub value: Option<String>,
     /// Unit of value and default: `8kB`, `ms`.
     pub unit: Option<String>,
@@ -241,8 +243,8 @@ impl SurveyedServer {
         self.setting(name)?.value.as_ref()?.parse().ok()
     }
 
-    /// The value of a setting that is an amount of memory, in bytes; `None` also of values below 0, which
-    /// stand for "chosen by the server".
+    /// The value of a setting that is an amount of memory, in bytes; `None` also of values below 0,
+    /// which stand for "chosen by the server".
     pub fn bytes(&self, name: &str) -> Option<u64> {
         self.setting(name)?.bytes()
     }
@@ -304,12 +306,17 @@ mod tests {
 
     #[test]
     fn knows_the_units_of_memory() {
-        let units = ["8kB", "MB", "B", "ms", "", "99999999999999999999kB", "18446744073709551615TB"];
+        let units =
+            ["8kB", "MB", "B", "ms", "", "99999999999999999999kB", "18446744073709551615TB"];
         let expected = [Some(8192), Some(1 << 20), Some(1), None, None, None, None];
         assert_eq!(units.map(unit_bytes), expected);
         let setting = |value: &str| {
-            ServerSetting { value: Some(value.into()), unit: Some("8kB".into()), ..ServerSetting::default() }
-                .bytes()
+            ServerSetting {
+                value: Some(value.into()),
+                unit: Some("8kB".into()),
+                ..ServerSetting::default()
+            }
+            .bytes()
         };
         assert_eq!((setting("16384"), setting("-1")), (Some(128 << 20), None));
     }

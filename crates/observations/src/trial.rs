@@ -1,5 +1,7 @@
 use crate::Histogram;
-use crate::{DeviceUse, LoadHealth, MachineLoad, Operation, Profile, Series, Wait, WaitedResource, Warning};
+use crate::{
+    DeviceUse, LoadHealth, MachineLoad, Operation, Profile, Series, Wait, WaitedResource, Warning,
+};
 use serde::{Deserialize, Serialize};
 
 /// Everything that was seen in the measurement of one trial.
@@ -14,7 +16,8 @@ pub struct Observations {
     pub connections: u32,
     /// What was done, so that costs can be given for each unit of work.
     pub work: Work,
-    /// Measured figures with unit and direction; the first is the primary one unless the file says otherwise.
+    /// Measured figures with unit and direction; the first is the primary one unless the file says
+    /// otherwise.
     pub responses: Vec<Response>,
     /// Figures that are neither better nor worse.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -22,14 +25,16 @@ pub struct Observations {
     /// How the engine ran the statements that were measured, where it tells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plans: Vec<QueryPlan>,
-    /// Latency distributions in nanoseconds, by name: `transaction` (from the intended start) and `service`.
+    /// Latency distributions in nanoseconds, by name: `transaction` (from the intended start) and
+    /// `service`.
     pub latencies: Vec<Latency>,
     /// The statements of the scripts that ran, in the order of the scripts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<ScriptStatement>,
     /// Time in which sessions could not run, by wait type.
     pub waits: Vec<Wait>,
-    /// What sessions that waited were sampled to wait for, where the server names it; the most samples first.
+    /// What sessions that waited were sampled to wait for, where the server names it; the most
+    /// samples first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<WaitedResource>,
     /// How the sessions' time was used, as far as it is not waits.
@@ -51,8 +56,9 @@ pub struct Observations {
     pub warnings: Vec<Warning>,
     /// True when the figures come from a scripted engine and not from a measurement.
     pub synthetic: bool,
-    /// Seconds of `limits.trial_time`, at which the trial was stopped: `elapsed_s` ends there, so that the measurement
-    /// takes at least as long, and nothing else was seen. `None`: measured to the end.
+    /// Seconds of `limits.trial_time`, at which the trial was stopped: `elapsed_s` ends there, so
+    /// that the measurement takes at least as long, and nothing else was seen. `None`:
+    /// measured to the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_s: Option<f64>,
 }
@@ -95,7 +101,8 @@ pub struct Work {
 }
 
 impl Work {
-    /// The unit of what is one process from its start to its end: timed as such, however short the measurement is.
+    /// The unit of what is one process from its start to its end: timed as such, however short the
+    /// measurement is.
     pub const RUN: &str = "run";
 }
 
@@ -108,7 +115,8 @@ pub struct Latency {
     pub histogram: Histogram,
 }
 
-/// A statement of a script, and how it fared over all connections: what `pgbench --report-per-command` counts.
+/// A statement of a script, and how it fared over all connections: what `pgbench
+/// --report-per-command` counts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ScriptStatement {
     /// Name of the script.
@@ -132,14 +140,16 @@ pub struct ScriptStatement {
 pub struct TimeUse {
     /// Connections x elapsed, in seconds.
     pub session_s: f64,
-    /// Seconds on a processor, of sessions and (for an embedded engine) the load generator in them.
+    /// Seconds on a processor, of sessions and (for an embedded engine) the load generator in
+    /// them.
     pub cpu_s: f64,
     /// The part of `cpu_s` in user mode, where known.
     pub cpu_user_s: Option<f64>,
-    /// Of sampled sessions of which the kernel tells the time on a processor and in the run queue too: what the
-    /// samples alone say of that, the seconds without a wait event.
+    /// Of sampled sessions of which the kernel tells the time on a processor and in the run queue
+    /// too: what the samples alone say of that, the seconds without a wait event.
     pub sampled_running_s: Option<f64>,
-    /// Of the same: seconds that were taken off the sampled waits, so that they leave room for the kernel's figures.
+    /// Of the same: seconds that were taken off the sampled waits, so that they leave room for the
+    /// kernel's figures.
     pub corrected_s: Option<f64>,
 }
 
@@ -164,8 +174,8 @@ pub struct Response {
     pub direction: Direction,
     /// The value in that unit.
     pub value: f64,
-    /// The step in which it was counted or rounded, in that unit: 1 of a count, the width of the bucket of a percentile.
-    /// 0: as fine as the clock.
+    /// The step in which it was counted or rounded, in that unit: 1 of a count, the width of the
+    /// bucket of a percentile. 0: as fine as the clock.
     #[serde(default)]
     pub resolution: f64,
 }
@@ -182,7 +192,8 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// How the names begin of what a column store has compressed by a method: `compressed.COLUMN.METHOD`.
+    /// How the names begin of what a column store has compressed by a method:
+    /// `compressed.COLUMN.METHOD`.
     pub const COMPRESSED: &str = "compressed.";
 }
 
@@ -214,7 +225,12 @@ const PLAN_BYTES_MAX: usize = 64 << 10;
 impl QueryPlan {
     /// The plan of a statement. Of what is too long to be read the beginning is kept.
     pub fn new(statement: &str, text: String) -> Self {
-        Self { statement: statement.into(), hash: fnv1a(&text), text: beginning(text), ..Self::default() }
+        Self {
+            statement: statement.into(),
+            hash: fnv1a(&text),
+            text: beginning(text),
+            ..Self::default()
+        }
     }
 
     /// A statement that has no plan, and why.

@@ -92,9 +92,11 @@ into_value! {
     Vec<String>: texts => Self::List(texts.into_iter().map(Self::Text).collect());
 }
 
-/// A type that settings can have. Its default stands for a setting that every file must give, where one does not.
+/// A type that settings can have. Its default stands for a setting that every file must give, where
+/// one does not.
 pub trait FromValue: Default {
-    /// The value of a setting; `None` where it is absent though the type wants one, or is of another type.
+    /// The value of a setting; `None` where it is absent though the type wants one, or is of
+    /// another type.
     fn from_value(value: Option<&Value>) -> Option<Self>;
 }
 
@@ -127,7 +129,9 @@ impl FromValue for Vec<String> {
     fn from_value(value: Option<&Value>) -> Option<Self> {
         match value {
             None => Some(Self::new()),
-            Some(value) => value.elements().iter().map(|text| String::from_value(Some(text))).collect(),
+            Some(value) => {
+                value.elements().iter().map(|text| String::from_value(Some(text))).collect()
+            }
         }
     }
 }

@@ -1,14 +1,15 @@
 use serde::{Deserialize, Serialize};
 
-/// What the system knows of the storage under a path, layer by layer. What it does not tell is `None`.
+/// What the system knows of the storage under a path, layer by layer. What it does not tell is
+/// `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct VolumeFacts {
     /// The path that was looked at: a directory, a file or a block device.
     pub path: String,
     /// The file system that holds it; `None` of a block device, which is looked at by itself.
     pub mount: Option<MountFacts>,
-    /// The devices under it, each once: first those that the file system is on, then what those are
-    /// made of. None for file systems in memory or on a network.
+    /// The devices under it, each once: first those that the file system is on, then what those
+    /// are made of. None for file systems in memory or on a network.
     pub devices: Vec<DeviceFacts>,
 }
 
@@ -27,7 +28,8 @@ pub struct MountFacts {
     pub block_bytes: Option<u64>,
     /// Stripe unit that it was made for, in bytes: what one disk gets before the next (xfs su).
     pub stripe_unit_bytes: Option<u64>,
-    /// Stripe width that it was made for, in bytes: the unit times the disks with data (xfs su x sw).
+    /// Stripe width that it was made for, in bytes: the unit times the disks with data (xfs su x
+    /// sw).
     pub stripe_width_bytes: Option<u64>,
     /// How btrfs spreads data over its devices: `single`, `raid1`; several while it is converted.
     pub btrfs_data: Vec<String>,
@@ -39,8 +41,8 @@ pub struct MountFacts {
     pub free_bytes: Option<u64>,
 }
 
-/// A block device or a partition, as `/sys/block` describes it (Documentation/ABI/stable/sysfs-block).
-/// A partition has the limits and the queue of its disk.
+/// A block device or a partition, as `/sys/block` describes it
+/// (Documentation/ABI/stable/sysfs-block). A partition has the limits and the queue of its disk.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceFacts {
     /// Its name: `vda1`, `md0`, `loop3`.

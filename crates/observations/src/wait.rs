@@ -54,14 +54,16 @@ pub enum WaitSource {
         hz: f64,
         /// Samples of this wait; `None`: recorded before they were kept.
         samples: Option<u64>,
-        /// Standard error of its seconds, at most: samples of a wait that outlasts their interval are not independent.
+        /// Standard error of its seconds, at most: samples of a wait that outlasts their interval
+        /// are not independent.
         error_s: Option<f64>,
     },
     /// Timed by a counter of the server.
     Server {
         /// Where it counts: `pg_stat_wal`.
         counter: String,
-        /// Standard error of its seconds, where the counter has other sessions too and the share of these was sampled.
+        /// Standard error of its seconds, where the counter has other sessions too and the share
+        /// of these was sampled.
         error_s: Option<f64>,
     },
 }
@@ -112,7 +114,13 @@ impl WaitSource {
 
 impl Wait {
     /// A counted wait; `None` where no time was spent in it.
-    pub fn counted(name: &str, class: WaitClass, count: u64, resource_s: f64, signal_s: f64) -> Option<Self> {
+    pub fn counted(
+        name: &str,
+        class: WaitClass,
+        count: u64,
+        resource_s: f64,
+        signal_s: f64,
+    ) -> Option<Self> {
         (resource_s + signal_s > 0.0).then(|| Self {
             wait_type: name.into(),
             class,
@@ -123,13 +131,15 @@ impl Wait {
         })
     }
 
-    /// Adds another wait of the same type. The sum is as exact as its least exact part; errors are independent.
+    /// Adds another wait of the same type. The sum is as exact as its least exact part; errors are
+    /// independent.
     pub fn add(&mut self, other: &Self) {
         let error_s = match (&self.source, &other.source) {
             (a, b) if a.error_s().is_none() && b.error_s().is_none() => None,
             (a, b) => Some(a.error_s().unwrap_or(0.0).hypot(b.error_s().unwrap_or(0.0))),
         };
-        let samples = self.source.samples().into_iter().chain(other.source.samples()).reduce(|a, b| a + b);
+        let samples =
+            self.source.samples().into_iter().chain(other.source.samples()).reduce(|a, b| a + b);
         if self.source.exactness() > other.source.exactness() {
             self.source = other.source.clone();
         }
@@ -151,8 +161,8 @@ impl Wait {
     }
 }
 
-/// What is printed for a wait type: waits of our own load driver, which no manual explains, in words; those of engines
-/// as they call them.
+/// What is printed for a wait type: waits of our own load driver, which no manual explains, in
+/// words; those of engines as they call them.
 pub fn shown(wait_type: &str) -> &str {
     match wait_type {
         "ARRIVAL" => "idle: next start not due",

@@ -28,7 +28,8 @@ const CHUNK_BYTES: usize = 16 << 10;
 /// Bytes of the blocks in which getrusage(2) tells what was read from and sent to storage.
 const BLOCK_BYTES: u64 = 512;
 
-/// Characters of a secret that is looked for wherever it stands: a shorter one may be a word of the output.
+/// Characters of a secret that is looked for wherever it stands: a shorter one may be a word of the
+/// output.
 const SECRET_CHARS_MIN: usize = 6;
 
 /// Which streams of a command are read, in the place of those that it is given.
@@ -59,7 +60,8 @@ pub struct Ended {
     pub left_group: bool,
 }
 
-/// What a process used and, with it, every process below it whose end its parent has waited for (see getrusage(2)).
+/// What a process used and, with it, every process below it whose end its parent has waited for
+/// (see getrusage(2)).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ProcessUse {
     /// Seconds on a processor in user mode.
@@ -74,13 +76,14 @@ pub struct ProcessUse {
     pub voluntary_switches: u64,
     /// How often one of them lost its processor.
     pub involuntary_switches: u64,
-    /// Largest resident set of any one of them; `None` where it is not larger than that of the process which started
-    /// them: the kernel counts what a process has until it executes another program.
+    /// Largest resident set of any one of them; `None` where it is not larger than that of the
+    /// process which started them: the kernel counts what a process has until it executes
+    /// another program.
     pub peak_bytes: Option<u64>,
     /// Bytes that they had read from storage and sent to it; `None`: the kernel does not tell.
     pub storage_bytes: Option<(u64, u64)>,
-    /// Seconds in which the first thread of the first process was ready and waited for a processor; `None`: the kernel
-    /// does not tell.
+    /// Seconds in which the first thread of the first process was ready and waited for a
+    /// processor; `None`: the kernel does not tell.
     pub run_delay_s: Option<f64>,
 }
 
@@ -117,12 +120,18 @@ impl Printed {
     }
 }
 
-/// Runs a command with these streams to its end, or kills its group when `stop` says so, which is asked twenty times a
-/// second. What of its group is left at its end is killed. Streams that were set in the command itself are not used.
+/// Runs a command with these streams to its end, or kills its group when `stop` says so, which is
+/// asked twenty times a second. What of its group is left at its end is killed. Streams that were
+/// set in the command itself are not used.
 ///
 /// # Errors
 /// When it cannot be started or waited for.
-pub fn run(command: &Command, streams: Streams, heard: Heard, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
+pub fn run(
+    command: &Command,
+    streams: Streams,
+    heard: Heard,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<Ended> {
     Ready::new(command, streams, heard)?.run(stop)
 }
 
@@ -139,9 +148,9 @@ pub fn run_beside(
     Ready::new(command, streams, heard)?.run_leader(stop).map(|(ended, _)| ended)
 }
 
-/// A command that is made ready once, to be run again and again with the same streams: what is read of its output is
-/// read through the same pipes. A process that it has left behind outside of its group and that prints later is heard
-/// with the run at hand then.
+/// A command that is made ready once, to be run again and again with the same streams: what is read
+/// of its output is read through the same pipes. A process that it has left behind outside of its
+/// group and that prints later is heard with the run at hand then.
 pub struct Ready {
     start: Start,
     pipes: [Pipe; 2],
@@ -153,9 +162,10 @@ impl Ready {
     /// # Errors
     /// A zero byte in one of its texts; no memory; no file descriptor.
     pub fn new(command: &Command, mut streams: Streams, heard: Heard) -> io::Result<Self> {
-        // The other ends stay open here too. So a pipe does not tell that a process has closed it: nobody would be woken
-        // for that just before the process ends.
-        let pipes = [Pipe::of(heard.stdout, &mut streams[1])?, Pipe::of(heard.stderr, &mut streams[2])?];
+        // The other ends stay open here too. So a pipe does not tell that a process has closed it:
+        // nobody would be woken for that just before the process ends.
+        let pipes =
+            [Pipe::of(heard.stdout, &mut streams[1])?, Pipe::of(heard.stderr, &mut streams[2])?];
         Ok(Self { start: Start::new(command, streams)?, pipes })
     }
 
@@ -211,29 +221,33 @@ impl From<&libc::rusage> for ProcessUse {
             voluntary_switches: usage.ru_nvcsw as u64,
             involuntary_switches: usage.ru_nivcsw as u64,
             peak_bytes: Some(peak_bytes).filter(|peak| is_above_own_peak(*peak)),
-            storage_bytes: counts_storage()
-                .then_some((usage.ru_inblock as u64 * BLOCK_BYTES, usage.ru_oublock as u64 * BLOCK_BYTES)),
+            storage_bytes: counts_storage().then_some((
+                usage.ru_inblock as u64 * BLOCK_BYTES,
+                usage.ru_oublock as u64 * BLOCK_BYTES,
+            )),
             run_delay_s: None,
         }
     }
 }
 
-/// Largest resident set that this process has had; what getrusage(2) tells may be that of who started it. Unknown, it
-/// is as large as can be.
+/// Largest resident set that this process has had; what getrusage(2) tells may be that of who
+/// started it. Unknown, it is as large as can be.
 pub fn own_peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+    let peak =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
     peak.and_then(|kib| kib.trim().parse::<u64>().ok()).map_or(u64::MAX, |kib| kib << 10)
 }
 
-/// Whether a process has had more than this one, which is asked again only where what it once said does not decide: it
-/// never gets less.
+/// Whether a process has had more than this one, which is asked again only where what it once said
+/// does not decide: it never gets less.
 fn is_above_own_peak(peak_bytes: u64) -> bool {
     static OWN: AtomicU64 = AtomicU64::new(0);
     if peak_bytes <= OWN.load(Ordering::Relaxed) {
         return false;
     }
-    // What getrusage(2) tells of us may be that of who started us, but it is never less, and sooner told.
+    // What getrusage(2) tells of us may be that of who started us, but it is never less, and sooner
+    // told.
     if peak_bytes > (usage(libc::RUSAGE_SELF).ru_maxrss as u64) << 10 {
         return true;
     }
@@ -251,8 +265,8 @@ struct Leader {
 impl Leader {
     /// Kills all of the group; whether there was anybody.
     fn kill_group(&self) -> bool {
-        // SAFETY: a system call without pointers. The group is the leader's own: its number is not given anew while the
-        // leader is not waited for or anybody is in it.
+        // SAFETY: a system call without pointers. The group is the leader's own: its number is not
+        // given anew while the leader is not waited for or anybody is in it.
         unsafe { libc::killpg(self.pid, libc::SIGKILL) == 0 }
     }
 
@@ -316,8 +330,8 @@ impl Pipe {
         }
     }
 
-    /// All that is there: what a process that was left behind prints later is not waited for, and one that prints
-    /// without end is not listened to.
+    /// All that is there: what a process that was left behind prints later is not waited for, and
+    /// one that prints without end is not listened to.
     fn rest(&mut self) -> Printed {
         let reads = 2 * KEPT_BYTES_MAX / CHUNK_BYTES;
         (0..reads).take_while(|_| self.read()).for_each(drop);
@@ -326,14 +340,16 @@ impl Pipe {
     }
 }
 
-/// Waits until the process has ended or for [`LOOK_EVERY`], and reads what is printed meanwhile. Whether it has ended.
+/// Waits until the process has ended or for [`LOOK_EVERY`], and reads what is printed meanwhile.
+/// Whether it has ended.
 fn wait(ended: &OwnedFd, pipes: &mut [Pipe; 2]) -> io::Result<bool> {
     let poll = |fd: libc::c_int| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     // The kernel passes over negative numbers.
     let stream = |pipe: &Pipe| pipe.stream.as_ref().map_or(-1, AsRawFd::as_raw_fd);
     let mut polled = [poll(ended.as_raw_fd()), poll(stream(&pipes[0])), poll(stream(&pipes[1]))];
     // SAFETY: `polled` is an array of this length.
-    let ready = unsafe { libc::poll(polled.as_mut_ptr(), 3, LOOK_EVERY.as_millis() as libc::c_int) };
+    let ready =
+        unsafe { libc::poll(polled.as_mut_ptr(), 3, LOOK_EVERY.as_millis() as libc::c_int) };
     if ready < 0 {
         let error = io::Error::last_os_error();
         return if error.kind() == ErrorKind::Interrupted { Ok(false) } else { Err(error) };
@@ -360,8 +376,8 @@ fn pidfd(pid: libc::pid_t) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd as libc::c_int) })
 }
 
-/// Seconds in which the first thread of a process that has ended was ready and waited for a processor: the second number
-/// of `schedstat`, see proc(5).
+/// Seconds in which the first thread of a process that has ended was ready and waited for a
+/// processor: the second number of `schedstat`, see proc(5).
 fn run_delay_s(pid: libc::pid_t) -> Option<f64> {
     let mut text = [0; 128];
     let length = File::open(format!("/proc/{pid}/schedstat")).ok()?.read(&mut text).ok()?;
@@ -370,14 +386,15 @@ fn run_delay_s(pid: libc::pid_t) -> Option<f64> {
     Some(delay_ns as f64 / 1e9)
 }
 
-/// Whether the kernel counts what processes read from and send to storage (`CONFIG_TASK_IO_ACCOUNTING`): without that
-/// getrusage(2) tells zeros.
+/// Whether the kernel counts what processes read from and send to storage
+/// (`CONFIG_TASK_IO_ACCOUNTING`): without that getrusage(2) tells zeros.
 fn counts_storage() -> bool {
     static COUNTS: LazyLock<bool> = LazyLock::new(|| Path::new("/proc/self/io").exists());
     *COUNTS
 }
 
-/// Opens what a child reads or writes, without waiting for somebody at the other end of a pipe: nobody could stop that.
+/// Opens what a child reads or writes, without waiting for somebody at the other end of a pipe:
+/// nobody could stop that.
 ///
 /// # Errors
 /// When it cannot be opened; a pipe that is to be written to, also when nobody reads from it.
@@ -390,19 +407,25 @@ pub fn open_at_once(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
     }
 }
 
-/// What a child has printed without what looks like a password, and without the secrets of our environment, which it knows
-/// too.
+/// What a child has printed without what looks like a password, and without the secrets of our
+/// environment, which it knows too.
 pub fn without_secrets(text: &str) -> String {
     let own = std::env::vars_os();
-    without(text, own.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))))
+    without(
+        text,
+        own.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
+    )
 }
 
 /// The same without the secrets among these variables.
 pub fn without(text: &str, variables: impl IntoIterator<Item = (String, String)>) -> String {
-    let is_secret =
-        |(name, value): &(String, String)| names_secret(name) && value.chars().count() >= SECRET_CHARS_MIN;
+    let is_secret = |(name, value): &(String, String)| {
+        names_secret(name) && value.chars().count() >= SECRET_CHARS_MIN
+    };
     let secrets = variables.into_iter().filter(is_secret).map(|(_, value)| value);
-    secrets.fold(redacted(text), |text, secret| text.replace(&secret, &"*".repeat(secret.chars().count())))
+    secrets.fold(redacted(text), |text, secret| {
+        text.replace(&secret, &"*".repeat(secret.chars().count()))
+    })
 }
 
 #[cfg(test)]
@@ -451,7 +474,9 @@ mod tests {
         // 24 MiB and a last line.
         let ended = shell("head -c 25165824 /dev/zero; echo the end", &|| false).unwrap();
         let text = ended.stdout.text();
-        assert!(ended.stdout.is_cut() && text.len() == KEPT_BYTES_MAX && text.ends_with("the end\n"));
+        assert!(
+            ended.stdout.is_cut() && text.len() == KEPT_BYTES_MAX && text.ends_with("the end\n")
+        );
         assert_eq!(ended.stderr, Printed::default());
     }
 
@@ -480,7 +505,8 @@ mod tests {
         command.env("PATH", "/nowhere");
         let error = run(&command, [None, None, None], BOTH, &|| false).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
-        let error = run(&Command::new("/nowhere/sh"), [None, None, None], BOTH, &|| false).unwrap_err();
+        let error =
+            run(&Command::new("/nowhere/sh"), [None, None, None], BOTH, &|| false).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 }

@@ -37,7 +37,8 @@ impl Device {
 
     /// The block device that a path is.
     fn at(path: &Path) -> Option<Self> {
-        let metadata = path.metadata().ok().filter(|metadata| metadata.file_type().is_block_device())?;
+        let metadata =
+            path.metadata().ok().filter(|metadata| metadata.file_type().is_block_device())?;
         Some(Self::of_number(metadata.rdev()))
     }
 
@@ -71,7 +72,8 @@ impl Device {
     }
 }
 
-/// The name of the device that the kernel describes in this folder: a slash in it is an exclamation mark there.
+/// The name of the device that the kernel describes in this folder: a slash in it is an exclamation
+/// mark there.
 pub(crate) fn name_of(folder: &Path) -> String {
     folder.file_name().map(|name| name.to_string_lossy().replace('!', "/")).unwrap_or_default()
 }
@@ -104,7 +106,8 @@ pub fn members_of(path: &Path) -> Result<Vec<Device>, DeviceError> {
         return Ok(vec![device]);
     }
     let real = path.canonicalize().map_err(unseen)?;
-    let mounts = mounts::all().map_err(|error| DeviceError(format!("cannot read the mounts: {error}")))?;
+    let mounts =
+        mounts::all().map_err(|error| DeviceError(format!("cannot read the mounts: {error}")))?;
     let mount = mounts::holding(&mounts, &real);
     let mount = mount.ok_or_else(|| DeviceError("it is on no mount that can be seen".into()))?;
     let member = Device::at(Path::new(&mount.source)).filter(|_| mount.file_system == "btrfs");
@@ -113,7 +116,8 @@ pub fn members_of(path: &Path) -> Result<Vec<Device>, DeviceError> {
     })
 }
 
-/// Where the kernel describes the mounted btrfs file system that a device is one of, and its devices.
+/// Where the kernel describes the mounted btrfs file system that a device is one of, and its
+/// devices.
 pub(crate) fn btrfs_folder(member: Device) -> Option<(PathBuf, Vec<Device>)> {
     let file_systems = std::fs::read_dir("/sys/fs/btrfs").ok()?.flatten();
     file_systems.map(|entry| entry.path()).find_map(|folder| {

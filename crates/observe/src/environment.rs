@@ -9,7 +9,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Describes the machine and these volumes (name and path). Engines and our version are left to the caller.
+/// Describes the machine and these volumes (name and path). Engines and our version are left to the
+/// caller.
 pub fn capture(volumes: &[(String, PathBuf)]) -> Environment {
     let tree = Tree::new(Path::new("/"));
     let cpuinfo = tree.text("proc/cpuinfo").unwrap_or_default();
@@ -68,20 +69,23 @@ pub fn space(path: &Path) -> Option<(u64, u64)> {
     Some((stat.f_blocks * stat.f_frsize, stat.f_bavail * stat.f_frsize))
 }
 
-/// Whether a folder is on btrfs, which compresses in threads of the kernel and counts files as if it did not.
+/// Whether a folder is on btrfs, which compresses in threads of the kernel and counts files as if
+/// it did not.
 pub fn is_on_btrfs(folder: &Path) -> bool {
     let Ok(folder) = CString::new(folder.as_os_str().as_bytes()) else { return false };
     let mut stat = std::mem::MaybeUninit::<libc::statfs>::zeroed();
     // SAFETY: the path ends with a zero and `stat` is a valid place; zeroed is a valid value of it.
-    let (rc, stat) = unsafe { (libc::statfs(folder.as_ptr(), stat.as_mut_ptr()), stat.assume_init()) };
+    let (rc, stat) =
+        unsafe { (libc::statfs(folder.as_ptr(), stat.as_mut_ptr()), stat.assume_init()) };
     rc == 0 && stat.f_type == libc::BTRFS_SUPER_MAGIC
 }
 
-/// Bytes that are taken of the file system that holds a folder, metadata included, once what was written is on its devices;
-/// and what tells that file system from others.
+/// Bytes that are taken of the file system that holds a folder, metadata included, once what was
+/// written is on its devices; and what tells that file system from others.
 pub fn used(folder: &Path) -> Option<(u64, u64)> {
     let open = File::open(folder).ok()?;
-    // SAFETY: the descriptor is open. Where it fails, what is written is counted as far as the system does.
+    // SAFETY: the descriptor is open. Where it fails, what is written is counted as far as the
+    // system does.
     unsafe { libc::syncfs(open.as_raw_fd()) };
     let stat = file_system(folder)?;
     Some((stat.f_fsid, (stat.f_blocks - stat.f_bfree) * stat.f_frsize))
@@ -92,7 +96,8 @@ pub(crate) fn file_system(path: &Path) -> Option<libc::statvfs> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
     let mut stat = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
     // SAFETY: the path ends with a zero and `stat` is a valid place; zeroed is a valid value of it.
-    let (rc, stat) = unsafe { (libc::statvfs(path.as_ptr(), stat.as_mut_ptr()), stat.assume_init()) };
+    let (rc, stat) =
+        unsafe { (libc::statvfs(path.as_ptr(), stat.as_mut_ptr()), stat.assume_init()) };
     (rc == 0).then_some(stat)
 }
 
@@ -103,7 +108,10 @@ mod tests {
     #[test]
     fn this_machine_can_be_described() {
         let environment = capture(&[("here".into(), ".".into())]);
-        assert!(environment.cpus > 0 && environment.memory_bytes > Some(1 << 20), "{environment:?}");
+        assert!(
+            environment.cpus > 0 && environment.memory_bytes > Some(1 << 20),
+            "{environment:?}"
+        );
         assert!(
             environment.kernel.is_some() && environment.volumes[0].file_system.is_some(),
             "{environment:?}"

@@ -1,6 +1,7 @@
 //! The state of the Git repository that a folder belongs to, asked of `git` itself.
 //!
-//! Nothing that the repository says is executed: no hooks, no file system monitor, no filters, no transport.
+//! Nothing that the repository says is executed: no hooks, no file system monitor, no filters, no
+//! transport.
 
 use crate::child::{Heard, open_at_once, run};
 use observations::GitState;
@@ -19,8 +20,8 @@ const SAFE: [&str; 4] =
 /// Variables that name another repository, as hooks of Git have them.
 const ELSEWHERE: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"];
 
-/// The commit that is checked out in a folder, and whether tracked files differ from it. `None` without `git`, outside of
-/// a repository, before its first commit, and when it takes too long.
+/// The commit that is checked out in a folder, and whether tracked files differ from it. `None`
+/// without `git`, outside of a repository, before its first commit, and when it takes too long.
 pub fn git_state(folder: &Path) -> Option<GitState> {
     let until = Instant::now() + TIME_MAX;
     let ask = |arguments: &[&str]| answer(folder, arguments, until);
@@ -30,19 +31,26 @@ pub fn git_state(folder: &Path) -> Option<GitState> {
     is_hash.then(|| GitState { changed: changed(&ask), commit })
 }
 
-/// Whether tracked files differ from the commit; `None` where that cannot be told, as where the repository has filters of
-/// its own, which would have to run.
+/// Whether tracked files differ from the commit; `None` where that cannot be told, as where the
+/// repository has filters of its own, which would have to run.
 fn changed(ask: &impl Fn(&[&str]) -> Option<(bool, String)>) -> Option<bool> {
-    let (_, filters) =
-        ask(&["config", "--includes", "--show-scope", "--get-regexp", r"^filter\..*\.(clean|process)$"])?;
+    let (_, filters) = ask(&[
+        "config",
+        "--includes",
+        "--show-scope",
+        "--get-regexp",
+        r"^filter\..*\.(clean|process)$",
+    ])?;
     if filters.lines().any(|line| line.starts_with("local") || line.starts_with("worktree")) {
         return None;
     }
-    let (known, list) = ask(&["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"])?;
+    let (known, list) =
+        ask(&["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"])?;
     known.then(|| !list.trim().is_empty())
 }
 
-/// Whether `git` succeeded, and what it printed; `None` when it cannot be started or takes too long.
+/// Whether `git` succeeded, and what it printed; `None` when it cannot be started or takes too
+/// long.
 fn answer(folder: &Path, arguments: &[&str], until: Instant) -> Option<(bool, String)> {
     let mut command = Command::new("git");
     command.arg("--no-optional-locks").arg("-C").arg(folder);
@@ -75,7 +83,10 @@ mod tests {
 
     fn git(folder: &Path, arguments: &[&str]) -> String {
         let mut command = Command::new("git");
-        command.args(["-c", "user.name=t", "-c", "user.email=t@t"]).args(arguments).current_dir(folder);
+        command
+            .args(["-c", "user.name=t", "-c", "user.email=t@t"])
+            .args(arguments)
+            .current_dir(folder);
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().trim().to_owned()

@@ -11,7 +11,8 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// The kernel counts sizes and places in these, and xfs its stripes, whatever the sectors of the device are.
+/// The kernel counts sizes and places in these, and xfs its stripes, whatever the sectors of the
+/// device are.
 const SECTOR_BYTES: u64 = 512;
 
 /// A path cannot be looked at.
@@ -56,24 +57,29 @@ fn layers(mut devices: Vec<Device>) -> Vec<DeviceFacts> {
 /// File systems of packages and media, on which nobody puts a database.
 const READ_ONLY: [&str; 4] = ["squashfs", "erofs", "iso9660", "udf"];
 
-/// What is under each mounted file system that is on block devices, and what could not be looked at. Of one
-/// that is mounted several times, the first mount.
+/// What is under each mounted file system that is on block devices, and what could not be looked
+/// at. Of one that is mounted several times, the first mount.
 pub fn volumes() -> (Vec<VolumeFacts>, Vec<Unread>) {
     let unread = |what: String, why: String| Unread { what, why };
     let mounts = match mounts::all() {
         Ok(mounts) => mounts,
-        Err(error) => return (Vec::new(), vec![unread("/proc/self/mountinfo".into(), error.to_string())]),
+        Err(error) => {
+            return (Vec::new(), vec![unread("/proc/self/mountinfo".into(), error.to_string())]);
+        }
     };
     let (mut found, mut failed, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
     for mount in mounts {
-        let is_mine = mount.source.starts_with('/') && !READ_ONLY.contains(&mount.file_system.as_str());
+        let is_mine =
+            mount.source.starts_with('/') && !READ_ONLY.contains(&mount.file_system.as_str());
         if !is_mine || !mount.folder.is_dir() || !seen.insert(mount.number) {
             continue;
         }
         match volume(&mount.folder) {
             Ok(facts) if facts.devices.is_empty() => {}
             Ok(facts) => found.push(facts),
-            Err(error) => failed.push(unread(mount.folder.display().to_string(), error.to_string())),
+            Err(error) => {
+                failed.push(unread(mount.folder.display().to_string(), error.to_string()))
+            }
         }
     }
     (found, failed)
@@ -86,7 +92,8 @@ fn mount_of(path: &Path, members: &[Device]) -> Option<MountFacts> {
     let block_bytes = file_system(path).map(|stat| stat.f_frsize).filter(|bytes| *bytes > 0);
     let (stripe_unit_bytes, stripe_width_bytes) = stripe(&mount.options, block_bytes);
     let (size_bytes, free_bytes) = space(path).unzip();
-    let btrfs = members.first().filter(|_| mount.file_system == "btrfs").and_then(|one| btrfs_folder(*one));
+    let btrfs =
+        members.first().filter(|_| mount.file_system == "btrfs").and_then(|one| btrfs_folder(*one));
     // How btrfs spreads its blocks: profiles are folders among files.
     let profiles = |kind: &str| {
         let Some((folder, _)) = &btrfs else { return Vec::new() };
@@ -108,8 +115,8 @@ fn mount_of(path: &Path, members: &[Device]) -> Option<MountFacts> {
     })
 }
 
-/// Stripe unit and width among the options: xfs shows `sunit` and `swidth` in sectors (xfs(5)), ext4
-/// `stripe`, which is the width, in its blocks (Documentation/admin-guide/ext4.rst).
+/// Stripe unit and width among the options: xfs shows `sunit` and `swidth` in sectors (xfs(5)),
+/// ext4 `stripe`, which is the width, in its blocks (Documentation/admin-guide/ext4.rst).
 fn stripe(options: &str, block_bytes: Option<u64>) -> (Option<u64>, Option<u64>) {
     let option = |name: &str| -> Option<u64> {
         let pairs = options.split(',').filter_map(|option| option.split_once('='));

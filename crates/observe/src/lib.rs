@@ -1,5 +1,5 @@
-//! Reading what the operating system knows: thread CPU and run-queue time, what a command used, machine load,
-//! the environment of a run, mounts, block devices, the page cache.
+//! Reading what the operating system knows: thread CPU and run-queue time, what a command used,
+//! machine load, the environment of a run, mounts, block devices, the page cache.
 
 pub mod child;
 mod clock;
@@ -22,7 +22,7 @@ pub use git::git_state;
 pub use machine::MachineMonitor;
 pub use marked::Mark;
 pub use times::{
-    KernelThreads, ProcessTimes, ThreadClock, ThreadTimes, ThreadUse, ended_children_cpu_s, process_cpu_s,
-    process_title, storage_read_bytes,
+    KernelThreads, ProcessTimes, ThreadClock, ThreadTimes, ThreadUse, ended_children_cpu_s,
+    process_cpu_s, process_title, storage_read_bytes,
 };
 pub use topology::Topology;

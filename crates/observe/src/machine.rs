@@ -57,8 +57,8 @@ impl Processors {
     }
 }
 
-/// Ticks of all processors since boot, from `/proc/stat`: user nice system idle iowait irq softirq steal (guest is
-/// counted in user).
+/// Ticks of all processors since boot, from `/proc/stat`: user nice system idle iowait irq softirq
+/// steal (guest is counted in user).
 pub(crate) fn ticks(stat: &str) -> Option<[f64; 8]> {
     let words = stat.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace();
     let ticks: Vec<f64> = words.map(str::parse).collect::<Result<_, _>>().ok()?;
@@ -83,7 +83,8 @@ fn own_cpu_s() -> f64 {
     times.map(|time| time.tv_sec as f64 + time.tv_usec as f64 / 1e6).sum()
 }
 
-/// What the kernel has counted for this process, its children or the calling thread (see getrusage(2)).
+/// What the kernel has counted for this process, its children or the calling thread (see
+/// getrusage(2)).
 pub(crate) fn usage(who: libc::c_int) -> libc::rusage {
     // SAFETY: `usage` is a valid place for the result, and zeroed is a valid value of it.
     unsafe {

@@ -1,4 +1,5 @@
-//! Processes that are known by a variable in their environment, whatever group or session they have fled to.
+//! Processes that are known by a variable in their environment, whatever group or session they have
+//! fled to.
 
 use std::collections::HashSet;
 use std::io;
@@ -15,16 +16,16 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// One that is killed may just have started another: so often they are looked for.
 const ROUNDS: u32 = 10;
 
-/// What the guard runs: it waits for the end of its input, which is our end, and kills what bears a mark of ours, of which
-/// its first argument is the beginning. proc(5): `environ` has a zero behind each variable.
-const GUARD: &str = "while read -r _; do :; done\n\
-    for _ in 1 2 3 4 5 6 7 8 9 10; do\n\
-    marked=$(grep -lsz \"^$0\" /proc/[0-9]*/environ); [ \"$marked\" ] || exit\n\
-    for file in $marked; do pid=${file#/proc/}; kill -KILL \"${pid%/environ}\"; done\n\
-    done";
+/// What the guard runs: it waits for the end of its input, which is our end, and kills what bears a
+/// mark of ours, of which its first argument is the beginning. proc(5): `environ` has a zero behind
+/// each variable.
+const GUARD: &str = "while read -r _; do :; done\nfor _ in 1 2 3 4 5 6 7 8 9 10; \
+                     do\nmarked=$(grep -lsz \"^$0\" /proc/[0-9]*/environ); [ \"$marked\" ] || \
+                     exit\nfor file in $marked; do pid=${file#/proc/}; kill -KILL \
+                     \"${pid%/environ}\"; done\ndone";
 
-/// A mark that processes bear in their environment. As long as there is one, another process watches over us: when we are
-/// killed, it kills those that bear a mark of ours.
+/// A mark that processes bear in their environment. As long as there is one, another process
+/// watches over us: when we are killed, it kills those that bear a mark of ours.
 #[derive(Debug)]
 pub struct Mark {
     value: String,
@@ -41,7 +42,8 @@ impl Mark {
     pub fn new() -> Self {
         static MARKS: AtomicU64 = AtomicU64::new(0);
         let value = format!("{}{}", Self::begin(), MARKS.fetch_add(1, Ordering::Relaxed));
-        // Without the guard a command may outlive us if we are killed; that does not make it unmeasurable.
+        // Without the guard a command may outlive us if we are killed; that does not make it
+        // unmeasurable.
         Self { value, before: OnceLock::new(), _guard: Guard::shared().ok() }
     }
 
@@ -56,7 +58,8 @@ impl Mark {
         &self.value
     }
 
-    /// Kills every process that bears it; their names. One that is about to end has a moment for that.
+    /// Kills every process that bears it; their names. One that is about to end has a moment for
+    /// that.
     pub fn kill(&self) -> Vec<String> {
         let grace = Instant::now() + GRACE;
         let mut bearers = self.bearers();
@@ -107,8 +110,9 @@ fn processes() -> impl Iterator<Item = u32> {
 
 /// A process that outlives us if we are killed.
 ///
-/// `PR_SET_PDEATHSIG` would end the command itself, but nothing that it has started, and it has to be set between fork(2)
-/// and execve(2): without it, commands are started by vfork(2), which takes less time.
+/// `PR_SET_PDEATHSIG` would end the command itself, but nothing that it has started, and it has to
+/// be set between fork(2) and execve(2): without it, commands are started by vfork(2), which takes
+/// less time.
 #[derive(Debug)]
 struct Guard(Child);
 
@@ -149,7 +153,9 @@ mod tests {
     fn who_flees_into_a_session_of_its_own_is_found_by_its_environment() {
         let mark = Mark::new();
         let mut command = Command::new("sh");
-        command.args(["-c", "setsid sleep 1000 > /dev/null 2>&1 & exit 0"]).env(Mark::VARIABLE, mark.value());
+        command
+            .args(["-c", "setsid sleep 1000 > /dev/null 2>&1 & exit 0"])
+            .env(Mark::VARIABLE, mark.value());
         let ended = run(&command, [None, None, None], Heard::default(), &|| false).unwrap();
         assert!(ended.status.success());
         // On its way into its own session the end of the group can have hit it.

@@ -90,7 +90,8 @@ mod tests {
             ("ext3", "rw,noatime,errors=continue")
         );
         assert_eq!((mounts[4].number.as_str(), mounts[4].options.as_str()), ("7:1", "ro,noquota"));
-        let source = |path: &str| holding(&mounts, Path::new(path)).map(|mount| mount.source.as_str());
+        let source =
+            |path: &str| holding(&mounts, Path::new(path)).map(|mount| mount.source.as_str());
         assert_eq!(source("/home"), Some("/dev/vda"));
         assert_eq!(source("/mnt/my data/x"), Some("/dev/loop0"));
         assert_eq!(source("/mnt/my/x"), Some("/dev/loop1"));

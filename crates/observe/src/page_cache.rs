@@ -1,7 +1,8 @@
 //! The operating system's page cache: what of a file is in it, and putting it there or out of it.
 //!
-//! All of it works on open files: a process that closes a file loses all its POSIX locks on it, whoever in it took
-//! them (fcntl(2)), so that whoever has a live SQLite database keeps a handle of his own for this.
+//! All of it works on open files: a process that closes a file loses all its POSIX locks on it,
+//! whoever in it took them (fcntl(2)), so that whoever has a live SQLite database keeps a handle of
+//! his own for this.
 
 use std::fs::File;
 use std::io;
@@ -45,7 +46,10 @@ pub fn load(file: &File) -> io::Result<()> {
 pub fn resident_bytes(file: &File) -> io::Result<u64> {
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel does not tell it of a device"));
+        return Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "the kernel does not tell it of a device",
+        ));
     }
     let length = metadata.len() as usize;
     if length == 0 {
@@ -81,14 +85,16 @@ mod tests {
     #[test]
     fn a_file_goes_out_of_the_cache_and_back_in() {
         let length = 3_000_001_u64;
-        // Beside the sources: the folder for temporary files may be memory, which cannot be evicted.
+        // Beside the sources: the folder for temporary files may be memory, which cannot be
+        // evicted.
         let folder = tempfile::tempdir_in(".").unwrap();
         let path = folder.path().join("data");
         std::fs::write(&path, vec![7_u8; length as usize]).unwrap();
         let file = File::open(&path).unwrap();
         assert_eq!(resident_bytes(&file).unwrap(), length);
         let volume = ("here".to_owned(), folder.path().to_path_buf());
-        if crate::environment::capture(&[volume]).volumes[0].file_system.as_deref() == Some("tmpfs") {
+        if crate::environment::capture(&[volume]).volumes[0].file_system.as_deref() == Some("tmpfs")
+        {
             println!("SKIPPED: the sources are on tmpfs, whose files cannot leave the page cache");
             return;
         }

@@ -1,9 +1,11 @@
-//! The inventory of this machine: processors, memory, settings of the kernel, limits, volumes. Nothing is
-//! written.
+//! The inventory of this machine: processors, memory, settings of the kernel, limits, volumes.
+//! Nothing is written.
 
 use crate::sysfs::{self, Tree, selected};
 use crate::topology;
-use observations::{Limits, Memory, Mitigation, Processors, SurveyedMachine, SystemSetting, Unread};
+use observations::{
+    Limits, Memory, Mitigation, Processors, SurveyedMachine, SystemSetting, Unread,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -27,8 +29,8 @@ pub fn machine() -> Taken {
     taken
 }
 
-/// The inventory of the machine whose `/proc`, `/sys` and `/etc` are in this folder. What only a system call
-/// tells is left out.
+/// The inventory of the machine whose `/proc`, `/sys` and `/etc` are in this folder. What only a
+/// system call tells is left out.
 fn machine_in(root: &Path) -> Taken {
     let tree = Tree::new(root);
     let cpuinfo = tree.text("proc/cpuinfo").unwrap_or_default();
@@ -37,7 +39,9 @@ fn machine_in(root: &Path) -> Taken {
         host: tree.text("proc/sys/kernel/hostname"),
         kernel: kernel(&tree),
         distribution: distribution(&tree),
-        architecture: tree.if_there("proc/sys/kernel/arch").or_else(|| Some(std::env::consts::ARCH.into())),
+        architecture: tree
+            .if_there("proc/sys/kernel/arch")
+            .or_else(|| Some(std::env::consts::ARCH.into())),
         virtualization: virtualization(&tree, &cpuinfo),
         steal_share: tree.text("proc/stat").as_deref().and_then(steal_share),
         processors: Processors {
@@ -55,7 +59,11 @@ fn machine_in(root: &Path) -> Taken {
 }
 
 pub(crate) fn kernel(tree: &Tree) -> Option<String> {
-    Some(format!("{} {}", tree.text("proc/sys/kernel/ostype")?, tree.text("proc/sys/kernel/osrelease")?))
+    Some(format!(
+        "{} {}",
+        tree.text("proc/sys/kernel/ostype")?,
+        tree.text("proc/sys/kernel/osrelease")?
+    ))
 }
 
 pub(crate) fn distribution(tree: &Tree) -> Option<String> {
@@ -85,7 +93,8 @@ fn virtualization(tree: &Tree, cpuinfo: &str) -> Option<String> {
     Some(if layers.is_empty() { "none seen".into() } else { layers.join(" in ") })
 }
 
-/// Time that a hypervisor gave to others, as a share of all time of all processors since boot (see proc(5)).
+/// Time that a hypervisor gave to others, as a share of all time of all processors since boot (see
+/// proc(5)).
 fn steal_share(stat: &str) -> Option<f64> {
     let all = crate::machine::ticks(stat)?;
     let sum: f64 = all.iter().sum();
@@ -130,7 +139,8 @@ fn mitigations(tree: &Tree) -> Vec<Mitigation> {
 
 /// Whether the kernel's clock follows another one (see adjtimex(2)).
 fn clock_synchronized() -> Option<bool> {
-    // SAFETY: all zeros is a valid timex, which asks for nothing to be set and is filled by the call.
+    // SAFETY: all zeros is a valid timex, which asks for nothing to be set and is filled by the
+    // call.
     let (state, clock) = unsafe {
         let mut clock: libc::timex = std::mem::zeroed();
         (libc::adjtimex(&raw mut clock), clock)
@@ -138,7 +148,8 @@ fn clock_synchronized() -> Option<bool> {
     (state >= 0).then_some(clock.status & libc::STA_UNSYNC == 0)
 }
 
-/// The first version of control groups has no word for "no limit": a number of bytes that no machine has.
+/// The first version of control groups has no word for "no limit": a number of bytes that no
+/// machine has.
 const NO_LIMIT_BYTES: u64 = 1 << 60;
 
 /// The soft limit of this process on a resource; `u64::MAX` is no limit.
@@ -301,7 +312,8 @@ fn setting(tree: &Tree, online: &[u32], name: &str, source: Source) -> Option<St
     Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// The value that all processors have, or each value with how many have it, the most frequent first.
+/// The value that all processors have, or each value with how many have it, the most frequent
+/// first.
 fn each(tree: &Tree, online: &[u32], path: &str) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for cpu in online {

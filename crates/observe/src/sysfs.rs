@@ -9,7 +9,8 @@ use std::str::FromStr;
 /// No machine has more processors; a longer list is not one of the kernel.
 const CPUS_MAX: u32 = 1 << 20;
 
-/// The text without the blanks around it. It may hold bytes of others, such as the name of a device.
+/// The text without the blanks around it. It may hold bytes of others, such as the name of a
+/// device.
 fn read(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&std::fs::read(path)?).trim().to_owned())
 }
@@ -32,7 +33,8 @@ pub(crate) fn flag(path: impl AsRef<Path>) -> Option<bool> {
 /// The names in a folder in their order; none when it is not there.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let mut names: Vec<String> =
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     names
 }
@@ -43,7 +45,8 @@ pub(crate) fn selected(text: &str) -> Option<String> {
     rest.split_once(']').map(|(choice, _)| choice.to_owned())
 }
 
-/// The numbers in a list of the kernel: `0-3,8,10-11` (see cpuset(7), List format). `None` if it is none.
+/// The numbers in a list of the kernel: `0-3,8,10-11` (see cpuset(7), List format). `None` if it is
+/// none.
 pub(crate) fn numbers(text: &str) -> Option<Vec<u32>> {
     let mut numbers = Vec::new();
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {
@@ -57,7 +60,8 @@ pub(crate) fn numbers(text: &str) -> Option<Vec<u32>> {
     Some(numbers)
 }
 
-/// A folder with the kernel's files in it, `/` or one made for a test, and what of it could not be read.
+/// A folder with the kernel's files in it, `/` or one made for a test, and what of it could not be
+/// read.
 #[derive(Debug)]
 pub(crate) struct Tree {
     root: PathBuf,
@@ -127,7 +131,10 @@ mod tests {
         };
         assert_eq!(value::<u64>(write("size", "4096\n")), Some(4096));
         assert_eq!(value::<u64>(write("odd", "none\n")), None);
-        assert_eq!((flag(write("on", "1\n")), flag(write("off", "0\n"))), (Some(true), Some(false)));
+        assert_eq!(
+            (flag(write("on", "1\n")), flag(write("off", "0\n"))),
+            (Some(true), Some(false))
+        );
         assert_eq!((text(write("empty", "\n")), flag(folder.path().join("absent"))), (None, None));
         assert_eq!(names(folder.path()), ["empty", "odd", "off", "on", "size"]);
         assert!(names(&folder.path().join("absent")).is_empty());

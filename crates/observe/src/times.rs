@@ -15,11 +15,14 @@ pub struct ThreadTimes {
 }
 
 impl ThreadTimes {
-    /// Those of a thread of another process, from `/proc/<pid>/task/<tid>/schedstat`; the time on a processor is as of the
-    /// last tick or switch. `None` when it has ended, or the kernel does not tell.
+    /// Those of a thread of another process, from `/proc/<pid>/task/<tid>/schedstat`; the time on a
+    /// processor is as of the last tick or switch. `None` when it has ended, or the kernel does
+    /// not tell.
     pub fn of(pid: i32, thread: i32) -> Option<Self> {
-        let schedstat = std::fs::read_to_string(proc(pid, &format!("task/{thread}/schedstat"))).ok()?;
-        let mut numbers = schedstat.split_ascii_whitespace().map_while(|number| number.parse().ok());
+        let schedstat =
+            std::fs::read_to_string(proc(pid, &format!("task/{thread}/schedstat"))).ok()?;
+        let mut numbers =
+            schedstat.split_ascii_whitespace().map_while(|number| number.parse().ok());
         Some(Self { cpu_ns: numbers.next()?, run_delay_ns: numbers.next()? })
     }
 
@@ -92,7 +95,9 @@ impl ThreadUse {
         Self {
             times: self.times.since(earlier.times),
             voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
-            involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
+            involuntary_switches: self
+                .involuntary_switches
+                .saturating_sub(earlier.involuntary_switches),
         }
     }
 }
@@ -109,7 +114,8 @@ fn thread_cpu_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// What the kernel knows of the time that a process with one thread, or a thread, has used since it began.
+/// What the kernel knows of the time that a process with one thread, or a thread, has used since it
+/// began.
 ///
 /// PostgreSQL runs each session in such a process, so that these are the times of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -122,19 +128,21 @@ pub struct ProcessTimes {
     pub system_ticks: u64,
     /// Nanoseconds ready to run, waiting for a processor.
     pub run_delay_ns: u64,
-    /// When the process began, in clock ticks after boot: tells two processes with one number apart.
+    /// When the process began, in clock ticks after boot: tells two processes with one number
+    /// apart.
     pub started_ticks: u64,
 }
 
 impl ProcessTimes {
-    /// Reads the times of a process (of its first thread): `/proc/<pid>/task/<pid>/schedstat` and `stat`, see
-    /// proc(5). A reading costs about ten microseconds. `None` when the process has ended, or the
-    /// kernel does not tell.
+    /// Reads the times of a process (of its first thread): `/proc/<pid>/task/<pid>/schedstat` and
+    /// `stat`, see proc(5). A reading costs about ten microseconds. `None` when the process has
+    /// ended, or the kernel does not tell.
     pub fn of(pid: i32) -> Option<Self> {
         Self::of_thread(pid, pid)
     }
 
-    /// The same of a thread of a process, which MariaDB gives each session: `task/<tid>/schedstat` and `stat`.
+    /// The same of a thread of a process, which MariaDB gives each session: `task/<tid>/schedstat`
+    /// and `stat`.
     pub fn of_thread(pid: i32, thread: i32) -> Option<Self> {
         let ThreadTimes { cpu_ns, run_delay_ns } = ThreadTimes::of(pid, thread)?;
         let stat = std::fs::read_to_string(proc(pid, &format!("task/{thread}/stat"))).ok()?;
@@ -156,14 +164,14 @@ impl ProcessTimes {
     }
 }
 
-/// Nanoseconds on a processor of each of the kernel's own threads. What they do for a file system (writing back,
-/// compressing, decompressing) is charged to no process.
+/// Nanoseconds on a processor of each of the kernel's own threads. What they do for a file system
+/// (writing back, compressing, decompressing) is charged to no process.
 #[derive(Debug)]
 pub struct KernelThreads(HashMap<i32, u64>);
 
 impl KernelThreads {
-    /// Reads them: the children of the thread that starts them all, see proc(5). `None` where the system does not show
-    /// them, as within a container.
+    /// Reads them: the children of the thread that starts them all, see proc(5). `None` where the
+    /// system does not show them, as within a container.
     pub fn read() -> Option<Self> {
         let first = std::fs::read_to_string("/proc/2/comm").ok()?;
         let children = std::fs::read_to_string("/proc/2/task/2/children").ok()?;
@@ -172,7 +180,8 @@ impl KernelThreads {
         (first.trim_end() == "kthreadd").then(|| Self(threads.collect()))
     }
 
-    /// Processor seconds since an earlier reading. What threads that have ended since did then is missing.
+    /// Processor seconds since an earlier reading. What threads that have ended since did then is
+    /// missing.
     pub fn since(&self, earlier: &Self) -> f64 {
         let before = |pid| earlier.0.get(pid).copied().unwrap_or(0);
         self.0.iter().map(|(pid, now)| now.saturating_sub(before(pid)) as f64 / 1e9).sum()
@@ -185,14 +194,15 @@ pub fn process_title(pid: i32) -> Option<String> {
     Some(String::from_utf8_lossy(&title).replace('\0', " ").trim_end().to_owned())
 }
 
-/// Processor seconds of the children of a process that have ended and that it has waited for: `cutime` and `cstime` of
-/// `/proc/<pid>/stat`, in ticks of 10 ms. `None` when the process has ended.
+/// Processor seconds of the children of a process that have ended and that it has waited for:
+/// `cutime` and `cstime` of `/proc/<pid>/stat`, in ticks of 10 ms. `None` when the process has
+/// ended.
 pub fn ended_children_cpu_s(pid: i32) -> Option<f64> {
     cpu_s(pid, [16, 17])
 }
 
-/// Processor seconds of all threads of a process: `utime` and `stime` of `/proc/<pid>/stat`, in ticks of 10 ms. `None` when
-/// it has ended.
+/// Processor seconds of all threads of a process: `utime` and `stime` of `/proc/<pid>/stat`, in
+/// ticks of 10 ms. `None` when it has ended.
 pub fn process_cpu_s(pid: i32) -> Option<f64> {
     cpu_s(pid, [14, 15])
 }
@@ -205,8 +215,9 @@ fn cpu_s(pid: i32, fields: [usize; 2]) -> Option<f64> {
     Some((user_ticks + system_ticks) as f64 / ticks_a_second as f64)
 }
 
-/// Bytes that were read from storage for a process, and for those of its children that have ended: `read_bytes` of
-/// `/proc/<pid>/io`. `None` when the kernel does not count them or we may not see them.
+/// Bytes that were read from storage for a process, and for those of its children that have ended:
+/// `read_bytes` of `/proc/<pid>/io`. `None` when the kernel does not count them or we may not see
+/// them.
 pub fn storage_read_bytes(pid: i32) -> Option<u64> {
     let io = std::fs::read_to_string(proc(pid, "io")).ok()?;
     io.lines().find_map(|line| line.strip_prefix("read_bytes: ")?.parse().ok())
@@ -230,7 +241,8 @@ fn stat_fields<const N: usize>(stat: &str, wanted: [usize; N]) -> Option<[u64; N
 #[cfg(test)]
 mod tests {
     use super::{
-        ProcessTimes, ThreadClock, ThreadTimes, process_cpu_s, process_title, second_number, stat_fields,
+        ProcessTimes, ThreadClock, ThreadTimes, process_cpu_s, process_title, second_number,
+        stat_fields,
     };
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
@@ -285,7 +297,10 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::zombie_processes, reason = "it is waited for by wait4, which tells what it used")]
+    #[expect(
+        clippy::zombie_processes,
+        reason = "it is waited for by wait4, which tells what it used"
+    )]
     fn times_of_another_process_are_those_that_the_system_reports_when_it_ends() {
         // Busy until it is told to end, in user mode for the most part.
         let mut child = Command::new("sh")
@@ -301,14 +316,19 @@ mod tests {
         assert!(process_title(pid).unwrap().starts_with("sh -c i=0"));
         drop(child.stdin.take());
         let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: the child is ours and was not waited for; `usage` is a valid place for the result.
+        // SAFETY: the child is ours and was not waited for; `usage` is a valid place for the
+        // result.
         let usage = unsafe {
             assert_eq!(libc::wait4(pid, std::ptr::null_mut(), 0, usage.as_mut_ptr()), pid);
             usage.assume_init()
         };
         let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-        let (reported, read) = (seconds(usage.ru_utime) + seconds(usage.ru_stime), times.cpu_ns as f64 / 1e9);
-        assert!(read > 0.0 && read <= reported + 0.02 && reported - read < 0.2, "{read} of {reported}");
+        let (reported, read) =
+            (seconds(usage.ru_utime) + seconds(usage.ru_stime), times.cpu_ns as f64 / 1e9);
+        assert!(
+            read > 0.0 && read <= reported + 0.02 && reported - read < 0.2,
+            "{read} of {reported}"
+        );
         assert_eq!(ProcessTimes::of(pid), None);
     }
 
@@ -324,7 +344,10 @@ mod tests {
         std::thread::yield_now();
         let (seen, own) = (ThreadTimes::of(pid, thread).unwrap(), clock.read());
         // The kernel's figure is as of the last tick.
-        assert!(seen.cpu_ns <= own.cpu_ns && own.cpu_ns - seen.cpu_ns < 30_000_000, "{seen:?} {own:?}");
+        assert!(
+            seen.cpu_ns <= own.cpu_ns && own.cpu_ns - seen.cpu_ns < 30_000_000,
+            "{seen:?} {own:?}"
+        );
         assert!(process_cpu_s(pid).unwrap() >= 0.03);
         assert_eq!(ThreadTimes::of(pid, 0), None);
     }

@@ -42,8 +42,8 @@ pub struct Span {
 }
 
 impl Topology {
-    /// This machine, as far as this process may use it. Where the system tells nothing about the order of things,
-    /// each processor is a core of its own, all in one socket and one node.
+    /// This machine, as far as this process may use it. Where the system tells nothing about the
+    /// order of things, each processor is a core of its own, all in one socket and one node.
     pub fn of_this_machine() -> Self {
         Self::of(&Tree::new(Path::new("/")), allowed_processors())
     }
@@ -52,7 +52,8 @@ impl Topology {
         let cpus_of = |node: NumaNode| Some((node.node, sysfs::numbers(&node.cpus)?));
         let nodes: Vec<(u32, Vec<u32>)> = nodes(tree).into_iter().filter_map(cpus_of).collect();
         let processor = |cpu: u32| {
-            let core = siblings(tree, cpu).and_then(|text| sysfs::numbers(&text)?.into_iter().min());
+            let core =
+                siblings(tree, cpu).and_then(|text| sysfs::numbers(&text)?.into_iter().min());
             let node = nodes.iter().find(|(_, cpus)| cpus.contains(&cpu));
             Processor {
                 cpu,
@@ -67,7 +68,8 @@ impl Topology {
     /// What these processors span; those that are not known are left out.
     pub fn span(&self, cpus: &[u32]) -> Span {
         let used = || self.processors.iter().filter(|processor| cpus.contains(&processor.cpu));
-        let distinct = |part: fn(&Processor) -> u32| used().map(part).collect::<BTreeSet<u32>>().len() as u32;
+        let distinct =
+            |part: fn(&Processor) -> u32| used().map(part).collect::<BTreeSet<u32>>().len() as u32;
         Span {
             processors: distinct(|p| p.cpu),
             cores: distinct(|p| p.core),
@@ -95,14 +97,15 @@ pub fn pin_this_thread(cpu: u32) -> std::io::Result<()> {
         set
     };
     // SAFETY: the set is valid for the size given; 0 means the calling thread.
-    let result = unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) };
+    let result =
+        unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) };
     if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
 /// The processors that this thread, and with it its children, may run on.
 fn allowed_processors() -> Vec<u32> {
-    // SAFETY: a set of bits, of which zeroed is a valid value, valid for the size given; only numbers that it has are
-    // looked up.
+    // SAFETY: a set of bits, of which zeroed is a valid value, valid for the size given; only
+    // numbers that it has are looked up.
     unsafe {
         let mut set = std::mem::zeroed::<libc::cpu_set_t>();
         if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) != 0 {
@@ -118,12 +121,14 @@ pub(crate) fn fields<'a>(cpuinfo: &'a str, name: &'a str) -> impl Iterator<Item 
     lines.filter(move |(key, _)| key.trim() == name).map(|(_, value)| value.trim())
 }
 
-/// Numbers of the processors that are online in the whole machine; none where the system does not tell.
+/// Numbers of the processors that are online in the whole machine; none where the system does not
+/// tell.
 pub fn processors_online() -> Vec<u32> {
     online(&Tree::new(Path::new("/")))
 }
 
-/// Numbers of the processors that are online, in their order (Documentation/ABI/stable/sysfs-devices-system-cpu).
+/// Numbers of the processors that are online, in their order
+/// (Documentation/ABI/stable/sysfs-devices-system-cpu).
 pub(crate) fn online(tree: &Tree) -> Vec<u32> {
     let online = tree.text(format!("{CPUS}/online")).and_then(|text| sysfs::numbers(&text));
     let mut known = tree.numbered(CPUS, "cpu");
@@ -172,7 +177,8 @@ pub(crate) fn caches(tree: &Tree, online: &[u32]) -> Vec<Cache> {
         let folder = format!("{CPUS}/cpu{cpu}/cache");
         for index in tree.numbered(&folder, "index") {
             let value = |name: &str| tree.if_there(format!("{folder}/index{index}/{name}"));
-            let key = || Some((value("level")?.parse().ok()?, value("type")?, size(&value("size")?)?));
+            let key =
+                || Some((value("level")?.parse().ok()?, value("type")?, size(&value("size")?)?));
             if let (Some(key), Some(shared)) = (key(), value("shared_cpu_list")) {
                 found.entry(key).or_default().insert(shared);
             }
@@ -212,7 +218,10 @@ pub(crate) fn nodes(tree: &Tree) -> Vec<NumaNode> {
             cpu_count: sysfs::numbers(&cpus).unwrap_or_default().len() as u32,
             cpus,
             memory_bytes: tree.text(format!("{folder}/meminfo")).as_deref().and_then(node_memory),
-            distances: distances.split_ascii_whitespace().filter_map(|text| text.parse().ok()).collect(),
+            distances: distances
+                .split_ascii_whitespace()
+                .filter_map(|text| text.parse().ok())
+                .collect(),
         }
     };
     node_numbers(tree).into_iter().map(node).collect()
@@ -276,8 +285,8 @@ mod tests {
         std::fs::write(path, content).unwrap();
     }
 
-    /// Two sockets of four cores with two hardware threads each, numbered as Linux does it on x86: the second threads
-    /// of all cores come after the first ones. Each socket has two nodes.
+    /// Two sockets of four cores with two hardware threads each, numbered as Linux does it on x86:
+    /// the second threads of all cores come after the first ones. Each socket has two nodes.
     fn two_sockets(folder: &Path) {
         for cpu in 0..16_u32 {
             let (core, own) = (cpu % 8, folder.join(format!("{CPUS}/cpu{cpu}/topology")));
@@ -326,9 +335,18 @@ mod tests {
     #[test]
     fn what_an_older_or_smaller_system_does_not_tell() {
         let folder = tempfile::tempdir().unwrap();
-        write(&folder.path().join("sys/devices/system/cpu/cpu0/topology/thread_siblings_list"), "0-1\n");
-        write(&folder.path().join("sys/devices/system/cpu/cpu1/topology/thread_siblings_list"), "0-1\n");
-        write(&folder.path().join("sys/devices/system/cpu/cpu2/topology/physical_package_id"), "-1\n");
+        write(
+            &folder.path().join("sys/devices/system/cpu/cpu0/topology/thread_siblings_list"),
+            "0-1\n",
+        );
+        write(
+            &folder.path().join("sys/devices/system/cpu/cpu1/topology/thread_siblings_list"),
+            "0-1\n",
+        );
+        write(
+            &folder.path().join("sys/devices/system/cpu/cpu2/topology/physical_package_id"),
+            "-1\n",
+        );
         let machine = read(folder.path());
         assert_eq!(machine.whole(), Span { processors: 3, cores: 2, sockets: 1, nodes: 1 });
         assert!(read(&folder.path().join("absent")).processors.is_empty());

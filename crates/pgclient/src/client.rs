@@ -23,8 +23,8 @@ const COPY_BYTES: usize = 64 << 10;
 /// A server that does not react within this time does not react to a cancellation either.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A connection to a server. A request fails when the server refuses it: after [`Error::Server`] the
-/// connection can be used on, after [`Error::Lost`] it cannot.
+/// A connection to a server. A request fails when the server refuses it: after [`Error::Server`]
+/// the connection can be used on, after [`Error::Lost`] it cannot.
 #[derive(Debug)]
 pub struct Client {
     messages: Messages,
@@ -73,8 +73,8 @@ impl Client {
         })
     }
 
-    /// Runs one statement as it is, by the simple query protocol: `$1` in it is left to the statement, such as one that
-    /// explains another.
+    /// Runs one statement as it is, by the simple query protocol: `$1` in it is left to the
+    /// statement, such as one that explains another.
     pub fn simple_query(&mut self, sql: &str) -> Result<Rows, Error> {
         self.request(|output| frontend::query(sql, output))?;
         self.rows(Vec::new())
@@ -94,7 +94,8 @@ impl Client {
         self.answer(|_, message| {
             match message {
                 Message::ParameterDescription(body) => {
-                    statement.parameter_types = body.parameters().collect().map_err(Error::malformed)?;
+                    statement.parameter_types =
+                        body.parameters().collect().map_err(Error::malformed)?;
                 }
                 Message::RowDescription(body) => {
                     statement.columns = rows::columns(&body).map_err(Error::malformed)?;
@@ -121,7 +122,8 @@ impl Client {
         self.rows(statement.columns.clone())
     }
 
-    /// Starts `COPY ... FROM STDIN`; what is written to the [`CopyIn`] is in the statement's format.
+    /// Starts `COPY ... FROM STDIN`; what is written to the [`CopyIn`] is in the statement's
+    /// format.
     pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, Error> {
         self.request(|output| frontend::query(sql, output))?;
         match self.messages.receive()? {
@@ -171,8 +173,8 @@ impl Client {
         self.messages.stream.socket().try_clone().map(Disconnector).map_err(Error::Lost)
     }
 
-    /// How long the server may take to answer a request, all of it; `None` is for ever. For a COPY: to take what is
-    /// sent at once.
+    /// How long the server may take to answer a request, all of it; `None` is for ever. For a COPY:
+    /// to take what is sent at once.
     pub fn set_answer_timeout(&mut self, timeout: Option<Duration>) {
         self.messages.answer_timeout = timeout;
     }
@@ -190,7 +192,10 @@ impl Client {
     }
 
     /// Sends a request, after the answers to earlier ones.
-    fn request(&mut self, write: impl FnOnce(&mut BytesMut) -> io::Result<()>) -> Result<(), Error> {
+    fn request(
+        &mut self,
+        write: impl FnOnce(&mut BytesMut) -> io::Result<()>,
+    ) -> Result<(), Error> {
         self.messages.begin();
         self.catch_up()?;
         if let Err(error) = write(&mut self.messages.output) {
@@ -228,7 +233,10 @@ impl Client {
     }
 
     /// Takes messages until the server is ready again; the first error is the result.
-    fn answer(&mut self, take: impl FnMut(&mut Self, Message) -> Result<(), Error>) -> Result<(), Error> {
+    fn answer(
+        &mut self,
+        take: impl FnMut(&mut Self, Message) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         self.answer_from(None, take)
     }
 
@@ -350,7 +358,8 @@ impl Drop for CopyIn<'_> {
     fn drop(&mut self) {
         if !self.is_over {
             // The answer is taken before the next request.
-            let told = frontend::copy_fail("given up by the client", &mut self.client.messages.output);
+            let told =
+                frontend::copy_fail("given up by the client", &mut self.client.messages.output);
             let _ = told.map(|()| self.client.send());
         }
     }
@@ -365,9 +374,9 @@ pub struct Canceller {
 }
 
 impl Canceller {
-    /// Asks the server over a connection of its own, encrypted as the first one is, and returns when
-    /// the server has passed it on. The request then fails with SQLSTATE 57014, if it is still running.
-    /// Fails when the server has not done so within five seconds.
+    /// Asks the server over a connection of its own, encrypted as the first one is, and returns
+    /// when the server has passed it on. The request then fails with SQLSTATE 57014, if it is
+    /// still running. Fails when the server has not done so within five seconds.
     pub fn cancel(&self) -> Result<(), Error> {
         let mut stream = connect::open(&self.address, Patience::of(Some(PATIENCE), None))?;
         if let Some(encryption) = &self.encryption
@@ -379,7 +388,8 @@ impl Canceller {
         frontend::cancel_request(self.key.process, self.key.secret, &mut request);
         let mut ask = || {
             stream.write_all(&request)?;
-            // The server closes the connection once it has sent the signal; how it does it is the same.
+            // The server closes the connection once it has sent the signal; how it does it is the
+            // same.
             match stream.read_blocking(&mut [0; 1]) {
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(error),
                 _ => Ok(()),
@@ -409,12 +419,12 @@ fn bind(statement: &str, parameters: &[Option<&str>], output: &mut BytesMut) -> 
             IsNull::No
         }))
     };
-    frontend::bind("", statement, [], parameters.iter().copied(), write, [], output).map_err(|error| {
-        match error {
+    frontend::bind("", statement, [], parameters.iter().copied(), write, [], output).map_err(
+        |error| match error {
             frontend::BindError::Conversion(error) => io::Error::other(error),
             frontend::BindError::Serialization(error) => error,
-        }
-    })
+        },
+    )
 }
 
 /// From `15.18 (Debian 15.18-0+deb12u1)`, `18beta1` or `9.6.24`.
@@ -427,5 +437,9 @@ fn version_number(text: &str) -> u32 {
         .map_while(|part| part.parse().ok())
         .collect();
     let part = |index: usize| numbers.get(index).copied().unwrap_or(0);
-    if part(0) >= 10 { part(0) * 10_000 + part(1) } else { part(0) * 10_000 + part(1) * 100 + part(2) }
+    if part(0) >= 10 {
+        part(0) * 10_000 + part(1)
+    } else {
+        part(0) * 10_000 + part(1) * 100 + part(2)
+    }
 }

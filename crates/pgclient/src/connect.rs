@@ -50,8 +50,8 @@ impl fmt::Display for Address {
     }
 }
 
-/// Tries the hosts in order, and each of a host's addresses, as libpq does: what cannot be reached is
-/// passed over; a server that refuses the login ends the search.
+/// Tries the hosts in order, and each of a host's addresses, as libpq does: what cannot be reached
+/// is passed over; a server that refuses the login ends the search.
 pub fn connect(config: &Config) -> Result<Client, Error> {
     let mut errors = Vec::new();
     'hosts: for host in &config.hosts {
@@ -60,8 +60,8 @@ pub fn connect(config: &Config) -> Result<Client, Error> {
             match connect_to(config, host, &address) {
                 Ok(client) => return Ok(client),
                 Err(error) => {
-                    let refused =
-                        error.code().is_some_and(|code| code != CANNOT_CONNECT_NOW) || error.is_stopped();
+                    let refused = error.code().is_some_and(|code| code != CANNOT_CONNECT_NOW)
+                        || error.is_stopped();
                     errors.push(error);
                     if refused {
                         break 'hosts;
@@ -86,7 +86,9 @@ fn addresses(host: &Host) -> Result<Vec<Address>, Error> {
     let tcp = |address| Address::Tcp { host: host.name(), address };
     match &host.place {
         Place::Unix(directory) => Ok(vec![Address::Unix(host.socket_in(directory))]),
-        Place::Tcp { address: Some(address), .. } => Ok(vec![tcp(SocketAddr::new(*address, host.port))]),
+        Place::Tcp { address: Some(address), .. } => {
+            Ok(vec![tcp(SocketAddr::new(*address, host.port))])
+        }
         Place::Tcp { name, address: None } => (name.as_str(), host.port)
             .to_socket_addrs()
             .map(|addresses| addresses.map(tcp).collect())
@@ -118,7 +120,8 @@ fn connect_to(config: &Config, host: &Host, address: &Address) -> Result<Client,
         match connect_as(config, host, address, &attempt, &mut declined) {
             Ok(client) => return Ok(client),
             Err(error) => {
-                let refused = matches!(error, Error::Tls(..) | Error::Login(_, LoginError::Server(_)));
+                let refused =
+                    matches!(error, Error::Tls(..) | Error::Login(_, LoginError::Server(_)));
                 errors.push(error);
                 // A server that declined to encrypt would see the same again.
                 if !refused || declined {
@@ -151,7 +154,8 @@ fn connect_as(
             return Err(Encryption::declined(address));
         }
     }
-    let (messages, key) = Exchange { messages: Messages::new(stream), config, host, address }.login()?;
+    let (messages, key) =
+        Exchange { messages: Messages::new(stream), config, host, address }.login()?;
     Ok(Client::new(messages, Canceller { address: address.clone(), encryption, key }))
 }
 

@@ -30,11 +30,12 @@ pub enum Error {
     /// The connection is gone, and the server did not say why.
     #[error("lost the connection to the server: {0}")]
     Lost(#[source] io::Error),
-    /// No answer within the answer timeout, which it tells. The request goes on in the server; the next request first
-    /// waits for its answer.
+    /// No answer within the answer timeout, which it tells. The request goes on in the server; the
+    /// next request first waits for its answer.
     #[error("{0}")]
     Timeout(#[source] io::Error),
-    /// Somebody asked to stop before the server had answered; the rest is as after [`Error::Timeout`].
+    /// Somebody asked to stop before the server had answered; the rest is as after
+    /// [`Error::Timeout`].
     #[error("{0}")]
     Stopped(#[source] io::Error),
     /// What arrived is not PostgreSQL's protocol, or was asked for in a way that it does not have.
@@ -92,8 +93,8 @@ pub enum LoginError {
     Server(Box<ServerError>),
     /// It wants a password and none is known.
     #[error(
-        "the server asks for a password and none is known for it: give one in the connection string, \
-         in PGPASSWORD or in the password file"
+        "the server asks for a password and none is known for it: give one in the connection \
+         string, in PGPASSWORD or in the password file"
     )]
     NoPassword,
     /// It wants a way to log in that this client does not have, or that was ruled out.
@@ -183,8 +184,8 @@ pub enum ConfigError {
     /// A value that the keyword does not have, and why not.
     #[error("connection parameter `{0}`: {1}")]
     Value(&'static str, String),
-    /// A demand (keyword and value) that this client cannot fulfil, and that must not be ignored; what could be given
-    /// instead.
+    /// A demand (keyword and value) that this client cannot fulfil, and that must not be ignored;
+    /// what could be given instead.
     #[error("connection parameter `{0}={1}` is not supported; supported: {2}")]
     Unsupported(&'static str, String, String),
 }

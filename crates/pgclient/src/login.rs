@@ -15,7 +15,8 @@ use postgres_protocol::message::frontend;
 use std::fmt;
 use transport::{Patience, tls};
 
-/// Most iterations of SCRAM that are done: about a second. PostgreSQL's default (`scram_iterations`) is 4,096.
+/// Most iterations of SCRAM that are done: about a second. PostgreSQL's default
+/// (`scram_iterations`) is 4,096.
 const SCRAM_ITERATIONS_MAX: u64 = 1_000_000;
 
 /// Process and key of a backend: they let anyone cancel its requests.
@@ -113,18 +114,22 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Refuses a way to log in that the connection string rules out; and the password as it is where others could read
-    /// it on its way. libpq sends it: any server, or whoever stands between, can have it by asking.
+    /// Refuses a way to log in that the connection string rules out; and the password as it is
+    /// where others could read it on its way. libpq sends it: any server, or whoever stands
+    /// between, can have it by asking.
     fn require(&self, asked: AuthMethod) -> Result<(), Error> {
         let required = &self.config.required_auth;
         if !required.permits(asked) {
-            return Err(self.method(&format!("{required}, and the server asks for another way to log in")));
+            return Err(
+                self.method(&format!("{required}, and the server asks for another way to log in"))
+            );
         }
         let is_private = self.messages.stream.is_tls() || self.address.is_local();
         if asked == AuthMethod::Password && !is_private && !required.names(asked) {
             return Err(self.method(
-                "the server asks for the password in clear, and the connection is not encrypted: it is not sent. \
-                 Encrypt the connection with sslmode=require, or permit it with require_auth=password",
+                "the server asks for the password in clear, and the connection is not encrypted: \
+                 it is not sent. Encrypt the connection with sslmode=require, or permit it with \
+                 require_auth=password",
             ));
         }
         Ok(())
@@ -145,7 +150,8 @@ impl<'a> Exchange<'a> {
             }
             _ => return Err(self.method("an unexpected message in SCRAM")),
         }
-        frontend::sasl_response(scram.message(), &mut self.messages.output).map_err(Error::malformed)?;
+        frontend::sasl_response(scram.message(), &mut self.messages.output)
+            .map_err(Error::malformed)?;
         self.messages.flush()?;
         match self.receive()? {
             Message::AuthenticationSaslFinal(body) => {
@@ -158,10 +164,12 @@ impl<'a> Exchange<'a> {
     /// Refuses a number of iterations that would keep us at work for minutes.
     fn limit_iterations(&self, server_first: &[u8]) -> Result<(), Error> {
         let text = String::from_utf8_lossy(server_first);
-        let iterations = text.split(',').find_map(|part| part.strip_prefix("i=")?.parse::<u64>().ok());
+        let iterations =
+            text.split(',').find_map(|part| part.strip_prefix("i=")?.parse::<u64>().ok());
         match iterations.filter(|iterations| *iterations > SCRAM_ITERATIONS_MAX) {
             Some(iterations) => Err(self.method(&format!(
-                "the server asks for {iterations} iterations of SCRAM; no more than {SCRAM_ITERATIONS_MAX} are done"
+                "the server asks for {iterations} iterations of SCRAM; no more than \
+                 {SCRAM_ITERATIONS_MAX} are done"
             ))),
             None => Ok(()),
         }
@@ -170,10 +178,13 @@ impl<'a> Exchange<'a> {
     fn mechanism(&self, offered: &[&str]) -> Result<(&'static str, ChannelBinding), Error> {
         let mode = self.config.channel_binding;
         let certificate = self.messages.stream.server_certificate();
-        let end_point = certificate.and_then(tls::end_point).filter(|_| mode != ChannelBindingMode::Disable);
+        let end_point =
+            certificate.and_then(tls::end_point).filter(|_| mode != ChannelBindingMode::Disable);
         let binds = offered.contains(&SCRAM_SHA_256_PLUS);
         match end_point {
-            Some(hash) if binds => Ok((SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(hash))),
+            Some(hash) if binds => {
+                Ok((SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(hash)))
+            }
             _ if mode == ChannelBindingMode::Require => {
                 Err(self.method("channel_binding=require, and this connection cannot be bound"))
             }

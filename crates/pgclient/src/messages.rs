@@ -13,8 +13,8 @@ use transport::Stream;
 const READ_BYTES: usize = 32 << 10;
 /// libpq's limit for messages before the login is done: what is longer is another protocol.
 const LOGIN_MESSAGE_BYTES_MAX: i32 = 30_000;
-/// Most bytes that a server may send before the login is done, in answer to one request, and as parameters: many times
-/// what PostgreSQL sends. What it sends must not fill our memory.
+/// Most bytes that a server may send before the login is done, in answer to one request, and as
+/// parameters: many times what PostgreSQL sends. What it sends must not fill our memory.
 const LOGIN_BYTES_MAX: usize = 1 << 20;
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 const PARAMETER_BYTES_MAX: usize = 64 << 10;
@@ -91,10 +91,14 @@ impl Messages {
                 None => self.read(true)?,
                 Some(Message::ParameterStatus(status)) => {
                     let name = status.name().map_err(Error::malformed)?.to_owned();
-                    self.parameters.insert(name, status.value().map_err(Error::malformed)?.to_owned());
-                    let bytes = self.parameters.iter().map(|(name, value)| name.len() + value.len() + 64);
+                    self.parameters
+                        .insert(name, status.value().map_err(Error::malformed)?.to_owned());
+                    let bytes =
+                        self.parameters.iter().map(|(name, value)| name.len() + value.len() + 64);
                     if bytes.sum::<usize>() > PARAMETER_BYTES_MAX {
-                        return Err(self.too_much(PARAMETER_BYTES_MAX, "as parameters of the session"));
+                        return Err(
+                            self.too_much(PARAMETER_BYTES_MAX, "as parameters of the session")
+                        );
                     }
                 }
                 Some(Message::NoticeResponse(_) | Message::NotificationResponse(_)) => {}
@@ -167,7 +171,11 @@ impl Messages {
                 self.input.extend_from_slice(&self.landing[..count]);
                 Ok(())
             }
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(()),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
+                Ok(())
+            }
             Err(error) => Err(Error::of_socket(error)),
         }
     }

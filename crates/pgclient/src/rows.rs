@@ -64,7 +64,9 @@ impl Rows {
         }
         if count != self.columns.len() {
             let said = self.columns.len();
-            return Err(Error::Protocol(format!("a row has {count} columns, {said} were announced")));
+            return Err(Error::Protocol(format!(
+                "a row has {count} columns, {said} were announced"
+            )));
         }
         self.row_count += 1;
         Ok(())

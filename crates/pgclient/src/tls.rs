@@ -63,7 +63,8 @@ pub struct TlsSettings {
 impl TlsSettings {
     /// Variables that say the same to libpq's programs.
     pub fn client_environment(&self) -> Vec<(&'static str, String)> {
-        let mode = MODES.iter().find(|(_, mode)| *mode == self.mode).map(|(name, _)| (*name).to_owned());
+        let mode =
+            MODES.iter().find(|(_, mode)| *mode == self.mode).map(|(name, _)| (*name).to_owned());
         let text = |path: &PathBuf| path.display().to_string();
         let roots = match &self.roots {
             // libpq refuses it with less.
@@ -80,7 +81,8 @@ impl TlsSettings {
     pub fn take(settings: &mut Settings, environment: &Environment) -> Result<Self, ConfigError> {
         let mut given = |keyword| settings.take(keyword).map(PathBuf::from);
         let at_home = |name: &str| environment.in_home(&format!(".postgresql/{name}"));
-        let certificate = given("sslcert").or_else(|| at_home("postgresql.crt").filter(|path| path.exists()));
+        let certificate =
+            given("sslcert").or_else(|| at_home("postgresql.crt").filter(|path| path.exists()));
         let key = given("sslkey").or_else(|| at_home("postgresql.key"));
         let roots = match given("sslrootcert") {
             Some(path) if path.as_os_str() == "system" => Roots::System,
@@ -88,7 +90,8 @@ impl TlsSettings {
         };
         let default = if roots == Roots::System { TlsMode::VerifyFull } else { TlsMode::Prefer };
         let mode = settings.choice("sslmode", &MODES, default)?;
-        let is_direct = settings.choice("sslnegotiation", &[("postgres", false), ("direct", true)], false)?;
+        let is_direct =
+            settings.choice("sslnegotiation", &[("postgres", false), ("direct", true)], false)?;
         let hides_host = settings.choice("sslsni", &[("1", false), ("0", true)], false)?;
         let too_weak = |reason: &str| Err(ConfigError::Value("sslmode", reason.to_owned()));
         if roots == Roots::System && mode != TlsMode::VerifyFull {
@@ -111,7 +114,10 @@ pub struct Encryption {
 impl Encryption {
     pub fn new(config: &Config, host: &Host, address: &Address) -> Result<Self, Error> {
         let tls = options(&config.tls, host.name()).and_then(|options| Tls::new(&options));
-        Ok(Self { tls: tls.map_err(|reason| failed(address, reason))?, is_direct: config.tls.is_direct })
+        Ok(Self {
+            tls: tls.map_err(|reason| failed(address, reason))?,
+            is_direct: config.tls.is_direct,
+        })
     }
 
     /// Encrypts the connection from here on; `false` when the server declines to.
@@ -140,7 +146,9 @@ impl Encryption {
             (0, _) => Err(connect::failed(address, io::ErrorKind::UnexpectedEof.into())),
             (_, b'S') => Ok(true),
             (_, b'N') => Ok(false),
-            _ => Err(failed(address, "the answer to the request for encryption is not PostgreSQL's")),
+            _ => {
+                Err(failed(address, "the answer to the request for encryption is not PostgreSQL's"))
+            }
         }
     }
 

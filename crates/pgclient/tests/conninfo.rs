@@ -9,14 +9,16 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 
-const WHERE: &str = "SELECT current_user, current_database(), inet_server_port(), host(inet_server_addr()),
+const WHERE: &str = "SELECT current_user, current_database(), inet_server_port(), \
+                     host(inet_server_addr()),
     current_setting('work_mem'), current_setting('DateStyle'), current_setting('TimeZone')";
 
 type Variables<'a> = [(&'static str, String)];
 
 fn ours(server: &Server, conninfo: &str, variables: &Variables<'_>) -> Result<String, String> {
     let environment = Environment::new(OWNER, server.folder());
-    let environment = variables.iter().fold(environment, |all, (name, value)| all.with(name, value));
+    let environment =
+        variables.iter().fold(environment, |all, (name, value)| all.with(name, value));
     let config = Config::parse_in(conninfo, &environment).map_err(|error| error.to_string())?;
     let mut client = Client::connect(&config).map_err(|error| error.to_string())?;
     let rows = client.query(WHERE, &[]).map_err(|error| error.to_string())?;
@@ -43,7 +45,9 @@ fn server(bin: &Path) -> Server {
     let mut owner = server.connect();
     owner.batch(r#"CREATE ROLE alice LOGIN; CREATE ROLE "al ice@x'\%" LOGIN"#).unwrap();
     for database in ["alice", r"d'1\ /?%", "owner"] {
-        owner.query(&format!("CREATE DATABASE {}", pgclient::quote_identifier(database)), &[]).unwrap();
+        owner
+            .query(&format!("CREATE DATABASE {}", pgclient::quote_identifier(database)), &[])
+            .unwrap();
     }
     server
 }
@@ -63,7 +67,9 @@ fn strings_lead_where_psql_goes() {
             format!(r"host=127.0.0.1 port={port} user='al ice@x\'\\%' dbname=d\'1\\\ /?%"),
             format!("host={folder} port={port} user=alice"),
             format!("host=127.0.0.1 port={port} user=alice user={OWNER} dbname=postgres"),
-            format!("host=127.0.0.1 port={port} user=alice dbname=postgres options='-c work_mem=7MB'"),
+            format!(
+                "host=127.0.0.1 port={port} user=alice dbname=postgres options='-c work_mem=7MB'"
+            ),
             format!("hostaddr=127.0.0.1 host=no.such.host.invalid port={port} user=alice"),
             format!("host=127.0.0.1,127.0.0.1 port={free},{port} user=alice"),
             format!("host=/nowhere,{folder} port={port} user=alice"),
@@ -75,11 +81,18 @@ fn strings_lead_where_psql_goes() {
             format!("postgres:///postgres?host={encoded}&port={port}&user=alice"),
             format!("postgres://alice@{encoded}:{port}/postgres"),
             format!("postgres://al%20ice%40x%27%5c%25@127.0.0.1:{port}/d%271%5C%20%2F%3f%25"),
-            format!("postgres://alice@127.0.0.1:{free},127.0.0.1:{port}/postgres?connect_timeout=10"),
+            format!(
+                "postgres://alice@127.0.0.1:{free},127.0.0.1:{port}/postgres?connect_timeout=10"
+            ),
             format!("postgres://alice@127.0.0.1:{port}?application_name=x"),
             format!("postgres://@127.0.0.1:{port}/postgres?user=alice"),
-            format!("host=127.0.0.1 port={port} user=alice sslmode=prefer gssencmode=disable keepalives=0"),
-            format!("host=127.0.0.1 port={port} user=alice keepalives_idle=9 tcp_user_timeout=1000"),
+            format!(
+                "host=127.0.0.1 port={port} user=alice sslmode=prefer gssencmode=disable \
+                 keepalives=0"
+            ),
+            format!(
+                "host=127.0.0.1 port={port} user=alice keepalives_idle=9 tcp_user_timeout=1000"
+            ),
         ];
         for conninfo in &good {
             assert!(same(&server, conninfo, &[]), "{conninfo}: {:?}", ours(&server, conninfo, &[]));
@@ -120,12 +133,15 @@ fn variables_and_services_complete_strings_as_for_psql() {
         let port = server.port.to_string();
         let services = server.folder().join("services");
         let text = format!(
-            "# ours\n[other]\nport=1\n\n[mine]\nhost=127.0.0.1\nport={port}\nuser=alice\nuser=absent\n\n[last]\n"
+            "# ours\n[other]\nport=1\n\n[mine]\nhost=127.0.0.1\nport={port}\nuser=alice\\
+             nuser=absent\n\n[last]\n"
         );
         fs::write(&services, &text).unwrap();
-        fs::write(server.folder().join(".pg_service.conf"), text.replace("[mine]", "[home]")).unwrap();
+        fs::write(server.folder().join(".pg_service.conf"), text.replace("[mine]", "[home]"))
+            .unwrap();
         let var = |name: &'static str, value: &str| (name, value.to_owned());
-        let here = || vec![var("PGHOST", "127.0.0.1"), var("PGPORT", &port), var("PGUSER", "alice")];
+        let here =
+            || vec![var("PGHOST", "127.0.0.1"), var("PGPORT", &port), var("PGUSER", "alice")];
         let with = |name, value| [here(), vec![var(name, value)]].concat();
         let file = services.to_str().unwrap();
         let good = [
@@ -175,7 +191,9 @@ fn variables_and_services_complete_strings_as_for_psql() {
 fn mistakes_are_explained() {
     let parse = |text: &str| Config::parse_in(text, &Environment::new("me", Path::new("/nowhere")));
     let error = |text: &str| parse(text).unwrap_err();
-    for (typo, meant) in [("hots=x", "host"), ("data_base=x", "dbname"), ("SSLMODE=require", "sslmode")] {
+    for (typo, meant) in
+        [("hots=x", "host"), ("data_base=x", "dbname"), ("SSLMODE=require", "sslmode")]
+    {
         let error = error(typo);
         let ConfigError::Unknown(_, nearest) = &error else { panic!("{error}") };
         // Only what looks alike is suggested.
@@ -195,12 +213,16 @@ fn mistakes_are_explained() {
     }
     assert!(matches!(error("sslrootcert=system sslmode=require"), ConfigError::Value(..)));
     assert!(matches!(error("sslnegotiation=direct"), ConfigError::Value(..)));
-    for wrong in
-        ["require_auth=scram", "require_auth=md5,!none", "require_auth=!none,md5", "require_auth=md5,"]
-    {
+    for wrong in [
+        "require_auth=scram",
+        "require_auth=md5,!none",
+        "require_auth=!none,md5",
+        "require_auth=md5,",
+    ] {
         assert!(matches!(error(wrong), ConfigError::Value(..)), "{wrong}");
     }
-    parse("target_session_attrs=any gssencmode=prefer krbsrvname=x client_encoding=LATIN1").unwrap();
+    parse("target_session_attrs=any gssencmode=prefer krbsrvname=x client_encoding=LATIN1")
+        .unwrap();
     let config = parse("postgres://[2001:db8::1]:6000/x").unwrap();
     assert_eq!(config.to_string(), "host=2001:db8::1 port=6000 user=me dbname=x");
     let odd = parse(r"user='a b\'c' host=h dbname=x").unwrap();
@@ -208,16 +230,24 @@ fn mistakes_are_explained() {
     assert_eq!(parse(&odd.to_string()).unwrap().to_string(), odd.to_string());
 }
 
-/// What others are given leads them where it leads us, though the strings and files that it came from are not there.
+/// What others are given leads them where it leads us, though the strings and files that it came
+/// from are not there.
 #[test]
 fn the_variables_for_other_programs_mean_the_same_connection() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("pass"), "a:1:d:u:from the file\n").unwrap();
-    fs::set_permissions(folder.path().join("pass"), std::os::unix::fs::PermissionsExt::from_mode(0o600))
-        .unwrap();
-    let passfile = format!("host=a port=1 user=u dbname=d passfile={}", folder.path().join("pass").display());
-    let tls = "host=a,/tmp port=1,2 user='u x' password='p w' options='-c work_mem=1MB' sslmode=verify-full sslrootcert=system";
-    for conninfo in [tls, passfile.as_str(), "host=/tmp sslmode=require sslcert=c sslkey=k sslrootcert=r"] {
+    fs::set_permissions(
+        folder.path().join("pass"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o600),
+    )
+    .unwrap();
+    let passfile =
+        format!("host=a port=1 user=u dbname=d passfile={}", folder.path().join("pass").display());
+    let tls = "host=a,/tmp port=1,2 user='u x' password='p w' options='-c work_mem=1MB' \
+               sslmode=verify-full sslrootcert=system";
+    for conninfo in
+        [tls, passfile.as_str(), "host=/tmp sslmode=require sslcert=c sslkey=k sslrootcert=r"]
+    {
         let home = || Environment::new(OWNER, folder.path());
         let config = Config::parse_in(conninfo, &home()).unwrap();
         let variables = config.client_environment();
@@ -225,7 +255,9 @@ fn the_variables_for_other_programs_mean_the_same_connection() {
         let led = given.fold(home(), |all, (name, value)| all.with(name, value));
         let same = Config::parse_in("", &led).unwrap();
         assert!(
-            ["PGHOSTADDR", "PGSERVICE"].iter().all(|name| variables.contains(&((*name).to_owned(), None)))
+            ["PGHOSTADDR", "PGSERVICE"]
+                .iter()
+                .all(|name| variables.contains(&((*name).to_owned(), None)))
         );
         assert_eq!(
             (same.to_string(), same.client_environment()),

@@ -1,4 +1,5 @@
-//! Servers that mean harm: they send without end, too much at once, next to nothing, or nothing at all.
+//! Servers that mean harm: they send without end, too much at once, next to nothing, or nothing at
+//! all.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use pgclient::{Client, Config, Environment, Error, Stop};
@@ -43,7 +44,9 @@ fn server(
 }
 
 /// What becomes of a query that is answered with this, again and again up to 10 GB.
-fn answered_with(answer: impl Fn(u64) -> Vec<u8> + Send + 'static) -> (Result<usize, Error>, Client) {
+fn answered_with(
+    answer: impl Fn(u64) -> Vec<u8> + Send + 'static,
+) -> (Result<usize, Error>, Client) {
     let (config, _served) = server(move |socket| {
         socket.write_all(&welcome())?;
         socket.read_exact(&mut [0])?;
@@ -83,8 +86,9 @@ fn what_a_server_sends_in_answer_to_a_request_is_limited() {
     fails_with(described(row), "more than 65536 KiB in answer to one request");
     let null = message(b'D', b"\0\x01\xff\xff\xff\xff");
     fails_with(described(null), "more than 65536 KiB in answer to one request");
-    let parameters =
-        |round| (0..100).flat_map(|n| message(b'S', format!("p{round}-{n}\0on\0").as_bytes())).collect();
+    let parameters = |round| {
+        (0..100).flat_map(|n| message(b'S', format!("p{round}-{n}\0on\0").as_bytes())).collect()
+    };
     fails_with(parameters, "more than 64 KiB as parameters");
 }
 
@@ -145,7 +149,8 @@ fn a_login_does_not_keep_the_processor_busy_for_as_long_as_a_server_likes() {
 fn address_on_a_network() -> Option<IpAddr> {
     // Nothing is sent: the system says from where it would be.
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
-    let address = socket.connect("198.51.100.1:9").and_then(|()| socket.local_addr()).ok().map(|it| it.ip());
+    let address =
+        socket.connect("198.51.100.1:9").and_then(|()| socket.local_addr()).ok().map(|it| it.ip());
     let address = address.filter(|address| !address.is_loopback() && !address.is_unspecified());
     if address.is_none() {
         #[allow(clippy::print_stdout, reason = "a test speaks on its standard output")]
@@ -156,7 +161,8 @@ fn address_on_a_network() -> Option<IpAddr> {
     address
 }
 
-/// What a client sends to a server that declines to encrypt and asks for the password in clear, and why it gives up.
+/// What a client sends to a server that declines to encrypt and asks for the password in clear, and
+/// why it gives up.
 fn asked_in_clear(address: IpAddr, more: &str) -> (String, Option<String>) {
     let listener = TcpListener::bind((address, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -173,8 +179,12 @@ fn asked_in_clear(address: IpAddr, more: &str) -> (String, Option<String>) {
             }
             if bytes[..count].ends_with(&80_877_103_u32.to_be_bytes()) {
                 let _ = socket.write_all(b"N");
-                heard
-                    .extend(socket.read(&mut bytes).map(|count| bytes[..count].to_vec()).unwrap_or_default());
+                heard.extend(
+                    socket
+                        .read(&mut bytes)
+                        .map(|count| bytes[..count].to_vec())
+                        .unwrap_or_default(),
+                );
             }
             let _ = socket.write_all(&message(b'R', b"\0\0\0\x03"));
             let count = socket.read(&mut bytes).unwrap_or(0);
@@ -185,8 +195,9 @@ fn asked_in_clear(address: IpAddr, more: &str) -> (String, Option<String>) {
     });
     let text = format!("host={address} port={port} user=me dbname=d password=hush {more}");
     let config = Config::parse_in(&text, &Environment::new("me", Path::new("/nowhere"))).unwrap();
-    let refused =
-        Client::connect(&config.with_connect_timeout(Some(LONG))).err().map(|error| error.to_string());
+    let refused = Client::connect(&config.with_connect_timeout(Some(LONG)))
+        .err()
+        .map(|error| error.to_string());
     // Its end.
     drop(TcpStream::connect((address, port)));
     let heard = told.recv_timeout(LONG).unwrap();
@@ -202,13 +213,18 @@ fn a_password_is_not_sent_in_clear_where_others_could_read_it() {
         let (heard, refused) = asked_in_clear(network, mode);
         let refused = refused.unwrap();
         assert!(!heard.contains("hush") && !refused.contains("hush"), "{mode}: {heard}");
-        assert!(refused.contains("in clear") && refused.contains("require_auth=password"), "{refused}");
+        assert!(
+            refused.contains("in clear") && refused.contains("require_auth=password"),
+            "{refused}"
+        );
         for (address, more) in [(loopback, ""), (network, "require_auth=password")] {
             let (heard, refused) = asked_in_clear(address, &format!("{mode} {more}"));
             assert!(heard.contains("hush") && refused.is_none(), "{mode} {more}: {refused:?}");
         }
     }
-    for ruled_out in ["require_auth=scram-sha-256", "require_auth=!password", "require_auth=none,md5"] {
+    for ruled_out in
+        ["require_auth=scram-sha-256", "require_auth=!password", "require_auth=none,md5"]
+    {
         let (heard, refused) = asked_in_clear(loopback, &format!("sslmode=disable {ruled_out}"));
         assert!(!heard.contains("hush") && refused.unwrap().contains(ruled_out), "{heard}");
     }
@@ -227,7 +243,8 @@ fn files_that_a_connection_string_names_are_regular_and_small() {
         (Path::new("/dev/zero"), "not a regular file"),
         (huge.as_path(), "larger than 4 MiB"),
     ] {
-        std::fs::set_permissions(&huge, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        std::fs::set_permissions(&huge, std::os::unix::fs::PermissionsExt::from_mode(0o600))
+            .unwrap();
         let file = file.display();
         let environment = Environment::new("me", Path::new("/nowhere"));
         let parse = |text: String| Config::parse_in(&text, &environment);
@@ -258,7 +275,8 @@ fn a_server_that_drips_has_no_more_time_than_a_silent_one() {
     let second = Duration::from_secs(1);
     let notice = message(b'N', &vec![b'x'; 20_000]);
     let (config, served) = server(move |socket| drip(socket, &notice));
-    let error = Client::connect(&config.with_connect_timeout(Some(second))).unwrap_err().to_string();
+    let error =
+        Client::connect(&config.with_connect_timeout(Some(second))).unwrap_err().to_string();
     assert!(error.ends_with("no answer within 1 s"), "{error}");
     served.join().unwrap();
     let row = message(b'D', &vec![b'x'; 20_000]);
@@ -270,7 +288,10 @@ fn a_server_that_drips_has_no_more_time_than_a_silent_one() {
     let mut client = Client::connect(&config).unwrap();
     client.set_answer_timeout(Some(second));
     let error = client.query("SELECT 1", &[]).unwrap_err();
-    assert!(matches!(error, Error::Timeout(_)) && error.to_string() == "no answer within 1 s", "{error}");
+    assert!(
+        matches!(error, Error::Timeout(_)) && error.to_string() == "no answer within 1 s",
+        "{error}"
+    );
     drop(client);
     served.join().unwrap();
 }
@@ -290,8 +311,10 @@ fn whoever_waits_for_a_silent_server_can_be_asked_to_stop() {
             while socket.read(&mut [0; 100])? > 0 {}
             Ok(())
         });
-        let text = config.to_string() + if encrypts { " sslmode=require" } else { " sslmode=disable" };
-        let config = Config::parse_in(&text, &Environment::new("me", Path::new("/nowhere"))).unwrap();
+        let text =
+            config.to_string() + if encrypts { " sslmode=require" } else { " sslmode=disable" };
+        let config =
+            Config::parse_in(&text, &Environment::new("me", Path::new("/nowhere"))).unwrap();
         let error = Client::connect(&config.with_stop(stop.clone())).unwrap_err();
         assert!(error.is_stopped() && error.to_string().ends_with("stopped on request"), "{error}");
         served.join().unwrap();

@@ -44,7 +44,8 @@ fn environment(server: &Server, variables: &[(&str, String)]) -> Environment {
 /// A role and a password over TCP.
 fn log_in(server: &Server, user: &str, password: Option<&str>) -> Result<String, Error> {
     let conninfo = format!("host=127.0.0.1 port={} user='{user}' dbname=postgres", server.port);
-    let variables: Vec<_> = password.iter().map(|password| ("PGPASSWORD", (*password).to_owned())).collect();
+    let variables: Vec<_> =
+        password.iter().map(|password| ("PGPASSWORD", (*password).to_owned())).collect();
     let config = Config::parse_in(&conninfo, &environment(server, &variables)).unwrap();
     let rows = Client::connect(&config)?.query("SELECT current_user", &[])?;
     Ok(rows.first().unwrap().get(0).unwrap().to_owned())
@@ -62,7 +63,9 @@ fn logs_in_as_the_server_asks() {
             assert!(!format!("{wrong} {wrong:?}").contains("wrongsecret"));
             let none = log_in(&server, user, None).unwrap_err();
             assert!(matches!(none, Error::Login(_, LoginError::NoPassword)), "{none}");
-            assert!(none.to_string().contains("PGPASSWORD") && none.to_string().contains("127.0.0.1"));
+            assert!(
+                none.to_string().contains("PGPASSWORD") && none.to_string().contains("127.0.0.1")
+            );
         }
         assert_eq!(log_in(&server, "wörd er", Some(r"p@ss:w/ö'r\d")).unwrap(), "wörd er");
         assert_eq!(log_in(&server, "rejected", None).unwrap_err().code(), Some("28000"));
@@ -108,8 +111,10 @@ fn ways_to_log_in_are_required_as_psql_does() {
             "nonsense",
         ] {
             for user in ["trusted", "md5er", "scrammer", "clear"] {
-                let conninfo =
-                    format!("host=127.0.0.1 port={port} user={user} dbname=postgres require_auth={required}");
+                let conninfo = format!(
+                    "host=127.0.0.1 port={port} user={user} dbname=postgres \
+                     require_auth={required}"
+                );
                 let variables = [("PGPASSWORD", "right".to_owned())];
                 let psql = server.psql(&conninfo, &variables, "SELECT current_user");
                 let ours = Config::parse_in(&conninfo, &environment(&server, &variables));
@@ -138,9 +143,10 @@ fn passwords_come_from_where_psql_takes_them() {
         file(
             ".pgpass",
             &format!(
-                "# not this: 127.0.0.1:*:*:scrammer:right\n127.0.0.1:{port}:data base:scrammer:wrong\n\
-                 nothing\n127.0.0.1:1:*:md5er:wrong\n127.0.0.1:*:*:md5er:right\n\\*:*:*:*:wrong\n\
-                 *:*:postgres:wörd er:p@ss\\:w/ö'r\\\\d\n127.0.0.1:{port}:postgres:scrammer:right:wrong\n"
+                "# not this: 127.0.0.1:*:*:scrammer:right\n127.0.0.1:{port}:data \
+                 base:scrammer:wrong\nnothing\n127.0.0.1:1:*:md5er:wrong\n127.0.0.1:*:*:md5er:\
+                 right\n\\*:*:*:*:wrong\n*:*:postgres:wörd \
+                 er:p@ss\\:w/ö'r\\\\d\n127.0.0.1:{port}:postgres:scrammer:right:wrong\n"
             ),
             0o600,
         );
@@ -181,7 +187,8 @@ fn passwords_come_from_where_psql_takes_them() {
     }
 }
 
-/// A socket file in libpq's own directory is `localhost` in a password file; in others it is itself.
+/// A socket file in libpq's own directory is `localhost` in a password file; in others it is
+/// itself.
 #[test]
 fn a_unix_socket_has_its_directory_as_its_name() {
     for bin in bindirs() {
@@ -193,7 +200,8 @@ fn a_unix_socket_has_its_directory_as_its_name() {
             fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
             let variables = [("PGPASSFILE", file.to_str().unwrap().to_owned())];
             let folder = server.folder().display();
-            let conninfo = format!("host={folder} port={} user=scrammer dbname=postgres", server.port);
+            let conninfo =
+                format!("host={folder} port={} user=scrammer dbname=postgres", server.port);
             let config = Config::parse_in(&conninfo, &environment(&server, &variables)).unwrap();
             assert_eq!(Client::connect(&config).is_ok(), fits);
             assert_eq!(server.psql(&conninfo, &variables, "SELECT 1").is_ok(), fits);
@@ -210,9 +218,12 @@ fn nothing_shows_a_password() {
     let config = config.unwrap();
     assert!(!format!("{config} {config:?} {config:#?}").contains("hush"));
     assert_eq!(config.to_string(), "host=db.example port=5432 user=me dbname=x");
-    for wrong in
-        ["postgres://me:hush%zz@h/d", "password=hush x", "password='hush", "postgres://me:hush%ff@h/"]
-    {
+    for wrong in [
+        "postgres://me:hush%zz@h/d",
+        "password=hush x",
+        "password='hush",
+        "postgres://me:hush%ff@h/",
+    ] {
         let error = Config::parse_in(wrong, &Environment::default()).unwrap_err();
         assert!(!format!("{error} {error:?}").contains("hush"), "{error:?}");
     }
@@ -229,7 +240,8 @@ fn says_which_place_does_not_answer() {
     assert!(refused.to_string().contains(&free.to_string()));
     let absent = Client::connect(&config("host=/nowhere port=77")).unwrap_err();
     assert!(absent.to_string().contains("/nowhere/.s.PGSQL.77"), "{absent}");
-    let both = Client::connect(&config(&format!("host=127.0.0.1,/nowhere port={free},77"))).unwrap_err();
+    let both =
+        Client::connect(&config(&format!("host=127.0.0.1,/nowhere port={free},77"))).unwrap_err();
     assert!(matches!(&both, Error::Attempts(errors) if errors.len() == 2), "{both}");
     let unknown = Client::connect(&config("host=no.such.host.invalid")).unwrap_err();
     assert!(unknown.to_string().contains("no.such.host.invalid"), "{unknown}");
@@ -240,7 +252,9 @@ fn says_which_place_does_not_answer() {
 fn others_than_servers_are_recognised() {
     type IsExpected = fn(&Error) -> bool;
     let answers: [(&str, IsExpected); 3] = [
-        ("HTTP/1.1 400 Bad Request\r\n\r\n", |error| error.to_string().contains("not a PostgreSQL server")),
+        ("HTTP/1.1 400 Bad Request\r\n\r\n", |error| {
+            error.to_string().contains("not a PostgreSQL server")
+        }),
         ("", |error| matches!(error, Error::Connect { .. })),
         (
             "silence",
@@ -264,7 +278,8 @@ fn others_than_servers_are_recognised() {
         let conninfo = format!("host=127.0.0.1 port={port} sslmode=disable");
         let environment = Environment::new("me", Path::new("/nowhere"));
         let config = Config::parse_in(&conninfo, &environment).unwrap();
-        let error = Client::connect(&config.with_connect_timeout(Some(Duration::from_secs(1)))).unwrap_err();
+        let error = Client::connect(&config.with_connect_timeout(Some(Duration::from_secs(1))))
+            .unwrap_err();
         assert!(is_expected(&error), "{answer}: {error:?}");
         server.join().unwrap();
     }

@@ -39,14 +39,17 @@ fn values_come_back_as_they_went() {
         let mut client = server.connect();
         let long = "wörld 🐘 '\"\\ \n".repeat(20_000);
         let texts = [Some("plain"), Some(""), None, Some(&*long)];
-        let rows = client.query("SELECT $1::text AS a, $2::text, $3::text, $4::text AS d", &texts).unwrap();
+        let rows = client
+            .query("SELECT $1::text AS a, $2::text, $3::text, $4::text AS d", &texts)
+            .unwrap();
         assert_eq!(rows.len(), 1);
         let row = rows.first().unwrap();
         assert_eq!([row.get(0), row.get(1), row.get(2), row.get(3)], texts);
         assert_eq!((row.get(3), row.get(4)), (Some(&*long), None));
         assert_eq!(rows.columns(), ["a", "text", "text", "d"]);
 
-        let many = "SELECT n, repeat('x', n % 100), nullif(n % 3, 0) FROM generate_series(1, 50000) n";
+        let many =
+            "SELECT n, repeat('x', n % 100), nullif(n % 3, 0) FROM generate_series(1, 50000) n";
         let rows = client.query(many, &[]).unwrap();
         assert_eq!(rows.len(), 50_000);
         for (n, row) in (1..).zip(rows.iter()) {
@@ -68,9 +71,13 @@ fn values_come_back_as_they_went() {
 #[test]
 fn the_session_knows_its_server() {
     on_every_version(|server| {
-        let config = server.config().with_application_name("its name").with_options("-c work_mem=5MB");
+        let config =
+            server.config().with_application_name("its name").with_options("-c work_mem=5MB");
         let mut client = Client::connect(&config).unwrap();
-        assert_eq!(value(&mut client, "SHOW server_version_num"), client.server_version().to_string());
+        assert_eq!(
+            value(&mut client, "SHOW server_version_num"),
+            client.server_version().to_string()
+        );
         assert_eq!(value(&mut client, "SELECT pg_backend_pid()"), client.backend_pid().to_string());
         assert_eq!(value(&mut client, "SHOW application_name"), "its name");
         assert_eq!(value(&mut client, "SHOW work_mem"), "5MB");
@@ -86,14 +93,19 @@ fn the_session_knows_its_server() {
 fn an_error_leaves_the_connection_usable() {
     on_every_version(|server| {
         let mut client = server.connect();
-        client.batch("CREATE TEMP TABLE t (id int PRIMARY KEY, CONSTRAINT small CHECK (id < 10))").unwrap();
+        client
+            .batch("CREATE TEMP TABLE t (id int PRIMARY KEY, CONSTRAINT small CHECK (id < 10))")
+            .unwrap();
         let refused = client.query("INSERT INTO t VALUES ($1::int)", &[Some("10")]).unwrap_err();
         let said = refused.server_error().unwrap();
         assert_eq!(said.code, "23514");
         assert!(said.detail.is_some() && said.message.contains("\"small\""), "{said}");
         let typo = client.query("SELECT  nothing", &[]).unwrap_err();
         assert_eq!(typo.code(), Some("42703"));
-        assert_eq!(client.query("SELECT $1::int", &[Some("word")]).unwrap_err().code(), Some("22P02"));
+        assert_eq!(
+            client.query("SELECT $1::int", &[Some("word")]).unwrap_err().code(),
+            Some("22P02")
+        );
         assert_eq!(client.query("SELECT $1::int", &[]).unwrap_err().code(), Some("08P01"));
         assert_eq!(client.prepare("SELEKT").unwrap_err().code(), Some("42601"));
         let half = client.batch("INSERT INTO t VALUES (1); SELECT 1/0; INSERT INTO t VALUES (2)");
@@ -115,7 +127,10 @@ fn prepared_statements_run_again_and_again() {
         let mut client = server.connect();
         let add = client.prepare("SELECT $1::int + $2::bigint AS sum, $3::text").unwrap();
         let other = client.prepare("CREATE TEMP TABLE t (id int)").unwrap();
-        assert_eq!((&add.parameter_types[..], &other.parameter_types[..]), (&[23, 20, 25][..], &[][..]));
+        assert_eq!(
+            (&add.parameter_types[..], &other.parameter_types[..]),
+            (&[23, 20, 25][..], &[][..])
+        );
         assert_eq!(add.columns, ["sum", "text"]);
         for n in 0..100 {
             let n = n.to_string();
@@ -177,7 +192,8 @@ fn notices_that_nobody_reads_do_not_stop_a_copy() {
         client.set_answer_timeout(Some(LONG));
         client
             .batch(
-                "CREATE TABLE noisy (word text); CREATE FUNCTION shout() RETURNS trigger LANGUAGE plpgsql AS
+                "CREATE TABLE noisy (word text); CREATE FUNCTION shout() RETURNS trigger LANGUAGE \
+                 plpgsql AS
                  $$ BEGIN RAISE NOTICE '%', repeat('noise ', 100); RETURN NEW; END $$;
                  CREATE TRIGGER shout BEFORE INSERT ON noisy FOR EACH ROW EXECUTE FUNCTION shout()",
             )
@@ -202,7 +218,8 @@ fn a_request_is_cancelled_from_another_thread() {
             let error = client.query("SELECT pg_sleep(1000)", &[]).unwrap_err();
             (client, error)
         });
-        let sleeps = "SELECT 1 FROM pg_stat_activity WHERE pid = $1::int AND wait_event = 'PgSleep'";
+        let sleeps =
+            "SELECT 1 FROM pg_stat_activity WHERE pid = $1::int AND wait_event = 'PgSleep'";
         while watcher.query(sleeps, &[Some(&pid)]).unwrap().is_empty() {
             thread::sleep(Duration::from_millis(5));
         }
@@ -218,7 +235,10 @@ fn a_timeout_keeps_the_connection_in_step() {
     on_every_version(|server| {
         let mut client = server.connect();
         client.set_answer_timeout(Some(Duration::from_millis(100)));
-        assert!(matches!(client.query("SELECT 'late', pg_sleep(0.5)", &[]), Err(Error::Timeout(_))));
+        assert!(matches!(
+            client.query("SELECT 'late', pg_sleep(0.5)", &[]),
+            Err(Error::Timeout(_))
+        ));
         client.set_answer_timeout(None);
         assert_eq!(value(&mut client, "SELECT 'mine'"), "mine");
     });
@@ -244,7 +264,8 @@ fn a_killed_session_tells_why() {
         // While it runs.
         let mut client = server.connect();
         let pid = client.backend_pid().to_string();
-        let sleeper = thread::spawn(move || client.query("SELECT pg_sleep(1000)", &[]).unwrap_err());
+        let sleeper =
+            thread::spawn(move || client.query("SELECT pg_sleep(1000)", &[]).unwrap_err());
         other.query(end, &[Some(&pid)]).unwrap();
         assert_eq!(sleeper.join().unwrap().code(), Some("57P01"));
     });

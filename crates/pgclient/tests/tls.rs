@@ -20,7 +20,8 @@ hostnossl all plain 127.0.0.1/32 trust
 hostssl all certified 127.0.0.1/32 cert
 host all scrammer 127.0.0.1/32 scram-sha-256
 host all owner 127.0.0.1/32 trust";
-const ROLES: &str = "CREATE ROLE secure LOGIN; CREATE ROLE plain LOGIN; CREATE ROLE certified LOGIN;
+const ROLES: &str = "CREATE ROLE secure LOGIN; CREATE ROLE plain LOGIN; CREATE ROLE certified \
+                     LOGIN;
     CREATE ROLE scrammer LOGIN PASSWORD 'right'";
 
 /// Keys and certificates, made by openssl; the names are files.
@@ -54,8 +55,8 @@ impl Certificates {
 
     fn self_signed(&self, name: &str, subject: &str) {
         self.openssl(&format!(
-            "req|-x509|-newkey|ec|-pkeyopt|ec_paramgen_curve:prime256v1|-nodes|-days|2|-subj|{subject}|\
-             -keyout|{name}.key|-out|{name}.crt"
+            "req|-x509|-newkey|ec|-pkeyopt|ec_paramgen_curve:\
+             prime256v1|-nodes|-days|2|-subj|{subject}|-keyout|{name}.key|-out|{name}.crt"
         ));
     }
 
@@ -65,8 +66,8 @@ impl Certificates {
         fs::write(self.path("extension"), extension).unwrap();
         let hash = if name == "sha384" { "-sha384" } else { "-sha256" };
         self.openssl(&format!(
-            "x509|-req|-in|{name}.csr|-CA|root.crt|-CAkey|root.key|-CAcreateserial|-days|2|{hash}|\
-             -extfile|extension|-out|{name}.crt"
+            "x509|-req|-in|{name}.csr|-CA|root.crt|-CAkey|root.\
+             key|-CAcreateserial|-days|2|{hash}|-extfile|extension|-out|{name}.crt"
         ));
     }
 
@@ -74,7 +75,8 @@ impl Certificates {
     fn old(&self, name: &str, subject: &str) {
         self.request(name, subject);
         self.openssl(&format!(
-            "x509|-req|-in|{name}.csr|-CA|root.crt|-CAkey|root.key|-CAcreateserial|-days|2|-out|{name}.crt"
+            "x509|-req|-in|{name}.csr|-CA|root.crt|-CAkey|root.\
+             key|-CAcreateserial|-days|2|-out|{name}.crt"
         ));
     }
 
@@ -113,12 +115,17 @@ fn server(bin: &Path, certificates: &Certificates, name: &str) -> Server {
 }
 
 fn connect(server: &Server, conninfo: &str) -> Result<Client, Error> {
-    let conninfo =
-        format!("host=localhost hostaddr=127.0.0.1 port={} dbname=postgres {conninfo}", server.port);
-    Client::connect(&Config::parse_in(&conninfo, &Environment::new(OWNER, server.folder())).unwrap())
+    let conninfo = format!(
+        "host=localhost hostaddr=127.0.0.1 port={} dbname=postgres {conninfo}",
+        server.port
+    );
+    Client::connect(
+        &Config::parse_in(&conninfo, &Environment::new(OWNER, server.folder())).unwrap(),
+    )
 }
 
-const SEEN: &str = "SELECT ssl, coalesce(client_dn, '') FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+const SEEN: &str =
+    "SELECT ssl, coalesce(client_dn, '') FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
 
 /// What both see of the connection, or that neither gets one.
 fn same(server: &Server, conninfo: &str) -> Option<String> {
@@ -128,7 +135,10 @@ fn same(server: &Server, conninfo: &str) -> Option<String> {
         assert_eq!(client.is_tls(), row.get(0) == Some("t"));
         format!("{}|{}", row.get(0).unwrap(), row.get(1).unwrap())
     });
-    let full = format!("host=localhost hostaddr=127.0.0.1 port={} dbname=postgres {conninfo}", server.port);
+    let full = format!(
+        "host=localhost hostaddr=127.0.0.1 port={} dbname=postgres {conninfo}",
+        server.port
+    );
     let psql = server.psql::<&str>(&full, &[], SEEN);
     match (ours, psql) {
         (Ok(ours), Ok(psql)) => {
@@ -195,8 +205,10 @@ fn a_plain_server_cannot_encrypt() {
         }
         // Unix sockets are never encrypted.
         let folder = server.folder().display();
-        let conninfo = format!("host={folder} port={} dbname=postgres sslmode=require", server.port);
-        let config = Config::parse_in(&conninfo, &Environment::new(OWNER, server.folder())).unwrap();
+        let conninfo =
+            format!("host={folder} port={} dbname=postgres sslmode=require", server.port);
+        let config =
+            Config::parse_in(&conninfo, &Environment::new(OWNER, server.folder())).unwrap();
         assert!(!Client::connect(&config).unwrap().is_tls());
     }
 }
@@ -210,8 +222,12 @@ fn unusual_certificates_are_taken_as_by_psql() {
         let alone = server(&bin, &certificates, "alone");
         let itself = certificates.path("alone.crt");
         assert!(same(&alone, "user=owner sslmode=require").is_some());
-        assert!(same(&alone, &format!("user=owner sslmode=verify-full sslrootcert={itself}")).is_some());
-        assert!(same(&alone, &format!("user=owner sslmode=verify-ca sslrootcert={root}")).is_none());
+        assert!(
+            same(&alone, &format!("user=owner sslmode=verify-full sslrootcert={itself}")).is_some()
+        );
+        assert!(
+            same(&alone, &format!("user=owner sslmode=verify-ca sslrootcert={root}")).is_none()
+        );
         let named = server(&bin, &certificates, "named");
         let full = format!("user=owner sslmode=verify-full sslrootcert={root}");
         assert!(same(&named, &full).is_some());
@@ -239,7 +255,10 @@ fn clients_show_their_certificate() {
         let certificate = certificates.path("certified.crt");
         let own = key("certified.key", 0o600);
         let pair = format!("user=certified sslcert={certificate} sslkey={own}");
-        assert_eq!(same(&server, &format!("{pair} sslmode=require")).as_deref(), Some("t|/CN=certified"));
+        assert_eq!(
+            same(&server, &format!("{pair} sslmode=require")).as_deref(),
+            Some("t|/CN=certified")
+        );
         assert_eq!(same(&server, "user=certified sslmode=require"), None);
         let wrong = key("server.key", 0o600);
         let mixed = format!("user=certified sslmode=require sslcert={certificate} sslkey={wrong}");
@@ -261,9 +280,13 @@ fn passwords_are_bound_to_the_channel() {
             let bound = format!("{scrammer} channel_binding=require");
             assert!(same(&server, &format!("{bound} sslmode=require")).is_some());
             assert!(same(&server, &format!("{bound} sslmode=disable")).is_none());
-            assert!(same(&server, &format!("{scrammer} channel_binding=disable sslmode=require")).is_some());
+            assert!(
+                same(&server, &format!("{scrammer} channel_binding=disable sslmode=require"))
+                    .is_some()
+            );
             assert!(same(&server, "user=secure channel_binding=require sslmode=require").is_none());
-            let error = connect(&server, "user=secure channel_binding=require sslmode=require").unwrap_err();
+            let error = connect(&server, "user=secure channel_binding=require sslmode=require")
+                .unwrap_err();
             assert!(matches!(error, Error::Login(_, LoginError::Method(_))), "{error}");
         }
     }
@@ -275,7 +298,8 @@ fn requests_work_encrypted() {
         let server = server(&bin, &Certificates::make(), "server");
         let mut client = connect(&server, "user=secure sslmode=require").unwrap();
         let long = "x".repeat(1 << 20);
-        let rows = client.query("SELECT $1::text FROM generate_series(1, 5)", &[Some(&long)]).unwrap();
+        let rows =
+            client.query("SELECT $1::text FROM generate_series(1, 5)", &[Some(&long)]).unwrap();
         assert!(rows.len() == 5 && rows.iter().all(|row| row.get(0) == Some(&long)));
         client.batch("CREATE TEMP TABLE t (id int)").unwrap();
         let mut copy = client.copy_in("COPY t FROM STDIN").unwrap();

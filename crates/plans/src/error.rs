@@ -7,8 +7,9 @@ use thiserror::Error;
 pub enum PlanError {
     /// Nothing of what is known begins so.
     #[error(
-        "this is no plan that can be read: neither ShowPlan XML of SQL Server, nor EXPLAIN of PostgreSQL as JSON or text \
-         or a log of its auto_explain, nor EXPLAIN FORMAT=JSON of MariaDB or MySQL"
+        "this is no plan that can be read: neither ShowPlan XML of SQL Server, nor EXPLAIN of \
+         PostgreSQL as JSON or text or a log of its auto_explain, nor EXPLAIN FORMAT=JSON of \
+         MariaDB or MySQL"
     )]
     Unknown,
     /// It begins as a plan and goes wrong, or ends too early.
@@ -27,7 +28,8 @@ pub enum PlanError {
     TooDeep(usize),
 }
 
-/// Objects in objects that the reader of JSON takes (`serde_json`): an operator of a plan has two, itself and its list.
+/// Objects in objects that the reader of JSON takes (`serde_json`): an operator of a plan has two,
+/// itself and its list.
 const JSON_DEPTH: usize = 128;
 
 impl PlanError {

@@ -3,7 +3,8 @@
 use crate::{PlanError, Statement, mariadb, mysql, postgres, postgres_text, showplan};
 use serde_json::Value;
 
-/// Larger files are not read. The largest plan of SQL Server is 2 GB, of those that people look at 20 MB.
+/// Larger files are not read. The largest plan of SQL Server is 2 GB, of those that people look at
+/// 20 MB.
 pub const FILE_BYTES_MAX: u64 = 256 << 20;
 
 /// Operators in operators; SQL Server itself keeps plans of more than 128 levels as text only.
@@ -18,7 +19,11 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Statement>, PlanError> {
     let text = decoded(bytes)?;
     let text = text.trim();
     if text.starts_with('<') {
-        return if text.contains("<ShowPlanXML") { showplan::read(text) } else { Err(PlanError::Unknown) };
+        return if text.contains("<ShowPlanXML") {
+            showplan::read(text)
+        } else {
+            Err(PlanError::Unknown)
+        };
     }
     if let Some(statements) = postgres_text::log(text) {
         return Ok(statements);
@@ -30,11 +35,12 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Statement>, PlanError> {
     postgres_text::read(&unframed).map(|statement| vec![statement])
 }
 
-/// By the byte order mark, or by where the zeros of ASCII characters lie. What an XML declaration says of the encoding is
-/// often false: a tool has converted the text since.
+/// By the byte order mark, or by where the zeros of ASCII characters lie. What an XML declaration
+/// says of the encoding is often false: a tool has converted the text since.
 fn decoded(bytes: &[u8]) -> Result<String, PlanError> {
     let utf16 = |of_bytes: fn([u8; 2]) -> u16, bytes: &[u8]| {
-        let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| of_bytes([pair[0], pair[1]])).collect();
+        let units: Vec<u16> =
+            bytes.chunks_exact(2).map(|pair| of_bytes([pair[0], pair[1]])).collect();
         String::from_utf16(&units).map_err(|_| PlanError::Encoding)
     };
     match bytes {
@@ -51,15 +57,16 @@ fn utf8(bytes: &[u8]) -> Result<String, PlanError> {
     String::from_utf8(bytes.to_vec()).map_err(|_| PlanError::Encoding)
 }
 
-/// What psql prints around a plan: its heading, the line below it, the sign of a line that goes on, and the number of
-/// rows.
+/// What psql prints around a plan: its heading, the line below it, the sign of a line that goes on,
+/// and the number of rows.
 fn without_frame(text: &str) -> String {
     let Some(start) = text.find("QUERY PLAN") else { return text.to_owned() };
     let line_end = |at: usize| text[at..].find('\n').map_or(text.len(), |length| at + length + 1);
     let body = &text[line_end(start)..];
     let lines = body.lines().filter(|line| {
         let line = line.trim();
-        let is_count = line.starts_with('(') && (line.ends_with(" rows)") || line.ends_with(" row)"));
+        let is_count =
+            line.starts_with('(') && (line.ends_with(" rows)") || line.ends_with(" row)"));
         !is_count && (line.is_empty() || line.chars().any(|c| c != '-'))
     });
     let lines = lines.map(|line| line.trim_end().strip_suffix('+').map_or(line, str::trim_end));
@@ -74,8 +81,9 @@ fn json_in(text: &str) -> Option<&str> {
     }
     let at = text.find('{')?;
     let before = text[..at].trim_end();
-    (before.ends_with(':') && ["query_block", "query_plan"].iter().any(|key| text[at..].contains(key)))
-        .then(|| &text[at..])
+    (before.ends_with(':')
+        && ["query_block", "query_plan"].iter().any(|key| text[at..].contains(key)))
+    .then(|| &text[at..])
 }
 
 /// JSON documents, one after the other.

@@ -2,8 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What an operator does. Engines have hundreds of names; what a plan's reader asks is one of these.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// What an operator does. Engines have hundreds of names; what a plan's reader asks is one of
+/// these.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Reads a whole table.
@@ -77,19 +80,23 @@ impl Kind {
             "Table-valued function" => Self::Function,
             other if other.ends_with("Scan") => Self::IndexScan,
             other if other.ends_with("Spool") => Self::Spool,
-            other if ["Insert", "Update", "Delete", "Merge"].iter().any(|verb| other.ends_with(verb)) => {
+            other
+                if ["Insert", "Update", "Delete", "Merge"]
+                    .iter()
+                    .any(|verb| other.ends_with(verb)) =>
+            {
                 Self::Modify
             }
             _ => Self::Other,
         }
     }
 
-    /// Of a node of PostgreSQL, by its name in text format without `Parallel`, `Partial` and the like.
+    /// Of a node of PostgreSQL, by its name in text format without `Parallel`, `Partial` and the
+    /// like.
     pub(crate) fn of_postgres(node: &str) -> Self {
         match node {
-            "Seq Scan" | "Sample Scan" | "Tid Scan" | "Tid Range Scan" | "Foreign Scan" | "Custom Scan" => {
-                Self::TableScan
-            }
+            "Seq Scan" | "Sample Scan" | "Tid Scan" | "Tid Range Scan" | "Foreign Scan"
+            | "Custom Scan" => Self::TableScan,
             "Index Scan" | "Index Only Scan" | "Bitmap Index Scan" => Self::IndexSeek,
             "Bitmap Heap Scan" => Self::Lookup,
             "Nested Loop" => Self::NestedLoops,

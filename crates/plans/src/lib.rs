@@ -1,7 +1,7 @@
 //! Execution plans as engines write them, read into one model. Pure: text in, data out.
 //!
-//! - [`read`]: the statements of a file: SQL Server's ShowPlan XML, PostgreSQL's EXPLAIN as JSON or text and the log of
-//!   its `auto_explain`, EXPLAIN and ANALYZE of MariaDB and MySQL as JSON
+//! - [`read`]: the statements of a file: SQL Server's ShowPlan XML, PostgreSQL's EXPLAIN as JSON or
+//!   text and the log of its `auto_explain`, EXPLAIN and ANALYZE of MariaDB and MySQL as JSON
 //! - [`of_sqlite`]: the steps that SQLite tells of a statement
 //! - [`Statement`], [`Plan`], [`Operator`]: the model
 //! - [`Kind`]: one vocabulary of operators; the engine's own name is kept beside it
@@ -26,8 +26,8 @@ pub use file::{FILE_BYTES_MAX, read};
 pub use indexes::{IndexUse, Uses, index_uses};
 pub use kind::Kind;
 pub use model::{
-    Access, Engine, MissingIndex, Object, Operator, Parameter, Plan, Predicate, Role, Rows, Statement, Wait,
-    Warning,
+    Access, Engine, MissingIndex, Object, Operator, Parameter, Plan, Predicate, Role, Rows,
+    Statement, Wait, Warning,
 };
 pub use remarks::{Remark, remarks};
 pub use sqlite::{Step, of_sqlite};

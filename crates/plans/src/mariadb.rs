@@ -1,5 +1,5 @@
-//! EXPLAIN and ANALYZE FORMAT=JSON of MariaDB, and EXPLAIN FORMAT=JSON of MySQL in the first version of its format
-//! (<https://mariadb.com/kb/en/explain-format-json/>, <https://mariadb.com/kb/en/analyze-format-json/>,
+//! EXPLAIN and ANALYZE FORMAT=JSON of MariaDB, and EXPLAIN FORMAT=JSON of MySQL in the first
+//! version of its format (<https://mariadb.com/kb/en/explain-format-json/>, <https://mariadb.com/kb/en/analyze-format-json/>,
 //! <https://dev.mysql.com/doc/refman/8.4/en/explain.html>).
 
 use crate::file::DEPTH_MAX;
@@ -111,11 +111,14 @@ fn walk_member(
 ) -> Result<(), PlanError> {
     if key == "table" && value.is_object() {
         let mut inputs = Vec::new();
-        for (key, inner) in value.as_object().into_iter().flatten().filter(|(_, inner)| is_deep(inner)) {
+        for (key, inner) in
+            value.as_object().into_iter().flatten().filter(|(_, inner)| is_deep(inner))
+        {
             walk_member(key, inner, depth + 1, &mut inputs, unknown)?;
         }
         found.push(table(value, inputs));
-    } else if let Some((_, name, kind)) = STEPS.iter().find(|step| step.0 == key && is_deep(value)) {
+    } else if let Some((_, name, kind)) = STEPS.iter().find(|step| step.0 == key && is_deep(value))
+    {
         let mut inputs = Vec::new();
         walk(value, depth + 1, &mut inputs, unknown)?;
         found.push(step(value, name, *kind, inputs));
@@ -179,9 +182,10 @@ fn step(value: &Value, name: &str, kind: Kind, inputs: Vec<Operator>) -> Operato
     };
     if number(value, "r_sort_passes").is_some_and(|passes| passes > 0.0) {
         let passes = number(value, "r_sort_passes").unwrap_or(0.0);
-        operator
-            .warnings
-            .push(crate::Warning { name: "Spill".into(), detail: format!("{passes} merge passes") });
+        operator.warnings.push(crate::Warning {
+            name: "Spill".into(),
+            detail: format!("{passes} merge passes"),
+        });
     }
     operator
 }
@@ -260,7 +264,10 @@ fn predicates(value: &Value, kind: Kind) -> Vec<Predicate> {
         Some(Predicate { role: Role::Seek, text: parts.collect::<Vec<_>>().join(", ") })
     };
     let seek = if kind == Kind::IndexSeek { used() } else { None };
-    [seek, condition("index_condition"), condition("attached_condition")].into_iter().flatten().collect()
+    [seek, condition("index_condition"), condition("attached_condition")]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// MySQL writes costs as texts.

@@ -107,7 +107,8 @@ pub struct Operator {
     pub inputs: Vec<Operator>,
 }
 
-/// Rows as expected and as counted, over all executions and threads: those of the run where one is recorded.
+/// Rows as expected and as counted, over all executions and threads: those of the run where one is
+/// recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
     /// By the optimizer.
@@ -169,7 +170,8 @@ pub enum Role {
 pub struct MissingIndex {
     /// Of which table.
     pub object: Object,
-    /// The part of the statement's estimated cost that it would save, as the engine estimates, from 0 to 1.
+    /// The part of the statement's estimated cost that it would save, as the engine estimates,
+    /// from 0 to 1.
     pub impact: Option<f64>,
     /// Columns that are compared with `=`.
     pub equality: Vec<String>,
@@ -221,8 +223,8 @@ impl Operator {
         if more.is_empty() { self.name.clone() } else { format!("{} ({more})", self.name) }
     }
 
-    /// Cost without its inputs: `None` where the plan has no costs. Below zero, as under a `Limit` that does not read all
-    /// of its input, is 0.
+    /// Cost without its inputs: `None` where the plan has no costs. Below zero, as under a `Limit`
+    /// that does not read all of its input, is 0.
     pub fn own_cost(&self) -> Option<f64> {
         let inputs: f64 = self.inputs.iter().filter_map(|input| input.cost).sum();
         self.cost.map(|cost| (cost - inputs).max(0.0))
@@ -252,7 +254,8 @@ impl Plan {
         self.root.as_ref().map_or_else(Vec::new, Operator::tree)
     }
 
-    /// Visits every text in which constants may stand: values of parameters, conditions, and warnings that quote them.
+    /// Visits every text in which constants may stand: values of parameters, conditions, and
+    /// warnings that quote them.
     pub fn visit_texts(&mut self, mut visit: impl FnMut(&mut String)) {
         for parameter in &mut self.parameters {
             parameter.compiled.iter_mut().chain(&mut parameter.run).for_each(&mut visit);
@@ -262,7 +265,11 @@ impl Plan {
         self.warnings.iter_mut().filter(quotes).for_each(|warning| visit(&mut warning.detail));
         self.visit_operators(|operator| {
             operator.predicates.iter_mut().for_each(|predicate| visit(&mut predicate.text));
-            operator.warnings.iter_mut().filter(quotes).for_each(|warning| visit(&mut warning.detail));
+            operator
+                .warnings
+                .iter_mut()
+                .filter(quotes)
+                .for_each(|warning| visit(&mut warning.detail));
         });
     }
 

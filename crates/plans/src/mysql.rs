@@ -1,5 +1,5 @@
-//! EXPLAIN and EXPLAIN ANALYZE FORMAT=JSON of MySQL in the second version of the format (`explain_json_format_version = 2`),
-//! a tree of operators; the first version is `mariadb`'s (<https://dev.mysql.com/doc/refman/9.4/en/explain.html>).
+//! EXPLAIN and EXPLAIN ANALYZE FORMAT=JSON of MySQL in the second version of the format
+//! (`explain_json_format_version = 2`), a tree of operators; the first version is `mariadb`'s (<https://dev.mysql.com/doc/refman/9.4/en/explain.html>).
 
 use crate::file::DEPTH_MAX;
 use crate::mariadb::number;
@@ -7,7 +7,8 @@ use crate::model::{Access, Engine, Object, Operator, Plan, Predicate, Role, Rows
 use crate::{Kind, PlanError};
 use serde_json::Value;
 
-/// A statement of `{"query_plan": ...}`. What the server had no plan for, such as a change of one table, has none.
+/// A statement of `{"query_plan": ...}`. What the server had no plan for, such as a change of one
+/// table, has none.
 pub(crate) fn read(document: &Value) -> Result<Statement, PlanError> {
     let node = &document["query_plan"];
     let is_planned = node.get("access_type").is_some();
@@ -30,18 +31,22 @@ pub(crate) fn read(document: &Value) -> Result<Statement, PlanError> {
     })
 }
 
-/// An operator with its inputs, which is expected to be run so many times. The server's figures are of one run.
+/// An operator with its inputs, which is expected to be run so many times. The server's figures are
+/// of one run.
 fn operator(node: &Value, loops: f64, depth: usize) -> Result<Operator, PlanError> {
     if depth > DEPTH_MAX {
         return Err(PlanError::TooDeep(DEPTH_MAX));
     }
     let text = |key: &str| node[key].as_str().unwrap_or_default();
-    let kind = Kind::of_mysql(text("access_type"), text("index_access_type"), text("join_algorithm"));
+    let kind =
+        Kind::of_mysql(text("access_type"), text("index_access_type"), text("join_algorithm"));
     let mut inputs: Vec<Operator> = Vec::new();
     for input in node["inputs"].as_array().into_iter().flatten() {
         // The second input of such a join is read for each row of the first.
-        let outer =
-            inputs.first().filter(|_| kind == Kind::NestedLoops).and_then(|first| first.rows.estimated);
+        let outer = inputs
+            .first()
+            .filter(|_| kind == Kind::NestedLoops)
+            .and_then(|first| first.rows.estimated);
         inputs.push(operator(input, outer.unwrap_or(loops), depth + 1)?);
     }
     let runs = number(node, "actual_loops");
@@ -74,7 +79,11 @@ fn operator(node: &Value, loops: f64, depth: usize) -> Result<Operator, PlanErro
         access,
         cost: number(node, "estimated_total_cost").map(|cost| cost * loops),
         rows,
-        rows_read: if access.is_some_and(|access| access != Access::Change) { rows } else { Rows::default() },
+        rows_read: if access.is_some_and(|access| access != Access::Change) {
+            rows
+        } else {
+            Rows::default()
+        },
         executions: runs,
         elapsed_ms: number(node, "actual_last_row_ms").zip(runs).map(|(ms, runs)| ms * runs),
         predicates: predicates(node),

@@ -47,8 +47,8 @@ pub(crate) fn read(document: &Value) -> Result<Statement, PlanError> {
     })
 }
 
-/// The values of `$1 = '5', $2 = NULL`, as the server writes them: a quote in a value is doubled. Values that it has cut off
-/// (`auto_explain.log_parameter_max_length`) are none.
+/// The values of `$1 = '5', $2 = NULL`, as the server writes them: a quote in a value is doubled.
+/// Values that it has cut off (`auto_explain.log_parameter_max_length`) are none.
 pub(crate) fn parameters(text: &str) -> Vec<Parameter> {
     let mut all = Vec::new();
     let mut rest = text.trim();
@@ -68,7 +68,9 @@ pub(crate) fn parameters(text: &str) -> Vec<Parameter> {
 
 /// Where a value ends: at the next comma, or behind its quotes.
 fn value_end(text: &str) -> usize {
-    let Some(quoted) = text.strip_prefix('\'') else { return text.find(", ").unwrap_or(text.len()) };
+    let Some(quoted) = text.strip_prefix('\'') else {
+        return text.find(", ").unwrap_or(text.len());
+    };
     let mut from = 0;
     while let Some(at) = quoted[from..].find('\'') {
         let end = from + at + 1;
@@ -100,7 +102,8 @@ pub(crate) fn degree(root: &Operator) -> u32 {
     1 + workers.max().unwrap_or(0)
 }
 
-/// `processes` run this node at the same time: its loops are theirs together, and its time is the mean of one.
+/// `processes` run this node at the same time: its loops are theirs together, and its time is the
+/// mean of one.
 fn read_node(node: &Value, processes: f64, depth: usize) -> Result<Operator, PlanError> {
     if depth > DEPTH_MAX {
         return Err(PlanError::TooDeep(DEPTH_MAX));
@@ -119,8 +122,10 @@ fn read_node(node: &Value, processes: f64, depth: usize) -> Result<Operator, Pla
     let workers = number("Workers Launched").or(number("Workers Planned"));
     let below = workers.map_or(processes, |workers| workers + 1.0);
     let inputs = node["Plans"].as_array().map_or(&[][..], Vec::as_slice);
-    let inputs =
-        inputs.iter().map(|input| read_node(input, below, depth + 1)).collect::<Result<Vec<_>, _>>()?;
+    let inputs = inputs
+        .iter()
+        .map(|input| read_node(input, below, depth + 1))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut operator = Operator {
         name: name.into(),
         detail: match (workers, text("Partial Mode"), text("Join Type")) {
@@ -153,7 +158,9 @@ fn read_node(node: &Value, processes: f64, depth: usize) -> Result<Operator, Pla
         operator.warnings.push(spill(&format!("{} kB", number("Sort Space Used").unwrap_or(0.0))));
     }
     if number("Hash Batches").is_some_and(|batches| batches > 1.0) {
-        operator.warnings.push(spill(&format!("{} batches", number("Hash Batches").unwrap_or(0.0))));
+        operator
+            .warnings
+            .push(spill(&format!("{} batches", number("Hash Batches").unwrap_or(0.0))));
     }
     if let Some(kb) = number("Disk Usage").filter(|kb| *kb > 0.0) {
         operator.warnings.push(spill(&format!("{kb} kB")));
@@ -190,10 +197,17 @@ pub(crate) fn object(schema: &str, table: &str, index: &str) -> Vec<Object> {
 }
 
 /// What both formats have in common: a node's figures are those of one loop.
-pub(crate) fn finish(operator: &mut Operator, plan_rows: Option<f64>, run: Option<Run>, processes: f64) {
+pub(crate) fn finish(
+    operator: &mut Operator,
+    plan_rows: Option<f64>,
+    run: Option<Run>,
+    processes: f64,
+) {
     let kind = match Kind::of_postgres(&operator.name) {
         // An index that is read without a condition is read whole.
-        Kind::IndexSeek if !operator.predicates.iter().any(|one| one.role == Role::Seek) => Kind::IndexScan,
+        Kind::IndexSeek if !operator.predicates.iter().any(|one| one.role == Role::Seek) => {
+            Kind::IndexScan
+        }
         kind => kind,
     };
     operator.kind = kind;
@@ -213,5 +227,6 @@ pub(crate) fn finish(operator: &mut Operator, plan_rows: Option<f64>, run: Optio
         operator.rows_read.actual = run.as_ref().map(|run| (run.rows + run.dropped) * loops);
     }
     operator.executions = run.as_ref().map(|run| run.loops);
-    operator.elapsed_ms = run.and_then(|run| Some(run.ms? * run.loops / processes.min(run.loops).max(1.0)));
+    operator.elapsed_ms =
+        run.and_then(|run| Some(run.ms? * run.loops / processes.min(run.loops).max(1.0)));
 }

@@ -14,9 +14,10 @@ struct Node<'a> {
     lines: Vec<&'a str>,
 }
 
-/// The plans in a log of the server whose lines `auto_explain` has written; `None` where there are none. One that is damaged or
-/// cut off does not keep the others from being read. Before PostgreSQL 16 `auto_explain` does not write values: they are those of
-/// the line that tells the statement's duration, which comes before the plan or follows it.
+/// The plans in a log of the server whose lines `auto_explain` has written; `None` where there are
+/// none. One that is damaged or cut off does not keep the others from being read. Before PostgreSQL
+/// 16 `auto_explain` does not write values: they are those of the line that tells the statement's
+/// duration, which comes before the plan or follows it.
 pub(crate) fn log(text: &str) -> Option<Vec<Statement>> {
     let mut statements: Vec<Statement> = Vec::new();
     let mut lines = (1..).zip(text.lines()).peekable();
@@ -29,24 +30,29 @@ pub(crate) fn log(text: &str) -> Option<Vec<Statement>> {
             body.push_str(&more[1..]);
             body.push('\n');
         }
-        let detail = line.split_once("DETAIL:  ").and_then(|(_, detail)| detail.split_once("arameters: "));
+        let detail =
+            line.split_once("DETAIL:  ").and_then(|(_, detail)| detail.split_once("arameters: "));
         if let Some((_, text)) = detail.filter(|_| !executed.is_empty()) {
             values = parameters(&format!("{text}\n{body}"));
             add_values(statements.last_mut(), &executed, &values);
         }
-        let Some((ms, rest)) = line.split_once("duration: ").and_then(|(_, rest)| rest.split_once(" ms  "))
+        let Some((ms, rest)) =
+            line.split_once("duration: ").and_then(|(_, rest)| rest.split_once(" ms  "))
         else {
             continue;
         };
         if rest.starts_with("plan:") {
             found = true;
-            let statement = of_message(&body).unwrap_or_else(|error| damaged(&body, number, &error));
+            let statement =
+                of_message(&body).unwrap_or_else(|error| damaged(&body, number, &error));
             statements.push(statement);
             if let Some(plan) = statements.last_mut().and_then(|one| one.plan.as_mut()) {
                 plan.elapsed_ms = ms.parse().ok().or(plan.elapsed_ms);
             }
             add_values(statements.last_mut(), &executed, &values);
-        } else if let Some((_, text)) = rest.strip_prefix("execute ").and_then(|rest| rest.split_once(": ")) {
+        } else if let Some((_, text)) =
+            rest.strip_prefix("execute ").and_then(|rest| rest.split_once(": "))
+        {
             executed.clear();
             executed.push_str(format!("{text}\n{body}").trim());
             values.clear();
@@ -57,7 +63,9 @@ pub(crate) fn log(text: &str) -> Option<Vec<Statement>> {
 
 fn add_values(statement: Option<&mut Statement>, executed: &str, values: &[Parameter]) {
     let same = statement.filter(|one| one.text.trim() == executed);
-    if let Some(plan) = same.and_then(|one| one.plan.as_mut()).filter(|plan| plan.parameters.is_empty()) {
+    if let Some(plan) =
+        same.and_then(|one| one.plan.as_mut()).filter(|plan| plan.parameters.is_empty())
+    {
         plan.parameters = values.to_vec();
     }
 }
@@ -173,7 +181,8 @@ fn operator<'a>(
     if depth > DEPTH_MAX {
         return Err(PlanError::TooDeep(DEPTH_MAX));
     }
-    let named_end = node.heading.find("  (").or(node.heading.find(" (never")).unwrap_or(node.heading.len());
+    let named_end =
+        node.heading.find("  (").or(node.heading.find(" (never")).unwrap_or(node.heading.len());
     let (name, figures) = node.heading.split_at(named_end);
     let mut operator = named(name.trim());
     let (mut dropped, mut workers) = (0.0, None);
@@ -192,12 +201,17 @@ fn operator<'a>(
                 operator.warnings.push(spill(value));
             }
             "Batches" if value.contains("Disk Usage: ") => {
-                operator.warnings.push(spill(value.split("Disk Usage: ").nth(1).unwrap_or_default()));
+                operator
+                    .warnings
+                    .push(spill(value.split("Disk Usage: ").nth(1).unwrap_or_default()));
             }
             "Buckets" => {
-                let batches = value.split("Batches: ").nth(1).and_then(|text| text.split(' ').next());
+                let batches =
+                    value.split("Batches: ").nth(1).and_then(|text| text.split(' ').next());
                 if batches.is_some_and(|count| count != "1") {
-                    operator.warnings.push(spill(&format!("{} batches", batches.unwrap_or_default())));
+                    operator
+                        .warnings
+                        .push(spill(&format!("{} batches", batches.unwrap_or_default())));
                 }
             }
             key if DROPPED.contains(&key) => dropped += number().unwrap_or(0.0),
@@ -214,14 +228,16 @@ fn operator<'a>(
     }
     operator.cost = figure(figures, "cost=", "..").and_then(|cost| cost.1);
     let run = run(figures, dropped);
-    let plan_rows = figures.split("rows=").nth(1).filter(|_| figures.contains("(cost=")).and_then(leading);
+    let plan_rows =
+        figures.split("rows=").nth(1).filter(|_| figures.contains("(cost=")).and_then(leading);
     finish(&mut operator, plan_rows, run, processes);
     Ok(operator)
 }
 
 /// `Parallel Index Only Scan using i on s.t a`.
 fn named(name: &str) -> Operator {
-    let (name, is_parallel) = name.strip_prefix("Parallel ").map_or((name, false), |name| (name, true));
+    let (name, is_parallel) =
+        name.strip_prefix("Parallel ").map_or((name, false), |name| (name, true));
     let (left, relation) = name.split_once(" on ").unwrap_or((name, ""));
     let (left, index) = left.split_once(" using ").unwrap_or((left, ""));
     let left = left.strip_suffix(" Backward").unwrap_or(left);
@@ -234,7 +250,9 @@ fn named(name: &str) -> Operator {
     let objects = match left {
         // What a bitmap is made of is an index; what the others read is no table.
         "Bitmap Index Scan" => object("", "", &table),
-        "CTE Scan" | "Subquery Scan" | "Function Scan" | "Values Scan" | "WorkTable Scan" => Vec::new(),
+        "CTE Scan" | "Subquery Scan" | "Function Scan" | "Values Scan" | "WorkTable Scan" => {
+            Vec::new()
+        }
         _ => object(&schema, &table, &index),
     };
     let (left, join) = of_join(left);
@@ -250,7 +268,8 @@ fn named(name: &str) -> Operator {
 /// `Hash Left Join`, in which the kind of join stands within the name.
 fn of_join(name: &str) -> (String, &'static str) {
     for join in ["Right Semi", "Right Anti", "Left", "Right", "Full", "Semi", "Anti"] {
-        let Some(method) = name.strip_suffix(" Join").and_then(|rest| rest.strip_suffix(join)) else {
+        let Some(method) = name.strip_suffix(" Join").and_then(|rest| rest.strip_suffix(join))
+        else {
             continue;
         };
         return match method.trim_end() {
@@ -305,6 +324,7 @@ fn leading(text: &str) -> Option<f64> {
 /// `shared hit=3 read=1, temp read=5`.
 fn pages(value: &str) -> Option<(f64, f64)> {
     let shared = value.split(',').find_map(|part| part.trim().strip_prefix("shared "))?;
-    let of = |kind: &str| shared.split(' ').find_map(|part| part.strip_prefix(kind)).and_then(leading);
+    let of =
+        |kind: &str| shared.split(' ').find_map(|part| part.strip_prefix(kind)).and_then(leading);
     Some((of("hit=").unwrap_or(0.0), of("read=").unwrap_or(0.0)))
 }

@@ -1,10 +1,12 @@
-//! What a plan itself gives reason to look at. Nothing is said without a figure or a warning of the engine behind it.
+//! What a plan itself gives reason to look at. Nothing is said without a figure or a warning of the
+//! engine behind it.
 
 use crate::{Kind, Operator, Plan, Rows};
 use serde::Serialize;
 
-/// An estimate that is further off than this changes which plan is the cheapest: three joins multiply errors of 2 to this
-/// (Leis and others, "How Good Are Query Optimizers, Really?", VLDB 2015, show errors by joins).
+/// An estimate that is further off than this changes which plan is the cheapest: three joins
+/// multiply errors of 2 to this (Leis and others, "How Good Are Query Optimizers, Really?", VLDB
+/// 2015, show errors by joins).
 const OFF: f64 = 10.0;
 /// Fewer rows than this are nothing to look at, however far off they are.
 const ROWS: f64 = 100.0;
@@ -17,7 +19,8 @@ const MEMORY_KIB: f64 = 10_240.0;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Remark {
-    /// Rows came that were not expected, or the other way round, though its inputs are as expected: here it begins.
+    /// Rows came that were not expected, or the other way round, though its inputs are as expected:
+    /// here it begins.
     Estimate {
         /// Where.
         operator: usize,
@@ -130,7 +133,9 @@ pub fn remarks(plan: &Plan) -> Vec<Remark> {
 fn of_operator(at: usize, operator: &Operator) -> Option<Remark> {
     let (read, kept) = (operator.rows_read.actual, operator.rows.actual);
     match (operator.kind, operator.executions) {
-        (Kind::Lookup, Some(count)) if count >= LOOKUPS => Some(Remark::Lookups { operator: at, count }),
+        (Kind::Lookup, Some(count)) if count >= LOOKUPS => {
+            Some(Remark::Lookups { operator: at, count })
+        }
         _ => {
             let (read, kept) = (read?, kept?);
             (read >= OFF * ROWS && read > OFF * kept).then_some(Remark::ReadForNothing {
@@ -147,8 +152,12 @@ fn estimates(operators: &[(usize, &Operator)]) -> Vec<Remark> {
     let off: Vec<bool> = operators.iter().map(|(_, operator)| is_off(operator)).collect();
     let mut all = Vec::new();
     for (at, (depth, operator)) in operators.iter().enumerate() {
-        let below =
-            || operators[at + 1..].iter().zip(&off[at + 1..]).take_while(|((below, _), _)| below > depth);
+        let below = || {
+            operators[at + 1..]
+                .iter()
+                .zip(&off[at + 1..])
+                .take_while(|((below, _), _)| below > depth)
+        };
         if !off[at] || below().any(|(_, off)| *off) || is_stopped_early(operators, at) {
             continue;
         }
@@ -179,7 +188,10 @@ fn is_stopped_early(operators: &[(usize, &Operator)], at: usize) -> bool {
 }
 
 /// The operators that an operator's rows go through, from below.
-fn above<'a>(operators: &'a [(usize, &'a Operator)], at: usize) -> impl Iterator<Item = usize> + 'a {
+fn above<'a>(
+    operators: &'a [(usize, &'a Operator)],
+    at: usize,
+) -> impl Iterator<Item = usize> + 'a {
     let mut depth = operators[at].0;
     (0..at).rev().filter(move |above| {
         let is_above = operators[*above].0 < depth;

@@ -3,8 +3,8 @@
 
 use crate::file::DEPTH_MAX;
 use crate::model::{
-    Access, Engine, MissingIndex, Object, Operator, Parameter, Plan, Predicate, Role, Rows, Statement, Wait,
-    Warning,
+    Access, Engine, MissingIndex, Object, Operator, Parameter, Plan, Predicate, Role, Rows,
+    Statement, Wait, Warning,
 };
 use crate::{Kind, PlanError};
 use roxmltree::{Document, Node};
@@ -25,7 +25,8 @@ pub(crate) fn read(text: &str) -> Result<Vec<Statement>, PlanError> {
     Ok(statements)
 }
 
-/// A statement; those of a branch are found by themselves, of a condition and a cursor here are the plans of their own.
+/// A statement; those of a branch are found by themselves, of a condition and a cursor here are the
+/// plans of their own.
 fn read_statement(node: Node, statements: &mut Vec<Statement>) -> Result<(), PlanError> {
     let text = |name| node.attribute(name).filter(|value| !value.is_empty()).map(str::to_owned);
     let kind = text("StatementType").unwrap_or_else(|| node.tag_name().name().to_owned());
@@ -46,7 +47,8 @@ fn read_statement(node: Node, statements: &mut Vec<Statement>) -> Result<(), Pla
         several => {
             for plan in several {
                 let operation = plan.parent().and_then(|parent| parent.attribute("OperationType"));
-                let kind = operation.map_or_else(|| kind.clone(), |operation| format!("{kind}: {operation}"));
+                let kind = operation
+                    .map_or_else(|| kind.clone(), |operation| format!("{kind}: {operation}"));
                 statements.push(one(kind, Some(read_plan(node, *plan)?)));
             }
         }
@@ -89,7 +91,9 @@ fn read_plan(statement: Node, node: Node) -> Result<Plan, PlanError> {
         serial_reason: node.attribute("NonParallelPlanReason").map(str::to_owned),
         early_abort: statement.attribute("StatementOptmEarlyAbortReason").map(str::to_owned),
         memory_kib: memory
-            .and_then(|memory| Some((number(memory, "GrantedMemory")?, number(memory, "MaxUsedMemory")?)))
+            .and_then(|memory| {
+                Some((number(memory, "GrantedMemory")?, number(memory, "MaxUsedMemory")?))
+            })
             .filter(|(granted, _)| *granted > 0.0),
         root,
         missing_indexes: missing_indexes(node),
@@ -107,8 +111,10 @@ fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
     // What belongs to this operator, down to where the next ones begin.
     let (inputs, own): (Vec<Node>, Vec<Node>) =
         parts(node, &["RelOp"]).into_iter().partition(|part| is(*part, "RelOp"));
-    let inputs =
-        inputs.into_iter().map(|input| read_operator(input, depth + 1)).collect::<Result<Vec<_>, _>>()?;
+    let inputs = inputs
+        .into_iter()
+        .map(|input| read_operator(input, depth + 1))
+        .collect::<Result<Vec<_>, _>>()?;
     let attribute = |name| node.attribute(name).unwrap_or_default();
     let (physical, logical) = (attribute("PhysicalOp"), attribute("LogicalOp"));
     let is_lookup = own.iter().any(|part| is(*part, "IndexScan") && flag(*part, "Lookup"));
@@ -116,7 +122,8 @@ fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
     let counters: Vec<Node> =
         own.iter().copied().filter(|part| is(*part, "RunTimeCountersPerThread")).collect();
     let sum = |name| {
-        let counted: Vec<f64> = counters.iter().filter_map(|thread| number(*thread, name)).collect();
+        let counted: Vec<f64> =
+            counters.iter().filter_map(|thread| number(*thread, name)).collect();
         (!counted.is_empty()).then(|| counted.iter().sum::<f64>())
     };
     let executions = sum("ActualExecutions");
@@ -126,25 +133,37 @@ fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
                 + number(node, "EstimateRewinds").unwrap_or(0.0)
         },
         // Threads that share one execution count one each.
-        |executions| if executions > counters.len() as f64 { executions } else { executions.min(1.0) },
+        |executions| {
+            if executions > counters.len() as f64 { executions } else { executions.min(1.0) }
+        },
     );
     let estimated = |name| number(node, name).map(|rows: f64| rows * times);
-    let slowest = counters.iter().filter_map(|thread| number(*thread, "ActualElapsedms")).reduce(f64::max);
-    let is_batch = counters.iter().any(|thread| thread.attribute("ActualExecutionMode") == Some("Batch"));
+    let slowest =
+        counters.iter().filter_map(|thread| number(*thread, "ActualElapsedms")).reduce(f64::max);
+    let is_batch =
+        counters.iter().any(|thread| thread.attribute("ActualExecutionMode") == Some("Batch"));
     // In batch mode an operator's time is its own, in row mode it has its inputs in it.
     let below: f64 = inputs.iter().filter_map(|input| input.elapsed_ms).sum();
     Ok(Operator {
-        name: if is_lookup && physical.ends_with("Seek") { "Key Lookup".into() } else { physical.into() },
+        name: if is_lookup && physical.ends_with("Seek") {
+            "Key Lookup".into()
+        } else {
+            physical.into()
+        },
         detail: if logical == physical { String::new() } else { logical.into() },
         objects: own.iter().copied().filter(|part| is(*part, "Object")).map(object).collect(),
         access: access(kind, physical),
         cost: number(node, "EstimatedTotalSubtreeCost"),
         rows: Rows { estimated: estimated("EstimateRows"), actual: sum("ActualRows") },
-        rows_read: Rows { estimated: estimated("EstimatedRowsRead"), actual: sum("ActualRowsRead") },
+        rows_read: Rows {
+            estimated: estimated("EstimatedRowsRead"),
+            actual: sum("ActualRowsRead"),
+        },
         executions,
         elapsed_ms: slowest.map(|ms| if is_batch { ms + below } else { ms }),
         pages: sum("ActualLogicalReads").map(|logical| {
-            let read = sum("ActualPhysicalReads").unwrap_or(0.0) + sum("ActualReadAheads").unwrap_or(0.0);
+            let read =
+                sum("ActualPhysicalReads").unwrap_or(0.0) + sum("ActualReadAheads").unwrap_or(0.0);
             ((logical - read).max(0.0), read)
         }),
         predicates: predicates(&own),
@@ -186,7 +205,10 @@ fn unquoted(name: &str) -> String {
 fn predicates(own: &[Node]) -> Vec<Predicate> {
     let scalar = |node: Node| {
         let operator = node.descendants().find(|part| part.has_attribute("ScalarString"));
-        operator.and_then(|operator| operator.attribute("ScalarString")).unwrap_or_default().to_owned()
+        operator
+            .and_then(|operator| operator.attribute("ScalarString"))
+            .unwrap_or_default()
+            .to_owned()
     };
     let columns = |node: Node| -> Vec<String> {
         let columns = node.descendants().filter(|part| is(*part, "ColumnReference"));
@@ -199,7 +221,8 @@ fn predicates(own: &[Node]) -> Vec<Predicate> {
             "Prefix" | "StartRange" | "EndRange" | "IsNotNull" => {
                 let compared = child(*part, "RangeColumns").unwrap_or(*part);
                 let values = child(*part, "RangeExpressions").map(|values| {
-                    let values = values.children().filter_map(|value| value.attribute("ScalarString"));
+                    let values =
+                        values.children().filter_map(|value| value.attribute("ScalarString"));
                     values.collect::<Vec<_>>().join(", ")
                 });
                 let sign = match part.attribute("ScanType") {
@@ -213,10 +236,14 @@ fn predicates(own: &[Node]) -> Vec<Predicate> {
                 let values = values.unwrap_or_default();
                 (
                     Role::Seek,
-                    format!("{} {sign} {values}", columns(compared).join(", ")).trim_end().to_owned(),
+                    format!("{} {sign} {values}", columns(compared).join(", "))
+                        .trim_end()
+                        .to_owned(),
                 )
             }
-            "HashKeysBuild" | "HashKeysProbe" | "OuterReferences" => (Role::Join, columns(*part).join(", ")),
+            "HashKeysBuild" | "HashKeysProbe" | "OuterReferences" => {
+                (Role::Join, columns(*part).join(", "))
+            }
             _ => continue,
         };
         if !text.is_empty() {
@@ -231,7 +258,8 @@ fn missing_indexes(plan: Node) -> Vec<MissingIndex> {
     for group in children(plan, "MissingIndexes", "MissingIndexGroup") {
         for index in group.children().filter(|node| is(*node, "MissingIndex")) {
             let columns = |usage: &str| -> Vec<String> {
-                let of_usage = index.children().filter(|node| node.attribute("Usage") == Some(usage));
+                let of_usage =
+                    index.children().filter(|node| node.attribute("Usage") == Some(usage));
                 let columns = of_usage.flat_map(|group| group.children());
                 columns.filter_map(|column| column.attribute("Name").map(unquoted)).collect()
             };
@@ -262,11 +290,13 @@ fn wait(node: Node) -> Wait {
     }
 }
 
-/// Those of the whole plan; of filtered indexes that its parameters kept it from using it has the names elsewhere.
+/// Those of the whole plan; of filtered indexes that its parameters kept it from using it has the
+/// names elsewhere.
 fn plan_warnings(plan: Node) -> Vec<Warning> {
     let mut all = warnings(plan);
     if let Some(unmatched) = all.iter_mut().find(|warning| warning.name == "UnmatchedIndexes") {
-        let indexes = child(plan, "UnmatchedIndexes").into_iter().flat_map(|list| list.descendants());
+        let indexes =
+            child(plan, "UnmatchedIndexes").into_iter().flat_map(|list| list.descendants());
         let names = indexes.filter(|node| is(*node, "Object")).map(|node| object(node).label());
         unmatched.detail = names.collect::<Vec<_>>().join(", ");
     }
@@ -286,11 +316,12 @@ fn warnings(node: Node) -> Vec<Warning> {
         of_itself.chain(columns).collect::<Vec<_>>().join(", ")
     };
     let set = node.attributes().filter(|one| matches!(one.value(), "1" | "true"));
-    let of_attributes = set.map(|one| Warning { name: one.name().to_owned(), detail: String::new() });
-    let of_elements = node
-        .children()
-        .filter(Node::is_element)
-        .map(|element| Warning { name: element.tag_name().name().to_owned(), detail: detail(element) });
+    let of_attributes =
+        set.map(|one| Warning { name: one.name().to_owned(), detail: String::new() });
+    let of_elements = node.children().filter(Node::is_element).map(|element| Warning {
+        name: element.tag_name().name().to_owned(),
+        detail: detail(element),
+    });
     of_attributes.chain(of_elements).collect()
 }
 
@@ -331,10 +362,14 @@ fn children<'a, 'b: 'a>(
     list: &str,
     name: &'static str,
 ) -> impl Iterator<Item = Node<'a, 'b>> {
-    child(node, list).into_iter().flat_map(|list| list.children()).filter(move |node| is(*node, name))
+    child(node, list)
+        .into_iter()
+        .flat_map(|list| list.children())
+        .filter(move |node| is(*node, name))
 }
 
-/// Numbers of plans are written as in the United States, whatever the locale of the server and of the reader.
+/// Numbers of plans are written as in the United States, whatever the locale of the server and of
+/// the reader.
 fn number(node: Node, name: &str) -> Option<f64> {
     node.attribute(name)?.trim().parse::<f64>().ok().filter(|value| value.is_finite())
 }

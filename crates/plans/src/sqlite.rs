@@ -14,7 +14,8 @@ pub struct Step {
     pub detail: String,
 }
 
-/// The plan of these steps; a step belongs to one before it. `table` is the table that a name in the statement stands for.
+/// The plan of these steps; a step belongs to one before it. `table` is the table that a name in
+/// the statement stands for.
 ///
 /// # Errors
 /// When steps are nested too deep.
@@ -53,7 +54,8 @@ fn operator(detail: &str, table: &impl Fn(&str) -> String) -> Operator {
     };
     let (named, way) = rest.split_once(" USING ").unwrap_or((rest, ""));
     if named == "CONSTANT ROW" || named.contains(" VIRTUAL TABLE") {
-        let kind = if way.is_empty() && named.ends_with("ROW") { Kind::Constant } else { Kind::Function };
+        let kind =
+            if way.is_empty() && named.ends_with("ROW") { Kind::Constant } else { Kind::Function };
         return Operator { name: detail.into(), kind, ..Operator::default() };
     }
     let (way, condition) = way.split_once(" (").map_or((way, None), |(way, condition)| {
@@ -85,7 +87,9 @@ fn kind(step: &str) -> Kind {
     match step {
         _ if begins("USE TEMP B-TREE FOR") && step.ends_with("ORDER BY") => Kind::Sort,
         _ if begins("USE TEMP B-TREE FOR GROUP BY") => Kind::Aggregate,
-        _ if begins("USE TEMP B-TREE") || begins("CO-ROUTINE") || begins("MATERIALIZE") => Kind::Spool,
+        _ if begins("USE TEMP B-TREE") || begins("CO-ROUTINE") || begins("MATERIALIZE") => {
+            Kind::Spool
+        }
         _ if begins("COMPOUND") || begins("MERGE") || begins("UNION") || begins("MULTI-INDEX") => {
             Kind::Append
         }
@@ -136,7 +140,11 @@ mod tests {
         let seen: Vec<(usize, Kind, String)> = operators
             .iter()
             .map(|(depth, one)| {
-                (*depth, one.kind, one.objects.first().map(crate::Object::label).unwrap_or_default())
+                (
+                    *depth,
+                    one.kind,
+                    one.objects.first().map(crate::Object::label).unwrap_or_default(),
+                )
             })
             .collect();
         let expected = [

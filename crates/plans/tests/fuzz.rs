@@ -37,7 +37,10 @@ fn damaged_plans_are_refused_or_read() {
                 }
                 _ => {
                     let digits = [b"-1".as_slice(), b"1e400", b"NaN", b"18446744073709551616", b""];
-                    bytes.splice(at..at, digits[random.random_range(0..digits.len())].iter().copied());
+                    bytes.splice(
+                        at..at,
+                        digits[random.random_range(0..digits.len())].iter().copied(),
+                    );
                 }
             }
             if bytes.is_empty() {
@@ -62,17 +65,24 @@ fn damaged_plans_are_refused_or_read() {
 
 #[test]
 fn plans_without_an_end_are_refused() {
-    let nested =
-        |open: &str, close: &str, depth: usize| format!("{}{}", open.repeat(depth), close.repeat(depth));
+    let nested = |open: &str, close: &str, depth: usize| {
+        format!("{}{}", open.repeat(depth), close.repeat(depth))
+    };
     let xml = format!(
-        "<ShowPlanXML><BatchSequence><Batch><Statements><StmtSimple><QueryPlan>{}</QueryPlan></StmtSimple>\
-         </Statements></Batch></BatchSequence></ShowPlanXML>",
+        "<ShowPlanXML><BatchSequence><Batch><Statements><StmtSimple><QueryPlan>{}</QueryPlan></\
+         StmtSimple></Statements></Batch></BatchSequence></ShowPlanXML>",
         nested("<RelOp><Top>", "</Top></RelOp>", 20_000)
     );
-    let elements =
-        format!("<ShowPlanXML><Statements>{}</Statements></ShowPlanXML>", nested("<a>", "</a>", 100_000));
-    let json = format!("[{{\"Plan\": {}}}]", nested("{\"Node Type\": \"Limit\", \"Plans\": [", "]}", 20_000));
-    let node = |depth: usize| format!("{}->  Limit  (cost=0.00..1.00 rows=1 width=4)", " ".repeat(depth));
+    let elements = format!(
+        "<ShowPlanXML><Statements>{}</Statements></ShowPlanXML>",
+        nested("<a>", "</a>", 100_000)
+    );
+    let json = format!(
+        "[{{\"Plan\": {}}}]",
+        nested("{\"Node Type\": \"Limit\", \"Plans\": [", "]}", 20_000)
+    );
+    let node =
+        |depth: usize| format!("{}->  Limit  (cost=0.00..1.00 rows=1 width=4)", " ".repeat(depth));
     let text = (0..2_000).map(node).collect::<Vec<_>>().join("\n");
     let blocks = nested("{\"query_block\": ", "}", 20_000).replace(": }", ": {}}");
     // Of a kind that is not known, and so without a plan.
@@ -80,7 +90,10 @@ fn plans_without_an_end_are_refused() {
     for plan in [xml, json, text, blocks] {
         let result = read(plan.as_bytes());
         assert!(
-            matches!(result, Err(PlanError::TooDeep(_) | PlanError::Damaged { .. } | PlanError::Unknown)),
+            matches!(
+                result,
+                Err(PlanError::TooDeep(_) | PlanError::Damaged { .. } | PlanError::Unknown)
+            ),
             "{plan:.80}: {result:?}"
         );
     }

@@ -15,7 +15,8 @@ fn plan(text: &str) -> Plan {
 
 fn shape(plan: &Plan) -> Vec<String> {
     let line = |(depth, operator): (usize, &Operator)| {
-        let object = operator.objects.first().map(|one| format!(" {}", one.label())).unwrap_or_default();
+        let object =
+            operator.objects.first().map(|one| format!(" {}", one.label())).unwrap_or_default();
         format!("{}{}{object}", " ".repeat(depth), operator.name)
     };
     plan.operators().into_iter().map(line).collect()
@@ -37,7 +38,8 @@ fn loops_are_multiplied_and_times_are_summed() {
     assert_eq!(l.pages, Some((120_113.0, 0.0)));
     let join = all[2].1;
     assert!(
-        (join.elapsed_ms.unwrap() - (1.691903231 + 17.21313941 + 137.9230247 + 62.84510456)).abs() < 1e-9
+        (join.elapsed_ms.unwrap() - (1.691903231 + 17.21313941 + 137.9230247 + 62.84510456)).abs()
+            < 1e-9
     );
 }
 
@@ -79,7 +81,10 @@ fn unions_and_results_of_subqueries_are_kept_and_are_no_tables() {
 fn a_change_is_told_from_reading_also_in_vertical_output() {
     let plan = plan(include_str!("plans/ma-update.txt"));
     let root = plan.root.as_ref().unwrap();
-    assert_eq!((root.name.as_str(), root.kind, root.access), ("Update", Kind::Modify, Some(Access::Change)));
+    assert_eq!(
+        (root.name.as_str(), root.kind, root.access),
+        ("Update", Kind::Modify, Some(Access::Change))
+    );
     assert_eq!(root.objects[0].label(), "o (PRIMARY)");
     assert_eq!(root.rows.actual, Some(46.0));
 }
@@ -126,7 +131,10 @@ fn mysqls_tree_has_its_operators_without_constants_in_their_names() {
     assert_eq!(estimated.cost, Some(12.0));
     let all = estimated.operators();
     // The inner input is read for each of the 20 rows of the outer one.
-    assert_eq!((all[4].1.rows_read.estimated, all[6].1.rows_read.estimated), (Some(20.0), Some(20.0)));
+    assert_eq!(
+        (all[4].1.rows_read.estimated, all[6].1.rows_read.estimated),
+        (Some(20.0), Some(20.0))
+    );
     assert_eq!(all[4].1.predicates[0].text, "city = 'c7'");
     let own: f64 = all.iter().filter_map(|(_, operator)| operator.own_cost()).sum();
     assert!((own - 12.0).abs() < 2.0, "costs of all operators add up: {own}");
@@ -154,8 +162,7 @@ fn mysqls_tree_has_its_operators_without_constants_in_their_names() {
         index_uses(&read(text.as_bytes()).unwrap()).iter().map(|one| one.object.label()).collect();
     assert_eq!(uses, ["customers (PRIMARY)", "orders"]);
     // A change of one table has no plan in this version.
-    let none =
-        r#"{"query_plan": {"operation": "<not executable by iterator executor>"}, "query_type": "update"}"#;
+    let none = r#"{"query_plan": {"operation": "<not executable by iterator executor>"}, "query_type": "update"}"#;
     let read = read(none.as_bytes()).unwrap();
     assert!(read[0].plan.is_none() && read[0].kind == "CHANGE");
 }

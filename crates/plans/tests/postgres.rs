@@ -30,7 +30,11 @@ fn text_and_json_of_a_plan_are_the_same() {
         assert_eq!(left.len(), right.len(), "{name}");
         for ((depth, left), (right_depth, right)) in left.iter().zip(&right) {
             let at = format!("{name}: {}", left.name);
-            assert_eq!((depth, &left.name, &left.detail), (right_depth, &right.name, &right.detail), "{at}");
+            assert_eq!(
+                (depth, &left.name, &left.detail),
+                (right_depth, &right.name, &right.detail),
+                "{at}"
+            );
             assert_eq!((left.kind, left.access), (right.kind, right.access), "{at}");
             assert_eq!(
                 left.objects.first().map(|one| (&one.table, &one.index)),
@@ -56,11 +60,17 @@ fn text_and_json_of_a_plan_are_the_same() {
 fn figures_of_loops_and_workers_are_those_of_all() {
     let join = one(FILES[0].1);
     let plan = join.plan.as_ref().unwrap();
-    assert_eq!((plan.cost, plan.elapsed_ms, plan.planning_ms), (Some(5779.74), Some(142.942), Some(0.563)));
+    assert_eq!(
+        (plan.cost, plan.elapsed_ms, plan.planning_ms),
+        (Some(5779.74), Some(142.942), Some(0.563))
+    );
     assert_eq!(plan.degree, Some(2));
     let all = plan.operators();
-    let scan =
-        all.iter().find(|(_, one)| one.objects.first().is_some_and(|object| object.table == "l")).unwrap().1;
+    let scan = all
+        .iter()
+        .find(|(_, one)| one.objects.first().is_some_and(|object| object.table == "l"))
+        .unwrap()
+        .1;
     // 100,000 rows in each of two loops, which ran at the same time.
     assert_eq!(scan.rows.actual, Some(200_000.0));
     assert_eq!(scan.elapsed_ms, Some(22.794));
@@ -79,8 +89,9 @@ fn a_sort_that_spills_is_remarked_and_one_in_memory_is_not() {
     for format in [FILES[1].1, FILES[1].2] {
         let said = remarks_of(format);
         assert!(
-            said.iter()
-                .any(|one| matches!(one, Remark::Operator { name, operator: 1, .. } if name == "Spill")),
+            said.iter().any(
+                |one| matches!(one, Remark::Operator { name, operator: 1, .. } if name == "Spill")
+            ),
             "{said:?}"
         );
     }

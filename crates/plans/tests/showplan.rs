@@ -1,5 +1,5 @@
-//! Real plans of SQL Server, held against what Python's XML library finds in the same files. They lie beside the project
-//! and not in it: see their licences there.
+//! Real plans of SQL Server, held against what Python's XML library finds in the same files. They
+//! lie beside the project and not in it: see their licences there.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use plans::{Access, Kind, Operator, Remark, Statement, index_uses, read, remarks};
@@ -14,7 +14,8 @@ fn plan_files() -> Vec<PathBuf> {
     let mut folders = vec![folder];
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
-        let entries = std::fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+        let entries =
+            std::fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap().path());
         for path in entries {
             if path.is_dir() {
                 folders.push(path);
@@ -35,7 +36,8 @@ fn by_python(files: &[PathBuf]) -> Vec<Value> {
         .stdout(Stdio::piped())
         .spawn()
         .expect("python3 is among what the tests need");
-    let names: String = files.iter().flat_map(|file| [file.to_string_lossy(), "\n".into()]).collect();
+    let names: String =
+        files.iter().flat_map(|file| [file.to_string_lossy(), "\n".into()]).collect();
     python.stdin.take().unwrap().write_all(names.as_bytes()).unwrap();
     let output = python.wait_with_output().unwrap();
     assert!(output.status.success());
@@ -69,23 +71,31 @@ fn every_plan_is_read_as_another_reader_reads_it() {
         let name = file.file_name().unwrap().to_string_lossy();
         let statements =
             read(&std::fs::read(file).unwrap()).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let plans: Vec<_> = statements.iter().filter_map(|statement| statement.plan.as_ref()).collect();
+        let plans: Vec<_> =
+            statements.iter().filter_map(|statement| statement.plan.as_ref()).collect();
         let operators = operators(&statements);
         assert_eq!(plans.len() as u64, expected["plans"].as_u64().unwrap(), "{name}: plans");
 
         let mut costs: Vec<f64> = operators.iter().map(|operator| operator.cost.unwrap()).collect();
         costs.sort_by(f64::total_cmp);
-        let expected_costs: Vec<f64> =
-            expected["costs"].as_array().unwrap().iter().map(|cost| cost.as_f64().unwrap()).collect();
+        let expected_costs: Vec<f64> = expected["costs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|cost| cost.as_f64().unwrap())
+            .collect();
         assert_eq!(costs, expected_costs, "{name}: costs");
 
-        let mut names: Vec<&str> = operators.iter().map(|operator| operator.name.as_str()).collect();
+        let mut names: Vec<&str> =
+            operators.iter().map(|operator| operator.name.as_str()).collect();
         names.sort_unstable();
         // Of a seek that is a lookup the file has the name of a seek.
         let physical: Vec<&str> = strings(expected, "physical");
         let without_lookups = |names: &[&str]| -> Vec<String> {
-            let mut all: Vec<String> =
-                names.iter().map(|name| name.replace("Key Lookup", "Clustered Index Seek")).collect();
+            let mut all: Vec<String> = names
+                .iter()
+                .map(|name| name.replace("Key Lookup", "Clustered Index Seek"))
+                .collect();
             all.sort();
             all
         };
@@ -130,7 +140,11 @@ fn every_plan_is_read_as_another_reader_reads_it() {
         seen.3 += indexes.len();
     }
     // The comparison above could be of nothing.
-    assert!(seen.0 > 500 && seen.1 > 20 && seen.2 > 5 && seen.3 > 50, "{seen:?} in {} files", files.len());
+    assert!(
+        seen.0 > 500 && seen.1 > 20 && seen.2 > 5 && seen.3 > 50,
+        "{seen:?} in {} files",
+        files.len()
+    );
 }
 
 #[test]
@@ -178,7 +192,12 @@ fn what_there_is_to_look_at_is_said_with_its_figures_and_what_is_unknown_by_name
         (Some(0.875), ["a".to_owned()].as_slice(), ["b".to_owned()].as_slice())
     );
 
-    let uses: Vec<(String, Access)> =
-        index_uses(&statements).iter().map(|one| (one.object.label(), one.uses[0].access)).collect();
-    assert_eq!(uses, [("t (IX_a)".to_owned(), Access::Seek), ("t (PK_t)".to_owned(), Access::Lookup)]);
+    let uses: Vec<(String, Access)> = index_uses(&statements)
+        .iter()
+        .map(|one| (one.object.label(), one.uses[0].access))
+        .collect();
+    assert_eq!(
+        uses,
+        [("t (IX_a)".to_owned(), Access::Seek), ("t (PK_t)".to_owned(), Access::Lookup)]
+    );
 }

@@ -1,9 +1,11 @@
-//! What the hand-written locks are made of. `tests/loom.rs` compiles the locks with loom's in their place.
+//! What the hand-written locks are made of. `tests/loom.rs` compiles the locks with loom's in their
+//! place.
 
 pub use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-/// Pauses before a waiting thread offers its processor to others: some microseconds. Without that a thread that spins for
-/// one which has lost its processor would keep it from coming back until the scheduler steps in, some milliseconds later.
+/// Pauses before a waiting thread offers its processor to others: some microseconds. Without that a
+/// thread that spins for one which has lost its processor would keep it from coming back until the
+/// scheduler steps in, some milliseconds later.
 const PAUSES: u32 = 128;
 /// Longest pause of a backoff, in pauses.
 const BACKOFF_MAX: u32 = 64;

@@ -51,7 +51,11 @@ impl Outcome {
 
     /// The share of the additions that got lost.
     pub fn lost_share(&self) -> f64 {
-        if self.added == 0 { 0.0 } else { self.added.saturating_sub(self.sum) as f64 / self.added as f64 }
+        if self.added == 0 {
+            0.0
+        } else {
+            self.added.saturating_sub(self.sum) as f64 / self.added as f64
+        }
     }
 
     /// Operations of the slowest thread relative to those of the fastest.
@@ -63,9 +67,9 @@ impl Outcome {
         }
     }
 
-    /// Jain's index of the threads' operations: 1 when all did the same, 1/n when one did all. (R. Jain, D. Chiu and W. Hawe,
-    /// "A Quantitative Measure of Fairness and Discrimination for Resource Allocation in Shared Computer Systems",
-    /// DEC-TR-301, 1984)
+    /// Jain's index of the threads' operations: 1 when all did the same, 1/n when one did all. (R.
+    /// Jain, D. Chiu and W. Hawe, "A Quantitative Measure of Fairness and Discrimination for
+    /// Resource Allocation in Shared Computer Systems", DEC-TR-301, 1984)
     pub fn fairness_jain(&self) -> f64 {
         let counts = || self.threads.iter().map(|thread| thread.operations as f64);
         let squares: f64 = counts().map(|count| count * count).sum();
@@ -102,7 +106,8 @@ mod tests {
         }
     }
 
-    /// The examples of the report that defines the index: k of n users that share everything alike have k/n.
+    /// The examples of the report that defines the index: k of n users that share everything alike
+    /// have k/n.
     #[test]
     fn fairness_is_that_of_jain() {
         let jain = |operations: &[u64]| outcome(operations).fairness_jain();

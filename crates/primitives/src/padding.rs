@@ -20,7 +20,8 @@ experiment::choice! {
     }
 }
 
-/// A member with what keeps it apart from the next one: a type each, so that the measured loop has no trace of the choice.
+/// A member with what keeps it apart from the next one: a type each, so that the measured loop has
+/// no trace of the choice.
 macro_rules! cell {
     ($cell:ident $(, $alignment:meta)?) => {
         #[derive(Debug, Default)]
@@ -56,7 +57,8 @@ impl<C: Default + Deref<Target: Sized>> Cells<C> {
         let spare = TABLE_ALIGNMENT.div_ceil(size_of::<C>());
         let cells: Box<[C]> = (0..members + 3 * spare).map(|_| Default::default()).collect();
         // Where no member begins at such a place (none of our sizes), the first one does.
-        let first = Some(cells.as_ptr().align_offset(TABLE_ALIGNMENT)).filter(|first| *first <= 2 * spare);
+        let first =
+            Some(cells.as_ptr().align_offset(TABLE_ALIGNMENT)).filter(|first| *first <= 2 * spare);
         Self { cells, first: first.unwrap_or(0), members }
     }
 

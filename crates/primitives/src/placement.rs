@@ -18,8 +18,8 @@ experiment::choice! {
     }
 }
 
-/// The processor of each thread; empty where the scheduler decides. With more threads than processors it begins
-/// again with the first.
+/// The processor of each thread; empty where the scheduler decides. With more threads than
+/// processors it begins again with the first.
 ///
 /// # Errors
 /// When the machine has no such processors, in words.
@@ -33,12 +33,14 @@ pub fn place(topology: &Topology, pinning: Pinning, threads: u32) -> Result<Vec<
         }
         Pinning::OtherCore if whole.cores < 2 => return lacks("two cores"),
         Pinning::OtherSocket if whole.sockets < 2 => return lacks("two sockets"),
-        Pinning::SameCore => sorted(topology, |p| (p.socket, p.core, p.cpu)).into_iter().take(1).collect(),
+        Pinning::SameCore => {
+            sorted(topology, |p| (p.socket, p.core, p.cpu)).into_iter().take(1).collect()
+        }
         Pinning::SmtSibling => sorted(topology, |p| (p.socket, p.core, p.cpu)),
         Pinning::OtherCore => sorted(topology, |p| (thread_of_core(topology, p), p.socket, p.core)),
-        Pinning::OtherSocket => {
-            sorted(topology, |p| (thread_of_core(topology, p), core_of_socket(topology, p), p.socket))
-        }
+        Pinning::OtherSocket => sorted(topology, |p| {
+            (thread_of_core(topology, p), core_of_socket(topology, p), p.socket)
+        }),
     };
     if order.is_empty() {
         lacks("a processor")
@@ -62,7 +64,8 @@ fn thread_of_core(topology: &Topology, processor: &Processor) -> u32 {
 /// How many cores of its socket have a lower number than that of a processor.
 fn core_of_socket(topology: &Topology, processor: &Processor) -> u32 {
     let first_thread = |other: &&Processor| thread_of_core(topology, other) == 0;
-    let before = |other: &&Processor| other.socket == processor.socket && other.core < processor.core;
+    let before =
+        |other: &&Processor| other.socket == processor.socket && other.core < processor.core;
     topology.processors.iter().filter(first_thread).filter(before).count() as u32
 }
 
@@ -111,8 +114,9 @@ mod tests {
 
     #[test]
     fn what_the_machine_does_not_have_is_refused() {
-        let refused =
-            |machine: &Topology, name| place(machine, Pinning::from_name(name).unwrap(), 2).is_err();
+        let refused = |machine: &Topology, name| {
+            place(machine, Pinning::from_name(name).unwrap(), 2).is_err()
+        };
         let small = machine(1, 2, 1);
         assert!(refused(&small, "smt-sibling") && refused(&small, "other-socket"));
         assert!(!refused(&small, "other-core") && !refused(&small, "same-core"));

@@ -64,9 +64,12 @@ impl Primitive {
             Self::RwLockMap => Waiting::Sleeps("RWLOCK"),
             Self::ConcurrentMap => Waiting::Sleeps("MAP_PART"),
             Self::SpinTas | Self::SpinTtas | Self::SpinTicket | Self::SpinMcs => Waiting::Spins,
-            Self::Racy | Self::AtomicShared | Self::Atomic | Self::Cas | Self::PerCore | Self::PerThread => {
-                Waiting::Never
-            }
+            Self::Racy
+            | Self::AtomicShared
+            | Self::Atomic
+            | Self::Cas
+            | Self::PerCore
+            | Self::PerThread => Waiting::Never,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Running a load: from its settings to the table under it, its threads, and the check of what it counted.
+//! Running a load: from its settings to the table under it, its threads, and the check of what it
+//! counted.
 
 use crate::outcome::{Outcome, ThreadOutcome};
 use crate::padding::{OneLine, Packed, TwoLines};
@@ -43,16 +44,20 @@ pub struct Load {
 #[derive(Debug, thiserror::Error)]
 pub enum SyncError {
     /// A thread could not be bound to its processor.
-    #[error("a thread cannot be pinned to processor {cpu}: {source}; set workload.pinning = \"none\"")]
+    #[error(
+        "a thread cannot be pinned to processor {cpu}: {source}; set workload.pinning = \"none\""
+    )]
     Pin {
         /// The kernel's number of the processor.
         cpu: u32,
         /// The cause.
         source: std::io::Error,
     },
-    /// The table does not hold what was added: the primitive is wrong, and with it every figure of it.
+    /// The table does not hold what was added: the primitive is wrong, and with it every figure of
+    /// it.
     #[error(
-        "{primitive} lost updates that it must not lose: {added} were made, the sum is {sum}; please report this"
+        "{primitive} lost updates that it must not lose: {added} were made, the sum is {sum}; \
+         please report this"
     )]
     WrongSum {
         /// Name of the primitive.
@@ -108,8 +113,13 @@ fn on_array<C: Counter>(load: &Load, director: &mut dyn Director) -> Result<Outc
 fn on<T: Table>(table: &T, load: &Load, director: &mut dyn Director) -> Result<Outcome, SyncError> {
     let part = Part(AtomicU32::new(Part::WARM_UP));
     let lanes = Lanes { number: load.threads.max(1) as usize, name: "sync", warmup: load.warmup };
-    let mut clockwork =
-        Clockwork { director, load, part: &part.0, by_interval: [const { Vec::new() }; 2], counted: 0 };
+    let mut clockwork = Clockwork {
+        director,
+        load,
+        part: &part.0,
+        by_interval: [const { Vec::new() }; 2],
+        counted: 0,
+    };
     let worked = conduct(lanes, &mut clockwork, |stage| lane(load, table, &part.0, stage))?;
     let began_ns = worked.iter().map(|worked| worked.began_ns).min().unwrap_or(0);
     let ended_ns = worked.iter().map(|worked| worked.ended_ns).max().unwrap_or(0);
@@ -147,7 +157,8 @@ struct Clockwork<'a> {
     director: &'a mut dyn Director,
     load: &'a Load,
     part: &'a AtomicU32,
-    /// Operations by interval of the warm-up and of the measurement; what all were at the last interval's end.
+    /// Operations by interval of the warm-up and of the measurement; what all were at the last
+    /// interval's end.
     by_interval: [Vec<u64>; 2],
     counted: u64,
 }
@@ -168,7 +179,9 @@ impl Director for Clockwork<'_> {
         let [warmup, measured] = &mut self.by_interval;
         let (amounts, elapsed_s, length_s, after) = match self.part.load(Ordering::Relaxed) {
             Part::WARM_UP => (warmup, now.elapsed_s + warmup_s, warmup_s, Part::REST),
-            Part::MEASURE => (measured, now.elapsed_s, self.load.duration.as_secs_f64(), Part::OVER),
+            Part::MEASURE => {
+                (measured, now.elapsed_s, self.load.duration.as_secs_f64(), Part::OVER)
+            }
             _ => {
                 // The rest of the warm-up is in no interval.
                 self.counted = now.done;
@@ -198,7 +211,12 @@ struct Worked {
 }
 
 /// The life of one thread.
-fn lane<T: Table>(load: &Load, table: &T, part: &AtomicU32, stage: &Stage<'_>) -> Result<Worked, SyncError> {
+fn lane<T: Table>(
+    load: &Load,
+    table: &T,
+    part: &AtomicU32,
+    stage: &Stage<'_>,
+) -> Result<Worked, SyncError> {
     if let Some(&cpu) = load.cpus.get(stage.lane) {
         pin_this_thread(cpu).map_err(|source| SyncError::Pin { cpu, source })?;
     }

@@ -1,10 +1,12 @@
-//! Spin locks. Every one of them guards what is done between [`SpinLock::acquire`] and [`SpinLock::release`].
+//! Spin locks. Every one of them guards what is done between [`SpinLock::acquire`] and
+//! [`SpinLock::release`].
 
 use crate::atomics::{AtomicBool, AtomicU32, AtomicUsize, Ordering, Patience};
 
 /// A lock for which threads wait without sleeping.
 pub trait SpinLock: Default + Send + Sync {
-    /// Waits for the lock and takes it. `thread` numbers the calling thread, which waits for one lock at a time, in `seats`.
+    /// Waits for the lock and takes it. `thread` numbers the calling thread, which waits for one
+    /// lock at a time, in `seats`.
     fn acquire(&self, seats: &[Seat], thread: usize);
     /// Gives back the lock that this thread has taken.
     fn release(&self, seats: &[Seat], thread: usize);
@@ -31,9 +33,9 @@ impl SpinLock for TestAndSet {
     }
 }
 
-/// Test-and-test-and-set with exponential backoff: who waits reads, which leaves the line where it is, and tries to write
-/// only when it saw the lock free (T. E. Anderson, "The Performance of Spin Lock Alternatives for Shared-Memory
-/// Multiprocessors", IEEE TPDS 1 (1), 1990).
+/// Test-and-test-and-set with exponential backoff: who waits reads, which leaves the line where it
+/// is, and tries to write only when it saw the lock free (T. E. Anderson, "The Performance of Spin
+/// Lock Alternatives for Shared-Memory Multiprocessors", IEEE TPDS 1 (1), 1990).
 #[derive(Debug, Default)]
 pub struct TestAndTestAndSet {
     locked: AtomicBool,
@@ -57,8 +59,9 @@ impl SpinLock for TestAndTestAndSet {
     }
 }
 
-/// Ticket lock: first come, first served; all wait on the same line (J. M. Mellor-Crummey and M. L. Scott, "Algorithms for
-/// Scalable Synchronization on Shared-Memory Multiprocessors", ACM TOCS 9 (1), 1991).
+/// Ticket lock: first come, first served; all wait on the same line (J. M. Mellor-Crummey and M. L.
+/// Scott, "Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors", ACM TOCS 9
+/// (1), 1991).
 #[derive(Debug, Default)]
 pub struct Ticket {
     next: AtomicU32,
@@ -83,10 +86,11 @@ impl SpinLock for Ticket {
     }
 }
 
-/// A queue in which each thread waits on a line of its own (Mellor-Crummey and Scott, as for the ticket lock).
+/// A queue in which each thread waits on a line of its own (Mellor-Crummey and Scott, as for the
+/// ticket lock).
 ///
-/// Places in the queue are numbers of seats instead of addresses, which needs no unsafe code. One seat a thread is enough,
-/// because a thread waits for, or holds, one lock at a time.
+/// Places in the queue are numbers of seats instead of addresses, which needs no unsafe code. One
+/// seat a thread is enough, because a thread waits for, or holds, one lock at a time.
 #[derive(Debug, Default)]
 pub struct Mcs {
     /// The last one in the queue: its number plus one; 0 when the lock is free.
@@ -123,7 +127,8 @@ impl SpinLock for Mcs {
         let seat = &seats[thread];
         let mut next = seat.next.load(Ordering::Acquire);
         if next == 0 {
-            let free = self.tail.compare_exchange(thread + 1, 0, Ordering::Release, Ordering::Relaxed);
+            let free =
+                self.tail.compare_exchange(thread + 1, 0, Ordering::Release, Ordering::Relaxed);
             if free.is_ok() {
                 return;
             }

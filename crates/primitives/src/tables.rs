@@ -66,7 +66,8 @@ impl Table for DashMap<usize, u64> {
     }
 }
 
-/// A counter of an array, with what guards it. `seats` are the places in which threads wait for a queue lock.
+/// A counter of an array, with what guards it. `seats` are the places in which threads wait for a
+/// queue lock.
 pub trait Counter: Default + Sync {
     fn add(&self, seats: &[Seat], thread: usize, acquired: impl FnOnce());
     fn read(&self, seats: &[Seat], thread: usize, acquired: impl FnOnce()) -> u64;
@@ -172,8 +173,9 @@ plain! {
     Cas = add_by_exchange;
 }
 
-/// Load and store, each atomic, nothing between them: an update in the meantime gets lost. This is what volatile
-/// access compiles to; volatile access itself would be a data race, which Rust does not define.
+/// Load and store, each atomic, nothing between them: an update in the meantime gets lost. This is
+/// what volatile access compiles to; volatile access itself would be a data race, which Rust does
+/// not define.
 #[inline]
 fn add_unguarded(count: &AtomicU64) {
     count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -182,7 +184,9 @@ fn add_unguarded(count: &AtomicU64) {
 #[inline]
 fn add_by_exchange(count: &AtomicU64) {
     let mut seen = count.load(Ordering::Relaxed);
-    while let Err(now) = count.compare_exchange_weak(seen, seen + 1, Ordering::Relaxed, Ordering::Relaxed) {
+    while let Err(now) =
+        count.compare_exchange_weak(seen, seen + 1, Ordering::Relaxed, Ordering::Relaxed)
+    {
         seen = now;
     }
 }
@@ -204,7 +208,10 @@ struct Copies {
 impl Copies {
     fn new(copies: usize, members: usize) -> Self {
         let blocks_a_copy = members.div_ceil(BLOCK);
-        Self { blocks: (0..copies * blocks_a_copy).map(|_| Block::default()).collect(), blocks_a_copy }
+        Self {
+            blocks: (0..copies * blocks_a_copy).map(|_| Block::default()).collect(),
+            blocks_a_copy,
+        }
     }
 
     #[inline]
@@ -213,13 +220,14 @@ impl Copies {
     }
 
     fn read(&self, member: usize) -> u64 {
-        let of_copy = |copy: &[Block]| copy[member / BLOCK].0[member % BLOCK].load(Ordering::Relaxed);
+        let of_copy =
+            |copy: &[Block]| copy[member / BLOCK].0[member % BLOCK].load(Ordering::Relaxed);
         self.blocks.chunks_exact(self.blocks_a_copy).map(of_copy).sum()
     }
 }
 
-/// A copy for each processor. A thread may be moved between looking where it is and adding: so the addition is atomic, on
-/// a line that nobody else wants.
+/// A copy for each processor. A thread may be moved between looking where it is and adding: so the
+/// addition is atomic, on a line that nobody else wants.
 #[derive(Debug)]
 pub struct PerCore {
     copies: Copies,
@@ -237,8 +245,8 @@ impl PerCore {
 impl Table for PerCore {
     #[inline]
     fn add(&self, _: usize, member: usize, _: impl FnOnce()) {
-        // glibc reads the processor of this thread from its restartable-sequences area or the vDSO, without a system call.
-        // SAFETY: no arguments.
+        // glibc reads the processor of this thread from its restartable-sequences area or the vDSO,
+        // without a system call. SAFETY: no arguments.
         let cpu = unsafe { libc::sched_getcpu() }.max(0) as usize;
         let copy = if cpu < self.processors { cpu } else { cpu % self.processors };
         self.copies.get(copy, member).fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,5 @@
-//! The measured loop, the steps that it goes through (drawn before it begins), and what it samples of them.
+//! The measured loop, the steps that it goes through (drawn before it begins), and what it samples
+//! of them.
 
 use crate::tables::Table;
 use conductor::Counter;
@@ -44,14 +45,19 @@ impl Step {
 impl Plan {
     /// Members at random, all alike; a share of the steps reads.
     pub fn draw(seed: u64, thread: u64, members: usize, reads: f64) -> Self {
-        // The golden ratio times 2^64, as generators use it to tell streams apart (G. L. Steele et al., "Fast Splittable
-        // Pseudorandom Number Generators", OOPSLA 2014).
-        let mut random =
-            Xoshiro256PlusPlus::seed_from_u64(seed ^ (thread + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        // The golden ratio times 2^64, as generators use it to tell streams apart (G. L. Steele et
+        // al., "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(
+            seed ^ (thread + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        );
         let (mut steps, mut adds_before) = (Vec::with_capacity(STEPS), vec![0]);
         for before in 0..STEPS {
             let member = random.random_range(0..members.clamp(1, MEMBERS_MAX)) as u16;
-            let step = Step(if random.random_bool(reads.clamp(0.0, 1.0)) { member | READ } else { member });
+            let step = Step(if random.random_bool(reads.clamp(0.0, 1.0)) {
+                member | READ
+            } else {
+                member
+            });
             adds_before.push(adds_before[before] + u64::from(!step.reads()));
             steps.push(step);
         }
@@ -71,8 +77,9 @@ impl Plan {
     }
 }
 
-/// One in so many operations is timed: at two or three looks at the clock, each of some 20 ns, this costs an operation
-/// 0.02 ns on average, 2 % of the fastest that there is and nothing of one that waits.
+/// One in so many operations is timed: at two or three looks at the clock, each of some 20 ns, this
+/// costs an operation 0.02 ns on average, 2 % of the fastest that there is and nothing of one that
+/// waits.
 pub const SAMPLED_EVERY: usize = STEPS;
 
 /// Times of the operations of one thread.
@@ -105,7 +112,8 @@ impl Samples {
         let start = self.clock.raw();
         let result = operation(&mut || acquired = Some(self.clock.raw()));
         let end = self.clock.raw();
-        let since_start = |then| self.clock.delta_as_nanos(start, then).saturating_sub(self.look_ns);
+        let since_start =
+            |then| self.clock.delta_as_nanos(start, then).saturating_sub(self.look_ns);
         if let Some(acquired) = acquired {
             self.acquire.record(since_start(acquired));
             // One look more lies within.
@@ -119,8 +127,8 @@ impl Samples {
 
 /// Goes through the plan until it is told to stop; returns the number of operations done.
 ///
-/// It touches the table, its own plan, its own count (which the reporter reads) and a flag that nobody writes
-/// meanwhile.
+/// It touches the table, its own plan, its own count (which the reporter reads) and a flag that
+/// nobody writes meanwhile.
 pub fn work<T: Table>(
     table: &T,
     thread: usize,

@@ -1,5 +1,6 @@
-//! The hand-written locks under loom, which tries the interleavings of their atomic operations, and for each read the
-//! values that the memory model allows. Their sources are compiled here with loom's atomics in place of those of the library.
+//! The hand-written locks under loom, which tries the interleavings of their atomic operations, and
+//! for each read the values that the memory model allows. Their sources are compiled here with
+//! loom's atomics in place of those of the library.
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
 
 #[path = "../src/spin.rs"]
@@ -9,15 +10,18 @@ mod spin;
 mod atomics {
     pub use loom::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-    /// Swapping in the value that is there already becomes a failed exchange. For loom a write by swap and a plain store of
-    /// another thread have no order, in which case a lock that was given back could stay taken for ever: the
-    /// memory model forbids that, because a swap reads what comes right before it.
+    /// Swapping in the value that is there already becomes a failed exchange. For loom a write by
+    /// swap and a plain store of another thread have no order, in which case a lock that was
+    /// given back could stay taken for ever: the memory model forbids that, because a swap
+    /// reads what comes right before it.
     #[derive(Debug, Default)]
     pub struct AtomicBool(loom::sync::atomic::AtomicBool);
 
     impl AtomicBool {
         pub fn swap(&self, value: bool, order: Ordering) -> bool {
-            self.0.compare_exchange(!value, value, order, Ordering::Relaxed).unwrap_or_else(|same| same)
+            self.0
+                .compare_exchange(!value, value, order, Ordering::Relaxed)
+                .unwrap_or_else(|same| same)
         }
 
         pub fn load(&self, order: Ordering) -> bool {
@@ -66,7 +70,8 @@ impl<L: SpinLock> Guarded<L> {
     }
 }
 
-/// So many threads add to one counter, so many times each; loom looks at executions with at most so many preemptions.
+/// So many threads add to one counter, so many times each; loom looks at executions with at most so
+/// many preemptions.
 fn adds_up<L: SpinLock + 'static>(threads: usize, times: u64, preemptions: Option<usize>) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = preemptions;
@@ -102,7 +107,8 @@ fn ticket() {
     adds_up::<Ticket>(2, 2, None);
 }
 
-/// A queue of three has a middle. (Where three wait for one flag, the two that spin for it are more than loom can follow.)
+/// A queue of three has a middle. (Where three wait for one flag, the two that spin for it are more
+/// than loom can follow.)
 #[test]
 fn mcs() {
     adds_up::<Mcs>(2, 2, None);

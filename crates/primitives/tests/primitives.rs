@@ -1,4 +1,5 @@
-//! Every primitive under real threads. That sums are right is checked by `run` itself: a wrong one is an error.
+//! Every primitive under real threads. That sums are right is checked by `run` itself: a wrong one
+//! is an error.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use conductor::{Director, LOOK_EVERY, LoadError, LoadProgress};
@@ -25,7 +26,11 @@ fn done(load: &Load) -> Result<Outcome, SyncError> {
 }
 
 fn paddings(primitive: Primitive) -> Vec<Padding> {
-    if primitive.pads() { vec![Padding::None, Padding::Line, Padding::TwoLines] } else { vec![Padding::None] }
+    if primitive.pads() {
+        vec![Padding::None, Padding::Line, Padding::TwoLines]
+    } else {
+        vec![Padding::None]
+    }
 }
 
 #[test]
@@ -34,10 +39,15 @@ fn every_primitive_keeps_every_update_but_the_racy_one() {
         for padding in paddings(primitive) {
             for threads in [1, 4] {
                 let name = primitive.name();
-                let outcome = done(&Load { padding, ..load(primitive, threads) })
-                    .unwrap_or_else(|error| panic!("{name}, {padding:?}, {threads} threads: {error}"));
+                let outcome =
+                    done(&Load { padding, ..load(primitive, threads) }).unwrap_or_else(|error| {
+                        panic!("{name}, {padding:?}, {threads} threads: {error}")
+                    });
                 assert_eq!(outcome.threads.len(), threads as usize);
-                assert!(outcome.added >= outcome.operations() && outcome.operations() > 0, "{name}");
+                assert!(
+                    outcome.added >= outcome.operations() && outcome.operations() > 0,
+                    "{name}"
+                );
                 if !primitive.loses() || threads == 1 {
                     assert_eq!(outcome.sum, outcome.added, "{name}");
                 }
@@ -63,8 +73,10 @@ fn updates_without_a_guard_get_lost() {
         println!("SKIPPED: one processor only");
         return;
     }
-    // Two threads on two processors and one counter: one of very many updates falls into the other's.
-    let load = Load { members: 1, duration: Duration::from_millis(300), ..load(Primitive::Racy, 2) };
+    // Two threads on two processors and one counter: one of very many updates falls into the
+    // other's.
+    let load =
+        Load { members: 1, duration: Duration::from_millis(300), ..load(Primitive::Racy, 2) };
     let lost = (0..5).any(|_| done(&load).unwrap().lost_share() > 0.0);
     assert!(lost, "no update got lost, as if something guarded them");
 }
@@ -73,8 +85,9 @@ fn updates_without_a_guard_get_lost() {
 fn locks_are_sampled_and_the_rest_has_no_acquisition() {
     for &primitive in Primitive::ALL {
         let outcome = done(&load(primitive, 2)).unwrap();
-        let samples =
-            |pick: fn(&primitives::ThreadOutcome) -> u64| outcome.threads.iter().map(pick).sum::<u64>();
+        let samples = |pick: fn(&primitives::ThreadOutcome) -> u64| {
+            outcome.threads.iter().map(pick).sum::<u64>()
+        };
         let operations = samples(|thread| thread.operation.len());
         assert!(operations >= 2, "{}", primitive.name());
         let locks = primitive.waiting() != Waiting::Never;
@@ -85,7 +98,8 @@ fn locks_are_sampled_and_the_rest_has_no_acquisition() {
 
 #[test]
 fn lines_that_threads_share() {
-    let lines = |primitive, padding| done(&Load { padding, ..load(primitive, 1) }).unwrap().shared_lines;
+    let lines =
+        |primitive, padding| done(&Load { padding, ..load(primitive, 1) }).unwrap().shared_lines;
     assert_eq!(lines(Primitive::Atomic, Padding::None), Some(1));
     assert_eq!(lines(Primitive::Atomic, Padding::Line), Some(4));
     assert_eq!(lines(Primitive::AtomicShared, Padding::None), Some(1));

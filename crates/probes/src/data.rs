@@ -3,8 +3,8 @@
 use crate::{ProbeError, Target, TrialContext};
 use datasets::{DataSet, Size};
 use engines::{
-    Ability, Answer, Compressed, EngineError, EngineUse, Explained, Fill, Kept, Operation, Output, Planned,
-    Request, Rows, Statement, Table, Work,
+    Ability, Answer, Compressed, EngineError, EngineUse, Explained, Fill, Kept, Operation, Output,
+    Planned, Request, Rows, Statement, Table, Work,
 };
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
@@ -59,7 +59,8 @@ pub fn of(settings: &[Declaration], configuration: &Configuration) -> Option<Dat
     settings.iter().any(|own| own.path == DATA.path()).then(|| data_set(configuration))
 }
 
-/// Position of the operation that counts the rows of a data set's first table; a probe's own follow.
+/// Position of the operation that counts the rows of a data set's first table; a probe's own
+/// follow.
 const COUNT: usize = 0;
 
 /// The tables of a data set, its rows, and the operation at [`COUNT`].
@@ -129,12 +130,13 @@ impl Loaded {
         operation: usize,
         table: &Table,
     ) -> Result<Self, ProbeError> {
-        let explained = context.instance.explain(operation, table, context.configuration.get(ANALYZE))?;
+        let explained =
+            context.instance.explain(operation, table, context.configuration.get(ANALYZE))?;
         Ok(Self { explained, ..self })
     }
 
-    /// The facts that all probes on data sets have: of the table, and of each of so many units of work.
-    /// `cpu_s`: processor seconds of the sessions.
+    /// The facts that all probes on data sets have: of the table, and of each of so many units of
+    /// work. `cpu_s`: processor seconds of the sessions.
     pub fn facts(&self, cpu_s: f64, used: EngineUse, units: f64) -> Facts {
         let Explained { pages, page_bytes, counters, .. } = &self.explained;
         // A server's processor seconds are known where those of its processes are.
@@ -174,7 +176,8 @@ pub fn recorded(statement: &str, plan: Planned) -> QueryPlan {
     QueryPlan::new(statement, plan.text).estimated(plan.rows, plan.cost)
 }
 
-/// Adds the facts of a load of single rows, and behind its responses what a unit of work costs of processors.
+/// Adds the facts of a load of single rows, and behind its responses what a unit of work costs of
+/// processors.
 pub fn cpu_each(seen: &mut Observations, loaded: &Loaded, used: EngineUse, name: &str, unit: &str) {
     let units = seen.work.amount as f64;
     if units > 0.0 {
@@ -220,7 +223,8 @@ pub fn create(context: &TrialContext<'_>, set: &DataSet, work: Work) -> Result<L
     let table = work.tables.first().cloned();
     let filled = fill(context, work, &|rows| {
         let share = (100.0 * rows as f64 / about.max(1) as f64).min(100.0);
-        let [rows, rate] = [rows as f64, rows as f64 / started.elapsed().as_secs_f64()].map(number::grouped);
+        let [rows, rate] =
+            [rows as f64, rows as f64 / started.elapsed().as_secs_f64()].map(number::grouped);
         let text = format!("loading {}: {share:.0} %, {rows} rows, {rate} rows/s", set.name());
         (context.progress)(Event::Step { text });
     })?;
@@ -298,7 +302,8 @@ fn counted(fill: &mut Fill, counts: Arc<Counts>) {
     }));
 }
 
-/// What was taken of the file systems of volumes before a load, where only they know what it takes: of btrfs.
+/// What was taken of the file systems of volumes before a load, where only they know what it takes:
+/// of btrfs.
 pub struct Taken(Option<u64>);
 
 impl Taken {
@@ -339,6 +344,9 @@ fn count(context: &TrialContext<'_>) -> Result<u64, ProbeError> {
         connections.wait(None, &mut answers)?;
     }
     let done = answers.remove(0).result?;
-    let cell = done.results.first().and_then(|results| results.last.first()?.as_ref()?.parse().ok());
-    Ok(cell.ok_or_else(|| EngineError::failed("counting rows", "the engine answered without a number"))?)
+    let cell =
+        done.results.first().and_then(|results| results.last.first()?.as_ref()?.parse().ok());
+    Ok(cell.ok_or_else(|| {
+        EngineError::failed("counting rows", "the engine answered without a number")
+    })?)
 }

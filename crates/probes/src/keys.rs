@@ -36,8 +36,10 @@ const STRIDE: u128 = 2_654_435_761;
 /// An objection to a data set without keys that are integers, or with fewer than are asked for.
 pub fn objection(configuration: &Configuration, set: &DataSet) -> Option<Invalid> {
     if set.keys() == 0 {
-        let message =
-            format!("the keys of {} are no integers that are known; use another data set", set.name());
+        let message = format!(
+            "the keys of {} are no integers that are known; use another data set",
+            set.name()
+        );
         return Some(Invalid::new(crate::data::DATA.path(), message));
     }
     let wanted = configuration.get(DISTINCT_KEYS).filter(|wanted| *wanted > set.keys())?;
@@ -60,8 +62,8 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Keys of connection `index`; the same seed gives the same ones. `share` is the part of the keys that it has for
-    /// itself, of so many; all of them for one of one.
+    /// Keys of connection `index`; the same seed gives the same ones. `share` is the part of the
+    /// keys that it has for itself, of so many; all of them for one of one.
     pub fn new(
         configuration: &Configuration,
         set: DataSet,
@@ -95,7 +97,9 @@ impl Keys {
         let count = (end - start).max(1);
         let number = match self.distribution {
             Distribution::Uniform => self.random.random_range(0..count),
-            Distribution::Zipf => (u128::from(self.rank(count)) * STRIDE % u128::from(count)) as u64,
+            Distribution::Zipf => {
+                (u128::from(self.rank(count)) * STRIDE % u128::from(count)) as u64
+            }
             Distribution::Latest => count - 1 - self.rank(count),
         };
         self.set.key(start + number)
@@ -117,7 +121,8 @@ impl Keys {
         &self.parameters[..self.columns]
     }
 
-    /// A table of so many keys, drawn one after the other, and its rows; `table` is its position in the work.
+    /// A table of so many keys, drawn one after the other, and its rows; `table` is its position in
+    /// the work.
     pub fn sample(mut self, count: u64, table: usize) -> (Table, Fill) {
         let names = &["key_1", "key_2"][..self.columns];
         let columns = names.iter().map(|name| Column::new(name, DataType::BigInt)).collect();
@@ -156,23 +161,32 @@ mod tests {
     #[test]
     fn uniform_keys_are_all_keys_alike() {
         let counts = drawn("uniform", (0, 1), 200_000);
-        assert_eq!((counts.len(), counts.keys().min(), counts.keys().max()), (1000, Some(&1), Some(&1000)));
+        assert_eq!(
+            (counts.len(), counts.keys().min(), counts.keys().max()),
+            (1000, Some(&1), Some(&1000))
+        );
         assert!(counts.values().all(|count| (120..=280).contains(count)));
     }
 
-    /// Of n keys the most frequent has the share 1 / (1 + 2^-s + ... + n^-s), the second 2^-s of that.
+    /// Of n keys the most frequent has the share 1 / (1 + 2^-s + ... + n^-s), the second 2^-s of
+    /// that.
     #[test]
     fn zipf_and_latest_keys_have_the_shares_of_the_law() {
         let total: f64 = (1..=1000).map(|rank| f64::from(rank).powf(-1.2)).sum();
         for keys in ["zipf", "latest"] {
             let counts = drawn(keys, (0, 1), 200_000);
-            let mut most: Vec<(usize, i64)> = counts.iter().map(|(key, count)| (*count, *key)).collect();
+            let mut most: Vec<(usize, i64)> =
+                counts.iter().map(|(key, count)| (*count, *key)).collect();
             most.sort_unstable_by(|a, b| b.cmp(a));
             for (rank, (count, _)) in (1..=3).zip(&most) {
                 let wanted = 200_000.0 * f64::from(rank).powf(-1.2) / total;
-                assert!((*count as f64 / wanted - 1.0).abs() < 0.05, "{keys} {rank}: {count} of {wanted}");
+                assert!(
+                    (*count as f64 / wanted - 1.0).abs() < 0.05,
+                    "{keys} {rank}: {count} of {wanted}"
+                );
             }
-            let last = most.iter().take(3).map(|(_, key)| *key).collect::<Vec<_>>() == [1000, 999, 998];
+            let last =
+                most.iter().take(3).map(|(_, key)| *key).collect::<Vec<_>>() == [1000, 999, 998];
             assert_eq!(last, keys == "latest");
         }
     }

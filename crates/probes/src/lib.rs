@@ -1,5 +1,5 @@
-//! Probes: what a trial does and measures. One folder a probe; `measure` conducts the loads of all, `load` is the client
-//! loop that database probes share, `data` the data sets that they work on.
+//! Probes: what a trial does and measures. One folder a probe; `measure` conducts the loads of all,
+//! `load` is the client loop that database probes share, `data` the data sets that they work on.
 
 pub mod bulk_load;
 pub mod command;

@@ -1,5 +1,5 @@
-//! What all probes have in common: a load is conducted while its surroundings are watched, and what was seen of
-//! both becomes the observations of the trial.
+//! What all probes have in common: a load is conducted while its surroundings are watched, and what
+//! was seen of both becomes the observations of the trial.
 
 use crate::{ProbeError, TrialContext};
 use conductor::{Director, LOOK_EVERY, LoadProgress};
@@ -15,7 +15,8 @@ use profile::{ProfileError, Profiler, Samples};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Samples for each second on a processor. Not 100: what happens 100 times a second would be found each time or never.
+/// Samples for each second on a processor. Not 100: what happens 100 times a second would be found
+/// each time or never.
 const HZ: u32 = 99;
 
 /// The thread that starts the kernel's own, which are the others below it.
@@ -25,7 +26,8 @@ const KERNEL_THREADS: i32 = 2;
 pub struct Subject<'a> {
     /// Where the data lies, by name: the devices under it are watched.
     pub storage: &'a [(String, PathBuf)],
-    /// Units of work in all, where the amount is fixed, and seconds of the measurement, where these are.
+    /// Units of work in all, where the amount is fixed, and seconds of the measurement, where
+    /// these are.
     pub units: Option<u64>,
     pub duration_s: Option<f64>,
     /// Unit of the rate of progress, and how many of it a unit of work a second is.
@@ -44,7 +46,8 @@ pub struct Surroundings {
 /// Conducts a load: `load` runs its threads under the director that it is given.
 ///
 /// # Errors
-/// The first error of a thread, at which the others stop; that the target fails or the trial is asked to stop.
+/// The first error of a thread, at which the others stop; that the target fails or the trial is
+/// asked to stop.
 pub fn measure<L>(
     context: &TrialContext<'_>,
     subject: Subject<'_>,
@@ -78,7 +81,8 @@ pub fn measure<L>(
     }
     // A load that was stopped on request was cancelled, whatever its threads did.
     let cancelled = context.cancel.is_cancelled();
-    let load = result.map_err(|error| if cancelled { EngineError::Cancelled.into() } else { error })?;
+    let load =
+        result.map_err(|error| if cancelled { EngineError::Cancelled.into() } else { error })?;
     // What a server knows of a connection it forgets when that is closed: the load still has it.
     let mut collected = match conducted.collector {
         Some(mut collector) => collector.stop()?,
@@ -95,7 +99,8 @@ pub fn measure<L>(
     let missed = conducted.settled.filter(|report| !report.verified);
     warnings.extend(missed.map(|report| cache_warning(context.target.cache, &report)));
     let synthetic = context.target.abilities.contains(&Ability::Synthetic);
-    let observations = Observations { machine, devices, warnings, synthetic, ..Observations::default() };
+    let observations =
+        Observations { machine, devices, warnings, synthetic, ..Observations::default() };
     Ok((load, Surroundings { collected, profile, observations }))
 }
 
@@ -112,7 +117,8 @@ struct Conducted<'a> {
     /// What is not observed, and why.
     unseen: Vec<String>,
     failure: Option<EngineError>,
-    /// The last report of progress: when, at which second of the measurement, and the units until then.
+    /// The last report of progress: when, at which second of the measurement, and the units until
+    /// then.
     told: (Instant, f64, u64),
 }
 
@@ -129,7 +135,8 @@ impl Conducted<'_> {
         Ok(())
     }
 
-    /// Whether what is measured lies on a file system that works in threads of the kernel, for which no process is charged.
+    /// Whether what is measured lies on a file system that works in threads of the kernel, for
+    /// which no process is charged.
     fn is_on_btrfs(&self) -> bool {
         self.subject.storage.iter().any(|(_, folder)| is_on_btrfs(folder))
     }
@@ -152,7 +159,9 @@ impl Conducted<'_> {
             let with_kernel = [&pids[..], &[KERNEL_THREADS]].concat();
             match Profiler::attach(&with_kernel, HZ) {
                 Ok(profiler) => return Some(profiler.start()),
-                Err(error) => self.unseen.push(format!("the kernel's threads in the profile: {error}")),
+                Err(error) => {
+                    self.unseen.push(format!("the kernel's threads in the profile: {error}"))
+                }
             }
         }
         Some(Profiler::attach(&pids, HZ).and_then(Profiler::start))
@@ -185,11 +194,14 @@ impl Director for Conducted<'_> {
 }
 
 fn cache_warning(wanted: CacheState, report: &CacheReport) -> Warning {
-    let resident =
-        report.resident_bytes.map_or_else(|| "an unknown part".into(), |bytes| format!("{bytes} bytes"));
+    let resident = report
+        .resident_bytes
+        .map_or_else(|| "an unknown part".into(), |bytes| format!("{bytes} bytes"));
     let wanted = wanted.name();
-    let detail =
-        format!("cache = {wanted} was asked for, but {resident} of {} are in memory", report.file_bytes);
+    let detail = format!(
+        "cache = {wanted} was asked for, but {resident} of {} are in memory",
+        report.file_bytes
+    );
     Warning { kind: WarningKind::CacheState, detail }
 }
 
@@ -199,13 +211,15 @@ impl Surroundings {
         self.collected.used
     }
 
-    /// How sessions of the target used their time that are not the load's own: a program has opened them.
+    /// How sessions of the target used their time that are not the load's own: a program has opened
+    /// them.
     pub fn sessions_of_others(&self) -> Option<TimeUse> {
         self.collected.time.clone().filter(|time| time.session_s > 0.0)
     }
 
-    /// The observations that every load has, from what its threads used and waited for. The probe adds its work,
-    /// responses and what else it knows. Finding the names in a profile takes its time.
+    /// The observations that every load has, from what its threads used and waited for. The probe
+    /// adds its work, responses and what else it knows. Finding the names in a profile takes
+    /// its time.
     pub fn observations(
         self,
         elapsed_s: f64,
@@ -216,8 +230,9 @@ impl Surroundings {
         let Collected { waits: mut all_waits, resources, operations, time, server_cpu_s, .. } =
             self.collected;
         let session_s = elapsed_s * f64::from(connections);
-        // Servers are asked a little before the load goes and after it has ended: till then sessions wait for their clients.
-        // Sessions that a program opens have no threads of ours, and end as they like.
+        // Servers are asked a little before the load goes and after it has ended: till then
+        // sessions wait for their clients. Sessions that a program opens have no threads of
+        // ours, and end as they like.
         if threads.len() > 0 {
             let beside_s = time.as_ref().map_or(0.0, |time| time.session_s - session_s);
             take_off_client(&mut all_waits, beside_s);
@@ -237,7 +252,13 @@ impl Surroundings {
             // The run-queue delay that is not already the signal part of another wait.
             let elsewhere_s: f64 = all_waits.iter().map(|wait| wait.signal_s).sum();
             let signal_s = (delay_s - elsewhere_s).max(0.0);
-            all_waits.extend(Wait::counted("CPU_QUEUE", WaitClass::CpuQueue, preemptions, 0.0, signal_s));
+            all_waits.extend(Wait::counted(
+                "CPU_QUEUE",
+                WaitClass::CpuQueue,
+                preemptions,
+                0.0,
+                signal_s,
+            ));
             TimeUse { session_s, cpu_s: seconds(cpu_ns), cpu_user_s: None, ..TimeUse::default() }
         };
         let machine = self.observations.machine;

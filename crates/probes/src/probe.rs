@@ -18,13 +18,14 @@ pub trait Probe: Send + Sync {
     fn connections(&self, _configuration: &Configuration) -> u32 {
         1
     }
-    /// The files that a configuration names, each with the path of the setting that does; relative ones count from the
-    /// folder of the experiment. They are read before anything else is done ([`Configuration::file`]), so that all trials
-    /// run what they held then.
+    /// The files that a configuration names, each with the path of the setting that does; relative
+    /// ones count from the folder of the experiment. They are read before anything else is done
+    /// ([`Configuration::file`]), so that all trials run what they held then.
     fn files(&self, _configuration: &Configuration) -> Vec<(&'static str, String)> {
         Vec::new()
     }
-    /// What its trials put on the target, as far as the settings tell: a data set, where it has one.
+    /// What its trials put on the target, as far as the settings tell: a data set, where it has
+    /// one.
     fn footprint(&self, configuration: &Configuration) -> Footprint {
         let row_bytes = data::of(self.settings(), configuration).map_or(0, |set| set.row_bytes());
         Footprint { row_bytes, ..Footprint::default() }

@@ -18,9 +18,13 @@ fn configuration(workload: &str) -> Configuration {
         probes: vec![(CommandProbe.name(), CommandProbe.settings())],
     };
     let text = format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \"command\"\n{workload}\n"
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \
+         \"command\"\n{workload}\n"
     );
-    parse(&text, &catalog).unwrap_or_else(|error| panic!("{error}\n{text}")).configurations.remove(0)
+    parse(&text, &catalog)
+        .unwrap_or_else(|error| panic!("{error}\n{text}"))
+        .configurations
+        .remove(0)
 }
 
 /// What the probe objects to, as `setting: message`.
@@ -40,7 +44,10 @@ fn failure(workload: &str) -> String {
 
 fn try_run(workload: &str, cancel: &Cancel) -> Result<Observations, ProbeError> {
     let configuration = configuration(workload);
-    assert_eq!(CommandProbe.plan(&configuration, &Target::of(&Nothing, &configuration)), Vec::new());
+    assert_eq!(
+        CommandProbe.plan(&configuration, &Target::of(&Nothing, &configuration)),
+        Vec::new()
+    );
     let folders = Folders {
         directory: std::env::temp_dir(),
         volumes: Vec::new(),
@@ -97,29 +104,38 @@ fn a_sleep_takes_its_time_off_the_processor() {
     let share = waited(&seen, "OFF_CPU") / times.iter().sum::<f64>();
     assert!(share > 0.5, "{share}");
     let told = seen.time.cpu_s + seen.waits.iter().map(observations::Wait::wait_s).sum::<f64>();
-    assert!((told - seen.time.session_s).abs() < 0.03 * seen.time.session_s, "{told} {:?}", seen.time);
     assert!(
-        seen.waits.iter().any(|wait| wait.wait_type == "BETWEEN_RUNS" && wait.class == WaitClass::Client)
+        (told - seen.time.session_s).abs() < 0.03 * seen.time.session_s,
+        "{told} {:?}",
+        seen.time
+    );
+    assert!(
+        seen.waits
+            .iter()
+            .any(|wait| wait.wait_type == "BETWEEN_RUNS" && wait.class == WaitClass::Client)
     );
 }
 
-/// The command tells what getrusage(2) tells it of itself and of its children; an installation of Python may start some
-/// of its own.
+/// The command tells what getrusage(2) tells it of itself and of its children; an installation of
+/// Python may start some of its own.
 #[test]
 fn resources_are_those_of_the_whole_process_tree() {
     let file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let child = format!(
-        "import os, time\nblock = bytearray(150 << 20)\nfor i in range(0, len(block), 4096): block[i] = 1\n\
-         f = os.open({:?}, os.O_WRONLY)\nos.write(f, bytes(8 << 20))\nos.fsync(f)\n\
-         for i in range(20): time.sleep(0.001)\nt = time.process_time()\nwhile time.process_time() < t + 0.3: pass",
+        "import os, time\nblock = bytearray(150 << 20)\nfor i in range(0, len(block), 4096): \
+         block[i] = 1\nf = os.open({:?}, os.O_WRONLY)\nos.write(f, bytes(8 << \
+         20))\nos.fsync(f)\nfor i in range(20): time.sleep(0.001)\nt = time.process_time()\nwhile \
+         time.process_time() < t + 0.3: pass",
         file.path().display().to_string()
     );
     let parent = format!(
-        "import json, os, resource, sys\npid = os.fork()\nif pid == 0: os.execvp('python3', ['python3', '-c', {child:?}])\n\
-         _, status = os.waitpid(pid, 0)\nassert status == 0\n\
-         c = resource.getrusage(resource.RUSAGE_CHILDREN)\ns = resource.getrusage(resource.RUSAGE_SELF)\n\
-         print(json.dumps({{'user': c.ru_utime + s.ru_utime, 'system': c.ru_stime + s.ru_stime, 'minor': c.ru_minflt + s.ru_minflt, \
-         'left': c.ru_nvcsw + s.ru_nvcsw, 'lost': c.ru_nivcsw + s.ru_nivcsw, 'peak': c.ru_maxrss * 1024 / 1e6}}), flush=True)\nos._exit(0)"
+        "import json, os, resource, sys\npid = os.fork()\nif pid == 0: os.execvp('python3', \
+         ['python3', '-c', {child:?}])\n_, status = os.waitpid(pid, 0)\nassert status == 0\nc = \
+         resource.getrusage(resource.RUSAGE_CHILDREN)\ns = \
+         resource.getrusage(resource.RUSAGE_SELF)\nprint(json.dumps({{'user': c.ru_utime + \
+         s.ru_utime, 'system': c.ru_stime + s.ru_stime, 'minor': c.ru_minflt + s.ru_minflt, \
+         'left': c.ru_nvcsw + s.ru_nvcsw, 'lost': c.ru_nivcsw + s.ru_nivcsw, 'peak': c.ru_maxrss \
+         * 1024 / 1e6}}), flush=True)\nos._exit(0)"
     );
     let mut workload = python(&parent);
     for name in ["user", "system", "minor", "left", "lost", "peak"] {
@@ -130,7 +146,8 @@ fn resources_are_those_of_the_whole_process_tree() {
         );
     }
     let seen = run(&workload);
-    let of = |name: &str| seen.response(name).unwrap_or_else(|| panic!("{name}: {:?}", seen.responses));
+    let of =
+        |name: &str| seen.response(name).unwrap_or_else(|| panic!("{name}: {:?}", seen.responses));
     // What the parent does after it has asked is in our figures only: it prints and ends.
     let (cpu, told) = (of("user_cpu") + of("system_cpu"), of("told_user") + of("told_system"));
     assert!(cpu >= told - 1e-6 && cpu <= told + 0.1, "{cpu}, told {told}");
@@ -142,12 +159,17 @@ fn resources_are_those_of_the_whole_process_tree() {
         ("involuntary_switches", "told_lost", 500.0),
     ] {
         let (ours_is, told_is) = (of(ours), of(told));
-        assert!(ours_is >= told_is - 0.01 && ours_is <= told_is + more, "{ours}: {ours_is}, told {told_is}");
+        assert!(
+            ours_is >= told_is - 0.01 && ours_is <= told_is + more,
+            "{ours}: {ours_is}, told {told_is}"
+        );
     }
     assert!((of("peak_memory") - of("told_peak")).abs() < 1e-6, "{:?}", seen.responses);
     // With huge pages there are few faults.
     assert!(
-        of("peak_memory") > 150.0 && of("user_cpu") + of("system_cpu") >= 0.3 && of("minor_faults") > 100.0
+        of("peak_memory") > 150.0
+            && of("user_cpu") + of("system_cpu") >= 0.3
+            && of("minor_faults") > 100.0
     );
     // 8 MiB reach a disk; of a file in memory nothing is sent anywhere.
     let written = of("storage_written");
@@ -161,10 +183,10 @@ fn resources_are_those_of_the_whole_process_tree() {
 fn hooks_run_around_trials_and_runs_in_hyperfines_order() {
     let folder = tempfile::tempdir().unwrap();
     let workload = format!(
-        "folder = {:?}\nparameters = {{ n = 3 }}\nruns = 2\nwarmup_runs = 1\n\
-         setup = \"echo setup {{n}} $n >> log\"\nprepare = \"echo prepare $STEELBENCH_SEED >> log\"\n\
-         command = \"echo run $STEELBENCH_ITERATION >> log\"\nconclude = \"echo conclude >> log\"\n\
-         cleanup = \"echo cleanup >> log\"",
+        "folder = {:?}\nparameters = {{ n = 3 }}\nruns = 2\nwarmup_runs = 1\nsetup = \"echo setup \
+         {{n}} $n >> log\"\nprepare = \"echo prepare $STEELBENCH_SEED >> log\"\ncommand = \"echo \
+         run $STEELBENCH_ITERATION >> log\"\nconclude = \"echo conclude >> log\"\ncleanup = \
+         \"echo cleanup >> log\"",
         folder.path().display().to_string()
     );
     let seen = run(&workload);
@@ -187,7 +209,10 @@ fn hooks_run_around_trials_and_runs_in_hyperfines_order() {
     // A failed run is concluded and cleaned up after.
     std::fs::remove_file(folder.path().join("log")).unwrap();
     let failed = failure(&workload.replace("echo run", "echo at fault >&2; exit 4; echo"));
-    assert!(failed.contains("ended with exit code 4") && failed.ends_with("\nat fault"), "{failed}");
+    assert!(
+        failed.contains("ended with exit code 4") && failed.ends_with("\nat fault"),
+        "{failed}"
+    );
     let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
     assert_eq!(log.lines().collect::<Vec<_>>(), ["setup 3 3", "prepare 7", "conclude", "cleanup"]);
 }
@@ -208,15 +233,18 @@ fn exit_codes_signals_and_bad_programs_fail_the_trial_with_their_cause() {
     let prepare = failure("command = \"true\"\nprepare = \"echo no >&2; false\"");
     assert_eq!(
         prepare,
-        "the prepare command `echo no >&2; false` ended with exit code 1\nits output ends with:\nno"
+        "the prepare command `echo no >&2; false` ended with exit code 1\nits output ends \
+         with:\nno"
     );
     let late = failure("command = \"true\"\nsetup = \"sleep 100\"\nhook_timeout = \"200 ms\"");
     assert!(late.contains("killed after 0.2 s (workload.hook_timeout)"), "{late}");
     for (ignore, code, taken) in
         [("true", "3", true), ("\"2,3\"", "3", true), ("3", "3", true), ("\"2\"", "3", false)]
     {
-        let result =
-            try_run(&format!("command = \"exit {code}\"\nignore_failure = {ignore}"), &Cancel::new());
+        let result = try_run(
+            &format!("command = \"exit {code}\"\nignore_failure = {ignore}"),
+            &Cancel::new(),
+        );
         assert_eq!(result.is_ok(), taken, "{ignore}");
         if let Ok(seen) = result {
             assert_eq!(series(&seen, "run:exit_code"), [3.0]);
@@ -228,8 +256,10 @@ fn exit_codes_signals_and_bad_programs_fail_the_trial_with_their_cause() {
 
 #[test]
 fn responses_are_found_in_what_is_printed() {
-    let tps = "responses.tps = { regex = \"tps = ([0-9.]+)\", unit = \"1/s\", direction = \"higher\" }";
-    let command = "command = \"echo tps = 1; echo tps = $((STEELBENCH_ITERATION * 10 + 10)).5 >&2\"";
+    let tps =
+        "responses.tps = { regex = \"tps = ([0-9.]+)\", unit = \"1/s\", direction = \"higher\" }";
+    let command =
+        "command = \"echo tps = 1; echo tps = $((STEELBENCH_ITERATION * 10 + 10)).5 >&2\"";
     let seen = run(&format!("{command}\nruns = 2\n{tps}"));
     assert_eq!(seen.response("tps"), Some(1.0));
     let seen = run(&format!("{}\nruns = 2\n{tps}", command.replace("echo tps = 1; ", "")));
@@ -237,7 +267,8 @@ fn responses_are_found_in_what_is_printed() {
     assert_eq!((found.value, found.unit.as_str()), (15.5, "1/s"));
     assert_eq!(found.direction, observations::Direction::HigherIsBetter);
     let json = "responses.size = { pointer = \"/results/0/a~1b\", direction = \"lower\" }";
-    let seen = run(&format!("command = [\"echo\", '{{\"results\": [{{\"a/b\": 2.5e3}}]}}']\n{json}"));
+    let seen =
+        run(&format!("command = [\"echo\", '{{\"results\": [{{\"a/b\": 2.5e3}}]}}']\n{json}"));
     assert_eq!(seen.response("size"), Some(2500.0));
     for (command, response, cause) in [
         (
@@ -265,7 +296,8 @@ fn input_output_folder_and_shell_are_as_they_are_set() {
     let path = folder.path().display().to_string();
     std::fs::write(folder.path().join("in"), "from a file\n").unwrap();
     run(&format!(
-        "command = \"cat; pwd\"\ninput = \"{path}/in\"\noutput = \"{path}/out\"\nfolder = \"{path}\""
+        "command = \"cat; pwd\"\ninput = \"{path}/in\"\noutput = \"{path}/out\"\nfolder = \
+         \"{path}\""
     ));
     let out = std::fs::read_to_string(folder.path().join("out")).unwrap();
     assert_eq!(out, format!("from a file\n{path}\n"));
@@ -306,7 +338,12 @@ fn runs_at_the_same_time_overlap_and_share_their_number() {
 #[test]
 fn a_duration_is_filled_with_runs_between_their_bounds() {
     let seen = run("command = \"sleep 0.05\"\nduration = \"300 ms\"");
-    assert!(seen.work.amount >= 2 && seen.elapsed_s >= 0.3, "{} in {}", seen.work.amount, seen.elapsed_s);
+    assert!(
+        seen.work.amount >= 2 && seen.elapsed_s >= 0.3,
+        "{} in {}",
+        seen.work.amount,
+        seen.elapsed_s
+    );
     assert_eq!(run("command = \"true\"\nduration = \"60 s\"\nmax_runs = 3").work.amount, 3);
     assert_eq!(run("command = \"sleep 0.05\"\nduration = \"1 ms\"\nmin_runs = 3").work.amount, 3);
 }
@@ -332,7 +369,10 @@ fn a_trial_that_is_to_stop_kills_all_that_it_started() {
         });
         try_run("command = \"sleep 1234.001 & sleep 1234.001\"\nconcurrency = 1", &cancel)
     });
-    assert!(matches!(result, Err(ProbeError::Engine(engines::EngineError::Cancelled))), "{result:?}");
+    assert!(
+        matches!(result, Err(ProbeError::Engine(engines::EngineError::Cancelled))),
+        "{result:?}"
+    );
     assert_eq!(alive("1234.001"), 0);
 }
 
@@ -346,11 +386,12 @@ fn what_a_command_leaves_behind_is_killed_and_told() {
     let group = left("command = \"sleep 1234.002 & exit 0\"\nruns = 2").unwrap();
     assert!(group.starts_with("2 of 2 runs left processes of their group behind"), "{group}");
     // A daemon: a session of its own, reparented, its streams closed.
-    let daemon = left("command = \"(setsid sleep 1234.003 >/dev/null 2>&1 &) ; sleep 0.3\"").unwrap();
+    let daemon =
+        left("command = \"(setsid sleep 1234.003 >/dev/null 2>&1 &) ; sleep 0.3\"").unwrap();
     assert!(daemon.contains("still sleep (pid "), "{daemon}");
     // What prepare starts is there during the run, for conclude to end.
-    let server = "prepare = \"sleep 1234.004 & echo $! > {file}\"\ncommand = \"kill -0 $(cat {file})\"\n\
-                  conclude = \"kill $(cat {file})\"\nparameters = { file = \"FILE\" }";
+    let server = "prepare = \"sleep 1234.004 & echo $! > {file}\"\ncommand = \"kill -0 $(cat \
+                  {file})\"\nconclude = \"kill $(cat {file})\"\nparameters = { file = \"FILE\" }";
     let file = tempfile::NamedTempFile::new().unwrap();
     assert_eq!(left(&server.replace("FILE", &file.path().display().to_string())), None);
     let kept = left("prepare = \"sleep 1234.005 &\"\ncommand = \"true\"").unwrap();
@@ -379,17 +420,29 @@ fn nonsense_is_refused_before_anything_runs() {
             "command = \"true\"\nshell = \"no-such-shell\"",
             "workload.shell: cannot find the program `no-such-shell`",
         ),
-        ("command = \"true\"\nruns = 1\nduration = 1", "workload.runs: give this or workload.duration"),
+        (
+            "command = \"true\"\nruns = 1\nduration = 1",
+            "workload.runs: give this or workload.duration",
+        ),
         ("command = \"true\"\nmax_runs = 1", "workload.max_runs: this needs workload.duration"),
-        ("command = \"true\"\nduration = 1\nmin_runs = 3\nmax_runs = 1", "workload.min_runs: this is more"),
+        (
+            "command = \"true\"\nduration = 1\nmin_runs = 3\nmax_runs = 1",
+            "workload.min_runs: this is more",
+        ),
         (
             "command = \"true\"\nignore_failure = \"yes\"",
             "workload.ignore_failure: true, false, or exit codes",
         ),
         ("command = \"true\"\nignore_failure = \"1,256\"", "workload.ignore_failure"),
         ("command = \"true\"\ninput = \"/no/such/file\"", "workload.input: there is no such file"),
-        ("command = \"true\"\nfolder = \"/no/such/folder\"", "workload.folder: there is no such folder"),
-        ("command = \"true\"\nparameters.\"a b\" = 1", "workload.parameters.a b: a parameter is named by"),
+        (
+            "command = \"true\"\nfolder = \"/no/such/folder\"",
+            "workload.folder: there is no such folder",
+        ),
+        (
+            "command = \"true\"\nparameters.\"a b\" = 1",
+            "workload.parameters.a b: a parameter is named by",
+        ),
         (
             "command = \"true\"\nresponses.tps = { regex = \"(\", direction = \"higher\" }",
             "workload.responses.tps.regex: regex parse error",
@@ -403,10 +456,14 @@ fn nonsense_is_refused_before_anything_runs() {
             "workload.responses.tps.regex: missing",
         ),
         (
-            "command = \"true\"\nresponses.tps = { regex = \"x\", pointer = \"/x\", direction = \"lower\" }",
+            "command = \"true\"\nresponses.tps = { regex = \"x\", pointer = \"/x\", direction = \
+             \"lower\" }",
             "not both",
         ),
-        ("command = \"true\"\nresponses.tps = { pointer = \"x\", direction = \"lower\" }", "begins with `/`"),
+        (
+            "command = \"true\"\nresponses.tps = { pointer = \"x\", direction = \"lower\" }",
+            "begins with `/`",
+        ),
         (
             "command = \"true\"\nresponses.elapsed = { regex = \"x\", direction = \"lower\" }",
             "not as one that the probe has",
@@ -423,7 +480,8 @@ fn nonsense_is_refused_before_anything_runs() {
 
 #[test]
 fn parameters_are_levels_of_factors() {
-    let configuration = configuration("command = \"echo {n}\"\nparameters = { n = 4, word = \"x\" }");
+    let configuration =
+        configuration("command = \"echo {n}\"\nparameters = { n = 4, word = \"x\" }");
     assert_eq!(configuration.value("workload.parameters.n"), Some(&Value::Integer(4)));
     assert_eq!(CommandProbe.connections(&configuration), 1);
 }
@@ -431,7 +489,8 @@ fn parameters_are_levels_of_factors() {
 /// What is seen of a command that runs on a server.
 fn run_on(server: &common::Server, workload: &str) -> Observations {
     let text = format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = {:?}\n[workload]\nprobe = \"command\"\n{workload}",
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \
+         {:?}\n[workload]\nprobe = \"command\"\n{workload}",
         server.url("postgres"),
     );
     let catalog = Catalog {
@@ -442,7 +501,10 @@ fn run_on(server: &common::Server, workload: &str) -> Observations {
     let engine = engines::by_name("postgres").unwrap();
     let target = Target::of(engine, &configuration);
     assert_eq!(CommandProbe.plan(&configuration, &target), Vec::new());
-    assert!(CommandProbe.set_up(&configuration, &target).is_none(), "each trial has a schema of its own");
+    assert!(
+        CommandProbe.set_up(&configuration, &target).is_none(),
+        "each trial has a schema of its own"
+    );
     let cancel = Cancel::new();
     let folders = Folders {
         directory: Path::new("/tmp").into(),
@@ -475,9 +537,10 @@ fn a_command_finds_the_server_that_it_is_to_load() {
         let seen = run_on(
             &server,
             &format!(
-                "setup = \"{psql} -XAtqc 'create table t as select 41 as a'\"\n\
-                 command = [{psql:?}, \"-XAtc\", \"select a + 1, current_schema() from t\"]\n\
-                 responses.answer = {{ regex = \"^([0-9]+).steelbench\", direction = \"lower\" }}\n"
+                "setup = \"{psql} -XAtqc 'create table t as select 41 as a'\"\ncommand = \
+                 [{psql:?}, \"-XAtc\", \"select a + 1, current_schema() from \
+                 t\"]\nresponses.answer = {{ regex = \"^([0-9]+).steelbench\", direction = \
+                 \"lower\" }}\n"
             ),
         );
         assert_eq!(seen.response("answer"), Some(42.0));
@@ -494,12 +557,19 @@ fn the_waits_of_the_sessions_that_a_command_opens_are_seen() {
         let (pgbench, script) = (server.program("pgbench"), script.path().display());
         let seen = run_on(
             &server,
-            &format!("command = \"{} -n -c 4 -j 1 -T 3 -f {script}\"\nshell = \"none\"\n", pgbench.display()),
+            &format!(
+                "command = \"{} -n -c 4 -j 1 -T 3 -f {script}\"\nshell = \"none\"\n",
+                pgbench.display()
+            ),
         );
         assert_eq!((seen.connections, seen.work.amount), (4, 1), "{:?}", seen.time);
         let share = |wait_type: &str| waited(&seen, wait_type) / seen.time.session_s;
         let (lock, sleep) = (share("Lock:advisory"), share("Timeout:PgSleep"));
-        assert!((lock - 0.75).abs() < 0.1 && (sleep - 0.25).abs() < 0.1, "{lock} {sleep} {:?}", seen.waits);
+        assert!(
+            (lock - 0.75).abs() < 0.1 && (sleep - 0.25).abs() < 0.1,
+            "{lock} {sleep} {:?}",
+            seen.waits
+        );
         assert!(seen.waits.iter().all(|wait| wait.wait_type != "OFF_CPU"), "{:?}", seen.waits);
         // What the command itself used is told as before.
         assert!(seen.response("user_cpu").is_some() && seen.response("elapsed").is_some());

@@ -15,8 +15,9 @@ fn experiment(target: &str, workload: &str, factors: &str) -> Experiment {
         probes: vec![(DiskProbe.name(), DiskProbe.settings())],
     };
     let text = format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"files\"\nfile_size = \"8 MiB\"\nlog_size = \"1 MiB\"\n{target}\n\
-         [workload]\nprobe = \"disk\"\nduration = \"400 ms\"\nwarmup = \"50 ms\"\n{workload}\n{factors}"
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"files\"\nfile_size = \"8 \
+         MiB\"\nlog_size = \"1 MiB\"\n{target}\n[workload]\nprobe = \"disk\"\nduration = \"400 \
+         ms\"\nwarmup = \"50 ms\"\n{workload}\n{factors}"
     );
     parse(&text, &catalog).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
@@ -30,8 +31,12 @@ fn try_run(configuration: &Configuration, overwrite: Vec<PathBuf>) -> Result<Obs
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().to_path_buf();
     let permits = Permits { overwrite, destroy: Vec::new() };
-    let place =
-        Folders { directory: directory.clone(), volumes: Vec::new(), permits, cgroup_joins: Vec::new() };
+    let place = Folders {
+        directory: directory.clone(),
+        volumes: Vec::new(),
+        permits,
+        cgroup_joins: Vec::new(),
+    };
     let cancel = Cancel::new();
     let mut host = Files.host(place);
     let instance = host.prepare(configuration, 1, &cancel).unwrap();
@@ -56,7 +61,8 @@ fn run(target: &str, workload: &str) -> Observations {
 }
 
 fn response(observations: &Observations, name: &str) -> f64 {
-    let names: Vec<&str> = observations.responses.iter().map(|response| response.name.as_str()).collect();
+    let names: Vec<&str> =
+        observations.responses.iter().map(|response| response.name.as_str()).collect();
     let found = observations.responses.iter().find(|response| response.name == name);
     found.unwrap_or_else(|| panic!("no {name} in {names:?}")).value
 }
@@ -103,20 +109,27 @@ fn the_time_of_the_threads_adds_up() {
     let seen = run("", "queue_depth = 8\nthreads = 2");
     assert!(close(seen.time.session_s, 2.0 * seen.elapsed_s, 1e-9));
     let waited: f64 = seen.waits.iter().map(observations::Wait::wait_s).sum();
-    assert!(close(seen.time.cpu_s + waited, seen.time.session_s, 0.03), "{} + {waited}", seen.time.cpu_s);
+    assert!(
+        close(seen.time.cpu_s + waited, seen.time.session_s, 0.03),
+        "{} + {waited}",
+        seen.time.cpu_s
+    );
 }
 
 #[test]
 fn streams_run_side_by_side_on_their_own_files() {
     let seen = run(
         "data_files = 2",
-        "streams = [\"reader pattern=random-read file=1\", \"writer pattern=sequential-write file=2 block_size=64KiB\", \"log\"]",
+        "streams = [\"reader pattern=random-read file=1\", \"writer pattern=sequential-write \
+         file=2 block_size=64KiB\", \"log\"]",
     );
     for name in ["reader.iops", "writer.bandwidth", "log.latency_p99", "iops"] {
         assert!(response(&seen, name) > 0.0, "{name}");
     }
-    let sum: f64 =
-        ["reader", "writer", "log"].iter().map(|name| response(&seen, &format!("{name}.iops"))).sum();
+    let sum: f64 = ["reader", "writer", "log"]
+        .iter()
+        .map(|name| response(&seen, &format!("{name}.iops")))
+        .sum();
     assert!(close(sum, response(&seen, "iops"), 1e-9));
     let (writes, bytes) = operation(&seen, "LOG_WRITE");
     // Sizes are drawn from 512 bytes to 60 KiB.
@@ -128,10 +141,13 @@ fn streams_run_side_by_side_on_their_own_files() {
 
 #[test]
 fn shares_divide_common_threads() {
-    let seen =
-        run("data_files = 2", "queue_depth = 4\nstreams = [\"a share=3 file=1\", \"b share=1 file=2\"]");
+    let seen = run(
+        "data_files = 2",
+        "queue_depth = 4\nstreams = [\"a share=3 file=1\", \"b share=1 file=2\"]",
+    );
     assert_eq!(seen.connections, 1);
-    let (a, b) = (response(&seen, "a.iops") * seen.elapsed_s, response(&seen, "b.iops") * seen.elapsed_s);
+    let (a, b) =
+        (response(&seen, "a.iops") * seen.elapsed_s, response(&seen, "b.iops") * seen.elapsed_s);
     let (all, share) = (a + b, a / (a + b));
     assert!((share - 0.75).abs() < 3.0 * (0.1875 / all).sqrt() + 4.0 / all, "{share} of {all}");
 }
@@ -179,10 +195,16 @@ fn a_stream_whose_file_fails_leaves_the_others_their_figures() {
         });
         try_run(&configuration, Vec::new()).unwrap()
     });
-    let failed = seen.warnings.iter().find(|warning| warning.kind == WarningKind::IoErrors).unwrap();
+    let failed =
+        seen.warnings.iter().find(|warning| warning.kind == WarningKind::IoErrors).unwrap();
     assert!(failed.detail.contains("shrinks"), "{}", failed.detail);
     assert!(response(&seen, "second.iops") > 0.0);
-    assert!(!seen.responses.iter().any(|response| response.name == "first.iops" || response.name == "iops"));
+    assert!(
+        !seen
+            .responses
+            .iter()
+            .any(|response| response.name == "first.iops" || response.name == "iops")
+    );
 }
 
 #[test]
@@ -207,7 +229,11 @@ fn what_makes_no_sense_is_said_before_anything_runs() {
     assert!(offset[0].message.contains("nothing is left"), "{offset:?}");
     let factor = "[factors]\n\"workload.queue_depth\" = [1, 2]";
     let varied = experiment("", "mix = \"log\"", factor).configurations.remove(0);
-    assert!(DiskProbe.plan(&varied, &Target::of(&Files, &varied))[0].message.contains("changes nothing"));
+    assert!(
+        DiskProbe.plan(&varied, &Target::of(&Files, &varied))[0]
+            .message
+            .contains("changes nothing")
+    );
     let missing = try_run(&configuration("", "streams = [\"a file=9\"]"), Vec::new()).unwrap_err();
     assert!(missing.contains("there are 1 data files"), "{missing}");
 }

@@ -111,7 +111,11 @@ fn every_reported_row_is_in_the_table_whatever_the_method_files_shape_and_order(
             measured(host.as_mut(), &case, |observations| {
                 let work = observations.unwrap().work;
                 assert_eq!((work.amount, work.transactions), (2000, 40), "{name}");
-                assert_eq!((work.errors, work.retries, work.unit.as_str()), (0, 0, "row"), "{name}");
+                assert_eq!(
+                    (work.errors, work.retries, work.unit.as_str()),
+                    (0, 0, "row"),
+                    "{name}"
+                );
                 let (_, config) = servers::private(folder.path()).unwrap();
                 check_table(
                     &mut Client::connect(&config).unwrap(),
@@ -124,7 +128,10 @@ fn every_reported_row_is_in_the_table_whatever_the_method_files_shape_and_order(
         }
         let (pid, config) = servers::private(folder.path()).unwrap();
         let mut client = Client::connect(&config).unwrap();
-        assert_eq!(row(&mut client, "SELECT count(*) FROM pg_namespace WHERE nspname = 'steelbench'"), "0");
+        assert_eq!(
+            row(&mut client, "SELECT count(*) FROM pg_namespace WHERE nspname = 'steelbench'"),
+            "0"
+        );
         drop((client, host));
         assert!(!servers::is_alive(pid));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "files remain");
@@ -141,26 +148,31 @@ fn check_table(
 ) {
     let table = if shape == "mybigtable" { "mybigtable" } else { "onerowperpage" };
     client.batch("SET search_path = steelbench").unwrap();
-    let rows = format!("SELECT count(*), count(DISTINCT c1), count(DISTINCT tableoid) FROM {table}");
+    let rows =
+        format!("SELECT count(*), count(DISTINCT c1), count(DISTINCT tableoid) FROM {table}");
     let all = 2000 + initial;
     assert_eq!(row(client, &rows), format!("{all} {all} {files}"), "{name}");
     // Another transaction has the initial rows.
     let of_50 = format!(
-        "SELECT count(*) FROM (SELECT xmin FROM {table} GROUP BY xmin HAVING count(*) = 50) transactions"
+        "SELECT count(*) FROM (SELECT xmin FROM {table} GROUP BY xmin HAVING count(*) = 50) \
+         transactions"
     );
     assert_eq!(row(client, &of_50), "40", "{name}");
     let key = match shape {
         "mybigtable" => "('x' || right(replace(c1::text, '-', ''), 16))::bit(64)::bigint",
         _ => "c1",
     };
-    let small = row(client, &format!("SELECT count(*) FROM {table} WHERE {key} BETWEEN 0 AND 10000"));
+    let small =
+        row(client, &format!("SELECT count(*) FROM {table} WHERE {key} BETWEEN 0 AND 10000"));
     assert_eq!(small, if order == "sequential" { all.to_string() } else { "0".into() }, "{name}");
     if order == "sequential" && method != "procedure" {
         let range = row(client, &format!("SELECT min({key}), max({key}) FROM {table}"));
         assert_eq!(range, format!("0 {}", all - 1), "{name}");
     } else if shape == "mybigtable" && order == "random" {
-        let version_4 =
-            row(client, &format!("SELECT count(*) FROM {table} WHERE substr(c1::text, 15, 1) = '4'"));
+        let version_4 = row(
+            client,
+            &format!("SELECT count(*) FROM {table} WHERE substr(c1::text, 15, 1) = '4'"),
+        );
         assert_eq!(version_4, all.to_string(), "{name}");
     }
     let pages = format!("SELECT count(DISTINCT (tableoid, (ctid::text::point)[0])) FROM {table}");
@@ -205,7 +217,10 @@ fn data_files_go_round_robin_to_the_volumes_and_the_log_to_its_own() {
                     ),
                 );
                 let volume = folder.path().join(if file % 2 == 0 { "a" } else { "b" });
-                assert_eq!(Path::new(&place), volume.canonicalize().unwrap().join(format!("data-{file}")));
+                assert_eq!(
+                    Path::new(&place),
+                    volume.canonicalize().unwrap().join(format!("data-{file}"))
+                );
                 let bytes = row(
                     &mut client,
                     &format!(
@@ -217,15 +232,20 @@ fn data_files_go_round_robin_to_the_volumes_and_the_log_to_its_own() {
                 let found = std::fs::metadata(folder.path().join("data").join(path)).unwrap();
                 assert_eq!((found.len().to_string().as_str(), found.len() > 0), (bytes, true));
             }
-            // The checkpoint at the end leaves nothing to recover of the hundreds of kB that were logged.
-            let left =
-                "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn) < 50000 FROM pg_control_checkpoint()";
+            // The checkpoint at the end leaves nothing to recover of the hundreds of kB that were
+            // logged.
+            let left = "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn) < 50000 FROM \
+                        pg_control_checkpoint()";
             assert_eq!(row(&mut client, left), "t");
             let wal = row(&mut client, "SELECT pg_walfile_name(pg_current_wal_lsn())");
             assert!(folder.path().join("log/pg_wal").join(wal).is_file());
         });
         for volume in ["a", "b"] {
-            assert_eq!(std::fs::read_dir(folder.path().join(volume)).unwrap().count(), 0, "{volume}");
+            assert_eq!(
+                std::fs::read_dir(folder.path().join(volume)).unwrap().count(),
+                0,
+                "{volume}"
+            );
         }
         drop(host);
         assert_eq!(std::fs::read_dir(folder.path().join("log")).unwrap().count(), 0);
@@ -241,10 +261,16 @@ impl<'a> SmallDisk<'a> {
     fn mount(path: &'a Path, megabytes: u32) -> Option<Self> {
         std::fs::create_dir(path).unwrap();
         let size = format!("size={megabytes}m,mode=755");
-        let output =
-            Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(path).output().unwrap();
+        let output = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &size, "none"])
+            .arg(path)
+            .output()
+            .unwrap();
         if !output.status.success() {
-            println!("SKIPPED: mounting a small disk: {}", String::from_utf8_lossy(&output.stderr).trim());
+            println!(
+                "SKIPPED: mounting a small disk: {}",
+                String::from_utf8_lossy(&output.stderr).trim()
+            );
             return None;
         }
         Some(Self(path))
@@ -273,7 +299,10 @@ fn a_full_disk_is_told_and_leaves_the_server_in_order() {
             let error = observations.unwrap_err();
             assert!(matches!(error, ProbeError::Engine(EngineError::DiskFull { .. })), "{error}");
             let text = error.to_string();
-            assert!(text.contains("No space left on device") && text.contains("the disk is full"), "{text}");
+            assert!(
+                text.contains("No space left on device") && text.contains("the disk is full"),
+                "{text}"
+            );
         });
         let few = [("target.volume", text("small")), ("workload.rows", Value::Integer(2000))];
         measured(host.as_mut(), &configuration(&installation, &few), |observations| {

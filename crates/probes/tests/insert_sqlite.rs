@@ -85,7 +85,8 @@ fn measured(given: &[(&str, Value)], check: impl FnOnce(&Path, &Observations)) {
 
 fn count(directory: &Path, file: u32, what: &str, table: &str) -> i64 {
     let connection = Connection::open(directory.join(format!("data-{file}.db"))).unwrap();
-    let intact: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    let intact: String =
+        connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(intact, "ok");
     connection.query_row(&format!("SELECT {what} FROM {table}"), [], |row| row.get(0)).unwrap()
 }
@@ -108,7 +109,10 @@ fn every_reported_row_is_in_the_files() {
             let rows = rows(directory, 3);
             assert_eq!(rows.iter().sum::<i64>(), 10_007, "{open}");
             assert!(rows.iter().all(|rows| *rows > 2_000), "{rows:?}");
-            assert_eq!((observations.work.amount, observations.work.unit.as_str()), (10_007, "row"));
+            assert_eq!(
+                (observations.work.amount, observations.work.unit.as_str()),
+                (10_007, "row")
+            );
             // 2,502 or 2,501 rows a connection in transactions of 100 rows.
             assert_eq!(observations.work.transactions, 4 * 26);
             assert_eq!(observations.latencies[0].histogram.len(), 4 * 26);
@@ -116,7 +120,8 @@ fn every_reported_row_is_in_the_files() {
             let rest_s = |before: usize| observations.elapsed_s - before as f64 * interval_s;
             let rates = series.values.iter().enumerate();
             let from_series: f64 = rates.map(|(i, rate)| rate * rest_s(i).min(interval_s)).sum();
-            // A last interval that is too short for a rate has no place in a series; one of an hour is always there.
+            // A last interval that is too short for a rate has no place in a series; one of an hour
+            // is always there.
             let lacks_last = (0.0..0.1 * interval_s).contains(&rest_s(series.values.len()));
             assert!(from_series < 10_008.0, "{from_series} rows in the series");
             assert!(lacks_last || from_series > 10_006.0, "the series loses rows: {from_series}");
@@ -138,7 +143,9 @@ fn the_row_is_the_published_one() {
         assert_eq!((row.0.len(), row.1.len(), row.1.trim_end()), (16, 111, "a"));
         assert_eq!((row.2, row.3, row.4), (1, 2, 42));
         let now: i64 = connection
-            .query_row("SELECT max(abs(unixepoch() - unixepoch(c2))) FROM MyBigTable", [], |row| row.get(0))
+            .query_row("SELECT max(abs(unixepoch() - unixepoch(c2))) FROM MyBigTable", [], |row| {
+                row.get(0)
+            })
             .unwrap();
         assert!(now < 600, "c2 is {now} s away from now");
     });
@@ -158,9 +165,13 @@ fn one_row_per_page_is_one_row_per_page() {
         measured(&given, |directory, _| {
             let mut leaves = 0;
             for file in 0..2 {
-                let sql = "count(*) FROM dbstat WHERE name = 'onerowperpage' AND pagetype = 'leaf' AND ncell = 1 AND 0 < (SELECT count(*)";
+                let sql = "count(*) FROM dbstat WHERE name = 'onerowperpage' AND pagetype = \
+                           'leaf' AND ncell = 1 AND 0 < (SELECT count(*)";
                 leaves += count(directory, file, sql, "OneRowPerPage)");
-                assert_eq!(count(directory, file, "count(*)", "dbstat WHERE pagetype = 'overflow'"), 0);
+                assert_eq!(
+                    count(directory, file, "count(*)", "dbstat WHERE pagetype = 'overflow'"),
+                    0
+                );
             }
             assert_eq!(leaves, 300, "page size {page_size}");
         });
@@ -178,11 +189,17 @@ fn files_grow_in_the_declared_pieces_and_the_first_one_is_there_before_the_load(
             ("workload.connections", Value::Integer(1)),
             ("workload.rows", Value::Integer(80_000)),
         ]);
-        let sizes =
-            || (0..3).map(|file| directory.path().join(format!("data-{file}.db")).metadata().unwrap().len());
+        let sizes = || {
+            (0..3).map(|file| {
+                directory.path().join(format!("data-{file}.db")).metadata().unwrap().len()
+            })
+        };
         let instance = prepare(&configuration, directory.path(), &cancel).unwrap();
         instance
-            .create(engines::Work { tables: vec![datasets::my_big_table()], ..engines::Work::default() })
+            .create(engines::Work {
+                tables: vec![datasets::my_big_table()],
+                ..engines::Work::default()
+            })
             .unwrap();
         assert!(
             sizes().all(|size| size == growth as u64),
@@ -193,7 +210,10 @@ fn files_grow_in_the_declared_pieces_and_the_first_one_is_there_before_the_load(
         let instance = prepare(&configuration, directory.path(), &cancel).unwrap();
         trial(&configuration, instance.as_ref(), &cancel).unwrap();
         // 80,000 rows of about 160 bytes in 3 files are more than one piece each.
-        assert!(sizes().all(|size| size > growth as u64 && size % growth as u64 == 0), "{journal_mode}");
+        assert!(
+            sizes().all(|size| size > growth as u64 && size % growth as u64 == 0),
+            "{journal_mode}"
+        );
     }
 }
 
@@ -213,11 +233,13 @@ fn initial_rows_and_warm_up_come_on_top_of_the_measured_rows() {
             assert!(series.start_s < 0.0, "the warm-up is not marked");
             let warmup = (-series.start_s / series.interval_s).round() as usize;
             // Interval by interval, of which the last is cut short.
-            let length = |number: usize| (0.15 - number as f64 * series.interval_s).min(series.interval_s);
+            let length =
+                |number: usize| (0.15 - number as f64 * series.interval_s).min(series.interval_s);
             let rates = series.values[..warmup].iter().enumerate();
             let warmed: f64 = rates.map(|(number, rate)| rate * length(number)).sum();
             let on_top = (in_files - 5_000 - observations.work.amount as i64) as f64;
-            // What was still under way when the warm-up was over is in no interval: a transaction each.
+            // What was still under way when the warm-up was over is in no interval: a transaction
+            // each.
             assert!(
                 on_top > 0.0 && (-0.5..1_000.0).contains(&(on_top - warmed)),
                 "{key}: {on_top}, {warmed}"
@@ -239,15 +261,25 @@ fn the_time_of_the_sessions_is_accounted_for() {
     ];
     measured(&given, |_, observations| {
         let waits = |wanted: fn(WaitClass) -> bool| -> f64 {
-            observations.waits.iter().filter(|wait| wanted(wait.class)).map(observations::Wait::wait_s).sum()
+            observations
+                .waits
+                .iter()
+                .filter(|wait| wanted(wait.class))
+                .map(observations::Wait::wait_s)
+                .sum()
         };
         let accounted = observations.time.cpu_s + waits(|_| true);
         let share = accounted / observations.time.session_s;
-        assert!((0.9..1.02).contains(&share), "{share} of the time is accounted for: {observations:#?}");
+        assert!(
+            (0.9..1.02).contains(&share),
+            "{share} of the time is accounted for: {observations:#?}"
+        );
         // Four connections and one writer lock: somebody waited for it, and each commit was synced.
-        let names: Vec<&str> = observations.waits.iter().map(|wait| wait.wait_type.as_str()).collect();
+        let names: Vec<&str> =
+            observations.waits.iter().map(|wait| wait.wait_type.as_str()).collect();
         assert!(names.contains(&"WRITER_LOCK"), "{names:?}");
-        let syncs = observations.operations.iter().find(|operation| operation.name == "WAL_SYNC").unwrap();
+        let syncs =
+            observations.operations.iter().find(|operation| operation.name == "WAL_SYNC").unwrap();
         assert!(syncs.count >= observations.work.transactions, "{syncs:?}");
         assert!(waits(|class| class == WaitClass::Lock) > 0.0);
     });

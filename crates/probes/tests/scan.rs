@@ -32,7 +32,13 @@ fn all_targets() -> Vec<(&'static str, Settings)> {
 fn duckdb() -> impl Iterator<Item = (&'static str, Settings)> {
     let libraries = servers::duckdb_libraries().into_iter();
     libraries.map(|library| {
-        ("duckdb", library.map(|path| ("target.library".to_owned(), Value::Text(path))).into_iter().collect())
+        (
+            "duckdb",
+            library
+                .map(|path| ("target.library".to_owned(), Value::Text(path)))
+                .into_iter()
+                .collect(),
+        )
     })
 }
 
@@ -78,7 +84,12 @@ fn hosted(engine: &str, work: impl FnOnce(&mut dyn Host)) {
 }
 
 /// A target that is prepared, and a way to ask it.
-fn prepared(engine: &str, configuration: &Configuration, connections: u32, work: impl FnOnce(&dyn Instance)) {
+fn prepared(
+    engine: &str,
+    configuration: &Configuration,
+    connections: u32,
+    work: impl FnOnce(&dyn Instance),
+) {
     hosted(engine, |host| {
         let instance = host.prepare(configuration, connections, &Cancel::new()).unwrap();
         work(instance.as_ref());
@@ -117,7 +128,9 @@ fn trial(
 fn ask(instance: &dyn Instance, statement: &Statement<'_>) -> Vec<String> {
     let mut connections = instance.connect(1).unwrap();
     let mut answers: Vec<Answer> = Vec::new();
-    connections.send(0, &Request::Execute { statement: *statement, parameters: &[], results: true }).unwrap();
+    connections
+        .send(0, &Request::Execute { statement: *statement, parameters: &[], results: true })
+        .unwrap();
     while answers.is_empty() {
         connections.wait(None, &mut answers).unwrap();
     }
@@ -132,16 +145,26 @@ fn close(got: &str, wanted: f64) -> bool {
 fn loaded(name: &str, operations: Vec<Operation>) -> Work {
     let set = DataSet::new(name, Size { scale: 0.01, ..Size::default() }).unwrap();
     let data = Kept { identity: set.identity(), tables: 1, bytes: set.row_bytes(), changed: false };
-    Work { tables: set.tables(), fills: set.fills(), operations, data: Some(data), ..Work::default() }
+    Work {
+        tables: set.tables(),
+        fills: set.fills(),
+        operations,
+        data: Some(data),
+        ..Work::default()
+    }
 }
 
 #[test]
 fn lineitem_has_the_sums_of_another_implementation_in_each_engine() {
     let wanted = |column: &str| -> f64 {
-        let line = REFERENCE.lines().find(|line| line.starts_with(&format!("lineitem\t{column}\t"))).unwrap();
+        let line = REFERENCE
+            .lines()
+            .find(|line| line.starts_with(&format!("lineitem\t{column}\t")))
+            .unwrap();
         line.split('\t').nth(3).unwrap().parse().unwrap()
     };
-    let columns = ["l_orderkey", "l_partkey", "l_quantity", "l_extendedprice", "l_discount", "l_tax"];
+    let columns =
+        ["l_orderkey", "l_partkey", "l_quantity", "l_extendedprice", "l_discount", "l_tax"];
     for (engine, settings) in all_targets() {
         prepared(engine, &configuration(&settings, &[]), 1, |instance| {
             let sums = columns.iter().map(|column| Output::Sum(column));
@@ -201,12 +224,24 @@ fn a_scan_reports_rows_pages_processor_time_and_its_plan() {
             ("workload.analyze", Value::Bool(true)),
         ];
         let configuration = configuration(&settings, &given);
-        let (seen, row) =
-            trial(engine, &Scan, &configuration, "SELECT count(*), min(id), max(id) FROM synthetic");
+        let (seen, row) = trial(
+            engine,
+            &Scan,
+            &configuration,
+            "SELECT count(*), min(id), max(id) FROM synthetic",
+        );
         assert_eq!(row, ["20000", "1", "20000"], "{engine}");
         let fact = |name: &str| seen.fact(name).unwrap_or_else(|| panic!("{engine} lacks {name}"));
-        let names =
-            ["table_rows", "scans", "degree", "agg_columns", "agg_count", "agg_sum", "agg_max", "agg_avg"];
+        let names = [
+            "table_rows",
+            "scans",
+            "degree",
+            "agg_columns",
+            "agg_count",
+            "agg_sum",
+            "agg_max",
+            "agg_avg",
+        ];
         let wanted = [20_000.0, 5.0, 1.0, 2.0, 1.0, 2.0, 1.0, 0.0];
         assert_eq!(names.map(fact), wanted, "{engine}");
         let pages = fact("table_pages");
@@ -219,7 +254,10 @@ fn a_scan_reports_rows_pages_processor_time_and_its_plan() {
         let per_page = seen.response("cpu_per_page").unwrap();
         assert!((per_page * pages / 1e6 / cpu_s - 1.0).abs() < 1e-9, "{engine}");
         let per_core = seen.response("bandwidth_per_core").unwrap();
-        assert!((per_core * cpu_s * 1e6 / (pages * fact("page_bytes")) - 1.0).abs() < 1e-9, "{engine}");
+        assert!(
+            (per_core * cpu_s * 1e6 / (pages * fact("page_bytes")) - 1.0).abs() < 1e-9,
+            "{engine}"
+        );
         assert_eq!(seen.responses[0].name, "scan");
         let plan = &seen.plans[0];
         assert!(plan.text.to_lowercase().contains("scan"), "{engine}: {}", plan.text);
@@ -259,11 +297,19 @@ fn workers_of_a_parallel_scan_are_planned_and_their_processor_time_is_counted() 
         };
         let (alone, together) = (scan(1), scan(3));
         assert!(!alone.plans[0].text.contains("Workers"), "{}", alone.plans[0].text);
-        assert!(together.plans[0].text.contains("Workers Planned: 2"), "{}", together.plans[0].text);
+        assert!(
+            together.plans[0].text.contains("Workers Planned: 2"),
+            "{}",
+            together.plans[0].text
+        );
         assert_ne!(alone.plans[0].hash, together.plans[0].hash);
         // The session itself does a third of the work; with its workers it is all of it again.
         let (one, three) = (alone.fact("cpu_s").unwrap(), together.fact("cpu_s").unwrap());
-        assert!(together.time.cpu_s / 10.0 < 0.8 * three, "{} of {three}", together.time.cpu_s / 10.0);
+        assert!(
+            together.time.cpu_s / 10.0 < 0.8 * three,
+            "{} of {three}",
+            together.time.cpu_s / 10.0
+        );
         assert!((0.7..3.0).contains(&(three / one)), "{three} of {one}");
     }
 }
@@ -281,10 +327,18 @@ fn duckdb_scans_and_looks_up_on_as_many_threads_as_it_is_told() {
                 ("workload.analyze", Value::Bool(true)),
             ];
             let configuration = configuration(&settings, &given);
-            trial(engine, &Scan, &configuration, "SELECT count(*), current_setting('threads') FROM synthetic")
+            trial(
+                engine,
+                &Scan,
+                &configuration,
+                "SELECT count(*), current_setting('threads') FROM synthetic",
+            )
         };
         let ((alone, one), (together, three)) = (scan(1), scan(3));
-        assert_eq!((one, three), (vec!["400000".into(), "1".into()], vec!["400000".into(), "3".into()]));
+        assert_eq!(
+            (one, three),
+            (vec!["400000".into(), "1".into()], vec!["400000".into(), "3".into()])
+        );
         let all = |seen: &Observations| (seen.fact("cpu_s").unwrap() * 20.0, seen.time.cpu_s);
         let (cpu_s, own_s) = all(&alone);
         assert!(own_s > 0.0 && (cpu_s - own_s).abs() < 1e-9, "{cpu_s} of which {own_s}");
@@ -295,12 +349,16 @@ fn duckdb_scans_and_looks_up_on_as_many_threads_as_it_is_told() {
         assert_eq!(alone.fact("rows_scanned"), Some(400_000.0));
         assert!(alone.fact("operator_ungrouped_aggregate").unwrap() >= 0.0);
         let plan = &alone.plans[0];
-        assert!(plan.text.contains("SEQ_SCAN") && plan.analysis.as_ref().unwrap().contains("Total Time"));
+        assert!(
+            plan.text.contains("SEQ_SCAN")
+                && plan.analysis.as_ref().unwrap().contains("Total Time")
+        );
         assert_eq!(plan.hash, together.plans[0].hash);
         let lookups = [("workload.rows", number(5000)), ("workload.lookups", number(200))];
         let (seen, _) = trial(engine, &Lookup, &configuration(&settings, &lookups), "SELECT 1");
         assert_eq!(seen.work.amount, 200);
-        let join = configuration(&settings, &[lookups[1].clone(), ("workload.method", text("join"))]);
+        let join =
+            configuration(&settings, &[lookups[1].clone(), ("workload.method", text("join"))]);
         let target = Target::of(engines::by_name(engine).unwrap(), &join);
         let objections = Lookup.plan(&join, &target);
         assert!(objections.iter().any(|one| one.message.contains("does not join by nested loops")));
@@ -331,17 +389,23 @@ fn what_cannot_be_scanned_is_said_before_anything_runs() {
         let found = objections(&Scan, &[scans.clone(), given]);
         assert!(found.len() == 1 && found[0].contains(wanted), "{wanted}: {found:?}");
     }
-    let many =
-        [scans.clone(), ("workload.aggregates", text("sum")), ("workload.aggregated_columns", number(9))];
+    let many = [
+        scans.clone(),
+        ("workload.aggregates", text("sum")),
+        ("workload.aggregated_columns", number(9)),
+    ];
     let found = objections(&Scan, &many);
     assert!(found[0].contains("table synthetic has 5 columns that have a sum, not 9"), "{found:?}");
     let cold = [("workload.scans", number(3)), ("target.cache", text("cold"))];
     assert!(objections(&Scan, &cold)[0].contains("only the first scan finds cold caches"));
     let keyless = ("workload.data", text("mybigtable"));
-    for (probe, amount) in [(&Lookup as &dyn Probe, "workload.lookups"), (&Update, "workload.updates")] {
+    for (probe, amount) in
+        [(&Lookup as &dyn Probe, "workload.lookups"), (&Update, "workload.updates")]
+    {
         let found = objections(probe, &[(amount, number(5)), keyless.clone()]);
         assert!(found[0].contains("keys of mybigtable are no integers"), "{found:?}");
-        let found = objections(probe, &[(amount, number(5)), ("workload.distinct_keys", number(100_001))]);
+        let found =
+            objections(probe, &[(amount, number(5)), ("workload.distinct_keys", number(100_001))]);
         assert!(found[0].contains("more than the 100000 of the table"), "{found:?}");
     }
 }
@@ -373,10 +437,16 @@ fn lookups_find_their_rows_by_statement_and_by_join() {
             // Rows are found by the key, not by reading the table.
             let pages = seen.fact("pages_hit").unwrap() + seen.fact("pages_read").unwrap();
             let table = seen.fact("table_pages").unwrap();
-            assert!(pages >= 1.0 && pages < table / 4.0, "{engine} {data} {method}: {pages} of {table}");
+            assert!(
+                pages >= 1.0 && pages < table / 4.0,
+                "{engine} {data} {method}: {pages} of {table}"
+            );
             let plan = seen.plans[0].text.to_lowercase();
             let by_key = if engine == "sqlite" { "search" } else { "index" };
-            assert!(plan.contains(by_key) && !plan.contains("hash"), "{engine} {data} {method}: {plan}");
+            assert!(
+                plan.contains(by_key) && !plan.contains("hash"),
+                "{engine} {data} {method}: {plan}"
+            );
         }
     }
 }
@@ -402,14 +472,17 @@ fn updates_are_all_in_the_table_and_hold_their_locks_for_a_time() {
             let set = DataSet::new("synthetic", Size { rows: 1000, ..Size::default() }).unwrap();
             let mut before = 0;
             for rows in set.fills().remove(0).batches {
-                let engines::Values::Integers(values) = &rows.columns[1] else { panic!("{rows:?}") };
+                let engines::Values::Integers(values) = &rows.columns[1] else {
+                    panic!("{rows:?}")
+                };
                 before += values.iter().sum::<i64>();
             }
             assert_eq!(row[0].parse::<i64>().unwrap() - before, 400, "{engine} {sharing}");
             assert_eq!((seen.work.amount, row[1].as_str()), (400, "1000"), "{engine} {sharing}");
             assert!(seen.response("cpu_per_update").unwrap() > 0.0, "{engine} {sharing}");
             // The lock goes with the commit: a part of the transaction.
-            let (held, all) = (seen.response("lock_held").unwrap(), seen.response("latency_mean").unwrap());
+            let (held, all) =
+                (seen.response("lock_held").unwrap(), seen.response("latency_mean").unwrap());
             assert!(0.0 < held && held < all, "{engine} {sharing}: {held} of {all} ms");
         }
     }
@@ -429,7 +502,8 @@ fn counting_loads(
     fills[0].batches = Box::new(batches.inspect(move |_| {
         counter.fetch_add(u32::from(std::mem::take(&mut first)), Ordering::Relaxed);
     }));
-    let add = Operation::Text(UserStatement { texts: vec!["UPDATE synthetic SET c2 = c2 + 1".into()] });
+    let add =
+        Operation::Text(UserStatement { texts: vec!["UPDATE synthetic SET c2 = c2 + 1".into()] });
     let operations = vec![Operation::scan(0, vec![Output::Count, Output::Sum("c2")]), add];
     let data = Kept { identity: set.identity(), tables: 1, bytes: set.row_bytes(), changed };
     let instance = host.prepare(configuration, 1, &Cancel::new()).unwrap();
@@ -446,7 +520,9 @@ fn counting_loads(
     if changed {
         let mut connections = instance.connect(1).unwrap();
         let (statement, mut answers) = (Statement::Operation(1), Vec::new());
-        connections.send(0, &Request::Execute { statement, parameters: &[], results: false }).unwrap();
+        connections
+            .send(0, &Request::Execute { statement, parameters: &[], results: false })
+            .unwrap();
         while answers.is_empty() {
             connections.wait(None, &mut answers).unwrap();
         }
@@ -467,7 +543,8 @@ fn a_data_set_is_loaded_once_and_found_as_it_was() {
         let mut first_row = None;
         for _run in 0..2 {
             hosted(engine, |host| {
-                let mut trial = |changed: bool| counting_loads(host, &configuration, (seed, changed), &loads);
+                let mut trial =
+                    |changed: bool| counting_loads(host, &configuration, (seed, changed), &loads);
                 let first = first_row.get_or_insert_with(|| trial(false));
                 assert_eq!(first[0], "3000", "{engine}");
                 // What a trial changes is not what the next one finds.
@@ -481,13 +558,18 @@ fn a_data_set_is_loaded_once_and_found_as_it_was() {
             // Other rows are another data set; the one before is still there beside it.
             for (seed, wanted) in [(seed + (1 << 32), 2), (seed, 2), (seed + (1 << 32), 2)] {
                 let row = counting_loads(host, &configuration, (seed, false), &loads);
-                assert_eq!((row[0].as_str(), loads.load(Ordering::Relaxed)), ("3000", wanted), "{engine}");
+                assert_eq!(
+                    (row[0].as_str(), loads.load(Ordering::Relaxed)),
+                    ("3000", wanted),
+                    "{engine}"
+                );
             }
         });
     }
 }
 
-/// Page size, SQLite's own cache and memory-mapped files are settings like any other, and change what a scan reads.
+/// Page size, SQLite's own cache and memory-mapped files are settings like any other, and change
+/// what a scan reads.
 #[test]
 fn page_size_cache_size_and_mmap_size_of_sqlite_change_what_a_scan_reads() {
     let scan = |settings: &[(&str, i64)]| {
@@ -498,8 +580,9 @@ fn page_size_cache_size_and_mmap_size_of_sqlite_change_what_a_scan_reads() {
             ("workload.scans", number(4)),
             ("workload.connections", number(1)),
         ];
-        let settings =
-            settings.iter().map(|(name, value)| (format!("target.settings.{name}"), number(*value)));
+        let settings = settings
+            .iter()
+            .map(|(name, value)| (format!("target.settings.{name}"), number(*value)));
         let configuration = configuration(&settings.collect::<Settings>(), &given);
         let (seen, _) = trial("sqlite", &Scan, &configuration, "SELECT 1");
         let fact = |name: &str| seen.fact(name).unwrap();
@@ -507,13 +590,17 @@ fn page_size_cache_size_and_mmap_size_of_sqlite_change_what_a_scan_reads() {
     };
     // Of 200 pages a cache of 100 KiB has none left when the next scan begins.
     let (pages, bytes, read, _) = scan(&[("page_size", 4096), ("cache_size", -100)]);
-    assert!((190.0..=220.0).contains(&pages) && bytes == 4096.0 && read > 0.9 * pages, "{read} of {pages}");
+    assert!(
+        (190.0..=220.0).contains(&pages) && bytes == 4096.0 && read > 0.9 * pages,
+        "{read} of {pages}"
+    );
     // In one of 100 MiB only the first of four scans reads.
     let (pages, bytes, read, hits) = scan(&[("page_size", 65_536), ("cache_size", -102_400)]);
     assert!((190.0..=220.0).contains(&pages) && bytes == 65_536.0, "{pages} pages of {bytes}");
     assert!(read <= 0.3 * pages && hits > 0.6 * pages, "{read} read, {hits} hit of {pages}");
     // What is mapped is neither.
-    let (pages, _, read, hits) = scan(&[("page_size", 4096), ("cache_size", -100), ("mmap_size", 1 << 30)]);
+    let (pages, _, read, hits) =
+        scan(&[("page_size", 4096), ("cache_size", -100), ("mmap_size", 1 << 30)]);
     assert!(read + hits < 0.3 * pages, "{read} read, {hits} hit of {pages}");
 }
 
@@ -534,8 +621,8 @@ fn skipped(days: &[i32]) -> f64 {
     days.chunks(122_880).filter(|group| group.iter().all(|day| *day >= bound)).count() as f64
 }
 
-/// What a trial of the sort-order probe says of ORDERS in an order: bytes of all columns, the bytes that were predicted, and the
-/// row groups that a filter needs not read.
+/// What a trial of the sort-order probe says of ORDERS in an order: bytes of all columns, the bytes
+/// that were predicted, and the row groups that a filter needs not read.
 fn ordered(own: &[(String, Value)], format: &str, order: &str) -> (f64, f64, f64) {
     let configuration = configuration(
         own,
@@ -548,7 +635,8 @@ fn ordered(own: &[(String, Value)], format: &str, order: &str) -> (f64, f64, f64
             ("workload.order", text(order)),
         ],
     );
-    let question = "SELECT count(*), sum(o_orderkey), (SELECT used_blocks * block_size FROM pragma_database_size()) FROM orders";
+    let question = "SELECT count(*), sum(o_orderkey), (SELECT used_blocks * block_size FROM \
+                    pragma_database_size()) FROM orders";
     let (seen, answer) = trial("duckdb", &SortOrder, &configuration, question);
     let fact = |name: &str| seen.fact(name).unwrap_or_else(|| panic!("{name}"));
     let of_columns = seen.facts.iter().filter(|fact| fact.name.starts_with("bytes_"));
@@ -562,7 +650,11 @@ fn ordered(own: &[(String, Value)], format: &str, order: &str) -> (f64, f64, f64
         // The catalog and the list of row groups have blocks of their own.
         assert!(columns <= used && columns >= used - 4.0 * 262_144.0, "{columns} of {used}");
     }
-    assert!((fact("predicted_bytes") / columns - 1.0).abs() < 0.15, "{format} {order}: {:?}", seen.facts);
+    assert!(
+        (fact("predicted_bytes") / columns - 1.0).abs() < 0.15,
+        "{format} {order}: {:?}",
+        seen.facts
+    );
     (columns, fact("predicted_bytes"), fact("row_groups_skipped"))
 }
 
@@ -575,15 +667,18 @@ fn sort_orders_are_stored_as_they_are_asked_for() {
     sorted.sort_unstable();
     assert!(skipped(&sorted) > 0.0);
     let targets: Vec<_> = duckdb().collect();
-    let formats: &[&str] = if cfg!(feature = "parquet") { &["table", "parquet"] } else { &["table"] };
+    let formats: &[&str] =
+        if cfg!(feature = "parquet") { &["table", "parquet"] } else { &["table"] };
     for (number, (_, own)) in targets.iter().enumerate() {
         let is_last = number + 1 == targets.len();
         for format in formats.iter().filter(|format| is_last || **format == "table") {
-            let (none, by_day) = (ordered(own, format, "none"), ordered(own, format, "o_orderdate"));
+            let (none, by_day) =
+                (ordered(own, format, "none"), ordered(own, format, "o_orderdate"));
             assert_eq!((none.2, by_day.2), (skipped(&generated), skipped(&sorted)), "{format}");
             if is_last && *format == "table" {
                 let advised = ordered(own, format, "advise");
-                // Where two orders take the same, how full the last block of each row group is decides.
+                // Where two orders take the same, how full the last block of each row group is
+                // decides.
                 assert!(advised.0 <= none.0 + 3.0 * 262_144.0, "{advised:?} {none:?}");
                 // Each trial predicts from a sample that it has stored itself.
                 assert!(advised.1 <= 1.1 * by_day.1, "{advised:?} {by_day:?}");

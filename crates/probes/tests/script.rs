@@ -14,7 +14,8 @@ fn source(name: &str, text: &str, weight: u32) -> Source {
 }
 
 fn presets(variables: &[(&str, &str)]) -> Presets {
-    let variables = variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    let variables =
+        variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
     Presets { scale: 3, seed: 11, variables }
 }
 
@@ -96,7 +97,8 @@ fn mistakes_are_told_with_their_place() {
 
 #[test]
 fn the_largest_expressions_fit_on_a_threads_stack() {
-    let text = format!("\\set a {}1{}{}\nselect :a;", "(".repeat(98), " + 1".repeat(900), ")".repeat(98));
+    let text =
+        format!("\\set a {}1{}{}\nselect :a;", "(".repeat(98), " + 1".repeat(900), ")".repeat(98));
     assert_eq!(
         parameters(&mut Interpreter::new(mix(&text, Protocol::Prepared), 0)),
         [Parameter::Integer(901)]
@@ -122,7 +124,8 @@ fn prepared_statements_object_to_what_cannot_be_a_parameter() {
 
 #[test]
 fn results_become_variables() {
-    let script = "select a, b from t \\gset\nselect :a, ':b', :none;\nselect 1 \\; select 2 \\aset p_\nselect :p_a, :p_b, :a;";
+    let script = "select a, b from t \\gset\nselect :a, ':b', :none;\nselect 1 \\; select 2 \
+                  \\aset p_\nselect :p_a, :p_b, :a;";
     let mut interpreter = Interpreter::new(mix(script, Protocol::Simple), 0);
     assert_eq!(text(&mut interpreter), ("select a, b from t".into(), true));
     interpreter.answer(&[row(&["a", "b", "unused"], &[Some("1"), None, Some("x")])]).unwrap();
@@ -134,22 +137,29 @@ fn results_become_variables() {
     assert_eq!(text(&mut interpreter), ("select it's, :p_b, 1".into(), false));
     assert!(matches!(interpreter.advance(), Ok(Step::End)));
 
-    let mut interpreter = Interpreter::new(mix("select 1;\nselect 2 as a \\gset\n", Protocol::Simple), 0);
+    let mut interpreter =
+        Interpreter::new(mix("select 1;\nselect 2 as a \\gset\n", Protocol::Simple), 0);
     text(&mut interpreter);
     text(&mut interpreter);
     let many = Results { rows: 2, ..row(&["a"], &[Some("1")]) };
     let error = interpreter.answer(&[many]).unwrap_err().to_string();
-    assert_eq!(error, "test.sql:2:1: \\gset takes the columns of one row, but the query returned 2 rows");
+    assert_eq!(
+        error,
+        "test.sql:2:1: \\gset takes the columns of one row, but the query returned 2 rows"
+    );
     assert!(interpreter.answer(&[]).is_err());
 }
 
 #[test]
 fn prepared_parameters_have_the_variables_types() {
-    let script = "\\set i 5\n\\set d 2.5\n\\set b 1 < 2\n\\set n null\n\
-         select :i, :d, :b, :n, :given, :i, :client_id, :scale;\nselect 'x' as t \\gset\nselect :t::text";
+    let script = "\\set i 5\n\\set d 2.5\n\\set b 1 < 2\n\\set n null\nselect :i, :d, :b, :n, \
+                  :given, :i, :client_id, :scale;\nselect 'x' as t \\gset\nselect :t::text";
     let sources = [source("test.sql", script, 1)];
     let mix = Mix::parse(&sources, Protocol::Prepared, &presets(&[("given", "07")])).unwrap();
-    assert_eq!(sql(&mix), ["select $1, $2, $3, $4, $5, $6, $7, $8", "select 'x' as t", "select $1::text"]);
+    assert_eq!(
+        sql(&mix),
+        ["select $1, $2, $3, $4, $5, $6, $7, $8", "select 'x' as t", "select $1::text"]
+    );
     let mut interpreter = Interpreter::new(Arc::new(mix), 42);
     let expected = [
         Parameter::Integer(5),
@@ -175,7 +185,8 @@ fn the_same_statement_is_prepared_once() {
 
 #[test]
 fn variables_given_from_outside_go_first() {
-    let sources = [source("test.sql", "select :scale, :client_id, :random_seed, :default_seed;", 1)];
+    let sources =
+        [source("test.sql", "select :scale, :client_id, :random_seed, :default_seed;", 1)];
     let given = [("scale", "x"), ("client_id", "y"), ("random_seed", "z"), ("default_seed", "w")];
     let mix = Mix::parse(&sources, Protocol::Simple, &presets(&given)).unwrap();
     let mut interpreter = Interpreter::new(Arc::new(mix), 1);
@@ -210,7 +221,10 @@ fn failures_name_the_command() {
         ("\\set a 1\n\\set b :a / 0\n", "test.sql:2:1: division by zero"),
         ("\\if false\n\\set a 1\n\\endif\n\\set b :a\n", "test.sql:4:1: variable `a` is not set"),
         ("\\set a 'x'\n", ""),
-        ("\\set a true\n\\sleep :a ms\n", "test.sql:2:1: \\sleep: variable `a` has the value `true`"),
+        (
+            "\\set a true\n\\sleep :a ms\n",
+            "test.sql:2:1: \\sleep: variable `a` has the value `true`",
+        ),
         (
             "\\if 1\n\\elif 2\n\\endif\n\\set a 1 and true\n",
             "test.sql:4:1: a boolean is needed where there is an integer",
@@ -270,14 +284,22 @@ fn follows(function: &str, first: i64, probabilities: &[f64]) {
     let mut counts = vec![0.0; probabilities.len()];
     for _ in 0..DRAWS {
         interpreter.begin();
-        let Parameter::Integer(value) = parameters(&mut interpreter)[0] else { panic!("no integer") };
+        let Parameter::Integer(value) = parameters(&mut interpreter)[0] else {
+            panic!("no integer")
+        };
         counts[usize::try_from(value - first).unwrap()] += 1.0;
     }
     let expected = probabilities.iter().map(|probability| probability * f64::from(DRAWS));
-    let statistic: f64 =
-        counts.iter().zip(expected).map(|(count, expected)| (count - expected).powi(2) / expected).sum();
+    let statistic: f64 = counts
+        .iter()
+        .zip(expected)
+        .map(|(count, expected)| (count - expected).powi(2) / expected)
+        .sum();
     let freedom = probabilities.len() as f64 - 1.0;
-    assert!(statistic < freedom + 4.5 * (2.0 * freedom).sqrt(), "{function}: {statistic} {counts:?}");
+    assert!(
+        statistic < freedom + 4.5 * (2.0 * freedom).sqrt(),
+        "{function}: {statistic} {counts:?}"
+    );
 }
 
 /// The integral of the normal density, by Simpson's rule.
@@ -321,9 +343,10 @@ fn random_functions_have_the_documented_distributions() {
 }
 
 /// Scripts with everything, to be damaged.
-const WHOLE: &str = "\\set é random_zipfian(1, 10 * :scale, 1.5e0)\n\\if :é >= 3 and not (1 is null)\n\
-     select E'\\';', $ü$;$ü$, \"ö\" /* /* ä */ */ , :é::int \\; select ':é' \\gset p_\n\\elif case when true then 1 end\n\
-     \\sleep :é us\n\\else\n\\sleep 5ms\n\\endif\nselect :p_x\\aset\n";
+const WHOLE: &str = "\\set é random_zipfian(1, 10 * :scale, 1.5e0)\n\\if :é >= 3 and not (1 is \
+                     null)\nselect E'\\';', $ü$;$ü$, \"ö\" /* /* ä */ */ , :é::int \\; select \
+                     ':é' \\gset p_\n\\elif case when true then 1 end\n\\sleep :é \
+                     us\n\\else\n\\sleep 5ms\n\\endif\nselect :p_x\\aset\n";
 
 #[test]
 fn damaged_scripts_are_refused_or_run_but_never_panic() {
@@ -345,7 +368,8 @@ fn damaged_scripts_are_refused_or_run_but_never_panic() {
         }
         let text: String = damaged.into_iter().collect();
         for protocol in [Protocol::Simple, Protocol::Prepared] {
-            let Ok(mix) = Mix::parse(&[source("test.sql", &text, 1)], protocol, &presets(&[])) else {
+            let Ok(mix) = Mix::parse(&[source("test.sql", &text, 1)], protocol, &presets(&[]))
+            else {
                 outcomes[0] += 1;
                 continue;
             };

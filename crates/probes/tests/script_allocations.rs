@@ -33,7 +33,8 @@ static ALLOCATOR: Counting = Counting;
 /// Allocations of 1,000 transactions, after a first one.
 fn allocations(sources: &[Source], protocol: Protocol) -> (u64, u64) {
     let presets = Presets { scale: 10, seed: 1, variables: Vec::new() };
-    let mut interpreter = Interpreter::new(Arc::new(Mix::parse(sources, protocol, &presets).unwrap()), 0);
+    let mut interpreter =
+        Interpreter::new(Arc::new(Mix::parse(sources, protocol, &presets).unwrap()), 0);
     let mut requests = 0;
     let mut before = 0;
     for transaction in 0..1_100 {

@@ -7,7 +7,9 @@ mod common;
 use common::{Server, servers};
 use datasets::DataSet;
 use engines::postgres::Postgres;
-use engines::{Cancel, Engine as _, Folders, Parameter, Permits, Request, Results, Statement, Work};
+use engines::{
+    Cancel, Engine as _, Folders, Parameter, Permits, Request, Results, Statement, Work,
+};
 use experiment::{Configuration, Value};
 use probes::script::{BUILTINS, Interpreter, Mix, Presets, Protocol, Source, Step};
 use rand::{RngExt, SeedableRng};
@@ -38,7 +40,8 @@ fn tables_are_those_that_pgbench_makes() {
 
 fn mix(text: &str, protocol: Protocol, variables: &[(&str, &str)]) -> Result<Arc<Mix>, String> {
     let source = Source { name: "test.sql".into(), text: text.into(), weight: 1 };
-    let variables = variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    let variables =
+        variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
     let presets = Presets { scale: 1, seed: 5, variables };
     Mix::parse(&[source], protocol, &presets).map(Arc::new)
 }
@@ -70,13 +73,17 @@ const VARIABLES: &[(&str, &str)] = &[
 ];
 
 fn defined() -> Vec<String> {
-    VARIABLES.iter().flat_map(|(name, value)| ["-D".to_owned(), format!("{name}={value}")]).collect()
+    VARIABLES
+        .iter()
+        .flat_map(|(name, value)| ["-D".to_owned(), format!("{name}={value}")])
+        .collect()
 }
 
 /// Runs expressions here and there: the values are the same, and so are the failures.
 fn compare(server: &Server, expressions: &[String]) -> (usize, usize) {
     let defined = defined();
-    let arguments: Vec<&str> = ["-t", "1"].into_iter().chain(defined.iter().map(String::as_str)).collect();
+    let arguments: Vec<&str> =
+        ["-t", "1"].into_iter().chain(defined.iter().map(String::as_str)).collect();
     let (mut fine, mut ours, mut failures) = (Vec::new(), Vec::new(), 0);
     for expression in expressions {
         match our_debug(&one(expression), VARIABLES) {
@@ -155,7 +162,11 @@ impl Expressions {
                 self.number(depth),
                 self.number(0)
             ),
-            7 => format!("{}({})", self.pick(&["abs", "int", "double", "hash", "sqrt"]), self.number(depth)),
+            7 => format!(
+                "{}({})",
+                self.pick(&["abs", "int", "double", "hash", "sqrt"]),
+                self.number(depth)
+            ),
             8 => {
                 let function = self.pick(&["greatest", "least", "mod", "hash_fnv1a", "pow"]);
                 format!("{function}({}, {})", self.number(depth), self.number(depth))
@@ -174,7 +185,9 @@ impl Expressions {
                 let operator = self.pick(&["=", "<>", "<", "<=", ">", ">=", "!="]);
                 format!("{} {operator} {}", self.number(depth), self.number(depth))
             }
-            3 | 4 => format!("{} {} {}", self.truth(depth), self.pick(&["and", "or"]), self.truth(depth)),
+            3 | 4 => {
+                format!("{} {} {}", self.truth(depth), self.pick(&["and", "or"]), self.truth(depth))
+            }
             5 => format!("not {}", self.truth(depth)),
             6 => {
                 let test = self.pick(&["is null", "is not true", "is false", "isnull", "notnull"]);
@@ -187,7 +200,8 @@ impl Expressions {
 
 fn expressions_have_pgbenchs_values_and_failures(server: &Server) {
     let mut made = Expressions(Xoshiro256PlusPlus::seed_from_u64(3));
-    let mut expressions: Vec<String> = TRICKY.split(';').map(|text| text.trim().to_owned()).collect();
+    let mut expressions: Vec<String> =
+        TRICKY.split(';').map(|text| text.trim().to_owned()).collect();
     expressions.extend((0..700).map(|i| if i % 3 == 0 { made.truth(3) } else { made.number(3) }));
     let (fine, failures) = compare(server, &expressions);
     assert!(fine > 500 && failures > 50, "{fine} values, {failures} failures");
@@ -250,9 +264,10 @@ fn texts_of_variables_mean_what_they_mean_to_pgbench(server: &Server) {
 }
 
 fn conditions_and_continued_lines_take_the_same_branches(server: &Server) {
-    let script = "\\set x 3\n\\if :x = 1\n\\set a debug(1)\n\\elif :x = 3\n\\set a debug(2 + \\\n  :x)\n\\if null\n\
-         \\set a debug(3)\n\\else\n\\set a debug(4)\n\\if 0.5\n\\set a debug(5)\n\\endif\n\\endif\n\\elif 1/0\n\
-         \\else\n\\set a debug(6)\n\\endif\n\\if false\n\\set b 1/0\n\\if 1/0\n\\endif\n\\endif\n  \\SET c debug(7)\n";
+    let script = "\\set x 3\n\\if :x = 1\n\\set a debug(1)\n\\elif :x = 3\n\\set a debug(2 + \\\n  \
+         :x)\n\\if null\n\\set a debug(3)\n\\else\n\\set a debug(4)\n\\if 0.5\n\\set a \
+         debug(5)\n\\endif\n\\endif\n\\elif 1/0\n\\else\n\\set a debug(6)\n\\endif\n\\if \
+         false\n\\set b 1/0\n\\if 1/0\n\\endif\n\\endif\n  \\SET c debug(7)\n";
     let ours = our_debug(script, &[]).unwrap();
     assert_eq!(ours, ["int 5", "int 4", "int 5", "int 7"]);
     assert_eq!(ours, server.debug(script, &["-t", "1"]));
@@ -352,7 +367,9 @@ fn requests(script: &str, protocol: Protocol) -> (Arc<Mix>, Vec<(String, Vec<Par
                 sent.push((sql.to_owned(), Vec::new()));
             }
             Step::Request(Request::Execute {
-                statement: Statement::Operation(number), parameters, ..
+                statement: Statement::Operation(number),
+                parameters,
+                ..
             }) => {
                 let sql = mix.statements()[number].sql(|number| format!("${number}"));
                 sent.push((sql, parameters.to_vec()));
@@ -368,8 +385,11 @@ fn requests(script: &str, protocol: Protocol) -> (Arc<Mix>, Vec<(String, Vec<Par
 /// The statements in a server's log that begin in this way, without the semicolons at their ends.
 fn logged(log: &str, beginning: &str) -> Vec<String> {
     let lines = log.replace("\n\t", "\u{1}");
-    let statements = lines.lines().filter_map(|line| line.split_once(beginning).map(|(_, rest)| rest));
-    statements.map(|text| text.replace('\u{1}', "\n").trim_end_matches([';', ' ', '\n']).to_owned()).collect()
+    let statements =
+        lines.lines().filter_map(|line| line.split_once(beginning).map(|(_, rest)| rest));
+    statements
+        .map(|text| text.replace('\u{1}', "\n").trim_end_matches([';', ' ', '\n']).to_owned())
+        .collect()
 }
 
 fn the_server_gets_the_same_statements(server: &Server) {
@@ -429,8 +449,9 @@ fn random_values_are_distributed_as_pgbenchs(server: &Server) {
     let number = |text: &String| text.strip_prefix("int ").unwrap().parse::<i64>().unwrap();
     let theirs = server.debug(&script, &["-t", &DRAWS.to_string(), "--random-seed", "17"]);
     for (i, function) in functions.iter().enumerate() {
-        let counts =
-            |values: &[String]| histogram(values.iter().skip(i).step_by(functions.len()).map(number));
+        let counts = |values: &[String]| {
+            histogram(values.iter().skip(i).step_by(functions.len()).map(number))
+        };
         let (ours, theirs) = (counts(&ours), counts(&theirs));
         // The chi-squared test of two samples of the same size; values that are rare in both
         // count as one. Both seeds are fixed, so the outcome is, too.
@@ -469,14 +490,17 @@ fn built_in_scripts_are_pgbenchs(server: &Server) {
 const DESCRIPTION: &str = "
 select c.relname, c.reloptions, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull
   from pg_class c join pg_attribute a on a.attrelid = c.oid
-  where c.relname like 'pgbench%' and c.relkind in ('r', 'i') and a.attnum > 0 order by 1, a.attnum;
+  where c.relname like 'pgbench%' and c.relkind in ('r', 'i') and a.attnum > 0 order by 1, \
+                           a.attnum;
 select conrelid::regclass, pg_get_constraintdef(oid) from pg_constraint
-  where conrelid::regclass::text like 'pgbench%' and contype = 'p' order by conrelid::regclass::text;
+  where conrelid::regclass::text like 'pgbench%' and contype = 'p' order by \
+                           conrelid::regclass::text;
 select 'branches', count(*), md5(string_agg(t::text, ';' order by bid)) from pgbench_branches t;
 select 'tellers', count(*), md5(string_agg(t::text, ';' order by tid)) from pgbench_tellers t;
 select 'accounts', count(*), md5(string_agg(t::text, ';' order by aid)) from pgbench_accounts t;
 select 'history', count(*) from pgbench_history;
-select relname, relpages, reltuples from pg_class where relname like 'pgbench%' and relkind = 'r' order by 1;
+select relname, relpages, reltuples from pg_class where relname like 'pgbench%' and relkind = 'r' \
+                           order by 1;
 ";
 
 fn compare_tables(server: &Server) {
@@ -485,8 +509,10 @@ fn compare_tables(server: &Server) {
     }
     assert!(server.run("pgbench", &["-i", "-s", "2", "theirs"], "").status.success());
     let url = Value::Text(server.url("ours"));
-    let configuration =
-        Configuration { settings: [("target.url".to_owned(), url)].into(), ..Configuration::default() };
+    let configuration = Configuration {
+        settings: [("target.url".to_owned(), url)].into(),
+        ..Configuration::default()
+    };
     let place = Folders {
         directory: std::env::temp_dir(),
         volumes: Vec::new(),

@@ -15,8 +15,9 @@ fn measured(given: &[(&str, Value)], check: impl FnOnce(&Connection, &Observatio
     let settings = given.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect();
     let mut configuration = Configuration { settings, ..Configuration::default() };
     let files = ScriptProbe.files(&configuration).into_iter();
-    configuration.files =
-        files.map(|(setting, path)| NamedFile::read(setting, &path, Path::new("")).unwrap().into()).collect();
+    configuration.files = files
+        .map(|(setting, path)| NamedFile::read(setting, &path, Path::new("")).unwrap().into())
+        .collect();
     let target = Target::of(&Sqlite, &configuration);
     let connections = ScriptProbe.connections(&configuration);
     let objections =
@@ -77,7 +78,11 @@ fn built_in_scripts_leave_the_balances_that_the_history_says() {
             }
             // Blank-padded as `char(84)` is, so that a row is as long as pgbench's.
             assert_eq!(number(connection, "SELECT min(length(filler)) FROM pgbench_accounts"), 84);
-            assert!(seen.waits.iter().any(|wait| wait.wait_type == "WRITER_LOCK"), "{:?}", seen.waits);
+            assert!(
+                seen.waits.iter().any(|wait| wait.wait_type == "WRITER_LOCK"),
+                "{:?}",
+                seen.waits
+            );
         });
     }
 }
@@ -89,8 +94,9 @@ fn a_script_of_the_users_takes_results_into_variables_and_repeats_what_its_snaps
     // Reads before it writes: in a write-ahead log the snapshot may be too old to write by then.
     std::fs::write(
         &script,
-        "\\set aid random(1, 10)\nBEGIN;\nSELECT abalance + 1 AS next FROM pgbench_accounts WHERE aid = :aid \\gset\n\
-         UPDATE pgbench_accounts SET abalance = :next WHERE aid = :aid;\nCOMMIT;\n",
+        "\\set aid random(1, 10)\nBEGIN;\nSELECT abalance + 1 AS next FROM pgbench_accounts WHERE \
+         aid = :aid \\gset\nUPDATE pgbench_accounts SET abalance = :next WHERE aid = \
+         :aid;\nCOMMIT;\n",
     )
     .unwrap();
     let given = [
@@ -108,7 +114,8 @@ fn a_script_of_the_users_takes_results_into_variables_and_repeats_what_its_snaps
     });
 }
 
-/// The parts of a transaction are in the whole: what is counted by statement adds up to what is counted by transaction.
+/// The parts of a transaction are in the whole: what is counted by statement adds up to what is
+/// counted by transaction.
 #[test]
 fn every_statement_has_its_count_time_failures_and_retries() {
     let given = [
@@ -118,13 +125,17 @@ fn every_statement_has_its_count_time_failures_and_retries() {
         ("target.settings.journal_mode", text("wal")),
     ];
     measured(&given, |connection, seen| {
-        let own = |script: &'static str| seen.statements.iter().filter(move |it| it.script == script);
-        let texts: Vec<&str> = own("tpcb-like").map(|it| it.text.split(' ').next().unwrap()).collect();
+        let own =
+            |script: &'static str| seen.statements.iter().filter(move |it| it.script == script);
+        let texts: Vec<&str> =
+            own("tpcb-like").map(|it| it.text.split(' ').next().unwrap()).collect();
         assert_eq!(texts, ["BEGIN", "UPDATE", "SELECT", "UPDATE", "UPDATE", "INSERT", "END"]);
         let history = number(connection, "SELECT count(*) FROM pgbench_history");
         assert!(history > 0 && history < 90);
         assert!(own("tpcb-like").all(|it| it.count == history as u64), "{:?}", seen.statements);
-        let [select] = &own("select-only").collect::<Vec<_>>()[..] else { panic!("{:?}", seen.statements) };
+        let [select] = &own("select-only").collect::<Vec<_>>()[..] else {
+            panic!("{:?}", seen.statements)
+        };
         assert_eq!(select.text, "SELECT abalance FROM pgbench_accounts WHERE aid = :aid");
         assert_eq!(select.count, 90 - history as u64);
         for script in ["tpcb-like", "select-only"] {
@@ -140,8 +151,8 @@ fn every_statement_has_its_count_time_failures_and_retries() {
     let script = folder.path().join("upgrade.sql");
     std::fs::write(
         &script,
-        "\\set aid random(1, 10)\nBEGIN;\nSELECT abalance FROM pgbench_accounts WHERE aid = :aid;\n\
-         UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = :aid;\nCOMMIT;\n",
+        "\\set aid random(1, 10)\nBEGIN;\nSELECT abalance FROM pgbench_accounts WHERE aid = \
+         :aid;\nUPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = :aid;\nCOMMIT;\n",
     )
     .unwrap();
     for max_tries in [1, 1000] {
@@ -157,10 +168,17 @@ fn every_statement_has_its_count_time_failures_and_retries() {
             let sum = |part: fn(&observations::ScriptStatement) -> u64| {
                 seen.statements.iter().map(part).sum::<u64>()
             };
-            assert_eq!((sum(|it| it.failures), sum(|it| it.retries)), (seen.work.errors, seen.work.retries));
+            assert_eq!(
+                (sum(|it| it.failures), sum(|it| it.retries)),
+                (seen.work.errors, seen.work.retries)
+            );
             assert_eq!(seen.work.errors > 0, max_tries == 1, "a snapshot was too old to write by");
             let updated = number(connection, "SELECT sum(abalance) FROM pgbench_accounts") as u64;
-            assert_eq!(seen.statements.last().unwrap().count, updated, "as often as COMMIT succeeded");
+            assert_eq!(
+                seen.statements.last().unwrap().count,
+                updated,
+                "as often as COMMIT succeeded"
+            );
             assert_eq!(updated, seen.work.transactions);
         });
     }
@@ -188,12 +206,16 @@ fn transactions_over_the_latency_limit_are_counted_and_hopeless_ones_are_skipped
     assert!((over(&limited(1e-9, &[])) - 100.0).abs() < 1e-9);
     let all = limited(1000.0, &[]);
     assert_eq!((over(&all).to_bits(), all.fact("skipped")), (0.0_f64.to_bits(), None));
-    // All are due within some 0.3 ms, and no machine commits 300 transactions in that time and 0.1 ms more.
+    // All are due within some 0.3 ms, and no machine commits 300 transactions in that time and 0.1
+    // ms more.
     let late = limited(1e-4, &[("workload.rate", Value::Float(1e6))]);
     let skipped = late.fact("skipped").unwrap();
     assert!(skipped > 0.0, "{:?}", late.facts);
     assert_eq!(late.work.transactions + skipped as u64, 300);
     assert_eq!(late.load.sends_intended, 300);
-    assert_eq!(late.responses[0].name, "over_limit", "what survives says nothing of what was skipped");
+    assert_eq!(
+        late.responses[0].name, "over_limit",
+        "what survives says nothing of what was skipped"
+    );
     assert!(over(&late) >= skipped / 3.0 - 1e-9);
 }

@@ -14,10 +14,13 @@ fn configuration(engine: &str, workload: &str) -> Configuration {
         probes: vec![(SyncProbe.name(), SyncProbe.settings())],
     };
     let text = format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"{engine}\"\n\
-         [workload]\nprobe = \"sync\"\nduration = \"300 ms\"\nwarmup = \"20 ms\"\n{workload}\n"
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"{engine}\"\n[workload]\nprobe = \
+         \"sync\"\nduration = \"300 ms\"\nwarmup = \"20 ms\"\n{workload}\n"
     );
-    parse(&text, &catalog).unwrap_or_else(|error| panic!("{error}\n{text}")).configurations.remove(0)
+    parse(&text, &catalog)
+        .unwrap_or_else(|error| panic!("{error}\n{text}"))
+        .configurations
+        .remove(0)
 }
 
 fn run(workload: &str) -> Observations {
@@ -62,7 +65,12 @@ fn the_time_of_threads_that_sleep_is_accounted_for() {
         let waits_s: f64 = seen.waits.iter().map(observations::Wait::wait_s).sum();
         let known_s = seen.time.cpu_s + waits_s;
         let share = known_s / seen.time.session_s;
-        assert!((0.97..1.03).contains(&share), "{primitive}: {share} of {:?}: {:?}", seen.time, seen.waits);
+        assert!(
+            (0.97..1.03).contains(&share),
+            "{primitive}: {share} of {:?}: {:?}",
+            seen.time,
+            seen.waits
+        );
         assert_eq!(seen.operations.len(), 1);
         assert_eq!(seen.operations[0].count, seen.work.amount);
     }
@@ -120,7 +128,10 @@ fn nonsense_is_refused_before_anything_runs() {
         objections.into_iter().map(|invalid| invalid.path).collect()
     };
     assert_eq!(objections("sqlite", ""), ["workload.probe"]);
-    assert_eq!(objections("none", "primitive = \"mutex-map\"\npadding = \"line\""), ["workload.padding"]);
+    assert_eq!(
+        objections("none", "primitive = \"mutex-map\"\npadding = \"line\""),
+        ["workload.padding"]
+    );
     assert_eq!(objections("none", "primitive = \"atomic\"\npadding = \"line\""), [] as [&str; 0]);
     let machine = observe::Topology::of_this_machine().whole();
     let expected: &[&str] = if machine.sockets > 1 { &[] } else { &["workload.pinning"] };

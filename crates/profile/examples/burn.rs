@@ -1,6 +1,7 @@
-//! Burns processor time in ways that are known, for the tests: `burn KIND MILLISECONDS`, where KIND is
-//! `three_to_one` (two functions), `late` (a thread that starts when a quarter is over), `kernel` (system calls) or
-//! `wait`. Milliseconds are of processor time for each thread, but those of `wait`.
+//! Burns processor time in ways that are known, for the tests: `burn KIND MILLISECONDS`, where KIND
+//! is `three_to_one` (two functions), `late` (a thread that starts when a quarter is over),
+//! `kernel` (system calls) or `wait`. Milliseconds are of processor time for each thread, but those
+//! of `wait`.
 #![allow(clippy::print_stdout, reason = "it tells a test that it is ready")]
 
 // Loops without calls, so that also without optimization the time is in the functions themselves.
@@ -49,7 +50,8 @@ fn burn_late(rounds: u64) -> u64 {
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let kind = arguments.next().unwrap_or_default();
-    let time = Duration::from_millis(arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1000));
+    let time =
+        Duration::from_millis(arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1000));
     println!("ready");
     match kind.as_str() {
         "late" => {

@@ -13,14 +13,18 @@ pub enum ProfileError {
     #[error("the kernel does not permit sampling: {0}")]
     NotPermitted(String),
     /// The kernel has no `perf_event_open`.
-    #[error("this kernel cannot sample processes: it is built without CONFIG_PERF_EVENTS, or hides it")]
+    #[error(
+        "this kernel cannot sample processes: it is built without CONFIG_PERF_EVENTS, or hides it"
+    )]
     NotSupported,
     /// There is no such process, or it has ended.
     #[error("pid {0}: there is no such process")]
     NoProcess(i32),
-    /// So many threads of the processes on so many processors need more files than may be open: so many.
+    /// So many threads of the processes on so many processors need more files than may be open: so
+    /// many.
     #[error(
-        "sampling {0} threads on {1} processors needs {2} open files, more than the limit allows: raise it (ulimit -n)"
+        "sampling {0} threads on {1} processors needs {2} open files, more than the limit allows: \
+         raise it (ulimit -n)"
     )]
     TooManyFiles(usize, usize, usize),
     /// The rings are locked in memory, and that is limited.
@@ -55,18 +59,19 @@ pub(crate) fn advice() -> String {
     let mut advice = match level {
         Some(level) if level > 2 => format!(
             "kernel.perf_event_paranoid is {level}: run as root, give the program CAP_PERFMON \
-             (setcap cap_perfmon+ep), or set it to 2 to sample your own processes in user mode, to 1 for the kernel too"
+             (setcap cap_perfmon+ep), or set it to 2 to sample your own processes in user mode, \
+             to 1 for the kernel too"
         ),
         Some(level) => format!(
-            "a process of another user needs root, or CAP_PERFMON and CAP_SYS_PTRACE (kernel.perf_event_paranoid is \
-             {level}, which allows your own processes)"
+            "a process of another user needs root, or CAP_PERFMON and CAP_SYS_PTRACE \
+             (kernel.perf_event_paranoid is {level}, which allows your own processes)"
         ),
         None => "run as root or with CAP_PERFMON".to_owned(),
     };
     if in_container() {
         advice.push_str(
-            ". This is a container: its seccomp profile may forbid perf_event_open; docker and podman: \
-             --cap-add PERFMON, or --security-opt seccomp=unconfined",
+            ". This is a container: its seccomp profile may forbid perf_event_open; docker and \
+             podman: --cap-add PERFMON, or --security-opt seccomp=unconfined",
         );
     }
     advice
@@ -76,8 +81,8 @@ pub(crate) fn advice() -> String {
 pub(crate) fn kernel_unseen() -> String {
     let level = paranoid().map_or("not readable".to_owned(), |level| level.to_string());
     format!(
-        "Time in the kernel is not in this profile: kernel.perf_event_paranoid is {level}. Set it to 1, or run as \
-         root or with CAP_PERFMON."
+        "Time in the kernel is not in this profile: kernel.perf_event_paranoid is {level}. Set it \
+         to 1, or run as root or with CAP_PERFMON."
     )
 }
 

@@ -43,7 +43,8 @@ impl Events {
         Self::open(&[None], cpus, hz).map_err(refused)
     }
 
-    /// `who` are threads, whose events begin when they are switched on, or `None` for what the calling thread starts.
+    /// `who` are threads, whose events begin when they are switched on, or `None` for what the
+    /// calling thread starts.
     fn open(who: &[Option<i32>], cpus: &[usize], hz: u32) -> io::Result<Self> {
         match Self::open_with(who, cpus, hz, true) {
             // Permitted in user mode only.
@@ -53,7 +54,8 @@ impl Events {
     }
 
     fn open_with(who: &[Option<i32>], cpus: &[usize], hz: u32, kernel: bool) -> io::Result<Self> {
-        let mut events = Self { rings: Vec::new(), followers: Vec::new(), owners: HashMap::new(), kernel };
+        let mut events =
+            Self { rings: Vec::new(), followers: Vec::new(), owners: HashMap::new(), kernel };
         for &cpu in cpus {
             let mut ring: Option<Sampler> = None;
             for &who in who {
@@ -112,7 +114,8 @@ fn builder(who: Option<i32>, cpu: usize, hz: u32, kernel: bool) -> Builder<'stat
 
 /// Lets an event write to the ring of another one on the same processor.
 fn redirect(event: &Counter, ring: &Sampler) -> io::Result<()> {
-    // SAFETY: both are open files of events, and the call changes nothing but where the kernel writes.
+    // SAFETY: both are open files of events, and the call changes nothing but where the kernel
+    // writes.
     match unsafe { libc::ioctl(event.as_raw_fd(), SET_OUTPUT as _, ring.as_raw_fd()) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
@@ -127,9 +130,11 @@ fn is_refusal(error: &io::Error) -> bool {
 fn refused(error: io::Error) -> ProfileError {
     match error.raw_os_error() {
         Some(libc::EACCES) => ProfileError::NotPermitted(advice()),
-        // Of mmap: the ring does not fit in what may be locked. Of the event, no capability: the advice fits both.
+        // Of mmap: the ring does not fit in what may be locked. Of the event, no capability: the
+        // advice fits both.
         Some(libc::EPERM) => ProfileError::NotPermitted(format!(
-            "{}; or the memory for samples may not be locked: raise kernel.perf_event_mlock_kb or `ulimit -l`",
+            "{}; or the memory for samples may not be locked: raise kernel.perf_event_mlock_kb or \
+             `ulimit -l`",
             advice()
         )),
         Some(libc::ENOSYS | libc::EOPNOTSUPP | libc::ENOENT) => ProfileError::NotSupported,
@@ -138,7 +143,8 @@ fn refused(error: io::Error) -> ProfileError {
     }
 }
 
-/// Raises the limit on open files as far as needed and allowed; what is still too many fails when it is opened.
+/// Raises the limit on open files as far as needed and allowed; what is still too many fails when
+/// it is opened.
 fn allow_files(needed: usize) {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is a valid place for the answer.

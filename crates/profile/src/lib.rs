@@ -1,13 +1,15 @@
-//! Where processes spend their processor time: call stacks, sampled by the kernel's `perf_event_open`, with names.
+//! Where processes spend their processor time: call stacks, sampled by the kernel's
+//! `perf_event_open`, with names.
 //!
-//! [`Profiler`] samples processes that are there, or a command that it starts; its [`Samples`], named, are an
-//! [`observations::Profile`]. `events` opens the kernel's events, `records` reads what they
-//! leave in the rings, `spaces` knows which file is at which address of which process, `stacks` counts,
-//! `symbols` gives names.
+//! [`Profiler`] samples processes that are there, or a command that it starts; its [`Samples`],
+//! named, are an [`observations::Profile`]. `events` opens the kernel's events, `records` reads
+//! what they leave in the rings, `spaces` knows which file is at which address of which process,
+//! `stacks` counts, `symbols` gives names.
 //!
-//! *Decision*: the clock is `cpu-clock`, also where the processor counts cycles. A sample then stands for the same
-//! time on every machine, virtual ones included, so that profiles of two machines can be
-//! compared. Its limit: code that runs with interrupts off is found where it switches them on again.
+//! *Decision*: the clock is `cpu-clock`, also where the processor counts cycles. A sample then
+//! stands for the same time on every machine, virtual ones included, so that profiles of two
+//! machines can be compared. Its limit: code that runs with interrupts off is found where it
+//! switches them on again.
 
 mod error;
 mod events;

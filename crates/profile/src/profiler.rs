@@ -1,7 +1,7 @@
 //! Sampling from start to stop.
 //!
-//! A thread opens the events itself, empties their rings and leaves itself out: where our own process is sampled, what
-//! a sampled thread starts would be sampled too.
+//! A thread opens the events itself, empties their rings and leaves itself out: where our own
+//! process is sampled, what a sampled thread starts would be sampled too.
 
 use crate::error::kernel_unseen;
 use crate::events::Events;
@@ -35,10 +35,10 @@ pub struct Profiler {
 }
 
 impl Profiler {
-    /// Opens events for every thread of these processes and of all below them; nothing is sampled before
-    /// [`start`](Self::start). What they start later is sampled too. The caller's own process may be among them.
-    /// `hz` is the number of samples for each second that a thread is on a processor, held to
-    /// [`HZ_MIN`]`..=`[`HZ_MAX`].
+    /// Opens events for every thread of these processes and of all below them; nothing is sampled
+    /// before [`start`](Self::start). What they start later is sampled too. The caller's own
+    /// process may be among them. `hz` is the number of samples for each second that a thread
+    /// is on a processor, held to [`HZ_MIN`]`..=`[`HZ_MAX`].
     ///
     /// # Errors
     /// `NotPermitted`, `NotSupported`, `NoProcess`, `TooManyFiles`, `NoMemory`, `System`.
@@ -60,7 +60,8 @@ impl Profiler {
     /// `Command` when it cannot be started; otherwise as [`attach`](Self::attach).
     pub fn spawn(mut command: Command, hz: u32) -> Result<(Self, Child)> {
         let words = [command.get_program()].into_iter().chain(command.get_args());
-        let name = redacted(&words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "));
+        let name =
+            redacted(&words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "));
         let open = move |hz| {
             let events = Events::of_started(&processes::online_cpus(), hz)?;
             let child = command.spawn().map_err(|error| {
@@ -87,7 +88,8 @@ impl Profiler {
             let _ = from_collector.send(child);
             let (stacks, kernel, elapsed_s) = collector.collect(&to_collector, &from_collector)?;
             let profiler_cpu_s = clock.read().cpu_ns as f64 / 1e9;
-            let profile = Profile { target, elapsed_s, hz: hz.into(), profiler_cpu_s, ..Profile::default() };
+            let profile =
+                Profile { target, elapsed_s, hz: hz.into(), profiler_cpu_s, ..Profile::default() };
             Ok(Samples { stacks, kernel, profile })
         };
         let collector = std::thread::Builder::new()
@@ -101,7 +103,8 @@ impl Profiler {
         }
     }
 
-    /// Begins to sample; returns when sampling is on. A command is sampled from its beginning anyway.
+    /// Begins to sample; returns when sampling is on. A command is sampled from its beginning
+    /// anyway.
     pub fn start(self) -> Result<Self> {
         let asked = self.orders.send(());
         match asked.ok().and_then(|()| self.answers.recv().ok()) {
@@ -139,13 +142,13 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Gives names to what was found, which reads the symbols of all programs and libraries that were met: that may
-    /// take a second.
+    /// Gives names to what was found, which reads the symbols of all programs and libraries that
+    /// were met: that may take a second.
     pub fn named(self) -> Profile {
         let Self { stacks, kernel, profile } = self;
         let (threads, lost) = (stacks.threads.len() as u64, stacks.lost);
-        let mut named =
-            Symbols::new(stacks.modules).profile(&stacks.counts, Profile { threads, lost, ..profile });
+        let mut named = Symbols::new(stacks.modules)
+            .profile(&stacks.counts, Profile { threads, lost, ..profile });
         if !kernel {
             named.missing.insert(0, kernel_unseen());
         }
@@ -176,15 +179,18 @@ impl Collector {
         let pids = processes::with_descendants(roots);
         // SAFETY: it has no arguments and cannot fail.
         let own = unsafe { libc::gettid() };
-        let threads = pids.iter().flat_map(|pid| processes::threads(*pid)).filter(|tid| *tid != own);
-        let events = Events::of_threads(&threads.collect::<Vec<_>>(), &processes::online_cpus(), hz)?;
+        let threads =
+            pids.iter().flat_map(|pid| processes::threads(*pid)).filter(|tid| *tid != own);
+        let events =
+            Events::of_threads(&threads.collect::<Vec<_>>(), &processes::online_cpus(), hz)?;
         if events.rings.is_empty() {
             return Err(ProfileError::NoProcess(roots.first().copied().unwrap_or(0)));
         }
         Ok(Self::new(events, pids, None))
     }
 
-    /// Works until nobody is left to give orders. Returns stacks, whether the kernel is in them, and how long it took.
+    /// Works until nobody is left to give orders. Returns stacks, whether the kernel is in them,
+    /// and how long it took.
     fn collect(
         mut self,
         orders: &Receiver<()>,

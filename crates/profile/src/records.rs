@@ -1,7 +1,9 @@
 //! What the kernel leaves in a ring, as far as we use it.
 
 use perf_event::data::parse::{ParseResult, Parser};
-use perf_event::data::{Comm, Exit, Fork, Lost, LostSamples, Mmap2, RecordMetadata, Sample, Visitor};
+use perf_event::data::{
+    Comm, Exit, Fork, Lost, LostSamples, Mmap2, RecordMetadata, Sample, Visitor,
+};
 use perf_event::{Record, Sampler};
 
 /// `PERF_RECORD_MISC_COMM_EXEC`: the name changed because the process executes a program.
@@ -36,7 +38,8 @@ pub(crate) fn drain(ring: &mut Sampler, into: &mut Vec<Timed>) {
     let config = ring.as_counter().config().clone();
     while let Some(record) = ring.next_record() {
         let bytes = with_header(&record);
-        let parsed: ParseResult<Option<Timed>> = Parser::new(&bytes[..], config.clone()).parse_record(Reader);
+        let parsed: ParseResult<Option<Timed>> =
+            Parser::new(&bytes[..], config.clone()).parse_record(Reader);
         into.extend(parsed.ok().flatten());
     }
 }

@@ -8,8 +8,9 @@ use std::path::Path;
 /// Position of a file in [`Modules`].
 pub(crate) type ModuleId = usize;
 
-/// Files that are executed by name and inode, in the order in which they were met, and what the kernel calls memory
-/// without one (`[vdso]`). Opened when it was met: a process that has ended takes its view of the file system along.
+/// Files that are executed by name and inode, in the order in which they were met, and what the
+/// kernel calls memory without one (`[vdso]`). Opened when it was met: a process that has ended
+/// takes its view of the file system along.
 #[derive(Default)]
 pub(crate) struct Modules(pub IndexMap<(String, u64), Option<File>>);
 
@@ -66,7 +67,14 @@ impl Spaces {
     }
 
     /// A file came to be at an address, in the place of what was there.
-    pub fn map(&mut self, pid: i32, place: (u64, u64, u64), name: &str, inode: u64, modules: &mut Modules) {
+    pub fn map(
+        &mut self,
+        pid: i32,
+        place: (u64, u64, u64),
+        name: &str,
+        inode: u64,
+        modules: &mut Modules,
+    ) {
         let (start, length, offset) = place;
         let module = modules.id(pid, name, inode);
         let mapping = Mapping { start, end: start.saturating_add(length), offset, module };
@@ -86,11 +94,12 @@ impl Spaces {
         self.of.remove(&pid);
     }
 
-    /// Module and position in its file of what is at an address. What came last counts: the kernel does not
-    /// tell when something is taken away.
+    /// Module and position in its file of what is at an address. What came last counts: the kernel
+    /// does not tell when something is taken away.
     pub fn find(&self, pid: i32, address: u64) -> Option<(ModuleId, u64)> {
         let space = self.of.get(&pid)?;
-        let found = space.iter().rev().find(|mapping| (mapping.start..mapping.end).contains(&address))?;
+        let found =
+            space.iter().rev().find(|mapping| (mapping.start..mapping.end).contains(&address))?;
         Some((found.module, address - found.start + found.offset))
     }
 }
@@ -99,7 +108,8 @@ impl Spaces {
 fn parse_line(line: &str) -> Option<(u64, u64, u64, u64, &str)> {
     let mut fields = line.splitn(6, ' ');
     let mut field = || fields.next();
-    let (range, rights, offset, _device, inode) = (field()?, field()?, field()?, field()?, field()?);
+    let (range, rights, offset, _device, inode) =
+        (field()?, field()?, field()?, field()?, field()?);
     if !rights.contains('x') {
         return None;
     }
@@ -122,7 +132,10 @@ mod tests {
     fn lines_of_the_kernel_are_read_with_blanks_in_names() {
         let line = "7f1c-7f2c r-xp 00026000 fd:00 1234                       /a b/lib (deleted)";
         assert_eq!(parse_line(line), Some((0x7f1c, 0x7f2c, 0x26000, 1234, "/a b/lib (deleted)")));
-        assert_eq!(parse_line("7f1c-7f2c r-xp 00000000 00:00 0 "), Some((0x7f1c, 0x7f2c, 0, 0, "")));
+        assert_eq!(
+            parse_line("7f1c-7f2c r-xp 00000000 00:00 0 "),
+            Some((0x7f1c, 0x7f2c, 0, 0, ""))
+        );
         assert_eq!(parse_line("7f1c-7f2c r--p 00026000 fd:00 1234 /a"), None);
         assert_eq!(parse_line("junk"), None);
     }

@@ -4,7 +4,8 @@ use crate::records::{Timed, What};
 use crate::spaces::{ModuleId, Modules, Spaces};
 use std::collections::{HashMap, HashSet};
 
-/// Marks in a chain, `PERF_CONTEXT_*` of `linux/perf_event.h`: above this, an entry says whose addresses follow.
+/// Marks in a chain, `PERF_CONTEXT_*` of `linux/perf_event.h`: above this, an entry says whose
+/// addresses follow.
 const CONTEXT_MAX: u64 = -4095_i64 as u64;
 const CONTEXT_KERNEL: u64 = -128_i64 as u64;
 const CONTEXT_USER: u64 = -512_i64 as u64;
@@ -81,7 +82,8 @@ fn places(chain: &[u64], find: impl Fn(u64) -> Option<(ModuleId, u64)>) -> Vec<P
             (context, is_first) = (entry, true);
             continue;
         }
-        // A caller's address is where it goes on: the call is before it, and can be the last thing in its function.
+        // A caller's address is where it goes on: the call is before it, and can be the last thing
+        // in its function.
         let address = if is_first { entry } else { entry.saturating_sub(1) };
         is_first = false;
         let place = match context {
@@ -122,7 +124,10 @@ mod tests {
     fn a_thread_with_two_events_is_counted_by_its_own() {
         let mut stacks = Stacks::new([(71, 7), (81, 8)].into());
         let mut sample = |tid, event| {
-            stacks.take(Timed { time: 0, what: What::Sample { pid: 7, tid, event, chain: Vec::new() } });
+            stacks.take(Timed {
+                time: 0,
+                what: What::Sample { pid: 7, tid, event, chain: Vec::new() },
+            });
             stacks.counts.values().sum::<u64>()
         };
         assert_eq!(sample(7, 71), 1);
@@ -130,7 +135,10 @@ mod tests {
         assert_eq!(sample(8, 81), 2);
         assert_eq!(sample(9, 81), 3, "inherited from 8");
         stacks.take(Timed { time: 0, what: What::Exit { tid: 8 } });
-        stacks.take(Timed { time: 0, what: What::Sample { pid: 7, tid: 8, event: 71, chain: Vec::new() } });
+        stacks.take(Timed {
+            time: 0,
+            what: What::Sample { pid: 7, tid: 8, event: 71, chain: Vec::new() },
+        });
         assert_eq!(
             stacks.counts.values().sum::<u64>(),
             4,

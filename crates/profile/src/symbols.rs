@@ -25,7 +25,8 @@ impl Symbols {
         Self { modules, files: HashMap::new(), kernel: None }
     }
 
-    /// A profile with named stacks; those that have the same names are one. The most frequent one comes first.
+    /// A profile with named stacks; those that have the same names are one. The most frequent one
+    /// comes first.
     pub fn profile(mut self, counts: &HashMap<Box<[Place]>, u64>, profile: Profile) -> Profile {
         let (mut modules, mut frames) = (IndexSet::new(), IndexSet::new());
         let mut of_place: HashMap<Place, usize> = HashMap::new();
@@ -65,7 +66,8 @@ impl Symbols {
                     return (UNKNOWN.to_owned(), UNKNOWN.to_owned(), false);
                 };
                 let file = file.take();
-                let symbols = self.files.entry(id).or_insert_with(|| file.map(Elf::read).unwrap_or_default());
+                let symbols =
+                    self.files.entry(id).or_insert_with(|| file.map(Elf::read).unwrap_or_default());
                 let function = symbols.find(offset).map_or(UNKNOWN.to_owned(), readable);
                 (function, name.clone(), false)
             }
@@ -87,8 +89,8 @@ fn nameless(profile: &Profile) -> Vec<String> {
         let share = format!("{:.0} % of the samples", 100.0 * samples as f64 / all);
         missing.push(match (frame.kernel, module) {
             (true, _) => format!(
-                "{share} are in the kernel, whose names /proc/kallsyms does not show: set kernel.kptr_restrict to \
-                 0 or 1, and have CAP_SYSLOG."
+                "{share} are in the kernel, whose names /proc/kallsyms does not show: set \
+                 kernel.kptr_restrict to 0 or 1, and have CAP_SYSLOG."
             ),
             (false, UNKNOWN) => format!("{share} are in memory that belongs to no known file."),
             (false, "[anonymous]") => {
@@ -96,8 +98,8 @@ fn nameless(profile: &Profile) -> Vec<String> {
             }
             (false, "[vdso]") => continue,
             (false, module) => format!(
-                "{share} are in functions of {module} that it has no symbols for: install its debug symbols, or \
-                 build it without stripping them."
+                "{share} are in functions of {module} that it has no symbols for: install its \
+                 debug symbols, or build it without stripping them."
             ),
         });
     }
@@ -105,8 +107,8 @@ fn nameless(profile: &Profile) -> Vec<String> {
     missing
 }
 
-/// Where distributions put the symbols that they have stripped, by build id; see gdb's manual, "Debugging
-/// Information in Separate Files".
+/// Where distributions put the symbols that they have stripped, by build id; see gdb's manual,
+/// "Debugging Information in Separate Files".
 const DEBUG_FOLDER: &str = "/usr/lib/debug/.build-id";
 
 /// Functions of a file, by address.
@@ -126,8 +128,8 @@ struct Function {
 }
 
 impl Elf {
-    /// Reads the symbols of a file, and those that were stripped from it where they are installed. A file that cannot
-    /// be read has none.
+    /// Reads the symbols of a file, and those that were stripped from it where they are installed.
+    /// A file that cannot be read has none.
     fn read(file: File) -> Self {
         let cache = ReadCache::new(file);
         let Ok(object) = object::File::parse(&cache) else { return Self::default() };
@@ -168,12 +170,15 @@ fn functions<'data, R: ReadRef<'data>>(object: &object::File<'data, R>) -> Vec<F
     object.symbols().chain(object.dynamic_symbols()).filter_map(function).collect()
 }
 
-/// By address, each address once; what has no length, written in assembler, reaches to the next one.
+/// By address, each address once; what has no length, written in assembler, reaches to the next
+/// one.
 fn ordered(mut functions: Vec<Function>) -> Vec<Function> {
-    // Of several names the longest function, then the plainest name: `read`, not `__GI___libc_read`.
+    // Of several names the longest function, then the plainest name: `read`, not
+    // `__GI___libc_read`.
     let plainness = |name: &str| (name.starts_with('_'), name.len());
     functions.sort_by(|a, b| {
-        let by_name = || plainness(&a.name).cmp(&plainness(&b.name)).then_with(|| a.name.cmp(&b.name));
+        let by_name =
+            || plainness(&a.name).cmp(&plainness(&b.name)).then_with(|| a.name.cmp(&b.name));
         a.start.cmp(&b.start).then_with(|| b.end.cmp(&a.end)).then_with(by_name)
     });
     functions.dedup_by_key(|function| function.start);
@@ -216,8 +221,8 @@ impl Kernel {
         Self { functions }
     }
 
-    /// Function and module at an address. Addresses are all that the kernel tells: what comes before the next name
-    /// belongs to a function.
+    /// Function and module at an address. Addresses are all that the kernel tells: what comes
+    /// before the next name belongs to a function.
     fn find(&self, address: u64) -> (&str, &str) {
         let after = self.functions.partition_point(|function| function.0 <= address);
         match after.checked_sub(1).and_then(|index| self.functions.get(index)) {
@@ -236,12 +241,14 @@ fn parse_line(line: &str) -> Option<(u64, String, String)> {
     matches!(kind, "t" | "T" | "w" | "W").then(|| (address, name.to_owned(), module.to_owned()))
 }
 
-/// A symbol of Rust or C++ as written, without what only tells versions apart; anything else as it is.
+/// A symbol of Rust or C++ as written, without what only tells versions apart; anything else as it
+/// is.
 fn readable(symbol: &str) -> String {
     if let Ok(name) = rustc_demangle::try_demangle(symbol) {
         return format!("{name:#}");
     }
-    let cpp = symbol.starts_with("_Z").then(|| cpp_demangle::Symbol::new(symbol).ok()?.demangle().ok());
+    let cpp =
+        symbol.starts_with("_Z").then(|| cpp_demangle::Symbol::new(symbol).ok()?.demangle().ok());
     cpp.flatten().unwrap_or_else(|| symbol.to_owned())
 }
 
@@ -263,7 +270,10 @@ mod tests {
     fn names_of_three_languages() {
         // Published: the documentation of rustc-demangle; the Itanium C++ ABI, section 5.1.
         assert_eq!(readable("_ZN3foo3barE"), "foo::bar");
-        assert_eq!(readable("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE"), "core::fmt::Formatter::pad");
+        assert_eq!(
+            readable("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE"),
+            "core::fmt::Formatter::pad"
+        );
         assert_eq!(readable("_Z1fv"), "f()");
         assert_eq!(readable("sqlite3_step"), "sqlite3_step");
         assert_eq!(readable("_Zzz"), "_Zzz");

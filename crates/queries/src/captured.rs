@@ -30,8 +30,9 @@ pub struct Thought {
 impl Captured {
     /// Of what was found at the end. Texts become [`skeleton`]s unless they are wanted.
     pub fn new(mut first: Snapshot, found: Queries, texts: bool, literals: bool) -> Self {
-        let thought =
-            |one: Advice| Some(Thought { database: one.database, ddl: one.ddl?, cost: one.hypothetical? });
+        let thought = |one: Advice| {
+            Some(Thought { database: one.database, ddl: one.ddl?, cost: one.hypothetical? })
+        };
         let hypothetical = found.advice.into_iter().filter_map(thought).collect();
         let mut last = found.snapshot;
         for statement in &mut first.statements {
@@ -56,13 +57,16 @@ impl Captured {
 
     /// What the optimizer said of the index that an advice is about.
     pub fn hypothetical(&self, advice: &Advice) -> Option<Hypothetical> {
-        let is_it = |one: &&Thought| one.database == advice.database && advice.ddl.as_ref() == Some(&one.ddl);
+        let is_it = |one: &&Thought| {
+            one.database == advice.database && advice.ddl.as_ref() == Some(&one.ddl)
+        };
         self.hypothetical.iter().find(is_it).map(|one| one.cost)
     }
 }
 
 impl Snapshot {
-    /// Takes constants out of texts and plans, unless they are wanted, and in any case what may be a password.
+    /// Takes constants out of texts and plans, unless they are wanted, and in any case what may be
+    /// a password.
     pub fn clean(&mut self, literals: bool) {
         let quotes = quotes(self.engine);
         for statement in &mut self.statements {

@@ -41,12 +41,21 @@ pub fn index_uses(snapshot: &Snapshot) -> Vec<IndexUse> {
     for (statement, one) in snapshot.statements.iter().enumerate() {
         for (plan, found) in one.plans.iter().enumerate() {
             for (_, operator) in found.plan.operators() {
-                let Some(access) = operator.access.filter(|access| *access != Access::Change) else {
+                let Some(access) = operator.access.filter(|access| *access != Access::Change)
+                else {
                     continue;
                 };
-                let at =
-                    operator.objects.first().and_then(|object| index_at(snapshot, &one.database, object));
-                uses.extend(at.map(|(table, index)| IndexUse { table, index, statement, plan, access }));
+                let at = operator
+                    .objects
+                    .first()
+                    .and_then(|object| index_at(snapshot, &one.database, object));
+                uses.extend(at.map(|(table, index)| IndexUse {
+                    table,
+                    index,
+                    statement,
+                    plan,
+                    access,
+                }));
             }
         }
     }
@@ -108,8 +117,9 @@ pub fn table_scans(snapshot: &Snapshot) -> Vec<TableScan> {
     scans
 }
 
-/// What the planner has divided the rows of a parallel scan by: the workers, and what the leader finds time for
-/// (`get_parallel_divisor` of PostgreSQL). A recorded run has the rows of all already.
+/// What the planner has divided the rows of a parallel scan by: the workers, and what the leader
+/// finds time for (`get_parallel_divisor` of PostgreSQL). A recorded run has the rows of all
+/// already.
 fn processes(operators: &[(usize, &Operator)], at: usize) -> f64 {
     let (mut depth, operator) = operators[at];
     if !operator.is_parallel || operator.executions.is_some() {

@@ -11,9 +11,9 @@ fn identity(statement: &Statement) -> Identity<'_> {
     (&statement.digest, &statement.database, &statement.user, statement.is_top)
 }
 
-/// What was counted between two snapshots of one server. Counters that began anew in between, because somebody reset them or
-/// the server forgot the statement, tell only of the time since then: the statement is marked, and a note says so.
-/// Statements that did not run are left out.
+/// What was counted between two snapshots of one server. Counters that began anew in between,
+/// because somebody reset them or the server forgot the statement, tell only of the time since
+/// then: the statement is marked, and a note says so. Statements that did not run are left out.
 pub fn between(first: &Snapshot, mut last: Snapshot) -> Snapshot {
     let was_reset = last.span.from_ms > first.span.from_ms && last.span.from_ms.is_some();
     let known = first.statements.iter().filter(|_| !was_reset);
@@ -26,7 +26,11 @@ pub fn between(first: &Snapshot, mut last: Snapshot) -> Snapshot {
         still_there += usize::from(known.is_some());
         let statement = match known {
             Some(known) => difference(known, statement),
-            None => Statement { is_partial: was_reset, spread: stddev_only(statement.spread), ..statement },
+            None => Statement {
+                is_partial: was_reset,
+                spread: stddev_only(statement.spread),
+                ..statement
+            },
         };
         if statement.is_partial && statement.is_stored {
             aged += 1;
@@ -39,19 +43,22 @@ pub fn between(first: &Snapshot, mut last: Snapshot) -> Snapshot {
     }
     if was_reset {
         last.notes.push(
-            "The statistics of statements were reset during the interval: the figures count from then on."
+            "The statistics of statements were reset during the interval: the figures count from \
+             then on."
                 .into(),
         );
     }
     if partial > 0 {
         last.notes.push(format!(
-            "{}: the server forgot or reset it during the interval, and it came back; its figures count from then on.",
+            "{}: the server forgot or reset it during the interval, and it came back; its figures \
+             count from then on.",
             plural(partial, "statement")
         ));
     }
     if aged > 0 {
         last.notes.push(format!(
-            "{}: the Query Store has removed old runs of it meanwhile; what it did in between is not known.",
+            "{}: the Query Store has removed old runs of it meanwhile; what it did in between is \
+             not known.",
             plural(aged, "statement")
         ));
     }
@@ -62,7 +69,8 @@ pub fn between(first: &Snapshot, mut last: Snapshot) -> Snapshot {
             plural(gone, "statement")
         ));
     }
-    let evicted = last.evictions.zip(first.evictions).map(|(last, first)| last.saturating_sub(first));
+    let evicted =
+        last.evictions.zip(first.evictions).map(|(last, first)| last.saturating_sub(first));
     last.evictions = evicted;
     last.span.is_interval = true;
     last.span.from_ms = if was_reset { last.span.from_ms } else { Some(first.span.to_ms) };
@@ -80,20 +88,23 @@ fn difference(first: &Statement, last: Statement) -> Statement {
     let counters: Option<BTreeMap<Counter, u64>> = last
         .counters
         .iter()
-        .map(|(counter, value)| Some((*counter, value.checked_sub(first.get(*counter).unwrap_or(0))?)))
+        .map(|(counter, value)| {
+            Some((*counter, value.checked_sub(first.get(*counter).unwrap_or(0))?))
+        })
         .collect();
     match counters {
         Some(counters) => {
             let mut between = Statement { counters, ..last.clone() };
-            between.spread =
-                stddev_only(last.spread).map(|spread| Spread { stddev_ms: stddev(first, &last), ..spread });
+            between.spread = stddev_only(last.spread)
+                .map(|spread| Spread { stddev_ms: stddev(first, &last), ..spread });
             between
         }
         None => Statement { is_partial: true, spread: stddev_only(last.spread), ..last },
     }
 }
 
-/// From the sums of squares of both: n (s² + m²). Where they are nearly the same, rounding leaves nothing to be said.
+/// From the sums of squares of both: n (s² + m²). Where they are nearly the same, rounding leaves
+/// nothing to be said.
 fn stddev(first: &Statement, last: &Statement) -> Option<f64> {
     let sums = |one: &Statement| {
         let calls = one.get(Counter::Calls)? as f64;

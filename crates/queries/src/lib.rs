@@ -1,7 +1,10 @@
-//! What a server counts of its statements, tables and indexes, and what follows from it. Pure: data in, data out.
+//! What a server counts of its statements, tables and indexes, and what follows from it. Pure: data
+//! in, data out.
 //!
-//! - [`Snapshot`]: what a server says at one time; [`between`]: what two of them say of the time between
-//! - [`Statement`], [`Table`], [`Index`]: the model, with one vocabulary of [`Counter`]s for all engines
+//! - [`Snapshot`]: what a server says at one time; [`between`]: what two of them say of the time
+//!   between
+//! - [`Statement`], [`Table`], [`Index`]: the model, with one vocabulary of [`Counter`]s for all
+//!   engines
 //! - [`record`]: an interval as it is recorded; [`joined`]: recorded ones put together
 //! - [`attach_logged`]: plans of a log, to the statements that they are of
 //! - [`Captured`]: the same in a file
@@ -44,7 +47,8 @@ pub struct Queries {
     pub advice: Vec<Advice>,
 }
 
-/// Puts the statements in order, the one that took most time first, and keeps so many; a note says what the others took.
+/// Puts the statements in order, the one that took most time first, and keeps so many; a note says
+/// what the others took.
 pub fn keep(snapshot: &mut Snapshot, statements: usize) {
     let time = |one: &Statement| one.get(Counter::TimeNs).unwrap_or(0);
     snapshot.statements.sort_by(|a, b| {

@@ -10,12 +10,14 @@ const PLANS_MAX: usize = 5;
 /// Plans that could not be read of which it is said why.
 const DAMAGED_MAX: usize = 5;
 
-/// The text of a logged statement with the values that it ran with in place of `$1`; `None` where one is not known.
+/// The text of a logged statement with the values that it ran with in place of `$1`; `None` where
+/// one is not known.
 pub fn with_values(statement: &plans::Statement) -> Option<String> {
     let parameters = statement.plan.as_ref().map_or(&[][..], |plan| &plan.parameters);
     let (mut out, mut rest) = (String::new(), statement.text.as_str());
     while let Some(c) = rest.chars().next() {
-        let digits = if c == '$' { rest[1..].bytes().take_while(u8::is_ascii_digit).count() } else { 0 };
+        let digits =
+            if c == '$' { rest[1..].bytes().take_while(u8::is_ascii_digit).count() } else { 0 };
         let length = match c {
             '\'' | '"' => rest[1..].find(c).map_or(rest.len(), |at| at + 2),
             _ if digits > 0 => {
@@ -32,8 +34,8 @@ pub fn with_values(statement: &plans::Statement) -> Option<String> {
     (!out.trim().is_empty()).then_some(out)
 }
 
-/// Adds what a log has of plans to the statements that they are of, by the server's number or by the text; of one shape the
-/// run that took longest.
+/// Adds what a log has of plans to the statements that they are of, by the server's number or by
+/// the text; of one shape the run that took longest.
 /// Notes say what is of none of them, or could not be read.
 pub fn attach_logged(snapshot: &mut Snapshot, logged: Vec<plans::Statement>) {
     let mut by_digest: HashMap<String, Vec<usize>> = HashMap::new();
@@ -74,7 +76,9 @@ pub fn attach_logged(snapshot: &mut Snapshot, logged: Vec<plans::Statement>) {
         snapshot.notes.push(format!("{more} of the log could not be read."));
     }
     if unknown > 0 {
-        snapshot.notes.push(format!("{} of the log: of none of these statements.", plural(unknown, "plan")));
+        snapshot
+            .notes
+            .push(format!("{} of the log: of none of these statements.", plural(unknown, "plan")));
     }
 }
 
@@ -112,9 +116,13 @@ mod tests {
         let text = |name: &str| format!("SELECT a FROM \"{name}\" WHERE id = $1");
         snapshot.statements =
             ["T", "t"].map(|name| Statement { text: text(name), ..Statement::default() }).into();
-        let log = "x LOG:  duration: 1.5 ms  plan:\n\tQuery Text: SELECT a FROM \"t\" WHERE id = 5\n\tSeq Scan on t  (cost=0.00..1.00 rows=1 width=4)\n";
+        let log = "x LOG:  duration: 1.5 ms  plan:\n\tQuery Text: SELECT a FROM \"t\" WHERE id = \
+                   5\n\tSeq Scan on t  (cost=0.00..1.00 rows=1 width=4)\n";
         attach_logged(&mut snapshot, read(log.as_bytes()).unwrap());
-        assert_eq!(snapshot.statements.iter().map(|one| one.plans.len()).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(
+            snapshot.statements.iter().map(|one| one.plans.len()).collect::<Vec<_>>(),
+            [0, 1]
+        );
         assert!(snapshot.notes.is_empty(), "{:?}", snapshot.notes);
     }
 
@@ -122,20 +130,28 @@ mod tests {
     fn values_of_a_run_stand_in_its_text() {
         let log = |parameters: &str| {
             format!(
-                "x LOG:  duration: 1.5 ms  plan:\n\tQuery Text: SELECT größe, '$1', \"$2\" FROM t\n\tWHERE a = $1 AND b = $2::text || $10\n\
-                 {parameters}\tSeq Scan on t  (cost=0.00..1.00 rows=1 width=4)\n"
+                "x LOG:  duration: 1.5 ms  plan:\n\tQuery Text: SELECT größe, '$1', \"$2\" FROM \
+                 t\n\tWHERE a = $1 AND b = $2::text || $10\n{parameters}\tSeq Scan on t  \
+                 (cost=0.00..1.00 rows=1 width=4)\n"
             )
         };
         let of = |parameters: &str| with_values(&read(log(parameters).as_bytes()).unwrap()[0]);
         assert_eq!(
             of("\tQuery Parameters: $1 = '5', $2 = 'it''s, $1 = ', $10 = NULL\n").as_deref(),
-            Some("SELECT größe, '$1', \"$2\" FROM t\nWHERE a = '5' AND b = 'it''s, $1 = '::text || NULL")
+            Some(
+                "SELECT größe, '$1', \"$2\" FROM t\nWHERE a = '5' AND b = 'it''s, $1 = '::text || \
+                 NULL"
+            )
         );
-        assert_eq!(of("\tQuery Parameters: $1 = '5', $2 = 'long...', $10 = NULL\n"), None, "cut off");
+        assert_eq!(
+            of("\tQuery Parameters: $1 = '5', $2 = 'long...', $10 = NULL\n"),
+            None,
+            "cut off"
+        );
         assert_eq!(of(""), None);
         let later = format!(
-            "{}x LOG:  duration: 1.6 ms  execute s1: SELECT größe, '$1', \"$2\" FROM t\n\tWHERE a = $1 AND b = $2::text || $10\n\
-             x DETAIL:  parameters: $1 = '7', $2 = 'x', $10 = '1'\n",
+            "{}x LOG:  duration: 1.6 ms  execute s1: SELECT größe, '$1', \"$2\" FROM t\n\tWHERE a \
+             = $1 AND b = $2::text || $10\nx DETAIL:  parameters: $1 = '7', $2 = 'x', $10 = '1'\n",
             log("")
         );
         let found = read(later.as_bytes()).unwrap();

@@ -5,8 +5,8 @@ use observations::Unread;
 use plans::{Engine, MissingIndex};
 use serde::{Deserialize, Serialize};
 
-/// What a server says at one time of its statements, tables and indexes; or of an interval, once [`between`](crate::between)
-/// has taken the difference of two.
+/// What a server says at one time of its statements, tables and indexes; or of an interval, once
+/// [`between`](crate::between) has taken the difference of two.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Snapshot {
     /// Whose.
@@ -40,7 +40,8 @@ pub struct Span {
     pub is_interval: bool,
 }
 
-/// A table. Its counters and those of its indexes are always those since the server began to count them.
+/// A table. Its counters and those of its indexes are always those since the server began to count
+/// them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// Where it is.
@@ -99,7 +100,8 @@ pub struct Column {
     pub distinct: f64,
 }
 
-/// An index that the server's optimizer has missed since the server started, whatever statements it was for.
+/// An index that the server's optimizer has missed since the server started, whatever statements it
+/// was for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Missed {
     /// Its columns, and what it would save.
@@ -136,8 +138,8 @@ pub struct Index {
     pub predicate: Option<String>,
     /// Whether it allows a value only once.
     pub is_unique: bool,
-    /// Whether the server needs it: for a primary key or another constraint, as a replica identity, or as a part of the index
-    /// of a partitioned table.
+    /// Whether the server needs it: for a primary key or another constraint, as a replica
+    /// identity, or as a part of the index of a partitioned table.
     pub is_needed: bool,
     /// Whether queries may use it.
     pub is_valid: bool,
@@ -212,8 +214,12 @@ impl Missed {
 impl Table {
     /// `sales.orders`: without the schema `public`.
     pub fn label(&self) -> String {
-        plans::Object { schema: self.schema.clone(), table: self.name.clone(), ..plans::Object::default() }
-            .label()
+        plans::Object {
+            schema: self.schema.clone(),
+            table: self.name.clone(),
+            ..plans::Object::default()
+        }
+        .label()
     }
 
     /// Rows that changed since its counters began.
@@ -221,15 +227,20 @@ impl Table {
         Some(self.inserts? + self.updates? + self.deletes?)
     }
 
-    /// Changes that every index of it had to follow, at most: inserts, deletes, and updates that are not HOT.
+    /// Changes that every index of it had to follow, at most: inserts, deletes, and updates that
+    /// are not HOT.
     pub fn index_changes(&self) -> Option<u64> {
         Some(self.changes()? - self.hot_updates.unwrap_or(0))
     }
 
     /// Whether anything has happened to it since its counters began.
     pub(crate) fn is_in_use(&self) -> bool {
-        let reads =
-            self.indexes.iter().filter_map(|index| index.scans).chain(self.scans).chain(self.scanned_rows);
+        let reads = self
+            .indexes
+            .iter()
+            .filter_map(|index| index.scans)
+            .chain(self.scans)
+            .chain(self.scanned_rows);
         let read = reads.max().is_some_and(|reads| reads > 0);
         read || self.changes().is_some_and(|changes| changes > 0)
     }
@@ -238,19 +249,25 @@ impl Table {
 impl Index {
     /// Its columns as they stand in a statement: `a, b DESC`.
     pub fn columns(&self) -> String {
-        let key = |key: &Key| format!("{}{}", key.column, if key.descending { " DESC" } else { "" });
+        let key =
+            |key: &Key| format!("{}{}", key.column, if key.descending { " DESC" } else { "" });
         self.keys.iter().map(key).collect::<Vec<_>>().join(", ")
     }
 
-    /// Bytes that are estimated to be free in a B-tree: its size less what its entries need at a fill factor of 90 %.
+    /// Bytes that are estimated to be free in a B-tree: its size less what its entries need at a
+    /// fill factor of 90 %.
     ///
-    /// An entry has a header of 8 bytes, its key aligned to 8, and a pointer of 4; a page a header of 24 and 16 of its own
-    /// (PostgreSQL's documentation, "Database Page Layout" and "B-Tree Indexes"). What deduplication saves is not seen:
-    /// then less is estimated than there is. `None` where the statistics do not have a column.
+    /// An entry has a header of 8 bytes, its key aligned to 8, and a pointer of 4; a page a header
+    /// of 24 and 16 of its own (PostgreSQL's documentation, "Database Page Layout" and "B-Tree
+    /// Indexes"). What deduplication saves is not seen: then less is estimated than there is.
+    /// `None` where the statistics do not have a column.
     pub fn bloat_bytes(&self, columns: &[Column], block_bytes: u64) -> Option<u64> {
         let width = |name: &str| columns.iter().find(|column| column.name == name);
-        let names =
-            self.keys.iter().map(|key| key.column.as_str()).chain(self.included.iter().map(String::as_str));
+        let names = self
+            .keys
+            .iter()
+            .map(|key| key.column.as_str())
+            .chain(self.included.iter().map(String::as_str));
         let found: Vec<&Column> = names.map(width).collect::<Option<_>>()?;
         let entries = self.entries.filter(|entries| *entries > 0.0 && self.method == "btree")?;
         let key: f64 = found.iter().map(|column| column.width * (1.0 - column.nulls)).sum();

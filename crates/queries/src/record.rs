@@ -8,7 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// What is recorded of an interval: its statements, in their order, each with the first of its plans that is not of a log.
+/// What is recorded of an interval: its statements, in their order, each with the first of its
+/// plans that is not of a log.
 pub fn record(snapshot: &Snapshot, steelbench: &str, address: String) -> QueryInterval {
     let unread = snapshot.unread.iter().map(|one| format!("Not read: {}: {}.", one.what, one.why));
     QueryInterval {
@@ -47,8 +48,9 @@ fn counted(statement: &Statement) -> CountedStatement {
     }
 }
 
-/// Intervals of one server put together in the order of time, without plans, tables and indexes: these are not recorded.
-/// Counts are exact sums. `None` of no interval, and of an engine that is not known.
+/// Intervals of one server put together in the order of time, without plans, tables and indexes:
+/// these are not recorded. Counts are exact sums. `None` of no interval, and of an engine that is
+/// not known.
 pub fn joined(intervals: impl IntoIterator<Item = QueryInterval>) -> Option<Snapshot> {
     let mut places = HashMap::new();
     let mut joined: Option<Snapshot> = None;
@@ -69,11 +71,16 @@ pub fn joined(intervals: impl IntoIterator<Item = QueryInterval>) -> Option<Snap
                 snapshot.notes.push(note);
             }
         }
-        interval.statements.into_iter().for_each(|one| add(&mut snapshot.statements, &mut places, one));
+        interval
+            .statements
+            .into_iter()
+            .for_each(|one| add(&mut snapshot.statements, &mut places, one));
     }
     if let Some(snapshot) = joined.as_mut().filter(|_| unobserved_ms > 0) {
         let unobserved = seconds(unobserved_ms as f64 / 1e3);
-        snapshot.notes.insert(0, format!("Between the recorded intervals {unobserved} were not observed."));
+        snapshot
+            .notes
+            .insert(0, format!("Between the recorded intervals {unobserved} were not observed."));
     }
     joined
 }

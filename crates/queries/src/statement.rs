@@ -131,8 +131,8 @@ impl StatementPlan {
         Self { origin, runs: 0, mean_ms: None, plan, sample: None }
     }
 
-    /// Its operators and what they work on, one a line, indented below the one that reads it, without figures: plans with
-    /// one shape are the same plan.
+    /// Its operators and what they work on, one a line, indented below the one that reads it,
+    /// without figures: plans with one shape are the same plan.
     pub fn shape(&self) -> String {
         let one = |(depth, operator): (usize, &Operator)| {
             let object = operator.objects.first().map(plans::Object::label).unwrap_or_default();

@@ -6,10 +6,10 @@ use std::collections::{HashMap, HashSet};
 
 /// Words of SQL that tell what kind of statement it is; all others may be names.
 const WORDS: [&str; 42] = [
-    "all", "and", "any", "as", "avg", "between", "by", "case", "count", "delete", "distinct", "exists",
-    "for", "from", "group", "having", "in", "inner", "insert", "into", "is", "join", "left", "like", "limit",
-    "max", "merge", "min", "not", "null", "on", "or", "order", "replace", "select", "set", "sum", "union",
-    "update", "values", "where", "with",
+    "all", "and", "any", "as", "avg", "between", "by", "case", "count", "delete", "distinct",
+    "exists", "for", "from", "group", "having", "in", "inner", "insert", "into", "is", "join",
+    "left", "like", "limit", "max", "merge", "min", "not", "null", "on", "or", "order", "replace",
+    "select", "set", "sum", "union", "update", "values", "where", "with",
 ];
 
 /// Words that may follow a table that has no other name.
@@ -36,9 +36,13 @@ fn parts(text: &str, engine: Engine) -> impl Iterator<Item = &str> {
         let first = rest.chars().next()?;
         let length = match first {
             '"' | '`' => rest[1..].find(first).map_or(rest.len(), |at| at + 2),
-            '[' if quotes(engine) == Quotes::TransactSql => rest.find(']').map_or(rest.len(), |at| at + 1),
+            '[' if quotes(engine) == Quotes::TransactSql => {
+                rest.find(']').map_or(rest.len(), |at| at + 1)
+            }
             '$' => 1 + rest[1..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - 1),
-            c if is_word(c) => rest.find(|c| !is_word(c) && !"$@#".contains(c)).unwrap_or(rest.len()),
+            c if is_word(c) => {
+                rest.find(|c| !is_word(c) && !"$@#".contains(c)).unwrap_or(rest.len())
+            }
             c => c.len_utf8(),
         };
         let (part, after) = rest.split_at(length);
@@ -51,8 +55,8 @@ fn is_name(part: &str) -> bool {
     part.starts_with(|c: char| is_word(c) || c == '`') || (part.len() > 1 && part.starts_with('['))
 }
 
-/// What is left of a text without its constants and names: `SELECT _ FROM _ WHERE _ = $1`. It tells no more than what kind of
-/// statement it is.
+/// What is left of a text without its constants and names: `SELECT _ FROM _ WHERE _ = $1`. It tells
+/// no more than what kind of statement it is.
 pub fn skeleton(text: &str, engine: Engine) -> String {
     let text = shown(text, quotes(engine), false);
     let mut out = String::new();
@@ -79,7 +83,8 @@ pub fn aliases(text: &str, engine: Engine) -> HashMap<String, String> {
         let begins = is(at, &["from", "join", "update", "into"]);
         let ends = ["where", "set", "select", "(", ")", "values", "group", "order"];
         lists_tables = begins || (lists_tables && !is(at, &ends));
-        if !(begins || lists_tables && is(at, &[","])) || !parts.get(at + 1).is_some_and(|part| is_name(part))
+        if !(begins || lists_tables && is(at, &[","]))
+            || !parts.get(at + 1).is_some_and(|part| is_name(part))
         {
             continue;
         }
@@ -96,9 +101,10 @@ pub fn aliases(text: &str, engine: Engine) -> HashMap<String, String> {
     found
 }
 
-/// What texts of one statement have in common, whoever wrote them: the server's text without constants (`$1`, `?`, `...`)
-/// and the text that a client sent come to the same. Lists of constants are one constant, however long. Quoted names that differ
-/// by case are different ones where they may be two.
+/// What texts of one statement have in common, whoever wrote them: the server's text without
+/// constants (`$1`, `?`, `...`) and the text that a client sent come to the same. Lists of
+/// constants are one constant, however long. Quoted names that differ by case are different ones
+/// where they may be two.
 pub fn fingerprint(text: &str, engine: Engine) -> String {
     let text = shown(text, quotes(engine), false).replace("...", "?").replace('`', "");
     let keeps_case = match engine {
@@ -133,15 +139,16 @@ pub fn fingerprint(text: &str, engine: Engine) -> String {
     out
 }
 
-/// Whether a text that a client sent has the names that the server's text of the statement has in quotes, in the same case: tables
-/// may differ by that alone.
+/// Whether a text that a client sent has the names that the server's text of the statement has in
+/// quotes, in the same case: tables may differ by that alone.
 pub fn has_names(sent: &str, kept: &str, engine: Engine) -> bool {
     let plain = |part: &str| part.trim_matches('`').to_owned();
     let sent: HashSet<String> = parts(sent, engine).map(plain).collect();
     parts(kept, engine).filter(|part| part.starts_with('`')).all(|name| sent.contains(&plain(name)))
 }
 
-/// The condition of a statement without its constants, with spaces around its comparisons; of a statement with several, none.
+/// The condition of a statement without its constants, with spaces around its comparisons; of a
+/// statement with several, none.
 pub fn condition(text: &str, engine: Engine) -> Option<String> {
     let text = shown(text, quotes(engine), false);
     let lower = text.to_ascii_lowercase();
@@ -149,12 +156,19 @@ pub fn condition(text: &str, engine: Engine) -> Option<String> {
     let ((at, _), None) = (parts.next()?, parts.next()) else { return None };
     let begin = at + " where ".len();
     let ends = [" group by ", " order by ", " limit ", " having ", " returning "];
-    let end =
-        ends.iter().filter_map(|word| lower[begin..].find(word)).min().map_or(text.len(), |at| begin + at);
+    let end = ends
+        .iter()
+        .filter_map(|word| lower[begin..].find(word))
+        .min()
+        .map_or(text.len(), |at| begin + at);
     let mut spaced = String::new();
     let is_sign = |c: char| "<>=!".contains(c);
     for c in text[begin..end].trim_end_matches(';').chars() {
-        if spaced.chars().last().is_some_and(|last| last != ' ' && c != ' ' && is_sign(last) != is_sign(c)) {
+        if spaced
+            .chars()
+            .last()
+            .is_some_and(|last| last != ' ' && c != ' ' && is_sign(last) != is_sign(c))
+        {
             spaced.push(' ');
         }
         spaced.push(c);
@@ -188,13 +202,20 @@ mod tests {
 
     #[test]
     fn tables_are_known_by_their_other_names() {
-        let text = "SELECT o.id, (SELECT max(i.x) FROM items AS i WHERE i.o = o.id) FROM \"Orders\" o JOIN main.customers c ON c.id = o.c, \
-                    plain, `t 1` u WHERE o.id = 5 ORDER BY o.id";
+        let text = "SELECT o.id, (SELECT max(i.x) FROM items AS i WHERE i.o = o.id) FROM \
+                    \"Orders\" o JOIN main.customers c ON c.id = o.c, plain, `t 1` u WHERE o.id = \
+                    5 ORDER BY o.id";
         let found = aliases(text, Engine::Sqlite);
         let expected = [("i", "items"), ("o", "Orders"), ("c", "customers"), ("u", "t 1")];
-        assert_eq!(found, expected.map(|(alias, table)| (alias.to_owned(), table.to_owned())).into());
+        assert_eq!(
+            found,
+            expected.map(|(alias, table)| (alias.to_owned(), table.to_owned())).into()
+        );
         assert!(aliases("DELETE FROM t WHERE a = 1", Engine::Sqlite).is_empty());
-        assert_eq!(aliases("update t x set a = 1", Engine::MariaDb).get("x").map(String::as_str), Some("t"));
+        assert_eq!(
+            aliases("update t x set a = 1", Engine::MariaDb).get("x").map(String::as_str),
+            Some("t")
+        );
     }
 
     #[test]
@@ -236,7 +257,9 @@ mod tests {
     fn texts_of_one_statement_are_the_same_whoever_wrote_them() {
         let postgres = |text| fingerprint(text, Engine::Postgres);
         let kept = postgres("SELECT a FROM \"My T\" WHERE id = $1 AND b IN ($2, $3) AND c = $4");
-        let sent = postgres("select a from \"My T\"  where id=-5 and b in (1,2,3) /* app */ and c = 'x' ;");
+        let sent = postgres(
+            "select a from \"My T\"  where id=-5 and b in (1,2,3) /* app */ and c = 'x' ;",
+        );
         assert_eq!(kept, "select a from \"My T\" where id=?and b in(?)and c=?");
         assert_ne!(postgres("SELECT a FROM \"T\""), postgres("SELECT a FROM \"t\""));
         assert_eq!(sent, kept);

@@ -3,8 +3,8 @@
 
 use plans::{Access, Engine, Object, Operator, Plan};
 use queries::{
-    AdviceKind, Certainty, Column, ForeignKey, Index, Key, Origin, Snapshot, Span, Statement, StatementPlan,
-    Table, examine,
+    AdviceKind, Certainty, Column, ForeignKey, Index, Key, Origin, Snapshot, Span, Statement,
+    StatementPlan, Table, examine,
 };
 
 const DAY_MS: i64 = 86_400_000;
@@ -12,7 +12,8 @@ const DAY_MS: i64 = 86_400_000;
 /// `name: a, b DESC`, a plain B-tree of 8 MiB that was read.
 fn index(name: &str, columns: &str) -> Index {
     let key = |text: &str| {
-        let (column, descending) = text.strip_suffix(" DESC").map_or((text, false), |column| (column, true));
+        let (column, descending) =
+            text.strip_suffix(" DESC").map_or((text, false), |column| (column, true));
         Key { column: column.into(), descending, nulls_first: descending, ..Key::default() }
     };
     Index {
@@ -58,7 +59,10 @@ fn claims(table: Table) -> Vec<(AdviceKind, String, Certainty)> {
 
 fn snapshot(table: Table) -> Snapshot {
     let span = Span { from_ms: Some(0), to_ms: 30 * DAY_MS, is_interval: false };
-    Snapshot { tables: vec![table], ..Snapshot::new(Engine::Postgres, "PostgreSQL".into(), span, 8192) }
+    Snapshot {
+        tables: vec![table],
+        ..Snapshot::new(Engine::Postgres, "PostgreSQL".into(), span, 8192)
+    }
 }
 
 #[track_caller]
@@ -90,7 +94,8 @@ fn an_index_is_redundant_only_if_another_does_all_of_its_work() {
     redundant(vec![only(index("a", "x")), index("ab", "x, y")], &[]);
     redundant(vec![only(index("a", "x")), only(index("ab", "x, y"))], &["a"]);
     let ruled = |index: Index| {
-        let keys = index.keys.iter().map(|key| Key { rules: "text_pattern_ops".into(), ..key.clone() });
+        let keys =
+            index.keys.iter().map(|key| Key { rules: "text_pattern_ops".into(), ..key.clone() });
         Index { keys: keys.collect(), ..index }
     };
     redundant(vec![ruled(index("a", "x")), index("ab", "x, y")], &[]);
@@ -105,7 +110,8 @@ fn unused_is_said_only_of_what_nothing_needs() {
     let unread = |index: Index| Index { scans: Some(0), ..index };
     let unused = |certainty| vec![(AdviceKind::UnusedIndex, "t (a)".to_owned(), certainty)];
     assert_eq!(claims(table(vec![unread(index("a", "x"))])), unused(Certainty::Counted));
-    let short = Table { since_ms: Some(30 * DAY_MS - 1_000), ..table(vec![unread(index("a", "x"))]) };
+    let short =
+        Table { since_ms: Some(30 * DAY_MS - 1_000), ..table(vec![unread(index("a", "x"))]) };
     assert_eq!(claims(short), unused(Certainty::Possible));
     let key = ForeignKey { name: "t_x_fkey".into(), columns: vec!["x".into()] };
     for table in [
@@ -139,12 +145,14 @@ fn unused_is_said_only_of_what_nothing_needs() {
     assert_eq!(claims(invalid)[0].0, AdviceKind::InvalidIndex);
 }
 
-/// A million entries of an integer of 4 bytes take 8 + 8 + 4 bytes each, 366 on a page of 8,192 bytes that is filled to 90 %:
-/// 2,733 pages. PostgreSQL 15 takes 2,745 for `CREATE INDEX` on `generate_series(1, 1000000)`, with its inner pages.
+/// A million entries of an integer of 4 bytes take 8 + 8 + 4 bytes each, 366 on a page of 8,192
+/// bytes that is filled to 90 %: 2,733 pages. PostgreSQL 15 takes 2,745 for `CREATE INDEX` on
+/// `generate_series(1, 1000000)`, with its inner pages.
 #[test]
 fn free_space_is_estimated_against_a_newly_built_index() {
     let columns = vec![Column { name: "x".into(), width: 4.0, ..Column::default() }];
-    let sized = |pages: u64| Index { bytes: Some(pages * 8192), entries: Some(1e6), ..index("a", "x") };
+    let sized =
+        |pages: u64| Index { bytes: Some(pages * 8192), entries: Some(1e6), ..index("a", "x") };
     let free = sized(2745).bloat_bytes(&columns, 8192).unwrap();
     assert!(free < 2745 * 8192 / 100, "{free}");
     assert_eq!(sized(2 * 2733).bloat_bytes(&columns, 8192), Some(2733 * 8192));
@@ -189,7 +197,8 @@ fn a_statement_is_named_once_whatever_number_of_its_plans_use_an_index() {
 
 #[test]
 fn a_statement_behind_a_comment_has_a_plan() {
-    let has_plan = |text: &str| Statement { text: text.into(), ..Statement::default() }.can_be_explained();
+    let has_plan =
+        |text: &str| Statement { text: text.into(), ..Statement::default() }.can_be_explained();
     assert!(has_plan("/* app:shop */ SELECT 1"));
     assert!(has_plan("-- orm\n  (select 1)"));
     assert!(!has_plan("/* SELECT */ VACUUM"));

@@ -22,7 +22,8 @@ fn snapshot(from_ms: i64, to_ms: i64, statements: Vec<Statement>) -> Snapshot {
 }
 
 fn calls(snapshot: &Snapshot) -> Vec<(&str, u64, bool)> {
-    let one = |one: &Statement| (one.digest.clone(), one.get(Counter::Calls).unwrap(), one.is_partial);
+    let one =
+        |one: &Statement| (one.digest.clone(), one.get(Counter::Calls).unwrap(), one.is_partial);
     let mut all: Vec<_> = snapshot.statements.iter().map(one).collect();
     all.sort();
     let name = |name: String| -> &str { name.leak() };
@@ -66,7 +67,8 @@ fn the_deviation_of_the_interval_alone_is_computed() {
     let of = |times: &[f64]| {
         let (n, mean) = (times.len() as f64, times.iter().sum::<f64>() / times.len() as f64);
         let variance = times.iter().map(|ms| (ms - mean).powi(2)).sum::<f64>() / n;
-        let spread = Spread { min_ms: Some(1.0), max_ms: Some(60.0), stddev_ms: Some(variance.sqrt()) };
+        let spread =
+            Spread { min_ms: Some(1.0), max_ms: Some(60.0), stddev_ms: Some(variance.sqrt()) };
         Statement { spread: Some(spread), ..statement("a", times.len() as u64, times.iter().sum()) }
     };
     let before = [1.0, 2.0, 3.0];
@@ -100,9 +102,14 @@ fn recorded_intervals_put_together_are_the_whole_interval() {
     let at = |ms: i64, calls: [u64; 2]| {
         snapshot(0, ms, vec![statement("a", calls[0], 1.0), statement("b", calls[1], 1.0)])
     };
-    let snapshots =
-        [at(1_000, [5, 0]), at(2_000, [7, large]), at(3_000, [7, large + 1]), at(9_000, [8, large + 2])];
-    let interval = |pair: &[Snapshot]| record(&between(&pair[0], pair[1].clone()), "1", "host=h".into());
+    let snapshots = [
+        at(1_000, [5, 0]),
+        at(2_000, [7, large]),
+        at(3_000, [7, large + 1]),
+        at(9_000, [8, large + 2]),
+    ];
+    let interval =
+        |pair: &[Snapshot]| record(&between(&pair[0], pair[1].clone()), "1", "host=h".into());
     let recorded: Vec<_> = snapshots.windows(2).map(interval).collect();
     let whole = joined(recorded.clone()).unwrap();
     assert_eq!(calls(&whole), calls(&between(&snapshots[0], snapshots[3].clone())));
@@ -117,7 +124,8 @@ fn recorded_intervals_put_together_are_the_whole_interval() {
 /// A file may have been damaged, or written by somebody else.
 #[test]
 fn recorded_figures_that_cannot_be_do_not_end_the_program() {
-    let mut one = record(&snapshot(0, 1_000, vec![statement("a", u64::MAX, 1.0)]), "1", String::new());
+    let mut one =
+        record(&snapshot(0, 1_000, vec![statement("a", u64::MAX, 1.0)]), "1", String::new());
     one.statements[0].counters.insert("nobody_knows_it".into(), 1);
     let before = QueryInterval { from_ms: i64::MIN, to_ms: i64::MIN, ..one.clone() };
     let after = QueryInterval { from_ms: i64::MAX, to_ms: i64::MAX, ..one.clone() };

@@ -45,14 +45,23 @@ impl ActivityView {
 }
 
 /// What a server's sessions waited for in an interval; `record` says which server, and when.
-pub fn activity(record: &ActivityRecord, summary: &ActivitySummary, view: ActivityView) -> Document {
+pub fn activity(
+    record: &ActivityRecord,
+    summary: &ActivitySummary,
+    view: ActivityView,
+) -> Document {
     let mut sections = vec![overview(record, summary)];
     sections.extend(blocking::section(summary, view));
     sections.extend(hot::section(summary));
     sections.push(table(summary));
     sections.extend(groups(summary, view));
     sections.extend(
-        summary.seen.tasks.as_deref().filter(|_| view.tasks).map(|tasks| blocking::tasks(tasks, view)),
+        summary
+            .seen
+            .tasks
+            .as_deref()
+            .filter(|_| view.tasks)
+            .map(|tasks| blocking::tasks(tasks, view)),
     );
     sections.extend(background(summary));
     sections.extend(counted(summary));
@@ -70,35 +79,40 @@ fn overview(record: &ActivityRecord, summary: &ActivitySummary) -> Section {
     section.line(format!("{} on {}.", record.address, text::utc(record.started_ms)));
     if let Some(why) = &summary.seen.ended {
         let elapsed = number::seconds(summary.seen.elapsed_s);
-        section
-            .warn(format!("The server was lost after {elapsed}: {why}. What follows was seen until then."));
+        section.warn(format!(
+            "The server was lost after {elapsed}: {why}. What follows was seen until then."
+        ));
     }
     if let Some(source) = &summary.seen.counted_in {
         section.line(format!(
-            "Waits are counted and timed by the server in {source}, for all its sessions; the figures are what it counted \
-             in the interval. A wait counts when it ends."
+            "Waits are counted and timed by the server in {source}, for all its sessions; the \
+             figures are what it counted in the interval. A wait counts when it ends."
         ));
     }
     if sampling.polls > 0 {
         section.line(samples(sampling));
     }
-    let states = summary.states.iter().map(|(state, mean)| format!("{} {state}", number::figure(*mean)));
+    let states =
+        summary.states.iter().map(|(state, mean)| format!("{} {state}", number::figure(*mean)));
     if let Some(states) = listed(states) {
         section.line(format!("Client sessions as the server reports them, on average: {states}."));
     }
     if summary.accounting.session_s > 0.0 {
         section.line(format!("While busy: {}", sections::accounting(&summary.accounting)));
         let source = if sampling.hides_waits && summary.seen.time_is_exact {
-            "Busy is a session that has something to do, as samples say. CPU and run queue (signal) are the kernel's figures; \
-             waits are what the server counts, or what samples show where it does not."
+            "Busy is a session that has something to do, as samples say. CPU and run queue \
+             (signal) are the kernel's figures; waits are what the server counts, or what samples \
+             show where it does not."
         } else if sampling.hides_waits {
-            "Busy is a session that has something to do, as samples say. CPU is not known; waits are what the server counts, \
-             or what samples show where it does not."
+            "Busy is a session that has something to do, as samples say. CPU is not known; waits \
+             are what the server counts, or what samples show where it does not."
         } else if summary.seen.time_is_exact {
-            "Busy is a session that has something to do, also while it is ready and waits for a processor. CPU and run \
-             queue (signal) are the kernel's figures; samples divide the rest among the waits."
+            "Busy is a session that has something to do, also while it is ready and waits for a \
+             processor. CPU and run queue (signal) are the kernel's figures; samples divide the \
+             rest among the waits."
         } else {
-            "CPU is time without a wait event, run queue included: the kernel of the server was not asked."
+            "CPU is time without a wait event, run queue included: the kernel of the server was \
+             not asked."
         };
         section.note(source);
         if let Some(check) = sections::check(&summary.accounting) {
@@ -125,8 +139,11 @@ fn samples(sampling: &Sampling) -> String {
 
 /// The nine columns, and how sure they are.
 fn table(summary: &ActivitySummary) -> Section {
-    let heading =
-        if summary.seen.counted_in.is_some() { "Waits" } else { "Waits of client sessions while busy" };
+    let heading = if summary.seen.counted_in.is_some() {
+        "Waits"
+    } else {
+        "Waits of client sessions while busy"
+    };
     let mut section = Section::new(heading);
     if summary.table.rows.is_empty() {
         section.note("Nothing was waited for.");
@@ -145,8 +162,8 @@ fn table(summary: &ActivitySummary) -> Section {
         "Waits are sampled: they have no count and no average"
     };
     section.note(format!(
-        "{which}. Their shares of the samples of busy sessions, with about the 95 % interval that the number of \
-         samples allows:"
+        "{which}. Their shares of the samples of busy sessions, with about the 95 % interval that \
+         the number of samples allows:"
     ));
     let mut shares = Columns::of(&summary.shares);
     shares.name("Wait type", |row| &row.wait_type);
@@ -155,7 +172,10 @@ fn table(summary: &ActivitySummary) -> Section {
     shares.right("Of samples", |row| Cell::percent(row.share, 1));
     shares.left("95 % interval", |row| {
         let (low, high) = (row.interval.low, row.interval.high);
-        Cell::ends((low, high), format!("{} to {}", number::percent(low, 1), number::percent(high, 1)))
+        Cell::ends(
+            (low, high),
+            format!("{} to {}", number::percent(low, 1), number::percent(high, 1)),
+        )
     });
     section.table(shares);
     section
@@ -167,8 +187,11 @@ fn groups(summary: &ActivitySummary, view: ActivityView) -> Vec<Section> {
         return Vec::new();
     }
     let mut classes = Columns::of(&summary.classes);
-    let without =
-        if summary.seen.sampling.hides_waits { "CPU, or a wait not shown" } else { "CPU or run queue" };
+    let without = if summary.seen.sampling.hides_waits {
+        "CPU, or a wait not shown"
+    } else {
+        "CPU or run queue"
+    };
     classes.left("Class", move |(class, _)| class.map_or(without, |class| class.name()));
     classes.right("Time", |(_, seconds)| Cell::seconds(*seconds));
     classes.right("Share", |(_, seconds)| Cell::percent(seconds / busy_s, 1));
@@ -204,7 +227,8 @@ fn statement_waits(summary: &ActivitySummary, view: ActivityView) -> Section {
     let mut section = Section::new("Which statements wait for what");
     let mut table = Columns::of(summary.statement_waits.iter().take(view.rows()));
     table.right("Of samples", |row| {
-        let share = format!("{} ± {}", number::percent(row.share, 1), number::percent(row.error, 1));
+        let share =
+            format!("{} ± {}", number::percent(row.share, 1), number::percent(row.error, 1));
         Cell::percent(row.share, 1).shown(share)
     });
     table.right("Samples", |row| Cell::count(row.samples)).optional(2);
@@ -261,11 +285,14 @@ fn background(summary: &ActivitySummary) -> Option<Section> {
         return None;
     }
     let mut section = Section::new("Processes of the server itself, not in the figures above");
-    let waited_s = |process: &BackgroundProcess| process.waits.iter().map(|(_, seconds)| seconds).sum();
+    let waited_s =
+        |process: &BackgroundProcess| process.waits.iter().map(|(_, seconds)| seconds).sum();
     let mut table = Columns::of(&summary.background);
     table.name("Process", |process| &process.process);
     table.right("CPU", |process| process.time.as_ref().map(|time| Cell::seconds(time.cpu_s)));
-    table.right("Run queue", |process| process.time.as_ref().map(|time| Cell::seconds(time.run_queue_s)));
+    table.right("Run queue", |process| {
+        process.time.as_ref().map(|time| Cell::seconds(time.run_queue_s))
+    });
     table.right("Waited", move |process| Cell::seconds(waited_s(process)));
     table.name("For", move |process| most(&process.waits, waited_s(process), 3));
     section.table(table);
@@ -281,7 +308,9 @@ fn counted(summary: &ActivitySummary) -> Option<Section> {
     let timed = |operation: &&Operation| Some(operation.wall_s).filter(|seconds| *seconds > 0.0);
     table.name("Operation", |operation| &operation.name);
     table.right("Calls", |operation| Cell::count(operation.count));
-    table.right("Bytes", |operation| Some(operation.bytes).filter(|bytes| *bytes > 0).map(Cell::bytes));
+    table.right("Bytes", |operation| {
+        Some(operation.bytes).filter(|bytes| *bytes > 0).map(Cell::bytes)
+    });
     table.right("Time", move |operation| timed(operation).map(Cell::seconds));
     table.right("Each", move |operation| {
         let count = Some(operation.count).filter(|count| *count > 0)?;
@@ -291,8 +320,8 @@ fn counted(summary: &ActivitySummary) -> Option<Section> {
     section.note(if summary.seen.sampling.hides_waits {
         "All threads of the server together, calls that the system's page cache served included."
     } else {
-        "All processes together, calls that the system's page cache served included. Sessions report once a second \
-         at most; times need track_io_timing and track_wal_io_timing."
+        "All processes together, calls that the system's page cache served included. Sessions \
+         report once a second at most; times need track_io_timing and track_wal_io_timing."
     });
     Some(section)
 }

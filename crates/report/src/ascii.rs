@@ -3,7 +3,8 @@
 use crate::model::{Block, Chart, Document};
 use crate::{Style, Text, terminal};
 
-/// [`terminal`] in ASCII alone: words for signs, plain marks for bars, `?` for what has no likeness.
+/// [`terminal`] in ASCII alone: words for signs, plain marks for bars, `?` for what has no
+/// likeness.
 pub fn ascii(document: &Document, width: usize, style: Style) -> String {
     let mut document = document.clone();
     spell(&mut document.title);
@@ -11,10 +12,13 @@ pub fn ascii(document: &Document, width: usize, style: Style) -> String {
         spell(&mut section.heading);
         section.blocks.iter_mut().for_each(block);
     }
-    // Bars are drawn and names cut by the renderer: each such sign has a mark of the same width, but for the one `±` that
-    // a bar's figure may have.
+    // Bars are drawn and names cut by the renderer: each such sign has a mark of the same width,
+    // but for the one `±` that a bar's figure may have.
     let marks = terminal(&document, width.saturating_sub(1), style);
-    marks.chars().flat_map(|sign| if sign == '±' { vec!['+', '-'] } else { vec![mark(sign)] }).collect()
+    marks
+        .chars()
+        .flat_map(|sign| if sign == '±' { vec!['+', '-'] } else { vec![mark(sign)] })
+        .collect()
 }
 
 fn block(block: &mut Block) {

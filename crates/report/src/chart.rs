@@ -52,8 +52,8 @@ impl Chart {
         }
     }
 
-    /// Its 95 % interval as it is written: `± 2 %`, where it is as wide as the value `[0, 33.3]`; of
-    /// diverging bars `[+10.2, +11.8]`.
+    /// Its 95 % interval as it is written: `± 2 %`, where it is as wide as the value `[0, 33.3]`;
+    /// of diverging bars `[+10.2, +11.8]`.
     pub fn interval(&self, bar: &Bar) -> String {
         let Some((low, high)) = bar.interval else { return String::new() };
         match self.kind {
@@ -77,7 +77,8 @@ impl Chart {
         ends.into_iter().flatten().any(|end| std::ptr::eq(end, bar))
     }
 
-    /// Decimals that all values of a waterfall have: a fourth digit, so that small changes are not rounded away.
+    /// Decimals that all values of a waterfall have: a fourth digit, so that small changes are not
+    /// rounded away.
     fn decimals(&self) -> usize {
         number::places(self.bars().map(|bar| bar.value.abs()).fold(0.0, f64::max), 4)
     }
@@ -93,7 +94,9 @@ pub(crate) fn rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
     if chart.kind == ChartKind::OverTime {
         return series_rows(chart, width);
     }
-    let widest = |text: &dyn Fn(&Bar) -> String| chart.bars().map(|bar| text(bar).width()).max().unwrap_or(0);
+    let widest = |text: &dyn Fn(&Bar) -> String| {
+        chart.bars().map(|bar| text(bar).width()).max().unwrap_or(0)
+    };
     let label_width = widest(&|bar| bar.label.to_string()).min((width / 3).max(LABEL_MIN));
     let value_width = widest(&|bar| chart.value(bar));
     let interval_width = 1 + widest(&|bar| chart.interval(bar));
@@ -101,7 +104,8 @@ pub(crate) fn rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
     let note_width = if note_width > 0 { 2 + note_width } else { 0 };
     // Two blanks before the label, between the parts, and before a note.
     let with_value = 2 + label_width + 2 + value_width;
-    // Where there is no room, first the bars are left out, then notes, then intervals; the tables have them.
+    // Where there is no room, first the bars are left out, then notes, then intervals; the tables
+    // have them.
     let has_interval = with_value + interval_width <= width;
     let has_note = with_value + interval_width + note_width <= width;
     let room = width.saturating_sub(with_value + 2 + interval_width + note_width).min(BAR_MAX);
@@ -123,7 +127,8 @@ pub(crate) fn rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
             }
         }));
     }
-    let figure = |row: &ChartRow| if let ChartRow::Bar { figure, .. } = row { figure.width() } else { 0 };
+    let figure =
+        |row: &ChartRow| if let ChartRow::Bar { figure, .. } = row { figure.width() } else { 0 };
     let figures = rows.iter().map(figure).max().unwrap_or(0);
     for row in &mut rows {
         if let ChartRow::Bar { figure, note, .. } = row
@@ -146,13 +151,18 @@ fn draw(chart: &Chart, room: usize) -> Vec<String> {
 
 /// A line for each series: its values over time, their mean and the lowest.
 fn series_rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
-    let most = chart.bars().map(|bar| bar.value).filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let most =
+        chart.bars().map(|bar| bar.value).filter(|value| value.is_finite()).fold(0.0, f64::max);
     let labels = chart.groups.iter().map(|group| group.label.as_str().width()).max().unwrap_or(0);
     let label_width = labels.min((width / 3).max(LABEL_MIN));
     let figures = |has_lowest: bool| -> Vec<String> {
         let figure = |group: &BarGroup| {
             let [mean, lowest] = series_figures(group).map(number::grouped);
-            if has_lowest { format!("mean {mean}, lowest {lowest}") } else { format!("mean {mean}") }
+            if has_lowest {
+                format!("mean {mean}, lowest {lowest}")
+            } else {
+                format!("mean {mean}")
+            }
         };
         chart.groups.iter().map(figure).collect()
     };
@@ -160,8 +170,9 @@ fn series_rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
         let figure_width = figures.iter().map(|figure| figure.width()).max().unwrap_or(0);
         width.saturating_sub(2 + label_width + 2 + 2 + figure_width).min(LINE_MAX)
     };
-    let figures =
-        Some(figures(true)).filter(|own| room_beside(own) >= BAR_MIN).unwrap_or_else(|| figures(false));
+    let figures = Some(figures(true))
+        .filter(|own| room_beside(own) >= BAR_MIN)
+        .unwrap_or_else(|| figures(false));
     let room = room_beside(&figures);
     let room = if room < BAR_MIN { 0 } else { room };
     let bucket = bucket(&chart.groups, room);
@@ -220,8 +231,9 @@ impl Axis {
         let left = (room as f64 * -low / span).round() as usize;
         let right = room.saturating_sub(left);
         // The side that rounding has made tighter gives the scale.
-        let side =
-            |columns: usize, extreme: f64| if extreme > 0.0 { columns as f64 / extreme } else { f64::MAX };
+        let side = |columns: usize, extreme: f64| {
+            if extreme > 0.0 { columns as f64 / extreme } else { f64::MAX }
+        };
         Self { left, right, scale: side(left, -low).min(side(right, high)), zero }
     }
 
@@ -235,8 +247,11 @@ impl Axis {
 
 /// From zero to the right, to an eighth of a column; what is not nothing shows.
 fn rightward(columns: f64, room: usize) -> String {
-    let eighths =
-        if columns > 0.0 { ((columns * 8.0).round() as usize).clamp(1, 8 * room.max(1)) } else { 0 };
+    let eighths = if columns > 0.0 {
+        ((columns * 8.0).round() as usize).clamp(1, 8 * room.max(1))
+    } else {
+        0
+    };
     let mut bar = "█".repeat((eighths / 8).min(room));
     if eighths % 8 > 0 && eighths / 8 < room {
         bar.push(EIGHTHS[eighths % 8 - 1]);
@@ -246,7 +261,11 @@ fn rightward(columns: f64, room: usize) -> String {
 
 /// From zero to the left, to half a column: there are no finer blocks that begin at the right.
 fn leftward(columns: f64, room: usize) -> String {
-    let halves = if columns > 0.0 { ((columns * 2.0).round() as usize).clamp(1, 2 * room.max(1)) } else { 0 };
+    let halves = if columns > 0.0 {
+        ((columns * 2.0).round() as usize).clamp(1, 2 * room.max(1))
+    } else {
+        0
+    };
     let full = (halves / 2).min(room);
     let half = if halves % 2 > 0 && full < room { "▐" } else { "" };
     let bar = format!("{half}{}", "█".repeat(full));
@@ -263,7 +282,8 @@ pub(crate) fn table(chart: &Chart) -> Table<'static> {
         }
         return table.into();
     }
-    let bars = chart.groups.iter().flat_map(|group| group.bars.iter().map(|bar| (&group.label, bar)));
+    let bars =
+        chart.groups.iter().flat_map(|group| group.bars.iter().map(|bar| (&group.label, bar)));
     let mut table = Columns::of(bars);
     if chart.groups.iter().any(|group| !group.label.is_empty()) {
         table.name("group", |(group, _)| (*group).clone());
@@ -304,13 +324,15 @@ fn warm_up(group: &BarGroup) -> usize {
     group.bars.iter().take_while(|bar| bar.tone == Tone::Muted).count()
 }
 
-/// The line of a group; `most` is the value of the highest block. Each column is the mean of `bucket` intervals.
+/// The line of a group; `most` is the value of the highest block. Each column is the mean of
+/// `bucket` intervals.
 fn line(group: &BarGroup, most: f64, bucket: usize) -> String {
     let warm_up = warm_up(group);
     let values: Vec<f64> = group.bars.iter().map(|bar| bar.value).collect();
     let (before, after) = values.split_at(warm_up);
-    let draw =
-        |values: &[f64]| -> String { values.chunks(bucket).map(|chunk| level(mean(chunk), most)).collect() };
+    let draw = |values: &[f64]| -> String {
+        values.chunks(bucket).map(|chunk| level(mean(chunk), most)).collect()
+    };
     if warm_up > 0 { format!("{}{GO}{}", draw(before), draw(after)) } else { draw(after) }
 }
 
@@ -349,7 +371,8 @@ fn waterfall(bars: &[&Bar], room: usize) -> Vec<String> {
         };
         let (low, high) = (column(from.min(*to)), column(from.max(*to)));
         let low = if room > 0 { low.min(room - 1) } else { 0 };
-        let columns = if from.total_cmp(to).is_eq() { 0 } else { (high - low.min(high)).max(1).min(room) };
+        let columns =
+            if from.total_cmp(to).is_eq() { 0 } else { (high - low.min(high)).max(1).min(room) };
         format!("{}{}", " ".repeat(low), fill.to_string().repeat(columns))
     };
     steps.iter().enumerate().map(draw).collect()
@@ -393,7 +416,13 @@ mod tests {
             let bar = rightward(f64::from(eighths) / 8.0, 10);
             let drawn: usize = bar
                 .chars()
-                .map(|c| if c == '█' { 8 } else { EIGHTHS.iter().position(|e| *e == c).map_or(0, |e| e + 1) })
+                .map(|c| {
+                    if c == '█' {
+                        8
+                    } else {
+                        EIGHTHS.iter().position(|e| *e == c).map_or(0, |e| e + 1)
+                    }
+                })
                 .sum();
             assert_eq!((drawn, bar.width()), (eighths as usize, 10));
         }
@@ -401,8 +430,14 @@ mod tests {
 
     #[test]
     fn percent_has_a_sign_and_a_decimal_where_it_says_something() {
-        let told =
-            [(11.0, "+11.0"), (-62.54, "-62.5"), (0.04, "0.0"), (-0.04, "0.0"), (123.4, "+123"), (0.0, "0")];
+        let told = [
+            (11.0, "+11.0"),
+            (-62.54, "-62.5"),
+            (0.04, "0.0"),
+            (-0.04, "0.0"),
+            (123.4, "+123"),
+            (0.0, "0"),
+        ];
         for (value, text) in told {
             assert_eq!(percent(value), text);
         }
@@ -423,7 +458,8 @@ mod tests {
 
     fn group(values: &[f64], warm_up: usize) -> BarGroup {
         let tone = |i| if i < warm_up { Tone::Muted } else { Tone::Plain };
-        let bar = |(i, value): (usize, &f64)| Bar { value: *value, tone: tone(i), ..Bar::default() };
+        let bar =
+            |(i, value): (usize, &f64)| Bar { value: *value, tone: tone(i), ..Bar::default() };
         BarGroup { bars: values.iter().enumerate().map(bar).collect(), ..BarGroup::default() }
     }
 
@@ -459,16 +495,24 @@ mod tests {
     fn each_change_begins_where_the_one_before_ended() {
         let bars = [bar(10.0), bar(-4.0), bar(-3.0), bar(2.0), bar(0.001), bar(0.0), bar(5.0)];
         let drawn = waterfall(&bars.iter().collect::<Vec<_>>(), 10);
-        assert_eq!(drawn, ["██████████", "      ░░░░", "   ░░░", "   ▓▓", "     ▓", "     ", "█████"]);
+        assert_eq!(
+            drawn,
+            ["██████████", "      ░░░░", "   ░░░", "   ▓▓", "     ▓", "     ", "█████"]
+        );
     }
 
     #[test]
     fn a_waterfall_fits_its_room() {
-        for values in [[0.0; 4], [1.0, 1e9, -1e9, 1.0], [5.0, -9.0, 4.5, 0.5], [f64::NAN, 1.0, -1.0, 0.0]] {
+        for values in
+            [[0.0; 4], [1.0, 1e9, -1e9, 1.0], [5.0, -9.0, 4.5, 0.5], [f64::NAN, 1.0, -1.0, 0.0]]
+        {
             let bars = values.map(bar);
             for room in [0, 1, 7, 40] {
                 let drawn = waterfall(&bars.iter().collect::<Vec<_>>(), room);
-                assert!(drawn.iter().all(|line| line.chars().count() <= room), "{values:?} {drawn:?}");
+                assert!(
+                    drawn.iter().all(|line| line.chars().count() <= room),
+                    "{values:?} {drawn:?}"
+                );
             }
         }
     }

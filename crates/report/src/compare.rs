@@ -1,10 +1,13 @@
 //! Two configurations against each other, and what their difference is made of.
 
-use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Document, Section, Table, Tone};
+use crate::model::{
+    Bar, BarGroup, Cell, Chart, ChartKind, Columns, Document, Section, Table, Tone,
+};
 use crate::sections::RUN_QUEUE;
 use crate::{Text, number};
 use analysis::{
-    Comparison, Decomposition, HeadToHead, Interval, Part, PartKind, ResponseChange, Scale, WarningsCompared,
+    Comparison, Decomposition, HeadToHead, Interval, Part, PartKind, ResponseChange, Scale,
+    WarningsCompared,
 };
 
 /// Two configurations head to head: how much they differ, and why.
@@ -19,7 +22,9 @@ pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
         drawn.note(crate::sections::legend(decomposition));
         sections.push(drawn);
         let scale = WorkScale::of(decomposition);
-        for (by, of) in [("wait type", &decomposition.by_type), ("class of wait", &decomposition.by_class)] {
+        for (by, of) in
+            [("wait type", &decomposition.by_type), ("class of wait", &decomposition.by_class)]
+        {
             let heading = format!("Session seconds for {} by {by}", scale.name);
             sections.push(parts(&heading, of, &decomposition.total, &scale));
         }
@@ -55,7 +60,8 @@ fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
     if compared.pairs > 1 {
         let pairs = number::plural(compared.pairs, "pair");
         section.note(format!(
-            "Over the levels of the other factors: the mean of {pairs} of configurations in each block."
+            "Over the levels of the other factors: the mean of {pairs} of configurations in each \
+             block."
         ));
     }
     if compared.unmatched > 0 {
@@ -108,12 +114,16 @@ fn percentages(compared: &HeadToHead) -> Option<Section> {
             None => groups.push(BarGroup { label, bars: vec![bar] }),
         }
     }
-    let not_shown: Vec<&str> =
-        compared.responses.iter().filter(|c| c.percent.is_none()).map(|c| c.response.name.as_str()).collect();
+    let not_shown: Vec<&str> = compared
+        .responses
+        .iter()
+        .filter(|c| c.percent.is_none())
+        .map(|c| c.response.name.as_str())
+        .collect();
     let mut section = Section::new("B against A");
     section.note(
-        "Above 0 is better for every response: where lower is better (latency, time, cost) the sign is turned. \
-         [ ]: 95 % intervals.",
+        "Above 0 is better for every response: where lower is better (latency, time, cost) the \
+         sign is turned. [ ]: 95 % intervals.",
     );
     section.chart(Chart {
         title: "Difference from A, + is better".into(),
@@ -146,9 +156,11 @@ fn percentage_tone(change: &ResponseChange) -> Tone {
     }
 }
 
-/// A decomposition as a table whose printed figures add up in every column and subtract in every row.
+/// A decomposition as a table whose printed figures add up in every column and subtract in every
+/// row.
 ///
-/// For that, figures are moved by less than their last digit; intervals therefore have one digit less.
+/// For that, figures are moved by less than their last digit; intervals therefore have one digit
+/// less.
 fn parts(heading: &str, parts: &[Part], total: &Part, scale: &WorkScale) -> Section {
     let mut section = Section::new(heading);
     let largest = parts.iter().flat_map(|p| [p.from_s, p.to_s]).map(f64::abs).fold(0.0, f64::max);
@@ -173,14 +185,17 @@ pub(crate) fn name(kind: &PartKind) -> String {
         PartKind::Signal => RUN_QUEUE.to_owned(),
         PartKind::Client => "client".to_owned(),
         PartKind::Unaccounted => "unaccounted".to_owned(),
-        PartKind::WaitType(name) | PartKind::ClientWait(name) => observations::shown(name).to_owned(),
+        PartKind::WaitType(name) | PartKind::ClientWait(name) => {
+            observations::shown(name).to_owned()
+        }
         PartKind::Function { function, module } => format!("{function} ({module})"),
         PartKind::OtherCode => "other code".to_owned(),
         PartKind::Total => "total".to_owned(),
     }
 }
 
-/// Less time is better; said only of what is supported, and not of time in which sessions wait for their client.
+/// Less time is better; said only of what is supported, and not of time in which sessions wait for
+/// their client.
 pub(crate) fn tone(part: &Part) -> Tone {
     match part.change_s {
         _ if !part.supported() || part.kind.is_client() => Tone::Plain,
@@ -216,7 +231,12 @@ impl WorkScale {
         largest_s: f64,
     ) -> Table<'static> {
         let sides_of = |part: &'p Part| (part, (part.from_s * self.units, part.to_s * self.units));
-        self.changes(first, sides, parts.map(sides_of).collect(), number::places(largest_s * self.units, 4))
+        self.changes(
+            first,
+            sides,
+            parts.map(sides_of).collect(),
+            number::places(largest_s * self.units, 4),
+        )
     }
 
     /// Parts with both sides as they are printed.

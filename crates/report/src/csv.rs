@@ -4,8 +4,8 @@ use crate::table::{Datum, Table};
 use std::io::{self, Write};
 
 impl Table<'_> {
-    /// Writes the table as CSV. An empty cell means unknown. Times of day are milliseconds since 1970 UTC; numbers
-    /// are written so that they read back exactly.
+    /// Writes the table as CSV. An empty cell means unknown. Times of day are milliseconds since
+    /// 1970 UTC; numbers are written so that they read back exactly.
     ///
     /// # Errors
     /// Those of the writer.

@@ -38,8 +38,9 @@ impl Chart {
             return Figure {
                 spec: json!({ "kind": "waterfall", "label": heading.as_str(), "steps": self.steps() }),
                 caption: format!(
-                    "{heading}: the sessions' time by wait type; the changes add up to the difference. Pale bars: the \
-                     interval of the change holds 0, or time of the client."
+                    "{heading}: the sessions' time by wait type; the changes add up to the \
+                     difference. Pale bars: the interval of the change holds 0, or time of the \
+                     client."
                 )
                 .into(),
                 alternative: format!("Waterfall: {heading}. {}.", self.said()).into(),
@@ -66,7 +67,8 @@ impl Chart {
                 "kind": "bars", "diverging": diverging, "unit": self.unit.as_str(), "groups": groups,
             }),
             caption: "Bars begin at zero; thin lines are 95 % intervals.".into(),
-            alternative: format!("Bar chart: {heading}. Its figures are in the table below.").into(),
+            alternative: format!("Bar chart: {heading}. Its figures are in the table below.")
+                .into(),
             data,
             data_heading: "Figures".into(),
             chart: None,
@@ -77,7 +79,8 @@ impl Chart {
     fn steps(&self) -> Vec<Value> {
         let bars: Vec<&Bar> = self.bars().collect();
         let step = |(bar, (from, to)): (&&Bar, (f64, f64))| {
-            let doubt = if bar.tone == Tone::Muted { "not supported, or time of the client" } else { "" };
+            let doubt =
+                if bar.tone == Tone::Muted { "not supported, or time of the client" } else { "" };
             json!({
                 "kind": if self.is_total(bar) { "total" } else { "change" },
                 "label": bar.label.as_str(), "from": coordinate(from), "to": coordinate(to), "doubt": doubt,
@@ -99,7 +102,8 @@ mod tests {
 
     #[test]
     fn coordinates_are_short() {
-        let shown = [(0.0, "0"), (1755.0, "1755"), (0.123_456_789, "0.12346"), (1e20 / 3.0, "3.3333e+19")];
+        let shown =
+            [(0.0, "0"), (1755.0, "1755"), (0.123_456_789, "0.12346"), (1e20 / 3.0, "3.3333e+19")];
         for (value, text) in shown {
             assert_eq!(coordinate(value).to_string(), text);
         }

@@ -1,22 +1,26 @@
 //! A recorded run in the JSON that `fio --output-format=json` writes.
 //!
-//! Names, types and units are fio's (3.33); what we do not measure is left out. A job is one stream of one
-//! trial, or all those of a trial whose jobs have `group_reporting`; they come in the order of the experiment, not in that
-//! in which trials were run. Our latency counts from submission (in an open loop from the intended start) to the end, which fio
-//! calls `lat_ns`; tools look at `clat_ns` more often, so that both have it.
+//! Names, types and units are fio's (3.33); what we do not measure is left out. A job is one stream
+//! of one trial, or all those of a trial whose jobs have `group_reporting`; they come in the order
+//! of the experiment, not in that in which trials were run. Our latency counts from submission (in
+//! an open loop from the intended start) to the end, which fio calls `lat_ns`; tools look at
+//! `clat_ns` more often, so that both have it.
 
 use observations::{ConfigurationRecord, Histogram, Observations, Recording, TrialRecord};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// The percentiles that fio gives.
-const PERCENTILES: [f64; 17] =
-    [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
+const PERCENTILES: [f64; 17] = [
+    1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
+    99.99,
+];
 
 /// fio gives a failed job the error number; which one it was is not recorded.
 const EIO: i32 = 5;
 
-/// The whole document. `grouped`: the job of each stream that has `group_reporting`, by the stream's name.
+/// The whole document. `grouped`: the job of each stream that has `group_reporting`, by the
+/// stream's name.
 pub fn fio_json(recording: &Recording, grouped: &BTreeMap<String, String>) -> Value {
     let run = &recording.run;
     let mut trials: Vec<(&TrialRecord, &Observations)> = recording.done().collect();
@@ -39,10 +43,12 @@ pub fn fio_json(recording: &Recording, grouped: &BTreeMap<String, String>) -> Va
         }
     }
     // Streams of the same name are told apart by their configuration.
-    let elsewhere =
-        |own: &Job<'_>| jobs.iter().any(|other| other.of.key != own.of.key && other.name == own.name);
+    let elsewhere = |own: &Job<'_>| {
+        jobs.iter().any(|other| other.of.key != own.of.key && other.name == own.name)
+    };
     let jobs: Vec<Value> = jobs.iter().map(|job| job.json(elsewhere(job))).collect();
-    let ended_ms = trials.iter().map(|(trial, _)| trial.started_ms + (trial.wall_s * 1e3) as i64).max();
+    let ended_ms =
+        trials.iter().map(|(trial, _)| trial.started_ms + (trial.wall_s * 1e3) as i64).max();
     let ended_ms = ended_ms.unwrap_or(run.started_ms);
     json!({
         "fio version": format!("steelbench {}", run.steelbench),
@@ -66,8 +72,13 @@ struct Job<'a> {
 impl Job<'_> {
     /// `with_levels`: whether its name alone is not enough.
     fn json(&self, with_levels: bool) -> Value {
-        let Figures { failed, elapsed_s, read_bytes, write_bytes, reads, writes, syncs } = &self.figures;
-        let name = if with_levels { format!("{} {}", self.name, self.of.label) } else { self.name.clone() };
+        let Figures { failed, elapsed_s, read_bytes, write_bytes, reads, writes, syncs } =
+            &self.figures;
+        let name = if with_levels {
+            format!("{} {}", self.name, self.of.label)
+        } else {
+            self.name.clone()
+        };
         json!({
             "jobname": name,
             "groupid": self.group,
@@ -101,7 +112,9 @@ impl Stream {
         let options = |name: &str| {
             let text = texts.iter().find(|text| text.split_whitespace().next() == Some(name));
             options(
-                text.iter().flat_map(|text| text.split_whitespace()).filter_map(|word| word.split_once('=')),
+                text.iter()
+                    .flat_map(|text| text.split_whitespace())
+                    .filter_map(|word| word.split_once('=')),
             )
         };
         let mut names: Vec<&str> = Vec::new();
@@ -113,17 +126,23 @@ impl Stream {
             }
         }
         if names.is_empty() {
-            let name = texts.first().and_then(|text| text.split_whitespace().next()).map(str::to_owned);
+            let name =
+                texts.first().and_then(|text| text.split_whitespace().next()).map(str::to_owned);
             let settings = configuration.settings.iter();
             let flat: Vec<(&str, String)> = settings
-                .filter_map(|(path, value)| Some((path.strip_prefix("workload.")?, value.to_string())))
+                .filter_map(|(path, value)| {
+                    Some((path.strip_prefix("workload.")?, value.to_string()))
+                })
                 .collect();
             let flat = flat.iter().map(|(key, value)| (*key, value.as_str()));
             let options = name.as_deref().map_or_else(|| self::options(flat), options);
             return vec![Self { name, several: false, options }];
         }
-        let named =
-            |name: &&str| Self { name: Some((*name).to_owned()), several: true, options: options(name) };
+        let named = |name: &&str| Self {
+            name: Some((*name).to_owned()),
+            several: true,
+            options: options(name),
+        };
         names.iter().map(named).collect()
     }
 
@@ -188,8 +207,10 @@ fn options<'a>(settings: impl Iterator<Item = (&'a str, &'a str)>) -> Map<String
     let option = |(key, value): (&str, &str)| {
         let (key, value) = match key {
             "pattern" => {
-                let short =
-                    value.replace("random-", "rand").replace("sequential-", "").replace("mixed", "rw");
+                let short = value
+                    .replace("random-", "rand")
+                    .replace("sequential-", "")
+                    .replace("mixed", "rw");
                 ("rw", short)
             }
             "block_size" => ("bs", value.to_owned()),
@@ -277,7 +298,8 @@ fn disk_util<'a>(trials: impl Iterator<Item = &'a Observations>) -> Vec<Value> {
     }
     let ms = |s: f64| (s * 1e3).round() as u64;
     let entry = |device: &observations::DeviceUse| {
-        let util = if device.elapsed_s > 0.0 { device.busy_s / device.elapsed_s * 100.0 } else { 0.0 };
+        let util =
+            if device.elapsed_s > 0.0 { device.busy_s / device.elapsed_s * 100.0 } else { 0.0 };
         json!({
             "name": device.device,
             "read_ios": device.reads,

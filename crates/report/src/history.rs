@@ -28,7 +28,9 @@ pub fn history(history: &History) -> Document {
 fn introduction(history: &History) -> Section {
     let mut section = Section::default();
     let better = better(history.response.direction);
-    let time = |run: Option<&HistoryRun>| run.map_or_else(String::new, |run| text::utc(run.run.started_ms));
+    let time = |run: Option<&HistoryRun>| {
+        run.map_or_else(String::new, |run| text::utc(run.run.started_ms))
+    };
     let (name, unit) = (&history.response.name, &history.response.unit);
     let runs = number::plural(history.runs.len(), "run");
     let (first, last) = (time(history.runs.first()), time(history.runs.last()));
@@ -52,7 +54,8 @@ fn overview(history: &History) -> Section {
     });
     section.table(table);
     section.note(
-        "Over time: from the smallest mean of a run to the largest, not from zero. ± and [low, high]: 95 % intervals.",
+        "Over time: from the smallest mean of a run to the largest, not from zero. ± and [low, \
+         high]: 95 % intervals.",
     );
     if !history.gone.is_empty() {
         let gone = history.gone.join("; ");
@@ -77,10 +80,12 @@ fn changes(history: &History) -> Option<Section> {
                 tone(change.verdict),
             );
             let p = number::p_value(change.p_value);
-            section.detail(format!("{figure} against before (above 1x is better); E-divisive, {p}"));
+            section
+                .detail(format!("{figure} against before (above 1x is better); E-divisive, {p}"));
         }
     }
-    let longest = history.configurations.iter().map(|own| own.points.iter().flatten().count()).max();
+    let longest =
+        history.configurations.iter().map(|own| own.points.iter().flatten().count()).max();
     if section.blocks.is_empty() {
         section.line("None is found.");
     }
@@ -88,19 +93,23 @@ fn changes(history: &History) -> Option<Section> {
         section.warn("With fewer than 8 runs no change can be told from chance.");
     }
     section.note(
-        "Found by E-divisive over the means of runs, and more than runs show that resemble the one before: of \
-         configurations that never change, at most 5 % are said to. An interval takes the place of the change as known.",
+        "Found by E-divisive over the means of runs, and more than runs show that resemble the \
+         one before: of configurations that never change, at most 5 % are said to. An interval \
+         takes the place of the change as known.",
     );
     Some(section).filter(|_| !history.configurations.is_empty())
 }
 
-/// What models predicted of levels that they had not seen, and what was measured; `None` without a model.
+/// What models predicted of levels that they had not seen, and what was measured; `None` without a
+/// model.
 fn models(history: &History) -> Option<Section> {
     let mut section = Section::new("Record of the models");
     let mut rows = Vec::new();
     for run in &history.runs {
-        let tested =
-            run.models.iter().flat_map(|own| own.model.tested.iter().map(move |tested| (own, tested)));
+        let tested = run
+            .models
+            .iter()
+            .flat_map(|own| own.model.tested.iter().map(move |tested| (own, tested)));
         rows.extend(tested.map(|(own, tested)| (run.run.run, own, tested)));
     }
     let is_empty = rows.is_empty();
@@ -117,7 +126,8 @@ fn models(history: &History) -> Option<Section> {
     table.left("held", |row| if row.2.covered { "yes" } else { "no" });
     section.table(table);
     section.note(
-        "Each run's model predicts the levels that it was not fitted to: those of `[model] hold_out`, or the highest third.",
+        "Each run's model predicts the levels that it was not fitted to: those of `[model] \
+         hold_out`, or the highest third.",
     );
     Some(section).filter(|_| !is_empty)
 }
@@ -162,15 +172,19 @@ fn configuration(history: &History, own: &HistorySeries) -> Section {
     table.left("started", |(_, (run, _))| text::utc(run.run.started_ms));
     table.right("n", |(_, (_, point))| point.as_ref().map_or(0, |it| it.n));
     table.left(&history.response.name, |(_, (_, point))| point.as_ref());
-    table.left("level", |(at, _)| match own.changes.iter().find(|it| it.run == *at).map(|it| it.verdict) {
-        Some(Verdict::Better) => Cell::new("better from here", Tone::Good),
-        Some(_) => Cell::new("worse from here", Tone::Bad),
-        None => "".into(),
+    table.left("level", |(at, _)| {
+        match own.changes.iter().find(|it| it.run == *at).map(|it| it.verdict) {
+            Some(Verdict::Better) => Cell::new("better from here", Tone::Good),
+            Some(_) => Cell::new("worse from here", Tone::Bad),
+            None => "".into(),
+        }
     });
     table
-        .left("environment and settings", |(_, (run, _))| match run.environment.len() + run.settings.len() {
-            0 => String::new(),
-            changes => number::plural(changes, "difference"),
+        .left("environment and settings", |(_, (run, _))| {
+            match run.environment.len() + run.settings.len() {
+                0 => String::new(),
+                changes => number::plural(changes, "difference"),
+            }
         })
         .optional(1);
     section.table(table);
@@ -195,14 +209,17 @@ pub(crate) fn sparkline(points: &[Option<f64>]) -> String {
     let edge = |column: usize| column * points.len() / columns;
     let means: Vec<Option<f64>> = (0..columns)
         .map(|column| {
-            let known: Vec<f64> = points[edge(column)..edge(column + 1)].iter().copied().flatten().collect();
+            let known: Vec<f64> =
+                points[edge(column)..edge(column + 1)].iter().copied().flatten().collect();
             (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
         })
         .collect();
     let known = || means.iter().flatten().copied();
-    let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
+    let (low, high) =
+        (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
     // What differs by rounding only is drawn as equal.
-    let range = if high - low > high.abs().max(low.abs()) * 1e-9 { high - low } else { f64::INFINITY };
+    let range =
+        if high - low > high.abs().max(low.abs()) * 1e-9 { high - low } else { f64::INFINITY };
     let spark = |mean: f64| LEVELS[(7.0 * (mean - low) / range).round() as usize];
     means.iter().map(|mean| mean.map_or(MISSING, spark)).collect()
 }

@@ -1,7 +1,8 @@
 //! Runs of commands in the formats that hyperfine exports.
 //!
-//! Names, types and units are those of hyperfine 1.20: JSON has seconds and bytes, CSV seconds. `stddev` is that of single
-//! runs, and the column "Relative" of Markdown has hyperfine's propagated standard deviation, not our interval.
+//! Names, types and units are those of hyperfine 1.20: JSON has seconds and bytes, CSV seconds.
+//! `stddev` is that of single runs, and the column "Relative" of Markdown has hyperfine's
+//! propagated standard deviation, not our interval.
 
 use observations::{Observations, Recording};
 use serde::Serialize;
@@ -34,7 +35,8 @@ struct Results<'a> {
 }
 
 impl CommandTimes {
-    /// The runs of one configuration in the order in which they were made; `None` where there are none.
+    /// The runs of one configuration in the order in which they were made; `None` where there are
+    /// none.
     pub fn of(
         recording: &Recording,
         configuration: usize,
@@ -49,7 +51,10 @@ impl CommandTimes {
                 let series = seen.series.iter().find(|series| series.name == name)?;
                 Some(series.values.clone())
             };
-            done.iter().map(|(_, seen)| of_trial(seen)).collect::<Option<Vec<_>>>().map(|all| all.concat())
+            done.iter()
+                .map(|(_, seen)| of_trial(seen))
+                .collect::<Option<Vec<_>>>()
+                .map(|all| all.concat())
         };
         let times = runs("run:elapsed").filter(|times| !times.is_empty())?;
         let mean_of = |values: Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
@@ -63,7 +68,11 @@ impl CommandTimes {
             command: command.to_owned(),
             mean,
             stddev: (times.len() > 1).then(|| (squares / (times.len() - 1) as f64).sqrt()),
-            median: if odd { sorted[middle] } else { f64::midpoint(sorted[middle - 1], sorted[middle]) },
+            median: if odd {
+                sorted[middle]
+            } else {
+                f64::midpoint(sorted[middle - 1], sorted[middle])
+            },
             user: mean_of(runs("run:user_cpu")?),
             system: mean_of(runs("run:system_cpu")?),
             min: sorted[0],
@@ -96,8 +105,15 @@ pub fn csv(commands: &[CommandTimes]) -> Result<Vec<u8>, csv::Error> {
     let figures = figures.into_iter().map(str::to_owned);
     writer.write_record(figures.chain(parameters.map(|name| format!("parameter_{name}"))))?;
     for one in commands {
-        let figures =
-            [one.mean, one.stddev.unwrap_or(0.0), one.median, one.user, one.system, one.min, one.max];
+        let figures = [
+            one.mean,
+            one.stddev.unwrap_or(0.0),
+            one.median,
+            one.user,
+            one.system,
+            one.min,
+            one.max,
+        ];
         let row = figures.iter().map(ToString::to_string).chain(one.parameters.values().cloned());
         writer.write_record(std::iter::once(one.command.clone()).chain(row))?;
     }
@@ -113,7 +129,8 @@ pub fn markdown(commands: &[CommandTimes]) -> String {
     };
     let time = |seconds: f64| format!("{:.decimals$}", seconds * factor);
     let fastest = commands.iter().min_by(|a, b| a.mean.total_cmp(&b.mean));
-    let mut text = format!("| Command | Mean [{unit}] | Min [{unit}] | Max [{unit}] | Relative |\n");
+    let mut text =
+        format!("| Command | Mean [{unit}] | Min [{unit}] | Max [{unit}] | Relative |\n");
     text.push_str("|:---|---:|---:|---:|---:|\n");
     for one in commands {
         let spread = one.stddev.map_or_else(String::new, |stddev| format!(" ± {}", time(stddev)));

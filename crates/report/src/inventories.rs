@@ -8,7 +8,8 @@ const NAMES: usize = 5;
 /// Values that are listed of what differs.
 const VALUES: usize = 6;
 
-/// Many inventories: a table, parallelism against cores and NUMA nodes, what stands apart, what differs.
+/// Many inventories: a table, parallelism against cores and NUMA nodes, what stands apart, what
+/// differs.
 pub fn merged(merged: &Merged) -> Document {
     let servers: usize = merged.machines.iter().map(|machine| machine.servers.len()).sum();
     let (machines, servers) =
@@ -35,23 +36,29 @@ fn table(machines: &[MachineRow]) -> Section {
     table.right("cores", move |(machine, _)| count(machine.cores));
     table.right("logical", move |(machine, _)| count(machine.logical)).optional(3);
     table.right("sockets", move |(machine, _)| count(machine.sockets));
-    table
-        .right("NUMA", move |(machine, _)| count(Some(machine.numa_nodes as u32).filter(|nodes| *nodes > 0)));
+    table.right("NUMA", move |(machine, _)| {
+        count(Some(machine.numa_nodes as u32).filter(|nodes| *nodes > 0))
+    });
     table.right("memory", |(machine, _)| machine.memory_bytes.map(Cell::bytes));
     table.name("kernel", |(machine, _)| machine.kernel.as_ref()).optional(2);
     table.name("server", |(_, server)| {
-        server.map(|own| if own.is_local { own.version.clone() } else { format!("{} (remote)", own.version) })
+        server.map(|own| {
+            if own.is_local { own.version.clone() } else { format!("{} (remote)", own.version) }
+        })
     });
     table.right("per gather", |(_, server)| server.and_then(|own| own.parallel_workers_per_gather));
     table.right("workers", |(_, server)| server.and_then(|own| own.parallel_workers));
     table.right("connections", |(_, server)| server.and_then(|own| own.connections)).optional(1);
     table
-        .right("buffers", |(_, server)| server.and_then(|own| own.shared_buffers_bytes).map(Cell::bytes))
+        .right("buffers", |(_, server)| {
+            server.and_then(|own| own.shared_buffers_bytes).map(Cell::bytes)
+        })
         .optional(1);
     section.table(table);
     section.detail(
-        "per gather: max_parallel_workers_per_gather; workers: max_parallel_workers; buffers: shared_buffers, or \
-         innodb_buffer_pool_size. A server elsewhere than on the machine is marked (remote).",
+        "per gather: max_parallel_workers_per_gather; workers: max_parallel_workers; buffers: \
+         shared_buffers, or innodb_buffer_pool_size. A server elsewhere than on the machine is \
+         marked (remote).",
     );
     section
 }
@@ -68,7 +75,11 @@ fn cores(machines: &[MachineRow]) -> Option<Section> {
     let bar = |(cores, count): (u32, usize)| bar(number::plural(cores as usize, "core"), count);
     let mut section = Section::new("Cores");
     let bars = counts.into_iter().map(bar).collect();
-    section.chart(chart("Machines by physical cores", "machines", vec![BarGroup { label: "".into(), bars }]));
+    section.chart(chart(
+        "Machines by physical cores",
+        "machines",
+        vec![BarGroup { label: "".into(), bars }],
+    ));
     Some(section)
 }
 
@@ -87,7 +98,9 @@ fn parallelism(found: &Parallelism) -> Option<Section> {
     ));
     if found.unplaced > 0 {
         let servers = number::plural(found.unplaced, "server");
-        section.note(format!("{servers} left out: not on the surveyed machine, or its cores are not known."));
+        section.note(format!(
+            "{servers} left out: not on the surveyed machine, or its cores are not known."
+        ));
     }
     let groups = found.groups.iter().map(|group| BarGroup {
         label: format!(
@@ -96,7 +109,11 @@ fn parallelism(found: &Parallelism) -> Option<Section> {
             number::plural(group.numa_nodes as usize, "NUMA node")
         )
         .into(),
-        bars: group.values.iter().map(|(value, servers)| bar(value_label(*value), *servers)).collect(),
+        bars: group
+            .values
+            .iter()
+            .map(|(value, servers)| bar(value_label(*value), *servers))
+            .collect(),
     });
     let title = format!("Servers by {}", found.setting);
     section.chart(chart(&title, "servers", groups.collect()));
@@ -125,7 +142,8 @@ fn odd(merged: &Merged) -> Section {
         let (rare, all) = (number::count(held.holders.len() as u64), number::count(*of as u64));
         let verb = if held.holders.len() == 1 { "has" } else { "have" };
         let common = number::count(*usual_count as u64);
-        section.line(format!("{rare} of {all} {verb} {what} {}; {common} have {usual}.", held.value));
+        section
+            .line(format!("{rare} of {all} {verb} {what} {}; {common} have {usual}.", held.value));
         section.detail(first(held.holders.iter().cloned(), NAMES));
     }
     section
@@ -140,7 +158,8 @@ fn differences(differences: &[Difference]) -> Option<Section> {
     table.left("what", |difference| &difference.what);
     table.right("of", |difference| Cell::count(difference.of as u64));
     table.name("values and how many have them", |difference| {
-        let one = |held: &Held| format!("{} ({})", held.value, number::count(held.holders.len() as u64));
+        let one =
+            |held: &Held| format!("{} ({})", held.value, number::count(held.holders.len() as u64));
         first(difference.values.iter().map(one), VALUES)
     });
     section.table(table);

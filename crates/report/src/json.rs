@@ -1,16 +1,20 @@
 //! The analysis for programs: exact figures, stable names.
 //!
-//! Every object has `schema` (`steelbench/1`, as recorded and of a comparison `steelbench/2`, of a run `steelbench/3`: a
-//! number that grows when a program that reads it
-//! would have to change) and `kind`, then the fields of the type that it is made of. Seconds are seconds, shares are
-//! from 0 to 1; a figure that cannot be told is `null`. The errors are those that serde's signature has: the types of the
-//! analysis allow none.
+//! Every object has `schema` (`steelbench/1`, as recorded and of a comparison `steelbench/2`, of a
+//! run `steelbench/3`: a number that grows when a program that reads it
+//! would have to change) and `kind`, then the fields of the type that it is made of. Seconds are
+//! seconds, shares are from 0 to 1; a figure that cannot be told is `null`. The errors are those
+//! that serde's signature has: the types of the analysis allow none.
 
 use crate::escaped;
 use analysis::runs::{Gate, History, RunsCompared};
 use analysis::survey::Merged;
-use analysis::{ActivityComparison, ActivitySummary, HeadToHead, ProfileComparison, ProfileSummary, Summary};
-use observations::{ActivityRecord, Advice, CounterReadings, Profile, Recording, Survey, VolumeFacts};
+use analysis::{
+    ActivityComparison, ActivitySummary, HeadToHead, ProfileComparison, ProfileSummary, Summary,
+};
+use observations::{
+    ActivityRecord, Advice, CounterReadings, Profile, Recording, Survey, VolumeFacts,
+};
 use queries::Captured;
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{Formatter, Serializer};
@@ -46,8 +50,9 @@ pub fn summary(summary: &Summary) -> Result<Value> {
     object("summary", &crate::sections::data(summary)?, json!({ "schema": SUMMARY_SCHEMA }))
 }
 
-/// All that a run recorded, as one object: its schema, then the fields of [`Recording`]. Histograms are arrays of
-/// `[nanoseconds, count]`; a figure that is not a finite number is `null`; integers are exact up to 2^64.
+/// All that a run recorded, as one object: its schema, then the fields of [`Recording`]. Histograms
+/// are arrays of `[nanoseconds, count]`; a figure that is not a finite number is `null`; integers
+/// are exact up to 2^64.
 ///
 /// # Errors
 /// Those of the writer.
@@ -68,9 +73,17 @@ pub fn recording(recording: &Recording, mut writer: impl Write) -> io::Result<()
 struct Printable;
 
 impl Formatter for Printable {
-    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, text: &str) -> io::Result<()> {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        text: &str,
+    ) -> io::Result<()> {
         let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-        if plain { writer.write_all(text.as_bytes()) } else { writer.write_all(escaped(text).as_bytes()) }
+        if plain {
+            writer.write_all(text.as_bytes())
+        } else {
+            writer.write_all(escaped(text).as_bytes())
+        }
     }
 }
 
@@ -91,13 +104,18 @@ pub fn profile_comparison(compared: &ProfileComparison) -> Result<Value> {
 
 /// Two configurations, with their labels.
 pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Result<Value> {
-    object("comparison", compared, json!({ "schema": RUN_SCHEMA, "from_label": from, "to_label": to }))
+    object(
+        "comparison",
+        compared,
+        json!({ "schema": RUN_SCHEMA, "from_label": from, "to_label": to }),
+    )
 }
 
 /// A server that was observed; `record` says which server, and when.
 pub fn activity(record: &ActivityRecord, summary: &ActivitySummary) -> Result<Value> {
     let ActivityRecord { id, started_ms, steelbench, address, .. } = record;
-    let of = json!({ "id": id, "started_ms": started_ms, "steelbench": steelbench, "address": address });
+    let of =
+        json!({ "id": id, "started_ms": started_ms, "steelbench": steelbench, "address": address });
     object("activity", summary, of)
 }
 
@@ -178,7 +196,8 @@ pub struct Capture {
     pub observation: ActivityRecord,
     /// `None`: it could not be read, or an older version has written the file.
     pub queries: Option<Captured>,
-    /// The server's counters at the beginning and at the end, from which the differences of the observation follow.
+    /// The server's counters at the beginning and at the end, from which the differences of the
+    /// observation follow.
     #[serde(default)]
     pub readings: Vec<CounterReadings>,
 }
@@ -216,19 +235,25 @@ pub enum SurveyFileError {
     Other(String),
     /// It is of another version.
     #[error(
-        "it has the schema {0:?}, and this version reads {SCHEMA}; use the version that wrote it, or a newer one"
+        "it has the schema {0:?}, and this version reads {SCHEMA}; use the version that wrote it, \
+         or a newer one"
     )]
     Version(String),
 }
 
-/// Reads an inventory that [`survey`] or [`capture`] wrote. Fields that this version does not know are ignored.
+/// Reads an inventory that [`survey`] or [`capture`] wrote. Fields that this version does not know
+/// are ignored.
 pub fn read_survey(text: &str) -> std::result::Result<Survey, SurveyFileError> {
     Ok(serde_json::from_value(read_object(text, &[SURVEY, CAPTURE])?.into())?)
 }
 
-fn read_object(text: &str, kinds: &[&str]) -> std::result::Result<Map<String, Value>, SurveyFileError> {
+fn read_object(
+    text: &str,
+    kinds: &[&str],
+) -> std::result::Result<Map<String, Value>, SurveyFileError> {
     let object: Map<String, Value> = serde_json::from_str(text)?;
-    let field = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let field =
+        |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (schema, kind) = (field("schema"), field("kind"));
     if !schema.starts_with("steelbench/") || !kinds.contains(&kind.as_str()) {
         let something = "something else".to_owned();

@@ -1,15 +1,19 @@
 //! What people and programs see of an analysis: pure functions, no I/O.
 //!
-//! [`run`], [`head_to_head`], [`activity`] and [`volume`] decide what is shown and build a [`Document`] once;
-//! [`terminal`] and [`markdown`] only lay it out. Programs read [`json`], which holds the
-//! analysis itself with exact figures.
+//! [`run`], [`head_to_head`], [`activity`] and [`volume`] decide what is shown and build a
+//! [`Document`] once; [`terminal`] and [`markdown`] only lay it out. Programs read [`json`], which
+//! holds the analysis itself with exact figures.
 //!
-//! [`xlsx`] is the exception to "no I/O": what would not fit in memory passes through temporary files.
+//! [`xlsx`] is the exception to "no I/O": what would not fit in memory passes through temporary
+//! files.
 //!
 //! *Rule*: a name from an experiment or an engine reaches a document only as a [`Text`], in which
 //! control characters are spelled out: no file can command a reader's terminal.
 
-#![cfg_attr(not(feature = "xlsx"), allow(dead_code, unused_imports, reason = "what only workbooks show"))]
+#![cfg_attr(
+    not(feature = "xlsx"),
+    allow(dead_code, unused_imports, reason = "what only workbooks show")
+)]
 
 mod activity;
 mod ascii;
@@ -60,8 +64,8 @@ pub use fio_json::fio_json;
 pub use history::history;
 pub use markdown::markdown;
 pub use model::{
-    Align, Bar, BarGroup, Block, Cell, Chart, ChartKind, Column, Document, Figure, Line, Medium, Section,
-    Table, Tone,
+    Align, Bar, BarGroup, Block, Cell, Chart, ChartKind, Column, Document, Figure, Line, Medium,
+    Section, Table, Tone,
 };
 pub use ours::is_ours;
 pub use plans::{PlanOf, plans};

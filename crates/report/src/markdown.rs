@@ -15,7 +15,8 @@ pub fn markdown(document: &Document) -> String {
             match block {
                 Block::Line(line) => {
                     // Detail follows its sentence in the same paragraph.
-                    let next_is_detail = matches!(blocks.peek(), Some(Block::Line(next)) if next.indent > 0);
+                    let next_is_detail =
+                        matches!(blocks.peek(), Some(Block::Line(next)) if next.indent > 0);
                     let end = if next_is_detail { "  \n" } else { "\n\n" };
                     out.push_str(&escape(line.text.as_str()));
                     out.push_str(end);
@@ -51,8 +52,9 @@ fn markdown_table(out: &mut String, table: &Table) {
     if is_folded {
         let _ = write!(out, "<details><summary>{} rows</summary>\n\n", rows.len());
     }
-    let row =
-        |cells: &mut dyn Iterator<Item = String>| format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
+    let row = |cells: &mut dyn Iterator<Item = String>| {
+        format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+    };
     out.push_str(&row(&mut table.columns.iter().map(|column| escape(&column.heading()))));
     out.push_str(&row(&mut table.columns.iter().map(|column| match column.align {
         Align::Left => ":--".to_owned(),
@@ -67,8 +69,8 @@ fn markdown_table(out: &mut String, table: &Table) {
     }
 }
 
-/// Keeps names from being read as markup, HTML or a formula, from ending a cell, and from calling a person
-/// (`@name`) or naming an issue (`#12`) where they are pasted.
+/// Keeps names from being read as markup, HTML or a formula, from ending a cell, and from calling a
+/// person (`@name`) or naming an issue (`#12`) where they are pasted.
 fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut before = ' ';

@@ -61,7 +61,8 @@ pub enum Block {
 /// A figure that `report.js` draws.
 #[derive(Clone)]
 pub struct Figure {
-    /// What to draw: `kind` names the function of `report.js` that draws it. Strings in it are [`Text`]s.
+    /// What to draw: `kind` names the function of `report.js` that draws it. Strings in it are
+    /// [`Text`]s.
     pub spec: Value,
     /// How to read it.
     pub caption: Text,
@@ -106,11 +107,11 @@ pub enum ChartKind {
     Bars,
     /// To both sides of zero: differences in percent.
     Diverging,
-    /// From one total to another: the first and the last bar are totals, each bar between them is a change that
-    /// begins where the one before ended.
+    /// From one total to another: the first and the last bar are totals, each bar between them is a
+    /// change that begins where the one before ended.
     Waterfall,
-    /// Each group is one series, its bars the values of its intervals in order; those of the warm-up, which come
-    /// first, are muted.
+    /// Each group is one series, its bars the values of its intervals in order; those of the
+    /// warm-up, which come first, are muted.
     OverTime,
 }
 
@@ -146,7 +147,8 @@ impl Document {
             Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => medium == Medium::Page,
             Block::Line(_) | Block::Table(_) | Block::Chart(_) => true,
         };
-        let fits = move |section: &&Section| section.medium == Medium::Any || section.medium == medium;
+        let fits =
+            move |section: &&Section| section.medium == Medium::Any || section.medium == medium;
         self.sections.iter().filter(fits).filter(move |section| section.blocks.iter().any(shown))
     }
 }

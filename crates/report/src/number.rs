@@ -4,7 +4,8 @@ pub use observations::number::*;
 
 use analysis::{Comparison, Estimate, Interval, Scale};
 
-/// A mean with its 95 % interval: `78.4 ± 1.2 s`, `4.08k ± 0.06k rows/s`; with trials that timed out `at least 3.20 s`.
+/// A mean with its 95 % interval: `78.4 ± 1.2 s`, `4.08k ± 0.06k rows/s`; with trials that timed
+/// out `at least 3.20 s`.
 pub fn estimate(estimate: &Estimate) -> String {
     shown(estimate, &estimate.unit)
 }
@@ -26,7 +27,8 @@ fn shown(estimate: &Estimate, unit: &str) -> String {
     }
 }
 
-/// The interval of a mean that stands before it: ` ± 2.0 %`, ` [0, 33.3]`; nothing where there is none.
+/// The interval of a mean that stands before it: ` ± 2.0 %`, ` [0, 33.3]`; nothing where there is
+/// none.
 pub fn interval(estimate: &Estimate) -> String {
     let ends = estimate.interval.map(|it| around(estimate.mean, (it.low, it.high)));
     ends.map_or_else(String::new, |ends| format!(" {ends}"))

@@ -10,8 +10,9 @@ const HEAD_BYTES: usize = 1024;
 #[cfg(feature = "xlsx")]
 pub const AUTHOR: &str = "Steelbench";
 
-/// Whether Steelbench wrote a file: a page that names it as its generator, a workbook whose author it is, or a JSON
-/// object with a schema of its own. An empty file has nothing to lose and passes for one.
+/// Whether Steelbench wrote a file: a page that names it as its generator, a workbook whose author
+/// it is, or a JSON object with a schema of its own. An empty file has nothing to lose and passes
+/// for one.
 ///
 /// # Errors
 /// When the file cannot be read.
@@ -26,7 +27,9 @@ pub fn is_ours(mut file: impl Read + Seek) -> Result<bool> {
             Ok(contains(&start, "\"schema\":\"steelbench/"))
         }
         #[cfg(feature = "xlsx")]
-        Some(b'P') => Ok(author(file).is_some_and(|text| text.contains(&format!(">{AUTHOR}</dc:creator>")))),
+        Some(b'P') => {
+            Ok(author(file).is_some_and(|text| text.contains(&format!(">{AUTHOR}</dc:creator>"))))
+        }
         Some(_) => Ok(false),
     }
 }

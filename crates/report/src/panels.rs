@@ -51,15 +51,19 @@ impl<'a> Panels<'a> {
 
     fn new(summary: &'a Summary<'_>, with_series: bool) -> Option<Self> {
         let main = summary.main_effect()?;
-        let names: Vec<&str> = summary.factors.effects.iter().map(|factor| factor.factor.as_str()).collect();
-        let second = summary.factors.effects.iter().find(|f| with_series && f.factor != main.factor);
+        let names: Vec<&str> =
+            summary.factors.effects.iter().map(|factor| factor.factor.as_str()).collect();
+        let second =
+            summary.factors.effects.iter().find(|f| with_series && f.factor != main.factor);
         let series_names =
             second.map_or_else(Vec::new, |f| f.levels.iter().map(|it| it.level.as_str()).collect());
         let levels: Vec<&str> = main.levels.iter().map(|level| level.level.as_str()).collect();
         let (level_at, series_at) = (places(&levels), places(&series_names));
-        let short: HashMap<&str, &str> = names.iter().map(|name| (*name, short_name(name, &names))).collect();
+        let short: HashMap<&str, &str> =
+            names.iter().map(|name| (*name, short_name(name, &names))).collect();
         let title = |row: &ConfigurationRow| {
-            let is_other = |name: &str| name != main.factor && second.is_none_or(|own| own.factor != name);
+            let is_other =
+                |name: &str| name != main.factor && second.is_none_or(|own| own.factor != name);
             let others = row.levels.iter().filter(|level| is_other(&level.factor));
             let said = |level: &LevelRecord| {
                 format!("{} = {}", short.get(level.factor.as_str()).unwrap_or(&""), level.level)
@@ -105,7 +109,8 @@ impl<'a> Panels<'a> {
         *self.positions.get(row.index)?
     }
 
-    /// The axis: linear for numbers, logarithmic where they span three doublings or more, else one place a level.
+    /// The axis: linear for numbers, logarithmic where they span three doublings or more, else one
+    /// place a level.
     pub fn axis(&self) -> Value {
         let numbers = self.numeric.as_ref();
         let range = numbers.map(|numbers| {

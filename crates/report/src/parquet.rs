@@ -14,8 +14,8 @@ use std::sync::Arc;
 const CELLS_IN_GROUP: usize = 1 << 20;
 
 impl Table<'_> {
-    /// Writes the table as Parquet with typed columns: counts are unsigned 64-bit, times of day are UTC timestamps,
-    /// unknown is null.
+    /// Writes the table as Parquet with typed columns: counts are unsigned 64-bit, times of day are
+    /// UTC timestamps, unknown is null.
     ///
     /// # Errors
     /// Those of the writer.
@@ -31,7 +31,8 @@ impl Table<'_> {
         let mut writer = SerializedFileWriter::new(writer, self.schema()?, Arc::new(properties))?;
         let mut rows = self.rows();
         loop {
-            let some: Vec<_> = rows.by_ref().take(CELLS_IN_GROUP / self.columns.len().max(1)).collect();
+            let some: Vec<_> =
+                rows.by_ref().take(CELLS_IN_GROUP / self.columns.len().max(1)).collect();
             if some.is_empty() {
                 break;
             }
@@ -55,12 +56,16 @@ impl Table<'_> {
                 Kind::Integer => (Physical::INT64, None),
                 Kind::Count => (Physical::INT64, Some(LogicalType::integer(64, false))),
                 Kind::Number | Kind::Share => (Physical::DOUBLE, None),
-                Kind::Time => (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MILLIS))),
+                Kind::Time => {
+                    (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MILLIS)))
+                }
             };
-            let field = Type::primitive_type_builder(&key, physical).with_repetition(Repetition::OPTIONAL);
+            let field =
+                Type::primitive_type_builder(&key, physical).with_repetition(Repetition::OPTIONAL);
             field.with_logical_type(logical).build().map(Arc::new)
         };
-        let fields = self.keys().into_iter().zip(&self.columns).map(field).collect::<Result<_, _>>()?;
+        let fields =
+            self.keys().into_iter().zip(&self.columns).map(field).collect::<Result<_, _>>()?;
         Type::group_type_builder(self.name).with_fields(fields).build().map(Arc::new)
     }
 }
@@ -79,10 +84,12 @@ fn write_column<'a>(
             Datum::Bool(value) => Some(*value),
             _ => None,
         }),
-        Kind::Number | Kind::Share => write_values::<DoubleType>(target, cells, |cell| match cell {
-            Datum::Number(value) | Datum::Share(value) => Some(*value),
-            _ => None,
-        }),
+        Kind::Number | Kind::Share => {
+            write_values::<DoubleType>(target, cells, |cell| match cell {
+                Datum::Number(value) | Datum::Share(value) => Some(*value),
+                _ => None,
+            })
+        }
         Kind::Integer | Kind::Count | Kind::Time => {
             write_values::<Int64Type>(target, cells, |cell| match cell {
                 Datum::Integer(value) | Datum::Time(value) => Some(*value),

@@ -1,10 +1,12 @@
-//! Execution plans: the statements by cost, the operators of the dearest, what there is to look at, and who uses which
-//! index.
+//! Execution plans: the statements by cost, the operators of the dearest, what there is to look at,
+//! and who uses which index.
 
 use crate::model::{Cell, Columns, Document, Section, Tone};
 use crate::number;
 use crate::text::joined;
-use plans::{Access, IndexUse, MissingIndex, Operator, Plan, Remark, Statement, index_uses, remarks};
+use plans::{
+    Access, IndexUse, MissingIndex, Operator, Plan, Remark, Statement, index_uses, remarks,
+};
 
 /// A statement of a file.
 pub struct PlanOf {
@@ -20,7 +22,8 @@ impl PlanOf {
     }
 }
 
-/// Plans, the dearest first: by time where all have it, else by cost; of so many the operators are shown.
+/// Plans, the dearest first: by time where all have it, else by cost; of so many the operators are
+/// shown.
 pub fn plans(all: &[PlanOf], shown: usize) -> Document {
     let timed = all.iter().filter_map(PlanOf::plan).all(|plan| plan.elapsed_ms.is_some());
     let price = |one: &PlanOf| {
@@ -54,17 +57,21 @@ fn statements(all: &[(usize, &PlanOf)], without: usize) -> Section {
     columns.name("statement", |one| said(&one.1.statement));
     columns.right("cost", |one| one.1.plan()?.cost.map(grouped));
     columns.right("ms", |one| one.1.plan()?.elapsed_ms.map(grouped)).optional = 1;
-    columns.right("operators", |one| Some(Cell::count(one.1.plan()?.operators().len() as u64))).optional = 2;
+    columns
+        .right("operators", |one| Some(Cell::count(one.1.plan()?.operators().len() as u64)))
+        .optional = 2;
     columns.right("to look at", |one| Some(Cell::count(remarks(one.1.plan()?).len() as u64)));
     columns.name("file", |one| one.1.file.as_str()).optional = 3;
     section.table(columns);
     section.note(
-        "cost: the optimizer's estimate, in the engine's own unit. ms: of the run that the plan records.",
+        "cost: the optimizer's estimate, in the engine's own unit. ms: of the run that the plan \
+         records.",
     );
     if without > 0 {
         let those = number::plural(without, "statement");
-        section
-            .note(format!("{those} without a plan, such as SET and DECLARE, are left out; --json has them."));
+        section.note(format!(
+            "{those} without a plan, such as SET and DECLARE, are left out; --json has them."
+        ));
     }
     section
 }
@@ -98,7 +105,9 @@ pub(crate) fn tree(section: &mut Section, plan: &Plan) {
         format!("{}{}", "\u{a0}\u{a0}".repeat(*depth), operator.title())
     });
     columns.name("of", |(_, operator)| operator.objects.first().map(plans::Object::label));
-    columns.right("cost", move |(_, operator)| Some(Cell::percent(operator.own_cost()? / total_cost?, 0)));
+    columns.right("cost", move |(_, operator)| {
+        Some(Cell::percent(operator.own_cost()? / total_cost?, 0))
+    });
     columns.right("est. rows", |(_, operator)| operator.rows.estimated.map(grouped));
     if all.iter().any(|(_, operator)| operator.rows.actual.is_some()) {
         columns.right("rows", |(_, operator)| operator.rows.actual.map(grouped));
@@ -121,7 +130,10 @@ pub(crate) fn tree(section: &mut Section, plan: &Plan) {
         section.line(format!("Waits of the run: {}.", joined(waits, ", ")));
     }
     if !plan.unknown.is_empty() {
-        section.note(format!("Parts of the file that are not known: {}.", joined(&plan.unknown, ", ")));
+        section.note(format!(
+            "Parts of the file that are not known: {}.",
+            joined(&plan.unknown, ", ")
+        ));
     }
 }
 
@@ -147,16 +159,21 @@ fn sentence(remark: &Remark, all: &[(usize, &Operator)]) -> String {
         let object = operator.objects.first().map(|object| format!(" of {}", object.label()));
         format!("{}{}", operator.name, object.unwrap_or_default())
     };
-    let detail = |detail: &str| if detail.is_empty() { String::new() } else { format!(": {detail}") };
+    let detail =
+        |detail: &str| if detail.is_empty() { String::new() } else { format!(": {detail}") };
     match remark {
         Remark::Estimate { operator, rows, above } => {
             let (estimated, actual) = (rows.estimated.unwrap_or(0.0), rows.actual.unwrap_or(0.0));
             let above = match above {
                 0 => String::new(),
-                above => format!(" The error goes on into {} above it.", number::plural(*above, "operator")),
+                above => format!(
+                    " The error goes on into {} above it.",
+                    number::plural(*above, "operator")
+                ),
             };
             format!(
-                "{}: {} rows were estimated and {} came. Its inputs are as estimated: the error begins here.{above}",
+                "{}: {} rows were estimated and {} came. Its inputs are as estimated: the error \
+                 begins here.{above}",
                 place(*operator),
                 grouped(estimated).text(),
                 grouped(actual).text()
@@ -171,22 +188,27 @@ fn sentence(remark: &Remark, all: &[(usize, &Operator)]) -> String {
             )
         }
         Remark::Lookups { operator, count } => format!(
-            "{}: {} rows were fetched from the table one at a time, because the index that found them lacks columns of the \
-             statement.",
+            "{}: {} rows were fetched from the table one at a time, because the index that found \
+             them lacks columns of the statement.",
             place(*operator),
             grouped(*count).text()
         ),
         Remark::Operator { operator, name, detail: said } => {
             format!("{}: the engine warns of {name}{}.", place(*operator), detail(said))
         }
-        Remark::Statement { name, detail: said } => format!("The engine warns of {name}{}.", detail(said)),
+        Remark::Statement { name, detail: said } => {
+            format!("The engine warns of {name}{}.", detail(said))
+        }
         Remark::Memory { granted_kib, used_kib } => format!(
             "{} of memory were reserved and {} used: other statements may have waited for it.",
             number::bytes((granted_kib * 1024.0) as u64),
             number::bytes((used_kib * 1024.0) as u64)
         ),
         Remark::Parameters { differing } => {
-            format!("The plan was made for other values of {} than it ran with.", joined(differing, ", "))
+            format!(
+                "The plan was made for other values of {} than it ran with.",
+                joined(differing, ", ")
+            )
         }
         Remark::Serial { reason } => format!("The plan is serial: {reason}."),
         Remark::EarlyAbort { reason } => {
@@ -208,14 +230,19 @@ fn missing(all: &[(usize, &PlanOf)]) -> Section {
     }
     let mut columns = Columns::of(&rows);
     columns.name("table", |(_, index)| index.object.label());
-    columns.name("key columns", |(_, index)| joined(index.equality.iter().chain(&index.inequality), ", "));
+    columns.name("key columns", |(_, index)| {
+        joined(index.equality.iter().chain(&index.inequality), ", ")
+    });
     columns.name("included", |(_, index)| joined(&index.included, ", ")).optional = 1;
-    columns.right("saves of the cost", |(_, index)| index.impact.map(|impact| Cell::percent(impact, 0)));
+    columns.right("saves of the cost", |(_, index)| {
+        index.impact.map(|impact| Cell::percent(impact, 0))
+    });
     columns.right("statement", |(at, _)| Cell::count(*at as u64));
     section.table(columns);
     section.note(
-        "By the optimizer of each statement for itself: an estimate, which counts neither what the index costs in writes and space nor \
-         indexes that are nearly the same. Columns that are compared with = come first; their order is not said.",
+        "By the optimizer of each statement for itself: an estimate, which counts neither what \
+         the index costs in writes and space nor indexes that are nearly the same. Columns that \
+         are compared with = come first; their order is not said.",
     );
     section
 }
@@ -228,8 +255,12 @@ fn indexes(sorted: &[&PlanOf]) -> Section {
     }
     let count = |access: Access| {
         move |one: &&IndexUse| {
-            let operators: usize =
-                one.uses.iter().filter(|uses| uses.access == access).map(|uses| uses.operators).sum();
+            let operators: usize = one
+                .uses
+                .iter()
+                .filter(|uses| uses.access == access)
+                .map(|uses| uses.operators)
+                .sum();
             (operators > 0).then(|| Cell::count(operators as u64))
         }
     };
@@ -246,8 +277,8 @@ fn indexes(sorted: &[&PlanOf]) -> Section {
     });
     section.table(columns);
     section.note(
-        "Operators of the plans above, not executions. What is not named here is used by none of these statements, which says \
-         nothing of others.",
+        "Operators of the plans above, not executions. What is not named here is used by none of \
+         these statements, which says nothing of others.",
     );
     section
 }

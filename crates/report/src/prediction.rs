@@ -25,17 +25,23 @@ pub fn prediction(experiment: &str, own: &WhatIf) -> Document {
             || "by Little's Law".to_owned(),
             |rate| format!("from the intended start, at {} a second", number::whole(rate)),
         );
-        section.line(format!("mean latency: {} ({law})", number::difference(latency, interval, "s")));
+        section
+            .line(format!("mean latency: {} ({law})", number::difference(latency, interval, "s")));
     }
     let (n, measured) = &own.nearest;
-    section.line(format!("nearest measured: {name}={}, {}", number::whole(*n), number::estimate(measured)));
+    section.line(format!(
+        "nearest measured: {name}={}, {}",
+        number::whole(*n),
+        number::estimate(measured)
+    ));
     if let Some((limit, busy)) = &own.limit {
         let verb = if *busy > 0.9 { "the limit" } else { "the busiest resource" };
         section.line(format!("{verb}: {limit}, busy {} of the time", number::short_percent(*busy)));
     }
     let (covered, all) = own.covered;
     section.line(format!(
-        "error of this model on {} that it had not seen: {} (median); its 95 % intervals held {covered} of {all}",
+        "error of this model on {} that it had not seen: {} (median); its 95 % intervals held \
+         {covered} of {all}",
         number::plural(all, "level"),
         number::short_percent(own.error_median)
     ));
@@ -67,7 +73,7 @@ fn by_script(section: &mut Section, own: &ByScript) {
         )
     });
     section.note(format!(
-        "By script (estimates): what a script needs of the processors and of what is not done side by side is fitted to its latencies at \
-         all levels.{error}"
+        "By script (estimates): what a script needs of the processors and of what is not done \
+         side by side is fitted to its latencies at all levels.{error}"
     ));
 }

@@ -37,8 +37,8 @@ fn overview(summary: &ProfileSummary) -> Section {
     }
     section.line(used(summary));
     section.note(format!(
-        "A sample is taken after each {} that a thread is on a processor; waiting leaves none. Collecting them took {} \
-         of processor time besides ({} of what was sampled).",
+        "A sample is taken after each {} that a thread is on a processor; waiting leaves none. \
+         Collecting them took {} of processor time besides ({} of what was sampled).",
         number::seconds(1.0 / summary.hz),
         number::seconds(summary.profiler_cpu_s),
         number::percent(summary.profiler_cpu_s / summary.all.seconds, 2),
@@ -124,7 +124,8 @@ fn stacks(summary: &ProfileSummary) -> Section {
         }
     }
     section.note(
-        "Callers are known where programs keep frame pointers; where they do not, the stack ends early.",
+        "Callers are known where programs keep frame pointers; where they do not, the stack ends \
+         early.",
     );
     section
 }
@@ -147,9 +148,9 @@ fn mode(kernel: bool) -> &'static str {
     if kernel { "kernel" } else { "user" }
 }
 
-/// Functions from the outermost caller to the one that ran, separated by semicolons, a blank, and the number of
-/// samples; `_[k]` marks the kernel's. The format of `stackcollapse`, which flamegraph.pl, inferno and speedscope
-/// read.
+/// Functions from the outermost caller to the one that ran, separated by semicolons, a blank, and
+/// the number of samples; `_[k]` marks the kernel's. The format of `stackcollapse`, which
+/// flamegraph.pl, inferno and speedscope read.
 pub fn folded(profile: &Profile) -> String {
     let mut lines = String::new();
     for stack in &profile.stacks {
@@ -169,12 +170,14 @@ pub fn profile_comparison(compared: &ProfileComparison, from: &str, to: &str) ->
     section.line(format!("A: {from} ({}): {}", compared.a.target, used(&compared.a)));
     section.line(format!("B: {to} ({}): {}", compared.b.target, used(&compared.b)));
     section.note(
-        "Differences are B less A, in percent points of each profile's own samples and in processor seconds, with 95 % \
-         intervals from the number of samples. \"Beyond error\" says which of the two sampling alone does not explain \
-         (exact tests, corrected by Holm over the table); what varies from run to run comes on top.",
+        "Differences are B less A, in percent points of each profile's own samples and in \
+         processor seconds, with 95 % intervals from the number of samples. \"Beyond error\" says \
+         which of the two sampling alone does not explain (exact tests, corrected by Holm over \
+         the table); what varies from run to run comes on top.",
     );
     if compared.a.hz.to_bits() != compared.b.hz.to_bits() {
-        section.note("The profiles were sampled at different rates; seconds take that into account.");
+        section
+            .note("The profiles were sampled at different rates; seconds take that into account.");
     }
     let mut sections = vec![section];
     sections.extend([

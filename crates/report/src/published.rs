@@ -18,7 +18,8 @@ fn sections(rows: &[Row]) -> Vec<Section> {
     let mut section = Section::new(heading(first));
     section.table(scores(rows));
     section.note(format!(
-        "Ratios are against {}, above 1 better. These are figures of others, as the file gives them; nothing was measured here.",
+        "Ratios are against {}, above 1 better. These are figures of others, as the file gives \
+         them; nothing was measured here.",
         first.entry.system
     ));
     let mut all = vec![section];
@@ -49,7 +50,9 @@ fn scores(rows: &[Row]) -> Columns<'_, &Row> {
         table.right("cores", |row| row.entry.cores.map(number::grouped));
         let lower = rows[0].entry.lower_is_better;
         let heading = if lower { "core seconds" } else { "score per core" };
-        table.right(heading, |row| row.per_core.map(|own| Cell::from(own).shown(number::grouped(own))));
+        table.right(heading, |row| {
+            row.per_core.map(|own| Cell::from(own).shown(number::grouped(own)))
+        });
         table.right("ratio per core", |row| ratio(row.ratio_per_core));
     }
     if any(|row| row.entry.disks.is_some()) {
@@ -73,8 +76,9 @@ fn scores(rows: &[Row]) -> Columns<'_, &Row> {
 fn queries(row: &Row, queries: &Queries) -> Section {
     let mut section = Section::new(format!("Queries of {}", row.entry.system));
     section.line(format!(
-        "Geometric mean {}; each of {} weighs {} in it. One of them, whichever, at a tenth of its time raises the power by {}, and a score that \
-         is the geometric mean of power and throughput by {}.",
+        "Geometric mean {}; each of {} weighs {} in it. One of them, whichever, at a tenth of its \
+         time raises the power by {}, and a score that is the geometric mean of power and \
+         throughput by {}.",
         number::seconds(queries.geometric_mean_s),
         number::plural(queries.each.len(), "query").replace("querys", "queries"),
         number::short_percent(queries.weight),

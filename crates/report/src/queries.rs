@@ -26,13 +26,17 @@ pub fn queries(all: &Queries) -> Document {
     sections.extend(on_both(|rows| indexes(all, rows)));
     sections.extend(plans(all).unless_empty());
     sections.extend(on_both(|rows| not_explained(all, rows)));
-    Document { title: format!("{}: statements, plans and indexes", all.snapshot.server).into(), sections }
+    Document {
+        title: format!("{}: statements, plans and indexes", all.snapshot.server).into(),
+        sections,
+    }
 }
 
 /// A section with a few rows for texts and one with all for pages.
 pub(crate) fn on_both(section: impl Fn(usize) -> Option<Section>) -> impl Iterator<Item = Section> {
     let text = section(ROWS).map(|section| Section { medium: Medium::Text, ..section });
-    text.into_iter().chain(section(usize::MAX).map(|section| Section { medium: Medium::Page, ..section }))
+    text.into_iter()
+        .chain(section(usize::MAX).map(|section| Section { medium: Medium::Page, ..section }))
 }
 
 fn overview(all: &Queries) -> Section {
@@ -41,9 +45,14 @@ fn overview(all: &Queries) -> Section {
     let span = snapshot.span;
     let length = span.from_ms.map(|from| duration(span.to_ms.saturating_sub(from) as f64 / 1e3));
     section.line(match (span.is_interval, span.from_ms) {
-        (true, _) => format!("Statements in {} up to {}.", length.unwrap_or_default(), utc(span.to_ms)),
+        (true, _) => {
+            format!("Statements in {} up to {}.", length.unwrap_or_default(), utc(span.to_ms))
+        }
         _ if snapshot.engine == Engine::Sqlite => {
-            format!("Statements that were given; those that only read were run now, {}.", utc(span.to_ms))
+            format!(
+                "Statements that were given; those that only read were run now, {}.",
+                utc(span.to_ms)
+            )
         }
         (false, Some(from)) => {
             format!(
@@ -53,7 +62,9 @@ fn overview(all: &Queries) -> Section {
                 utc(span.to_ms)
             )
         }
-        (false, None) => format!("Statements since the server began to count, up to {}.", utc(span.to_ms)),
+        (false, None) => {
+            format!("Statements since the server began to count, up to {}.", utc(span.to_ms))
+        }
     });
     let indexes: usize = snapshot.tables.iter().map(|table| table.indexes.len()).sum();
     let explained = snapshot.statements.iter().filter(|one| !one.plans.is_empty()).count();
@@ -71,8 +82,9 @@ fn overview(all: &Queries) -> Section {
     ));
     if let Some(evicted) = snapshot.evictions.filter(|evicted| *evicted > 0) {
         section.warn(format!(
-            "The server forgot statements to make room for others ({} times): what they did is not in these figures. \
-             pg_stat_statements.max or performance_schema_digests_size is too small.",
+            "The server forgot statements to make room for others ({} times): what they did is \
+             not in these figures. pg_stat_statements.max or performance_schema_digests_size is \
+             too small.",
             number::count(evicted)
         ));
     }
@@ -105,13 +117,15 @@ fn said(statement: &Statement) -> &str {
 }
 
 fn statements(all: &Queries, rows: usize) -> Option<Section> {
-    let statements: Vec<(usize, &Statement)> = (1..).zip(&all.snapshot.statements).take(rows).collect();
+    let statements: Vec<(usize, &Statement)> =
+        (1..).zip(&all.snapshot.statements).take(rows).collect();
     if statements.is_empty() {
         return None;
     }
     let mut section = Section::new("Statements by time");
     let total: f64 = all.snapshot.statements.iter().map(time_s).sum();
-    let databases: BTreeSet<&str> = all.snapshot.statements.iter().map(|one| one.database.as_str()).collect();
+    let databases: BTreeSet<&str> =
+        all.snapshot.statements.iter().map(|one| one.database.as_str()).collect();
     let mut columns = Columns::of(statements);
     columns.right("no.", |one| Cell::count(one.0 as u64));
     columns.right("time", |one| Cell::seconds(time_s(one.1)));
@@ -151,8 +165,11 @@ fn advice(all: &Queries, rows: usize) -> Option<Section> {
     let databases: BTreeSet<&str> = all.advice.iter().map(|one| one.database.as_str()).collect();
     let mut section = Section::new("What to look at");
     for (at, one) in (1..).zip(&all.advice).take(rows) {
-        let database =
-            if databases.len() > 1 { format!(" in database {}", one.database) } else { String::new() };
+        let database = if databases.len() > 1 {
+            format!(" in database {}", one.database)
+        } else {
+            String::new()
+        };
         let kind = text::Text::from(one.kind.label());
         section.toned(
             format!("{at}. {kind}: {}{database} ({})", one.subject, one.certainty.label()),
@@ -167,8 +184,9 @@ fn advice(all: &Queries, rows: usize) -> Option<Section> {
     }
     left_out(&mut section, all.advice.len(), rows);
     section.note(
-        "Counted: by the server's counters and definitions. Estimated: by its optimizer, or as the text says. Possible: the \
-         counters fit, and something else may be the reason. `steelbench queries try` measures what an index gains and costs.",
+        "Counted: by the server's counters and definitions. Estimated: by its optimizer, or as \
+         the text says. Possible: the counters fit, and something else may be the reason. \
+         `steelbench queries try` measures what an index gains and costs.",
     );
     Some(section)
 }
@@ -205,7 +223,8 @@ fn used(all: &Queries) -> Vec<Used<'_>> {
     let mut found = Vec::new();
     for (at, table) in all.snapshot.tables.iter().enumerate() {
         for (number, index) in table.indexes.iter().enumerate() {
-            let statements = statements_of(&all.uses, at, number).into_iter().map(|at| at + 1).collect();
+            let statements =
+                statements_of(&all.uses, at, number).into_iter().map(|at| at + 1).collect();
             found.push(Used { table, index, statements });
         }
     }
@@ -231,8 +250,9 @@ fn indexes(all: &Queries, rows: usize) -> Option<Section> {
     section.table(columns);
     left_out(&mut section, count, rows);
     section.note(
-        "reads: since the server began to count, of MariaDB of entries. changes: of rows of the table, which every index of it \
-         had to follow at most. used by: in the plans below, which are those of some statements only.",
+        "reads: since the server began to count, of MariaDB of entries. changes: of rows of the \
+         table, which every index of it had to follow at most. used by: in the plans below, which \
+         are those of some statements only.",
     );
     Some(section)
 }
@@ -250,7 +270,8 @@ fn plans(all: &Queries) -> Section {
     }
     if !section.blocks.is_empty() {
         section.note(
-            "A plan that was made anew is what the planner chooses now, in our session; it is not what ran, and was not run.",
+            "A plan that was made anew is what the planner chooses now, in our session; it is not \
+             what ran, and was not run.",
         );
     }
     section

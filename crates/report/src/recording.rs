@@ -5,8 +5,9 @@ use crate::text::joined;
 use analysis::waits::HEADINGS;
 use analysis::{Accounting, WaitTable};
 use observations::{
-    ConfigurationRecord, DeviceUse, Environment, Fact, Frame, Histogram, Latency, Observations, Operation,
-    Profile, Recording, Response, ScriptStatement, Series, TrialRecord, TrialStatus, Wait, WaitSource,
+    ConfigurationRecord, DeviceUse, Environment, Fact, Frame, Histogram, Latency, Observations,
+    Operation, Profile, Recording, Response, ScriptStatement, Series, TrialRecord, TrialStatus,
+    Wait, WaitSource,
 };
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, HashSet};
@@ -22,8 +23,9 @@ struct Item<'a, P> {
 
 type Parts<'a, P> = Columns<'a, Item<'a, P>>;
 
-/// Everything that the trials of a run recorded, as tables: `trials`, `waits`, `latencies`, `statements`, `operations`, `series`,
-/// `devices`, `functions`. Every one begins with the trial and its levels.
+/// Everything that the trials of a run recorded, as tables: `trials`, `waits`, `latencies`,
+/// `statements`, `operations`, `series`, `devices`, `functions`. Every one begins with the trial
+/// and its levels.
 pub fn tables(recording: &Recording) -> Vec<Table<'_>> {
     vec![
         trials(recording),
@@ -45,13 +47,18 @@ fn common<'a, P: 'a>(
     let mut columns = Columns::of(items);
     columns.add("run", "", |_| recording.run.id);
     columns.add("trial", "", |row| row.number).on_page = true;
-    columns.add("configuration", "", |row| configuration(recording, row).map(|own| own.label.as_str()));
+    columns.add("configuration", "", |row| {
+        configuration(recording, row).map(|own| own.label.as_str())
+    });
     columns.add("block", "", |row| row.trial.block).on_page = true;
     columns.add("attempt", "", |row| row.trial.attempt).on_page = true;
     for factor in &recording.factors {
         let label = |row: &Item<'_, P>| {
             let levels = &configuration(recording, row)?.levels;
-            levels.iter().find(|level| level.factor == factor.name).map(|level| level.level.as_str())
+            levels
+                .iter()
+                .find(|level| level.factor == factor.name)
+                .map(|level| level.level.as_str())
         };
         columns.factor(factor, label).on_page = true;
     }
@@ -63,7 +70,10 @@ fn common<'a, P: 'a>(
     columns
 }
 
-fn configuration<'a, P>(recording: &'a Recording, row: &Item<'_, P>) -> Option<&'a ConfigurationRecord> {
+fn configuration<'a, P>(
+    recording: &'a Recording,
+    row: &Item<'_, P>,
+) -> Option<&'a ConfigurationRecord> {
     recording.configurations.get(row.trial.configuration)
 }
 
@@ -78,10 +88,16 @@ pub fn trials(recording: &Recording) -> Table<'_> {
         let own = seen(row).map(Accounting::of).filter(|own| own.session_s > 0.0)?;
         Some(Share(own.share(seconds(&own))))
     };
-    columns.add("cpu_share", "", move |row| account(row, |own| own.cpu_s)).headed("CPU share").on_page = true;
-    columns.add("unaccounted_share", "", move |row| account(row, |own| own.unaccounted_s)).on_page = true;
-    let warnings =
-        |row: &Item<'_, ()>| Some(joined(seen(row)?.warnings.iter().map(|warning| warning.kind.name()), " "));
+    columns
+        .add("cpu_share", "", move |row| account(row, |own| own.cpu_s))
+        .headed("CPU share")
+        .on_page = true;
+    columns
+        .add("unaccounted_share", "", move |row| account(row, |own| own.unaccounted_s))
+        .on_page = true;
+    let warnings = |row: &Item<'_, ()>| {
+        Some(joined(seen(row)?.warnings.iter().map(|warning| warning.kind.name()), " "))
+    };
     columns.add("warnings", "", warnings).on_page = true;
     columns.add("warning_details", "", |row| {
         Some(joined(seen(row)?.warnings.iter().map(|warning| &warning.detail), "; "))
@@ -108,7 +124,11 @@ fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
         columns.add(name, unit, value).of("response").on_page = true;
     }
     let mut known: Vec<&Fact> = Vec::new();
-    for fact in recording.trials.iter().filter_map(|trial| trial.observations.as_ref()).flat_map(|o| &o.facts)
+    for fact in recording
+        .trials
+        .iter()
+        .filter_map(|trial| trial.observations.as_ref())
+        .flat_map(|o| &o.facts)
     {
         if known.iter().any(|known| known.name == fact.name && known.unit == fact.unit) {
             continue;
@@ -134,7 +154,8 @@ fn observed(columns: &mut Parts<'_, ()>) {
     columns.add("cpu", "s", |row| seen(row).map(|seen| seen.time.cpu_s)).headed("CPU");
     columns.add("cpu_user", "s", |row| seen(row)?.time.cpu_user_s).headed("CPU in user mode");
     columns.add("client_share", "", |row| seen(row).map(|seen| Share(seen.load.client_share)));
-    columns.add("run_delay_share", "", |row| seen(row).map(|seen| Share(seen.load.run_delay_share)));
+    columns
+        .add("run_delay_share", "", |row| seen(row).map(|seen| Share(seen.load.run_delay_share)));
     columns.add("sends_intended", "", |row| seen(row).map(|seen| seen.load.sends_intended));
     columns.add("sends_missed", "", |row| seen(row).map(|seen| seen.load.sends_missed));
     columns.add("sends_late", "", |row| seen(row)?.load.sends_late);
@@ -155,8 +176,8 @@ fn observed(columns: &mut Parts<'_, ()>) {
 /// A wait, and its place in the trial's wait table.
 struct Waited<'a> {
     wait: &'a Wait,
-    /// Of all waits in the table, in percent, and whether it is of the top 95 %; `None` of what the table leaves out:
-    /// waits for the client and idle ones.
+    /// Of all waits in the table, in percent, and whether it is of the top 95 %; `None` of what
+    /// the table leaves out: waits for the client and idle ones.
     of_all: Option<(f64, bool)>,
 }
 
@@ -174,7 +195,9 @@ fn waits(recording: &Recording) -> Table<'_> {
     let each = |row: &Item<'_, Waited<'_>>, seconds: f64| {
         row.part.wait.count.filter(|count| *count > 0).map(|count| seconds / count as f64)
     };
-    columns.add("wait_type", "", |row: &Item<Waited>| row.part.wait.wait_type.as_str()).headed(HEADINGS[0]);
+    columns
+        .add("wait_type", "", |row: &Item<Waited>| row.part.wait.wait_type.as_str())
+        .headed(HEADINGS[0]);
     columns.add("wait", "s", |row| row.part.wait.wait_s());
     columns.add("resource", "s", |row| row.part.wait.resource_s);
     columns.add("signal", "s", |row| row.part.wait.signal_s);
@@ -228,17 +251,20 @@ impl Figures {
         (!histogram.is_empty()).then(|| Self {
             count: histogram.len(),
             min_mean_max_ns: histogram.min_mean_max_ns(),
-            percentiles_ns: histogram.percentiles_ns(PERCENTILES.map(|(_, _, percentile)| percentile)),
+            percentiles_ns: histogram
+                .percentiles_ns(PERCENTILES.map(|(_, _, percentile)| percentile)),
         })
     }
 }
 
 fn latencies(recording: &Recording) -> Table<'_> {
     let distributions =
-        parts(recording, |seen| &seen.latencies).map(|Item { number, trial, part: latency }| Item {
-            number,
-            trial,
-            part: Distribution { latency, figures: Figures::of(&latency.histogram) },
+        parts(recording, |seen| &seen.latencies).map(|Item { number, trial, part: latency }| {
+            Item {
+                number,
+                trial,
+                part: Distribution { latency, figures: Figures::of(&latency.histogram) },
+            }
         });
     let rows: Vec<_> = distributions.collect();
     let mut columns = common(recording, rows.into_iter());
@@ -247,8 +273,9 @@ fn latencies(recording: &Recording) -> Table<'_> {
     columns.add("min", "ns", |row| row.part.figures.map(|figures| figures.min_mean_max_ns.0));
     columns.add("mean", "ns", |row| row.part.figures.map(|figures| figures.min_mean_max_ns.1));
     for (at, (name, heading, _)) in PERCENTILES.into_iter().enumerate() {
-        let value =
-            move |row: &Item<'_, Distribution<'_>>| row.part.figures.map(|own| own.percentiles_ns[at]);
+        let value = move |row: &Item<'_, Distribution<'_>>| {
+            row.part.figures.map(|own| own.percentiles_ns[at])
+        };
         columns.add(name, "ns", value).headed(heading);
     }
     columns.add("max", "ns", |row| row.part.figures.map(|figures| figures.min_mean_max_ns.2));
@@ -260,8 +287,9 @@ fn statements(recording: &Recording) -> Table<'_> {
     columns.add("script", "", |row: &Item<&ScriptStatement>| row.part.script.as_str());
     columns.add("statement", "", |row| row.part.text.as_str()).wrapped = true;
     columns.add("count", "", |row| row.part.count);
-    columns
-        .add("mean", "ms", |row| (row.part.count > 0).then(|| row.part.wall_s * 1e3 / row.part.count as f64));
+    columns.add("mean", "ms", |row| {
+        (row.part.count > 0).then(|| row.part.wall_s * 1e3 / row.part.count as f64)
+    });
     columns.add("max", "ms", |row| row.part.wall_s_max * 1e3);
     columns.add("statement_wall", "s", |row| row.part.wall_s);
     columns.add("failures", "", |row| row.part.failures);
@@ -280,9 +308,14 @@ fn operations(recording: &Recording) -> Table<'_> {
 
 /// One row for each interval.
 fn series(recording: &Recording) -> Table<'_> {
-    let intervals = parts(recording, |seen| &seen.series).flat_map(|Item { number, trial, part }| {
-        (0..part.values.len()).map(move |interval| Item { number, trial, part: (part, interval) })
-    });
+    let intervals =
+        parts(recording, |seen| &seen.series).flat_map(|Item { number, trial, part }| {
+            (0..part.values.len()).map(move |interval| Item {
+                number,
+                trial,
+                part: (part, interval),
+            })
+        });
     let mut columns = common(recording, intervals);
     let start_s = |(series, at): (&Series, usize)| series.start_s + at as f64 * series.interval_s;
     columns.add("series", "", |row: &Item<(&Series, usize)>| row.part.0.name.as_str());
@@ -296,7 +329,8 @@ fn series(recording: &Recording) -> Table<'_> {
 
 /// What the kernel counted of the block devices under every trial.
 fn devices(recording: &Recording) -> Table<'_> {
-    let mut columns: Parts<'_, &DeviceUse> = common(recording, parts(recording, |seen| &seen.devices));
+    let mut columns: Parts<'_, &DeviceUse> =
+        common(recording, parts(recording, |seen| &seen.devices));
     let per = |amount: f64, of: f64| (of > 0.0).then(|| amount / of);
     let mean_ms = move |seconds: f64, count: u64| per(seconds * 1e3, count as f64);
     columns.add("volume", "", |row| row.part.volume.as_str());
@@ -309,7 +343,9 @@ fn devices(recording: &Recording) -> Table<'_> {
     columns.add("reads_per_s", "", move |row| per(row.part.reads as f64, row.part.elapsed_s));
     columns.add("writes_per_s", "", move |row| per(row.part.writes as f64, row.part.elapsed_s));
     let megabytes = |used: &DeviceUse| (used.read_bytes as f64 + used.write_bytes as f64) / 1e6;
-    columns.add("mb_per_s", "", move |row| per(megabytes(row.part), row.part.elapsed_s)).headed("MB per s");
+    columns
+        .add("mb_per_s", "", move |row| per(megabytes(row.part), row.part.elapsed_s))
+        .headed("MB per s");
     columns.add("read_mean", "ms", move |row| mean_ms(row.part.read_s, row.part.reads));
     columns.add("write_mean", "ms", move |row| mean_ms(row.part.write_s, row.part.writes));
     columns.add("flush_mean", "ms", move |row| mean_ms(row.part.flush_s, row.part.flushes));
@@ -375,7 +411,8 @@ fn numbered(recording: &Recording) -> impl Iterator<Item = (u64, &TrialRecord)> 
 fn observed_trials(
     recording: &Recording,
 ) -> impl Iterator<Item = (u64, &TrialRecord, &Observations)> + Clone {
-    numbered(recording).filter_map(|(number, trial)| Some((number, trial, trial.observations.as_ref()?)))
+    numbered(recording)
+        .filter_map(|(number, trial)| Some((number, trial, trial.observations.as_ref()?)))
 }
 
 /// One list of every trial's observations, flattened.
@@ -419,10 +456,9 @@ pub fn experiment(recording: &Recording) -> Table<'_> {
 
 /// The files that the experiment names, line by line.
 pub fn files(recording: &Recording) -> Table<'_> {
-    let rows = recording
-        .files
-        .iter()
-        .flat_map(|file| (1_u64..).zip(file.content.lines()).map(move |(number, line)| (file, number, line)));
+    let rows = recording.files.iter().flat_map(|file| {
+        (1_u64..).zip(file.content.lines()).map(move |(number, line)| (file, number, line))
+    });
     let mut columns = Columns::of(rows);
     columns.add("named_by", "", |(file, ..)| file.named_by.as_str());
     columns.add("file", "", |(file, ..)| file.path.as_str());
@@ -471,15 +507,20 @@ pub fn facts(environment: &Environment) -> Vec<(String, Cell)> {
 }
 
 fn flatten(path: String, json: &Json, facts: &mut Vec<(String, Cell)>) {
-    let below = |part: &str| if path.is_empty() { part.to_owned() } else { format!("{path}.{part}") };
+    let below =
+        |part: &str| if path.is_empty() { part.to_owned() } else { format!("{path}.{part}") };
     match json {
-        Json::Object(fields) => fields.iter().for_each(|(name, value)| flatten(below(name), value, facts)),
+        Json::Object(fields) => {
+            fields.iter().for_each(|(name, value)| flatten(below(name), value, facts))
+        }
         Json::Array(items) if !items.is_empty() && items.iter().all(Json::is_string) => {
             let items: Vec<&str> = items.iter().filter_map(Json::as_str).collect();
             facts.push((path, items.join(", ").into()));
         }
         Json::Array(items) => {
-            (1..).zip(items).for_each(|(at, item): (u64, _)| flatten(below(&at.to_string()), item, facts));
+            (1..)
+                .zip(items)
+                .for_each(|(at, item): (u64, _)| flatten(below(&at.to_string()), item, facts));
         }
         leaf => facts.push((path, plain(leaf))),
     }

@@ -65,7 +65,10 @@ fn introduction(compared: &RunsCompared, gate: Option<&Gate>) -> Section {
     }
     if let Some(judged) = gate {
         let is_clean = judged.warnings.kinds.is_empty() || judged.decision != Decision::Kept;
-        section.toned(self::gate(judged), if is_clean { tone(judged.decision) } else { Tone::Warning });
+        section.toned(
+            self::gate(judged),
+            if is_clean { tone(judged.decision) } else { Tone::Warning },
+        );
     }
     for response in &compared.responses {
         let (text, tone) = verdict(response, unit(compared));
@@ -74,28 +77,38 @@ fn introduction(compared: &RunsCompared, gate: Option<&Gate>) -> Section {
     section
 }
 
-/// `On elapsed, B is 1.10x [1.08, 1.12] against A (above 1 is better) over 4 configurations: better at 95 %.`
+/// `On elapsed, B is 1.10x [1.08, 1.12] against A (above 1 is better) over 4 configurations: better
+/// at 95 %.`
 fn verdict(compared: &ResponseCompared, repeat: &str) -> (String, Tone) {
     let name = &compared.response.name;
-    let of = |verdict: Verdict| compared.configurations.iter().filter(|it| it.verdict == verdict).count();
+    let of = |verdict: Verdict| {
+        compared.configurations.iter().filter(|it| it.verdict == verdict).count()
+    };
     let counts = [
         (of(Verdict::Better), "better"),
         (of(Verdict::Worse), "worse"),
         (of(Verdict::NotSeen), "without a difference that can be seen"),
         (of(Verdict::Unknown), "that cannot be compared"),
     ];
-    let counts = joined(counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")), ", ");
+    let counts =
+        joined(counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")), ", ");
     let n = compared.configurations.len();
-    let single = compared.configurations.first().filter(|_| n == 1).and_then(|it| it.comparison.as_ref());
-    let over = if n == 1 { String::new() } else { " over all configurations (geometric mean)".to_owned() };
+    let single =
+        compared.configurations.first().filter(|_| n == 1).and_then(|it| it.comparison.as_ref());
+    let over =
+        if n == 1 { String::new() } else { " over all configurations (geometric mean)".to_owned() };
     match single.or(compared.overall.as_ref()) {
         Some(comparison) => {
             let (figure, relation) = against(comparison, &compared.response.unit);
             let (word, tone) = supported(comparison, repeat);
-            let counts = if n == 1 { String::new() } else { format!(" Of {n} configurations: {counts}.") };
+            let counts =
+                if n == 1 { String::new() } else { format!(" Of {n} configurations: {counts}.") };
             (format!("On {name}, B is {figure} {relation}{over}: {word}.{counts}"), tone)
         }
-        None => (format!("On {name}, of {}: {counts}.", number::plural(n, "configuration")), Tone::Plain),
+        None => (
+            format!("On {name}, of {}: {counts}.", number::plural(n, "configuration")),
+            Tone::Plain,
+        ),
     }
 }
 
@@ -125,18 +138,22 @@ fn response(compared: &ResponseCompared, repeat: &str) -> Section {
         let (word, tone) = said(own.verdict);
         Cell::new(word, tone)
     });
-    table.right("n", move |own| format!("{}, {}", n(own.from.as_ref()), n(own.to.as_ref()))).optional(1);
+    table
+        .right("n", move |own| format!("{}, {}", n(own.from.as_ref()), n(own.to.as_ref())))
+        .optional(1);
     let detectable = |share| Cell::from(Share(share)).shown(number::relative(share));
     table.right("could see", move |own| own.detectable.map(detectable)).optional(2);
     section.table(table);
     let spread = if repeat == "run" {
         "of the spread between runs; n: runs, of which each counts once, by its mean"
     } else {
-        "of the spread within a run: what makes a run as a whole differ from the next is not in them"
+        "of the spread within a run: what makes a run as a whole differ from the next is not in \
+         them"
     };
     section.note(format!(
-        "B vs A: above 1x is better. Better and worse: supported at 95 % over all configurations (Holm). \
-         Could see: the smallest difference found with a probability of 80 %. ± and [low, high]: 95 % intervals, {spread}."
+        "B vs A: above 1x is better. Better and worse: supported at 95 % over all configurations \
+         (Holm). Could see: the smallest difference found with a probability of 80 %. ± and [low, \
+         high]: 95 % intervals, {spread}."
     ));
     section
 }
@@ -176,7 +193,8 @@ fn surroundings(compared: &RunsCompared) -> Section {
         table.name("A", |setting| changed(&setting.change, setting.change.from.as_ref(), NOT_SET));
         table.name("B", |setting| changed(&setting.change, setting.change.to.as_ref(), NOT_SET));
         table.name("configurations", |setting| {
-            listed(setting.configurations.iter().map(|it| label(it))).unwrap_or_else(|| "all".to_owned())
+            listed(setting.configurations.iter().map(|it| label(it)))
+                .unwrap_or_else(|| "all".to_owned())
         });
         section.table(table);
         let by_levels = |it: &ConfigurationCompared| it.matched_by == MatchedBy::Levels;
@@ -204,13 +222,17 @@ pub(crate) const NOT_SET: &str = "not set";
 
 /// One side of a change.
 pub(crate) fn changed(change: &Change, side: Option<&String>, absent: &str) -> Cell {
-    side.map_or_else(|| Cell::new(absent, Tone::Muted), |value| readable(&change.what, value).into())
+    side.map_or_else(
+        || Cell::new(absent, Tone::Muted),
+        |value| readable(&change.what, value).into(),
+    )
 }
 
-/// Bytes in units that people read, and long fractions without what rounding left at their end; a short one may
-/// be a version.
+/// Bytes in units that people read, and long fractions without what rounding left at their end; a
+/// short one may be a version.
 fn readable(what: &str, value: &str) -> String {
-    let rounded = |value: f64| format!("{value:.11e}").parse().map_or(value, |rounded: f64| rounded);
+    let rounded =
+        |value: f64| format!("{value:.11e}").parse().map_or(value, |rounded: f64| rounded);
     let bytes = value.parse().ok().filter(|_| what.ends_with("_bytes")).map(number::bytes);
     let fraction = value
         .parse()
@@ -254,26 +276,35 @@ pub fn gate(gate: &Gate) -> Text {
             own.to
         )
     };
-    let warnings = listed(kinds.iter().map(one)).map_or_else(String::new, |all| format!(" Warnings: {all}."));
+    let warnings =
+        listed(kinds.iter().map(one)).map_or_else(String::new, |all| format!(" Warnings: {all}."));
     format!("{}{warnings}", decision(gate)).into()
 }
 
-/// `Gate failed: elapsed of data_files=1 rose by 10.0 % [9.1, 10.9], beyond slower:3% (1 of 2 configurations).`
+/// `Gate failed: elapsed of data_files=1 rose by 10.0 % [9.1, 10.9], beyond slower:3% (1 of 2
+/// configurations).`
 fn decision(gate: &Gate) -> String {
-    let worst: Vec<&LimitJudged> = gate.limits.iter().filter(|it| it.decision == gate.decision).collect();
+    let worst: Vec<&LimitJudged> =
+        gate.limits.iter().filter(|it| it.decision == gate.decision).collect();
     let Some(first) = worst.first().filter(|_| gate.decision != Decision::Kept) else {
         let limits = joined(gate.limits.iter().map(|it| it.limit.to_string()), ", ");
         return format!("Gate passed: every configuration is within {limits}.");
     };
-    let hit: Vec<&Judged> = first.configurations.iter().filter(|it| it.decision == gate.decision).collect();
-    let furthest = hit.iter().copied().reduce(|a, b| if beyond(first, b) > beyond(first, a) { b } else { a });
+    let hit: Vec<&Judged> =
+        first.configurations.iter().filter(|it| it.decision == gate.decision).collect();
+    let furthest =
+        hit.iter().copied().reduce(|a, b| if beyond(first, b) > beyond(first, a) { b } else { a });
     let what = furthest.map_or_else(String::new, |own| change(first, own));
-    let share = format!("{} of {}", hit.len(), number::plural(first.configurations.len(), "configuration"));
+    let share =
+        format!("{} of {}", hit.len(), number::plural(first.configurations.len(), "configuration"));
     let others = if worst.len() > 1 {
         {
             let others = number::plural(worst.len() - 1, "other limit");
-            let exceeded =
-                if gate.decision == Decision::Broken { "exceeded too" } else { "possibly exceeded too" };
+            let exceeded = if gate.decision == Decision::Broken {
+                "exceeded too"
+            } else {
+                "possibly exceeded too"
+            };
             format!("; {others} {exceeded}")
         }
     } else {
@@ -282,7 +313,9 @@ fn decision(gate: &Gate) -> String {
     let limit = &first.limit;
     match gate.decision {
         Decision::Broken => format!("Gate failed: {what}, beyond {limit} ({share}{others})."),
-        _ => format!("Gate unsure: {what}, which may or may not be within {limit} ({share}{others})."),
+        _ => format!(
+            "Gate unsure: {what}, which may or may not be within {limit} ({share}{others})."
+        ),
     }
 }
 

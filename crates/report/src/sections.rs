@@ -1,7 +1,7 @@
 //! The report of a run: its sections in order, each with the data that the analysis has for it.
 //!
-//! To add a section: a method of [`Summary`] in a file of `analysis` computes its data, a file here turns that into
-//! headings, lines, tables and figures, and a line below names both.
+//! To add a section: a method of [`Summary`] in a file of `analysis` computes its data, a file here
+//! turns that into headings, lines, tables and figures, and a line below names both.
 
 mod compression;
 mod configurations;
@@ -51,8 +51,8 @@ struct Entry {
     page_only: bool,
 }
 
-/// `name: data => function that shows it`; without data for a section that draws the data of others, without a
-/// function for data that others tell. `page only`: texts have no room for it.
+/// `name: data => function that shows it`; without data for a section that draws the data of
+/// others, without a function for data that others tell. `page only`: texts have no room for it.
 macro_rules! sections {
     (|$summary:ident| $($name:ident $(: $data:expr)? $(=> $show:path)? $(, $page:ident only)?;)*) => {
         const SECTIONS: &[Entry] = &[$({
@@ -107,8 +107,9 @@ sections! { |summary|
     recorded => record::sections, page only;
 }
 
-/// The report of a run: what was found, the figure that shows it, why it is so, then the tables behind it.
-/// What only pages show is computed for them alone: it may need every latency of a large recording.
+/// The report of a run: what was found, the figure that shows it, why it is so, then the tables
+/// behind it. What only pages show is computed for them alone: it may need every latency of a large
+/// recording.
 pub fn run(summary: &Summary, medium: Medium) -> Document {
     let wanted = SECTIONS.iter().filter(|entry| !(entry.page_only && medium == Medium::Text));
     let sections = wanted.filter_map(|entry| entry.show).flat_map(|show| show(summary));

@@ -20,7 +20,8 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
     section.line(demand(plan, sizing));
     match sizing.alternatives.first() {
         Some(first) if first.is_within_targets => {
-            section.toned(format!("The cheapest within the targets is {}.", first.name), Tone::Good);
+            section
+                .toned(format!("The cheapest within the targets is {}.", first.name), Tone::Good);
         }
         _ => section.warn("No alternative carries the demand within the targets."),
     }
@@ -44,18 +45,24 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
         columns
             .right(format!("{currency} for 1/s"), move |one| one.price_per_transaction.map(money))
             .optional = 3;
-        columns.right(format!("{currency} for 1 GB/s"), move |one| one.price_per_gb_s.map(money)).optional =
-            4;
+        columns
+            .right(format!("{currency} for 1 GB/s"), move |one| one.price_per_gb_s.map(money))
+            .optional = 4;
     }
     section.table(columns);
     let monthly = plan.parts.iter().any(|part| part.price_per_month > 0.0);
     section.note(format!(
-        "carries: times the demand, its space apart, until the narrowest link is saturated. Targets: at most {} of the time, {} of the space. \
-         Times are estimates by queueing models (M/M/c for devices and processors, M/D/1 for links) from what the plan says of \
-         its parts; nothing was measured.{}",
+        "carries: times the demand, its space apart, until the narrowest link is saturated. \
+         Targets: at most {} of the time, {} of the space. Times are estimates by queueing models \
+         (M/M/c for devices and processors, M/D/1 for links) from what the plan says of its \
+         parts; nothing was measured.{}",
         number::short_percent(plan.targets.utilisation),
         number::short_percent(plan.targets.space),
-        if monthly { format!(" Monthly prices count for {} months.", number::whole(plan.targets.months)) } else { String::new() },
+        if monthly {
+            format!(" Monthly prices count for {} months.", number::whole(plan.targets.months))
+        } else {
+            String::new()
+        },
     ));
     section
 }
@@ -66,7 +73,9 @@ fn demand(plan: &Plan, sizing: &Sizing) -> String {
     let some = |value: f64, said: &dyn Fn(f64) -> String| (value > 0.0).then(|| said(value));
     let said = [
         demand.transactions.map(|rate| format!("{} transactions/s", number::grouped(rate))),
-        sizing.in_flight.map(|n| format!("{} of them in flight (rate x response time)", number::grouped(n))),
+        sizing
+            .in_flight
+            .map(|n| format!("{} of them in flight (rate x response time)", number::grouped(n))),
         some(demand.reads, &|rate| format!("{} reads/s", number::grouped(rate))),
         some(demand.writes, &|rate| format!("{} writes/s", number::grouped(rate))),
         some(demand.sequential_reads, &|rate| format!("{} read in sequence", megabytes(rate))),
@@ -92,7 +101,11 @@ fn chain(plan: &Plan, one: &Sized) -> Section {
     columns.name("link", |link| part(plan, link));
     columns.right("pieces", |link| {
         let count = number::count(link.count);
-        Cell::from(link.count).shown(if link.is_computed { format!("{count} needed") } else { count })
+        Cell::from(link.count).shown(if link.is_computed {
+            format!("{count} needed")
+        } else {
+            count
+        })
     });
     for (resource, heading) in [
         (Resource::Io, "disk I/Os"),
@@ -101,12 +114,15 @@ fn chain(plan: &Plan, one: &Sized) -> Section {
         (Resource::Processor, "processors"),
         (Resource::Places, "places"),
     ] {
-        let of = move |link: &LinkLoad| link.uses.iter().find(|used| used.resource == resource).copied();
+        let of =
+            move |link: &LinkLoad| link.uses.iter().find(|used| used.resource == resource).copied();
         if one.links.iter().any(|link| of(link).is_some()) {
             columns.left(heading, move |link| of(link).map(usage));
         }
     }
-    columns.right("read ms", |link| link.read_s.filter(|time| *time > 0.0).map(milliseconds)).optional = 1;
+    columns
+        .right("read ms", |link| link.read_s.filter(|time| *time > 0.0).map(milliseconds))
+        .optional = 1;
     section.table(columns);
     for remark in one.links.iter().flat_map(|link| remarks(plan, link)) {
         section.line(remark);
@@ -170,15 +186,21 @@ fn remarks(plan: &Plan, link: &LinkLoad) -> Vec<String> {
         let busy = number::short_percent(degraded.utilisation);
         let saturated = if degraded.utilisation >= 1.0 { ", which is saturated" } else { "" };
         let rebuilt = degraded.while_rebuilt.zip(degraded.rebuild_s).map(|(busy, time)| {
-            format!("; {} while it is rebuilt, which takes {}", number::short_percent(busy), hours(time))
+            format!(
+                "; {} while it is rebuilt, which takes {}",
+                number::short_percent(busy),
+                hours(time)
+            )
         });
         format!(
-            "{name}: with one failed, the others of its group are busy {busy} of the time{saturated}{}.",
+            "{name}: with one failed, the others of its group are busy {busy} of the \
+             time{saturated}{}.",
             rebuilt.unwrap_or_default()
         )
     });
-    let worn =
-        link.worn_out_years.map(|years| format!("{name}: worn out after {} years.", number::figure(years)));
+    let worn = link
+        .worn_out_years
+        .map(|years| format!("{name}: worn out after {} years.", number::figure(years)));
     let burst = link.burst_s.map(|time| {
         if time.is_infinite() {
             format!("{name}: the base rate is enough; no burst credits are used.")

@@ -51,14 +51,16 @@ fn orders(advised: &Advised) -> Section {
     section.table(table);
     let predicted = &advised.generated.predicted;
     section.note(format!(
-        "Predicted: an estimate of the bytes of all columns as Parquet with dictionaries and Snappy, from {} of {} that were sorted and \
-         written; [95 % t intervals over row groups]. It is no figure of another writer or engine.",
+        "Predicted: an estimate of the bytes of all columns as Parquet with dictionaries and \
+         Snappy, from {} of {} that were sorted and written; [95 % t intervals over row groups]. \
+         It is no figure of another writer or engine.",
         number::plural(predicted.groups, "row group"),
         predicted.groups_all,
     ));
     if advised.rows < advised.rows_all {
         section.note(format!(
-            "{} of {} rows were looked at: sorted, all rows have longer runs, so that sizes are rather too high; --rows looks at more.",
+            "{} of {} rows were looked at: sorted, all rows have longer runs, so that sizes are \
+             rather too high; --rows looks at more.",
             number::count(advised.rows),
             number::count(advised.rows_all)
         ));
@@ -75,7 +77,8 @@ fn orders(advised: &Advised) -> Section {
 /// What may be said of the best order.
 fn verdict(advised: &Advised) -> String {
     let generated = &advised.generated.predicted;
-    let Some(best) = advised.orders.first().filter(|own| own.predicted.bytes < generated.bytes) else {
+    let Some(best) = advised.orders.first().filter(|own| own.predicted.bytes < generated.bytes)
+    else {
         return "No order is expected to take less than the rows as they lie.".into();
     };
     let share = number::short_percent(1.0 - best.predicted.bytes / generated.bytes);
@@ -84,7 +87,10 @@ fn verdict(advised: &Advised) -> String {
         (Some(_), Some(_)) => " The intervals overlap: measure it.",
         _ => " With fewer than two row groups looked at, how sure that is cannot be said.",
     };
-    format!("ORDER BY {} is expected to take {share} less than the rows as they lie.{overlap}", words(best))
+    format!(
+        "ORDER BY {} is expected to take {share} less than the rows as they lie.{overlap}",
+        words(best)
+    )
 }
 
 /// What was measured, beside the predictions.
@@ -95,9 +101,13 @@ fn measured(advised: &Advised) -> Option<Section> {
     let (smallest, least) = measured.iter().min_by_key(|(_, own)| own.bytes)?;
     let rounds = least.read_cpu_s.len();
     let mut section = Section::new("Measured");
-    let predicted_best = measured.get(1).is_some_and(|(order, _)| order.columns == smallest.columns);
-    let as_foreseen =
-        if predicted_best { ", as predicted" } else { ", which is not the order that was predicted" };
+    let predicted_best =
+        measured.get(1).is_some_and(|(order, _)| order.columns == smallest.columns);
+    let as_foreseen = if predicted_best {
+        ", as predicted"
+    } else {
+        ", which is not the order that was predicted"
+    };
     section.line(format!(
         "Smallest: {}, {}{as_foreseen}.",
         words(smallest),
@@ -117,12 +127,13 @@ fn measured(advised: &Advised) -> Option<Section> {
     table.right("write s", |(_, own)| Cell::from(own.write_s).shown(number::figure(own.write_s)));
     table.left("read CPU ms", |(_, own)| {
         let ms: Vec<f64> = own.read_cpu_s.iter().map(|seconds| seconds * 1e3).collect();
-        Estimate::of(&ms, "ms", Direction::LowerIsBetter).map(|own| Cell::estimate_without_unit(&own))
+        Estimate::of(&ms, "ms", Direction::LowerIsBetter)
+            .map(|own| Cell::estimate_without_unit(&own))
     });
     section.table(table);
     section.note(format!(
-        "Of {} rows. Writing is of sorted rows, once; reading decodes all values on one processor, {rounds} rounds in turns (± 95 % t \
-         intervals).",
+        "Of {} rows. Writing is of sorted rows, once; reading decodes all values on one \
+         processor, {rounds} rounds in turns (± 95 % t intervals).",
         number::count(advised.rows)
     ));
     Some(section)

@@ -39,14 +39,17 @@ fn introduction(history: &StatementHistory) -> Section {
     if unobserved_s > 0.0 {
         section.warn(format!("Between them {} were not observed.", number::seconds(unobserved_s)));
     }
-    let evicted: u64 = history.intervals.iter().filter_map(|one| one.evictions).fold(0, u64::saturating_add);
+    let evicted: u64 =
+        history.intervals.iter().filter_map(|one| one.evictions).fold(0, u64::saturating_add);
     if evicted > 0 {
         let times = number::count(evicted);
         section.warn(format!(
-            "The server forgot statements to make room for others ({times} times): what they did is not in these figures."
+            "The server forgot statements to make room for others ({times} times): what they did \
+             is not in these figures."
         ));
     }
-    let notes = history.intervals.iter().flat_map(|one| one.notes.iter().map(move |note| (one, note)));
+    let notes =
+        history.intervals.iter().flat_map(|one| one.notes.iter().map(move |note| (one, note)));
     let (shown, more) = (notes.clone().take(NOTES), notes.count().saturating_sub(NOTES));
     for (interval, note) in shown {
         section.note(format!("{}: {note}", utc_second(interval.from_ms)));
@@ -68,15 +71,17 @@ fn changes(history: &StatementHistory, rows: usize) -> Section {
     }
     if history.intervals.len() < 8 {
         section.note(
-            "With fewer than 8 intervals no change of time without one of plan can be told from chance.",
+            "With fewer than 8 intervals no change of time without one of plan can be told from \
+             chance.",
         );
     }
     section.note(
-        "Plans were made anew at the end of each interval; they are not what ran. The time before and since a change of plan is \
-         compared without the interval in which it changed. Other changes of time are found by E-divisive over the means of \
-         intervals, and named if they are 10 % or more and, of all places in all statements together, chance shows one in at \
-         most 5 % of histories. Above 1x is better; [low, high]: 95 % interval. A change that most statements share is one of \
-         the machine or its load.",
+        "Plans were made anew at the end of each interval; they are not what ran. The time before \
+         and since a change of plan is compared without the interval in which it changed. Other \
+         changes of time are found by E-divisive over the means of intervals, and named if they \
+         are 10 % or more and, of all places in all statements together, chance shows one in at \
+         most 5 % of histories. Above 1x is better; [low, high]: 95 % interval. A change that \
+         most statements share is one of the machine or its load.",
     );
     section
 }
@@ -98,7 +103,8 @@ fn said(section: &mut Section, history: &StatementHistory, change: &StatementCha
         _ => "",
     };
     let figure = change.comparison.as_ref().filter(|one| one.interval.is_some());
-    let figure = figure.map(|one| format!(", {}", number::comparison(one, "s"))).unwrap_or_default();
+    let figure =
+        figure.map(|one| format!(", {}", number::comparison(one, "s"))).unwrap_or_default();
     section.indented(
         3,
         format!(
@@ -135,14 +141,16 @@ fn tone_of(change: &StatementChange) -> Tone {
 fn statements(history: &StatementHistory, rows: usize) -> Option<Section> {
     let mut section = Section::new("Statements by time");
     let intervals = history.intervals.len();
-    let mut columns = Columns::of(history.statements.iter().enumerate().take(rows).collect::<Vec<_>>());
+    let mut columns =
+        Columns::of(history.statements.iter().enumerate().take(rows).collect::<Vec<_>>());
     columns.right("time", |(_, one)| Cell::seconds(one.time_s));
     columns.right("calls", |(_, one)| Cell::count(one.calls));
     columns.left("mean over time", move |(_, one)| sparkline(&means(one, intervals))).optional = 1;
     columns
         .right("first", |(_, one)| one.points.first().map(|point| Cell::seconds(point.mean_s())))
         .optional = 2;
-    columns.right("latest", |(_, one)| one.points.last().map(|point| Cell::seconds(point.mean_s())));
+    columns
+        .right("latest", |(_, one)| one.points.last().map(|point| Cell::seconds(point.mean_s())));
     let changes: Vec<usize> = (0..history.statements.len())
         .map(|at| history.changes.iter().filter(|change| change.statement == at).count())
         .collect();

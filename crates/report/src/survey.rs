@@ -8,15 +8,16 @@ use crate::volume::yes;
 use crate::{number, text, volume};
 use analysis::survey::known;
 use observations::{
-    Advice, Cache, DeviceFacts, Extension, Limits, Memory, Mitigation, NumaNode, Processors, ServerSetting,
-    Survey, SurveyedServer, SystemSetting, VolumeFacts,
+    Advice, Cache, DeviceFacts, Extension, Limits, Memory, Mitigation, NumaNode, Processors,
+    ServerSetting, Survey, SurveyedServer, SystemSetting, VolumeFacts,
 };
 
 /// The inventory of a machine and of servers, and the advice on them.
 pub fn page(survey: &Survey, advice: &[Advice]) -> Document {
     let host = survey.machine.host.as_deref().unwrap_or("this machine");
     // What should be looked at comes before what is there.
-    let mut sections = vec![volume::advised(advice, "None of the rules finds anything that stands out.")];
+    let mut sections =
+        vec![volume::advised(advice, "None of the rules finds anything that stands out.")];
     sections.push(about(survey));
     sections.extend(nodes(&survey.machine.nodes));
     sections.extend(wanted_settings(&survey.settings));
@@ -30,7 +31,8 @@ pub fn page(survey: &Survey, advice: &[Advice]) -> Document {
 fn unread(survey: &Survey) -> Option<Section> {
     let mut section = Section::new("What could not be read");
     // Of files that are not there the names are enough.
-    let (absent, failed): (Vec<_>, Vec<_>) = survey.unread.iter().partition(|one| one.why == "not there");
+    let (absent, failed): (Vec<_>, Vec<_>) =
+        survey.unread.iter().partition(|one| one.why == "not there");
     if let Some(names) = listed(absent.iter().map(|one| &one.what)) {
         section.note(format!("Not there: {names}."));
     }
@@ -54,8 +56,9 @@ fn facts<const N: usize>(section: &mut Section, facts: [(&str, Option<String>); 
 fn about(survey: &Survey) -> Section {
     let machine = &survey.machine;
     let system = [&machine.kernel, &machine.architecture, &machine.distribution];
-    let steal =
-        machine.steal_share.map(|share| format!("{} of all time since boot", number::percent(share, 2)));
+    let steal = machine
+        .steal_share
+        .map(|share| format!("{} of all time since boot", number::percent(share, 2)));
     let mut section = Section::new("The machine");
     facts(
         &mut section,
@@ -65,7 +68,10 @@ fn about(survey: &Survey) -> Section {
             ("Processor", machine.processors.model.clone()),
             ("Topology", topology(&machine.processors)),
             ("Caches", caches(&machine.processors.caches)),
-            ("NUMA nodes", (!machine.nodes.is_empty()).then(|| number::count(machine.nodes.len() as u64))),
+            (
+                "NUMA nodes",
+                (!machine.nodes.is_empty()).then(|| number::count(machine.nodes.len() as u64)),
+            ),
             ("Memory", memory(&machine.memory)),
             ("Huge pages", huge_pages(&machine.memory)),
             ("Given to other guests", steal),
@@ -84,9 +90,13 @@ fn clock(is_synchronized: bool) -> String {
 fn topology(cpus: &Processors) -> Option<String> {
     let logical = number::plural(cpus.logical? as usize, "logical processor");
     let cores = cpus.cores.map(|cores| format!(" on {}", number::plural(cores as usize, "core")));
-    let sockets = cpus.sockets.map(|sockets| format!(" in {}", number::plural(sockets as usize, "socket")));
+    let sockets =
+        cpus.sockets.map(|sockets| format!(" in {}", number::plural(sockets as usize, "socket")));
     // The kernel's word is `notsupported`.
-    let smt = cpus.smt.as_ref().map(|smt| format!("; SMT {}", smt.replace("notsupported", "not supported")));
+    let smt = cpus
+        .smt
+        .as_ref()
+        .map(|smt| format!("; SMT {}", smt.replace("notsupported", "not supported")));
     Some([Some(logical), cores, sockets, smt].into_iter().flatten().collect())
 }
 
@@ -108,7 +118,8 @@ fn caches(caches: &[Cache]) -> Option<String> {
 }
 
 fn memory(memory: &Memory) -> Option<String> {
-    let available = memory.available_bytes.map(|bytes| format!(", {} available", number::bytes(bytes)));
+    let available =
+        memory.available_bytes.map(|bytes| format!(", {} available", number::bytes(bytes)));
     let swap = memory.swap_bytes.map(|bytes| match bytes {
         0 => ", no swap".to_owned(),
         bytes => format!(", {} of swap", number::bytes(bytes)),
@@ -133,9 +144,12 @@ fn huge_pages(memory: &Memory) -> Option<String> {
 }
 
 fn limits(limits: &Limits) -> String {
-    let amount = |bytes: u64| if bytes == u64::MAX { "any amount".to_owned() } else { number::bytes(bytes) };
+    let amount =
+        |bytes: u64| if bytes == u64::MAX { "any amount".to_owned() } else { number::bytes(bytes) };
     let parts = [
-        limits.allowed_cpus.map(|cpus| format!("runs on {}", number::plural(cpus as usize, "processor"))),
+        limits
+            .allowed_cpus
+            .map(|cpus| format!("runs on {}", number::plural(cpus as usize, "processor"))),
         limits.cpus.map(|cpus| format!("time of {} processors", number::figure(cpus))),
         limits.memory_bytes.map(|bytes| format!("{} of memory", number::bytes(bytes))),
         limits.open_files.map(|files| match files {
@@ -220,12 +234,20 @@ fn volumes(volumes: &[VolumeFacts]) -> Option<Section> {
         let mounted = volume.mount.as_ref().and_then(|mount| mount.size_bytes);
         mounted.or(device(volume).and_then(|device| device.size_bytes)).map(Cell::bytes)
     });
-    table.right("free", |volume| volume.mount.as_ref().and_then(|mount| mount.free_bytes).map(Cell::bytes));
+    table.right("free", |volume| {
+        volume.mount.as_ref().and_then(|mount| mount.free_bytes).map(Cell::bytes)
+    });
     table.left("device", |volume| device(volume).map(|device| &device.name));
     table.left("scheduler", |volume| device(volume).and_then(|device| device.scheduler.as_ref()));
-    table.right("read ahead", |volume| device(volume).and_then(|own| own.read_ahead_bytes).map(Cell::bytes));
-    table.left("write cache", |volume| device(volume).and_then(|own| own.write_cache.as_ref())).optional(2);
-    table.left("rotational", |volume| device(volume).and_then(|own| own.rotational).map(yes)).optional(1);
+    table.right("read ahead", |volume| {
+        device(volume).and_then(|own| own.read_ahead_bytes).map(Cell::bytes)
+    });
+    table
+        .left("write cache", |volume| device(volume).and_then(|own| own.write_cache.as_ref()))
+        .optional(2);
+    table
+        .left("rotational", |volume| device(volume).and_then(|own| own.rotational).map(yes))
+        .optional(1);
     section.table(table);
     section.detail("`steelbench disk --inspect PATH` shows each layer.");
     Some(section)
@@ -246,24 +268,32 @@ fn about_server(server: &SurveyedServer) -> Vec<Section> {
     facts(
         &mut about,
         [
-            ("On this machine", Some(if server.is_local { "yes" } else { "not known to be" }.into())),
+            (
+                "On this machine",
+                Some(if server.is_local { "yes" } else { "not known to be" }.into()),
+            ),
             ("Replica", server.is_replica.map(yes)),
             ("Uses huge pages", server.huge_pages_used.map(yes)),
             ("Extensions", listed(server.extensions.iter().map(extension))),
             ("Databases", databases(server)),
         ],
     );
-    let changed = server.settings.iter().filter(|setting| setting.is_changed || setting.pending_restart);
-    let others = server.settings.iter().filter(|setting| !setting.is_changed && !setting.pending_restart);
+    let changed =
+        server.settings.iter().filter(|setting| setting.is_changed || setting.pending_restart);
+    let others =
+        server.settings.iter().filter(|setting| !setting.is_changed && !setting.pending_restart);
     let mut sections = vec![about];
-    sections.extend(server_settings("Settings that somebody changed", &changed.collect::<Vec<_>>()));
+    sections
+        .extend(server_settings("Settings that somebody changed", &changed.collect::<Vec<_>>()));
     sections.extend(server_settings("Settings as they come", &others.collect::<Vec<_>>()));
     sections
 }
 
 fn databases(server: &SurveyedServer) -> Option<String> {
-    let size = |bytes: Option<u64>| bytes.map_or("size not permitted to read".to_owned(), number::bytes);
-    let one = |database: &observations::Database| format!("{} {}", database.name, size(database.bytes));
+    let size =
+        |bytes: Option<u64>| bytes.map_or("size not permitted to read".to_owned(), number::bytes);
+    let one =
+        |database: &observations::Database| format!("{} {}", database.name, size(database.bytes));
     let rest = server.databases.len().saturating_sub(DATABASES);
     let more = (rest > 0).then(|| format!("and {} more", number::count(rest as u64)));
     listed(server.databases.iter().take(DATABASES).map(one).chain(more))

@@ -1,5 +1,6 @@
-//! The one model of tables: those of a report's sections, the files for programs (CSV, Parquet) and the sheets of a
-//! workbook. A cell holds a recorded or computed value with its unit and its 95 % interval, and how people read it.
+//! The one model of tables: those of a report's sections, the files for programs (CSV, Parquet) and
+//! the sheets of a workbook. A cell holds a recorded or computed value with its unit and its 95 %
+//! interval, and how people read it.
 
 use crate::{Text, number, text};
 use analysis::{Comparison, Estimate, Interval, Standing, Summary};
@@ -14,12 +15,13 @@ pub(crate) const ROWS_MAX: usize = 1_000;
 /// What is printed where there is nothing to print.
 pub(crate) const NOTHING: &str = "-";
 
-/// A table. Its rows are made as often as they are asked for, one at a time where they are too many for memory: a series
-/// of a long run has millions. All rows have as many cells as there are columns.
+/// A table. Its rows are made as often as they are asked for, one at a time where they are too many
+/// for memory: a series of a long run has millions. All rows have as many cells as there are
+/// columns.
 #[derive(Clone)]
 pub struct Table<'a> {
-    /// Name of the file or the sheet, in lower case; empty of a table that belongs to a section. A page lets such a table
-    /// be sorted and filtered.
+    /// Name of the file or the sheet, in lower case; empty of a table that belongs to a section. A
+    /// page lets such a table be sorted and filtered.
     pub name: &'static str,
     /// Columns.
     pub columns: Vec<Column>,
@@ -115,7 +117,8 @@ pub(crate) enum Datum {
     Time(i64),
 }
 
-/// How a text is meant; a renderer without colour ignores it, so it never carries information alone.
+/// How a text is meant; a renderer without colour ignores it, so it never carries information
+/// alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tone {
     /// As it is.
@@ -166,8 +169,20 @@ impl<'a> Table<'a> {
         Self::on_demand("", columns, move || Box::new(rows.clone().into_iter()))
     }
 
-    fn on_demand(name: &'static str, columns: Vec<Column>, rows: impl Fn() -> Rows<'a> + 'a) -> Self {
-        Self { name, columns, fixed: false, lines: Vec::new(), plot: None, left_out: 0, rows: Rc::new(rows) }
+    fn on_demand(
+        name: &'static str,
+        columns: Vec<Column>,
+        rows: impl Fn() -> Rows<'a> + 'a,
+    ) -> Self {
+        Self {
+            name,
+            columns,
+            fixed: false,
+            lines: Vec::new(),
+            plot: None,
+            left_out: 0,
+            rows: Rc::new(rows),
+        }
     }
 
     pub(crate) fn named(self, name: &'static str) -> Self {
@@ -212,8 +227,8 @@ impl<'a> Table<'a> {
             .then(|| format!("the first {some} of {all} rows; \"steelbench export\" writes all"))
     }
 
-    /// Names of the columns for programs. Ours are always the same; a factor or response that is called like one of
-    /// them gets its origin in front, `factor.block`.
+    /// Names of the columns for programs. Ours are always the same; a factor or response that is
+    /// called like one of them gets its origin in front, `factor.block`.
     pub(crate) fn keys(&self) -> Vec<String> {
         let own = self.columns.iter().filter(|column| column.origin.is_none());
         let mut taken: HashSet<String> = own.map(Column::key).collect();
@@ -240,7 +255,8 @@ impl Column {
         }
     }
 
-    /// The heading for people, who read times below a second in milliseconds: `cpu user (s)`, `p99 (ms)`.
+    /// The heading for people, who read times below a second in milliseconds: `cpu user (s)`, `p99
+    /// (ms)`.
     pub fn heading(&self) -> Text {
         let name = match (&self.heading, self.origin) {
             (Some(heading), _) => heading.to_string(),
@@ -282,8 +298,8 @@ impl Column {
 /// How the cell of a column is found in a row's item.
 type CellOf<'a, T> = Box<dyn Fn(&T) -> Cell + 'a>;
 
-/// The columns of a table whose rows are made of items, while they are put together: a heading, and how its cell is
-/// found in an item.
+/// The columns of a table whose rows are made of items, while they are put together: a heading, and
+/// how its cell is found in an item.
 pub(crate) struct Columns<'a, T> {
     items: Box<dyn Fn() -> Box<dyn Iterator<Item = T> + 'a> + 'a>,
     columns: Vec<Column>,
@@ -292,8 +308,9 @@ pub(crate) struct Columns<'a, T> {
 
 impl<'a, T: 'a> Columns<'a, T> {
     pub fn of<I: IntoIterator<Item = T, IntoIter: 'a> + Clone + 'a>(items: I) -> Self {
-        let items =
-            Box::new(move || -> Box<dyn Iterator<Item = T> + 'a> { Box::new(items.clone().into_iter()) });
+        let items = Box::new(move || -> Box<dyn Iterator<Item = T> + 'a> {
+            Box::new(items.clone().into_iter())
+        });
         Self { items, columns: Vec::new(), cells: Vec::new() }
     }
 
@@ -309,18 +326,31 @@ impl<'a, T: 'a> Columns<'a, T> {
     }
 
     /// A column of names.
-    pub fn name<V: Typed>(&mut self, heading: impl Into<Text>, cell: impl Fn(&T) -> V + 'a) -> &mut Column {
+    pub fn name<V: Typed>(
+        &mut self,
+        heading: impl Into<Text>,
+        cell: impl Fn(&T) -> V + 'a,
+    ) -> &mut Column {
         self.push(Column { heading: Some(heading.into()), names: true, ..Column::default() }, cell)
     }
 
     /// A column of words, or of figures with intervals.
-    pub fn left<V: Typed>(&mut self, heading: impl Into<Text>, cell: impl Fn(&T) -> V + 'a) -> &mut Column {
+    pub fn left<V: Typed>(
+        &mut self,
+        heading: impl Into<Text>,
+        cell: impl Fn(&T) -> V + 'a,
+    ) -> &mut Column {
         self.push(Column { heading: Some(heading.into()), ..Column::default() }, cell)
     }
 
     /// A column of figures.
-    pub fn right<V: Typed>(&mut self, heading: impl Into<Text>, cell: impl Fn(&T) -> V + 'a) -> &mut Column {
-        let column = Column { heading: Some(heading.into()), align: Align::Right, ..Column::default() };
+    pub fn right<V: Typed>(
+        &mut self,
+        heading: impl Into<Text>,
+        cell: impl Fn(&T) -> V + 'a,
+    ) -> &mut Column {
+        let column =
+            Column { heading: Some(heading.into()), align: Align::Right, ..Column::default() };
         self.push(column, cell)
     }
 
@@ -331,11 +361,13 @@ impl<'a, T: 'a> Columns<'a, T> {
         unit: impl Into<String>,
         cell: impl Fn(&T) -> V + 'a,
     ) -> &mut Column {
-        let align = if matches!(V::KIND, Kind::Text | Kind::Bool) { Align::Left } else { Align::Right };
+        let align =
+            if matches!(V::KIND, Kind::Text | Kind::Bool) { Align::Left } else { Align::Right };
         self.push(Column { name: name.into(), unit: unit.into(), align, ..Column::default() }, cell)
     }
 
-    /// A column for the levels of a factor: of numbers when all its levels are numbers, else of labels.
+    /// A column for the levels of a factor: of numbers when all its levels are numbers, else of
+    /// labels.
     pub fn factor(
         &mut self,
         factor: &'a FactorRecord,
@@ -346,7 +378,9 @@ impl<'a, T: 'a> Columns<'a, T> {
         // Of levels with one label the first.
         let numbers = factor.levels.iter().map(String::as_str).zip(numbers.iter().copied()).rev();
         let numbers: HashMap<&str, f64> = numbers.collect();
-        let cell = move |item: &T| label(item).map(|label| level(kind, numbers.get(label).copied(), label));
+        let cell = move |item: &T| {
+            label(item).map(|label| level(kind, numbers.get(label).copied(), label))
+        };
         let column = self.add(&factor.name, "", cell).of("factor");
         column.kind = kind;
         column.align = if kind == Kind::Text { Align::Left } else { Align::Right };
@@ -385,7 +419,9 @@ fn level_kind(factor: &FactorRecord) -> Kind {
     match &factor.numeric {
         None => Kind::Text,
         // Beyond 2^53 a floating-point number is no longer surely the integer that was written.
-        Some(numbers) if numbers.iter().all(|n| n.fract() == 0.0 && n.abs() < 9e15) => Kind::Integer,
+        Some(numbers) if numbers.iter().all(|n| n.fract() == 0.0 && n.abs() < 9e15) => {
+            Kind::Integer
+        }
         Some(_) => Kind::Number,
     }
 }
@@ -441,7 +477,9 @@ impl Cell {
         match self.value {
             Datum::Count(value) => Some(value as f64),
             Datum::Integer(value) | Datum::Time(value) => Some(value as f64),
-            Datum::Number(value) | Datum::Share(value) => Some(value).filter(|value| value.is_finite()),
+            Datum::Number(value) | Datum::Share(value) => {
+                Some(value).filter(|value| value.is_finite())
+            }
             Datum::Empty | Datum::Text(_) | Datum::Bool(_) => None,
         }
     }
@@ -494,17 +532,22 @@ impl Cell {
         value.within(comparison.interval).shown(shown).toned(tone)
     }
 
-    /// How far from the best: `best`, `within 5 %` where that is shown, `up to 12 %` where it cannot be told.
-    pub(crate) fn standing(standing: Standing, against_best: Option<&Comparison>, summary: &Summary) -> Self {
+    /// How far from the best: `best`, `within 5 %` where that is shown, `up to 12 %` where it
+    /// cannot be told.
+    pub(crate) fn standing(
+        standing: Standing,
+        against_best: Option<&Comparison>,
+        summary: &Summary,
+    ) -> Self {
         let possible = against_best.and_then(|own| own.possible(summary.unit()));
         match standing {
             Standing::Best => Self::new("best", Tone::Good),
             Standing::Equivalent => {
                 Self::new(format!("within {}", number::plain_percent(summary.margin())), Tone::Good)
             }
-            Standing::NotDistinguished => {
-                Self::from(possible.map_or_else(|| "unclear".to_owned(), |size| format!("up to {size}")))
-            }
+            Standing::NotDistinguished => Self::from(
+                possible.map_or_else(|| "unclear".to_owned(), |size| format!("up to {size}")),
+            ),
             Standing::Worse | Standing::Unknown => Self::from(""),
         }
     }

@@ -14,7 +14,8 @@ const NAME_MIN: usize = 8;
 pub enum Style {
     /// Text only.
     Plain,
-    /// Text only, for a file or a program: tables are as wide as they have to be, and nothing in them is cut.
+    /// Text only, for a file or a program: tables are as wide as they have to be, and nothing in
+    /// them is cut.
     Piped,
     /// ANSI colours.
     Colour,
@@ -23,8 +24,8 @@ pub enum Style {
 /// The report for a terminal that is so many columns wide.
 ///
 /// Lines are wrapped. A table that does not fit loses its optional columns (and says which), then
-/// long names are cut, in their middle where they begin alike; if that is not enough, or would make rows look the same,
-/// each row becomes a list.
+/// long names are cut, in their middle where they begin alike; if that is not enough, or would make
+/// rows look the same, each row becomes a list.
 pub fn terminal(document: &Document, width: usize, style: Style) -> String {
     let mut out = Terminal { text: String::new(), width: width.max(20), style };
     out.heading(document.title.as_str());
@@ -92,7 +93,9 @@ impl Terminal {
 
     /// Each row as a list of headings and cells, below its first cell.
     fn lists(&mut self, headings: &[Text], rows: &[Vec<(Text, Tone)>]) {
-        for (i, (heading, (text, tone))) in rows.iter().flat_map(|row| headings.iter().zip(row).enumerate()) {
+        for (i, (heading, (text, tone))) in
+            rows.iter().flat_map(|row| headings.iter().zip(row).enumerate())
+        {
             let named = || Text::from(format!("{heading}: {text}"));
             let said = if heading.is_empty() || text.is_empty() { text.clone() } else { named() };
             if !said.is_empty() {
@@ -122,7 +125,11 @@ impl Terminal {
     }
 
     /// A cell without a tone is a heading.
-    fn row<'r>(&mut self, layout: &TableLayout, cell: impl Fn(&ShownColumn) -> (&'r Text, Option<Tone>)) {
+    fn row<'r>(
+        &mut self,
+        layout: &TableLayout,
+        cell: impl Fn(&ShownColumn) -> (&'r Text, Option<Tone>),
+    ) {
         let mut parts = Vec::new();
         for column in &layout.columns {
             let (text, tone) = cell(column);
@@ -183,7 +190,12 @@ struct ShownColumn<'a> {
 
 impl<'a> TableLayout<'a> {
     /// `None`: there is no room for it, or not enough to tell the rows apart.
-    fn of(table: &'a Table, headings: &[Text], rows: &[Vec<(Text, Tone)>], room: usize) -> Option<Self> {
+    fn of(
+        table: &'a Table,
+        headings: &[Text],
+        rows: &[Vec<(Text, Tone)>],
+        room: usize,
+    ) -> Option<Self> {
         let place = |(position, column): (usize, &'a Column)| {
             let cells = rows.iter().map(|row| row[position].0.width());
             let width = cells.chain([headings[position].width()]).max().unwrap_or(0);
@@ -218,7 +230,9 @@ impl<'a> TableLayout<'a> {
         let mut excess = self.width().saturating_sub(room);
         while excess > 0 {
             let names = self.columns.iter_mut().filter(|column| column.of.names);
-            let Some(widest) = names.max_by_key(|column| column.width).filter(|c| c.width > NAME_MIN) else {
+            let Some(widest) =
+                names.max_by_key(|column| column.width).filter(|c| c.width > NAME_MIN)
+            else {
                 return;
             };
             widest.width -= 1;
@@ -226,13 +240,15 @@ impl<'a> TableLayout<'a> {
         }
     }
 
-    /// Cuts names in their middle where cut at their end they would look the same. Whether the rows, which the first column
-    /// names, look as different as they are.
+    /// Cuts names in their middle where cut at their end they would look the same. Whether the
+    /// rows, which the first column names, look as different as they are.
     fn tell_apart(&mut self, rows: &[Vec<(Text, Tone)>]) -> bool {
         for (place, column) in self.columns.iter_mut().enumerate() {
-            let names: BTreeSet<&str> = rows.iter().map(|row| row[column.position].0.as_str()).collect();
+            let names: BTreeSet<&str> =
+                rows.iter().map(|row| row[column.position].0.as_str()).collect();
             let differ = |cut: fn(&str, usize) -> String| {
-                names.iter().map(|name| cut(name, column.width)).collect::<BTreeSet<_>>().len() == names.len()
+                names.iter().map(|name| cut(name, column.width)).collect::<BTreeSet<_>>().len()
+                    == names.len()
             };
             if differ(cut) {
                 continue;
@@ -252,7 +268,8 @@ fn cut_in_middle(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
-    let end: String = cut(&text.chars().rev().collect::<String>(), width / 2).chars().rev().collect();
+    let end: String =
+        cut(&text.chars().rev().collect::<String>(), width / 2).chars().rev().collect();
     let beginning = cut(text, width - end.width() + 1);
     beginning.trim_end_matches('…').to_owned() + &end
 }
@@ -285,7 +302,9 @@ pub fn wrapped(lines: &str, width: usize) -> String {
         let indent = " ".repeat(rest(line).min(width / 2));
         let mut pieces = wrap(line, width - indent.len()).into_iter();
         let first = pieces.next().unwrap_or_default();
-        std::iter::once(first).chain(pieces.map(move |piece| format!("{indent}{piece}"))).collect::<Vec<_>>()
+        std::iter::once(first)
+            .chain(pieces.map(move |piece| format!("{indent}{piece}")))
+            .collect::<Vec<_>>()
     });
     broken.map(|line| line + "\n").collect()
 }
@@ -293,7 +312,8 @@ pub fn wrapped(lines: &str, width: usize) -> String {
 /// Columns by which what goes on is indented.
 const CONTINUED: usize = 4;
 
-/// Breaks at blanks, but not between a number and its unit or within `p = 0.012`, and words that are longer than a line.
+/// Breaks at blanks, but not between a number and its unit or within `p = 0.012`, and words that
+/// are longer than a line.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -322,7 +342,8 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// A word in pieces that fit: a figure that is too long for a line is parted from its unit, a name anywhere.
+/// A word in pieces that fit: a figure that is too long for a line is parted from its unit, a name
+/// anywhere.
 fn pieces(word: &str, width: usize) -> Vec<String> {
     if word.width() <= width {
         return vec![word.to_owned()];
@@ -364,11 +385,13 @@ mod tests {
 
     #[test]
     fn what_goes_on_below_is_indented() {
-        let lines = "space: a trial needs 46.1 MiB at least\n  1. a=1 b=2 c=3 d=4 (baseline)\n\nshort\n";
+        let lines =
+            "space: a trial needs 46.1 MiB at least\n  1. a=1 b=2 c=3 d=4 (baseline)\n\nshort\n";
         let wrapped = super::wrapped(lines, 24);
         assert_eq!(
             wrapped,
-            "space: a trial needs\n    46.1 MiB at least\n  1. a=1 b=2 c=3\n      d=4 (baseline)\n\nshort\n"
+            "space: a trial needs\n    46.1 MiB at least\n  1. a=1 b=2 c=3\n      d=4 \
+             (baseline)\n\nshort\n"
         );
     }
 
@@ -399,8 +422,11 @@ mod tests {
         columns.name("configuration", |name: &&str| (*name).to_owned());
         columns.right("reads/s", |_| "1,000".to_owned());
         let section = Section { blocks: vec![Block::Table(columns.into())], ..Section::default() };
-        let text =
-            terminal(&Document { sections: vec![section], ..Document::default() }, width, Style::Plain);
+        let text = terminal(
+            &Document { sections: vec![section], ..Document::default() },
+            width,
+            Style::Plain,
+        );
         text.lines().map(str::to_owned).collect()
     }
 
@@ -408,8 +434,14 @@ mod tests {
     fn cut_names_tell_rows_apart_or_each_row_is_a_list() {
         let names = ["volume=this disk data_files=1", "volume=this disk data_files=4"];
         let other_begin = ["this disk of the machine", "cloud disk of the machine"];
-        assert_eq!(shown(other_begin, 22)[1..], ["this disk of…    1,000", "cloud disk o…    1,000"]);
-        assert_eq!(shown(names, 27)[1..], ["volume=th…_files=1    1,000", "volume=th…_files=4    1,000"]);
+        assert_eq!(
+            shown(other_begin, 22)[1..],
+            ["this disk of…    1,000", "cloud disk o…    1,000"]
+        );
+        assert_eq!(
+            shown(names, 27)[1..],
+            ["volume=th…_files=1    1,000", "volume=th…_files=4    1,000"]
+        );
         let same_ends = ["volume=none work=load blocks=1", "volume=none work=scan blocks=1"];
         assert_eq!(
             shown(same_ends, 26),

@@ -12,8 +12,9 @@ const CHARS_MAX: usize = 55_000;
 ///
 /// Names come from experiment files, engines and results files of others. A control character in
 /// them could move the cursor, recolour or retitle the reader's terminal, and characters that turn
-/// the writing direction could make a figure read backwards; they are spelled out (`\u{1b}`, `\n`). Of a name that is
-/// longer than any of ours the beginning is shown: it may stand in every line of a table.
+/// the writing direction could make a figure read backwards; they are spelled out (`\u{1b}`, `\n`).
+/// Of a name that is longer than any of ours the beginning is shown: it may stand in every line of
+/// a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text(String);
 
@@ -82,8 +83,8 @@ pub fn lines(raw: &str) -> String {
     joined(raw.split('\n').map(Text::from), "\n")
 }
 
-/// Lines of JSON or TOML with the characters that a [`Text`] spells out as escapes of their strings: these formats ask
-/// that only of characters below the space.
+/// Lines of JSON or TOML with the characters that a [`Text`] spells out as escapes of their
+/// strings: these formats ask that only of characters below the space.
 pub fn escaped(lines: &str) -> String {
     let mut safe = String::with_capacity(lines.len());
     for character in lines.chars() {
@@ -143,11 +144,13 @@ pub fn short_name<'a>(path: &'a str, all: &[&str]) -> &'a str {
 
 /// The short name of a factor of a run.
 pub(crate) fn factor<'a>(summary: &Summary, path: &'a str) -> &'a str {
-    let all: Vec<&str> = summary.recording.factors.iter().map(|factor| factor.name.as_str()).collect();
+    let all: Vec<&str> =
+        summary.recording.factors.iter().map(|factor| factor.name.as_str()).collect();
     short_name(path, &all)
 }
 
-/// What a configuration is called. That of an experiment without factors has no levels to be named by.
+/// What a configuration is called. That of an experiment without factors has no levels to be named
+/// by.
 pub(crate) fn label(label: &str) -> &str {
     if label.is_empty() { "all trials" } else { label }
 }
@@ -159,7 +162,8 @@ pub(crate) fn label_without(summary: &Summary, row: &ConfigurationRow, without: 
     crate::text::joined(others, " ")
 }
 
-/// What a run is of: `"after patch", commit 0123456789ab with changes`. `None` where that was not recorded.
+/// What a run is of: `"after patch", commit 0123456789ab with changes`. `None` where that was not
+/// recorded.
 pub fn origin(label: Option<&str>, git: Option<&GitState>) -> Option<String> {
     let commit = git.map(|git| {
         let short = git.commit.get(..12).unwrap_or(&git.commit);
@@ -189,8 +193,8 @@ pub fn utc_second(milliseconds: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{second:02} UTC", minute / 60, minute % 60)
 }
 
-/// Milliseconds since 1970 of a time as it is printed here, `2023-11-14 22:13 UTC`, also with seconds, of a day alone, and
-/// with `T` and `Z` as ISO 8601 has them. `None` of anything else.
+/// Milliseconds since 1970 of a time as it is printed here, `2023-11-14 22:13 UTC`, also with
+/// seconds, of a day alone, and with `T` and `Z` as ISO 8601 has them. `None` of anything else.
 pub fn from_utc(text: &str) -> Option<i64> {
     let text = text.trim().trim_end_matches("UTC").trim_end_matches('Z').trim_end();
     let (day, time) = text.split_once(['T', ' ']).unwrap_or((text, "0:0"));
@@ -233,7 +237,10 @@ mod tests {
     fn control_characters_are_spelled_out() {
         let raw = "a\u{1b}]0;title\u{7}b\nc\td\u{9b}31me\u{7f}\u{202e}fg\0";
         let safe = Text::from(raw);
-        assert_eq!(safe.as_str(), "a\\u{1b}]0;title\\u{7}b\\nc\\td\\u{9b}31me\\u{7f}\\u{202e}fg\\u{0}");
+        assert_eq!(
+            safe.as_str(),
+            "a\\u{1b}]0;title\\u{7}b\\nc\\td\\u{9b}31me\\u{7f}\\u{202e}fg\\u{0}"
+        );
         assert!(!safe.as_str().contains(char::is_control));
     }
 
@@ -271,9 +278,15 @@ mod tests {
         }
         assert_eq!(utc_second(1_700_000_000_999), "2023-11-14 22:13:20 UTC");
         assert_eq!(from_utc("2023-11-14"), Some(1_699_920_000_000));
-        for text in
-            ["", "now", "2023-02-29", "2023-11-14 24:00", "2023-11-14 1:2:3:4", "4000000000-1-1", "2023-11"]
-        {
+        for text in [
+            "",
+            "now",
+            "2023-02-29",
+            "2023-11-14 24:00",
+            "2023-11-14 1:2:3:4",
+            "4000000000-1-1",
+            "2023-11",
+        ] {
             assert_eq!(from_utc(text), None, "{text}");
         }
     }

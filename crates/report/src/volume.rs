@@ -18,8 +18,9 @@ fn mount(mount: &MountFacts) -> Section {
     let mut section = Section::new("File system");
     section.line(format!("{} on {}, mounted at {}", mount.file_system, mount.source, mount.folder));
     section.detail(mount.options.as_str());
-    let profiles =
-        |names: &[String], what: &str| (!names.is_empty()).then(|| format!("{what} {}", names.join(" and ")));
+    let profiles = |names: &[String], what: &str| {
+        (!names.is_empty()).then(|| format!("{what} {}", names.join(" and ")))
+    };
     let space = mount
         .size_bytes
         .zip(mount.free_bytes)
@@ -50,7 +51,9 @@ fn devices(facts: &VolumeFacts) -> Section {
     let mut table = Columns::of(FACTS.iter().filter(is_known));
     table.left("Device", |(name, _)| *name);
     for (depth, device) in facts.devices.iter().enumerate() {
-        table.name(&device.name, |(_, fact)| fact(device)).optional(depth.min(u8::MAX.into()) as u8);
+        table
+            .name(&device.name, |(_, fact)| fact(device))
+            .optional(depth.min(u8::MAX.into()) as u8);
     }
     section.table(table);
     section
@@ -64,7 +67,9 @@ const FACTS: [Fact; 14] = [
     ("Is", kind),
     ("Made of", |device| listed(&device.slaves)),
     ("Held by", |device| listed(&device.holders)),
-    ("Begins at", |device| device.partition.as_ref().map(|part| number::exact_bytes(part.start_bytes))),
+    ("Begins at", |device| {
+        device.partition.as_ref().map(|part| number::exact_bytes(part.start_bytes))
+    }),
     ("Misaligned by", |device| {
         let offset = device.alignment_offset_bytes.filter(|offset| *offset != 0)?;
         Some(if offset < 0 { "always".into() } else { number::exact_bytes(offset as u64) })
@@ -90,10 +95,12 @@ const FACTS: [Fact; 14] = [
 ];
 
 fn kind(device: &DeviceFacts) -> Option<String> {
-    let partition = device.partition.as_ref().map(|partition| format!("partition of {}", partition.disk));
+    let partition =
+        device.partition.as_ref().map(|partition| format!("partition of {}", partition.disk));
     let array = device.array.as_ref().map(|array| {
         let chunk = array.chunk_bytes.map(|chunk| format!(", chunks of {}", number::bytes(chunk)));
-        let disks = array.disks.map(|disks| format!(" of {}", number::plural(disks as usize, "disk")));
+        let disks =
+            array.disks.map(|disks| format!(" of {}", number::plural(disks as usize, "disk")));
         format!("{}{}{}", array.level, disks.unwrap_or_default(), chunk.unwrap_or_default())
     });
     let mapped = device.mapped.as_ref().map(|mapped| match &mapped.kind {
@@ -113,7 +120,8 @@ fn kind(device: &DeviceFacts) -> Option<String> {
 
 fn sectors(device: &DeviceFacts) -> Option<String> {
     let (logical, physical) = (device.logical_sector_bytes?, device.physical_sector_bytes?);
-    let physical_too = (physical != logical).then(|| format!(", physical {}", number::exact_bytes(physical)));
+    let physical_too =
+        (physical != logical).then(|| format!(", physical {}", number::exact_bytes(physical)));
     Some(format!("{}{}", number::exact_bytes(logical), physical_too.unwrap_or_default()))
 }
 

@@ -1,8 +1,8 @@
 //! The report as one HTML file: no network, no storage, readable without scripts.
 //!
-//! The page is the report's [`Document`], so that it never says less than the terminal. Figures are drawn by
-//! `assets/report.js` with the libraries in `assets/vendor` from one JSON element; each has its data as a table. Scripts
-//! are allowed by their hashes only.
+//! The page is the report's [`Document`], so that it never says less than the terminal. Figures are
+//! drawn by `assets/report.js` with the libraries in `assets/vendor` from one JSON element; each
+//! has its data as a table. Scripts are allowed by their hashes only.
 
 pub mod flame;
 mod markup;
@@ -20,7 +20,8 @@ pub use markup::text;
 
 /// What a page is laid out by.
 pub const STYLE: &str = include_str!("../assets/report.css");
-/// Draws the figures; needs [`LIBRARIES`] before it. On the document's event `steelbench:changed` it does so anew.
+/// Draws the figures; needs [`LIBRARIES`] before it. On the document's event `steelbench:changed`
+/// it does so anew.
 pub const SCRIPT: &str = include_str!("../assets/report.js");
 /// Libraries of others, unchanged, in the order in which they are loaded.
 pub const LIBRARIES: [&str; 2] =
@@ -28,7 +29,8 @@ pub const LIBRARIES: [&str; 2] =
 /// Their licences.
 pub const LICENSES: &str = include_str!("../assets/vendor/LICENSES.txt");
 
-/// A page less its frame, for whoever serves pages. All of it is HTML: nothing in the data is read as markup.
+/// A page less its frame, for whoever serves pages. All of it is HTML: nothing in the data is read
+/// as markup.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Body {
     /// What it is about.
@@ -37,7 +39,8 @@ pub struct Body {
     pub contents: String,
     /// The sections.
     pub sections: String,
-    /// JSON of the figures in the sections, for an element of type `application/json` with the identifier `report`.
+    /// JSON of the figures in the sections, for an element of type `application/json` with the
+    /// identifier `report`.
     pub island: String,
 }
 
@@ -59,31 +62,34 @@ pub fn html(summary: &Summary) -> String {
 pub fn page(shown: &Document) -> String {
     let Body { title, contents, sections, island } = document(shown);
     let scripts: Vec<&str> = LIBRARIES.into_iter().chain([SCRIPT]).collect();
-    let hashes: Vec<String> = scripts.iter().map(|script| format!("'sha256-{}'", hash(script))).collect();
-    let scripts: Vec<String> = scripts.iter().map(|script| format!("<script>{script}</script>\n")).collect();
+    let hashes: Vec<String> =
+        scripts.iter().map(|script| format!("'sha256-{}'", hash(script))).collect();
+    let scripts: Vec<String> =
+        scripts.iter().map(|script| format!("<script>{script}</script>\n")).collect();
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{GENERATOR}\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-         script-src {hashes}; base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title} - Steelbench</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <a class=\"skip\" href=\"#main\">Skip to the report</a>\n\
-         <header><p class=\"brand\">Steelbench</p><button type=\"button\" id=\"theme\" hidden>Dark</button></header>\n\
-         <main id=\"main\">\n<h1>{title}</h1>\n<noscript><p class=\"warning\">Figures are drawn by scripts, which are \
-         switched off; every figure has its data in a table.</p></noscript>\n\
-         <nav aria-label=\"Contents\"><ul>\n{contents}\n</ul></nav>\n{sections}</main>\n\
-         <footer><details><summary>Licences of the charting libraries in this file</summary>\n<pre>{licenses}</pre>\
-         </details></footer>\n\
-         <script type=\"application/json\" id=\"report\">{island}</script>\n{scripts}</body>\n</html>\n",
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta \
+         charset=\"utf-8\">\n{GENERATOR}\n<meta http-equiv=\"Content-Security-Policy\" \
+         content=\"default-src 'none'; style-src 'unsafe-inline'; script-src {hashes}; base-uri \
+         'none'; form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, \
+         initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} \
+         - Steelbench</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<a class=\"skip\" \
+         href=\"#main\">Skip to the report</a>\n<header><p class=\"brand\">Steelbench</p><button \
+         type=\"button\" id=\"theme\" hidden>Dark</button></header>\n<main \
+         id=\"main\">\n<h1>{title}</h1>\n<noscript><p class=\"warning\">Figures are drawn by \
+         scripts, which are switched off; every figure has its data in a \
+         table.</p></noscript>\n<nav \
+         aria-label=\"Contents\"><ul>\n{contents}\n</ul></nav>\n{sections}</main>\\
+         n<footer><details><summary>Licences of the charting libraries in this \
+         file</summary>\n<pre>{licenses}</pre></details></footer>\n<script \
+         type=\"application/json\" id=\"report\">{island}</script>\n{scripts}</body>\n</html>\n",
         hashes = hashes.join(" "),
         scripts = scripts.concat(),
         licenses = markup::lines(LICENSES),
     )
 }
 
-/// Hash of an element's text as a content security policy wants it. Browsers normalise line ends first;
-/// the assets have none but line feeds.
+/// Hash of an element's text as a content security policy wants it. Browsers normalise line ends
+/// first; the assets have none but line feeds.
 fn hash(script: &str) -> String {
     STANDARD.encode(Sha256::digest(script.as_bytes()))
 }

@@ -1,11 +1,14 @@
-//! The tables that only a workbook has, each on a sheet of its own: the verdict, the response against the main factor,
-//! where the sessions' time went, and every configuration with every response.
+//! The tables that only a workbook has, each on a sheet of its own: the verdict, the response
+//! against the main factor, where the sessions' time went, and every configuration with every
+//! response.
 
 use crate::model::Columns;
 use crate::sections::{better, part, parts};
 use crate::table::{Plot, PlotKind, PlotSeries, Share, Table};
 use crate::{Text, number, text};
-use analysis::{Accounting, Comparison, ConfigurationRow, Estimate, FindingKind, Standing, Summary};
+use analysis::{
+    Accounting, Comparison, ConfigurationRow, Estimate, FindingKind, Standing, Summary,
+};
 use observations::{Direction, Response, WaitClass};
 use std::collections::HashMap;
 
@@ -20,7 +23,8 @@ pub fn tables<'a>(summary: &'a Summary<'a>) -> Vec<Table<'a>> {
 
 /// What was found with its evidence, then causes of failure, below what the run is.
 fn verdict<'a>(summary: &Summary<'a>) -> Table<'a> {
-    let findings = summary.findings().into_iter().map(|own| (name(own.kind), own.text, own.evidence));
+    let findings =
+        summary.findings().into_iter().map(|own| (name(own.kind), own.text, own.evidence));
     let failures = summary.failures().into_iter().map(|own| {
         let attempts = number::plural(own.attempts, "attempt");
         ("failure".to_owned(), own.cause, format!("{attempts}: {}", own.configurations.join("; ")))
@@ -37,7 +41,8 @@ fn verdict<'a>(summary: &Summary<'a>) -> Table<'a> {
         number::plural(summary.done(), "trial"),
         number::plural(summary.failed(), "attempt")
     );
-    let compared = summary.response.as_ref().map(|own| format!("Compared on {} ({})", own.name, own.unit));
+    let compared =
+        summary.response.as_ref().map(|own| format!("Compared on {} ({})", own.name, own.unit));
     let lines = [Some(run.name.clone()), run.question.clone(), Some(done), compared];
     let mut table = columns.named("verdict");
     table.lines = lines.into_iter().flatten().map(Text::from).collect();
@@ -65,23 +70,32 @@ const LINE: [Figure<Estimate>; 5] = [
 /// A line: its name, and an estimate for each level of the main factor.
 type Line<'a> = (String, Vec<Option<&'a Estimate>>);
 
-/// The response against the main factor, one line for each combination of the others' levels; without factors, of every
-/// configuration.
+/// The response against the main factor, one line for each combination of the others' levels;
+/// without factors, of every configuration.
 fn response<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     let main = summary.main_factor.and_then(|main| summary.recording.factors.get(main));
     let unit = summary.unit();
     let rows = main.map_or(summary.configurations.len(), |factor| factor.levels.len());
     let mut columns = Columns::of(0..rows);
     match main {
-        Some(factor) => drop(columns.factor(factor, |at| factor.levels.get(*at).map(String::as_str))),
-        None => drop(columns.add("configuration", "", |at| text::label(&summary.configurations[*at].label))),
+        Some(factor) => {
+            drop(columns.factor(factor, |at| factor.levels.get(*at).map(String::as_str)))
+        }
+        None => drop(
+            columns.add("configuration", "", |at| text::label(&summary.configurations[*at].label)),
+        ),
     }
     let mut series = Vec::new();
     for (name, estimates) in lines(summary) {
         let values = columns.len();
-        series.push(PlotSeries { name: name.as_str().into(), values, reach: Some((values + 4, values + 3)) });
+        series.push(PlotSeries {
+            name: name.as_str().into(),
+            values,
+            reach: Some((values + 4, values + 3)),
+        });
         for (heading, figure) in LINE {
-            let heading = if heading == "mean" { format!("mean ({unit})") } else { heading.to_owned() };
+            let heading =
+                if heading == "mean" { format!("mean ({unit})") } else { heading.to_owned() };
             let estimates = estimates.clone();
             let value = move |at: &usize| estimates.get(*at).copied().flatten().and_then(figure);
             columns.add(format!("{name}: {heading}"), "", value).of("response");
@@ -91,8 +105,12 @@ fn response<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     table.plot = summary.response.as_ref().filter(|_| rows > 1).map(|own| Plot {
         // Levels without an order are no line.
         kind: if main.is_some() { PlotKind::Lines } else { PlotKind::Columns },
-        title: format!("{} ({unit}), {} is better; bars: 95 % intervals", own.name, better(own.direction))
-            .into(),
+        title: format!(
+            "{} ({unit}), {} is better; bars: 95 % intervals",
+            own.name,
+            better(own.direction)
+        )
+        .into(),
         x: main.map_or("configuration", |factor| &factor.name).into(),
         y: unit.into(),
         series,
@@ -101,9 +119,13 @@ fn response<'a>(summary: &'a Summary<'a>) -> Table<'a> {
 }
 
 fn lines<'a>(summary: &'a Summary<'a>) -> Vec<Line<'a>> {
-    let name = || summary.response.as_ref().map_or_else(|| "response".to_owned(), |it| it.name.clone());
+    let name =
+        || summary.response.as_ref().map_or_else(|| "response".to_owned(), |it| it.name.clone());
     let Some(effect) = summary.main_effect() else {
-        return vec![(name(), summary.configurations.iter().map(|row| row.response.as_ref()).collect())];
+        return vec![(
+            name(),
+            summary.configurations.iter().map(|row| row.response.as_ref()).collect(),
+        )];
     };
     let levels = effect.levels.iter().enumerate().rev();
     let places: HashMap<&str, usize> = levels.map(|(at, own)| (own.level.as_str(), at)).collect();
@@ -111,9 +133,12 @@ fn lines<'a>(summary: &'a Summary<'a>) -> Vec<Line<'a>> {
     let mut known: HashMap<String, usize> = HashMap::new();
     for row in &summary.configurations {
         let level = row.levels.iter().find(|level| level.factor == effect.factor);
-        let Some(at) = level.and_then(|own| places.get(own.level.as_str()).copied()) else { continue };
+        let Some(at) = level.and_then(|own| places.get(own.level.as_str()).copied()) else {
+            continue;
+        };
         let others = row.levels.iter().filter(|level| level.factor != effect.factor);
-        let others: Vec<String> = others.map(|level| format!("{}={}", level.factor, level.level)).collect();
+        let others: Vec<String> =
+            others.map(|level| format!("{}={}", level.factor, level.level)).collect();
         let others = if others.is_empty() { name() } else { others.join(" ") };
         let line = *known.entry(others).or_insert_with_key(|others| {
             lines.push((others.clone(), vec![None; effect.levels.len()]));
@@ -133,12 +158,16 @@ type Measured<'a> = (&'a ConfigurationRow, &'a Accounting);
 
 /// Where the sessions' time went, by configuration.
 fn profile<'a>(summary: &'a Summary<'a>) -> Table<'a> {
-    let measured: Vec<Measured> =
-        summary.configurations.iter().filter_map(|row| Some((row, row.accounting.as_ref()?))).collect();
+    let measured: Vec<Measured> = summary
+        .configurations
+        .iter()
+        .filter_map(|row| Some((row, row.accounting.as_ref()?)))
+        .collect();
     let occurs = |name: &str| measured.iter().any(|(_, own)| part(own, name) != 0.0);
     let is_class = |name: &str| WaitClass::ALL.iter().any(|class| class.name() == name);
     let names = measured.first().map_or_else(Vec::new, |(_, own)| parts(own));
-    let names = names.into_iter().map(|(name, _)| name).filter(|name| !is_class(name) || occurs(name));
+    let names =
+        names.into_iter().map(|(name, _)| name).filter(|name| !is_class(name) || occurs(name));
     let headed = |name: &'static str| match name {
         class if is_class(class) => (name, format!("{class} wait")),
         _ => (name, name.to_owned()),
@@ -160,7 +189,8 @@ fn profile<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     let mut table = columns.named("profile");
     let title = "Where the sessions' time went".into();
     let (x, y) = (Text::default(), Text::default());
-    table.plot = (!series.is_empty()).then_some(Plot { kind: PlotKind::Stacked, title, x, y, series });
+    table.plot =
+        (!series.is_empty()).then_some(Plot { kind: PlotKind::Stacked, title, x, y, series });
     table
 }
 
@@ -183,7 +213,10 @@ fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     for factor in &recording.factors {
         columns.factor(factor, |row| {
             let levels = &recording.configurations.get(row.of.index)?.levels;
-            levels.iter().find(|level| level.factor == factor.name).map(|level| level.level.as_str())
+            levels
+                .iter()
+                .find(|level| level.factor == factor.name)
+                .map(|level| level.level.as_str())
         });
     }
     columns.add("baseline", "", |row| row.of.baseline);
@@ -211,7 +244,9 @@ fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
         ("adjusted p", |c| c.adjusted_p),
     ];
     for (heading, figure) in compared {
-        columns.add(heading, "", move |row| row.of.factor.as_ref().filter(|_| row.chosen).and_then(figure));
+        columns.add(heading, "", move |row| {
+            row.of.factor.as_ref().filter(|_| row.chosen).and_then(figure)
+        });
     }
     columns.add("standing", "", |row| match row.of.standing {
         Standing::Best if row.chosen => Some("best"),
@@ -226,7 +261,8 @@ fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
 
 /// Every response that a trial recorded, of every configuration; the response that matters first.
 fn rows<'a>(summary: &'a Summary<'_>) -> Vec<Row<'a>> {
-    let primary = summary.response.as_ref().map(|own| (own.name.as_str(), own.unit.as_str(), own.direction));
+    let primary =
+        summary.response.as_ref().map(|own| (own.name.as_str(), own.unit.as_str(), own.direction));
     let mut responses: Vec<_> = primary.into_iter().collect();
     for Response { name, unit, direction, .. } in summary.recording.responses() {
         if !responses.iter().any(|(known, ..)| known == name) {
@@ -236,7 +272,8 @@ fn rows<'a>(summary: &'a Summary<'_>) -> Vec<Row<'a>> {
     let rows = responses.into_iter().flat_map(|(name, unit, direction)| {
         summary.configurations.iter().map(move |of| {
             let chosen = primary.is_some_and(|(primary, ..)| primary == name);
-            let recorded = || of.responses.iter().find(|(own, _)| own == name).map(|(_, estimate)| estimate);
+            let recorded =
+                || of.responses.iter().find(|(own, _)| own == name).map(|(_, estimate)| estimate);
             let estimate = if chosen { of.response.as_ref() } else { recorded() };
             Row { of, name, unit, direction, chosen, estimate }
         })

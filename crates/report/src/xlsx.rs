@@ -1,9 +1,10 @@
-//! A run as a workbook for spreadsheets and for programs that read their files: a sheet for each table, and one that is
-//! the report.
+//! A run as a workbook for spreadsheets and for programs that read their files: a sheet for each
+//! table, and one that is the report.
 //!
-//! Each sheet of a table has a filter and a frozen heading; every figure is a number with the digits that were recorded,
-//! shown with fewer. A string is always written as a string and never as a formula. The sheets that grow with the number
-//! of trials pass through temporary files, so that memory does not grow with them.
+//! Each sheet of a table has a filter and a frozen heading; every figure is a number with the
+//! digits that were recorded, shown with fewer. A string is always written as a string and never as
+//! a formula. The sheets that grow with the number of trials pass through temporary files, so that
+//! memory does not grow with them.
 
 mod sheet;
 
@@ -13,8 +14,8 @@ use crate::table::{Plot, PlotKind, Table};
 use crate::{recording, workbook};
 use analysis::Summary;
 use rust_xlsxwriter::{
-    Chart, ChartErrorBars, ChartErrorBarsType, ChartRange, ChartType, DocProperties, ExcelDateTime, Workbook,
-    Worksheet, XlsxError,
+    Chart, ChartErrorBars, ChartErrorBarsType, ChartRange, ChartType, DocProperties, ExcelDateTime,
+    Workbook, Worksheet, XlsxError,
 };
 use sheet::Survey;
 use std::io::Write;
@@ -29,11 +30,13 @@ const CHART: (u32, u32) = (900, 480);
 /// The workbook could not be made.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "cannot make the workbook: {0}; are there room and rights for it, and in the folder for temporary files?"
+    "cannot make the workbook: {0}; are there room and rights for it, and in the folder for \
+     temporary files?"
 )]
 pub struct WorkbookError(#[from] XlsxError);
 
-/// Writes an .xlsx file with all that was recorded of a run and what was found in it. The same run gives the same bytes.
+/// Writes an .xlsx file with all that was recorded of a run and what was found in it. The same run
+/// gives the same bytes.
 ///
 /// # Errors
 /// When it or temporary files cannot be written.
@@ -43,7 +46,8 @@ pub fn xlsx(summary: &Summary, writer: impl Write + Send) -> Result<(), Workbook
         sheets(&mut book, &table, ROWS_MAX)?;
     }
     sheet::report(&mut book, &crate::run(summary, Medium::Page))?;
-    let recorded = [recording::settings, recording::environment, recording::experiment, recording::files];
+    let recorded =
+        [recording::settings, recording::environment, recording::experiment, recording::files];
     let recorded = recorded.into_iter().map(|table| table(summary.recording));
     for table in recording::tables(summary.recording).into_iter().chain(recorded) {
         sheets(&mut book, &table, ROWS_MAX)?;
@@ -55,7 +59,10 @@ pub fn xlsx(summary: &Summary, writer: impl Write + Send) -> Result<(), Workbook
 ///
 /// # Errors
 /// When it or temporary files cannot be written.
-pub fn queries_xlsx(found: &queries::Queries, writer: impl Write + Send) -> Result<(), WorkbookError> {
+pub fn queries_xlsx(
+    found: &queries::Queries,
+    writer: impl Write + Send,
+) -> Result<(), WorkbookError> {
     let mut book = dated(found.snapshot.span.to_ms)?;
     for table in crate::queries::tables(found) {
         sheets(&mut book, &table, ROWS_MAX)?;
@@ -72,7 +79,8 @@ fn dated(ms: i64) -> Result<Workbook, XlsxError> {
     Ok(book)
 }
 
-/// A table on a sheet that is called like it, continued on further sheets; what a chart shows has to stay in memory.
+/// A table on a sheet that is called like it, continued on further sheets; what a chart shows has
+/// to stay in memory.
 fn sheets(book: &mut Workbook, table: &Table, rows_max: u64) -> Result<(), XlsxError> {
     let survey = Survey::of(table);
     let (first, rest) = table.name.split_at(1);
@@ -104,7 +112,8 @@ fn sheets(book: &mut Workbook, table: &Table, rows_max: u64) -> Result<(), XlsxE
 /// A chart below a table that begins at the top.
 fn draw(sheet: &mut Worksheet, plot: &Plot, rows: u32) -> Result<(), XlsxError> {
     let name = sheet.name();
-    let range = |column: usize| ChartRange::new_from_range(&name, 1, column as u16, rows, column as u16);
+    let range =
+        |column: usize| ChartRange::new_from_range(&name, 1, column as u16, rows, column as u16);
     let mut chart = Chart::new(match plot.kind {
         PlotKind::Lines => ChartType::Line,
         PlotKind::Columns => ChartType::Column,

@@ -1,4 +1,5 @@
-//! The small charts of a run: what they say, that they add up, and that they fit wherever they are shown.
+//! The small charts of a run: what they say, that they add up, and that they fit wherever they are
+//! shown.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -50,8 +51,10 @@ fn with_series(mut recording: Recording, values: impl Fn(usize) -> Vec<f64>) -> 
 
 #[test]
 fn the_verdict_comes_first_then_its_figure_and_why() {
-    let headings: Vec<String> =
-        document(&study()).sections_for(Medium::Text).map(|section| section.heading.to_string()).collect();
+    let headings: Vec<String> = document(&study())
+        .sections_for(Medium::Text)
+        .map(|section| section.heading.to_string())
+        .collect();
     assert_eq!(
         headings[..5],
         [
@@ -74,14 +77,20 @@ fn the_waterfall_goes_from_one_side_to_the_other() {
     let (last, parts) = bars.split_last().unwrap();
     let printed = |bar| waterfall.value(bar).parse::<f64>().unwrap();
     let sum: f64 = parts.iter().map(printed).sum();
-    assert_eq!((waterfall.value(&bars[0]).as_str(), waterfall.value(last).as_str()), ("400.0", "200.8"));
+    assert_eq!(
+        (waterfall.value(&bars[0]).as_str(), waterfall.value(last).as_str()),
+        ("400.0", "200.8")
+    );
     assert!((sum - printed(last)).abs() < 1e-9, "the printed figures add up");
     assert_eq!(bars[1].label.as_str(), "WAL_SYNC");
-    assert!(waterfall.value(&bars[1]).starts_with('-') && !waterfall.value(&bars[0]).starts_with('-'));
+    assert!(
+        waterfall.value(&bars[1]).starts_with('-') && !waterfall.value(&bars[0]).starts_with('-')
+    );
     assert!(bars.iter().any(|bar| bar.label.as_str() == "unaccounted"));
     let text = report::markdown(&document);
     assert!(
-        text.contains("**Session time for 1,000 rows (ms)**") && text.contains("| data_files=1 | 400.0 |"),
+        text.contains("**Session time for 1,000 rows (ms)**")
+            && text.contains("| data_files=1 | 400.0 |"),
         "{text}"
     );
 }
@@ -90,16 +99,18 @@ fn the_waterfall_goes_from_one_side_to_the_other() {
 fn one_row_a_level_and_series() {
     let document = document(&two_factors());
     let figure = chart(&document, ChartKind::Bars);
-    let groups: Vec<(&str, usize)> = figure.groups.iter().map(|g| (g.label.as_str(), g.bars.len())).collect();
+    let groups: Vec<(&str, usize)> =
+        figure.groups.iter().map(|g| (g.label.as_str(), g.bars.len())).collect();
     assert_eq!(groups, [("synchronous=normal", 3), ("synchronous=full", 3)]);
     // Too many configurations for a figure: the means over the other factors.
     let levels: Vec<String> = (1..=5).map(|level| level.to_string()).collect();
     let levels: Vec<&str> = levels.iter().map(String::as_str).collect();
-    let mut large = plan(&[("target.data_files", &levels), ("target.settings.cache_size", &levels)]);
+    let mut large =
+        plan(&[("target.data_files", &levels), ("target.settings.cache_size", &levels)]);
     for configuration in 0..25 {
-        large
-            .trials
-            .extend((1..=2).map(|block| done(configuration, block, observed(f64::from(block) + 5.0))));
+        large.trials.extend(
+            (1..=2).map(|block| done(configuration, block, observed(f64::from(block) + 5.0))),
+        );
     }
     let document = self::document(&large);
     let figure = chart(&document, ChartKind::Bars);
@@ -120,9 +131,13 @@ fn time_is_shown_where_it_says_something() {
         values
     });
     let text = terminal(&document(&stalled), 100, Style::Plain);
-    assert!(text.contains("  data_files=1 (block 1)  ██│███▁██████  mean 90.1, lowest 1.00\n"), "{text}");
+    assert!(
+        text.contains("  data_files=1 (block 1)  ██│███▁██████  mean 90.1, lowest 1.00\n"),
+        "{text}"
+    );
     assert!(text.contains(
-        "data_files=1 stalled: 1 interval of 9 had less than a tenth of the mean, the first after 3.00 s."
+        "data_files=1 stalled: 1 interval of 9 had less than a tenth of the mean, the first after \
+         3.00 s."
     ));
     assert!(!text.contains("data_files=4 stalled"), "{text}");
     assert!(text.contains("Warm-up is left of the bar."));
@@ -138,7 +153,9 @@ fn nothing_is_wider_than_the_terminal() {
     for recording in recordings {
         for width in [40, 80, 200] {
             let document = document(&recording);
-            for text in [terminal(&document, width, Style::Plain), ascii(&document, width, Style::Plain)] {
+            for text in
+                [terminal(&document, width, Style::Plain), ascii(&document, width, Style::Plain)]
+            {
                 let mut published = false;
                 for line in text.lines() {
                     published = line.starts_with("WaitType")
@@ -154,16 +171,21 @@ fn nothing_is_wider_than_the_terminal() {
 
 #[test]
 fn without_unicode_everything_is_still_there() {
-    let mut recording = with_series(study(), |_| vec![1.0, 5.0, 3.0, 9.0, 2.0, 8.0, 7.0, 6.0, 4.0, 5.0, 9.0]);
+    let mut recording =
+        with_series(study(), |_| vec![1.0, 5.0, 3.0, 9.0, 2.0, 8.0, 7.0, 6.0, 4.0, 5.0, 9.0]);
     recording.run.question = Some("Größe in µs?".into());
     let document = document(&recording);
-    let (unicode, plain) = (terminal(&document, 80, Style::Plain), ascii(&document, 80, Style::Plain));
+    let (unicode, plain) =
+        (terminal(&document, 80, Style::Plain), ascii(&document, 80, Style::Plain));
     assert!(!unicode.is_ascii() && plain.is_ascii());
     assert!(plain.contains("Gr??e in us?") && plain.contains("8.00 +- 0.25 s"), "{plain}");
     // Every figure is in both.
     let figures = |text: &str| -> Vec<String> {
         let words = text.split(|c: char| c.is_whitespace() || !c.is_ascii());
-        words.filter(|word| word.starts_with(|c: char| c.is_ascii_digit())).map(str::to_owned).collect()
+        words
+            .filter(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+            .map(str::to_owned)
+            .collect()
     };
     assert_eq!(figures(&plain), figures(&unicode));
     // Falls and rises differ without colour.

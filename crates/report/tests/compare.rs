@@ -13,7 +13,8 @@ fn side(recording: &Recording, configuration: usize) -> Side<'_> {
 }
 
 fn table<'d>(document: &'d Document, heading: &str) -> &'d Table<'static> {
-    let section = document.sections.iter().find(|section| section.heading.as_str().starts_with(heading));
+    let section =
+        document.sections.iter().find(|section| section.heading.as_str().starts_with(heading));
     let mut tables = section.unwrap().blocks.iter().filter_map(|block| match block {
         Block::Table(table) => Some(table),
         _ => None,
@@ -46,8 +47,8 @@ fn compared(recording: &Recording) -> (HeadToHead, Document) {
     (compared, document)
 }
 
-/// 16 sessions x 1755 s against 909 s: 87.75 and 45.45 s for 1,000 of 320,000 rows, a factor of 1.93: 48.2 % less time,
-/// 93.1 % more rows a second.
+/// 16 sessions x 1755 s against 909 s: 87.75 and 45.45 s for 1,000 of 320,000 rows, a factor of
+/// 1.93: 48.2 % less time, 93.1 % more rows a second.
 #[test]
 fn shows_the_factor_and_why() {
     let recording = data_files(&["1", "16"], &[&[1750.0, 1755.0, 1760.0], &[904.0, 909.0, 914.0]]);

@@ -70,7 +70,8 @@ threads=1 queue_depth=1  3  10.0k ± 0.2k  81.9 ± 2.0  100 ± 2 us  200 ± 5 us
 ";
     let figures = text(&document, "Disk: figures", 80);
     assert!(
-        figures.starts_with(expected) && figures.ends_with("(left out at this width: CPU us/I/O)\n"),
+        figures.starts_with(expected)
+            && figures.ends_with("(left out at this width: CPU us/I/O)\n"),
         "{figures}"
     );
 }
@@ -82,25 +83,34 @@ fn the_knee_in_sentences() {
     };
     let expected = "
 Knee
-saturates at 8 outstanding (1 thread x 8): 50,000 ± 2.5 % (n = 3) IOPS; beyond, only latency grows: p99 320 us -> 1.28 ms at 32.
-  maximum 50,000 [48,770, 51,260] (n = 3) IOPS at 8 outstanding (1 thread x 8); mean latency there 160 us (p99 320 us); asymptotic knee N* = maximum IOPS x lowest latency = 5.00 [5.00, 5.00] outstanding; Little's law within 0.0 %.
+saturates at 8 outstanding (1 thread x 8): 50,000 ± 2.5 % (n = 3) IOPS; beyond, only latency \
+                    grows: p99 320 us -> 1.28 ms at 32.
+  maximum 50,000 [48,770, 51,260] (n = 3) IOPS at 8 outstanding (1 thread x 8); mean latency there \
+                    160 us (p99 320 us); asymptotic knee N* = maximum IOPS x lowest latency = \
+                    5.00 [5.00, 5.00] outstanding; Little's law within 0.0 %.
 ";
     assert_eq!(knee(&["1", "2"], &["1", "2", "4", "8", "16"]), expected);
     let rising = knee(&["1"], &["1", "2", "3", "4"]);
-    let says = "the knee was not reached: IOPS still rise at the most that was tried, 40,000 ± 2.5 % (n = 3) at 4 outstanding (1 thread x 4).\n";
+    let says = "the knee was not reached: IOPS still rise at the most that was tried, 40,000 ± \
+                2.5 % (n = 3) at 4 outstanding (1 thread x 4).\n";
     assert!(rising.starts_with(&format!("\nKnee\n{says}")), "{rising}");
     // Where the blocks spread, an interval is said, or that nothing can be told.
     for (noise, says) in [
         (0.006, "saturates between 4 and 8 outstanding (1 thread x 8): 50,000 ± "),
         (
             0.05,
-            "where IOPS saturate cannot be told from 3 blocks: at 4 outstanding or more. Of the means, the first within 5 %",
+            "where IOPS saturate cannot be told from 3 blocks: at 4 outstanding or more. Of the \
+             means, the first within 5 %",
         ),
     ] {
-        let mut run =
-            saturation(Device { delay_s: 63e-6, ..DEVICE }, &["1"], &["1", "2", "4", "8", "16", "32"]);
+        let mut run = saturation(
+            Device { delay_s: 63e-6, ..DEVICE },
+            &["1"],
+            &["1", "2", "4", "8", "16", "32"],
+        );
         for (at, trial) in run.trials.iter_mut().enumerate() {
-            let wave = [1.0, -2.0, 1.0][at % 3] * if trial.configuration % 2 == 0 { noise } else { -noise };
+            let wave = [1.0, -2.0, 1.0][at % 3]
+                * if trial.configuration % 2 == 0 { noise } else { -noise };
             let seen = trial.observations.as_mut().unwrap();
             for response in seen.responses.iter_mut().filter(|it| it.name == "iops") {
                 response.value *= 1.0 + wave;
@@ -114,7 +124,8 @@ saturates at 8 outstanding (1 thread x 8): 50,000 ± 2.5 % (n = 3) IOPS; beyond,
     let said = text(&document(&one), "Knee", 300);
     assert!(
         said.contains(
-            "8 outstanding (1 thread x 8); with one block this has no interval, and no knee is claimed."
+            "8 outstanding (1 thread x 8); with one block this has no interval, and no knee is \
+             claimed."
         ),
         "{said}"
     );
@@ -124,8 +135,10 @@ saturates at 8 outstanding (1 thread x 8): 50,000 ± 2.5 % (n = 3) IOPS; beyond,
 fn other_factors_are_groups_and_too_many_bars_are_thinned() {
     let depths: Vec<String> = (1..=20).map(|depth| depth.to_string()).collect();
     let depths: Vec<&str> = depths.iter().map(String::as_str).collect();
-    let mut recording =
-        plan(&[("workload.pattern", &["random-read", "random-write"]), ("workload.queue_depth", &depths)]);
+    let mut recording = plan(&[
+        ("workload.pattern", &["random-read", "random-write"]),
+        ("workload.queue_depth", &depths),
+    ]);
     with_settings(&mut recording, &DISK);
     for configuration in 0..40 {
         let depth = (configuration % 20 + 1) as f64;
@@ -142,9 +155,13 @@ fn other_factors_are_groups_and_too_many_bars_are_thinned() {
         }
     }
     assert!(
-        text(&document, "Disk", 80).contains("Drawn are 32 of 40 configurations; the table below has all.")
+        text(&document, "Disk", 80)
+            .contains("Drawn are 32 of 40 configurations; the table below has all.")
     );
-    let rows = text(&document, "Disk: figures", 80).lines().filter(|line| line.contains("pattern=")).count();
+    let rows = text(&document, "Disk: figures", 80)
+        .lines()
+        .filter(|line| line.contains("pattern="))
+        .count();
     assert_eq!(rows, 40);
 }
 
@@ -155,16 +172,19 @@ fn a_misfit_of_littles_law_is_said() {
         trial.observations.as_mut().unwrap().responses[5].value = 3.2;
     }
     let text = text(&document(&recording), "Disk", 200);
-    let says = "Little's law does not hold for threads=1 queue_depth=4: IOPS x mean latency is 4.00, but 3.20 I/Os were \
-                in flight (25.0 % of difference, 3 trials).";
+    let says = "Little's law does not hold for threads=1 queue_depth=4: IOPS x mean latency is \
+                4.00, but 3.20 I/Os were in flight (25.0 % of difference, 3 trials).";
     assert!(text.contains(says), "{text}");
 }
 
-/// Two sides with streams `data` and `log`: RAID 5 against RAID 10 as published, reads +10 to +15 %, writes -60
-/// to -65 %, at the same number under way.
+/// Two sides with streams `data` and `log`: RAID 5 against RAID 10 as published, reads +10 to +15
+/// %, writes -60 to -65 %, at the same number under way.
 fn raids() -> Recording {
     let mut recording = plan(&[("target.volume", &["raid10", "raid5"])]);
-    with_settings(&mut recording, &[&DISK[..], &[("workload.streams", "[\"data\",\"log\"]")]].concat());
+    with_settings(
+        &mut recording,
+        &[&DISK[..], &[("workload.streams", "[\"data\",\"log\"]")]].concat(),
+    );
     for (block, reads, writes) in [(1, 1.10, 0.35), (2, 1.125, 0.375), (3, 1.15, 0.40)] {
         for (configuration, reads, writes) in [(0, 1.0, 1.0), (1, reads, writes)] {
             let streams = [("data", 3000.0 * reads, true), ("log", 2000.0 * writes, false)];
@@ -172,12 +192,10 @@ fn raids() -> Recording {
             seen.responses.truncate(1);
             for (stream, iops, read) in streams {
                 let own = disk_observed(iops, 8.0, 8192.0, read);
-                seen.responses.extend(
-                    own.responses
-                        .into_iter()
-                        .take(3)
-                        .map(|response| Response { name: format!("{stream}.{}", response.name), ..response }),
-                );
+                seen.responses.extend(own.responses.into_iter().take(3).map(|response| Response {
+                    name: format!("{stream}.{}", response.name),
+                    ..response
+                }));
             }
             recording.trials.push(done(configuration, block, seen));
         }
@@ -191,7 +209,8 @@ fn the_head_to_head_chart_of_the_study() {
     let side = |configuration| Side { recording: &recording, configuration };
     let compared = compare(side(0), side(1)).unwrap();
     let document = report::head_to_head(&compared, "RAID 10", "RAID 5");
-    // Geometric means of the factors: 1.1248 and 0.3744; latency is their inverse, 1 - 1 / 0.3744 = -167 %.
+    // Geometric means of the factors: 1.1248 and 0.3744; latency is their inverse, 1 - 1 / 0.3744 =
+    // -167 %.
     let expected = "
 B against A
 Above 0 is better for every response: where lower is better (latency, time,
@@ -236,8 +255,10 @@ fn the_share_of_the_ceiling_in_a_sentence() {
     let document = report::run(&summarize_with(&database, vec![disk.clone()]), Medium::Any);
     let expected = "
 Storage ceiling
-data_files=1: volume ssd (vdb) did 41 % (40-42 %) of the 8.00 KiB random write ceiling measured on it (run 3 of disk-ssd, 52,300 IOPS ± 2.5 %).
-  21.4k ± 0.5k writes/s by the kernel's counters, 8.00 KiB each on average (n = 3); ceiling by pattern=random-write (n = 3).
+data_files=1: volume ssd (vdb) did 41 % (40-42 %) of the 8.00 KiB random write ceiling measured on \
+                    it (run 3 of disk-ssd, 52,300 IOPS ± 2.5 %).
+  21.4k ± 0.5k writes/s by the kernel's counters, 8.00 KiB each on average (n = 3); ceiling by \
+                    pattern=random-write (n = 3).
 ";
     assert_eq!(text(&document, "Storage ceiling", 200), expected);
     let expected = "
@@ -245,30 +266,44 @@ Devices
 configuration  device     reads/s  writes/s  MB/s  read   write  utilisation  queue
 data_files=1   vdb (ssd)        0    21,440   176     -  500 us         80 %   4.50
 ";
-    assert!(text(&document, "Devices", 100).starts_with(expected), "{}", text(&document, "Devices", 100));
+    assert!(
+        text(&document, "Devices", 100).starts_with(expected),
+        "{}",
+        text(&document, "Devices", 100)
+    );
     let own = text(&self::document(&disk), "Devices", 100);
     let load = "pattern=random-write  the load itself";
     assert!(own.contains(load), "{own}");
     for trial in &mut database.trials {
-        trial.observations.as_mut().unwrap().devices = vec![device_use("ssd", 0.0, 60_000.0, 4096.0)];
+        trial.observations.as_mut().unwrap().devices =
+            vec![device_use("ssd", 0.0, 60_000.0, 4096.0)];
     }
-    let over =
-        text(&report::run(&summarize_with(&database, vec![disk]), Medium::Any), "Storage ceiling", 300);
+    let over = text(
+        &report::run(&summarize_with(&database, vec![disk]), Medium::Any),
+        "Storage ceiling",
+        300,
+    );
     assert!(
         over.contains(" did 115 % (112-118 %) of ") && over.contains("more than the ceiling: "),
         "{over}"
     );
-    database.environments[0].volumes[0].throttle = Some("writes 61000 IOPS, reads 5000000 bytes/s".into());
+    database.environments[0].volumes[0].throttle =
+        Some("writes 61000 IOPS, reads 5000000 bytes/s".into());
     let mut said = |writes: [f64; 3]| {
         for (trial, writes) in database.trials.iter_mut().zip(writes) {
-            trial.observations.as_mut().unwrap().devices = vec![device_use("ssd", 0.0, writes, 4096.0)];
+            trial.observations.as_mut().unwrap().devices =
+                vec![device_use("ssd", 0.0, writes, 4096.0)];
         }
         text(&report::run(&summarize(&database), Medium::Any), "Storage ceiling", 300)
     };
     let throttled = said([60_000.0, 60_000.0, 59_000.0]);
-    let expected = " (vdb) did 98 % (95-100 %) of the 61,000 IOPS that its throttle allows for writes.\n";
+    let expected =
+        " (vdb) did 98 % (95-100 %) of the 61,000 IOPS that its throttle allows for writes.\n";
     assert!(throttled.contains(expected), "{throttled}");
-    assert!(throttled.contains("the disk probe has not measured it under this throttle."), "{throttled}");
+    assert!(
+        throttled.contains("the disk probe has not measured it under this throttle."),
+        "{throttled}"
+    );
     let little = said([2.0, 2.0, 60.0]);
     assert!(little.contains(" did less than 0.1 % of the 61,000 IOPS"), "{little}");
     assert!(little.contains("The interval of the share is too wide to be printed."), "{little}");
@@ -282,10 +317,15 @@ fn charts_fit_every_width_and_keep_their_columns_in_colour() {
     let recording = raids();
     let side = |configuration| Side { recording: &recording, configuration };
     let compared = report::head_to_head(&compare(side(0), side(1)).unwrap(), "a", "b");
-    for document in [document(&saturation(DEVICE, &["1", "2"], &["1", "4"])), document(&recording), compared]
+    for document in
+        [document(&saturation(DEVICE, &["1", "2"], &["1", "4"])), document(&recording), compared]
     {
         let sections = document.sections.into_iter().map(|section| Section {
-            blocks: section.blocks.into_iter().filter(|block| matches!(block, Block::Chart(_))).collect(),
+            blocks: section
+                .blocks
+                .into_iter()
+                .filter(|block| matches!(block, Block::Chart(_)))
+                .collect(),
             ..section
         });
         let document = Document { sections: sections.collect(), ..document };
@@ -334,7 +374,10 @@ fn names_in_charts_command_no_terminal() {
     for document in [document(&recording), compared] {
         assert!(charts(&document).count() > 0);
         for text in [terminal(&document, 100, Style::Plain), report::markdown(&document)] {
-            assert!(!text.contains(|c: char| c != '\n' && (c.is_control() || c == '\u{202e}')), "{text:?}");
+            assert!(
+                !text.contains(|c: char| c != '\n' && (c.is_control() || c == '\u{202e}')),
+                "{text:?}"
+            );
         }
     }
 }
@@ -346,7 +389,10 @@ fn a_run_of_failures_has_no_disk_section() {
     recording.trials.push(common::failed(0, 1, "no space"));
     assert!(document(&recording).sections.iter().all(|section| section.heading.as_str() != "Disk"));
     let not_numbers = Observations {
-        responses: vec![Response::higher("iops", "I/Os/s", f64::NAN), Response::higher("depth", "I/Os", 0.0)],
+        responses: vec![
+            Response::higher("iops", "I/Os/s", f64::NAN),
+            Response::higher("depth", "I/Os", 0.0),
+        ],
         ..Observations::default()
     };
     recording.trials.push(done(0, 2, not_numbers));

@@ -80,7 +80,10 @@ fn csv_reads_back() {
             let level = &recording.configurations[trial.configuration].levels;
             assert_eq!(row["target.data_files"], level[0].level);
             assert_eq!(row["layout"], "data + \"log\", apart", "quotes and commas survive");
-            assert_eq!(row["status"], if trial.status == TrialStatus::Done { "done" } else { "failed" });
+            assert_eq!(
+                row["status"],
+                if trial.status == TrialStatus::Done { "done" } else { "failed" }
+            );
         }
     }
     for (row, trial) in csv_rows(&folder.join("trials.csv")).iter().zip(&recording.trials) {
@@ -103,15 +106,25 @@ fn csv_reads_back() {
             assert_eq!(text.parse::<f64>().unwrap(), response.value);
         }
     }
-    let waits: Vec<_> =
-        recording.trials.iter().filter_map(|t| t.observations.as_ref()).flat_map(|s| &s.waits).collect();
+    let waits: Vec<_> = recording
+        .trials
+        .iter()
+        .filter_map(|t| t.observations.as_ref())
+        .flat_map(|s| &s.waits)
+        .collect();
     for (row, wait) in csv_rows(&folder.join("waits.csv")).iter().zip(waits) {
         assert_eq!(row["wait_count"], wait.count.map_or(String::new(), |count| count.to_string()));
         assert_eq!(row["signal_s"].parse::<f64>().unwrap(), wait.signal_s);
-        assert_eq!((&row["wait_type"], row["class"].as_str()), (&wait.wait_type, wait.class.name()));
+        assert_eq!(
+            (&row["wait_type"], row["class"].as_str()),
+            (&wait.wait_type, wait.class.name())
+        );
     }
-    let devices =
-        recording.trials.iter().filter_map(|t| t.observations.as_ref()).flat_map(|seen| &seen.devices);
+    let devices = recording
+        .trials
+        .iter()
+        .filter_map(|t| t.observations.as_ref())
+        .flat_map(|seen| &seen.devices);
     for (row, used) in csv_rows(&folder.join("devices.csv")).iter().zip(devices) {
         assert_eq!((&row["volume"], &row["device"]), (&used.volume, &used.device));
         assert_eq!(row["write_bytes"], used.write_bytes.to_string());
@@ -123,7 +136,8 @@ fn csv_reads_back() {
         ("step, \"two\"", "false", "20", "60"),
         ("vfs_read", "true", "40", "40"),
     ];
-    for (row, (function, kernel, own, total)) in csv_rows(&folder.join("functions.csv")).iter().zip(expected)
+    for (row, (function, kernel, own, total)) in
+        csv_rows(&folder.join("functions.csv")).iter().zip(expected)
     {
         assert_eq!((row["function"].as_str(), row["kernel"].as_str()), (function, kernel));
         assert_eq!((row["self_samples"].as_str(), row["total_samples"].as_str()), (own, total));
@@ -141,8 +155,11 @@ fn parquet_reads_back_with_types() {
         let rows = parquet_rows(&folder.path().join(format!("{table}.parquet")));
         assert_eq!(rows.len(), rows_expected(&recording, table), "{table}");
     }
-    for (row, trial) in parquet_rows(&folder.path().join("trials.parquet")).iter().zip(&recording.trials) {
-        let level: i64 = recording.configurations[trial.configuration].levels[0].level.parse().unwrap();
+    for (row, trial) in
+        parquet_rows(&folder.path().join("trials.parquet")).iter().zip(&recording.trials)
+    {
+        let level: i64 =
+            recording.configurations[trial.configuration].levels[0].level.parse().unwrap();
         assert_eq!(field(row, "target.data_files"), Field::Long(level));
         assert_eq!(field(row, "started"), Field::TimestampMillis(trial.started_ms));
         assert_eq!(field(row, "wall_s"), Field::Double(trial.wall_s));
@@ -150,15 +167,24 @@ fn parquet_reads_back_with_types() {
             None => assert_eq!(field(row, "work_amount"), Field::Null),
             Some(seen) => {
                 assert_eq!(field(row, "work_amount"), Field::ULong(i64::MAX as u64));
-                assert_eq!(field(row, "cpu_user_s"), seen.time.cpu_user_s.map_or(Field::Null, Field::Double));
+                assert_eq!(
+                    field(row, "cpu_user_s"),
+                    seen.time.cpu_user_s.map_or(Field::Null, Field::Double)
+                );
                 assert_eq!(field(row, "synthetic"), Field::Bool(seen.synthetic));
                 assert_eq!(field(row, "time_0 (s)"), Field::Double(seen.responses[0].value));
             }
         }
     }
-    let latencies: Vec<&Latency> =
-        recording.trials.iter().filter_map(|t| t.observations.as_ref()).flat_map(|s| &s.latencies).collect();
-    for (row, latency) in parquet_rows(&folder.path().join("latencies.parquet")).iter().zip(latencies) {
+    let latencies: Vec<&Latency> = recording
+        .trials
+        .iter()
+        .filter_map(|t| t.observations.as_ref())
+        .flat_map(|s| &s.latencies)
+        .collect();
+    for (row, latency) in
+        parquet_rows(&folder.path().join("latencies.parquet")).iter().zip(latencies)
+    {
         assert_eq!(field(row, "latency"), Field::Str(latency.name.clone()));
         assert_eq!(field(row, "p999_ns"), Field::ULong(latency.histogram.percentile_ns(99.9)));
         assert_eq!(field(row, "count"), Field::ULong(320));
@@ -185,7 +211,10 @@ fn parquet_is_what_arrow_reads() {
         .output()
         .is_ok_and(|output| output.status.success())
     {
-        println!("SKIPPED: python3 with pyarrow is not installed, so only the Rust reader checked the files");
+        println!(
+            "SKIPPED: python3 with pyarrow is not installed, so only the Rust reader checked the \
+             files"
+        );
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -194,8 +223,9 @@ fn parquet_is_what_arrow_reads() {
     let output = Command::new("python3").args(["-c", ARROW]).arg(folder.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 
-    let mut expected: Vec<String> =
-        TABLES.map(|table| format!("{table} {} int64 string", rows_expected(&recording, table))).to_vec();
+    let mut expected: Vec<String> = TABLES
+        .map(|table| format!("{table} {} int64 string", rows_expected(&recording, table)))
+        .to_vec();
     expected.push("types timestamp[ms, tz=UTC] uint64 double".into());
     let unseen = recording.trials.iter().filter(|trial| trial.observations.is_none()).count();
     expected.push(format!("max {} nulls {unseen}", i64::MAX));

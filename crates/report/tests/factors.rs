@@ -17,11 +17,13 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Study S1c: SSD over spinning disks by number of files. Published are the factors, 1595 s on spinning disks with 2
-/// files and 4.96x between the bests; the other times are built from them.
+/// Study S1c: SSD over spinning disks by number of files. Published are the factors, 1595 s on
+/// spinning disks with 2 files and 4.96x between the bests; the other times are built from them.
 fn random_insert() -> Recording {
-    let mut recording =
-        plan(&[("target.data_files", &["1", "2", "4", "8", "16"]), ("device", &["spinning", "ssd"])]);
+    let mut recording = plan(&[
+        ("target.data_files", &["1", "2", "4", "8", "16"]),
+        ("device", &["spinning", "ssd"]),
+    ]);
     let factors = [7.25, 4.74, 6.81, 7.64, 9.03];
     let ssd_s = [340.0, 1595.0 / 4.74, 340.0, 340.0, 1595.0 / 4.96];
     for (files, (factor, ssd_s)) in factors.iter().zip(ssd_s).enumerate() {
@@ -66,8 +68,9 @@ data_files  device = ssd
 average     7.09x [7.09, 7.09]
 ";
     assert!(text.contains(gains), "{text}");
-    let best =
-        |level: &str| text.lines().find(|line| line.starts_with(level) && line.contains(" with ")).unwrap();
+    let best = |level: &str| {
+        text.lines().find(|line| line.starts_with(level) && line.contains(" with ")).unwrap()
+    };
     assert!(best("spinning ").ends_with("1595 s with data_files=2"), "{text}");
     assert!(best("ssd ").ends_with("322 s with data_files=16 (4.96x)"), "{text}");
     let row = text.lines().find(|line| line.starts_with("data_files by device")).unwrap();
@@ -84,7 +87,8 @@ fn power_and_outliers_are_said_below_the_configurations() {
     let text = words(&plain(&data_files(&["1", "4"], &[&steady, &outlying]), 100));
     assert!(
         text.contains(
-            "Outlier, kept in all figures: data_files=4 in block 4: 12.0 s, expected 8.02 s (modified z "
+            "Outlier, kept in all figures: data_files=4 in block 4: 12.0 s, expected 8.02 s \
+             (modified z "
         ),
         "{text}"
     );
@@ -93,7 +97,8 @@ fn power_and_outliers_are_said_below_the_configurations() {
     assert!(!text.contains("Outlier"), "{text}");
     assert!(
         text.contains(
-            "Power: 5 blocks detect a difference of about 2.3 % between two configurations with 80 % power"
+            "Power: 5 blocks detect a difference of about 2.3 % between two configurations with \
+             80 % power"
         ),
         "{text}"
     );
@@ -103,13 +108,17 @@ fn power_and_outliers_are_said_below_the_configurations() {
 fn every_response_has_its_median_and_spread() {
     let text = plain(&data_files(&["1", "4"], &[&[10.0, 11.0, 15.0], &[8.0, 8.0, 8.0]]), 100);
     let text = words(&text);
-    assert!(text.contains("elapsed, lower is better configuration n mean median CV vs best"), "{text}");
+    assert!(
+        text.contains("elapsed, lower is better configuration n mean median CV vs best"),
+        "{text}"
+    );
     // Mean 12, sd sqrt((4 + 1 + 9) / 2) = 2.646; the other has no spread.
     assert!(text.contains("data_files=1 3 12.0 ± 6.6 s 11.0 s 22.0 %"), "{text}");
     assert!(text.contains("data_files=4 3 8.00 ± 0.00 s 8.00 s 0.0 % best"), "{text}");
     assert!(
         text.contains(
-            "throughput, higher is better configuration throughput data_files=1 27.5k ± 13.7k rows/s data_files=4 40.0k"
+            "throughput, higher is better configuration throughput data_files=1 27.5k ± 13.7k \
+             rows/s data_files=4 40.0k"
         ),
         "{text}"
     );

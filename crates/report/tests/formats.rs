@@ -13,10 +13,12 @@ const DOCUMENT: &str = include_str!("../../../docs/formats.md");
 /// Objects whose keys are names of the user's things.
 const BY_NAME: [&str; 2] = ["environments[].engines", "configurations[].settings"];
 
-/// Names in backticks that begin the rows of tables, under the headings that `heading` accepts, each below
-/// the name that is the heading.
+/// Names in backticks that begin the rows of tables, under the headings that `heading` accepts,
+/// each below the name that is the heading.
 fn documented(section: &str, prefix: &str) -> BTreeSet<String> {
-    let start = DOCUMENT.find(&format!("\n## {section}\n")).unwrap_or_else(|| panic!("no section {section}"));
+    let start = DOCUMENT
+        .find(&format!("\n## {section}\n"))
+        .unwrap_or_else(|| panic!("no section {section}"));
     let text = &DOCUMENT[start + 1..];
     let text = text.find("\n## ").map_or(text, |end| &text[..end]);
     let mut below = None;
@@ -39,12 +41,15 @@ fn walk(path: &str, value: &Value, found: &mut BTreeSet<String>) {
         Value::Object(fields) => {
             for (name, value) in fields {
                 let name = if BY_NAME.contains(&path) { "*" } else { name };
-                let below = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+                let below =
+                    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
                 found.insert(below.clone());
                 walk(&below, value, found);
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| walk(&format!("{path}[]"), item, found)),
+        Value::Array(items) => {
+            items.iter().for_each(|item| walk(&format!("{path}[]"), item, found))
+        }
         _ => {}
     }
 }
@@ -166,8 +171,11 @@ fn every_column_of_the_tables_is_documented() {
         let mut file = Vec::new();
         table.csv(&mut file).unwrap();
         let (table, mut reader) = (table.name, csv::Reader::from_reader(file.as_slice()));
-        for column in
-            reader.headers().unwrap().iter().filter(|name| !of_the_user.contains(&(*name).to_owned()))
+        for column in reader
+            .headers()
+            .unwrap()
+            .iter()
+            .filter(|name| !of_the_user.contains(&(*name).to_owned()))
         {
             written.insert(format!("{table}.{column}"));
         }
@@ -177,9 +185,16 @@ fn every_column_of_the_tables_is_documented() {
     let common: Vec<String> =
         documented.iter().filter_map(|path| path.strip_prefix("all.").map(str::to_owned)).collect();
     documented.retain(|path| !path.starts_with("all."));
-    for table in
-        ["trials", "waits", "latencies", "statements", "operations", "series", "devices", "functions"]
-    {
+    for table in [
+        "trials",
+        "waits",
+        "latencies",
+        "statements",
+        "operations",
+        "series",
+        "devices",
+        "functions",
+    ] {
         documented.extend(common.iter().map(|column| format!("{table}.{column}")));
     }
     assert_same(&documented, &written);
@@ -188,5 +203,8 @@ fn every_column_of_the_tables_is_documented() {
 fn sample_responses(recording: &observations::Recording) -> impl Iterator<Item = String> {
     let (_, seen) = recording.done().next().unwrap();
     let facts = seen.facts.iter().map(|fact| fact.name.clone());
-    seen.responses.iter().map(|response| format!("{} ({})", response.name, response.unit)).chain(facts)
+    seen.responses
+        .iter()
+        .map(|response| format!("{} ({})", response.name, response.unit))
+        .chain(facts)
 }

@@ -1,5 +1,5 @@
-//! The HTML report as text: complete, small, without anything from elsewhere. What browsers make of it
-//! is tested with the binary.
+//! The HTML report as text: complete, small, without anything from elsewhere. What browsers make of
+//! it is tested with the binary.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod common;
@@ -22,20 +22,25 @@ fn escaped(text: &str) -> String {
 /// The terminal's document is the measure: whatever it says, the page says.
 #[test]
 fn says_all_that_the_terminal_says() {
-    for recording in [two_factors(), data_files(&["1"], &[&[3.0, 3.1]]), plan(&[("a.b", &["1", "2"])])] {
+    for recording in
+        [two_factors(), data_files(&["1"], &[&[3.0, 3.1]]), plan(&[("a.b", &["1", "2"])])]
+    {
         let page = page(&recording);
         let document = report::run(&summarize(&recording), Medium::Any);
         let mut said = vec![document.title.to_string()];
         // The page has figures for the small charts of the text.
         let chart = |block: &Block| matches!(block, Block::Chart(_) | Block::Figure(_));
-        for section in document.sections_for(Medium::Text).filter(|section| !section.blocks.iter().any(chart))
+        for section in
+            document.sections_for(Medium::Text).filter(|section| !section.blocks.iter().any(chart))
         {
             said.push(section.heading.to_string());
             for block in &section.blocks {
                 match block {
                     Block::Line(line) => said.push(line.text.to_string()),
                     Block::Table(table) => {
-                        said.extend(table.columns.iter().map(|column| column.heading().to_string()));
+                        said.extend(
+                            table.columns.iter().map(|column| column.heading().to_string()),
+                        );
                         said.extend(table.rows().flatten().map(|cell| cell.text().to_string()));
                     }
                     Block::Chart(_)
@@ -60,12 +65,22 @@ fn empty_sections_are_left_out() {
     for recording in [data_files(&["1", "2"], &same), data_files(&["1"], &[&[5.0, 5.1]])] {
         let page = page(&recording);
         assert!(!page.contains(">Why"), "{page}");
-        assert_eq!(page.contains(">Time: where it went<"), recording.configurations.len() > 1, "{page}");
+        assert_eq!(
+            page.contains(">Time: where it went<"),
+            recording.configurations.len() > 1,
+            "{page}"
+        );
     }
     let page = page(&data_files(&["1", "2"], &same));
     let (_, findings) = page.split_once("id=\"findings\">Findings</h2>\n").unwrap();
-    assert!(findings.starts_with("<p class=\"muted\">No level of data_files differs"), "{findings}");
-    assert!(page.contains("h2 + p:not([class]) { font-size"), "only a finding without a class is large");
+    assert!(
+        findings.starts_with("<p class=\"muted\">No level of data_files differs"),
+        "{findings}"
+    );
+    assert!(
+        page.contains("h2 + p:not([class]) { font-size"),
+        "only a finding without a class is large"
+    );
 }
 
 #[test]
@@ -100,7 +115,8 @@ fn four_hundred_long_trials_stay_under_five_megabytes() {
             .to_vec();
         seen.series = (0..8)
             .map(|number| {
-                let value = |second: usize| 1e6 / (1.0 + (second % 97) as f64) + f64::from(number) / 3.0;
+                let value =
+                    |second: usize| 1e6 / (1.0 + (second % 97) as f64) + f64::from(number) / 3.0;
                 Series {
                     name: format!("wait:TYPE_{number}"),
                     unit: "s/s".into(),
@@ -129,21 +145,23 @@ fn large_tables_end_after_a_thousand_rows() {
     let mut histogram = Histogram::default();
     (1..200_u64).for_each(|i| histogram.record(i * i * 7));
     for trial in &mut recording.trials {
-        let latency = Latency { name: "transaction".into(), histogram: Histogram::sum(&[&histogram]) };
+        let latency =
+            Latency { name: "transaction".into(), histogram: Histogram::sum(&[&histogram]) };
         trial.observations.as_mut().unwrap().latencies = vec![latency];
     }
     let page = page(&recording);
     assert!(page.len() < 8_000_000, "{} bytes", page.len());
     let trials = page.split("<h2").find(|section| section.contains(">Every trial</h2>")).unwrap();
     assert_eq!(trials.matches("<tr>").count(), 1 + 1_000);
-    assert!(
-        trials.contains("Shown: the first 1,000 of 6,000 rows; &quot;steelbench export&quot; writes all.")
-    );
+    assert!(trials.contains(
+        "Shown: the first 1,000 of 6,000 rows; &quot;steelbench export&quot; writes all."
+    ));
     assert!(page.contains("the 6,000 single trials are too many to draw"));
     assert!(page.contains("Drawn: the first 100 of 1,200 configurations."));
     let text = terminal(&report::run(&summarize(&recording), Medium::Text), 80, Style::Plain);
     assert!(text.contains("Shown: the first 1,000 of 1,200 rows"), "the terminal says so too");
-    let rows = report::tables(&recording).into_iter().find(|table| table.name == "trials").unwrap().rows();
+    let rows =
+        report::tables(&recording).into_iter().find(|table| table.name == "trials").unwrap().rows();
     assert_eq!(rows.count(), 6_000);
 }
 
@@ -171,8 +189,13 @@ fn libraries_are_unchanged() {
     for (name, content) in files {
         let digest = Sha512::digest(content.as_bytes());
         let hash = digest.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
-        assert!(readme.contains(&format!("{hash}  {name}")), "{name} is not the file that README.md names");
-        assert!(!content.contains("</script") && !content.contains("<!--") && !content.contains('\r'));
+        assert!(
+            readme.contains(&format!("{hash}  {name}")),
+            "{name} is not the file that README.md names"
+        );
+        assert!(
+            !content.contains("</script") && !content.contains("<!--") && !content.contains('\r')
+        );
     }
     let ours = include_str!("../assets/report.js");
     assert!(!ours.contains("</script") && !ours.contains("<!--") && !ours.contains('\r'));

@@ -6,7 +6,8 @@ use observations::{Frame, Profile, Stack};
 use report::{Style, folded, terminal};
 
 fn sample(copies: u64) -> Profile {
-    let frame = |function: &str, module, kernel| Frame { function: function.into(), module, kernel };
+    let frame =
+        |function: &str, module, kernel| Frame { function: function.into(), module, kernel };
     Profile {
         target: "pid 7 (db\u{1b}[31m)".into(),
         elapsed_s: 10.0,
@@ -55,8 +56,10 @@ fn a_profile_says_how_much_where_how_sure_and_what_is_missing() {
 #[test]
 fn a_comparison_says_what_changed_and_what_may_be_chance() {
     let compared = compare_profiles(&sample(200), &sample(500));
-    let text = terminal(&report::profile_comparison(&compared, "a.json", "b.json"), 160, Style::Plain);
-    let row = |name: &str| text.lines().find(|line| line.contains(name)).unwrap_or_default().to_owned();
+    let text =
+        terminal(&report::profile_comparison(&compared, "a.json", "b.json"), 160, Style::Plain);
+    let row =
+        |name: &str| text.lines().find(|line| line.contains(name)).unwrap_or_default().to_owned();
     let kernel = row("[kernel]");
     assert!(kernel.contains("+3.00 [2.48, 3.52] s") && kernel.contains("time, share"), "{text}");
     let push = row("Vec<T>::push");

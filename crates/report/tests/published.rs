@@ -1,4 +1,5 @@
-//! The published wait tables, from figures of a recording to the text on the terminal, to the letter.
+//! The published wait tables, from figures of a recording to the text on the terminal, to the
+//! letter.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -10,7 +11,8 @@ use report::{Medium, Style, terminal};
 
 /// Four files. `Wait_S` of the third row was rounded on its own: its parts have a third decimal.
 const FOUR: &str = "\
-WaitType        Wait_S     Resource_S  Signal_S  WaitCount  Percentage  AvgWait_S  AvgRes_S  AvgSig_S
+WaitType        Wait_S     Resource_S  Signal_S  WaitCount  Percentage  AvgWait_S  AvgRes_S  \
+                    AvgSig_S
 PAGEIOLATCH_EX  154611.39  128056.51   26554.88  45295507   71.83       0.0034     0.0028    0.0006
 PAGELATCH_UP    37948.31   36988.52    959.79    2314370    17.63       0.0164     0.016     0.0004
 PAGELATCH_SH    16976      13823.71    3152.3    3751811    7.89        0.0045     0.0037    0.0008
@@ -18,10 +20,14 @@ PAGELATCH_SH    16976      13823.71    3152.3    3751811    7.89        0.0045  
 
 /// Eight files: another width of the first columns, a zero average, the row that crosses 95 %.
 const EIGHT: &str = "\
-WaitType             Wait_S     Resource_S  Signal_S  WaitCount  Percentage  AvgWait_S  AvgRes_S  AvgSig_S
-PAGEIOLATCH_EX       244703.77  210859.63   33844.14  45169863   89.47       0.0054     0.0047    0.0007
-SOS_SCHEDULER_YIELD  12500.15   0.99        12499.16  823658     4.57        0.0152     0         0.0152
-PAGELATCH_SH         5777.54    3749.18     2028.36   476618     2.11        0.0121     0.0079    0.0043
+WaitType             Wait_S     Resource_S  Signal_S  WaitCount  Percentage  AvgWait_S  AvgRes_S  \
+                     AvgSig_S
+PAGEIOLATCH_EX       244703.77  210859.63   33844.14  45169863   89.47       0.0054     0.0047    \
+                     0.0007
+SOS_SCHEDULER_YIELD  12500.15   0.99        12499.16  823658     4.57        0.0152     0         \
+                     0.0152
+PAGELATCH_SH         5777.54    3749.18     2028.36   476618     2.11        0.0121     0.0079    \
+                     0.0043
 ";
 
 fn four() -> Vec<Wait> {
@@ -66,7 +72,10 @@ fn tables_are_printed_as_published() {
     // What is too narrow for the nine columns has the first of them, or a list for each row.
     for (width, shown) in [(80, "Percentage\n"), (40, "  Wait_S: ")] {
         let text = terminal(&document, width, Style::Plain);
-        assert!(text.contains(shown) && text.lines().all(|line| line.chars().count() <= width), "{text}");
+        assert!(
+            text.contains(shown) && text.lines().all(|line| line.chars().count() <= width),
+            "{text}"
+        );
     }
     let text = terminal(&document, 100, Style::Plain);
     assert!(text.contains("\nWaits: data_files=4\n") && text.contains("\nWaits: data_files=8\n"));

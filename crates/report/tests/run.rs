@@ -22,7 +22,8 @@ fn tables(document: &Document) -> impl Iterator<Item = &Table<'static>> {
 }
 
 /// The published S1b times, 1755 s and 909 s, with 5 s of spread: t(0.975, 2) = 4.3027, so the half
-/// width is 4.3027 x 5 / sqrt(3) = 12.4 s; 320,000 rows / 1755 s = 182 rows/s, / 909 s = 352 rows/s.
+/// width is 4.3027 x 5 / sqrt(3) = 12.4 s; 320,000 rows / 1755 s = 182 rows/s, / 909 s = 352
+/// rows/s.
 #[test]
 fn configurations_show_mean_interval_rate_and_factor() {
     let recording = data_files(&["1", "16"], &[&[1750.0, 1755.0, 1760.0], &[904.0, 909.0, 914.0]]);
@@ -36,16 +37,17 @@ data_files  n  elapsed      rows/s   vs baseline         best
     assert!(text.contains(expected), "{text}");
     assert!(!text.contains("Factor data_files"), "with one factor the configurations say it all");
     assert!(text.starts_with(
-        "random-insert\nHow many data files does a random-key insert load want?\n\
-         Run 1, 2023-11-14 22:13 UTC; 6 trials done; compared on elapsed (s, lower is better)\n\nFindings\n"
+        "random-insert\nHow many data files does a random-key insert load want?\nRun 1, \
+         2023-11-14 22:13 UTC; 6 trials done; compared on elapsed (s, lower is \
+         better)\n\nFindings\n"
     ));
-    assert!(
-        text.ends_with("\nEnvironment\nbench, 8 processors (4 cores), 32.0 GiB memory, Steelbench 0.1.0\n")
-    );
+    assert!(text.ends_with(
+        "\nEnvironment\nbench, 8 processors (4 cores), 32.0 GiB memory, Steelbench 0.1.0\n"
+    ));
 }
 
-/// The waits of a configuration are not mixed with those of another level of another factor, and every configuration is
-/// among the responses.
+/// The waits of a configuration are not mixed with those of another level of another factor, and
+/// every configuration is among the responses.
 #[test]
 fn waits_are_those_of_one_configuration() {
     let recording = two_factors();
@@ -65,7 +67,8 @@ fn waits_are_those_of_one_configuration() {
 #[test]
 fn accounting_adds_up_to_the_sessions_time() {
     let recording = data_files(&["1"], &[&[78.4]]);
-    let line = "16 sessions x 78.4 s = CPU 30.0 % + log 60.0 % + run queue 8.0 % + client 0.0 % + unaccounted 2.0 %\n";
+    let line = "16 sessions x 78.4 s = CPU 30.0 % + log 60.0 % + run queue 8.0 % + client 0.0 % + \
+                unaccounted 2.0 %\n";
     assert!(plain(&recording, 120).contains(line));
     let mut over = recording;
     let seen = over.trials[0].observations.as_mut().unwrap();
@@ -80,12 +83,14 @@ fn two_factors_with_failures_and_marks_fit_100_columns() {
         assert!(line.chars().count() <= 100, "{line}");
     }
     assert!(!text.contains("left out at this width"), "{text}");
-    let heading = "data_files  synchronous  n  elapsed       rows/s         vs baseline         best  failed  warnings\n";
+    let heading = "data_files  synchronous  n  elapsed       rows/s         vs baseline         \
+                   best  failed  warnings\n";
     assert!(text.contains(heading), "{text}");
     for part in [
         "\nFactor data_files: means over the other factors\ndata_files  trials  elapsed",
         "\nFactor synchronous: means over the other factors\nsynchronous  trials  elapsed",
-        "\nFailed trials\n2 attempts: disk I/O error\n  data_files=16 synchronous=normal, data_files=16 synchronous=full\n",
+        "\nFailed trials\n2 attempts: disk I/O error\n  data_files=16 synchronous=normal, \
+         data_files=16 synchronous=full\n",
         "\nload-limited: 3 trials, for example: the generator used 31 % of the sessions' time\n",
         "\n  data_files=1 synchronous=full: of 3 trials 3 load-limited\n",
     ] {
@@ -114,8 +119,12 @@ fn long_names_are_cut_but_figures_are_not() {
         recording.trials.push(done(configuration, block, observed(elapsed_s)));
     }
     let text = plain(&recording, 80);
-    let row = text.lines().find(|line| line.starts_with("a level") && line.contains("baseline")).unwrap();
-    assert!(row.contains('…') && row.contains("10.5 ± 6.4 s") && row.chars().count() <= 80, "{row}");
+    let row =
+        text.lines().find(|line| line.starts_with("a level") && line.contains("baseline")).unwrap();
+    assert!(
+        row.contains('…') && row.contains("10.5 ± 6.4 s") && row.chars().count() <= 80,
+        "{row}"
+    );
 }
 
 #[test]
@@ -135,11 +144,15 @@ fn a_response_of_its_own_comes_first() {
 #[test]
 fn odd_recordings_have_a_report() {
     let one_factor = || plan(&[("target.data_files", &["1", "4"])]);
-    let all_failed =
-        Recording { trials: vec![failed(0, 1, "no space"), failed(1, 1, "no space")], ..one_factor() };
+    let all_failed = Recording {
+        trials: vec![failed(0, 1, "no space"), failed(1, 1, "no space")],
+        ..one_factor()
+    };
     let single_block = data_files(&["1", "4"], &[&[5.0], &[3.0]]);
-    let no_factor =
-        Recording { trials: vec![done(0, 1, observed(5.0)), done(0, 2, observed(6.0))], ..plan(&[]) };
+    let no_factor = Recording {
+        trials: vec![done(0, 1, observed(5.0)), done(0, 2, observed(6.0))],
+        ..plan(&[])
+    };
     let unseen = Recording { trials: vec![done(0, 1, Observations::default())], ..one_factor() };
     let mut not_numbers = data_files(&["1", "4"], &[&[5.0, 6.0], &[3.0, 2.0]]);
     for (trial, value) in not_numbers.trials.iter_mut().zip([f64::NAN, f64::INFINITY, -1.0, 0.0]) {
@@ -190,8 +203,10 @@ fn control_characters_never_reach_the_terminal() {
             seen.work.unit = evil.into();
             seen.responses[0].name = evil.into();
             seen.responses[0].unit = evil.into();
-            seen.warnings
-                .push(observations::Warning { kind: observations::WarningKind::Steal, detail: evil.into() });
+            seen.warnings.push(observations::Warning {
+                kind: observations::WarningKind::Steal,
+                detail: evil.into(),
+            });
             recording.trials.push(done(configuration, block, seen));
         }
     }
@@ -216,7 +231,9 @@ fn markdown_escapes_what_would_be_markup() {
     recording.factors[0].numeric = None;
     let text = report::markdown(&report::run(&summarize(&recording), Medium::Any));
     assert!(text.contains(r"| \<b\>1\</b\> \| \*2\* | 2 |"), "{text}");
-    let bars = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap().matches('|').count();
+    let bars = |start: &str| {
+        text.lines().find(|line| line.starts_with(start)).unwrap().matches('|').count()
+    };
     // One of the row's bars is text.
     assert_eq!(bars(r"| \<b\>"), bars("| data_files |") + 1);
 }
@@ -227,18 +244,24 @@ fn json_has_exact_figures_and_a_version() {
     recording.run.seed = u64::MAX;
     let summary = summarize(&recording);
     let value: Value = report::json::summary(&summary).unwrap();
-    assert_eq!((value["schema"].as_str(), value["kind"].as_str()), (Some("steelbench/3"), Some("summary")));
+    assert_eq!(
+        (value["schema"].as_str(), value["kind"].as_str()),
+        (Some("steelbench/3"), Some("summary"))
+    );
     assert_eq!(value["overview"]["run"]["seed"], u64::MAX);
     let row = &summary.configurations[0];
     let exact = row.elapsed.as_ref().unwrap().mean;
-    assert_eq!(value["configurations"][0]["elapsed"]["mean"].as_f64().unwrap().to_bits(), exact.to_bits());
+    assert_eq!(
+        value["configurations"][0]["elapsed"]["mean"].as_f64().unwrap().to_bits(),
+        exact.to_bits()
+    );
     assert_eq!(value["configurations"][0]["levels"][0]["level"], "1");
     assert_eq!(value["configurations"].as_array().unwrap().len(), 2);
     assert!(value["waits"][0]["accounting"]["unaccounted_s"].is_number());
 }
 
-/// A factor with many levels: what nobody reads one by one is shown by its head, and says how much is left out; JSON has
-/// all of it.
+/// A factor with many levels: what nobody reads one by one is shown by its head, and says how much
+/// is left out; JSON has all of it.
 #[test]
 fn what_is_long_is_shown_by_its_head() {
     const LEVELS: usize = 230;
@@ -266,6 +289,9 @@ fn what_is_long_is_shown_by_its_head() {
     assert!(unwrapped.contains("lower is better, the first 100 of 230 levels"), "{text}");
     let json = report::json::summary(&summary).unwrap();
     let waits = json["configurations"].as_array().unwrap().iter();
-    assert_eq!(waits.filter(|own| own["waits"]["rows"].as_array().unwrap().len() == 2).count(), LEVELS);
+    assert_eq!(
+        waits.filter(|own| own["waits"]["rows"].as_array().unwrap().len() == 2).count(),
+        LEVELS
+    );
     assert_eq!(json["failures"][0]["configurations"].as_array().unwrap().len(), LEVELS);
 }

@@ -3,8 +3,8 @@
 
 use analysis::survey::{anonymous, merge};
 use observations::{
-    Advice, Cache, Database, NumaNode, ServerSetting, Survey, SurveyedServer, SystemSetting, Unread,
-    VolumeFacts,
+    Advice, Cache, Database, NumaNode, ServerSetting, Survey, SurveyedServer, SystemSetting,
+    Unread, VolumeFacts,
 };
 use report::{Block, ChartKind, Style, json, survey, terminal};
 
@@ -14,7 +14,8 @@ fn setting(name: &str, value: Option<&str>) -> SystemSetting {
 
 /// A machine of two sockets with a server.
 fn one(host: &str) -> Survey {
-    let mut survey = Survey { taken_ms: 1_700_000_000_000, steelbench: "0.1.0".into(), ..Survey::default() };
+    let mut survey =
+        Survey { taken_ms: 1_700_000_000_000, steelbench: "0.1.0".into(), ..Survey::default() };
     let machine = &mut survey.machine;
     machine.host = Some(host.into());
     machine.processors.logical = Some(32);
@@ -94,7 +95,10 @@ fn a_page_says_what_is_known_and_what_is_not() {
     assert!(!page.contains("-1 8kB"), "-1 has no unit: {page}");
     // Nothing is known of an empty inventory, and nothing fails.
     let nothing = text(&Survey::default());
-    assert!(nothing.contains("Memory: not known") && nothing.contains("None of the rules"), "{nothing}");
+    assert!(
+        nothing.contains("Memory: not known") && nothing.contains("None of the rules"),
+        "{nothing}"
+    );
 }
 
 #[test]
@@ -108,10 +112,18 @@ fn advice_comes_before_the_inventory_and_problems_of_servers_first() {
     });
     let page = text(&survey);
     let place = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}\n{page}"));
-    let order =
-        ["Advice", "Problem: PostgreSQL 17.2", "Problem: vm.zone_reclaim_mode", "Note: ", "The machine"];
+    let order = [
+        "Advice",
+        "Problem: PostgreSQL 17.2",
+        "Problem: vm.zone_reclaim_mode",
+        "Note: ",
+        "The machine",
+    ];
     assert!(order.map(place).is_sorted(), "{page}");
-    assert!(place("The machine") < place("Topology: ") && page.matches("Advice").count() == 1, "{page}");
+    assert!(
+        place("The machine") < place("Topology: ") && page.matches("Advice").count() == 1,
+        "{page}"
+    );
 }
 
 #[test]
@@ -124,7 +136,10 @@ fn a_pipe_gets_whole_tables_and_a_terminal_what_fits() {
     assert!(piped.lines().any(|line| line.starts_with(&format!("{name}  9"))), "{piped}");
     assert!(!piped.contains('…') && !piped.contains("left out"), "{piped}");
     let shown = terminal(&document, 100, Style::Plain);
-    assert!(shown.lines().all(|line| line.chars().count() <= 100 || !line.contains("  9")), "{shown}");
+    assert!(
+        shown.lines().all(|line| line.chars().count() <= 100 || !line.contains("  9")),
+        "{shown}"
+    );
     assert_ne!(piped, shown);
 }
 
@@ -187,7 +202,10 @@ fn what_is_no_inventory_says_so() {
         ("{}", "something else"),
         (r#"{"schema":"steelbench/1","kind":"summary"}"#, "of kind \"summary\""),
         (r#"{"schema":"steelbench/2","kind":"survey"}"#, "schema \"steelbench/2\""),
-        (r#"{"schema":"steelbench/1","kind":"survey","machine":{"memory":{"total_bytes":-1}}}"#, "-1"),
+        (
+            r#"{"schema":"steelbench/1","kind":"survey","machine":{"memory":{"total_bytes":-1}}}"#,
+            "-1",
+        ),
         (r#"{"schema":"steelbench/1","kind":"survey","settings":7}"#, "7"),
     ];
     for (text, part) in cases {
@@ -233,5 +251,8 @@ fn forty_machines_have_a_row_each_and_charts_that_add_up() {
     let page = terminal(&survey::merged(&merge(&all)), 100, Style::Plain);
     assert!(page.contains("machine 40") && !page.contains("db1"), "{page}");
     let json = json::survey_merge(&merged).unwrap();
-    assert_eq!((&json["kind"], json["machines"].as_array().unwrap().len()), (&"survey_merge".into(), 40));
+    assert_eq!(
+        (&json["kind"], json["machines"].as_array().unwrap().len()),
+        (&"survey_merge".into(), 40)
+    );
 }

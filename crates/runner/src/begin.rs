@@ -8,8 +8,8 @@ use experiment::common::ENGINE;
 use experiment::file::{EQUIVALENCE_MARGIN, QUESTION, RESPONSE};
 use experiment::{Blocks, Changes, Configuration, Experiment, Factor, changes, parse};
 use observations::{
-    AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, Event, FactorRecord, FileRecord,
-    GitState, LevelRecord, Recording, RunRecord, redacted,
+    AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, Event, FactorRecord,
+    FileRecord, GitState, LevelRecord, Recording, RunRecord, redacted,
 };
 use std::path::{Path, PathBuf};
 use std::thread::Builder;
@@ -39,7 +39,10 @@ pub fn begin(
     let (git, opened) = std::thread::scope(|scope| {
         let asked = Builder::new().name("git".into()).spawn_scoped(scope, || git_state(experiment));
         let opened = open(experiment, options);
-        (asked.map_or_else(|_| git_state(experiment), |asked| asked.join().unwrap_or_default()), opened)
+        (
+            asked.map_or_else(|_| git_state(experiment), |asked| asked.join().unwrap_or_default()),
+            opened,
+        )
     });
     let (mut store, lock, environment) = opened?;
     for left in &experiment.left_out {
@@ -47,9 +50,13 @@ pub fn begin(
     }
     let latest = if options.fresh { None } else { store.latest_run()? };
     let goes_on = match &latest {
-        Some(latest) => {
-            go_on(&mut store, latest, (experiment, options), (&environment, git.as_ref()), announce)?
-        }
+        Some(latest) => go_on(
+            &mut store,
+            latest,
+            (experiment, options),
+            (&environment, git.as_ref()),
+            announce,
+        )?,
         None => false,
     };
     let run = if let Some(latest) = latest.filter(|_| goes_on) {
@@ -69,7 +76,10 @@ pub fn begin(
 }
 
 /// The results file, claimed for this run, and what there is to know of the machine.
-fn open(experiment: &Experiment, options: &Options) -> Result<(Store, RunLock, Environment), RunError> {
+fn open(
+    experiment: &Experiment,
+    options: &Options,
+) -> Result<(Store, RunLock, Environment), RunError> {
     let store = Store::create_or_open(&options.results)?;
     let lock = store.lock_for_run()?;
     Ok((store, lock, environment(experiment, options)))
@@ -81,8 +91,8 @@ pub fn folder(results: &Path) -> PathBuf {
     parent.unwrap_or(Path::new(".")).to_path_buf()
 }
 
-/// Whether the run goes on with this version of the file and on this machine. A run without any trial
-/// does not stand in the way of another version.
+/// Whether the run goes on with this version of the file and on this machine. A run without any
+/// trial does not stand in the way of another version.
 fn go_on(
     store: &mut Store,
     latest: &RunRecord,
@@ -107,8 +117,8 @@ fn go_on(
                 return Ok(false);
             }
             return Err(RunError::Refused(format!(
-                "the experiment has changed since this run was begun:\n  {}\nchange it back to go on with the \
-                 run, or start a new one with --fresh (the old one is kept)",
+                "the experiment has changed since this run was begun:\n  {}\nchange it back to go \
+                 on with the run, or start a new one with --fresh (the old one is kept)",
                 changes.incompatible.join("\n  ")
             )));
         }
@@ -128,16 +138,17 @@ fn go_on(
         && then.iter().zip(&experiment.configurations).all(same);
     if (has_conditions || !experiment.left_out.is_empty()) && !all_same {
         return Err(RunError::Refused(
-            "other engines are installed than when this run was begun, so that levels with if_installed differ; start a new \
-             run with --fresh (the old one is kept)"
+            "other engines are installed than when this run was begun, so that levels with \
+             if_installed differ; start a new run with --fresh (the old one is kept)"
                 .into(),
         ));
     }
     let record = run_record(experiment, options);
     let relabelled = record.label.is_some() && latest.label != record.label;
     // A run of a version before may not say how its number of blocks comes about.
-    let changed =
-        latest.source != record.source || recorded.files != files || latest.adaptive != record.adaptive;
+    let changed = latest.source != record.source
+        || recorded.files != files
+        || latest.adaptive != record.adaptive;
     if changed || relabelled {
         store.update_run(latest.id, &record, &files)?;
     }
@@ -151,8 +162,10 @@ fn go_on(
     if let Some(last) = recorded.environments.last() {
         let differences = environment_differences(last, environment);
         if !differences.is_empty() {
-            let text =
-                format!("this machine differs from that of the trials before: {}", differences.join("; "));
+            let text = format!(
+                "this machine differs from that of the trials before: {}",
+                differences.join("; ")
+            );
             announce(Event::Warning { text });
             store.add_environment(latest.id, environment)?;
         }
@@ -165,7 +178,10 @@ fn environment_differences(old: &Environment, new: &Environment) -> Vec<String> 
     let optional = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());
     let versions = |environment: &Environment| {
         let engines = environment.engines.iter();
-        engines.map(|(name, engine)| format!("{name} {}", engine.version)).collect::<Vec<_>>().join(", ")
+        engines
+            .map(|(name, engine)| format!("{name} {}", engine.version))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     let pairs = [
         ("host", optional(&old.host), optional(&new.host)),
@@ -183,20 +199,26 @@ fn environment_differences(old: &Environment, new: &Environment) -> Vec<String> 
 
 fn environment(experiment: &Experiment, options: &Options) -> Environment {
     let mut volumes = vec![("default".to_owned(), folder(&options.results))];
-    volumes.extend(experiment.volumes.iter().map(|volume| (volume.name.clone(), volume.path.clone().into())));
+    volumes.extend(
+        experiment.volumes.iter().map(|volume| (volume.name.clone(), volume.path.clone().into())),
+    );
     let mut environment = observe::environment::capture(&volumes);
     for volume in &mut environment.volumes {
         let declared = experiment.volumes.iter().find(|declared| declared.name == volume.name);
-        volume.throttle = declared.and_then(|declared| declared.throttle).map(|limits| limits.to_string());
+        volume.throttle =
+            declared.and_then(|declared| declared.throttle).map(|limits| limits.to_string());
     }
     environment.steelbench = env!("CARGO_PKG_VERSION").into();
     let interrupt = options.interrupt.clone();
     let stop = Stop::when(move || interrupt.requested());
     for engine in engines::all() {
         let on_it = |configuration: &&Configuration| configuration.get(ENGINE) == engine.name();
-        let configurations: Vec<&Configuration> = experiment.configurations.iter().filter(on_it).collect();
+        let configurations: Vec<&Configuration> =
+            experiment.configurations.iter().filter(on_it).collect();
         if !configurations.is_empty() {
-            environment.engines.insert(engine.name().to_owned(), engine.version(&configurations, &stop));
+            environment
+                .engines
+                .insert(engine.name().to_owned(), engine.version(&configurations, &stop));
         }
     }
     for left in &experiment.left_out {

@@ -15,10 +15,12 @@ pub fn catalog() -> Catalog {
     }
 }
 
-/// Reads the files that an experiment names and validates it with them. What they hold now is what its trials run.
+/// Reads the files that an experiment names and validates it with them. What they hold now is what
+/// its trials run.
 ///
 /// # Errors
-/// Files that cannot be read, else all objections of engines and probes, with the positions in the experiment's file.
+/// Files that cannot be read, else all objections of engines and probes, with the positions in the
+/// experiment's file.
 pub fn load(mut experiment: Experiment) -> Result<Experiment, FileErrors> {
     leave_out_missing(&mut experiment);
     if experiment.configurations.is_empty() && !experiment.left_out.is_empty() {
@@ -33,12 +35,15 @@ pub fn load(mut experiment: Experiment) -> Result<Experiment, FileErrors> {
             if !read.contains_key(&named) {
                 match read_named(&named, in_place, &experiment.folder) {
                     Ok(files) => {
-                        let new = files.iter().filter(|file| !experiment.files.contains(file)).cloned();
+                        let new =
+                            files.iter().filter(|file| !experiment.files.contains(file)).cloned();
                         let new: Vec<_> = new.collect();
                         experiment.files.extend(new);
                         read.insert(named.clone(), files);
                     }
-                    Err(objection) if !unreadable.contains(&objection) => unreadable.push(objection),
+                    Err(objection) if !unreadable.contains(&objection) => {
+                        unreadable.push(objection)
+                    }
                     Err(_) => {}
                 }
             }
@@ -85,8 +90,11 @@ fn read_named(
     let file = file.map_err(|error| {
         let place = folder.join(path);
         let is_as_named = place == Path::new(path);
-        let counts =
-            if is_as_named { "" } else { "; a relative path counts from the experiment file's folder" };
+        let counts = if is_as_named {
+            ""
+        } else {
+            "; a relative path counts from the experiment file's folder"
+        };
         Invalid::new(*setting, format!("{}: {error}{counts}", place.display()))
     })?;
     let included = if in_place { file.included() } else { Vec::new() };
@@ -116,9 +124,10 @@ fn programs(experiment: &Experiment) -> Vec<NamedFile> {
 pub fn validate(experiment: &Experiment) -> Result<(), FileErrors> {
     let mut objections: Vec<Invalid> = Vec::new();
     for configuration in &experiment.configurations {
-        let (Some(engine), Some(probe)) =
-            (engines::by_name(&configuration.get(ENGINE)), probes::by_name(&configuration.get(PROBE)))
-        else {
+        let (Some(engine), Some(probe)) = (
+            engines::by_name(&configuration.get(ENGINE)),
+            probes::by_name(&configuration.get(PROBE)),
+        ) else {
             continue;
         };
         let target = Target::of(engine, configuration);
@@ -136,8 +145,8 @@ pub fn validate(experiment: &Experiment) -> Result<(), FileErrors> {
     if errors.errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// Settings and labels are in results, reports and the environment of hooks: what looks like a password is refused there,
-/// and the value of what is called one.
+/// Settings and labels are in results, reports and the environment of hooks: what looks like a
+/// password is refused there, and the value of what is called one.
 fn secrets(configuration: &Configuration) -> impl Iterator<Item = Invalid> {
     let holds_secret = |text: &str| redacted(text) != text;
     let is_called = |path: &str, value: &Value| {
@@ -155,8 +164,8 @@ fn secrets(configuration: &Configuration) -> impl Iterator<Item = Invalid> {
         .map(|(path, _)| path);
     let labels = configuration.levels.iter().filter(move |level| holds_secret(&level.label));
     settings.chain(labels.map(|level| &level.factor)).map(|path| {
-        let message = "a password in the file would end up in results and reports; give it in a variable of the \
-                       environment, for PostgreSQL use PGPASSWORD or ~/.pgpass";
+        let message = "a password in the file would end up in results and reports; give it in a \
+                       variable of the environment, for PostgreSQL use PGPASSWORD or ~/.pgpass";
         Invalid::new(path.as_str(), message)
     })
 }
@@ -172,7 +181,12 @@ mod tests {
         for (owner, settings) in catalog.engines.iter().chain(&catalog.probes) {
             let mut paths = HashSet::new();
             for setting in *settings {
-                assert!(setting.is_consistent(), "{owner}: {}: {:?}", setting.path, setting.default);
+                assert!(
+                    setting.is_consistent(),
+                    "{owner}: {}: {:?}",
+                    setting.path,
+                    setting.default
+                );
                 assert!(paths.insert(setting.path), "{owner} declares {} twice", setting.path);
                 assert!(!setting.doc.is_empty(), "{owner}: {} says nothing", setting.path);
             }

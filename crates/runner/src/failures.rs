@@ -1,13 +1,16 @@
-//! Failures that repeat themselves: what fails again and again for the same cause is not tried for ever.
+//! Failures that repeat themselves: what fails again and again for the same cause is not tried for
+//! ever.
 
 use std::collections::HashMap;
 
-/// How often in a row trials of this session have failed for the same cause, retries included in their trial.
+/// How often in a row trials of this session have failed for the same cause, retries included in
+/// their trial.
 #[derive(Debug)]
 pub struct Failures {
     /// So many in a row are enough; 0: no number is.
     enough: u32,
-    /// By configuration, of those whose last trial failed: its cause, and how many in a row did for it.
+    /// By configuration, of those whose last trial failed: its cause, and how many in a row did
+    /// for it.
     of: HashMap<usize, (String, u32)>,
     /// The same of all trials together.
     last: Option<(String, u32)>,
@@ -37,7 +40,8 @@ impl Failures {
         self.is_enough(self.of.get(&configuration))
     }
 
-    /// Whether so many trials in a row have failed for the same cause, whatever their configurations.
+    /// Whether so many trials in a row have failed for the same cause, whatever their
+    /// configurations.
     pub fn repeat(&self) -> bool {
         self.is_enough(self.last.as_ref())
     }
@@ -45,7 +49,8 @@ impl Failures {
     /// Whether the last trial of a configuration failed for the same cause as the last one of all.
     pub fn failed_like_the_last(&self, configuration: usize) -> bool {
         let cause = |failed: &(String, u32)| failed.0.clone();
-        self.last.is_some() && self.of.get(&configuration).map(cause) == self.last.as_ref().map(cause)
+        self.last.is_some()
+            && self.of.get(&configuration).map(cause) == self.last.as_ref().map(cause)
     }
 
     fn is_enough(&self, failed: Option<&(String, u32)>) -> bool {
@@ -57,7 +62,8 @@ fn times(before: Option<&(String, u32)>, cause: &str) -> u32 {
     before.filter(|(same, _)| same == cause).map_or(1, |(_, times)| times + 1)
 }
 
-/// What a cause has in common with others like it: its first line without numbers, which count processes, rows and bytes.
+/// What a cause has in common with others like it: its first line without numbers, which count
+/// processes, rows and bytes.
 fn kind_of(cause: &str) -> String {
     cause.lines().next().unwrap_or_default().chars().filter(|c| !c.is_ascii_digit()).collect()
 }

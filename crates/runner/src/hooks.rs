@@ -29,20 +29,30 @@ pub struct Hook<'a> {
 }
 
 /// Variables that tell a hook the settings of a trial: `STEELBENCH_TARGET_DATA_FILES=4`.
-pub fn variables(experiment: &str, configuration: &Configuration, block: u32) -> Vec<(String, String)> {
+pub fn variables(
+    experiment: &str,
+    configuration: &Configuration,
+    block: u32,
+) -> Vec<(String, String)> {
     let mut variables = vec![
         ("STEELBENCH_EXPERIMENT".into(), experiment.to_owned()),
         ("STEELBENCH_BLOCK".into(), block.to_string()),
     ];
     // A factor that is a setting shows its value, one of linked levels its name.
-    variables.extend(configuration.levels.iter().map(|level| (variable(&level.factor), level.label.clone())));
-    variables.extend(configuration.settings.iter().map(|(path, value)| (variable(path), value.to_string())));
+    variables.extend(
+        configuration.levels.iter().map(|level| (variable(&level.factor), level.label.clone())),
+    );
+    variables.extend(
+        configuration.settings.iter().map(|(path, value)| (variable(path), value.to_string())),
+    );
     variables
 }
 
 fn variable(path: &str) -> String {
-    let name: String =
-        path.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
+    let name: String = path
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
+        .collect();
     format!("STEELBENCH_{name}")
 }
 
@@ -60,7 +70,8 @@ impl Hook<'_> {
                 }
             });
             let drained = Instant::now() + DRAIN_TIME_MAX;
-            // A process that the command left behind can hold the pipe open, and print to it, for ever.
+            // A process that the command left behind can hold the pipe open, and print to it, for
+            // ever.
             while let Some(left) = drained.checked_duration_since(Instant::now())
                 && let Ok(chunk) = chunks.recv_timeout(left)
             {
@@ -71,10 +82,11 @@ impl Hook<'_> {
             if status.success() { Ok(()) } else { Err(status.to_string()) }
         });
         let output = child::without_secrets(&String::from_utf8_lossy(&printed));
-        let result = result.map_err(|cause| match output.lines().rfind(|line| !line.trim().is_empty()) {
-            Some(line) => format!("hook {} failed: {cause}: {}", self.name, line.trim()),
-            None => format!("hook {} failed: {cause}", self.name),
-        });
+        let result =
+            result.map_err(|cause| match output.lines().rfind(|line| !line.trim().is_empty()) {
+                Some(line) => format!("hook {} failed: {cause}: {}", self.name, line.trim()),
+                None => format!("hook {} failed: {cause}", self.name),
+            });
         outputs.push(HookOutput {
             hook: self.name.clone(),
             command: redacted(self.command),
@@ -85,17 +97,20 @@ impl Hook<'_> {
         result
     }
 
-    /// Starts the command in a process group of its own. Both its streams are one pipe, so that what
-    /// it prints stays in order: the last line is where the error is.
+    /// Starts the command in a process group of its own. Both its streams are one pipe, so that
+    /// what it prints stays in order: the last line is where the error is.
     fn spawn(&self) -> std::io::Result<(Child, Receiver<Vec<u8>>)> {
         let (reader, writer) = std::io::pipe()?;
         let chunks = read(reader)?;
         let mut shell = Command::new("sh");
-        // Everybody on the machine can read the words of a process (`ps`), and its owner alone its variables.
+        // Everybody on the machine can read the words of a process (`ps`), and its owner alone its
+        // variables.
         if redacted(self.command) == self.command {
             shell.args(["-c", self.command]);
         } else {
-            shell.args(["-c", "eval \"$STEELBENCH_COMMAND\""]).env("STEELBENCH_COMMAND", self.command);
+            shell
+                .args(["-c", "eval \"$STEELBENCH_COMMAND\""])
+                .env("STEELBENCH_COMMAND", self.command);
         }
         let child = shell
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
@@ -131,7 +146,8 @@ impl Hook<'_> {
                 std::thread::sleep(LOOK_EVERY);
                 continue;
             };
-            // SAFETY: the child leads a process group of its own, so this reaches it and what it started.
+            // SAFETY: the child leads a process group of its own, so this reaches it and what it
+            // started.
             unsafe { libc::killpg(child.id() as libc::pid_t, libc::SIGKILL) };
             let _ = child.wait();
             return Err(cause);

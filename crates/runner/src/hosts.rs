@@ -1,4 +1,5 @@
-//! The hosts of the trials at hand: one for each engine while its trials take no volumes, one in all while they have the same.
+//! The hosts of the trials at hand: one for each engine while its trials take no volumes, one in
+//! all while they have the same.
 
 use crate::RunError;
 use crate::throttle::{ControlGroup, Inside};
@@ -37,8 +38,9 @@ impl Hosts {
         &self.permits
     }
 
-    /// Ends the hosts that are in the way of a trial of this engine on these volumes: who has files on volumes, or is
-    /// throttled with them, has them alone. To be called before volumes are cleaned.
+    /// Ends the hosts that are in the way of a trial of this engine on these volumes: who has files
+    /// on volumes, or is throttled with them, has them alone. To be called before volumes are
+    /// cleaned.
     pub fn release_unless(&mut self, engine: &str, volumes: &[&Volume]) {
         let serves = |kept: &Kept| {
             let names = kept.storage[1..].iter().map(|(name, _)| name);
@@ -58,8 +60,9 @@ impl Hosts {
         self.kept.pop();
     }
 
-    /// The host for a trial, and those of other engines: one that is kept, or a new one with folders of its own. A
-    /// volume that takes no folder fails the trial with the inner error: configurations on other volumes can still run.
+    /// The host for a trial, and those of other engines: one that is kept, or a new one with
+    /// folders of its own. A volume that takes no folder fails the trial with the inner error:
+    /// configurations on other volumes can still run.
     pub fn host(
         &mut self,
         engine: &'static dyn Engine,
@@ -67,7 +70,9 @@ impl Hosts {
         workdir: &Workdir,
     ) -> Result<Result<(&mut Kept, &mut [Kept]), String>, RunError> {
         self.release_unless(engine.name(), volumes);
-        let kept = if let Some(of_engine) = self.kept.iter().position(|kept| kept.engine == engine.name()) {
+        let kept = if let Some(of_engine) =
+            self.kept.iter().position(|kept| kept.engine == engine.name())
+        {
             self.kept.remove(of_engine)
         } else {
             let default = workdir.create(&workdir.default)?;

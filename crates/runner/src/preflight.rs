@@ -1,4 +1,5 @@
-//! What stands in the way of a first trial, found out without changing anything: folders, programs, targets, space.
+//! What stands in the way of a first trial, found out without changing anything: folders, programs,
+//! targets, space.
 
 use crate::begin::folder;
 use crate::trial::FREE_BYTES_MIN;
@@ -25,7 +26,12 @@ pub struct Findings {
 }
 
 /// Looks at what an experiment needs whose results go to this file.
-pub fn preflight(experiment: &Experiment, results: &Path, permits: Permits, stop: &Stop) -> Findings {
+pub fn preflight(
+    experiment: &Experiment,
+    results: &Path,
+    permits: Permits,
+    stop: &Stop,
+) -> Findings {
     // Of a relative path that does not exist yet no folder above it could be seen.
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into());
     let folder = absolute(&folder(results));
@@ -61,16 +67,20 @@ pub fn preflight(experiment: &Experiment, results: &Path, permits: Permits, stop
         findings.invalid.extend(invalid);
         let mut others = missing;
         for space in space {
-            let Some(existing) = space.folder.ancestors().find(|folder| folder.is_dir()) else { continue };
+            let Some(existing) = space.folder.ancestors().find(|folder| folder.is_dir()) else {
+                continue;
+            };
             let free = observe::environment::space(existing).map_or(u64::MAX, |(_, free)| free);
-            let estimate = if space.is_estimate { " at least (estimate: its rows alone)" } else { "" };
+            let estimate =
+                if space.is_estimate { " at least (estimate: its rows alone)" } else { "" };
             let needed = format!(
                 "{}: a trial needs {}{estimate}, {} are free",
                 space.folder.display(),
                 number::bytes(space.bytes),
                 number::bytes(free)
             );
-            if space.bytes.saturating_add(FREE_BYTES_MIN) > free && !made_by_command(&space.folder) {
+            if space.bytes.saturating_add(FREE_BYTES_MIN) > free && !made_by_command(&space.folder)
+            {
                 others.push(needed.clone());
             }
             findings.space.push(needed);
@@ -100,27 +110,31 @@ fn needs<'a>(experiment: &'a Experiment, engine: &str) -> Vec<Need<'a>> {
 
 /// Why nothing can be written in a folder. One that does not exist is another's to complain about.
 fn not_writable(folder: &Path) -> Option<String> {
-    let refused = access(folder, Access::WRITE_OK | Access::EXEC_OK).err().filter(|_| folder.exists())?;
+    let refused =
+        access(folder, Access::WRITE_OK | Access::EXEC_OK).err().filter(|_| folder.exists())?;
     Some(format!("nothing can be written in {}: {refused}", folder.display()))
 }
 
 /// The commands of an experiment, each with what names it.
 fn commands(experiment: &Experiment) -> Vec<(String, String)> {
     let hooks = [BEFORE_RUN, BEFORE_TRIAL, AFTER_TRIAL, AFTER_RUN];
-    let mut commands: Vec<(String, String)> =
-        hooks.iter().filter_map(|hook| Some((hook.path().to_owned(), experiment.get(*hook)?))).collect();
+    let mut commands: Vec<(String, String)> = hooks
+        .iter()
+        .filter_map(|hook| Some((hook.path().to_owned(), experiment.get(*hook)?)))
+        .collect();
     for volume in &experiment.volumes {
         for (what, command) in [("prepare", &volume.prepare), ("cleanup", &volume.cleanup)] {
-            let named =
-                command.iter().map(|command| (format!("volume {}: {what}", volume.name), command.clone()));
+            let named = command
+                .iter()
+                .map(|command| (format!("volume {}: {what}", volume.name), command.clone()));
             commands.extend(named);
         }
     }
     commands
 }
 
-/// What a shell is asked to run first, or to have run by an interpreter, if it names a path that is not there. Where the
-/// shell would make another word of it, nothing is said.
+/// What a shell is asked to run first, or to have run by an interpreter, if it names a path that is
+/// not there. Where the shell would make another word of it, nothing is said.
 fn missing_program(command: &str) -> Option<PathBuf> {
     const INTERPRETERS: [&str; 6] = ["sh", "bash", "python3", "perl", "source", "."];
     let mut words = command.split_whitespace();
@@ -137,7 +151,9 @@ mod tests {
 
     #[test]
     fn only_what_is_surely_missing_is_told() {
-        for command in ["./gone.sh", "  /no/such/program -x", "sh gone.sh", "bash ./gone.sh a", ". gone.sh"] {
+        for command in
+            ["./gone.sh", "  /no/such/program -x", "sh gone.sh", "bash ./gone.sh a", ". gone.sh"]
+        {
             assert!(missing_program(command).is_some(), "{command}");
         }
         for command in [

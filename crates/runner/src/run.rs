@@ -1,4 +1,5 @@
-//! A session of a run: from opening the results file until everything is done or something stops it.
+//! A session of a run: from opening the results file until everything is done or something stops
+//! it.
 
 use crate::begin::{Session, begin, now_ms};
 use crate::catalog::validate;
@@ -13,8 +14,8 @@ use crate::workdir::Workdir;
 use engines::{CancelReason, Permits, Stop};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{
-    AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S, IDENTICAL_FAILURES,
-    RUN_TIME_S, TRIAL_TIME_S,
+    AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S,
+    IDENTICAL_FAILURES, RUN_TIME_S, TRIAL_TIME_S,
 };
 use experiment::{Configuration, Experiment, Level, NamedFile, Plan, PlannedTrial, Setting};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus, redacted};
@@ -99,7 +100,8 @@ pub fn run(
     let (overwrite, destroy) = (options.overwrite.clone(), options.destroy.clone());
     let permits = Permits { overwrite, destroy }.resolved();
     let previous = session.recorded.trials.last().map(|trial| (trial.configuration, trial.setup));
-    let run_deadline = experiment.get(RUN_TIME_S).map(|s| Instant::now() + Duration::from_secs_f64(s));
+    let run_deadline =
+        experiment.get(RUN_TIME_S).map(|s| Instant::now() + Duration::from_secs_f64(s));
     let mut runner = Runner {
         experiment,
         plan: &plan,
@@ -135,12 +137,17 @@ pub fn run(
 }
 
 /// Removes what killed runs have left.
-fn remove_orphans(experiment: &Experiment, workdir: &Workdir, announce: &mut (dyn FnMut(Event) + Send)) {
+fn remove_orphans(
+    experiment: &Experiment,
+    workdir: &Workdir,
+    announce: &mut (dyn FnMut(Event) + Send),
+) {
     announce_removed(workdir.remove_orphans(&workdir.default), announce);
     for volume in &experiment.volumes {
         announce_removed(workdir.remove_orphans(Path::new(&volume.path)), announce);
     }
-    // Control groups are the machine's, and not marked with a results file: who makes none leaves them alone.
+    // Control groups are the machine's, and not marked with a results file: who makes none leaves
+    // them alone.
     if experiment.volumes.iter().any(|volume| volume.throttle.is_some()) {
         announce_removed(throttle::remove_orphans(), announce);
     }
@@ -167,7 +174,8 @@ fn edited(experiment: &Experiment) -> impl Iterator<Item = String> {
     read.map(|file| {
         let NamedFile { named_by, path, .. } = file.as_ref();
         format!(
-            "{named_by}: {path} has changed; every trial of this session ran what it held at the beginning"
+            "{named_by}: {path} has changed; every trial of this session ran what it held at the \
+             beginning"
         )
     })
 }
@@ -217,7 +225,8 @@ impl Runner<'_> {
         let is_late = move || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let asked = interrupt.clone();
         let stop = Stop::when(move || asked.requested() || is_late());
-        let found = preflight(self.experiment, &self.options.results, self.hosts.permits().clone(), &stop);
+        let found =
+            preflight(self.experiment, &self.options.results, self.hosts.permits().clone(), &stop);
         if interrupt.requested() {
             return Ok(Some(RunEnd::Interrupted));
         }
@@ -298,14 +307,16 @@ impl Runner<'_> {
         (!done).then_some(RunEnd::ManualStep { text })
     }
 
-    /// What a person has to do before this trial can be run: in another set-up all of it, also where the level stays.
+    /// What a person has to do before this trial can be run: in another set-up all of it, also
+    /// where the level stays.
     fn manual_steps(&self, next: PlannedTrial) -> Vec<String> {
         let configurations = &self.experiment.configurations;
         let previous = self.previous.filter(|(_, setup)| *setup == next.setup);
         let previous = previous.map(|(previous, _)| &configurations[previous]);
         let changes = self.plan.changes(previous, &configurations[next.configuration]);
         let step = |level: &Level| {
-            let factor = self.experiment.factors.iter().find(|factor| factor.name == level.factor)?;
+            let factor =
+                self.experiment.factors.iter().find(|factor| factor.name == level.factor)?;
             Some(factor.manual.as_ref()?.replace("{level}", &level.label))
         };
         changes.iter().filter_map(step).collect()
@@ -373,7 +384,8 @@ impl Runner<'_> {
             let failures = self.experiment.get(IDENTICAL_FAILURES);
             let setting = IDENTICAL_FAILURES.path();
             let text = format!(
-                "{label}: {failures} trials in a row failed for the same cause ({setting}); its other trials are left out"
+                "{label}: {failures} trials in a row failed for the same cause ({setting}); its \
+                 other trials are left out"
             );
             announce(Event::Warning { text });
         }
@@ -392,9 +404,17 @@ impl Runner<'_> {
                 if let Some(text) = unknown_response(self.experiment, &observations) {
                     announce(Event::Warning { text });
                 }
-                let warnings =
-                    observations.warnings.iter().map(|warning| warning.kind.name().to_owned()).collect();
-                announce(Event::TrialFinished { trial, wall_s, responses: observations.responses, warnings });
+                let warnings = observations
+                    .warnings
+                    .iter()
+                    .map(|warning| warning.kind.name().to_owned())
+                    .collect();
+                announce(Event::TrialFinished {
+                    trial,
+                    wall_s,
+                    responses: observations.responses,
+                    warnings,
+                });
             }
         }
     }
@@ -427,7 +447,10 @@ impl Runner<'_> {
             // A killed run's folders can appear with the file system that a command has mounted.
             Ok(prepared) => {
                 for volume in prepared {
-                    announce_removed(self.workdir.remove_orphans(Path::new(&volume.path)), announce);
+                    announce_removed(
+                        self.workdir.remove_orphans(Path::new(&volume.path)),
+                        announce,
+                    );
                 }
             }
         }

@@ -24,7 +24,8 @@ struct Tried {
     forgiven: u32,
     /// Measured to the end.
     done: bool,
-    /// That, or known to take longer than a trial may: trying again until it happens to be fast would bias the figures.
+    /// That, or known to take longer than a trial may: trying again until it happens to be fast
+    /// would bias the figures.
     settled: bool,
 }
 
@@ -49,8 +50,14 @@ pub struct Schedule<'a> {
 }
 
 impl<'a> Schedule<'a> {
-    /// The rest of a plan of which some trials are recorded; with those that failed, where they are to be run again.
-    pub fn new(experiment: &Experiment, plan: &'a Plan, recorded: &Recording, retry_failed: bool) -> Self {
+    /// The rest of a plan of which some trials are recorded; with those that failed, where they are
+    /// to be run again.
+    pub fn new(
+        experiment: &Experiment,
+        plan: &'a Plan,
+        recorded: &Recording,
+        retry_failed: bool,
+    ) -> Self {
         let mut schedule = Self {
             plan,
             blocks: experiment.repeats.blocks,
@@ -76,7 +83,8 @@ impl<'a> Schedule<'a> {
     pub fn record_own(&mut self, trial: &TrialRecord) {
         self.record(trial);
         match &trial.status {
-            // A trial that is too slow is a result, and one that is tried again may come to its end.
+            // A trial that is too slow is a result, and one that is tried again may come to its
+            // end.
             TrialStatus::Failed { cause } if !trial.timed_out() => {
                 if !self.will_retry(trial) {
                     self.failures.note(trial.configuration, Some(cause));
@@ -97,14 +105,16 @@ impl<'a> Schedule<'a> {
         }
         let Some(seen) = &trial.observations else { return };
         self.plans.entry(trial.configuration).or_insert_with(|| seen.plans.clone());
-        // Somebody may have changed the file: its trials can have more configurations than its experiment.
+        // Somebody may have changed the file: its trials can have more configurations than its
+        // experiment.
         let own = self.value(seen).zip(self.values.get_mut(trial.configuration));
         if let Some((value, values)) = own {
             values.insert(trial.block, value);
         }
     }
 
-    /// A warning when the engine ran a statement in another way than in the first trial of this configuration.
+    /// A warning when the engine ran a statement in another way than in the first trial of this
+    /// configuration.
     pub fn other_plan(&self, configuration: usize, seen: &Observations) -> Option<Warning> {
         let first = self.plans.get(&configuration)?;
         let differs = |plan: &&QueryPlan| {
@@ -121,15 +131,18 @@ impl<'a> Schedule<'a> {
     }
 
     fn value(&self, observations: &Observations) -> Option<f64> {
-        let named = |name: &String| observations.responses.iter().find(|response| response.name == *name);
-        let response = self.response.as_ref().and_then(named).or_else(|| observations.responses.first());
+        let named =
+            |name: &String| observations.responses.iter().find(|response| response.name == *name);
+        let response =
+            self.response.as_ref().and_then(named).or_else(|| observations.responses.first());
         response.map(|response| response.value)
     }
 
     /// The next trial; `None` when everything is done.
     pub fn next(&mut self) -> Option<NextTrial> {
         while let Some((group, block)) = self.rounds.front().copied() {
-            let open = self.plan.block(group, block).into_iter().find_map(|planned| self.open(planned));
+            let open =
+                self.plan.block(group, block).into_iter().find_map(|planned| self.open(planned));
             if open.is_some() {
                 return open;
             }
@@ -146,8 +159,8 @@ impl<'a> Schedule<'a> {
         Some(NextTrial { planned, attempt })
     }
 
-    /// The next try of a configuration in a block; `None` when it is settled, has failed as often as it may, or is
-    /// given up.
+    /// The next try of a configuration in a block; `None` when it is settled, has failed as often
+    /// as it may, or is given up.
     fn next_attempt(&self, configuration: usize, block: u32) -> Option<u32> {
         self.attempt_left(configuration, block).filter(|_| !self.failures.gives_up(configuration))
     }
@@ -159,23 +172,27 @@ impl<'a> Schedule<'a> {
         is_open.then_some(tried.attempts + 1)
     }
 
-    /// Whether the blocks of a group up to this one are enough: adaptive repeats decide after their first stage how many
-    /// there are.
+    /// Whether the blocks of a group up to this one are enough: adaptive repeats decide after their
+    /// first stage how many there are.
     fn enough(&self, group: usize, block: u32) -> bool {
         let Blocks::Adaptive { min, until, .. } = self.blocks else { return false };
         let first = |configuration: &usize| -> Vec<f64> {
             self.values[*configuration].range(..=min).map(|(_, value)| *value).collect()
         };
         let hopeful = |configuration: &&usize| !self.failures.gives_up(**configuration);
-        let values: Vec<Vec<f64>> = self.plan.group(group).iter().filter(hopeful).map(first).collect();
+        let values: Vec<Vec<f64>> =
+            self.plan.group(group).iter().filter(hopeful).map(first).collect();
         block >= min
-            && analysis::blocks_needed(&values, until).is_some_and(|needed| f64::from(block) >= needed)
+            && analysis::blocks_needed(&values, until)
+                .is_some_and(|needed| f64::from(block) >= needed)
     }
 
-    /// Counts what the blocks of this group that are left would have run, less what is recorded of them (a
-    /// wider limit can have been narrowed since).
+    /// Counts what the blocks of this group that are left would have run, less what is recorded of
+    /// them (a wider limit can have been narrowed since).
     fn skip_rest(&mut self, group: usize) {
-        while let Some((_, block)) = self.rounds.front().copied().filter(|(other, _)| *other == group) {
+        while let Some((_, block)) =
+            self.rounds.front().copied().filter(|(other, _)| *other == group)
+        {
             self.rounds.pop_front();
             let planned = self.plan.block(group, block).into_iter();
             self.needless += planned.filter_map(|planned| self.open(planned)).count();
@@ -193,14 +210,16 @@ impl<'a> Schedule<'a> {
             && self.left().any(|planned| planned.configuration == configuration)
     }
 
-    /// Whether nothing that is left can be expected to succeed after this configuration has failed: all of it is left
-    /// out, or the last trial of each configuration failed for the same cause.
+    /// Whether nothing that is left can be expected to succeed after this configuration has failed:
+    /// all of it is left out, or the last trial of each configuration failed for the same
+    /// cause.
     pub fn is_hopeless(&self, configuration: usize) -> bool {
         let repeats = self.failures.repeat();
         if !repeats && !self.failures.gives_up(configuration) {
             return false;
         }
-        let all = |fails: &dyn Fn(usize) -> bool| self.left().all(|planned| fails(planned.configuration));
+        let all =
+            |fails: &dyn Fn(usize) -> bool| self.left().all(|planned| fails(planned.configuration));
         self.left().next().is_some()
             && (all(&|one| self.failures.gives_up(one))
                 || repeats && all(&|one| self.failures.failed_like_the_last(one)))
@@ -214,7 +233,9 @@ impl<'a> Schedule<'a> {
 
     /// How far the run has come.
     pub fn tally(&self) -> Tally {
-        let tried = |planned: PlannedTrial| self.tried.get(&(planned.configuration, planned.block)).copied();
+        let tried = |planned: PlannedTrial| {
+            self.tried.get(&(planned.configuration, planned.block)).copied()
+        };
         let all = || self.plan.trials().filter_map(tried);
         Tally {
             planned: self.plan.len() - self.needless,
@@ -224,7 +245,8 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// Number of planned trials that have failed, and are not tried again unless the user asks for it.
+    /// Number of planned trials that have failed, and are not tried again unless the user asks for
+    /// it.
     fn failed(&self) -> usize {
         let is_failed = |planned: &PlannedTrial| {
             let tried = self.tried.get(&(planned.configuration, planned.block));
@@ -243,7 +265,8 @@ impl<'a> Schedule<'a> {
 /// A sentence when the response that the file names is not among those of a trial.
 pub fn unknown_response(experiment: &Experiment, observations: &Observations) -> Option<String> {
     let name = experiment.get(RESPONSE)?;
-    let known: Vec<&str> = observations.responses.iter().map(|response| response.name.as_str()).collect();
+    let known: Vec<&str> =
+        observations.responses.iter().map(|response| response.name.as_str()).collect();
     if known.contains(&name.as_str()) {
         return None;
     }

@@ -1,5 +1,6 @@
-//! Volumes that are slower than their device: limits of the kernel on a control group of our own, of version 1 or 2,
-//! whichever the host has (see its admin-guide/cgroup-v1/blkio-controller.rst and admin-guide/cgroup-v2.rst).
+//! Volumes that are slower than their device: limits of the kernel on a control group of our own,
+//! of version 1 or 2, whichever the host has (see its admin-guide/cgroup-v1/blkio-controller.rst
+//! and admin-guide/cgroup-v2.rst).
 //!
 //! The limits belong to a group of processes and to whole devices: whoever is in the group has them
 //! on everything that it does on that device.
@@ -45,12 +46,14 @@ impl ControlGroup {
 
     fn empty() -> Result<Self, String> {
         let Hierarchy { version, mount, own } = Hierarchy::find().ok_or(
-            "`throttle` needs a control group file system with the I/O controller (`io` of version 2, `blkio` of \
-             version 1), and none is mounted; mount one, as by `mount -t cgroup2 cgroup2 /sys/fs/cgroup`, or leave \
-             `throttle` out",
+            "`throttle` needs a control group file system with the I/O controller (`io` of \
+             version 2, `blkio` of version 1), and none is mounted; mount one, as by `mount -t \
+             cgroup2 cgroup2 /sys/fs/cgroup`, or leave `throttle` out",
         )?;
-        let parent = if version == Version::One { own.clone() } else { parent_with_io(&mount, &own)? };
-        let path = new_folder(&parent, PREFIX).map_err(not_permitted(&parent, "make a control group"))?;
+        let parent =
+            if version == Version::One { own.clone() } else { parent_with_io(&mount, &own)? };
+        let path =
+            new_folder(&parent, PREFIX).map_err(not_permitted(&parent, "make a control group"))?;
         Ok(Self { path, version, limited: Vec::new(), own })
     }
 
@@ -86,7 +89,13 @@ impl ControlGroup {
         Ok(())
     }
 
-    fn set(&mut self, file: &Path, device: Device, key: &'static str, limit: &str) -> Result<(), String> {
+    fn set(
+        &mut self,
+        file: &Path,
+        device: Device,
+        key: &'static str,
+        limit: &str,
+    ) -> Result<(), String> {
         let value = value(key, limit);
         let wanted = format!("{device} {value}");
         std::fs::write(file, &wanted).map_err(not_permitted(file, "set a limit"))?;
@@ -103,14 +112,15 @@ impl ControlGroup {
 
 impl Drop for ControlGroup {
     fn drop(&mut self) {
-        // What is left to do for a process that was killed is not held up any more, and a group that
-        // cannot be removed does no harm.
+        // What is left to do for a process that was killed is not held up any more, and a group
+        // that cannot be removed does no harm.
         for (file, device, key) in self.limited.drain(..) {
             let none = if self.version == Version::One { "0" } else { "max" };
             let _ = std::fs::write(file, format!("{device} {}", value(key, none)));
         }
         let start = Instant::now();
-        while std::fs::remove_dir(&self.path).is_err_and(|error| error.kind() == io::ErrorKind::ResourceBusy)
+        while std::fs::remove_dir(&self.path)
+            .is_err_and(|error| error.kind() == io::ErrorKind::ResourceBusy)
             && start.elapsed() < REMOVE_TIME_MAX
         {
             std::thread::sleep(Duration::from_millis(5));
@@ -148,8 +158,8 @@ fn read(path: &Path) -> String {
 fn not_permitted(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> String {
     move |source| {
         format!(
-            "{}: cannot {action}: {source}; `throttle` needs root and control groups that can be written to (a container \
-             has to be privileged); run it so, or leave `throttle` out",
+            "{}: cannot {action}: {source}; `throttle` needs root and control groups that can be \
+             written to (a container has to be privileged); run it so, or leave `throttle` out",
             path.display()
         )
     }
@@ -181,7 +191,8 @@ fn limits(volumes: &[&Volume]) -> Result<BTreeMap<Device, Throttle>, String> {
             Err(_) if volume.throttle.is_none() => continue,
             Err(cause) => {
                 return Err(format!(
-                    "volume {}: {} cannot be throttled: {cause}; put it on a block device, or leave `throttle` out",
+                    "volume {}: {} cannot be throttled: {cause}; put it on a block device, or \
+                     leave `throttle` out",
                     volume.name, volume.path
                 ));
             }
@@ -190,8 +201,8 @@ fn limits(volumes: &[&Volume]) -> Result<BTreeMap<Device, Throttle>, String> {
             let other = *users.entry(device).or_insert(volume);
             if other.throttle != volume.throttle {
                 return Err(format!(
-                    "volumes {} and {} are both on device {device} and differ in `throttle`; a trial that uses both \
-                     needs them on devices of their own",
+                    "volumes {} and {} are both on device {device} and differ in `throttle`; a \
+                     trial that uses both needs them on devices of their own",
                     other.name, volume.name
                 ));
             }
@@ -225,10 +236,14 @@ impl Hierarchy {
     }
 
     fn of(mounts: &[Mount], groups: &str) -> Option<Self> {
-        let has = |list: &str, controller: &str| list.split([',', ' ', '\n']).any(|name| name == controller);
+        let has = |list: &str, controller: &str| {
+            list.split([',', ' ', '\n']).any(|name| name == controller)
+        };
         let version = |mount: &Mount| match mount.file_system.as_str() {
             "cgroup" if has(&mount.options, "blkio") => Some(Version::One),
-            "cgroup2" if has(&read(&mount.folder.join("cgroup.controllers")), "io") => Some(Version::Two),
+            "cgroup2" if has(&read(&mount.folder.join("cgroup.controllers")), "io") => {
+                Some(Version::Two)
+            }
             _ => None,
         };
         let (mount, version) = mounts.iter().find_map(|mount| Some((mount, version(mount)?)))?;
@@ -271,7 +286,9 @@ pub fn remove_orphans() -> Vec<PathBuf> {
     while let Some(group) = groups.pop() {
         for entry in std::fs::read_dir(group).into_iter().flatten().flatten() {
             // The kernel refuses when there are processes in it.
-            if is_of_gone_process(&entry.path(), PREFIX) && std::fs::remove_dir(entry.path()).is_ok() {
+            if is_of_gone_process(&entry.path(), PREFIX)
+                && std::fs::remove_dir(entry.path()).is_ok()
+            {
                 removed.push(entry.path());
             } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 groups.push(entry.path());

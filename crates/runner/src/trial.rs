@@ -45,7 +45,8 @@ impl Trial<'_> {
     ) -> Outcome {
         let cancel = Cancel::new();
         if let Some(set_up) = self.set_up {
-            let begun = watched(&self.limit, &cancel, self.interrupt, None, || set_up.begin(&cancel));
+            let begun =
+                watched(&self.limit, &cancel, self.interrupt, None, || set_up.begin(&cancel));
             if let Err(error) = begun {
                 return self.ended(error, &cancel, None, 0.0);
             }
@@ -104,7 +105,13 @@ impl Trial<'_> {
     }
 
     /// Ended by an error of its probe.
-    fn ended(&self, error: ProbeError, cancel: &Cancel, log: Option<String>, elapsed_s: f64) -> Outcome {
+    fn ended(
+        &self,
+        error: ProbeError,
+        cancel: &Cancel,
+        log: Option<String>,
+        elapsed_s: f64,
+    ) -> Outcome {
         match error {
             ProbeError::Engine(error) => self.failed(&error, cancel, log, elapsed_s),
             error => Outcome::Failed(error.to_string(), None),
@@ -112,10 +119,19 @@ impl Trial<'_> {
     }
 
     /// `elapsed_s`: the seconds for which it had been measured.
-    fn failed(&self, error: &EngineError, cancel: &Cancel, log: Option<String>, elapsed_s: f64) -> Outcome {
+    fn failed(
+        &self,
+        error: &EngineError,
+        cancel: &Cancel,
+        log: Option<String>,
+        elapsed_s: f64,
+    ) -> Outcome {
         match (error, cancel.reason()) {
             (EngineError::Cancelled, Some(CancelReason::TrialTime)) => Outcome::Failed(
-                format!("took longer than limits.trial_time ({})", number::seconds(self.limit.trial_time_s)),
+                format!(
+                    "took longer than limits.trial_time ({})",
+                    number::seconds(self.limit.trial_time_s)
+                ),
                 (elapsed_s > 0.0).then(|| Box::new(self.seen_until_the_limit(elapsed_s))),
             ),
             (EngineError::Cancelled, Some(CancelReason::DiskSpace)) => Outcome::Failed(
@@ -232,13 +248,15 @@ impl Limit {
     }
 
     fn too_large(&self, instance: &dyn Instance) -> bool {
-        self.disk_space_bytes.is_some_and(|limit| instance.space_bytes().is_some_and(|used| used > limit))
+        self.disk_space_bytes
+            .is_some_and(|limit| instance.space_bytes().is_some_and(|used| used > limit))
     }
 
     fn space_exceeded(&self, instance: Option<&dyn Instance>) -> bool {
         let too_large = instance.is_some_and(|instance| self.too_large(instance));
         let full = |folder: &PathBuf| {
-            observe::environment::space(folder).is_some_and(|(_, free_bytes)| free_bytes < FREE_BYTES_MIN)
+            observe::environment::space(folder)
+                .is_some_and(|(_, free_bytes)| free_bytes < FREE_BYTES_MIN)
         };
         too_large || self.folders.iter().any(full)
     }

@@ -25,12 +25,16 @@ impl<'a> Volumes<'a> {
     /// The volumes that a configuration names.
     pub fn used_by(&self, configuration: &Configuration) -> Vec<&'a Volume> {
         let names = configuration.volumes();
-        self.experiment.volumes.iter().filter(|volume| names.contains(&volume.name.as_str())).collect()
+        self.experiment
+            .volumes
+            .iter()
+            .filter(|volume| names.contains(&volume.name.as_str()))
+            .collect()
     }
 
     /// Makes the volumes of a configuration ready: cleans those that it does not use, prepares
-    /// those that it does and that are not ready yet, and returns the newly prepared ones. The outputs
-    /// of the commands are added to `hooks`.
+    /// those that it does and that are not ready yet, and returns the newly prepared ones. The
+    /// outputs of the commands are added to `hooks`.
     pub fn change_to(
         &mut self,
         configuration: &Configuration,
@@ -81,12 +85,15 @@ impl<'a> Volumes<'a> {
         }
     }
 
-    /// Cleans every volume that is in use, at the end of a session, interrupted or not. Returns what
-    /// went wrong.
+    /// Cleans every volume that is in use, at the end of a session, interrupted or not. Returns
+    /// what went wrong.
     pub fn clean_all(&mut self, hooks: &mut Vec<HookOutput>) -> Vec<String> {
         let variables = [("STEELBENCH_EXPERIMENT".to_owned(), self.experiment.name.clone())];
         let volumes = self.prepared.clone();
-        volumes.into_iter().filter_map(|volume| self.clean(volume, &variables, hooks).err()).collect()
+        volumes
+            .into_iter()
+            .filter_map(|volume| self.clean(volume, &variables, hooks).err())
+            .collect()
     }
 
     fn clean(
@@ -114,7 +121,8 @@ pub fn check(experiment: &Experiment, default: &Path) -> Result<(), RunError> {
         let path = PathBuf::from(&volume.path);
         if !path.is_dir() {
             return Err(RunError::Refused(format!(
-                "volume {}: {} does not exist; create it, or give the volume a prepare command that does",
+                "volume {}: {} does not exist; create it, or give the volume a prepare command \
+                 that does",
                 volume.name, volume.path
             )));
         }
@@ -130,7 +138,8 @@ pub fn check(experiment: &Experiment, default: &Path) -> Result<(), RunError> {
             let needs = match limit {
                 0 => format!("{reserve}; free some space"),
                 limit => format!(
-                    "{} (limits.disk_space) and {reserve} besides; free some space or lower the limit",
+                    "{} (limits.disk_space) and {reserve} besides; free some space or lower the \
+                     limit",
                     number::bytes(limit)
                 ),
             };

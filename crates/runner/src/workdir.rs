@@ -1,5 +1,6 @@
-//! Folders for the data of trials. Each has a marker that says whose it is, and that its run holds locked as long as the
-//! folder lives: nothing is removed without our marker, or while somebody holds its lock.
+//! Folders for the data of trials. Each has a marker that says whose it is, and that its run holds
+//! locked as long as the folder lives: nothing is removed without our marker, or while somebody
+//! holds its lock.
 //!
 //! What is removed is reached by the descriptor of its folder, so that no link leads us elsewhere.
 
@@ -11,13 +12,15 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The file that marks a folder as made by Steelbench. It holds the path of the results file and which run of it.
+/// The file that marks a folder as made by Steelbench. It holds the path of the results file and
+/// which run of it.
 const MARKER: &str = ".steelbench-work";
 /// No marker of ours is larger.
 const MARKER_BYTES_MAX: u64 = 16 << 10;
 const PREFIX: &str = "steelbench-trial-";
 
-/// Makes and removes folders for the trials of one results file. The caller holds the claim on that file.
+/// Makes and removes folders for the trials of one results file. The caller holds the claim on that
+/// file.
 #[derive(Debug, Clone)]
 pub struct Workdir {
     /// What the markers of the runs of the results file hold; the last is that of the run at hand.
@@ -38,32 +41,38 @@ impl Workdir {
             _ => Err(error),
         });
         // A link could lead to anybody's folder.
-        made.and_then(|()| open_folder(&default)).map_err(folder_error(&default, "make a folder there"))?;
-        let owner =
-            |run: &RunRecord| format!("{}\nrun {} begun {}\n", real.display(), run.id, run.started_ms);
+        made.and_then(|()| open_folder(&default))
+            .map_err(folder_error(&default, "make a folder there"))?;
+        let owner = |run: &RunRecord| {
+            format!("{}\nrun {} begun {}\n", real.display(), run.id, run.started_ms)
+        };
         Ok(Self { owners: runs.iter().map(owner).collect(), default })
     }
 
     /// A new folder below `parent`.
     pub fn create(&self, parent: &Path) -> Result<WorkFolder, RunError> {
         loop {
-            let path = new_folder(parent, PREFIX).map_err(folder_error(parent, "create a folder in it"))?;
+            let path = new_folder(parent, PREFIX)
+                .map_err(folder_error(parent, "create a folder in it"))?;
             let owner = self.owners.last().map_or("", String::as_str);
             match WorkFolder::mark(path.clone(), owner) {
                 Ok(folder) => return Ok(folder),
                 // Another run took it for left over before it was marked.
-                Err(error) if [ErrorKind::NotFound, ErrorKind::WouldBlock].contains(&error.kind()) => {}
+                Err(error)
+                    if [ErrorKind::NotFound, ErrorKind::WouldBlock].contains(&error.kind()) => {}
                 Err(error) => return Err(folder_error(&path, "write its marker")(error)),
             }
         }
     }
 
-    /// Removes folders that a killed run of the same results file left below `parent`; returns them.
+    /// Removes folders that a killed run of the same results file left below `parent`; returns
+    /// them.
     pub fn remove_orphans(&self, parent: &Path) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(parent) else { return Vec::new() };
         let paths = entries.flatten().map(|entry| entry.path());
-        let named = paths
-            .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX)));
+        let named = paths.filter(|path| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX))
+        });
         let orphans = named.filter_map(|path| WorkFolder::orphan(path, &self.owners).ok()?);
         let removed = orphans.filter(|orphan| reclaim(&orphan.path) && orphan.remove().is_ok());
         removed.map(|orphan| orphan.path.clone()).collect()
@@ -96,8 +105,8 @@ impl WorkFolder {
         Ok(own)
     }
 
-    /// A folder that is marked with one of these owners and that nobody holds, or an empty one of a process that is
-    /// gone.
+    /// A folder that is marked with one of these owners and that nobody holds, or an empty one of a
+    /// process that is gone.
     fn orphan(path: PathBuf, owners: &[String]) -> io::Result<Option<Self>> {
         let folder = open_folder(&path)?;
         // SAFETY: asks for our own user number and has no preconditions.
@@ -114,7 +123,8 @@ impl WorkFolder {
             marker.take(MARKER_BYTES_MAX).read_to_string(&mut owner)?;
         }
         // Killed between making the folder and marking it.
-        let is_unmarked = || owner.is_empty() && is_empty(&folder) && is_of_gone_process(&path, PREFIX);
+        let is_unmarked =
+            || owner.is_empty() && is_empty(&folder) && is_of_gone_process(&path, PREFIX);
         let is_orphan = !is_foreign && (owners.contains(&owner) || is_unmarked());
         Ok(is_orphan.then_some(Self { path, folder, marker, is_ours: false }))
     }
@@ -124,7 +134,8 @@ impl WorkFolder {
         &self.path
     }
 
-    /// Removes it with everything in it, its marker last, so that what a kill leaves is still known as ours.
+    /// Removes it with everything in it, its marker last, so that what a kill leaves is still known
+    /// as ours.
     fn remove(&self) -> io::Result<()> {
         for entry in std::fs::read_dir(within(&self.folder, ""))? {
             let entry = entry?;
@@ -159,7 +170,8 @@ fn open_folder(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(path)
 }
 
-/// A name in an open folder, whatever the folder's own path leads to meanwhile (proc(5), `/proc/self/fd`).
+/// A name in an open folder, whatever the folder's own path leads to meanwhile (proc(5),
+/// `/proc/self/fd`).
 fn within(folder: &File, name: &str) -> PathBuf {
     format!("/proc/self/fd/{}/{name}", folder.as_raw_fd()).into()
 }
@@ -188,7 +200,8 @@ pub fn new_folder(parent: &Path, prefix: &str) -> std::io::Result<PathBuf> {
 
 /// Whether [`new_folder`] made it in a process that is gone.
 pub fn is_of_gone_process(path: &Path, prefix: &str) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()?.strip_prefix(prefix)?.split_once('-'));
+    let name =
+        path.file_name().and_then(|name| name.to_str()?.strip_prefix(prefix)?.split_once('-'));
     let pid = name.and_then(|(pid, number)| number.parse::<u32>().and(pid.parse::<u32>()).ok());
     pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
 }

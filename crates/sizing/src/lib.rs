@@ -1,4 +1,5 @@
-//! Sizing: how many parts a demand needs, and which link of the chain from disks to processor is the narrowest. Pure.
+//! Sizing: how many parts a demand needs, and which link of the chain from disks to processor is
+//! the narrowest. Pure.
 //!
 //! - [`Plan`]: a demand, parts and alternatives, read from a file
 //! - [`size`]: the load of each link of each alternative

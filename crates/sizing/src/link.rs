@@ -1,4 +1,5 @@
-//! The load of one link: what it must carry of each resource, how many pieces that takes, and how long a read takes there.
+//! The load of one link: what it must carry of each resource, how many pieces that takes, and how
+//! long a read takes there.
 
 use crate::Raid;
 use crate::plan::{Demand, Link, Part, Targets, YEAR_S};
@@ -67,13 +68,15 @@ pub struct LinkLoad {
     pub is_computed: bool,
     /// By resource, in the order of [`Resource`].
     pub uses: Vec<Use>,
-    /// Time of a small read there at this load; `None` where it is saturated, 0 where nothing is said of it.
+    /// Time of a small read there at this load; `None` where it is saturated, 0 where nothing is
+    /// said of it.
     pub read_s: Option<f64>,
     /// With one disk failed; `None` without redundancy.
     pub degraded: Option<Degraded>,
     /// Years until what is written has worn it out.
     pub worn_out_years: Option<f64>,
-    /// Seconds until burst credits are used up; infinite where the base rate is enough. `None` without credits.
+    /// Seconds until burst credits are used up; infinite where the base rate is enough. `None`
+    /// without credits.
     pub burst_s: Option<f64>,
 }
 
@@ -100,7 +103,8 @@ pub(crate) struct Carried {
 }
 
 impl Carried {
-    /// By a link of a chain: the last level of RAID at or behind it makes its I/Os from those of the host.
+    /// By a link of a chain: the last level of RAID at or behind it makes its I/Os from those of
+    /// the host.
     pub fn by(demand: &Demand, raid: Option<(Raid, u64)>) -> Self {
         let (raid, group) = raid.unwrap_or((Raid::Stripes, 1));
         let small = raid.small();
@@ -115,7 +119,8 @@ impl Carried {
         }
     }
 
-    /// The share of the time of one piece that small I/Os and streams take; `None` where nothing is said of either.
+    /// The share of the time of one piece that small I/Os and streams take; `None` where nothing is
+    /// said of either.
     fn device_time(&self, part: &Part) -> Option<f64> {
         let share = |load: f64, capacity: Option<f64>| capacity.map(|capacity| load / capacity);
         let ios = sum(share(self.reads, part.read_iops), share(self.writes, part.write_iops))?;
@@ -135,7 +140,8 @@ impl Carried {
     fn bandwidth(&self, part: &Part) -> Option<f64> {
         let share = |load: f64, capacity: Option<f64>| capacity.map(|capacity| load / capacity);
         let reads = share(self.reads * self.io_bytes + self.sequential_reads, part.read_bandwidth);
-        let writes = share(self.writes * self.io_bytes + self.sequential_writes, part.write_bandwidth);
+        let writes =
+            share(self.writes * self.io_bytes + self.sequential_writes, part.write_bandwidth);
         if part.half_duplex { sum(reads, writes) } else { larger(reads, writes) }
     }
 
@@ -183,22 +189,26 @@ pub(crate) fn load(
     for used in &mut uses {
         used.utilisation /= count as f64;
     }
-    let busy = |resource| uses.iter().find(|used| used.resource == resource).map(|used| used.utilisation);
+    let busy =
+        |resource| uses.iter().find(|used| used.resource == resource).map(|used| used.utilisation);
     let io = busy(Resource::Io);
     let read_s = match (io, busy(Resource::Bandwidth), part.read_bandwidth) {
         (Some(busy), ..) => {
-            let service =
-                part.latency_s.or(part.read_iops.map(|iops| part.parallel as f64 / iops)).unwrap_or(0.0);
+            let service = part
+                .latency_s
+                .or(part.read_iops.map(|iops| part.parallel as f64 / iops))
+                .unwrap_or(0.0);
             queue::shared_queue(part.parallel, service, busy)
         }
-        (None, Some(busy), Some(bandwidth)) => {
-            queue::link(demand.io_bytes / bandwidth, busy).map(|time| time + part.latency_s.unwrap_or(0.0))
-        }
+        (None, Some(busy), Some(bandwidth)) => queue::link(demand.io_bytes / bandwidth, busy)
+            .map(|time| time + part.latency_s.unwrap_or(0.0)),
         _ => Some(part.latency_s.unwrap_or(0.0)),
     };
     let written = carried.writes * carried.io_bytes + carried.sequential_writes;
-    let worn_out_years =
-        part.endurance.filter(|_| written > 0.0).map(|bytes| bytes * count as f64 / written / YEAR_S);
+    let worn_out_years = part
+        .endurance
+        .filter(|_| written > 0.0)
+        .map(|bytes| bytes * count as f64 / written / YEAR_S);
     LinkLoad {
         part: link.part,
         count,
@@ -249,7 +259,12 @@ fn degraded(raid: Raid, link: &Link, part: &Part, demand: &Demand, count: u64) -
 }
 
 /// How long credits last: they pay for what is above the base rate.
-fn burst_s((burst, credits): (f64, f64), part: &Part, carried: &Carried, count: u64) -> Option<f64> {
+fn burst_s(
+    (burst, credits): (f64, f64),
+    part: &Part,
+    carried: &Carried,
+    count: u64,
+) -> Option<f64> {
     let each = (carried.reads + carried.writes) / count as f64;
     let above = each.min(burst) - part.read_iops.or(part.write_iops)?;
     Some(if above > 0.0 { credits / above } else { f64::INFINITY })

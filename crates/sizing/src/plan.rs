@@ -12,7 +12,8 @@ pub(crate) const YEAR_S: f64 = 365.25 * 86_400.0;
 pub struct Demand {
     /// Transactions a second.
     pub transactions: Option<f64>,
-    /// Time that a transaction may take; with the rate it says how many are in flight (Little's Law).
+    /// Time that a transaction may take; with the rate it says how many are in flight (Little's
+    /// Law).
     pub response_time_s: Option<f64>,
     /// Small random reads a second.
     pub reads: f64,
@@ -54,7 +55,8 @@ pub struct Part {
     pub read_iops: Option<f64>,
     /// Small random writes a second.
     pub write_iops: Option<f64>,
-    /// Bytes a second in; with both directions given, a link carries both at once, a device shares its time between them.
+    /// Bytes a second in; with both directions given, a link carries both at once, a device shares
+    /// its time between them.
     pub read_bandwidth: Option<f64>,
     /// Bytes a second out.
     pub write_bandwidth: Option<f64>,
@@ -188,8 +190,9 @@ impl Plan {
         Self::read_with(source, &|_| Err("no recording can be read here".into()))
     }
 
-    /// The same with `demand.from`, of which `recorded` says what a configuration needed: keys of `[demand]` with their
-    /// values, or what is wrong. What the plan gives itself takes the place of what was recorded.
+    /// The same with `demand.from`, of which `recorded` says what a configuration needed: keys of
+    /// `[demand]` with their values, or what is wrong. What the plan gives itself takes the
+    /// place of what was recorded.
     ///
     /// # Errors
     /// Everything that is wrong in it, each with its position.
@@ -237,7 +240,11 @@ fn demand(form: &mut Form, recorded: Recorded) -> Demand {
     let mut rate = |each: &str, of_transaction: &str| {
         match (fields.number(each), fields.number(of_transaction), transactions) {
             (Some(_), Some(_), _) => {
-                form.wrong(&fields, of_transaction, format!("stands beside {each}; give one of them"));
+                form.wrong(
+                    &fields,
+                    of_transaction,
+                    format!("stands beside {each}; give one of them"),
+                );
             }
             (None, Some(_), None) => {
                 form.wrong(&fields, of_transaction, "needs the rate of transactions: transactions");
@@ -266,15 +273,23 @@ fn demand(form: &mut Form, recorded: Recorded) -> Demand {
         io_bytes: number("io_size").unwrap_or(8192.0),
         sequential_reads: fields.number("sequential_reads").unwrap_or(0.0),
         sequential_writes: fields.number("sequential_writes").unwrap_or(0.0),
-        bytes: fields.number("size").unwrap_or(0.0) * growth.powf(fields.number("years").unwrap_or(0.0)),
+        bytes: fields.number("size").unwrap_or(0.0)
+            * growth.powf(fields.number("years").unwrap_or(0.0)),
         processors: processor_s * transactions.unwrap_or(0.0),
         processor_s,
         serial_reads: fields.number("serial_reads").unwrap_or(0.0),
     };
     let Demand { sequential_reads, sequential_writes, bytes, processors, .. } = demand;
-    if [reads, writes, sequential_reads, sequential_writes, bytes, processors].iter().all(|load| *load == 0.0)
+    if [reads, writes, sequential_reads, sequential_writes, bytes, processors]
+        .iter()
+        .all(|load| *load == 0.0)
     {
-        form.wrong(&fields, "", "[demand] says nothing to size for: reads, writes, sequential_reads, size, cpu_per_transaction ...");
+        form.wrong(
+            &fields,
+            "",
+            "[demand] says nothing to size for: reads, writes, sequential_reads, size, \
+             cpu_per_transaction ...",
+        );
     }
     demand
 }
@@ -288,12 +303,20 @@ fn part(form: &mut Form, fields: &Fields) -> Part {
         ("bandwidth", "write_bandwidth"),
     ] {
         if number(both).is_some() && number(one).is_some() {
-            form.wrong(fields, one, format!("stands beside {both}, which holds for reads and writes"));
+            form.wrong(
+                fields,
+                one,
+                format!("stands beside {both}, which holds for reads and writes"),
+            );
         }
     }
     let burst = number("burst_iops").zip(number("burst_credits"));
     if number("burst_iops").is_some() != number("burst_credits").is_some() {
-        form.wrong(fields, "", "burst_iops and burst_credits go together: how fast, and for how many I/Os");
+        form.wrong(
+            fields,
+            "",
+            "burst_iops and burst_credits go together: how fast, and for how many I/Os",
+        );
     }
     let (read_iops, write_iops) =
         (number("read_iops").or(number("iops")), number("write_iops").or(number("iops")));
@@ -327,7 +350,11 @@ fn part(form: &mut Form, fields: &Fields) -> Part {
         part.cores,
     ];
     if limits.iter().all(Option::is_none) && part.holds.is_none() {
-        form.wrong(fields, "", "says nothing that it can do: iops, bandwidth, capacity, cores or holds");
+        form.wrong(
+            fields,
+            "",
+            "says nothing that it can do: iops, bandwidth, capacity, cores or holds",
+        );
     }
     part
 }
@@ -341,15 +368,21 @@ fn alternative(form: &mut Form, fields: &Fields, links: &[Fields], parts: &[Part
         form.wrong(
             fields,
             "chain",
-            "a chain needs links: chain = [{ part = \"disk\" }, ...], from the disks to the processors",
+            "a chain needs links: chain = [{ part = \"disk\" }, ...], from the disks to the \
+             processors",
         );
     }
     let mut chain: Vec<Link> = Vec::new();
     for own in links {
         let Some(link) = link(form, own, parts) else { continue };
-        let needs_count = parts[link.part].holds.is_some() && chain.is_empty() && link.count.is_none();
+        let needs_count =
+            parts[link.part].holds.is_some() && chain.is_empty() && link.count.is_none();
         if needs_count {
-            form.wrong(own, "count", "is the first link, so there is nothing for it to hold: give its count");
+            form.wrong(
+                own,
+                "count",
+                "is the first link, so there is nothing for it to hold: give its count",
+            );
         }
         chain.push(link);
     }

@@ -1,8 +1,8 @@
 //! What an array of disks makes of the small random I/Os of its host.
 //!
-//! Counts of I/Os by level: P. Chen, E. Lee, G. Gibson, R. Katz, D. Patterson, "RAID: High-Performance, Reliable Secondary
-//! Storage", ACM Computing Surveys 26 (1994), section 3. A small write of a parity array reads old data and old parity and
-//! writes both.
+//! Counts of I/Os by level: P. Chen, E. Lee, G. Gibson, R. Katz, D. Patterson, "RAID:
+//! High-Performance, Reliable Secondary Storage", ACM Computing Surveys 26 (1994), section 3. A
+//! small write of a parity array reads old data and old parity and writes both.
 
 use serde::Serialize;
 
@@ -49,7 +49,8 @@ impl Raid {
         })
     }
 
-    /// Disks of a group that is protected together, where the file does not say it: 8 and 10 are common for parity.
+    /// Disks of a group that is protected together, where the file does not say it: 8 and 10 are
+    /// common for parity.
     pub fn usual_group(self) -> u64 {
         match self {
             Self::Stripes => 1,
@@ -96,11 +97,13 @@ impl Raid {
         1.0 / self.usable(group)
     }
 
-    /// The reads and writes of the busiest disk that is left in a group with a failed one, for a host read and a host write
-    /// to that group; `None` without redundancy. Host I/Os hit the disks of a group evenly.
+    /// The reads and writes of the busiest disk that is left in a group with a failed one, for a
+    /// host read and a host write to that group; `None` without redundancy. Host I/Os hit the
+    /// disks of a group evenly.
     ///
-    /// Parity: a read of the failed disk reads all others (RAID 6: all but one of them). A write to the failed disk reads the
-    /// other data and writes parity; a write whose parity is on the failed disk goes without it.
+    /// Parity: a read of the failed disk reads all others (RAID 6: all but one of them). A write to
+    /// the failed disk reads the other data and writes parity; a write whose parity is on the
+    /// failed disk goes without it.
     pub fn with_failure(self, group: u64) -> Option<PerHostIo> {
         let n = group as f64;
         let left = n - 1.0;
@@ -111,7 +114,8 @@ impl Raid {
             }
             Self::Parity => PerHostIo {
                 reads_of_read: (left / n + left / n) / left,
-                // Of a failed disk the other n - 2 data disks are read; with parity failed nothing is.
+                // Of a failed disk the other n - 2 data disks are read; with parity failed nothing
+                // is.
                 reads_of_write: ((n - 2.0) / n + 2.0 * (n - 2.0) / n) / left,
                 writes_of_write: (1.0 / n + 1.0 / n + 2.0 * (n - 2.0) / n) / left,
             },
@@ -154,14 +158,19 @@ mod tests {
 
     #[test]
     fn a_failed_disk_costs_what_counting_every_case_gives() {
-        for (raid, group) in
-            [(Raid::Parity, 3), (Raid::Parity, 8), (Raid::DoubleParity, 4), (Raid::DoubleParity, 10)]
-        {
+        for (raid, group) in [
+            (Raid::Parity, 3),
+            (Raid::Parity, 8),
+            (Raid::DoubleParity, 4),
+            (Raid::DoubleParity, 10),
+        ] {
             let io = raid.with_failure(group).expect("redundant");
             let (reads_of_read, reads, writes) = counted(raid, group);
-            for (ours, theirs) in
-                [(io.reads_of_read, reads_of_read), (io.reads_of_write, reads), (io.writes_of_write, writes)]
-            {
+            for (ours, theirs) in [
+                (io.reads_of_read, reads_of_read),
+                (io.reads_of_write, reads),
+                (io.writes_of_write, writes),
+            ] {
                 assert!((ours - theirs).abs() < 1e-12, "{raid:?} of {group}: {ours} and {theirs}");
             }
         }

@@ -11,7 +11,8 @@ use serde::Serialize;
 pub struct Sizing {
     /// Transactions in flight, by Little's Law.
     pub in_flight: Option<f64>,
-    /// Those within their targets first, the cheapest of them at the top; then the others, the least loaded first.
+    /// Those within their targets first, the cheapest of them at the top; then the others, the
+    /// least loaded first.
     pub alternatives: Vec<Sized>,
 }
 
@@ -32,7 +33,8 @@ pub struct Sized {
     pub fits: bool,
     /// Time of a small read through the chain; `None` when a link is saturated.
     pub read_s: Option<f64>,
-    /// Serial reads and processor time of a transaction; `None` when a link is saturated or nothing is said of them.
+    /// Serial reads and processor time of a transaction; `None` when a link is saturated or
+    /// nothing is said of them.
     pub transaction_s: Option<f64>,
     /// Price of all pieces, with the monthly ones for the months of the plan.
     pub price: f64,
@@ -45,7 +47,8 @@ pub struct Sized {
 /// Sizes every alternative of a plan.
 pub fn size(plan: &Plan) -> Sizing {
     let demand = &plan.demand;
-    let mut alternatives: Vec<Sized> = plan.alternatives.iter().map(|one| sized(plan, one)).collect();
+    let mut alternatives: Vec<Sized> =
+        plan.alternatives.iter().map(|one| sized(plan, one)).collect();
     alternatives.sort_by(|a, b| {
         let order = b.is_within_targets.cmp(&a.is_within_targets).then(b.fits.cmp(&a.fits));
         order
@@ -70,11 +73,14 @@ fn sized(plan: &Plan, alternative: &Alternative) -> Sized {
         links.push(load(link, &parts[link.part], raid_at(position), demand, targets, before));
     }
     let rates = |link: &LinkLoad| {
-        let rates =
-            link.uses.iter().filter(|used| !matches!(used.resource, Resource::Space | Resource::Places));
+        let rates = link
+            .uses
+            .iter()
+            .filter(|used| !matches!(used.resource, Resource::Space | Resource::Places));
         rates.map(|used| used.utilisation).reduce(f64::max)
     };
-    let busiest = links.iter().enumerate().filter_map(|(position, link)| Some((position, rates(link)?)));
+    let busiest =
+        links.iter().enumerate().filter_map(|(position, link)| Some((position, rates(link)?)));
     let narrowest = busiest.max_by(|a, b| a.1.total_cmp(&b.1));
     let uses = || links.iter().flat_map(|link| &link.uses);
     let within = |used: &crate::Use| {
@@ -117,7 +123,8 @@ fn readable(plan: &Plan, alternative: &Alternative, links: &[LinkLoad]) -> Optio
     alternative.chain.iter().zip(links).filter_map(link).reduce(f64::min)
 }
 
-/// What of a transaction's time the chain explains: its serial reads and its processor time, each with waiting.
+/// What of a transaction's time the chain explains: its serial reads and its processor time, each
+/// with waiting.
 fn transaction_s(plan: &Plan, links: &[LinkLoad], read_s: f64) -> Option<f64> {
     let demand = &plan.demand;
     let processors = links.iter().find_map(|link| {

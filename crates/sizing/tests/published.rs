@@ -1,4 +1,5 @@
-//! Sizing against the worked figures of a published study (S3c) and against figures worked out by hand.
+//! Sizing against the worked figures of a published study (S3c) and against figures worked out by
+//! hand.
 
 use sizing::{EXAMPLE, Plan, Resource, Sized, Sizing, size};
 
@@ -13,19 +14,26 @@ fn alternative<'a>(sizing: &'a Sizing, name: &str) -> &'a Sized {
 /// A chain of one disk part under a demand.
 fn disks(demand: &str, part: &str, link: &str) -> Sized {
     let source = format!(
-        "[demand]\n{demand}\n[target]\nutilisation = 1\nspace = 1\n[parts.disk]\n{part}\n[[alternative]]\nname = \"one\"\n\
-         chain = [{{ part = \"disk\", {link} }}]\n"
+        "[demand]\n{demand}\n[target]\nutilisation = 1\nspace = \
+         1\n[parts.disk]\n{part}\n[[alternative]]\nname = \"one\"\nchain = [{{ part = \"disk\", \
+         {link} }}]\n"
     );
     sizing_of(&source).alternatives.remove(0)
 }
 
 fn close(ours: f64, published: f64) {
-    assert!((ours - published).abs() <= 1e-9 * published.abs().max(1.0), "{ours} instead of {published}");
+    assert!(
+        (ours - published).abs() <= 1e-9 * published.abs().max(1.0),
+        "{ours} instead of {published}"
+    );
 }
 
 fn used(sized: &Sized, link: usize, resource: Resource) -> (f64, f64) {
-    let used =
-        sized.links[link].uses.iter().find(|used| used.resource == resource).expect("a resource in use");
+    let used = sized.links[link]
+        .uses
+        .iter()
+        .find(|used| used.resource == resource)
+        .expect("a resource in use");
     (used.demand, used.utilisation)
 }
 
@@ -47,7 +55,8 @@ fn half_writes_on_raid_10_are_15_000_disk_ios_and_360_disks_do_72_000() {
 
 #[test]
 fn ssds_are_as_many_as_the_larger_of_space_and_ios_asks_for() {
-    let part = "read_iops = 35000\nwrite_iops = 3300\ncapacity = \"64 GB\"\nover_provisioning = 0.2";
+    let part =
+        "read_iops = 35000\nwrite_iops = 3300\ncapacity = \"64 GB\"\nover_provisioning = 0.2";
     // 4.2 TB in pieces of 51.2 GB.
     let by_space = disks("reads = 5000\nwrites = 5000\nsize = \"4.2 TB\"", part, "raid = \"0\"");
     assert_eq!(by_space.links[0].count, 83);
@@ -60,7 +69,8 @@ fn ssds_are_as_many_as_the_larger_of_space_and_ios_asks_for() {
 
 #[test]
 fn growth_adds_up_over_the_years() {
-    let grown = disks("size = \"1 TB\"\ngrowth = 0.2\nyears = 3", "capacity = \"100 GB\"", "raid = \"0\"");
+    let grown =
+        disks("size = \"1 TB\"\ngrowth = 0.2\nyears = 3", "capacity = \"100 GB\"", "raid = \"0\"");
     close(used(&grown, 0, Resource::Space).0, 1.728e12);
     assert_eq!(grown.links[0].count, 18);
 }
@@ -70,16 +80,19 @@ fn twenty_serial_reads_take_over_100_ms_of_disks_and_2_ms_of_flash() {
     let demand = "transactions = 1\nreads = 100\nserial_reads = 20";
     let of_disks = disks(demand, "iops = 200", "count = 100").transaction_s.expect("not saturated");
     assert!(of_disks > 0.1 && of_disks < 0.11, "{of_disks}");
-    let flash =
-        disks(demand, "iops = 35000\nlatency = \"80 us\"", "count = 1").transaction_s.expect("not saturated");
+    let flash = disks(demand, "iops = 35000\nlatency = \"80 us\"", "count = 1")
+        .transaction_s
+        .expect("not saturated");
     assert!(flash > 0.001_6 && flash < 0.002_1, "{flash}");
 }
 
 #[test]
 fn a_chain_is_as_wide_as_its_narrowest_link() {
-    let source = "[demand]\nsequential_reads = \"1.2 GB/s\"\n[parts.disk]\nbandwidth = \"80 MB/s\"\nprice = 2000\n\
-                  [parts.sas-x4]\nbandwidth = \"1 GB/s\"\n[parts.pcie]\nbandwidth = \"1.6 GB/s\"\n[[alternative]]\nname = \"a\"\n\
-                  chain = [{ part = \"disk\", count = 45 }, { part = \"sas-x4\", count = 1 }, { part = \"pcie\", count = 1 }]\n";
+    let source = "[demand]\nsequential_reads = \"1.2 GB/s\"\n[parts.disk]\nbandwidth = \"80 \
+                  MB/s\"\nprice = 2000\n[parts.sas-x4]\nbandwidth = \"1 \
+                  GB/s\"\n[parts.pcie]\nbandwidth = \"1.6 GB/s\"\n[[alternative]]\nname = \
+                  \"a\"\nchain = [{ part = \"disk\", count = 45 }, { part = \"sas-x4\", count = 1 \
+                  }, { part = \"pcie\", count = 1 }]\n";
     let sized = &sizing_of(source).alternatives[0];
     assert_eq!((sized.narrowest, sized.fits), (Some(1), false));
     close(sized.carries.expect("a rate"), 1.0 / 1.2);
@@ -101,18 +114,28 @@ fn the_example_is_what_it_is_by_hand() {
     let ssds = alternative(&sizing, "SSDs");
     assert_eq!(ssds.links[0].count, 120);
     let written = 10_000.0 * 8192.0 + 60e6 * 8.0 / 7.0;
-    close(ssds.links[0].worn_out_years.expect("endurance"), 120.0 * 1e15 / written / (365.25 * 86_400.0));
+    close(
+        ssds.links[0].worn_out_years.expect("endurance"),
+        120.0 * 1e15 / written / (365.25 * 86_400.0),
+    );
     // All three are within their targets: the cheapest is first.
     let prices: Vec<f64> = sizing.alternatives.iter().map(|one| one.price).collect();
-    assert!(prices.is_sorted() && sizing.alternatives.iter().all(|one| one.is_within_targets), "{prices:?}");
+    assert!(
+        prices.is_sorted() && sizing.alternatives.iter().all(|one| one.is_within_targets),
+        "{prices:?}"
+    );
 }
 
 #[test]
 fn a_failed_disk_of_a_pair_leaves_its_reads_to_the_other() {
     let part = "iops = 200\nbandwidth = \"80 MB/s\"\ncapacity = \"72 GB\"";
-    let sized =
-        disks("reads = 5000\nwrites = 5000", part, "count = 100, raid = \"10\", rebuild = \"20 MB/s\"");
-    // Each of 50 pairs has 100 reads and 100 writes a second: half the reads and all the writes a disk, then all of both.
+    let sized = disks(
+        "reads = 5000\nwrites = 5000",
+        part,
+        "count = 100, raid = \"10\", rebuild = \"20 MB/s\"",
+    );
+    // Each of 50 pairs has 100 reads and 100 writes a second: half the reads and all the writes a
+    // disk, then all of both.
     close(used(&sized, 0, Resource::Io).1, 0.75);
     let degraded = sized.links[0].degraded.expect("redundant");
     close(degraded.utilisation, 1.0);
@@ -122,7 +145,8 @@ fn a_failed_disk_of_a_pair_leaves_its_reads_to_the_other() {
 
 #[test]
 fn credits_last_as_long_as_they_pay_for_what_is_above_the_base_rate() {
-    // A cloud volume of 100 IOPS that bursts to 3,000 from a bucket of 5.4 million I/Os: 1,862 s at full rate.
+    // A cloud volume of 100 IOPS that bursts to 3,000 from a bucket of 5.4 million I/Os: 1,862 s at
+    // full rate.
     let part = "iops = 100\nburst_iops = 3000\nburst_credits = 5_400_000";
     let at_full_rate = disks("reads = 3000", part, "count = 1").links[0].burst_s.expect("credits");
     assert!((at_full_rate - 1_862.07).abs() < 0.01, "{at_full_rate}");
@@ -132,23 +156,27 @@ fn credits_last_as_long_as_they_pay_for_what_is_above_the_base_rate() {
 #[test]
 fn what_is_wrong_is_said_with_its_place() {
     for (source, parts) in [
-        ("[demand]\nreads = 5\nred = 1\n", &["line 3, column 1", "unknown key `red`", "no alternative"][..]),
+        (
+            "[demand]\nreads = 5\nred = 1\n",
+            &["line 3, column 1", "unknown key `red`", "no alternative"][..],
+        ),
         ("[demand]\nreads = -5\n", &["line 2, column 9", "above 0"]),
         ("[demand]\nreads_per_transaction = 5\n", &["needs the rate of transactions"]),
         ("[demand]\nsize = \"4 parsecs\"\n", &["`4 parsecs` is not allowed"]),
         ("[parts.disk]\nprice = 5\n", &["says nothing that it can do", "says nothing to size for"]),
         (
-            "[demand]\nreads = 5\n[parts.disk]\niops = 200\n[[alternative]]\nname = \"a\"\nchain = [{ part = \"disc\" }]\n",
+            "[demand]\nreads = 5\n[parts.disk]\niops = 200\n[[alternative]]\nname = \"a\"\nchain \
+             = [{ part = \"disc\" }]\n",
             &["line 7, column 19", "unknown part `disc`", "disk"],
         ),
         (
-            "[demand]\nreads = 5\n[parts.disk]\niops = 200\n[[alternative]]\nname = \"a\"\n\
-             chain = [{ part = \"disk\", count = 5, raid = \"10\" }]\n",
+            "[demand]\nreads = 5\n[parts.disk]\niops = 200\n[[alternative]]\nname = \"a\"\nchain \
+             = [{ part = \"disk\", count = 5, raid = \"10\" }]\n",
             &["no multiple of the 2 disks"],
         ),
         (
-            "[demand]\nreads = 5\n[parts.disk]\niops = 200\n[[alternative]]\nname = \"a\"\n\
-             chain = [{ part = \"disk\", raid = \"0\", rebuild = \"20 MB/s\" }]\n",
+            "[demand]\nreads = 5\n[parts.disk]\niops = 200\n[[alternative]]\nname = \"a\"\nchain \
+             = [{ part = \"disk\", raid = \"0\", rebuild = \"20 MB/s\" }]\n",
             &["needs redundancy"],
         ),
     ] {
@@ -179,8 +207,8 @@ fn a_demand_from_a_recording() {
         other => Err(format!("there is no results file {other}")),
     };
     let plan = |demand: &str| {
-        let rest =
-            "[parts.disk]\niops = 200\n[[alternative]]\nname = \"one\"\nchain = [{ part = \"disk\" }]\n";
+        let rest = "[parts.disk]\niops = 200\n[[alternative]]\nname = \"one\"\nchain = [{ part = \
+                    \"disk\" }]\n";
         Plan::read_with(&format!("[demand]\n{demand}\n{rest}"), &recorded)
     };
     let demand = plan("from = \"inserts data_files=16\"").expect("a plan").demand;

@@ -25,16 +25,20 @@ pub struct Candidate {
 
 /// Orders that are worth a prediction, none of them twice:
 ///
-/// - by increasing number of different values, in full and by the first columns alone: the sum of runs of such an order is close
-///   to the least (Lemire, Kaser 2011, section 4); a shorter key leaves the rest as it lies, which may be well ordered already;
-/// - the column first that leaves the fewest runs of all columns together, weighted by the bytes of their values, and so on:
-///   runs are counted on the sample, so that columns which go with each other (an order's date and its shipping date) count;
+/// - by increasing number of different values, in full and by the first columns alone: the sum of
+///   runs of such an order is close to the least (Lemire, Kaser 2011, section 4); a shorter key
+///   leaves the rest as it lies, which may be well ordered already;
+/// - the column first that leaves the fewest runs of all columns together, weighted by the bytes of
+///   their values, and so on: runs are counted on the sample, so that columns which go with each
+///   other (an order's date and its shipping date) count;
 /// - each column by itself.
 ///
-/// A column that columns before it determine adds no run and leaves none out: it is no part of a key.
+/// A column that columns before it determine adds no run and leaves none out: it is no part of a
+/// key.
 pub fn candidates(table: &Coded) -> Vec<Candidate> {
     let sample = table.sample(SAMPLE_ROWS);
-    let usable: Vec<usize> = (0..sample.columns.len()).filter(|at| is_usable(&sample, *at)).collect();
+    let usable: Vec<usize> =
+        (0..sample.columns.len()).filter(|at| is_usable(&sample, *at)).collect();
     let mut found: Vec<Candidate> = Vec::new();
     let mut add = |columns: &[usize], why| {
         if !columns.is_empty() && !found.iter().any(|own| own.columns == columns) {
@@ -45,7 +49,9 @@ pub fn candidates(table: &Coded) -> Vec<Candidate> {
     increasing.sort_by_key(|at| (table.columns[*at].distinct, *at));
     let increasing = without_determined(&sample, &increasing);
     let fewest = fewest_runs(&sample, &usable);
-    for (key, why) in [(&fewest, "fewest weighted runs"), (&increasing, "increasing number of values")] {
+    for (key, why) in
+        [(&fewest, "fewest weighted runs"), (&increasing, "increasing number of values")]
+    {
         for length in [key.len(), 3, 2] {
             add(&key[..length.min(key.len())], why);
         }
@@ -62,12 +68,14 @@ fn is_usable(sample: &Coded, at: usize) -> bool {
     distinct > 1 && distinct * RUN_ROWS_MIN <= sample.rows
 }
 
-/// A key without the columns that those before them determine in the sample, and no longer than it may be.
+/// A key without the columns that those before them determine in the sample, and no longer than it
+/// may be.
 fn without_determined(sample: &Coded, key: &[usize]) -> Vec<usize> {
     let mut kept: Vec<usize> = Vec::new();
     for at in key {
         let rows = sample.ordered(&Order::By(kept.clone()));
-        if kept.len() < KEY_COLUMNS_MAX && (kept.is_empty() || !is_constant_within(sample, &kept, *at, &rows))
+        if kept.len() < KEY_COLUMNS_MAX
+            && (kept.is_empty() || !is_constant_within(sample, &kept, *at, &rows))
         {
             kept.push(*at);
         }
@@ -75,7 +83,8 @@ fn without_determined(sample: &Coded, key: &[usize]) -> Vec<usize> {
     kept
 }
 
-/// Whether a column has one value in all rows that are equal in a key, by which the rows are sorted.
+/// Whether a column has one value in all rows that are equal in a key, by which the rows are
+/// sorted.
 fn is_constant_within(sample: &Coded, key: &[usize], at: usize, rows: &[u32]) -> bool {
     let same = |column: usize, pair: &[u32]| {
         let codes = &sample.columns[column].codes;
@@ -99,7 +108,9 @@ fn fewest_runs(sample: &Coded, usable: &[usize]) -> Vec<usize> {
             (weighted_runs(sample, &longer), longer)
         });
         match longer.min_by(|a, b| a.0.total_cmp(&b.0)) {
-            Some((runs, longer)) if runs < least * (1.0 - GAIN_MIN) => (key, least) = (longer, runs),
+            Some((runs, longer)) if runs < least * (1.0 - GAIN_MIN) => {
+                (key, least) = (longer, runs)
+            }
             _ => break,
         }
     }
@@ -126,17 +137,22 @@ mod tests {
         }
         let first = |at: &usize| {
             let others: Vec<usize> = columns.iter().copied().filter(|own| own != at).collect();
-            permutations(&others).into_iter().map(|rest| [vec![*at], rest].concat()).collect::<Vec<_>>()
+            permutations(&others)
+                .into_iter()
+                .map(|rest| [vec![*at], rest].concat())
+                .collect::<Vec<_>>()
         };
         columns.iter().flat_map(first).collect()
     }
 
-    /// Every combination of 2, 3 and 5 values once: sorted by increasing number of values there are 2, 6 and 30 runs, the other
-    /// way round 5, 15 and 30 (Lemire, Kaser 2011: with all combinations, runs of the column at place i are the product of
-    /// the first i numbers of values).
+    /// Every combination of 2, 3 and 5 values once: sorted by increasing number of values there are
+    /// 2, 6 and 30 runs, the other way round 5, 15 and 30 (Lemire, Kaser 2011: with all
+    /// combinations, runs of the column at place i are the product of the first i numbers of
+    /// values).
     #[test]
     fn runs_of_a_full_product_are_the_products_of_the_numbers_of_values() {
-        let product = |divisor: u64, of: u64| (0..30).map(|row| row / divisor % of).collect::<Vec<u64>>();
+        let product =
+            |divisor: u64, of: u64| (0..30).map(|row| row / divisor % of).collect::<Vec<u64>>();
         let table = coded(&[product(15, 2), product(5, 3), product(1, 5)]);
         let runs = |key: &[usize]| {
             let rows = table.ordered(&Order::By(key.to_vec()));
@@ -144,14 +160,21 @@ mod tests {
         };
         assert_eq!(runs(&[0, 1, 2]), [2, 6, 30]);
         assert_eq!(runs(&[2, 1, 0]), [30, 15, 5]);
-        let least =
-            permutations(&[0, 1, 2]).iter().map(|key| weighted_runs(&table, key)).fold(f64::MAX, f64::min);
+        let least = permutations(&[0, 1, 2])
+            .iter()
+            .map(|key| weighted_runs(&table, key))
+            .fold(f64::MAX, f64::min);
         assert_eq!(weighted_runs(&table, &[0, 1, 2]).to_bits(), least.to_bits());
         let proposed = candidates(&table).remove(0);
-        assert_eq!(weighted_runs(&table, &proposed.columns).to_bits(), least.to_bits(), "{proposed:?}");
+        assert_eq!(
+            weighted_runs(&table, &proposed.columns).to_bits(),
+            least.to_bits(),
+            "{proposed:?}"
+        );
     }
 
-    /// Of small random tables the best candidate leaves at most an eighth more weighted runs than the best of all orders.
+    /// Of small random tables the best candidate leaves at most an eighth more weighted runs than
+    /// the best of all orders.
     #[test]
     fn candidates_come_close_to_the_best_of_all_orders() {
         for seed in 1..20_u64 {
@@ -185,7 +208,10 @@ mod tests {
         let table = coded(&[nation, region, flag, (0..600).collect(), vec![1; 600]]);
         assert_eq!(without_determined(&table, &[0, 1, 2]), [0, 2]);
         let all = candidates(&table);
-        assert!(all.iter().all(|own| !own.columns.contains(&3) && !own.columns.contains(&4)), "{all:?}");
+        assert!(
+            all.iter().all(|own| !own.columns.contains(&3) && !own.columns.contains(&4)),
+            "{all:?}"
+        );
         let key = fewest_runs(&table, &[0, 1, 2]);
         assert!(!key.is_empty() && key.len() <= 3, "{key:?}");
         assert!(candidates(&coded(&[(0..10).collect()])).is_empty());

@@ -1,4 +1,5 @@
-//! A table as ranks of its values: all that runs, numbers of different values and orders follow from.
+//! A table as ranks of its values: all that runs, numbers of different values and orders follow
+//! from.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
@@ -36,20 +37,24 @@ pub enum Order {
         /// Of the generator.
         seed: u64,
     },
-    /// By these columns (their positions), ascending, the first one first; rows that are equal there stay as they come.
+    /// By these columns (their positions), ascending, the first one first; rows that are equal
+    /// there stay as they come.
     By(Vec<usize>),
 }
 
-/// The ranks of values by their row, and for each rank a row that has it. Values are in the order of their heads, and where
-/// these are equal in that of `compare`: heads stand side by side while they are sorted, which values need not.
+/// The ranks of values by their row, and for each rank a row that has it. Values are in the order
+/// of their heads, and where these are equal in that of `compare`: heads stand side by side while
+/// they are sorted, which values need not.
 pub fn ranks(
     rows: usize,
     head: impl Fn(usize) -> u128,
     compare: impl Fn(usize, usize) -> Ordering,
 ) -> (Vec<u32>, Vec<u32>) {
-    let mut sorted: Vec<(u128, u32)> = (0..rows as u32).map(|row| (head(row as usize), row)).collect();
-    let order =
-        |a: &(u128, u32), b: &(u128, u32)| a.0.cmp(&b.0).then_with(|| compare(a.1 as usize, b.1 as usize));
+    let mut sorted: Vec<(u128, u32)> =
+        (0..rows as u32).map(|row| (head(row as usize), row)).collect();
+    let order = |a: &(u128, u32), b: &(u128, u32)| {
+        a.0.cmp(&b.0).then_with(|| compare(a.1 as usize, b.1 as usize))
+    };
     sorted.sort_unstable_by(order);
     let (mut codes, mut firsts) = (vec![0; rows], Vec::new());
     for (at, one) in sorted.iter().enumerate() {
@@ -61,7 +66,8 @@ pub fn ranks(
     (codes, firsts)
 }
 
-/// The head of a text or of bytes: the first of them as a number, in whose order they are as far as it reaches.
+/// The head of a text or of bytes: the first of them as a number, in whose order they are as far as
+/// it reaches.
 pub fn head(bytes: &[u8]) -> u128 {
     let mut head = [0; size_of::<u128>()];
     let taken = bytes.len().min(head.len());
@@ -71,7 +77,12 @@ pub fn head(bytes: &[u8]) -> u128 {
 
 impl Column {
     /// A column of these ranks.
-    pub fn new(name: impl Into<String>, codes: Vec<u32>, distinct: usize, value_bytes: f64) -> Self {
+    pub fn new(
+        name: impl Into<String>,
+        codes: Vec<u32>,
+        distinct: usize,
+        value_bytes: f64,
+    ) -> Self {
         Self { name: name.into(), codes, distinct, value_bytes }
     }
 
@@ -95,8 +106,9 @@ impl Column {
 
     /// Runs of equal values in these rows.
     pub fn runs(&self, rows: &[u32]) -> usize {
-        let changes =
-            rows.windows(2).filter(|pair| self.codes[pair[0] as usize] != self.codes[pair[1] as usize]);
+        let changes = rows
+            .windows(2)
+            .filter(|pair| self.codes[pair[0] as usize] != self.codes[pair[1] as usize]);
         changes.count() + usize::from(!rows.is_empty())
     }
 
@@ -112,7 +124,12 @@ impl Column {
             distinct += 1;
         }
         let codes = rows.iter().map(|row| rank[self.codes[*row as usize] as usize]).collect();
-        Self { name: self.name.clone(), codes, distinct: distinct as usize, value_bytes: self.value_bytes }
+        Self {
+            name: self.name.clone(),
+            codes,
+            distinct: distinct as usize,
+            value_bytes: self.value_bytes,
+        }
     }
 }
 
@@ -129,8 +146,11 @@ impl Coded {
                     rows.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);
                 }
             }
-            // By the last column first: each sort leaves equal ones as those before it have put them.
-            Order::By(columns) => columns.iter().rev().for_each(|at| rows = self.columns[*at].sort(&rows)),
+            // By the last column first: each sort leaves equal ones as those before it have put
+            // them.
+            Order::By(columns) => {
+                columns.iter().rev().for_each(|at| rows = self.columns[*at].sort(&rows))
+            }
         }
         rows
     }

@@ -1,17 +1,19 @@
-//! In which order the rows of a table should lie, so that a column store keeps them in few bytes (S2f).
+//! In which order the rows of a table should lie, so that a column store keeps them in few bytes
+//! (S2f).
 //!
-//! A column store compresses each column of a row group by itself: runs of equal values, few different values and small
-//! ranges take little. The order of the rows decides how many of these there are. To find the best order is NP-hard
-//! (Lemire, Kaser: "Reordering columns for smaller indexes", Information Sciences 181, 2011); heuristics come close to it.
+//! A column store compresses each column of a row group by itself: runs of equal values, few
+//! different values and small ranges take little. The order of the rows decides how many of these
+//! there are. To find the best order is NP-hard (Lemire, Kaser: "Reordering columns for smaller
+//! indexes", Information Sciences 181, 2011); heuristics come close to it.
 //!
 //! - `coded`: a table as ranks of its values, orders of its rows, and runs
 //! - `candidates`: orders that heuristics propose
 //! - `predict`: what a row group of an order takes, from some of them
 //! - `file`: a Parquet file of the user's, read and written in another order
 //!
-//! Only orders that an ORDER BY can make are looked at: lexicographic ones. Others (Vortex, Multiple Lists: Lemire, Kaser,
-//! Gutarra: "Reordering rows for better compression: beyond the lexicographic order", ACM TODS 37, 2012) leave fewer runs, and
-//! no engine makes them.
+//! Only orders that an ORDER BY can make are looked at: lexicographic ones. Others (Vortex,
+//! Multiple Lists: Lemire, Kaser, Gutarra: "Reordering rows for better compression: beyond the
+//! lexicographic order", ACM TODS 37, 2012) leave fewer runs, and no engine makes them.
 
 mod candidates;
 mod coded;

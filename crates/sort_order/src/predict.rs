@@ -31,8 +31,8 @@ pub struct Prediction {
     pub columns: Vec<f64>,
     /// All of them together.
     pub bytes: f64,
-    /// The 95 % t interval of `bytes`; `None` with fewer than two row groups. It says how much row groups differ, not
-    /// what else a store adds.
+    /// The 95 % t interval of `bytes`; `None` with fewer than two row groups. It says how much row
+    /// groups differ, not what else a store adds.
     pub interval: Option<Interval>,
     /// Row groups that were looked at.
     pub groups: usize,
@@ -49,12 +49,14 @@ pub struct Advice {
     pub prediction: Prediction,
 }
 
-/// What a store takes for some whole row groups of rows (and the last one): bytes of each column by row group.
+/// What a store takes for some whole row groups of rows (and the last one): bytes of each column by
+/// row group.
 pub type Store<'a, E> = dyn FnMut(Vec<u32>) -> Result<Vec<Vec<u64>>, E> + 'a;
 
-/// Predicts an order: its rows are sorted, some row groups chosen at random, and what `store` says they take is scaled to all
-/// rows. A ratio estimate with its usual variance (Cochran, "Sampling
-/// Techniques", 1977, section 6.3), row groups being the clusters; the few of a small table count as a finite population.
+/// Predicts an order: its rows are sorted, some row groups chosen at random, and what `store` says
+/// they take is scaled to all rows. A ratio estimate with its usual variance (Cochran, "Sampling
+/// Techniques", 1977, section 6.3), row groups being the clusters; the few of a small table count
+/// as a finite population.
 ///
 /// # Errors
 /// Those of `store`.
@@ -69,14 +71,16 @@ pub fn predict<E>(
     let chosen: Vec<&[u32]> =
         chosen(groups.len(), layout.seed).into_iter().map(|number| groups[number]).collect();
     let bytes = if chosen.is_empty() { Vec::new() } else { store(chosen.concat())? };
-    let seen: Vec<(f64, Vec<u64>)> = chosen.iter().map(|group| group.len() as f64).zip(bytes).collect();
+    let seen: Vec<(f64, Vec<u64>)> =
+        chosen.iter().map(|group| group.len() as f64).zip(bytes).collect();
     let known_rows: f64 = seen.iter().map(|(rows, _)| rows).sum();
     let scale = if known_rows > 0.0 { layout.table_rows as f64 / known_rows } else { 0.0 };
     let column = |at: usize| seen.iter().map(|(_, bytes)| bytes[at] as f64).sum::<f64>() * scale;
     let columns: Vec<f64> = (0..table.columns.len()).map(column).collect();
     let bytes = columns.iter().sum();
     let interval = half_width(&seen, groups.len(), layout.table_rows as f64);
-    let interval = interval.map(|half| Interval { low: f64::max(bytes - half, 0.0), high: bytes + half });
+    let interval =
+        interval.map(|half| Interval { low: f64::max(bytes - half, 0.0), high: bytes + half });
     Ok(Prediction { columns, bytes, interval, groups: seen.len(), groups_all: groups.len() })
 }
 
@@ -103,11 +107,16 @@ fn chosen(groups: usize, seed: u64) -> BTreeSet<usize> {
     chosen
 }
 
-/// Orders in the order of their predicted bytes: those of [`candidates`] that take least by a model are predicted.
+/// Orders in the order of their predicted bytes: those of [`candidates`] that take least by a model
+/// are predicted.
 ///
 /// # Errors
 /// Those of `store`.
-pub fn advise<E>(table: &Coded, layout: Layout, store: &mut Store<'_, E>) -> Result<Vec<Advice>, E> {
+pub fn advise<E>(
+    table: &Coded,
+    layout: Layout,
+    store: &mut Store<'_, E>,
+) -> Result<Vec<Advice>, E> {
     let mut modelled: Vec<(f64, Candidate)> = candidates(table)
         .into_iter()
         .map(|candidate| (modelled_bytes(table, &candidate, layout), candidate))
@@ -123,8 +132,9 @@ pub fn advise<E>(table: &Coded, layout: Layout, store: &mut Store<'_, E>) -> Res
     Ok(advice)
 }
 
-/// Bytes of one row group of an order by a model of what column stores do: the least of plain values, ranks of bit-packed width
-/// with a dictionary of their values, and runs (a value or rank and a length). Only for choosing what is predicted.
+/// Bytes of one row group of an order by a model of what column stores do: the least of plain
+/// values, ranks of bit-packed width with a dictionary of their values, and runs (a value or rank
+/// and a length). Only for choosing what is predicted.
 fn modelled_bytes(table: &Coded, candidate: &Candidate, layout: Layout) -> f64 {
     let rows = table.ordered(&Order::By(candidate.columns.clone()));
     let groups: Vec<&[u32]> = rows.chunks(layout.group_rows.max(1)).collect();
@@ -133,10 +143,12 @@ fn modelled_bytes(table: &Coded, candidate: &Candidate, layout: Layout) -> f64 {
         let mut codes: Vec<u32> = group.iter().map(|row| column.codes[*row as usize]).collect();
         codes.sort_unstable();
         codes.dedup();
-        let rank_bytes = f64::from((codes.len().max(1) as u32).next_power_of_two().trailing_zeros()) / 8.0;
+        let rank_bytes =
+            f64::from((codes.len().max(1) as u32).next_power_of_two().trailing_zeros()) / 8.0;
         let (values, dictionary) = (group.len() as f64, codes.len() as f64 * column.value_bytes);
         let runs = column.runs(group) as f64;
-        let coded = dictionary + f64::min(values * rank_bytes, runs * (rank_bytes + RUN_LENGTH_BYTES));
+        let coded =
+            dictionary + f64::min(values * rank_bytes, runs * (rank_bytes + RUN_LENGTH_BYTES));
         coded.min(values * column.value_bytes).min(runs * (column.value_bytes + RUN_LENGTH_BYTES))
     };
     table.columns.iter().map(column_bytes).sum()
@@ -152,9 +164,12 @@ mod tests {
 
     /// Rows with a column that takes a byte for each run, and one that takes a byte for each row.
     fn table(rows: usize) -> Coded {
-        let codes = |divisor: usize, of: usize| (0..rows).map(|row| (row / divisor % of) as u32).collect();
-        let columns =
-            vec![Column::new("run", codes(1, 5), 5, 1.0), Column::new("row", codes(1, rows), rows, 1.0)];
+        let codes =
+            |divisor: usize, of: usize| (0..rows).map(|row| (row / divisor % of) as u32).collect();
+        let columns = vec![
+            Column::new("run", codes(1, 5), 5, 1.0),
+            Column::new("row", codes(1, rows), rows, 1.0),
+        ];
         Coded { columns, rows }
     }
 
@@ -164,7 +179,9 @@ mod tests {
 
     fn run_bytes(table: &Coded) -> impl FnMut(Vec<u32>) -> Result<Vec<Vec<u64>>, ()> + '_ {
         |rows| {
-            let group = |rows: &[u32]| table.columns.iter().map(|column| column.runs(rows) as u64).collect();
+            let group = |rows: &[u32]| {
+                table.columns.iter().map(|column| column.runs(rows) as u64).collect()
+            };
             Ok(rows.chunks(100).map(group).collect())
         }
     }
@@ -188,8 +205,8 @@ mod tests {
         assert_eq!(advise(&table, layout(1000), &mut store).unwrap()[0].candidate.columns, [0]);
     }
 
-    /// By hand: totals 10, 20 and 30 of 3 of 6 groups of 1 row have a standard deviation of 10; t(0.975, 2) = 4.3027;
-    /// 4.3027 x 10 / sqrt(3) x sqrt(1 - 3/6) x 6 rows = 105.39.
+    /// By hand: totals 10, 20 and 30 of 3 of 6 groups of 1 row have a standard deviation of 10;
+    /// t(0.975, 2) = 4.3027; 4.3027 x 10 / sqrt(3) x sqrt(1 - 3/6) x 6 rows = 105.39.
     #[test]
     fn the_interval_is_that_of_a_ratio_estimate() {
         let seen = [10, 20, 30].map(|bytes| (1.0, vec![bytes]));

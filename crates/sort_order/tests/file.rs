@@ -11,11 +11,14 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A file with so many rows: `number` counts modulo 3, `real` has NULL and NaN, `text` has NULL, `list` is no single value.
+/// A file with so many rows: `number` counts modulo 3, `real` has NULL and NaN, `text` has NULL,
+/// `list` is no single value.
 fn written(path: &Path, rows: i32) {
-    let schema = "message rows { required int32 number; optional double real; optional binary text (UTF8); repeated int32 list; }";
+    let schema = "message rows { required int32 number; optional double real; optional binary \
+                  text (UTF8); repeated int32 list; }";
     let schema = Arc::new(parse_message_type(schema).unwrap());
-    let mut writer = SerializedFileWriter::new(File::create(path).unwrap(), schema, Arc::default()).unwrap();
+    let mut writer =
+        SerializedFileWriter::new(File::create(path).unwrap(), schema, Arc::default()).unwrap();
     let mut group = writer.next_row_group().unwrap();
     let numbers: Vec<i32> = (0..rows).map(|row| row % 3).collect();
     let mut column = group.next_column().unwrap().unwrap();
@@ -35,7 +38,10 @@ fn written(path: &Path, rows: i32) {
     column.close().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
     let levels = vec![1_i16; rows as usize];
-    column.typed::<Int32Type>().write_batch(&numbers, Some(&levels), Some(&vec![0; rows as usize])).unwrap();
+    column
+        .typed::<Int32Type>()
+        .write_batch(&numbers, Some(&levels), Some(&vec![0; rows as usize]))
+        .unwrap();
     column.close().unwrap();
     group.close().unwrap();
     writer.close().unwrap();
@@ -45,8 +51,10 @@ fn written(path: &Path, rows: i32) {
 fn lines(path: &Path) -> Vec<String> {
     let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
     let rows = reader.get_row_iter(None).unwrap();
-    rows.map(|row| row.unwrap().to_string().split(", list").next().unwrap().trim_end_matches('}').to_owned())
-        .collect()
+    rows.map(|row| {
+        row.unwrap().to_string().split(", list").next().unwrap().trim_end_matches('}').to_owned()
+    })
+    .collect()
 }
 
 #[test]
@@ -55,7 +63,10 @@ fn rows_are_read_as_ranks_and_written_again_in_another_order() {
     let path = folder.path().join("rows.parquet");
     written(&path, 1000);
     let file = ParquetFile::read(&path, 1_000_000).unwrap();
-    assert_eq!((file.coded.rows, file.rows_all, &file.left_out[..]), (1000, 1000, &["list".to_owned()][..]));
+    assert_eq!(
+        (file.coded.rows, file.rows_all, &file.left_out[..]),
+        (1000, 1000, &["list".to_owned()][..])
+    );
     // 7 numbers, NaN and NULL; 11 texts and NULL.
     let distinct: Vec<usize> = file.coded.columns.iter().map(|own| own.distinct).collect();
     assert_eq!(distinct, [3, 9, 12]);
@@ -68,13 +79,14 @@ fn rows_are_read_as_ranks_and_written_again_in_another_order() {
     // NULL comes first, then texts as their bytes.
     let text = |row: u32| (!row.is_multiple_of(4)).then(|| format!("text {}", row % 11));
     expected.sort_by_key(|row| (text(*row), row % 3));
-    let expected: Vec<String> = expected.iter().map(|row| all[*row as usize].trim_end().to_owned()).collect();
+    let expected: Vec<String> =
+        expected.iter().map(|row| all[*row as usize].trim_end().to_owned()).collect();
     let found: Vec<String> = lines(&again).iter().map(|line| line.trim_end().to_owned()).collect();
     assert_eq!(found, expected);
 }
 
-/// With all row groups looked at, what is predicted is what is then measured; and no other order of three columns takes less
-/// than the advice by more than a tenth (all six are written).
+/// With all row groups looked at, what is predicted is what is then measured; and no other order of
+/// three columns takes less than the advice by more than a tenth (all six are written).
 #[test]
 fn advice_is_close_to_the_best_of_all_orders() {
     let folder = tempfile::tempdir().unwrap();
@@ -86,7 +98,10 @@ fn advice_is_close_to_the_best_of_all_orders() {
     for order in advised.orders.iter().chain([&advised.generated]) {
         let measured = order.measured.as_ref().unwrap();
         assert!((order.predicted.bytes - measured.bytes as f64).abs() < 0.5, "{order:?}");
-        assert!(measured.read_cpu_s.iter().all(|seconds| *seconds >= 0.0) && measured.read_cpu_s.len() == 5);
+        assert!(
+            measured.read_cpu_s.iter().all(|seconds| *seconds >= 0.0)
+                && measured.read_cpu_s.len() == 5
+        );
     }
     let layout = Layout { group_rows: 122_880, table_rows: 30_000, seed: 1 };
     let least = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]].map(|key| {
@@ -111,7 +126,8 @@ fn no_more_rows_are_read_than_wanted() {
     assert_eq!((file.coded.rows, file.rows_all), (10, 1000));
 }
 
-/// Whatever is wrong with a file: an error, or the rows that it has, and neither a panic nor memory without end.
+/// Whatever is wrong with a file: an error, or the rows that it has, and neither a panic nor memory
+/// without end.
 #[test]
 fn damaged_files_are_errors() {
     let folder = tempfile::tempdir().unwrap();
@@ -127,12 +143,18 @@ fn damaged_files_are_errors() {
             0 => bytes.truncate(place),
             1 => bytes[place] ^= 1 << (number % 8),
             2 => bytes[place] = 0xFF,
-            _ => drop(bytes.splice(place..(place + 9).min(whole.len()), [0xFF, 0xFF, 0xFF, 0xFF, 0x0F])),
+            _ => drop(
+                bytes.splice(place..(place + 9).min(whole.len()), [0xFF, 0xFF, 0xFF, 0xFF, 0x0F]),
+            ),
         }
         std::fs::write(&damaged, &bytes).unwrap();
         match ParquetFile::read(&damaged, 1_000_000) {
-            Ok(file) => assert!(file.coded.columns.iter().all(|own| own.codes.len() == file.coded.rows)),
-            Err(FileError::Damaged { .. } | FileError::Nothing { .. } | FileError::TooLarge { .. }) => {
+            Ok(file) => {
+                assert!(file.coded.columns.iter().all(|own| own.codes.len() == file.coded.rows))
+            }
+            Err(
+                FileError::Damaged { .. } | FileError::Nothing { .. } | FileError::TooLarge { .. },
+            ) => {
                 errors += 1;
             }
             Err(error) => panic!("{error}"),
@@ -149,7 +171,8 @@ fn a_page_that_asks_for_too_much_memory_is_refused() {
     let path = folder.path().join("rows.parquet");
     written(&path, 500);
     let mut bytes = std::fs::read(&path).unwrap();
-    // The first page, a dictionary, follows the file's mark: field 1 (integer: 2), field 2 (integer) with its size.
+    // The first page, a dictionary, follows the file's mark: field 1 (integer: 2), field 2
+    // (integer) with its size.
     assert_eq!((&bytes[..4], &bytes[4..7]), (&b"PAR1"[..], &[0x15, 4, 0x15][..]));
     // 2^31 - 1, in Thrift's five bytes; what follows is overwritten, which nobody reads any more.
     bytes[7..12].copy_from_slice(&[0xFE, 0xFF, 0xFF, 0xFF, 0x0F]);

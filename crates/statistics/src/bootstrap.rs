@@ -45,7 +45,8 @@ impl Bootstrap {
         Interval { low: end(0.025), high: end(0.975) }
     }
 
-    /// The two-sided p-value of "the mean is this": the level at which the interval would just touch it.
+    /// The two-sided p-value of "the mean is this": the level at which the interval would just
+    /// touch it.
     pub fn p_value(&self, mean: f64) -> f64 {
         let normal = Normal::standard();
         // The same correction solved for the level whose end is this mean.
@@ -76,7 +77,8 @@ fn resampled_means(values: &[f64]) -> Vec<f64> {
     means
 }
 
-/// Share of the means below a value (ties count half), kept off 0 and 1 where the normal quantile ends.
+/// Share of the means below a value (ties count half), kept off 0 and 1 where the normal quantile
+/// ends.
 fn rank_share(means: &[f64], value: f64) -> f64 {
     let below = means.partition_point(|mean| *mean < value);
     let not_above = means.partition_point(|mean| *mean <= value);
@@ -104,11 +106,13 @@ fn quantile(sorted: &[f64], level: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// scipy's `BCa` intervals of the same values; both are random, so equal within Monte-Carlo error.
+    /// scipy's `BCa` intervals of the same values; both are random, so equal within Monte-Carlo
+    /// error.
     #[test]
     fn equal_to_scipy_within_monte_carlo_error() {
         let reference: serde_json::Value =
-            serde_json::from_str(include_str!("../../analysis/tests/scipy_reference.json")).unwrap();
+            serde_json::from_str(include_str!("../../analysis/tests/scipy_reference.json"))
+                .unwrap();
         let cases = reference["bootstrap"].as_array().unwrap();
         assert!(!cases.is_empty());
         for case in cases {

@@ -21,8 +21,9 @@ pub fn t_two_sided_p(t: f64, df: f64) -> f64 {
 /// The t that is exceeded with probability `upper` (under one half).
 ///
 /// Newton steps on the tail probability, so that it is as exact as the incomplete beta function,
-/// which an interpolated inverse is not; the tests hold it against scipy. With a degree of freedom or two that takes
-/// dozens of steps, and the comparisons of a run all ask for the same few: they are remembered.
+/// which an interpolated inverse is not; the tests hold it against scipy. With a degree of freedom
+/// or two that takes dozens of steps, and the comparisons of a run all ask for the same few: they
+/// are remembered.
 pub fn t_quantile(upper: f64, df: f64) -> f64 {
     let asked = [upper.to_bits(), df.to_bits()];
     QUANTILES.with_borrow_mut(|known| {
@@ -57,8 +58,9 @@ pub fn f_upper_p(f: f64, df_between: f64, df_within: f64) -> f64 {
     }
 }
 
-/// Fills in the p-values of one family as adjusted by Holm's step-down correction, and gives the size of the family;
-/// what has no p-value is not part of it. Source: S. Holm, Scandinavian Journal of Statistics 6 (1979).
+/// Fills in the p-values of one family as adjusted by Holm's step-down correction, and gives the
+/// size of the family; what has no p-value is not part of it. Source: S. Holm, Scandinavian Journal
+/// of Statistics 6 (1979).
 pub fn correct(family: Vec<(Option<f64>, &mut Option<f64>)>) -> usize {
     let mut tested: Vec<(f64, &mut Option<f64>)> = Vec::new();
     for (p_value, adjusted) in family {
@@ -104,7 +106,11 @@ mod tests {
             close(t_two_sided_p(number(&row, 0), number(&row, 1)), number(&row, 2), 1e-9);
         }
         for row in rows("f_upper_p") {
-            close(f_upper_p(number(&row, 0), number(&row, 1), number(&row, 2)), number(&row, 3), 1e-9);
+            close(
+                f_upper_p(number(&row, 0), number(&row, 1), number(&row, 2)),
+                number(&row, 3),
+                1e-9,
+            );
         }
         for row in rows("normal_quantile") {
             let (p, z) = (number(&row, 0), number(&row, 1));

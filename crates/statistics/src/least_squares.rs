@@ -1,11 +1,13 @@
 //! Quantities as sums of counts times costs: which costs can be told, and what they are.
 
-/// A term whose counts follow from those of the terms before it, but for this share, cannot be told apart from them.
+/// A term whose counts follow from those of the terms before it, but for this share, cannot be told
+/// apart from them.
 const COLLINEAR: f64 = 0.02;
 /// Rounds of the descent at most; it converges long before unless terms can hardly be told apart.
 const ROUNDS_MAX: usize = 20_000;
 
-/// Positions of the columns, one for each term, that do not follow from those before them (Gram-Schmidt).
+/// Positions of the columns, one for each term, that do not follow from those before them
+/// (Gram-Schmidt).
 pub fn told_apart(columns: &[Vec<f64>]) -> Vec<usize> {
     let mut kept = Vec::new();
     let mut basis: Vec<Vec<f64>> = Vec::new();
@@ -30,21 +32,24 @@ pub fn told_apart(columns: &[Vec<f64>]) -> Vec<usize> {
     kept
 }
 
-/// The costs, not below 0, for which `rows x costs` comes closest to 1 by least squares. Each row holds counts relative to the
-/// quantity that they add up to, so that errors are relative ones.
+/// The costs, not below 0, for which `rows x costs` comes closest to 1 by least squares. Each row
+/// holds counts relative to the quantity that they add up to, so that errors are relative ones.
 ///
-/// By descent along one cost after the other: the problem is convex, so that a point that no such step betters is the minimum.
+/// By descent along one cost after the other: the problem is convex, so that a point that no such
+/// step betters is the minimum.
 pub fn non_negative(rows: &[Vec<f64>]) -> Vec<f64> {
     let terms = rows.first().map_or(0, Vec::len);
     let column = |term: usize| rows.iter().map(move |row| row[term]);
-    let lengths: Vec<f64> = (0..terms).map(|term| norm(&column(term).collect::<Vec<_>>())).collect();
+    let lengths: Vec<f64> =
+        (0..terms).map(|term| norm(&column(term).collect::<Vec<_>>())).collect();
     let scaled = |row: &[f64], term: usize| row[term] / lengths[term];
     let gram = |left: usize, right: usize| -> f64 {
         rows.iter().map(|row| scaled(row, left) * scaled(row, right)).sum()
     };
     let normal: Vec<Vec<f64>> =
         (0..terms).map(|left| (0..terms).map(|right| gram(left, right)).collect()).collect();
-    let target: Vec<f64> = (0..terms).map(|term| rows.iter().map(|row| scaled(row, term)).sum()).collect();
+    let target: Vec<f64> =
+        (0..terms).map(|term| rows.iter().map(|row| scaled(row, term)).sum()).collect();
     let mut costs = vec![0.0; terms];
     for _ in 0..ROUNDS_MAX {
         let mut change = 0.0_f64;
@@ -76,11 +81,14 @@ mod tests {
     /// scipy.optimize.nnls of the same rows.
     #[test]
     fn equal_to_scipy() {
-        let rows = [[1.0, 2.0, 0.5], [0.5, 0.1, 3.0], [2.0, 0.3, 0.2], [0.4, 1.5, 1.0]].map(Vec::from);
+        let rows =
+            [[1.0, 2.0, 0.5], [0.5, 0.1, 3.0], [2.0, 0.3, 0.2], [0.4, 1.5, 1.0]].map(Vec::from);
         let ours = non_negative(&rows);
-        for (ours, scipy) in
-            ours.iter().zip([0.413_445_326_080_237_2, 0.282_937_146_137_763_16, 0.265_612_521_770_780_7])
-        {
+        for (ours, scipy) in ours.iter().zip([
+            0.413_445_326_080_237_2,
+            0.282_937_146_137_763_16,
+            0.265_612_521_770_780_7,
+        ]) {
             assert!((ours - scipy).abs() < 1e-9, "{ours} is not {scipy}");
         }
         // The second term would have a negative cost: without it the first is (x.1) / (x.x).

@@ -1,5 +1,6 @@
-//! Statistics of plain numbers: what `analysis` computes with. It is a crate of its own because its loops are long: the
-//! build that users make first optimises this one and leaves `analysis` as it is.
+//! Statistics of plain numbers: what `analysis` computes with. It is a crate of its own because its
+//! loops are long: the build that users make first optimises this one and leaves `analysis` as it
+//! is.
 //!
 //! - [`t_quantile`], [`t_two_sided_p`], [`f_upper_p`]: Student's t and F, as exact as scipy's
 //! - [`correct`], [`adjusted`]: Holm's correction of a family of tests

@@ -42,7 +42,8 @@ pub enum Command {
     Check(Check),
     /// Show what a run found, read from its results file
     Show(Show),
-    /// Compare two configurations head to head and say why they differ, or two runs before and after a change
+    /// Compare two configurations head to head and say why they differ, or two runs before and
+    /// after a change
     Compare(Box<Compare>),
     /// Show how an experiment's runs changed over time, and where
     History(History),
@@ -54,8 +55,8 @@ pub enum Command {
     Export(Export),
     /// Show what the sessions of a server wait for, and who blocks whom; changes nothing on it
     Waits(Waits),
-    /// Write what a server is, what its sessions wait for and what it counts of statements and indexes as one file, which
-    /// `waits`, `queries` and `survey merge` read
+    /// Write what a server is, what its sessions wait for and what it counts of statements and
+    /// indexes as one file, which `waits`, `queries` and `survey merge` read
     Capture(Capture),
     /// Measure how fast storage is for what databases do to it
     Disk(Box<Disk>),
@@ -63,15 +64,20 @@ pub enum Command {
     Pg(Box<Pg>),
     /// Measure how locks, atomics and partitioned counters scale with threads on this machine
     Sync(Sync),
-    /// Measure how long commands take and what they use, and which is faster; takes hyperfine's options
+    /// Measure how long commands take and what they use, and which is faster; takes hyperfine's
+    /// options
     Time(Box<Time>),
-    /// Say how many disks, links and processors a demand needs, which link is the narrowest, and the price
+    /// Say how many disks, links and processors a demand needs, which link is the narrowest, and
+    /// the price
     Size(Size),
-    /// Explain plans in files: SQL Server's ShowPlan XML, EXPLAIN of PostgreSQL, MariaDB and MySQL; needs no server
+    /// Explain plans in files: SQL Server's ShowPlan XML, EXPLAIN of PostgreSQL, MariaDB and MySQL;
+    /// needs no server
     Plan(Plan),
-    /// Show which statements of a server cost what, their plans, and which indexes earn their keep; changes nothing on it
+    /// Show which statements of a server cost what, their plans, and which indexes earn their keep;
+    /// changes nothing on it
     Queries(Box<Queries>),
-    /// Say what a recorded run would do with other connections, processors or devices, with the error of the model
+    /// Say what a recorded run would do with other connections, processors or devices, with the
+    /// error of the model
     Predict(Predict),
     /// Compare published benchmark results: TPC-C, TPC-E, TPC-H, or any file of scores
     Results(Results),
@@ -81,7 +87,8 @@ pub enum Command {
     Survey(Survey),
     /// Sample where processes or a command spend their processor time; compare two such profiles
     Profile(Profile),
-    /// Write a data set as files, a table each: TPC-H, pgbench's tables, those of the published studies
+    /// Write a data set as files, a table each: TPC-H, pgbench's tables, those of the published
+    /// studies
     Data(Data),
     /// Print the JSON Schema of experiment files, for editors
     Schema,
@@ -205,7 +212,8 @@ pub struct Serve {
     /// Port to listen on; 0 takes one that is free
     #[arg(long, value_name = "N", default_value_t = 8421)]
     pub port: u16,
-    /// Address to listen on. There is no password: whoever can connect to this address can read the results
+    /// Address to listen on. There is no password: whoever can connect to this address can read
+    /// the results
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     pub listen: IpAddr,
 }
@@ -224,15 +232,17 @@ pub struct Export {
     /// Format of the files
     #[arg(long, value_enum)]
     pub format: Format,
-    /// Where to write: a folder for CSV and Parquet, a file for JSON and XLSX [default: NAME-export, standard output,
-    /// NAME.xlsx, where NAME is that of the results file]. Only what Steelbench wrote is replaced
+    /// Where to write: a folder for CSV and Parquet, a file for JSON and XLSX [default:
+    /// NAME-export, standard output, NAME.xlsx, where NAME is that of the results file]. Only
+    /// what Steelbench wrote is replaced
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub struct Data {
-    /// Data set: all tables of TPC-H (tpch) or one of them, pgbench's (pgbench), those of the studies, or a synthetic one
+    /// Data set: all tables of TPC-H (tpch) or one of them, pgbench's (pgbench), those of the
+    /// studies, or a synthetic one
     #[arg(value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(datasets::NAMES))]
     pub name: String,
     /// Scale factor of TPC-H (1: 6 million rows of LINEITEM) and of pgbench (1: 100,000 accounts)
@@ -241,7 +251,8 @@ pub struct Data {
     /// Rows of the data sets synthetic, mybigtable and one-row-per-page, as in 2M
     #[arg(long, value_name = "N", default_value = "100k", value_parser = setting::<u64, _>(ROWS))]
     pub rows: u64,
-    /// Columns of the synthetic table, from 3 to 18; the last one, which only fills pages, is not written
+    /// Columns of the synthetic table, from 3 to 18; the last one, which only fills pages, is not
+    /// written
     #[arg(long, value_name = "N", default_value = "6", value_parser = setting::<usize, _>(COLUMNS))]
     pub columns: usize,
     /// Seed of the values of synthetic and mybigtable
@@ -250,7 +261,8 @@ pub struct Data {
     /// Format of the files
     #[arg(long, value_enum, default_value = "csv")]
     pub format: DataFormat,
-    /// Folder for the files, one a table, which must not be there yet; "-" writes the only table as CSV to standard output
+    /// Folder for the files, one a table, which must not be there yet; "-" writes the only table
+    /// as CSV to standard output
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     pub output: PathBuf,
 }
@@ -281,9 +293,9 @@ pub enum Format {
 #[command(disable_help_flag = true)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Waits {
-    /// The server: postgres://, mariadb:// or mssql://user@host:port/database, keyword=value pairs or the name of a database
-    /// [default: PG* variables]; or a results file that --output wrote, of several observations in it `FILE@2`; or a
-    /// file of `capture`
+    /// The server: postgres://, mariadb:// or mssql://user@host:port/database, keyword=value pairs
+    /// or the name of a database [default: PG* variables]; or a results file that --output
+    /// wrote, of several observations in it `FILE@2`; or a file of `capture`
     pub server: Option<String>,
     /// How long to watch; Ctrl-C ends it earlier and shows what was seen
     #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = positive::<86_400>)]
@@ -300,11 +312,12 @@ pub struct Waits {
     /// Also show the whole texts of statements, without the constants in them
     #[arg(long)]
     pub statements: bool,
-    /// Leave the constants in statements, which may be anybody's data, in what is shown and recorded
+    /// Leave the constants in statements, which may be anybody's data, in what is shown and
+    /// recorded
     #[arg(long)]
     pub literals: bool,
-    /// Also record what was seen in this results file, for `waits FILE`, `show`, `report` and `compare`; what it holds
-    /// is kept
+    /// Also record what was seen in this results file, for `waits FILE`, `show`, `report` and
+    /// `compare`; what it holds is kept
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Watch on the whole screen, a new picture each second
@@ -344,8 +357,9 @@ pub struct Capture {
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// Two configurations (`data_files=1`, `data_files=1,log=synced`) or levels (`sync=on`: the mean over the other factors), with the run that they are of
-    /// before them; or two runs (an experiment's name, a results file, either with `@3`, `@latest` or `@previous`);
+    /// Two configurations (`data_files=1`, `data_files=1,log=synced`) or levels (`sync=on`: the
+    /// mean over the other factors), with the run that they are of before them; or two runs
+    /// (an experiment's name, a results file, either with `@3`, `@latest` or `@previous`);
     /// or two observations of a server, by the files that `waits --output` wrote
     #[arg(value_names = ["A", "B", "B"], num_args = 2..=3, required_unless_present = "baseline", conflicts_with = "baseline")]
     pub sides: Vec<String>,
@@ -355,8 +369,8 @@ pub struct Compare {
     /// Several runs of the other side
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "baseline")]
     pub candidate: Vec<String>,
-    /// Name of an experiment, or path of a results file, of configurations and of `@3` alone [default:
-    /// the newest in results/]
+    /// Name of an experiment, or path of a results file, of configurations and of `@3` alone
+    /// [default: the newest in results/]
     #[arg(long = "in", value_name = "NAME")]
     pub name: Option<String>,
     /// Number of the run that configurations are of [default: the latest]
@@ -368,8 +382,8 @@ pub struct Compare {
     /// Of two runs: compare every response that both have
     #[arg(long, conflicts_with = "response")]
     pub all: bool,
-    /// Of two runs: exit code 1 when a configuration changed by more than this beyond doubt: `slower:3%`,
-    /// `faster:3%`, or of a response `latency_p99:+5%`, `iops:-3%`; repeatable
+    /// Of two runs: exit code 1 when a configuration changed by more than this beyond doubt:
+    /// `slower:3%`, `faster:3%`, or of a response `latency_p99:+5%`, `iops:-3%`; repeatable
     #[arg(long, value_name = "LIMIT")]
     pub fail_if: Vec<Limit>,
     /// Exit code 1 also when a change may be beyond the limit
@@ -388,8 +402,8 @@ impl Compare {
 
 #[derive(Debug, Args)]
 pub struct History {
-    /// Name of an experiment, or paths of results files with its runs [default: the newest in results/]; or of those that
-    /// `queries --every` wrote
+    /// Name of an experiment, or paths of results files with its runs [default: the newest in
+    /// results/]; or of those that `queries --every` wrote
     pub names: Vec<String>,
     /// The response to show [default: the one that the latest run compares on]
     #[arg(long, value_name = "NAME")]
@@ -420,8 +434,8 @@ pub struct Profile {
     /// Samples for each second on a processor
     #[arg(long, value_name = "HZ", default_value_t = 99, value_parser = clap::value_parser!(u32).range(i64::from(profile::HZ_MIN)..=i64::from(profile::HZ_MAX)))]
     pub rate: u32,
-    /// Also write the stacks to this file: .folded for flame graph tools, .svg as a flame graph, else as JSON for
-    /// `profile compare`
+    /// Also write the stacks to this file: .folded for flame graph tools, .svg as a flame graph,
+    /// else as JSON for `profile compare`
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
@@ -447,15 +461,18 @@ pub enum ProfileCommand {
 
 #[derive(Debug, Args)]
 pub struct SortOrder {
-    /// A Parquet file, or with the table named behind it a DuckDB or SQLite database, or the URL of a PostgreSQL server
+    /// A Parquet file, or with the table named behind it a DuckDB or SQLite database, or the URL
+    /// of a PostgreSQL server
     #[arg(value_name = "FILE|URL")]
     pub file: PathBuf,
     /// The table; libduckdb is found as by `run`
     pub table: Option<String>,
-    /// Rows to look at, at most: whole row groups, blocks or pages that are spread over the table. They are kept in memory
+    /// Rows to look at, at most: whole row groups, blocks or pages that are spread over the table.
+    /// They are kept in memory
     #[arg(long, value_name = "N", default_value = "1M", value_parser = setting::<u64, _>(ROWS))]
     pub rows: u64,
-    /// Write these rows as they lie and in the best orders, to temporary files, and measure size and reading
+    /// Write these rows as they lie and in the best orders, to temporary files, and measure size
+    /// and reading
     #[arg(long)]
     pub measure: bool,
     /// Orders to show, and to measure with --measure
@@ -499,9 +516,9 @@ pub struct Size {
 pub struct Predict {
     #[command(flatten)]
     pub recorded: Recorded,
-    /// What is different: connections=64 (or threads, `queue_depth`), a measured level of another factor, cpus=8,
-    /// device.NAME.latency=0.5x, waits.NAME=0, rate=2000 (an open loop), connections.SCRIPT=4 (scripts with connections of
-    /// their own); repeatable
+    /// What is different: connections=64 (or threads, `queue_depth`), a measured level of another
+    /// factor, cpus=8, device.NAME.latency=0.5x, waits.NAME=0, rate=2000 (an open loop),
+    /// connections.SCRIPT=4 (scripts with connections of their own); repeatable
     #[arg(long, value_name = "NAME=VALUE", required = true)]
     pub set: Vec<String>,
     #[command(flatten)]
@@ -513,8 +530,9 @@ pub struct Results {
     /// CSV files with a line for each result
     #[arg(required_unless_present = "example")]
     pub files: Vec<PathBuf>,
-    /// What a column is called in the files: score=tpmC. Known are benchmark, system, score, unit, better (higher or
-    /// lower), power, throughput, cores, `memory_gb`, disks, price, and q1, q2, .. for seconds of queries
+    /// What a column is called in the files: score=tpmC. Known are benchmark, system, score, unit,
+    /// better (higher or lower), power, throughput, cores, `memory_gb`, disks, price, and q1,
+    /// q2, .. for seconds of queries
     #[arg(long, value_name = "OURS=THEIRS", value_delimiter = ',', value_parser = column)]
     pub columns: Vec<(String, String)>,
     /// Print a file with figures of published studies to start from
@@ -535,8 +553,9 @@ fn column(text: &str) -> Result<(String, String), String> {
 pub struct Survey {
     #[command(subcommand)]
     pub command: Option<SurveyCommand>,
-    /// Also ask this server what it is and how it is set: postgres://, mariadb:// or mssql://user@host:port/database, or
-    /// keyword=value pairs; repeatable. Nothing is changed, no table is read, no password recorded
+    /// Also ask this server what it is and how it is set: postgres://, mariadb:// or
+    /// mssql://user@host:port/database, or keyword=value pairs; repeatable. Nothing is
+    /// changed, no table is read, no password recorded
     #[arg(long, value_name = "URL")]
     pub server: Vec<String>,
     /// The storage under this directory, file or device; repeatable [default: all mounted volumes]

@@ -9,12 +9,16 @@ use observations::redacted;
 /// Reads it; what is wrong with it, or the help that it asks for, has been printed.
 pub fn read() -> Result<Arguments, ExitCode> {
     let read = Arguments::try_parse();
-    output::hide(std::env::args_os().filter_map(|argument| password(&argument.to_string_lossy())).collect());
-    // SAFETY: this is the first that the program does; no other thread runs, and nobody reads the arguments afterwards.
+    output::hide(
+        std::env::args_os().filter_map(|argument| password(&argument.to_string_lossy())).collect(),
+    );
+    // SAFETY: this is the first that the program does; no other thread runs, and nobody reads the
+    // arguments afterwards.
     if unsafe { hide_passwords() } {
         output::complain(
-            "warning: other users of this machine may have seen the password on the command line; give it in PGPASSWORD or \
-             ~/.pgpass (PostgreSQL), MYSQL_PWD or ~/.my.cnf (MariaDB), SQLCMDPASSWORD (SQL Server)",
+            "warning: other users of this machine may have seen the password on the command line; \
+             give it in PGPASSWORD or ~/.pgpass (PostgreSQL), MYSQL_PWD or ~/.my.cnf (MariaDB), \
+             SQLCMDPASSWORD (SQL Server)",
         );
     }
     read.map_err(|error| {
@@ -28,21 +32,23 @@ pub fn read() -> Result<Arguments, ExitCode> {
     })
 }
 
-/// The password of a URL with the signs around it. In an argument it may hold anything, also blanks and quotes, at which
-/// it would end in a text.
+/// The password of a URL with the signs around it. In an argument it may hold anything, also blanks
+/// and quotes, at which it would end in a text.
 fn password(argument: &str) -> Option<String> {
     let (_, login) = argument.split_once("://")?;
     let (password, _) = login.split_once(':')?.1.rsplit_once('@')?;
     Some(format!(":{password}@"))
 }
 
-/// Overwrites the passwords in our own arguments, which every user of the machine can see (`ps`). Whether there were any.
+/// Overwrites the passwords in our own arguments, which every user of the machine can see (`ps`).
+/// Whether there were any.
 ///
 /// # Safety
 /// Nobody may read or write the arguments meanwhile.
 unsafe fn hide_passwords() -> bool {
     let Some((start, end)) = place() else { return false };
-    // SAFETY: the kernel has put the arguments there, for the program to write to (proc(5), arg_start and arg_end).
+    // SAFETY: the kernel has put the arguments there, for the program to write to (proc(5),
+    // arg_start and arg_end).
     let bytes = unsafe { std::slice::from_raw_parts_mut(start as *mut u8, end - start) };
     let Ok(text) = str::from_utf8(bytes).map(|text| text.replace('\0', " ")) else { return false };
     let shown = redacted(&text);

@@ -33,7 +33,8 @@ pub struct Failure {
 }
 
 impl From<StoreError> for Failure {
-    /// A file that is not what its name was taken for is a wrong argument; the rest happened on the way.
+    /// A file that is not what its name was taken for is a wrong argument; the rest happened on the
+    /// way.
     fn from(error: StoreError) -> Self {
         match error.fault {
             Fault::Missing
@@ -82,7 +83,8 @@ impl Failure {
     #[cfg(not(all(feature = "parquet", feature = "serve", feature = "watch", feature = "xlsx")))]
     pub fn not_built(what: &str) -> Self {
         Self::usage(format!(
-            "{what} is not in this build of Steelbench; `cargo build --release --features full` includes it"
+            "{what} is not in this build of Steelbench; `cargo build --release --features full` \
+             includes it"
         ))
     }
 

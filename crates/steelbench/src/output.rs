@@ -14,8 +14,8 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Columns of lines and charts where the output is no terminal; tables have as many as they need, unless COLUMNS says
-/// how many there are.
+/// Columns of lines and charts where the output is no terminal; tables have as many as they need,
+/// unless COLUMNS says how many there are.
 const WIDTH: usize = 100;
 
 /// The form of what is printed.
@@ -37,7 +37,9 @@ pub fn print(lines: &str) -> Result<ExitCode, Failure> {
 /// The same with no line wider than COLUMNS or the terminal.
 pub fn print_wrapped(lines: &str) -> Result<ExitCode, Failure> {
     let safe = report::lines(&redacted(lines));
-    print_as_it_is(&columns().map_or_else(|| safe.clone(), |columns| report::wrapped(&safe, columns)))
+    print_as_it_is(
+        &columns().map_or_else(|| safe.clone(), |columns| report::wrapped(&safe, columns)),
+    )
 }
 
 /// The columns to keep to: COLUMNS, or those of the terminal. What goes elsewhere is not cut.
@@ -57,7 +59,8 @@ pub fn wrapped_for_complaints(lines: &str) -> String {
     wrapped.map_or_else(|| lines.to_owned(), |wrapped| wrapped.trim_end_matches('\n').to_owned())
 }
 
-/// Prints what holds nothing of others, or has been made safe. A reader that has gone (`| head`) has seen enough.
+/// Prints what holds nothing of others, or has been made safe. A reader that has gone (`| head`)
+/// has seen enough.
 pub fn print_as_it_is(text: &str) -> Result<ExitCode, Failure> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -71,17 +74,23 @@ pub fn print_as_it_is(text: &str) -> Result<ExitCode, Failure> {
 /// Passwords of arguments, with the signs around them.
 static HIDDEN: OnceLock<Vec<String>> = OnceLock::new();
 
-/// Has complaints leave out these passwords, which stand between a colon and an `@`, whatever they hold.
+/// Has complaints leave out these passwords, which stand between a colon and an `@`, whatever they
+/// hold.
 pub fn hide(passwords: Vec<String>) {
     HIDDEN.get_or_init(|| passwords);
 }
 
-/// Prints lines to standard error; there is nobody to tell when that fails. Errors may quote anything, such as
-/// a message of a server: what could command a terminal is spelled out, and passwords are not shown.
+/// Prints lines to standard error; there is nobody to tell when that fails. Errors may quote
+/// anything, such as a message of a server: what could command a terminal is spelled out, and
+/// passwords are not shown.
 pub fn complain(lines: &str) {
     let hidden = HIDDEN.get().into_iter().flatten();
     let lines = hidden.fold(lines.to_owned(), |lines, password| lines.replace(password, ":***@"));
-    let _ = writeln!(std::io::stderr(), "{}", wrapped_for_complaints(&report::lines(&redacted(&lines))));
+    let _ = writeln!(
+        std::io::stderr(),
+        "{}",
+        wrapped_for_complaints(&report::lines(&redacted(&lines)))
+    );
 }
 
 /// What a file that is written may replace. Each permits what those before it do.
@@ -91,14 +100,15 @@ pub enum Replace {
     Nothing,
     /// A file of ours, known by its content: [`report::is_ours`].
     Ours,
-    /// The same under a name that the user gave; a device or a pipe of that name is written to as it is.
+    /// The same under a name that the user gave; a device or a pipe of that name is written to as
+    /// it is.
     Named,
     /// Any file.
     Any,
 }
 
-/// Writes a file under another name beside it and renames it when it is complete: nobody ever reads half of it, and a
-/// failure (a full disk) leaves the previous file alone.
+/// Writes a file under another name beside it and renames it when it is complete: nobody ever reads
+/// half of it, and a failure (a full disk) leaves the previous file alone.
 pub fn replace_file<E: Display>(
     path: &Path,
     may: Replace,
@@ -119,7 +129,8 @@ pub fn replace_file<E: Display>(
     written.map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))
 }
 
-/// Opens a device or a pipe. A pipe needs its reader before: nobody waits here for one that may never come.
+/// Opens a device or a pipe. A pipe needs its reader before: nobody waits here for one that may
+/// never come.
 fn opened_in_place(path: &Path) -> Result<File, String> {
     child::open_at_once(OpenOptions::new().write(true), path).map_err(|error| {
         let is_pipe = fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo());
@@ -141,7 +152,8 @@ fn fill<E: Display>(
     writer.into_inner().map_err(in_words)
 }
 
-/// Whether a path is a device or a pipe; a file or a link there that may not be replaced is an error.
+/// Whether a path is a device or a pipe; a file or a link there that may not be replaced is an
+/// error.
 fn is_written_in_place(path: &Path, may: Replace) -> Result<bool, String> {
     let found = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
@@ -159,14 +171,17 @@ fn is_written_in_place(path: &Path, may: Replace) -> Result<bool, String> {
     if may == Replace::Any || (may >= Replace::Ours && ours()) {
         return Ok(false);
     }
-    Err("it is there already and not known as written by Steelbench; remove it, or name another with --output".into())
+    Err("it is there already and not known as written by Steelbench; remove it, or name another \
+         with --output"
+        .into())
 }
 
 /// A new file beside a path: no link that waits under its name is followed.
 fn partial(path: &Path) -> std::io::Result<(PathBuf, File)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let process = std::process::id();
-    let paths = (0_u32..).map(|number| path.with_file_name(format!(".{name}.{process}-{number}.partial")));
+    let paths =
+        (0_u32..).map(|number| path.with_file_name(format!(".{name}.{process}-{number}.partial")));
     let created = paths.map(|partial| File::create_new(&partial).map(|file| (partial, file)));
     let mut created =
         created.skip_while(|it| it.as_ref().is_err_and(|e| e.kind() == ErrorKind::AlreadyExists));
@@ -176,21 +191,24 @@ fn partial(path: &Path) -> std::io::Result<(PathBuf, File)> {
     Ok((partial, file))
 }
 
-/// Removes what processes of ours that were killed had written of a file: neither the process nor its lock is there. The
-/// process alone does not tell: it may be in another namespace that shares the volume.
+/// Removes what processes of ours that were killed had written of a file: neither the process nor
+/// its lock is there. The process alone does not tell: it may be in another namespace that shares
+/// the volume.
 fn remove_remains(path: &Path) {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let of_killed = |entry: &fs::DirEntry| {
         let of = entry.file_name();
         let of = of.to_str()?.strip_prefix('.')?.strip_prefix(name)?.strip_prefix('.')?;
         let process: u32 = of.strip_suffix(".partial")?.split_once('-')?.0.parse().ok()?;
-        let is_dead =
-            entry.file_type().ok()?.is_file() && !Path::new("/proc").join(process.to_string()).exists();
+        let is_dead = entry.file_type().ok()?.is_file()
+            && !Path::new("/proc").join(process.to_string()).exists();
         let unlocked = is_dead && File::open(entry.path()).ok()?.try_lock().is_ok();
         unlocked.then(|| entry.path())
     };
-    for remains in fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| of_killed(&entry))
+    for remains in
+        fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| of_killed(&entry))
     {
         // What cannot be removed harms nobody.
         let _ = fs::remove_file(remains);
@@ -220,8 +238,8 @@ pub fn show(
     }
 }
 
-/// Prints a report as wide as COLUMNS or the terminal, in colour where that is wanted, in ASCII where the locale is not
-/// UTF-8. What goes elsewhere is not cut.
+/// Prints a report as wide as COLUMNS or the terminal, in colour where that is wanted, in ASCII
+/// where the locale is not UTF-8. What goes elsewhere is not cut.
 pub fn print_document(document: &Document) -> Result<ExitCode, Failure> {
     let terminal = std::io::stdout().is_terminal();
     // https://no-color.org: any value but an empty one means no colour.
@@ -236,11 +254,12 @@ pub fn print_document(document: &Document) -> Result<ExitCode, Failure> {
     print_as_it_is(&render(document, columns.unwrap_or(WIDTH), style))
 }
 
-/// Whether the locale is one of UTF-8, and where none is set: terminals have been that for long. POSIX: the first
-/// of these variables that is not empty counts.
+/// Whether the locale is one of UTF-8, and where none is set: terminals have been that for long.
+/// POSIX: the first of these variables that is not empty counts.
 fn unicode() -> bool {
     let variables = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(std::env::var_os);
-    let locale =
-        variables.map(|value| value.to_string_lossy().to_lowercase()).find(|value| !value.is_empty());
+    let locale = variables
+        .map(|value| value.to_string_lossy().to_lowercase())
+        .find(|value| !value.is_empty());
     locale.is_none_or(|locale| locale.contains("utf-8") || locale.contains("utf8"))
 }

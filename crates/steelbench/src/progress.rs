@@ -38,7 +38,8 @@ impl Progress {
             return Self::Json;
         }
         let terminal = std::io::stderr().is_terminal();
-        let target = if terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target =
+            if terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target).with_finish(ProgressFinish::AndClear);
         Self::People(Box::new(Display {
             bar,
@@ -55,7 +56,9 @@ impl Progress {
     pub fn hear(&mut self, event: &Event) {
         match self {
             // A reader that has gone does not stop the run.
-            Self::Json => drop(serde_json::to_value(event).map(|event| output::print_json_redacted(&event))),
+            Self::Json => {
+                drop(serde_json::to_value(event).map(|event| output::print_json_redacted(&event)))
+            }
             Self::People(display) => display.hear(event),
         }
     }
@@ -75,10 +78,14 @@ impl Display {
             }
             Event::Step { text } => self.message(text),
             Event::TrialStarted { trial } => {
-                let again =
-                    if trial.attempt > 1 { format!(", try {}", trial.attempt) } else { String::new() };
+                let again = if trial.attempt > 1 {
+                    format!(", try {}", trial.attempt)
+                } else {
+                    String::new()
+                };
                 self.current = Text::from(
-                    format!("block {} {}{again}", trial.block, trial.configuration).replace(" ,", ","),
+                    format!("block {} {}{again}", trial.block, trial.configuration)
+                        .replace(" ,", ","),
                 );
                 self.resume();
                 self.message("");
@@ -90,10 +97,15 @@ impl Display {
                 self.message(&format!("{warmup}{:.0} %, {rate} {unit}{p99}", fraction * 100.0));
             }
             Event::TrialFinished { trial, wall_s, responses, warnings } => {
-                let figure = |it: &Response| format!("{} {} {}", it.name, number::grouped(it.value), it.unit);
+                let figure = |it: &Response| {
+                    format!("{} {} {}", it.name, number::grouped(it.value), it.unit)
+                };
                 let figures: Vec<String> = responses.iter().take(2).map(figure).collect();
-                let warnings =
-                    if warnings.is_empty() { String::new() } else { format!("  [{}]", warnings.join(", ")) };
+                let warnings = if warnings.is_empty() {
+                    String::new()
+                } else {
+                    format!("  [{}]", warnings.join(", "))
+                };
                 self.settled(trial, *wall_s, &format!("{}{warnings}", figures.join("  ")), true);
             }
             Event::TrialFailed { trial, wall_s, cause, retry } => {
@@ -123,7 +135,9 @@ impl Display {
                     plural(*trials, "trial")
                 ));
             }
-            Event::RunFinished(RunEnd::Completed(tally)) if self.finished.1 == 0 && tally.failed > 0 => {
+            Event::RunFinished(RunEnd::Completed(tally))
+                if self.finished.1 == 0 && tally.failed > 0 =>
+            {
                 self.line("nothing was run: every trial that is not done has failed before");
             }
             Event::RunFinished(RunEnd::Completed(_)) if self.finished.1 == 0 => {
@@ -135,21 +149,25 @@ impl Display {
 
     fn start(&mut self, experiment: &str, configurations: usize, trials: usize, done: usize) {
         (self.trials, self.done) = (trials as u64, done as u64);
-        let resumed = if done > 0 { format!(", {done} of them recorded before") } else { String::new() };
+        let resumed =
+            if done > 0 { format!(", {done} of them recorded before") } else { String::new() };
         self.bar.set_length(self.trials);
         self.bar.set_position(self.done);
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len}  {elapsed} {prefix} {wide_msg}")
+        if let Ok(style) =
+            ProgressStyle::with_template("{bar:24} {pos}/{len}  {elapsed} {prefix} {wide_msg}")
         {
             self.bar.set_style(style);
         }
-        let (configurations, trials) = (plural(configurations, "configuration"), plural(trials, "trial"));
+        let (configurations, trials) =
+            (plural(configurations, "configuration"), plural(trials, "trial"));
         self.line(&format!("{experiment}: {configurations}, {trials}{resumed}"));
         if self.terminal {
             self.tick();
         }
     }
 
-    /// Has the clock on the bar move. Where no thread can be started for it, it moves with the events.
+    /// Has the clock on the bar move. Where no thread can be started for it, it moves with the
+    /// events.
     fn tick(&self) {
         let bar = self.bar.downgrade();
         let tick = move || {
@@ -185,7 +203,8 @@ impl Display {
         let (done, trials, TrialRef { block, configuration, .. }) = (self.done, self.trials, trial);
         self.line(&format!("{done:>4}/{trials}  block {block:<3} {configuration}  {text}"));
         self.bar.set_position(self.done);
-        let left_s = self.finished.0 / self.finished.1 as f64 * self.trials.saturating_sub(self.done) as f64;
+        let left_s =
+            self.finished.0 / self.finished.1 as f64 * self.trials.saturating_sub(self.done) as f64;
         let left_s = left_s.round() as u64;
         self.bar.set_prefix(format!("left {}:{:02}", left_s / 60, left_s % 60));
     }

@@ -74,7 +74,8 @@ pub fn read_run(store: &Store, run: Option<i64>, read: Read) -> Result<Recording
     Ok(read(store, run.map_or_else(latest, Ok::<_, Failure>)?)?)
 }
 
-/// The results file that a text names, and the number of an observation behind an `@`; `None` of what names a server.
+/// The results file that a text names, and the number of an observation behind an `@`; `None` of
+/// what names a server.
 pub fn observation(text: &str) -> Option<(&str, Option<i64>)> {
     // A database may be called like any other file that lies here.
     let is_named = |name: &str| {
@@ -101,15 +102,18 @@ pub fn activity(store: &Store, number: Option<i64>) -> Result<ActivityRecord, Fa
 }
 
 /// The same where the file holds observations and no run.
-pub fn only_activity(store: &Store, number: Option<i64>) -> Result<Option<ActivityRecord>, Failure> {
+pub fn only_activity(
+    store: &Store,
+    number: Option<i64>,
+) -> Result<Option<ActivityRecord>, Failure> {
     if store.activities()?.is_empty() || !store.runs()?.is_empty() {
         return Ok(None);
     }
     activity(store, number).map(Some)
 }
 
-/// All that a report shows of a run; of a database with the ceilings that were measured on its storage, by
-/// runs of the disk probe that are recorded in the same folder.
+/// All that a report shows of a run; of a database with the ceilings that were measured on its
+/// storage, by runs of the disk probe that are recorded in the same folder.
 pub fn summary<'r>(recording: &'r Recording, results: &Path) -> Summary<'r> {
     as_asked(summarize_with(recording, store::ceilings(recording, results)))
 }
@@ -121,7 +125,8 @@ pub fn summary_alone(recording: &Recording) -> Summary<'_> {
 
 /// With what the experiment file says of models.
 fn as_asked(mut summary: Summary<'_>) -> Summary<'_> {
-    // What a file of another version asks for may not be readable: then what it asks to predict is not.
+    // What a file of another version asks for may not be readable: then what it asks to predict is
+    // not.
     let asked = experiment::parse(&summary.recording.run.source, &runner::catalog());
     if let Ok(experiment) = asked {
         summary.predict = experiment.predict;

@@ -15,12 +15,13 @@ use std::time::{Duration, Instant};
 /// How soon a signal ends a pause.
 const NAP: Duration = Duration::from_millis(50);
 
-/// What is said where the process would be aborted; what it was, above all memory that is not there, has been said.
+/// What is said where the process would be aborted; what it was, above all memory that is not
+/// there, has been said.
 const ABORTED: &[u8] =
     b"error: stopped at once; trials that were recorded are kept, and `run` goes on with them\n";
 
-/// Has the process end with a message and an exit code where it would be aborted: Rust does so when memory for something
-/// small cannot be had. There is nothing left then to fail a trial with.
+/// Has the process end with a message and an exit code where it would be aborted: Rust does so when
+/// memory for something small cannot be had. There is nothing left then to fail a trial with.
 pub fn end_instead_of_abort() -> Result<(), Failure> {
     let end = || {
         // SAFETY: the descriptor is the process's standard error, which is not closed here.
@@ -28,13 +29,15 @@ pub fn end_instead_of_abort() -> Result<(), Failure> {
         let _ = stderr.write_all(ABORTED);
         low_level::exit(ExitCode::Failed as i32);
     };
-    // SAFETY: it allocates nothing and takes no lock: a system call that writes, and one that ends the process.
+    // SAFETY: it allocates nothing and takes no lock: a system call that writes, and one that ends
+    // the process.
     unsafe { low_level::register(SIGABRT, end) }
         .map(drop)
         .map_err(|error| Failure::failed(format!("cannot handle signals: {error}")))
 }
 
-/// The first signal sets the flag, so that what was measured is kept; the second ends the process at once.
+/// The first signal sets the flag, so that what was measured is kept; the second ends the process
+/// at once.
 pub fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     stop_flag_on(TERM_SIGNALS)
 }

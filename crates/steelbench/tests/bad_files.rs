@@ -25,7 +25,11 @@ fn an_unknown_key_names_the_nearest() {
     let file = scripted(1, "", "").replace("connections = 1", "conections = 1");
     refused(
         &file,
-        &["unknown setting `workload.conections`", "did you mean `workload.connections`?", "--> e.toml:8:1"],
+        &[
+            "unknown setting `workload.conections`",
+            "did you mean `workload.connections`?",
+            "--> e.toml:8:1",
+        ],
     );
     refused(&scripted(1, "", "[repeat]\nblocks = 2\n"), &["repeat", "repeats", "--> e.toml:"]);
 }
@@ -35,7 +39,11 @@ fn a_factor_that_names_nothing_is_refused() {
     let file = scripted(1, "", "").replace("target.data_files", "target.data_file");
     refused(
         &file,
-        &["unknown setting `target.data_file`", "did you mean `target.data_files`?", "--> e.toml:12:1"],
+        &[
+            "unknown setting `target.data_file`",
+            "did you mean `target.data_files`?",
+            "--> e.toml:12:1",
+        ],
     );
 }
 
@@ -60,7 +68,8 @@ fn a_billion_configurations_are_refused_at_once() {
     let file = scripted(1, "", "").replace(
         "\"target.data_files\" = [1, 2]",
         &format!(
-            "\"target.data_files\" = [{levels}]\n\"workload.initial_rows\" = [{levels}]\n\"target.delay\" = [{levels}]"
+            "\"target.data_files\" = [{levels}]\n\"workload.initial_rows\" = \
+             [{levels}]\n\"target.delay\" = [{levels}]"
         ),
     );
     refused(&file, &["1000000000 configurations"]);
@@ -86,16 +95,21 @@ fn engines_and_probes_object_at_the_place_of_the_setting() {
         .replace("rows = 10\n", "rows = 10\nduration = \"1 s\"\n");
     refused(
         &file,
-        &["the shares add up to more than 1", "--> e.toml:5:9", "give one of them", "--> e.toml:10:12"],
+        &[
+            "the shares add up to more than 1",
+            "--> e.toml:5:9",
+            "give one of them",
+            "--> e.toml:10:12",
+        ],
     );
 }
 
 #[test]
 fn control_characters_of_a_file_do_not_reach_the_terminal() {
-    let lab = Lab::with(
-        &scripted(1, "", "")
-            .replace("name = \"t\"", "name = \"t\"\nquestion = \"a\\u001b[31mb\"\nx = \"\\u001b]0;\\u0007\""),
-    );
+    let lab = Lab::with(&scripted(1, "", "").replace(
+        "name = \"t\"",
+        "name = \"t\"\nquestion = \"a\\u001b[31mb\"\nx = \"\\u001b]0;\\u0007\"",
+    ));
     let ended = lab.steelbench(&["check", "e.toml"]).expect(2);
     assert!(!ended.stderr.contains(['\u{1b}', '\u{7}']), "{ended:?}");
 }
@@ -124,19 +138,23 @@ fn a_long_line_of_errors_is_cut() {
     assert_eq!(marked, "\"größe\"", "{}", ended.stderr);
 }
 
-/// A device that never ends, a pipe of which nobody writes to the other end, and a file of 5 GB that takes no space: none
-/// is read to its end.
+/// A device that never ends, a pipe of which nobody writes to the other end, and a file of 5 GB
+/// that takes no space: none is read to its end.
 #[test]
 fn what_is_too_large_or_no_regular_file_is_refused_at_once() {
     let lab = Lab::with(&scripted(1, "", ""));
     std::fs::File::create(lab.path("huge")).unwrap().set_len(5 << 30).unwrap();
     let pipe = |name: &str| {
-        assert!(std::process::Command::new("mkfifo").arg(lab.path(name)).status().unwrap().success());
+        assert!(
+            std::process::Command::new("mkfifo").arg(lab.path(name)).status().unwrap().success()
+        );
     };
     pipe("pipe");
-    for (file, why) in
-        [("huge", "larger than"), ("/dev/zero", "not a regular file"), ("pipe", "not a regular file")]
-    {
+    for (file, why) in [
+        ("huge", "larger than"),
+        ("/dev/zero", "not a regular file"),
+        ("pipe", "not a regular file"),
+    ] {
         lab.write("script.toml", &scripted_by(file));
         for arguments in [
             &["check", file][..],
@@ -151,7 +169,8 @@ fn what_is_too_large_or_no_regular_file_is_refused_at_once() {
             &["sort-order", file],
         ] {
             let mut command = lab.command(arguments);
-            let child = common::limited_memory(&mut command).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let child =
+                common::limited_memory(&mut command).stdout(Stdio::piped()).stderr(Stdio::piped());
             let ended = common::end(child.spawn().unwrap()).expect(2);
             // One that is as large is no table by its last bytes, of which nothing more is read.
             let why = if arguments[0] == "sort-order" && file == "huge" {

@@ -14,8 +14,9 @@ use std::process::Stdio;
 
 /// A finished run of two factors, one of which has names with commas.
 fn recorded() -> Lab {
-    let levels = "[[level]]\nfactor = \"log\"\nname = \"wal, synced\"\nset = { \"target.delay\" = \"4 ms\" }\n\
-                  [[level]]\nfactor = \"log\"\nname = \"wal\"\nset = { \"target.delay\" = \"2 ms\" }\n";
+    let levels = "[[level]]\nfactor = \"log\"\nname = \"wal, synced\"\nset = { \"target.delay\" = \
+                  \"4 ms\" }\n[[level]]\nfactor = \"log\"\nname = \"wal\"\nset = { \
+                  \"target.delay\" = \"2 ms\" }\n";
     let lab = Lab::with(&scripted(3, "waits = [\"LOG_WRITE log 0.4 0.1\"]", levels));
     lab.run(0);
     lab
@@ -53,21 +54,29 @@ fn compare_names_both_sides_and_refuses_what_is_not_clear() {
     let lab = recorded();
     let compare = |a: &str, b: &str| lab.steelbench(&["compare", a, b]);
     // 10 transactions of 4 ms against 10 of 2 ms.
-    let ended = compare("data_files=1, log=wal, synced", "data_files=1,log=wal").expect(0).shows("2.00x");
+    let ended =
+        compare("data_files=1, log=wal, synced", "data_files=1,log=wal").expect(0).shows("2.00x");
     assert!(ended.stdout.contains("data_files=1 log=wal, synced"), "{ended:?}");
     compare("data_files=1 log=wal", "data_files=2 log=wal").expect(0);
     // What one side names alone restricts the other; levels of different factors are no comparison.
     compare("data_files=1", "data_files=2 log=wal").expect(0).shows("A  data_files=1 log=wal ");
     compare("data_files=1", "log=wal").expect(2).says("write levels of the same factor");
-    compare("data_files=3", "data_files=2 log=wal").expect(2).says("no configuration is data_files=3");
+    compare("data_files=3", "data_files=2 log=wal")
+        .expect(2)
+        .says("no configuration is data_files=3");
 }
 
 #[test]
 fn show_can_be_narrowed_and_pasted() {
     let lab = recorded();
-    let ended = lab.steelbench(&["show", "t", "--only", "log=wal, synced"]).expect(0).shows("6 trials done");
+    let ended = lab
+        .steelbench(&["show", "t", "--only", "log=wal, synced"])
+        .expect(0)
+        .shows("6 trials done");
     assert!(ended.stdout.contains("data_files"), "{ended:?}");
-    lab.steelbench(&["show", "t", "--only", "log=none"]).expect(2).says("no configuration has log=none");
+    lab.steelbench(&["show", "t", "--only", "log=none"])
+        .expect(2)
+        .says("no configuration has log=none");
     lab.steelbench(&["show", "--md"]).expect(0).shows("\n| :-- |");
     lab.steelbench(&["show", "results/t.steelbench"]).expect(0).shows("12 trials done");
 }
@@ -108,11 +117,13 @@ fn a_failed_export_leaves_the_previous_one_alone() {
 #[test]
 fn exports_have_a_row_for_each_record() {
     let lab = recorded();
-    let count =
-        |table: &str| lab.rows("t", &format!("SELECT count(*) FROM {table}"))[0].parse::<usize>().unwrap();
+    let count = |table: &str| {
+        lab.rows("t", &format!("SELECT count(*) FROM {table}"))[0].parse::<usize>().unwrap()
+    };
     assert_eq!((count("trials"), count("waits")), (12, 12));
     let files = |format: &str, folder: &str| -> Vec<String> {
-        let ended = lab.steelbench(&["export", "t", "--format", format, "--output", folder]).expect(0);
+        let ended =
+            lab.steelbench(&["export", "t", "--format", format, "--output", folder]).expect(0);
         ended.stdout.lines().map(str::to_owned).collect()
     };
     let csv = files("csv", "csv");
@@ -148,8 +159,8 @@ fn init_writes_a_file_that_check_accepts_and_never_over_another() {
     lab.steelbench(&["init", "no/such/folder.toml"]).expect(2).says("no/such/folder.toml");
 }
 
-/// Every engine with every probe: a file that `check` accepts, or why the two do not fit. What needs no server is run,
-/// with small sizes.
+/// Every engine with every probe: a file that `check` accepts, or why the two do not fit. What
+/// needs no server is run, with small sizes.
 #[test]
 fn init_writes_a_file_for_each_engine_and_probe_that_fit() {
     let lab = Lab::new();
@@ -170,9 +181,10 @@ fn init_writes_a_file_for_each_engine_and_probe_that_fit() {
             let checked = lab.steelbench(&["check", &file]).expect(0).shows(": valid");
             of_engines.insert(engine);
             of_probes.insert(probe);
-            // An engine that has to be installed may not be there; the scripted one knows inserts only.
-            let is_ready =
-                !checked.stdout.contains("not ready yet: ") && (engine != "null" || probe == "insert");
+            // An engine that has to be installed may not be there; the scripted one knows inserts
+            // only.
+            let is_ready = !checked.stdout.contains("not ready yet: ")
+                && (engine != "null" || probe == "insert");
             if engine != "postgres" && is_ready {
                 lab.write(&file, &small(&lab.read(&file)));
                 lab.steelbench(&["run", &file, "--fresh"]).expect(0);
@@ -185,7 +197,9 @@ fn init_writes_a_file_for_each_engine_and_probe_that_fit() {
     assert!(lab.read("a.toml").contains("engine = \"files\""));
     lab.steelbench(&["init", "b.toml", "--engine", "none"]).expect(0);
     assert!(lab.read("b.toml").contains("probe = \"sync\""));
-    lab.steelbench(&["init", "c.toml", "--engine", "postgress"]).expect(2).says("did you mean `postgres`?");
+    lab.steelbench(&["init", "c.toml", "--engine", "postgress"])
+        .expect(2)
+        .says("did you mean `postgres`?");
     assert!(!lab.path("c.toml").exists());
 }
 
@@ -217,13 +231,15 @@ fn a_results_file_is_found_by_its_whole_name_and_has_one_ending() {
     assert!(!gone.stderr.contains("steelbench.steelbench"), "{gone:?}");
 }
 
-/// No line is wider than the terminal, so that none wraps: what does not fit is left out, or stacked.
+/// No line is wider than the terminal, so that none wraps: what does not fit is left out, or
+/// stacked.
 #[test]
 fn tables_fit_80_columns() {
     let lab = Lab::with(
-        "[experiment]\nname = \"t\"\nresponse = \"throughput\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \"insert\"\n\
-         connections = 2\nrows = 2000\nrows_per_transaction = 100\n[factors]\n\"target.data_files\" = [1, 2]\n\
-         \"target.settings.journal_mode\" = [\"wal\", \"truncate\"]\n[repeats]\nblocks = 3\n",
+        "[experiment]\nname = \"t\"\nresponse = \"throughput\"\n[target]\nengine = \
+         \"sqlite\"\n[workload]\nprobe = \"insert\"\nconnections = 2\nrows = \
+         2000\nrows_per_transaction = 100\n[factors]\n\"target.data_files\" = [1, \
+         2]\n\"target.settings.journal_mode\" = [\"wal\", \"truncate\"]\n[repeats]\nblocks = 3\n",
     );
     lab.run(0);
     lab.run_with(&["--fresh"], 0);
@@ -236,10 +252,12 @@ fn tables_fit_80_columns() {
             &["check", "e.toml"],
         ];
         for arguments in commands {
-            let ended: Ended = lab.command(arguments).env("COLUMNS", columns).output().unwrap().into();
+            let ended: Ended =
+                lab.command(arguments).env("COLUMNS", columns).output().unwrap().into();
             let ended = ended.expect(0);
             let most: usize = columns.parse().unwrap();
-            let wide: Vec<&str> = ended.stdout.lines().filter(|line| line.chars().count() > most).collect();
+            let wide: Vec<&str> =
+                ended.stdout.lines().filter(|line| line.chars().count() > most).collect();
             assert!(wide.is_empty(), "{columns} {arguments:?}: {wide:#?}");
         }
     }
@@ -250,7 +268,8 @@ fn tables_fit_80_columns() {
 #[test]
 fn schema_and_completions_are_printed() {
     let lab = Lab::new();
-    let schema: Value = serde_json::from_str(&lab.steelbench(&["schema"]).expect(0).stdout).unwrap();
+    let schema: Value =
+        serde_json::from_str(&lab.steelbench(&["schema"]).expect(0).stdout).unwrap();
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     assert!(schema["properties"]["experiment"].is_object());
     for shell in ["bash", "zsh", "fish"] {
@@ -269,7 +288,8 @@ fn a_reader_that_goes_away_is_no_error() {
         &["completions", "bash"],
         &["run", "e.toml", "--json", "--fresh"],
     ] {
-        let mut child = lab.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            lab.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // Reads what one read gives, then closes the pipe.
         let mut first = String::new();
         BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
@@ -314,7 +334,9 @@ fn fields(path: &str, value: &Value, found: &mut BTreeSet<String>) {
                 }
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| fields(&format!("{path}[]"), item, found)),
+        Value::Array(items) => {
+            items.iter().for_each(|item| fields(&format!("{path}[]"), item, found))
+        }
         _ => {}
     }
 }
@@ -325,7 +347,8 @@ fn what_check_says_as_json_is_documented() {
     let mut written = BTreeSet::new();
     fields("", &lab.json(&["check", "e.toml"])[0], &mut written);
     let document = include_str!("../../../docs/formats.md");
-    let table = document.split("### A file: kind `check`").nth(1).unwrap().split("\n## ").next().unwrap();
+    let table =
+        document.split("### A file: kind `check`").nth(1).unwrap().split("\n## ").next().unwrap();
     let row = |line: &str| line.strip_prefix("| `")?.split('`').next().map(str::to_owned);
     let mut documented: BTreeSet<String> = table.lines().filter_map(row).collect();
     documented.extend(["schema".to_owned(), "kind".to_owned()]);

@@ -55,8 +55,10 @@ fn what_changed_is_listed() {
     let row = text.lines().find(|line| line.starts_with("target.delay")).unwrap();
     assert!(row.contains('2') && row.contains('4') && row.ends_with("all"), "{row}");
     assert!(text.contains("data_files=1 *") && text.contains("Environment: nothing"), "{text}");
-    // A factor that has the old value among its levels: the settings are the same, the label is not.
-    let file = delay("2 ms").replace("[factors]", "[factors]\n\"target.delay\" = [\"2 ms\", \"6 ms\"]");
+    // A factor that has the old value among its levels: the settings are the same, the label is
+    // not.
+    let file =
+        delay("2 ms").replace("[factors]", "[factors]\n\"target.delay\" = [\"2 ms\", \"6 ms\"]");
     lab.write("e.toml", &file.replace("delay = \"2 ms\"\n", ""));
     lab.run_with(&["--fresh"], 0);
     let text = lab.compare(&["t@1", "t@3"]).expect(0).stdout;
@@ -75,7 +77,8 @@ fn warnings_of_trials_are_shown_and_change_no_decision() {
                WHERE run = 2 AND block < 3 UNION ALL
                SELECT id, 91, 'steal', 'stolen' FROM trials WHERE run = 1 AND block = 1";
     lab.results("t").execute_batch(sql).unwrap();
-    let said = "Warnings: steal on 2 of 6 trials of A and 0 of 6 of B, other-load on 0 of 6 trials of A and 4 of 6 of B.";
+    let said = "Warnings: steal on 2 of 6 trials of A and 0 of 6 of B, other-load on 0 of 6 \
+                trials of A and 4 of 6 of B.";
     for (limit, code) in [("slower:150%", 0), ("slower:3%", 1)] {
         let text = lab.compare(&["t@1", "t@2", "--fail-if", limit]).expect(code).stdout;
         assert!(text.replace('\n', " ").contains(said), "{text}");
@@ -102,13 +105,17 @@ fn the_exit_code_is_the_gates() {
     gate(&["slower:150%"], 0);
     gate(&["throughput:150%"], 2).says("throughput:150% can never be reached");
     gate(&["elapsed:+150%"], 0).shows("Gate passed: every configuration is within elapsed:+150%");
-    gate(&["elapsed:+150%", "throughput:-3%"], 1).shows("throughput of data_files=").shows("fell by 50.0 %");
+    gate(&["elapsed:+150%", "throughput:-3%"], 1)
+        .shows("throughput of data_files=")
+        .shows("fell by 50.0 %");
     gate(&["faster:3%"], 0);
     lab.compare(&["t@2", "t@1", "--fail-if", "faster:3%"]).expect(1);
     lab.compare(&["t@2", "t@1", "--fail-if", "slower:3%", "--fail-if-unsure"]).expect(0);
     // With JSON the reason is said apart, in one line.
-    let ended =
-        lab.compare(&["t@1", "t@2", "--fail-if", "slower:3%", "--json"]).expect(1).says("Gate failed");
+    let ended = lab
+        .compare(&["t@1", "t@2", "--fail-if", "slower:3%", "--json"])
+        .expect(1)
+        .says("Gate failed");
     assert_eq!(ended.stderr.trim_end().lines().count(), 1);
     let json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(
@@ -116,7 +123,8 @@ fn the_exit_code_is_the_gates() {
         (Some("run_comparison"), Some("broken"))
     );
     assert!(
-        (json["responses"][0]["configurations"][0]["comparison"]["value"].as_f64().unwrap() - 0.5).abs()
+        (json["responses"][0]["configurations"][0]["comparison"]["value"].as_f64().unwrap() - 0.5)
+            .abs()
             < 0.02
     );
 }
@@ -166,38 +174,61 @@ fn a_gate_takes_several_runs_a_side() {
         lab.write("e.toml", &delay(name));
         (0..delays).for_each(|_| drop(lab.run_with(&["--fresh"], 0)));
     }
-    let gate =
-        ["--baseline", "t@1", "t@2", "t@3", "--candidate", "t@4", "t@5", "t@6", "--fail-if", "slower:3%"];
+    let gate = [
+        "--baseline",
+        "t@1",
+        "t@2",
+        "t@3",
+        "--candidate",
+        "t@4",
+        "t@5",
+        "t@6",
+        "--fail-if",
+        "slower:3%",
+    ];
     let text = lab.compare(&gate).expect(1).stdout;
     assert!(text.contains("A: t, runs 1, 2, 3; B: t, runs 4, 5, 6"), "{text}");
     assert!(
-        text.contains("Gate failed") && text.contains("B is 0.50x") && text.contains("between runs"),
+        text.contains("Gate failed")
+            && text.contains("B is 0.50x")
+            && text.contains("between runs"),
         "{text}"
     );
     let same = ["--baseline", "t@1", "t@2", "--candidate", "t@3", "t@1"];
     lab.compare(&same).expect(2).says("run 1 of t is named twice");
-    lab.compare(&["--baseline", "t@1", "--candidate", "t@4", "t@5"]).expect(2).says("two runs of each side");
+    lab.compare(&["--baseline", "t@1", "--candidate", "t@4", "t@5"])
+        .expect(2)
+        .says("two runs of each side");
     lab.compare(&["--baseline", "t@1"]).expect(2).says("--candidate");
     let json = &lab.json(&["compare", "--baseline", "t@1", "t@2", "--candidate", "t@4", "t@5"])[0];
-    assert_eq!((json["more_from"][0]["run"].as_i64(), json["to"]["run"].as_i64()), (Some(2), Some(4)));
+    assert_eq!(
+        (json["more_from"][0]["run"].as_i64(), json["to"]["run"].as_i64()),
+        (Some(2), Some(4))
+    );
 }
 
 #[test]
 fn levels_are_compared_over_the_other_factors() {
-    let file = delay("2 ms").replace("[factors]", "[factors]\n\"target.delay\" = [\"2 ms\", \"4 ms\"]");
+    let file =
+        delay("2 ms").replace("[factors]", "[factors]\n\"target.delay\" = [\"2 ms\", \"4 ms\"]");
     let lab = Lab::with(&file.replace("delay = \"2 ms\"\n", ""));
     lab.run(0);
     let text = lab.compare(&["delay=2 ms", "delay=4 ms"]).expect(0).stdout;
     assert!(text.contains("On elapsed, B is 0.50x"), "{text}");
     assert!(
-        text.contains("Over the levels of the other factors: the mean of 2 pairs of configurations"),
+        text.contains(
+            "Over the levels of the other factors: the mean of 2 pairs of configurations"
+        ),
         "{text}"
     );
     for named in [["t", "delay=2 ms", "delay=4 ms"], ["t@1", "delay=2 ms", "delay=4 ms"]] {
         assert_eq!(lab.compare(&named).expect(0).stdout, text);
     }
     let one = lab.compare(&["delay=2 ms,data_files=1", "delay=4 ms"]).expect(0).stdout;
-    assert!(one.contains("Left out, without a partner on the other side: 1 configuration."), "{one}");
+    assert!(
+        one.contains("Left out, without a partner on the other side: 1 configuration."),
+        "{one}"
+    );
     assert!(one.contains("B  delay=4 ms data_files=1"), "{one}");
     lab.compare(&["delay=2 ms", "data_files=1"]).expect(2).says("levels of the same");
     let json = &lab.json(&["compare", "delay=2 ms", "delay=4 ms"])[0];

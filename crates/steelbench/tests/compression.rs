@@ -1,4 +1,5 @@
-//! Compression as a factor on engines that have it: what is asked for is what is stored, and what cannot be is said.
+//! Compression as a factor on engines that have it: what is asked for is what is stored, and what
+//! cannot be is said.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -12,7 +13,9 @@ use std::path::Path;
 fn ready(name: &str, target: &str, changes: &[(&str, &str)]) -> Lab {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
     let mut text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
-    for (old, new) in [("[target]\n", format!("[target]\n{target}\n").as_str())].iter().chain(changes) {
+    for (old, new) in
+        [("[target]\n", format!("[target]\n{target}\n").as_str())].iter().chain(changes)
+    {
         assert!(text.contains(old), "{old} is in {name}.toml");
         text = text.replace(old, new);
     }
@@ -33,13 +36,15 @@ fn fact(lab: &Lab, name: &str, level: &str, fact: &str) -> f64 {
 fn works(lab: &Lab) -> Vec<String> {
     let shown = lab.json(&["show"]).remove(0);
     let rows = shown["compression"][0]["rows"].as_array().unwrap_or_else(|| panic!("{shown}"));
-    let mut works: Vec<String> = rows.iter().map(|row| row["work"].as_str().unwrap().to_owned()).collect();
+    let mut works: Vec<String> =
+        rows.iter().map(|row| row["work"].as_str().unwrap().to_owned()).collect();
     works.dedup();
     works.truncate(6);
     works
 }
 
-const WORKS: [&str; 6] = ["", "work=load", "work=hot scan", "work=cold scan", "work=lookups", "work=updates"];
+const WORKS: [&str; 6] =
+    ["", "work=load", "work=hot scan", "work=cold scan", "work=lookups", "work=updates"];
 
 #[test]
 fn duckdb_compresses_as_it_is_told_and_what_it_does_not_is_an_error() {
@@ -59,16 +64,20 @@ fn duckdb_compresses_as_it_is_told_and_what_it_does_not_is_an_error() {
         assert_eq!(works(&lab), WORKS);
         let [none, auto] =
             ["none", "auto"].map(|level| fact(&lab, "compression-cost", level, "stored_bytes"));
-        // 60,175 rows with 8 columns of 8 bytes, 4 of 4 and texts of more than 40: what is stored as it is takes as much.
+        // 60,175 rows with 8 columns of 8 bytes, 4 of 4 and texts of more than 40: what is stored
+        // as it is takes as much.
         assert!(none > 60_175.0 * 120.0 && auto < 0.6 * none, "{none} {auto}");
         // Without the format of file that has it, DuckDB stores texts as they are.
         let other = ("[\"none\", \"auto\", \"dictionary\"]", "[\"zstd\"]");
         let lab = ready("compression-cost", &library, &[&small[..], &[other]].concat());
         let failed = lab.run(1);
-        failed.shows("setting target.compression = zstd did not take: the engine has l_orderkey BitPacking");
+        failed.shows(
+            "setting target.compression = zstd did not take: the engine has l_orderkey BitPacking",
+        );
         // A column by itself.
         let column = format!(
-            "{library}\ncolumn_compression = {{ l_comment = \"none\", l_shipmode = \"dictionary\" }}"
+            "{library}\ncolumn_compression = {{ l_comment = \"none\", l_shipmode = \"dictionary\" \
+             }}"
         );
         let only_auto = ("[\"none\", \"auto\", \"dictionary\"]", "[\"auto\"]");
         let lab = ready("compression-cost", &column, &[&small[..], &[only_auto]].concat());
@@ -81,8 +90,11 @@ fn duckdb_compresses_as_it_is_told_and_what_it_does_not_is_an_error() {
 #[test]
 fn postgres_compresses_long_texts_and_a_server_without_a_method_is_named_before_the_first_trial() {
     for installation in installations() {
-        let target =
-            format!("bindir = \"{}\"\nversion = \"{}\"", installation.bindir.display(), installation.version);
+        let target = format!(
+            "bindir = \"{}\"\nversion = \"{}\"",
+            installation.bindir.display(),
+            installation.version
+        );
         let small = [
             ("rows = \"5k\"", "rows = \"500\""),
             ("blocks = 3", "blocks = 2"),
@@ -112,27 +124,31 @@ fn postgres_compresses_long_texts_and_a_server_without_a_method_is_named_before_
     }
 }
 
-/// What InnoDB says of its tables while a load works on them, what their files take on the disk, and what is recorded.
+/// What InnoDB says of its tables while a load works on them, what their files take on the disk,
+/// and what is recorded.
 #[test]
 fn innodb_compresses_rows_and_pages_as_it_is_told() {
     let Some(server) = servers::mariadb::Server::start(&[]) else { return };
     let mut root = server.connect();
     let mut measured = |method: &str| {
         let lab = servers::lab(&format!(
-            "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nurl = \"{}\"\n[workload]\nprobe = \"lookup\"\n\
-             data = \"documents\"\nrows = 2000\nconnections = 2\nduration = \"3 s\"\n[observe]\nwaits = false\n\
-             [factors]\n\"target.compression\" = [\"{method}\"]\n[repeats]\nblocks = 1\n",
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nurl = \
+             \"{}\"\n[workload]\nprobe = \"lookup\"\ndata = \"documents\"\nrows = \
+             2000\nconnections = 2\nduration = \"3 s\"\n[observe]\nwaits = \
+             false\n[factors]\n\"target.compression\" = [\"{method}\"]\n[repeats]\nblocks = 1\n",
             server.url("root")
         ));
         let child = lab.start();
-        let runs = "SELECT count(*) > 2 FROM information_schema.processlist WHERE db = 'steelbench'";
+        let runs =
+            "SELECT count(*) > 2 FROM information_schema.processlist WHERE db = 'steelbench'";
         common::wait_until("a load runs", || root.cell(runs).unwrap().as_deref() == Some("1"));
         let told = "SELECT concat(row_format, ' ', create_options) FROM information_schema.tables \
                     WHERE table_schema = 'steelbench' AND table_name <> 'made_by_steelbench'";
         let told = root.cell(told).unwrap().unwrap();
         let files = std::fs::read_dir(server.folder().join("data/steelbench")).unwrap().flatten();
         let of_data = |file: &std::path::Path| {
-            file.extension().is_some_and(|end| end == "ibd") && !file.ends_with("made_by_steelbench.ibd")
+            file.extension().is_some_and(|end| end == "ibd")
+                && !file.ends_with("made_by_steelbench.ibd")
         };
         let on_disk: u64 = files
             .filter(|file| of_data(&file.path()))
@@ -152,8 +168,8 @@ fn innodb_compresses_rows_and_pages_as_it_is_told() {
         ("page-zlib", "PAGE_COMPRESSED", 0.8),
     ] {
         let (told, stored, on_disk) = measured(method);
-        let is_so =
-            told.to_uppercase().contains(says) && (told.starts_with("Compressed") == says.contains("KEY"));
+        let is_so = told.to_uppercase().contains(says)
+            && (told.starts_with("Compressed") == says.contains("KEY"));
         assert!(is_so, "{method}: {told}");
         assert!(stored < of_none * none, "{method}: {stored} of {none}");
         assert!((stored / on_disk - 1.0).abs() < 0.05, "{method}: {stored} and {on_disk}");
@@ -167,16 +183,19 @@ fn innodb_compresses_rows_and_pages_as_it_is_told() {
 /// The server is there, and lacks one thing: not MariaDB is what is not installed.
 #[test]
 fn a_level_that_a_server_was_built_without_is_left_out_and_said_so() {
-    let is_there = |method: &&str| Path::new(&format!("/usr/lib/mysql/plugin/provider_{method}.so")).exists();
-    let lacking = ["snappy", "lzma", "bzip2", "lzo", "lz4"].into_iter().find(|method| !is_there(method));
-    let Some(method) = lacking.filter(|_| !servers::installed::mariadb_installations().is_empty()) else {
+    let is_there =
+        |method: &&str| Path::new(&format!("/usr/lib/mysql/plugin/provider_{method}.so")).exists();
+    let lacking =
+        ["snappy", "lzma", "bzip2", "lzo", "lz4"].into_iter().find(|method| !is_there(method));
+    let Some(method) = lacking.filter(|_| !servers::installed::mariadb_installations().is_empty())
+    else {
         return skipped("a MariaDB server that lacks a plugin for compression is needed");
     };
     let lab = Lab::with(&format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\n[workload]\nprobe = \"lookup\"\nrows = 10\nlookups = 1\n\
-         [[level]]\nfactor = \"pages\"\nname = \"plain\"\nset = {{ \"target.compression\" = \"none\" }}\n\
-         [[level]]\nfactor = \"pages\"\nname = \"other\"\nif_installed = true\n\
-         set = {{ \"target.compression\" = \"page-{method}\" }}\n"
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\n[workload]\nprobe = \
+         \"lookup\"\nrows = 10\nlookups = 1\n[[level]]\nfactor = \"pages\"\nname = \"plain\"\nset \
+         = {{ \"target.compression\" = \"none\" }}\n[[level]]\nfactor = \"pages\"\nname = \
+         \"other\"\nif_installed = true\nset = {{ \"target.compression\" = \"page-{method}\" }}\n"
     ));
     let checked = lab.steelbench(&["check", "e.toml"]).expect(0);
     let told = checked.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -188,15 +207,26 @@ fn a_level_that_a_server_was_built_without_is_left_out_and_said_so() {
 fn what_an_engine_does_not_have_is_said_by_check() {
     let text = |engine: &str, target: &str, data: &str| {
         format!(
-            "[experiment]\nname = \"t\"\n[target]\nengine = \"{engine}\"\n{target}\n[workload]\nprobe = \"scan\"\n\
-             data = \"{data}\"\nscale = 0.001\nrows = 100\nscans = 1\n"
+            "[experiment]\nname = \"t\"\n[target]\nengine = \
+             \"{engine}\"\n{target}\n[workload]\nprobe = \"scan\"\ndata = \"{data}\"\nscale = \
+             0.001\nrows = 100\nscans = 1\n"
         )
     };
     for (engine, target, data, says) in [
         ("sqlite", "compression = \"zstd\"", "lineitem", "known: none"),
-        ("sqlite", "column_compression = { l_comment = \"zstd\" }", "lineitem", "column_compression"),
+        (
+            "sqlite",
+            "column_compression = { l_comment = \"zstd\" }",
+            "lineitem",
+            "column_compression",
+        ),
         ("duckdb", "compression = \"lzo\"", "lineitem", "bitpacking"),
-        ("duckdb", "column_compression = { l_coment = \"zstd\" }", "lineitem", "did you mean `l_comment`?"),
+        (
+            "duckdb",
+            "column_compression = { l_coment = \"zstd\" }",
+            "lineitem",
+            "did you mean `l_comment`?",
+        ),
         (
             "duckdb",
             "compression = \"none\"\nsettings = { force_compression = \"rle\" }",

@@ -23,10 +23,16 @@ fn a_table_is_written_as_csv_and_as_parquet_with_the_same_values() {
     let said = lab.steelbench(&["data", "lineitem", "--scale", "0.01", "--output", "d"]).expect(0);
     said.shows("d/lineitem.csv: 60,175 rows");
     let csv = lab.read("d/lineitem.csv");
-    let quantities = csv.lines().skip(1).map(|line| line.split(',').nth(4).unwrap().replace('.', ""));
-    assert_eq!(quantities.map(|quantity| quantity.parse::<i64>().unwrap()).sum::<i64>(), quantity());
-    lab.steelbench(&["data", "lineitem", "--scale", "0.01", "--format", "parquet", "--output", "d"])
-        .expect(0);
+    let quantities =
+        csv.lines().skip(1).map(|line| line.split(',').nth(4).unwrap().replace('.', ""));
+    assert_eq!(
+        quantities.map(|quantity| quantity.parse::<i64>().unwrap()).sum::<i64>(),
+        quantity()
+    );
+    lab.steelbench(&[
+        "data", "lineitem", "--scale", "0.01", "--format", "parquet", "--output", "d",
+    ])
+    .expect(0);
     let reader = SerializedFileReader::try_from(lab.path("d/lineitem.parquet").as_path()).unwrap();
     let decimal = |bytes: &[u8]| i64::from_be_bytes(bytes.try_into().unwrap());
     let (mut rows, mut sum) = (0, 0);
@@ -57,7 +63,8 @@ fn one_table_goes_to_standard_output_and_a_set_to_a_file_each() {
     lab.steelbench(&["data", "lineitem", "--scale", "0"]).expect(2).says("0.001");
 }
 
-/// Each ready experiment on a data set, as small as it can be: it is valid, runs, and records what cost models need.
+/// Each ready experiment on a data set, as small as it can be: it is valid, runs, and records what
+/// cost models need.
 #[test]
 fn ready_experiments_on_data_sets_run() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
@@ -90,8 +97,8 @@ fn ready_experiments_on_data_sets_run() {
             run.env("STEELBENCH_DUCKDB_LIB", library);
         }
         common::Ended::from(run.output().unwrap()).expect(0);
-        let engines =
-            "SELECT DISTINCT level FROM configuration_levels WHERE factor = 'engine' ORDER BY level";
+        let engines = "SELECT DISTINCT level FROM configuration_levels WHERE factor = 'engine' \
+                       ORDER BY level";
         assert_eq!(lab.rows(name, engines), wanted, "{name}");
         let facts = "SELECT DISTINCT name FROM facts ORDER BY name";
         let facts = lab.rows(name, facts);
@@ -99,12 +106,17 @@ fn ready_experiments_on_data_sets_run() {
         for wanted in ["cpu_s", "page_bytes", "table_pages", "table_rows"].iter().chain(pages) {
             assert!(facts.iter().any(|fact| fact == wanted), "{name}: {facts:?}");
         }
-        let plans = lab.rows(name, "SELECT count(DISTINCT trial) = (SELECT count(*) FROM trials) FROM plans");
+        let plans = lab
+            .rows(name, "SELECT count(DISTINCT trial) = (SELECT count(*) FROM trials) FROM plans");
         assert_eq!(plans, ["1"], "{name}");
         let warned = lab.rows(name, "SELECT count(*) FROM warnings WHERE kind = 'other_plan'");
         assert_eq!(warned, ["0"], "{name}");
         let shown = lab.steelbench(&["show", name]).expect(0).stdout;
-        assert_eq!(shown.contains("Speed-up of a scan"), name == "scan-parallel", "{name}: {shown}");
+        assert_eq!(
+            shown.contains("Speed-up of a scan"),
+            name == "scan-parallel",
+            "{name}: {shown}"
+        );
     }
 }
 
@@ -136,15 +148,17 @@ fn duckdb_library() -> Option<String> {
     })
 }
 
-/// A study loads a data set once, the next run of it not at all, and another seed is another data set.
+/// A study loads a data set once, the next run of it not at all, and another seed is another data
+/// set.
 #[test]
 fn a_second_run_loads_nothing_and_another_seed_does() {
     for (engine, target) in targets_and_mariadb() {
         let seed = u64::from(std::process::id());
         let file = |seed: u64| {
             format!(
-                "[experiment]\nname = \"t\"\n[target]\nengine = \"{engine}\"\n{target}[workload]\nprobe = \"scan\"\n\
-                 rows = 2000\nscans = 2\ndegree = 1\ndata_seed = {seed}\n[repeats]\nblocks = 3\n"
+                "[experiment]\nname = \"t\"\n[target]\nengine = \
+                 \"{engine}\"\n{target}[workload]\nprobe = \"scan\"\nrows = 2000\nscans = \
+                 2\ndegree = 1\ndata_seed = {seed}\n[repeats]\nblocks = 3\n"
             )
         };
         let lab = Lab::with(&file(seed));
@@ -161,30 +175,33 @@ fn a_second_run_loads_nothing_and_another_seed_does() {
 
 /// Rows that were loaded in each trial of the last run.
 fn loaded(lab: &Lab) -> Vec<String> {
-    let sql = "SELECT value FROM facts JOIN trials ON trials.id = trial \
-               WHERE name = 'rows_loaded' AND run = (SELECT max(id) FROM runs) ORDER BY trials.id";
+    let sql = "SELECT value FROM facts JOIN trials ON trials.id = trial WHERE name = \
+               'rows_loaded' AND run = (SELECT max(id) FROM runs) ORDER BY trials.id";
     lab.rows("t", sql)
 }
 
 fn targets_and_mariadb() -> Vec<(&'static str, String)> {
     let is_there = !installed::mariadb_installations().is_empty();
-    let mariadb = is_there.then(|| ("mariadb", "settings = { innodb_flush_log_at_trx_commit = 0 }\n".into()));
+    let mariadb =
+        is_there.then(|| ("mariadb", "settings = { innodb_flush_log_at_trx_commit = 0 }\n".into()));
     targets().into_iter().chain(mariadb).collect()
 }
 
-/// Compressed rows are another data set than the same rows as they are; a trial that changes rows leaves what was kept as it
-/// is.
+/// Compressed rows are another data set than the same rows as they are; a trial that changes rows
+/// leaves what was kept as it is.
 #[test]
 fn mariadb_keeps_a_data_set_for_each_compression_and_works_on_copies_where_it_is_changed() {
-    let Some((engine, target)) = targets_and_mariadb().pop().filter(|(engine, _)| *engine == "mariadb")
+    let Some((engine, target)) =
+        targets_and_mariadb().pop().filter(|(engine, _)| *engine == "mariadb")
     else {
         return;
     };
     let seed = (1 << 33) + u64::from(std::process::id());
     let file = |probe: &str, more: &str| {
         format!(
-            "[experiment]\nname = \"t\"\n[target]\nengine = \"{engine}\"\n{target}[workload]\n{probe}\n\
-             rows = 2000\ndata_seed = {seed}\n[repeats]\nblocks = 2\n{more}"
+            "[experiment]\nname = \"t\"\n[target]\nengine = \
+             \"{engine}\"\n{target}[workload]\n{probe}\nrows = 2000\ndata_seed = \
+             {seed}\n[repeats]\nblocks = 2\n{more}"
         )
     };
     let scans = |levels: &str| {
@@ -205,15 +222,17 @@ fn mariadb_keeps_a_data_set_for_each_compression_and_works_on_copies_where_it_is
     assert_eq!((loaded(&lab).len(), loads(&lab)), (6, 2));
 }
 
-/// A level whose engine is not there is left out where the file says so, and that is told wherever the run is.
+/// A level whose engine is not there is left out where the file says so, and that is told wherever
+/// the run is.
 #[test]
 fn levels_of_engines_that_are_not_installed_are_left_out_and_said() {
     let file = |condition: &str, library: &str| {
         format!(
-            "[experiment]\nname = \"t\"\n[workload]\nprobe = \"scan\"\nrows = 500\nscans = 1\n[repeats]\nblocks = 1\n\
-             [[level]]\nfactor = \"engine\"\nname = \"row\"\nset = {{ \"target.engine\" = \"sqlite\" }}\n\
-             [[level]]\nfactor = \"engine\"\nname = \"column\"\n{condition}\n\
-             set = {{ \"target.engine\" = \"duckdb\", \"target.library\" = \"{library}\" }}\n"
+            "[experiment]\nname = \"t\"\n[workload]\nprobe = \"scan\"\nrows = 500\nscans = \
+             1\n[repeats]\nblocks = 1\n[[level]]\nfactor = \"engine\"\nname = \"row\"\nset = {{ \
+             \"target.engine\" = \"sqlite\" }}\n[[level]]\nfactor = \"engine\"\nname = \
+             \"column\"\n{condition}\nset = {{ \"target.engine\" = \"duckdb\", \"target.library\" \
+             = \"{library}\" }}\n"
         )
     };
     let lab = Lab::with(&file("", "./gone.so"));
@@ -232,7 +251,8 @@ fn levels_of_engines_that_are_not_installed_are_left_out_and_said() {
         std::os::unix::fs::symlink(library, lab.path("gone.so")).unwrap();
         lab.run(2).says("other engines are installed than when this run was begun");
         lab.run_with(&["--fresh"], 0);
-        let labels = "SELECT label FROM configurations WHERE run = (SELECT max(id) FROM runs) ORDER BY id";
+        let labels =
+            "SELECT label FROM configurations WHERE run = (SELECT max(id) FROM runs) ORDER BY id";
         assert_eq!(lab.rows("t", labels), ["engine=row", "engine=column"]);
     }
     let none = file("if_installed = true", "./never.so")
@@ -244,9 +264,12 @@ fn levels_of_engines_that_are_not_installed_are_left_out_and_said() {
 /// What a table costs that was not measured is told after a run and whenever it is shown.
 #[test]
 fn a_scan_study_predicts_a_table_of_ones_own() {
-    let file = "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \"scan\"\nrows = 3000\nscans = 5\n\
-        [factors]\n\"workload.rows_per_page\" = [1, 5, 20]\n\"workload.aggregates\" = [\"count\", \"sum\"]\n\"workload.aggregated_columns\" = [1, 3]\n[repeats]\nblocks = 2\n";
-    let table = "[[predict]]\nname = \"orders\"\nrows = \"2M\"\nrows_per_page = 10\naggregate = \"sum\"\ncolumns = 3\n";
+    let file = "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \
+                \"scan\"\nrows = 3000\nscans = 5\n[factors]\n\"workload.rows_per_page\" = [1, 5, \
+                20]\n\"workload.aggregates\" = [\"count\", \
+                \"sum\"]\n\"workload.aggregated_columns\" = [1, 3]\n[repeats]\nblocks = 2\n";
+    let table = "[[predict]]\nname = \"orders\"\nrows = \"2M\"\nrows_per_page = 10\naggregate = \
+                 \"sum\"\ncolumns = 3\n";
     let lab = Lab::with(&format!("{file}{table}"));
     let said = lab.run(0);
     said.shows("Estimates of the model for tables that were not measured").shows("orders");
@@ -258,8 +281,12 @@ fn a_scan_study_predicts_a_table_of_ones_own() {
     );
     assert!(told["ms"].as_f64().unwrap() > 0.0, "{told}");
     // Another table is asked for afterwards, of the same trials.
-    lab.write("e.toml", &format!("{file}{}", table.replace("2M", "4M").replace("\"sum\"", "\"max\"")));
-    lab.run(0).shows("cannot be estimated: the model cannot tell the cost of: row, with any MIN or MAX");
+    lab.write(
+        "e.toml",
+        &format!("{file}{}", table.replace("2M", "4M").replace("\"sum\"", "\"max\"")),
+    );
+    lab.run(0)
+        .shows("cannot be estimated: the model cannot tell the cost of: row, with any MIN or MAX");
     assert_eq!(lab.trials("t"), 24);
     lab.write("e.toml", &format!("{file}{}", table.replace("= 10", "= 0")));
     lab.steelbench(&["check", "e.toml"]).expect(2).says("predict.rows_per_page");

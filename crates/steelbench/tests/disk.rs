@@ -44,8 +44,9 @@ fn lists_are_a_grid() {
         "1,4",
     ];
     quick(&lab, &lists).expect(0).shows("16 trials done");
-    let levels = "SELECT name || '=' || group_concat(label) FROM (SELECT f.name, l.label FROM factors f \
-                  JOIN levels l ON l.factor = f.id ORDER BY f.name, l.position) GROUP BY name ORDER BY name";
+    let levels = "SELECT name || '=' || group_concat(label) FROM (SELECT f.name, l.label FROM \
+                  factors f JOIN levels l ON l.factor = f.id ORDER BY f.name, l.position) GROUP \
+                  BY name ORDER BY name";
     assert_eq!(
         lab.rows("disk", levels),
         [
@@ -70,10 +71,12 @@ fn several_paths_are_loaded_together_or_compared() {
         assert!(responses.contains(&name.to_owned()), "{name}: {responses:?}");
     }
     // All together are the sum of both.
-    let sum = "SELECT abs(sum(CASE name WHEN 'iops' THEN -value ELSE value END)) < 0.001 FROM responses \
-               WHERE name LIKE '%iops'";
+    let sum = "SELECT abs(sum(CASE name WHEN 'iops' THEN -value ELSE value END)) < 0.001 FROM \
+               responses WHERE name LIKE '%iops'";
     assert_eq!(lab.rows("disk", sum), ["1"]);
-    quick(&lab, &["one", "two", "--compare", "--size", "4m", "--name", "versus"]).expect(0).shows("two");
+    quick(&lab, &["one", "two", "--compare", "--size", "4m", "--name", "versus"])
+        .expect(0)
+        .shows("two");
     assert_eq!(lab.trials("versus"), 2);
     assert!(!lab.rows("versus", RESPONSES).contains(&"one.iops".to_owned()));
     assert!(is_empty(&lab, "one") && is_empty(&lab, "two"));
@@ -142,8 +145,8 @@ fn the_printed_file_runs_and_is_the_same_experiment() {
         lab.steelbench(&["check", "e.toml"]).expect(0);
         quick(&lab, arguments).expect(0);
         lab.run_with(&["--fresh"], 0);
-        let keys = "SELECT group_concat(key) FROM (SELECT run, key FROM configurations ORDER BY run DESC, position) \
-                    GROUP BY run ORDER BY run DESC LIMIT 2";
+        let keys = "SELECT group_concat(key) FROM (SELECT run, key FROM configurations ORDER BY \
+                    run DESC, position) GROUP BY run ORDER BY run DESC LIMIT 2";
         let keys = lab.rows("disk", keys);
         assert_eq!(keys[0], keys[1], "{text}");
     }
@@ -155,7 +158,8 @@ fn names_of_fio_are_ours() {
     let lab = lab(&[]);
     std::fs::create_dir_all(lab.path("d")).unwrap();
     let printed = |options: &str| {
-        let arguments: Vec<&str> = ["disk", "d", "--print"].into_iter().chain(options.split(' ')).collect();
+        let arguments: Vec<&str> =
+            ["disk", "d", "--print"].into_iter().chain(options.split(' ')).collect();
         lab.steelbench(&arguments).expect(0).stdout
     };
     for (fio, ours) in [
@@ -321,11 +325,11 @@ fn the_ready_experiments_run() {
 fn a_link_that_leads_elsewhere_in_mid_run_permits_nothing_there() {
     for fails in ["", "; test $STEELBENCH_BLOCK != 2"] {
         let lab = Lab::with(&format!(
-            "[experiment]\nname = \"t\"\n[target]\nengine = \"files\"\npaths = [\"link\"]\n\
-             [workload]\nprobe = \"disk\"\npattern = \"random-write\"\nduration = \"100 ms\"\nwarmup = \"0 s\"\ndirect = false\n\
-             [repeats]\nblocks = 3\n\
-             [hooks]\nbefore_trial = 'if test $STEELBENCH_BLOCK = 2; then ln -sfn victim link; fi'\n\
-             after_trial = 'true{fails}'\n"
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"files\"\npaths = \
+             [\"link\"]\n[workload]\nprobe = \"disk\"\npattern = \"random-write\"\nduration = \
+             \"100 ms\"\nwarmup = \"0 s\"\ndirect = false\n[repeats]\nblocks = \
+             3\n[hooks]\nbefore_trial = 'if test $STEELBENCH_BLOCK = 2; then ln -sfn victim link; \
+             fi'\nafter_trial = 'true{fails}'\n"
         ));
         for file in ["mine", "victim"] {
             std::fs::write(lab.path(file), vec![7; 1 << 20]).unwrap();

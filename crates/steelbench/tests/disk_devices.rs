@@ -59,7 +59,8 @@ fn run(program: &str, arguments: &[&str]) {
 
 fn quick(lab: &Lab, arguments: &[&str]) -> Ended {
     lab.steelbench(
-        &[&["disk"], arguments, &["--duration", "100ms", "--warmup", "0", "--blocks", "1"]].concat(),
+        &[&["disk"], arguments, &["--duration", "100ms", "--warmup", "0", "--blocks", "1"]]
+            .concat(),
     )
 }
 
@@ -73,8 +74,9 @@ fn the_file_behind_a_loop_device_is_not_overwritten() {
     let Some(mut device) = Loop::new(&lab, "disk.img", 16 * MIB) else { return };
     std::fs::hard_link(lab.path("disk.img"), lab.path("other.img")).unwrap();
     let before = content(&lab, "disk.img");
-    let write =
-        |name: &str| quick(&lab, &[name, "--pattern", "randwrite", "--overwrite", name, "--size", "1M"]);
+    let write = |name: &str| {
+        quick(&lab, &[name, "--pattern", "randwrite", "--overwrite", name, "--size", "1M"])
+    };
     write("disk.img").expect(2);
     let write = |name: &str| quick(&lab, &[name, "--pattern", "randwrite", "--overwrite", name]);
     write("other.img").expect(1).says("is not overwritten: it is the content of loop");
@@ -101,7 +103,9 @@ fn a_device_is_written_only_when_it_is_named() {
     quick(&lab, &[device, "--pattern", "write", "--destroy", device]).expect(0);
     assert!(content(&lab, "disk.img").iter().any(|byte| *byte != 0));
     // The same of an experiment file.
-    let text = quick(&lab, &[device, "--pattern", "write", "--destroy", device, "--print"]).expect(0).stdout;
+    let text = quick(&lab, &[device, "--pattern", "write", "--destroy", device, "--print"])
+        .expect(0)
+        .stdout;
     lab.write("e.toml", &text);
     lab.run_with(&["--fresh"], 1).says(&not_named);
     lab.run_with(&["--fresh", "--destroy", device], 0);
@@ -132,8 +136,10 @@ fn a_full_disk_is_a_clear_failure_that_leaves_nothing() {
     device.format();
     device.mount(&lab, "mnt");
     quick(&lab, &["mnt", "--size", "1g"]).expect(1).says("/mnt: a trial needs 1.00 GiB, ");
-    let left: Vec<_> =
-        std::fs::read_dir(lab.path("mnt")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(lab.path("mnt"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     assert_eq!(left, ["lost+found"]);
     quick(&lab, &["mnt", "--size", "4m"]).expect(0);
 }
@@ -159,7 +165,8 @@ fn one_device_fails_and_the_other_keeps_its_figures() {
         "--depth",
         "2",
     ];
-    let child = lab.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child =
+        lab.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let reads = |device: &Loop| {
         let name = device.device.trim_start_matches("/dev/");
         let stat = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
@@ -168,7 +175,12 @@ fn one_device_fails_and_the_other_keeps_its_figures() {
     let before = reads(&bad);
     wait_until("the bad device is read", || reads(&bad) > before + 100);
     // What lies behind the end of the file that a loop device is made of cannot be read.
-    std::fs::File::options().write(true).open(lab.path("bad.img")).unwrap().set_len(MIB / 2).unwrap();
+    std::fs::File::options()
+        .write(true)
+        .open(lab.path("bad.img"))
+        .unwrap()
+        .set_len(MIB / 2)
+        .unwrap();
     let ended = end(child);
     assert!(matches!(ended.code, Some(0 | 1)), "{ended:#?}");
     let name = |device: &Loop| format!("{}.iops", device.device.trim_start_matches("/dev/"));

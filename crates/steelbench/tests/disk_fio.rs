@@ -9,7 +9,8 @@ use std::process::Command;
 
 /// What fio makes of a job file in the lab; `None`: it is not installed.
 fn fio(lab: &Lab, file: &str) -> Option<Value> {
-    let output = Command::new("fio").args(["--output-format=json", file]).current_dir(lab.path("")).output();
+    let output =
+        Command::new("fio").args(["--output-format=json", file]).current_dir(lab.path("")).output();
     let Ok(output) = output else {
         skipped("fio is not installed");
         return None;
@@ -34,7 +35,10 @@ fn same_shape(ours: &Value, theirs: &Value, place: &str) {
                     Some(other) => same_shape(value, other, &place),
                     // Of options fio has those that the file gives.
                     None => {
-                        assert!(place.contains(".job options.") && value.is_string(), "fio has no {place}");
+                        assert!(
+                            place.contains(".job options.") && value.is_string(),
+                            "fio has no {place}"
+                        );
                     }
                 }
             }
@@ -45,8 +49,12 @@ fn same_shape(ours: &Value, theirs: &Value, place: &str) {
                 same_shape(value, other, place);
             }
         }
-        (Value::Number(one), Value::Number(other)) => assert_eq!(one.is_f64(), other.is_f64(), "{place}"),
-        (one, other) => assert_eq!(std::mem::discriminant(one), std::mem::discriminant(other), "{place}"),
+        (Value::Number(one), Value::Number(other)) => {
+            assert_eq!(one.is_f64(), other.is_f64(), "{place}")
+        }
+        (one, other) => {
+            assert_eq!(std::mem::discriminant(one), std::mem::discriminant(other), "{place}")
+        }
     }
 }
 
@@ -58,12 +66,16 @@ fn identities(document: &Value) {
             let part = &job[direction];
             let number = |key: &str| part[key].as_f64().unwrap();
             assert_eq!(part["clat_ns"]["N"], part["total_ios"], "{part}");
-            assert_eq!(part["io_kbytes"].as_u64().unwrap(), part["io_bytes"].as_u64().unwrap() / 1024);
+            assert_eq!(
+                part["io_kbytes"].as_u64().unwrap(),
+                part["io_bytes"].as_u64().unwrap() / 1024
+            );
             if number("total_ios") > 0.0 {
                 // The runtime is rounded to a millisecond.
                 let seconds = number("runtime") / 1e3;
-                let near =
-                    |rate: f64, amount: f64| (rate * seconds - amount).abs() <= amount * 0.01 + rate * 0.001;
+                let near = |rate: f64, amount: f64| {
+                    (rate * seconds - amount).abs() <= amount * 0.01 + rate * 0.001
+                };
                 assert!(near(number("iops"), number("total_ios")), "{part}");
                 assert!(near(number("bw_bytes"), number("io_bytes")), "{part}");
                 assert!((number("bw") * 1024.0 - number("bw_bytes")).abs() <= 1024.0, "{part}");
@@ -74,11 +86,9 @@ fn identities(document: &Value) {
 
 #[test]
 fn the_same_jobs_do_the_same_work() {
-    let jobs = "[global]\ndirectory=.\nioengine=psync\nsize=4m\n\
-                [one pass]\nrw=read\nbs=16k\n\
-                [many]\nrw=randwrite\nbs=4k\nnumjobs=2\nfsync=8\n\
-                [part]\nrw=write\nbs=64k\nio_size=1m\n\
-                [after]\nstonewall\nrw=randread\nbsrange=4k-16k\n";
+    let jobs = "[global]\ndirectory=.\nioengine=psync\nsize=4m\n[one \
+                pass]\nrw=read\nbs=16k\n[many]\nrw=randwrite\nbs=4k\nnumjobs=2\nfsync=8\n[part]\\
+                nrw=write\nbs=64k\nio_size=1m\n[after]\nstonewall\nrw=randread\nbsrange=4k-16k\n";
     let lab = Lab::new();
     lab.write("jobs.fio", jobs);
     let ours = ours(&lab, &["--fio", "jobs.fio"]);
@@ -91,10 +101,17 @@ fn the_same_jobs_do_the_same_work() {
     assert_eq!(mine.len(), fios.len());
     // Sizes that are drawn come to a number of I/Os that differs; everything else is exact.
     for (one, other) in mine.iter().zip(&fios).take(4) {
-        for (section, key) in
-            [("read", "total_ios"), ("read", "io_bytes"), ("write", "total_ios"), ("write", "io_bytes")]
-        {
-            assert_eq!(one[section][key], other[section][key], "{} {section} {key}", one["jobname"]);
+        for (section, key) in [
+            ("read", "total_ios"),
+            ("read", "io_bytes"),
+            ("write", "total_ios"),
+            ("write", "io_bytes"),
+        ] {
+            assert_eq!(
+                one[section][key], other[section][key],
+                "{} {section} {key}",
+                one["jobname"]
+            );
         }
         assert_eq!(one["job options"]["rw"], other["job options"]["rw"]);
     }
@@ -108,13 +125,14 @@ fn the_same_jobs_do_the_same_work() {
     assert!(mine[4]["read"]["io_bytes"].as_u64().unwrap() >= 4 << 20);
 }
 
-/// Jobs behind stonewalls are trials, which run in random order; the document has fio's order, whatever the seed.
+/// Jobs behind stonewalls are trials, which run in random order; the document has fio's order,
+/// whatever the seed.
 #[test]
 fn groups_are_reported_as_fio_reports_them() {
     let lab = Lab::new();
     let group = |name: &str, options: &str| format!("[{name}]\nstonewall\n{options}\n");
-    let jobs = "[global]\ndirectory=.\nioengine=psync\nsize=1m\nbs=4k\n[first]\nrw=read\ngroup_reporting\n\
-                [beside]\nrw=randwrite\nnumjobs=2\ngroup_reporting\n"
+    let jobs = "[global]\ndirectory=.\nioengine=psync\nsize=1m\nbs=4k\n[first]\nrw=read\\
+                ngroup_reporting\n[beside]\nrw=randwrite\nnumjobs=2\ngroup_reporting\n"
         .to_owned()
         + &group("many", "rw=randwrite\nnumjobs=3\ngroup_reporting\nfsync=8")
         + &group("alone", "rw=randread")
@@ -144,8 +162,8 @@ fn a_run_for_a_time_has_the_same_shape() {
     let lab = Lab::new();
     lab.write(
         "mixed.fio",
-        "[mixed]\nfilename=data\nsize=8m\nrw=randrw\nrwmixread=80\nbs=8k\nioengine=libaio\niodepth=4\ndirect=1\n\
-         time_based\nruntime=300ms\nfdatasync=16\n",
+        "[mixed]\nfilename=data\nsize=8m\nrw=randrw\nrwmixread=80\nbs=8k\nioengine=libaio\\
+         niodepth=4\ndirect=1\ntime_based\nruntime=300ms\nfdatasync=16\n",
     );
     let ours = ours(&lab, &["--fio", "mixed.fio"]);
     assert!(!lab.path("data").exists(), "files of ours are removed");
@@ -169,11 +187,27 @@ fn a_grid_has_a_job_for_each_trial() {
     std::fs::create_dir(lab.path("d")).unwrap();
     let document = ours(
         &lab,
-        &["d", "--size", "4m", "--depth", "1,2", "--duration", "50ms", "--warmup", "0", "--blocks", "2"],
+        &[
+            "d",
+            "--size",
+            "4m",
+            "--depth",
+            "1,2",
+            "--duration",
+            "50ms",
+            "--warmup",
+            "0",
+            "--blocks",
+            "2",
+        ],
     );
     identities(&document);
-    let mut names: Vec<&str> =
-        document["jobs"].as_array().unwrap().iter().map(|job| job["jobname"].as_str().unwrap()).collect();
+    let mut names: Vec<&str> = document["jobs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|job| job["jobname"].as_str().unwrap())
+        .collect();
     names.sort_unstable();
     let (one, two) = ("disk queue_depth=1", "disk queue_depth=2");
     assert_eq!(names, [one, one, two, two]);
@@ -183,7 +217,10 @@ fn a_grid_has_a_job_for_each_trial() {
 fn what_we_do_not_have_is_named_all_at_once() {
     let lab = Lab::new();
     let common = "[a]\nsize=1m\nrw=randread\nruntime=100ms\n";
-    lab.write("a.fio", &format!("{common}nrfiles=4\n[b]\nsize=1m\nverify=md5\nrw=read\nruntime=100ms\n"));
+    lab.write(
+        "a.fio",
+        &format!("{common}nrfiles=4\n[b]\nsize=1m\nverify=md5\nrw=read\nruntime=100ms\n"),
+    );
     let words = "these options are not supported: nrfiles (line 5), verify (line 8)";
     lab.steelbench(&["disk", "--fio", "a.fio"]).expect(2).says(words);
     lab.steelbench(&["disk", "--fio", "a.fio", "--fio-ignore"])

@@ -9,13 +9,13 @@ use common::{Ended, Lab, limited_memory_to, scripted};
 fn one_of_two(blocks: u32, settings: &str, more: &str) -> String {
     let file = scripted(blocks, "", "").replace("[factors]\n\"target.data_files\" = [1, 2]\n", "");
     format!(
-        "{file}\n[[level]]\nfactor = \"kind\"\nname = \"good\"\nset = {{}}\n\
-         [[level]]\nfactor = \"kind\"\nname = \"bad\"\nset = {{ {settings} }}\n{more}"
+        "{file}\n[[level]]\nfactor = \"kind\"\nname = \"good\"\nset = {{}}\n[[level]]\nfactor = \
+         \"kind\"\nname = \"bad\"\nset = {{ {settings} }}\n{more}"
     )
 }
 
-const BY_LEVEL: &str =
-    "SELECT c.label, t.status, count(*) FROM trials t JOIN configurations c ON c.id = t.configuration
+const BY_LEVEL: &str = "SELECT c.label, t.status, count(*) FROM trials t JOIN configurations c ON \
+                        c.id = t.configuration
      GROUP BY 1, 2 ORDER BY 1, 2";
 
 #[test]
@@ -23,7 +23,8 @@ fn a_failed_trial_is_recorded_and_does_not_stop_the_rest() {
     let file = one_of_two(3, "\"target.fail_while_exists\" = \"broken\"", "");
     let lab = Lab::with(&file);
     lab.write("broken", "");
-    let again = "3 of 6 trials done, 3 failed: `steelbench run --retry-failed e.toml` runs them again.";
+    let again =
+        "3 of 6 trials done, 3 failed: `steelbench run --retry-failed e.toml` runs them again.";
     lab.run(1).says("FAILED").says(again).shows("Failed trials");
     assert_eq!(lab.rows("t", BY_LEVEL), ["kind=bad|failed|3", "kind=good|done|3"]);
     let causes = lab.rows("t", "SELECT DISTINCT cause FROM trials WHERE status = 'failed'");
@@ -31,14 +32,22 @@ fn a_failed_trial_is_recorded_and_does_not_stop_the_rest() {
     assert!(causes[0].contains("scripted failure while broken exists"), "{causes:?}");
     assert_eq!(lab.work_folders().len(), 0);
     // Nothing is tried again unless the file says so.
-    let ended =
-        lab.run(1).says("nothing was run: every trial that is not done has failed before").says(again);
-    assert!(!ended.stderr.contains("complete") && !ended.stderr.contains("left to do"), "{ended:?}");
+    let ended = lab
+        .run(1)
+        .says("nothing was run: every trial that is not done has failed before")
+        .says(again);
+    assert!(
+        !ended.stderr.contains("complete") && !ended.stderr.contains("left to do"),
+        "{ended:?}"
+    );
     // More retries, and the reason is gone.
     std::fs::remove_file(lab.path("broken")).unwrap();
     lab.write("e.toml", &file.replace("blocks = 3", "blocks = 3\nretries = 1"));
     lab.run(0);
-    assert_eq!(lab.rows("t", BY_LEVEL), ["kind=bad|done|3", "kind=bad|failed|3", "kind=good|done|3"]);
+    assert_eq!(
+        lab.rows("t", BY_LEVEL),
+        ["kind=bad|done|3", "kind=bad|failed|3", "kind=good|done|3"]
+    );
 }
 
 #[test]
@@ -48,8 +57,8 @@ fn a_failed_trial_is_tried_again_as_often_as_the_file_says() {
     lab.write("broken", "");
     let ended = lab.run(1).says("(trying again)");
     assert_eq!(ended.stderr.matches("(trying again)").count(), 4, "{}", ended.stderr);
-    let attempts =
-        "SELECT block, attempt, status FROM trials t JOIN configurations c ON c.id = t.configuration
+    let attempts = "SELECT block, attempt, status FROM trials t JOIN configurations c ON c.id = \
+                    t.configuration
                     WHERE c.label = 'kind=bad' ORDER BY t.id";
     assert_eq!(
         lab.rows("t", attempts),
@@ -109,7 +118,8 @@ fn a_missing_volume_is_found_before_anything_is_recorded() {
 #[test]
 fn a_run_that_may_need_more_space_than_there_is_does_not_begin() {
     let lab = Lab::with(&scripted(1, "", "[limits]\ndisk_space = \"4000000 TiB\"\n"));
-    lab.run(1).says(" (limits.disk_space) and 64.0 MiB besides; free some space or lower the limit");
+    lab.run(1)
+        .says(" (limits.disk_space) and 64.0 MiB besides; free some space or lower the limit");
     assert_eq!(lab.trials("t"), 0);
 }
 
@@ -119,16 +129,19 @@ fn failed_trials_are_run_again_when_that_is_asked_for() {
     let lab = Lab::with(&file.replace("blocks = 2", "blocks = 2\nretries = 1"));
     lab.write("broken", "");
     lab.run(1);
-    let attempts =
-        "SELECT c.label, block, attempt, status FROM trials t JOIN configurations c ON c.id = t.configuration
+    let attempts = "SELECT c.label, block, attempt, status FROM trials t JOIN configurations c ON \
+                    c.id = t.configuration
                     ORDER BY c.label, block, attempt";
     let before = lab.rows("t", attempts);
     assert_eq!(before.len(), 6);
     // They fail again, as often as the file says, and nothing else is run.
     let events = lab.json(&["run", "e.toml", "--retry-failed"]);
     assert_eq!(events.iter().find(|it| it["event"] == "run_finished").unwrap()["failed"], 2);
-    let retried: Vec<_> =
-        events.iter().filter(|it| it["event"] == "trial_failed").map(|it| it["retry"].clone()).collect();
+    let retried: Vec<_> = events
+        .iter()
+        .filter(|it| it["event"] == "trial_failed")
+        .map(|it| it["retry"].clone())
+        .collect();
     assert_eq!(retried, [true, false, true, false]);
     // The reason is gone: once is enough.
     std::fs::remove_file(lab.path("broken")).unwrap();
@@ -154,8 +167,9 @@ fn one(blocks: u32, more: &str) -> Lab {
 #[test]
 fn a_run_of_which_all_fails_stops_and_can_go_on() {
     let lab = one(8, "");
-    let ended =
-        lab.run(1).says("Stopped: every configuration fails. 0 of 8 trials done, 3 failed, 5 not run.");
+    let ended = lab
+        .run(1)
+        .says("Stopped: every configuration fails. 0 of 8 trials done, 3 failed, 5 not run.");
     assert!(!ended.stderr.contains("complete"), "{ended:?}");
     ended
         .says("The last cause: ")
@@ -165,7 +179,9 @@ fn a_run_of_which_all_fails_stops_and_can_go_on() {
     // The same again: what failed is kept, and more is not tried in vain.
     lab.run(1).says("0 of 8 trials done, 6 failed, 2 not run");
     std::fs::remove_file(lab.path("broken")).unwrap();
-    lab.run(1).says("2 of 8 trials done, 6 failed: `steelbench run --retry-failed e.toml` runs them again.");
+    lab.run(1).says(
+        "2 of 8 trials done, 6 failed: `steelbench run --retry-failed e.toml` runs them again.",
+    );
     lab.run_with(&["--retry-failed"], 0);
     assert_eq!(lab.rows("t", "SELECT count(*) FROM trials WHERE status = 'done'"), ["8"]);
     lab.run(0).says("the run is complete: nothing was left to do");
@@ -173,23 +189,30 @@ fn a_run_of_which_all_fails_stops_and_can_go_on() {
 
 #[test]
 fn all_configurations_that_fail_alike_are_all() {
-    let lab = Lab::with(&scripted(5, "", "[hooks]\nbefore_trial = \"echo no server 1234$$; exit 1\"\n"));
-    lab.run(1).says("Stopped: every configuration fails. 0 of 10 trials done, 3 failed, 7 not run.");
+    let lab =
+        Lab::with(&scripted(5, "", "[hooks]\nbefore_trial = \"echo no server 1234$$; exit 1\"\n"));
+    lab.run(1)
+        .says("Stopped: every configuration fails. 0 of 10 trials done, 3 failed, 7 not run.");
 }
 
 #[test]
 fn a_configuration_that_fails_again_and_again_is_left_out_and_the_others_go_on() {
     let lab = Lab::with(&one_of_two(6, "\"target.fail_while_exists\" = \"broken\"", ""));
     lab.write("broken", "");
-    let ended =
-        lab.run(1).says("kind=bad: 3 trials in a row failed for the same cause (limits.identical_failures)");
+    let ended = lab
+        .run(1)
+        .says("kind=bad: 3 trials in a row failed for the same cause (limits.identical_failures)");
     ended.says(
-        "6 of 12 trials done, 3 failed, 3 not run: `steelbench run --retry-failed e.toml` runs them again.",
+        "6 of 12 trials done, 3 failed, 3 not run: `steelbench run --retry-failed e.toml` runs \
+         them again.",
     );
     assert_eq!(lab.rows("t", BY_LEVEL), ["kind=bad|failed|3", "kind=good|done|6"]);
     std::fs::remove_file(lab.path("broken")).unwrap();
     lab.run_with(&["--retry-failed"], 0);
-    assert_eq!(lab.rows("t", BY_LEVEL), ["kind=bad|done|6", "kind=bad|failed|3", "kind=good|done|6"]);
+    assert_eq!(
+        lab.rows("t", BY_LEVEL),
+        ["kind=bad|done|6", "kind=bad|failed|3", "kind=good|done|6"]
+    );
 }
 
 #[test]
@@ -212,7 +235,8 @@ fn trials_that_are_too_slow_are_results_and_do_not_stop_a_run() {
     assert!(!ended.stderr.contains("--retry-failed"), "{ended:?}");
 }
 
-/// Rust aborts where memory for something small cannot be had. The program says so and ends with a code.
+/// Rust aborts where memory for something small cannot be had. The program says so and ends with a
+/// code.
 #[test]
 fn memory_that_runs_out_ends_with_a_message_and_a_code() {
     let lab = Lab::with(&format!("{}{}", scripted(1, "", ""), "# a comment\n".repeat(1 << 20)));

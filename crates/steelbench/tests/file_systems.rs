@@ -1,5 +1,5 @@
-//! The ready experiments on file systems, RAID and throttled disks, scaled down: each level is what its
-//! name says, and nothing of it stays. Needs root.
+//! The ready experiments on file systems, RAID and throttled disks, scaled down: each level is what
+//! its name says, and nothing of it stays. Needs root.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -45,15 +45,19 @@ fn can_make(mkfs: &[&str]) -> bool {
 /// Mounts, loop devices and their files that lie in the lab.
 fn left_in(lab: &Lab) -> Vec<String> {
     let folder = lab.path("").canonicalize().unwrap().display().to_string();
-    let devices = Command::new("losetup").args(["--noheadings", "--output", "BACK-FILE"]).output().unwrap();
+    let devices =
+        Command::new("losetup").args(["--noheadings", "--output", "BACK-FILE"]).output().unwrap();
     let devices = String::from_utf8(devices.stdout).unwrap();
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
     let lines = devices.lines().chain(mounts.lines());
-    let mut left: Vec<String> = lines.filter(|line| line.contains(&folder)).map(str::to_owned).collect();
+    let mut left: Vec<String> =
+        lines.filter(|line| line.contains(&folder)).map(str::to_owned).collect();
     let results = std::fs::read_dir(lab.path("results")).into_iter().flatten().flatten();
-    let paths =
-        results.map(|entry| entry.path()).filter(|path| path.extension().is_none_or(|it| it != "html"));
-    let names = paths.map(|path| path.file_name().unwrap_or_default().to_string_lossy().into_owned());
+    let paths = results
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_none_or(|it| it != "html"));
+    let names =
+        paths.map(|path| path.file_name().unwrap_or_default().to_string_lossy().into_owned());
     left.extend(names.filter(|name| !name.contains(".steelbench")));
     left
 }
@@ -62,7 +66,8 @@ fn left_in(lab: &Lab) -> Vec<String> {
 fn printed(lab: &Lab, name: &str, hook: &str) -> Vec<String> {
     let sql = format!(
         "SELECT DISTINCT l.level, trim(replace(h.output, char(10), ' ')) FROM hooks h
-         JOIN trials t ON t.id = h.trial JOIN configuration_levels l ON l.configuration = t.configuration
+         JOIN trials t ON t.id = h.trial JOIN configuration_levels l ON l.configuration = \
+         t.configuration
          WHERE l.factor = 'target.volume' AND h.hook = '{hook}' ORDER BY 1"
     );
     lab.rows(name, &sql)
@@ -75,15 +80,19 @@ fn each_file_system_holds_the_data_of_its_level() {
     if !can_make(FILE_SYSTEMS) {
         return;
     }
-    let hooks = "before_trial = 'findmnt -no FSTYPE results/$STEELBENCH_TARGET_VOLUME'\n\
-                 after_trial = 'device=$(findmnt -no SOURCE results/$STEELBENCH_TARGET_VOLUME); \
-                 read -r _ _ _ _ _ _ written _ < /sys/block/${device#/dev/}/stat; echo $written'";
+    let hooks = "before_trial = 'findmnt -no FSTYPE \
+                 results/$STEELBENCH_TARGET_VOLUME'\nafter_trial = 'device=$(findmnt -no SOURCE \
+                 results/$STEELBENCH_TARGET_VOLUME); read -r _ _ _ _ _ _ written _ < \
+                 /sys/block/${device#/dev/}/stat; echo $written'";
     let lab = lab("file-systems", &[("\"10k\"", "800"), ("blocks = 5", "blocks = 1")], hooks);
     lab.run(0);
     assert_eq!(lab.trials("file-systems"), 6);
-    assert_eq!(printed(&lab, "file-systems", "before_trial"), ["btrfs|btrfs", "ext4|ext4", "xfs|xfs"]);
-    // Between the trials on a volume its device has been written to: at least a page (8 sectors) for
-    // each of 40 transactions.
+    assert_eq!(
+        printed(&lab, "file-systems", "before_trial"),
+        ["btrfs|btrfs", "ext4|ext4", "xfs|xfs"]
+    );
+    // Between the trials on a volume its device has been written to: at least a page (8 sectors)
+    // for each of 40 transactions.
     let written = printed(&lab, "file-systems", "after_trial");
     let sectors = |line: &String| line.rsplit('|').next().unwrap().parse::<u64>().unwrap();
     let of = |volume: &str| -> Vec<u64> {
@@ -101,10 +110,14 @@ fn each_array_has_the_profile_of_its_level() {
     if !can_make(&["mkfs.btrfs"]) {
         return;
     }
-    let hooks = "before_trial = 'btrfs filesystem df results/btrfs-$STEELBENCH_TARGET_VOLUME | grep -o \"^[DM][a-z]*, [A-Za-z0-9]*\"'\n\
-                 after_trial = 'btrfs filesystem show results/btrfs-$STEELBENCH_TARGET_VOLUME | grep -c devid'";
-    let lab =
-        lab("raid-btrfs", &[("\"24k\"", "800"), ("= 2000", "= 200"), ("blocks = 3", "blocks = 1")], hooks);
+    let hooks = "before_trial = 'btrfs filesystem df results/btrfs-$STEELBENCH_TARGET_VOLUME | \
+                 grep -o \"^[DM][a-z]*, [A-Za-z0-9]*\"'\nafter_trial = 'btrfs filesystem show \
+                 results/btrfs-$STEELBENCH_TARGET_VOLUME | grep -c devid'";
+    let lab = lab(
+        "raid-btrfs",
+        &[("\"24k\"", "800"), ("= 2000", "= 200"), ("blocks = 3", "blocks = 1")],
+        hooks,
+    );
     lab.run(0);
     assert_eq!(
         printed(&lab, "raid-btrfs", "before_trial"),
@@ -120,14 +133,15 @@ fn each_array_has_the_profile_of_its_level() {
     assert_eq!(left_in(&lab), [""; 0]);
 }
 
-/// The kernel's own figure of the mount, and what SQLite's files have allocated: the same with and without compression,
-/// so that only the file system's space tells its size.
+/// The kernel's own figure of the mount, and what SQLite's files have allocated: the same with and
+/// without compression, so that only the file system's space tells its size.
 #[test]
 fn a_file_system_compresses_below_an_engine_that_does_not() {
     if !can_make(&["mkfs.btrfs"]) {
         return;
     }
-    let hooks = "before_trial = 'findmnt -no OPTIONS results/btrfs-$STEELBENCH_TARGET_VOLUME | grep -o \"compress=[a-z]*\" || echo none'";
+    let hooks = "before_trial = 'findmnt -no OPTIONS results/btrfs-$STEELBENCH_TARGET_VOLUME | \
+                 grep -o \"compress=[a-z]*\" || echo none'";
     let changes = [
         ("blocks = 3", "blocks = 2"),
         ("setups = 3", "setups = 2"),
@@ -141,14 +155,17 @@ fn a_file_system_compresses_below_an_engine_that_does_not() {
     assert_eq!(lab.trials("compression-file-system"), 30);
     let mounted = lab.rows(
         "compression-file-system",
-        "SELECT DISTINCT l.level, trim(h.output, char(10)) FROM hooks h JOIN trials t ON t.id = h.trial
-         JOIN configuration_levels l ON l.configuration = t.configuration WHERE l.factor = 'compression'
+        "SELECT DISTINCT l.level, trim(h.output, char(10)) FROM hooks h JOIN trials t ON t.id = \
+         h.trial
+         JOIN configuration_levels l ON l.configuration = t.configuration WHERE l.factor = \
+         'compression'
          AND h.hook = 'before_trial' ORDER BY 1",
     );
     assert_eq!(mounted, ["lzo|compress=lzo", "none|none", "zstd|compress=zstd"]);
     let figure = |level: &str, sql: &str| -> f64 {
         let from = format!(
-            "SELECT {sql} FROM trials t JOIN configuration_levels l ON l.configuration = t.configuration
+            "SELECT {sql} FROM trials t JOIN configuration_levels l ON l.configuration = \
+             t.configuration
              JOIN facts f ON f.trial = t.id AND f.name = 'stored_bytes'
              LEFT JOIN responses r ON r.trial = t.id AND r.name = 'space'
              WHERE l.factor = 'compression' AND l.level = '{level}'"
@@ -160,8 +177,8 @@ fn a_file_system_compresses_below_an_engine_that_does_not() {
     let [allocated, compressed] = ["none", "zstd"].map(|level| figure(level, "min(r.value) * 1e6"));
     assert!((compressed / allocated - 1.0).abs() < 0.05, "{allocated} {compressed}");
     assert!((none / allocated - 1.0).abs() < 0.2, "{none} of {allocated}");
-    let kernel =
-        lab.rows("compression-file-system", "SELECT count(*) FROM facts WHERE name = 'kernel_cpu_s'");
+    let kernel = lab
+        .rows("compression-file-system", "SELECT count(*) FROM facts WHERE name = 'kernel_cpu_s'");
     assert_eq!(kernel, ["30"]);
     ended.shows("zstd, work=cold scan: break-even of a scan").shows("of it the kernel's threads");
     assert_eq!(left_in(&lab), [""; 0]);

@@ -11,10 +11,12 @@ fn history(delays: &[u32]) -> Lab {
     let lab = Lab::new();
     for delay in delays {
         let levels = format!(
-            "[[level]]\nfactor = \"engine\"\nname = \"ours\"\nset = {{ \"target.delay\" = \"{delay} ms\" }}\n\
-             [[level]]\nfactor = \"engine\"\nname = \"theirs\"\nset = {{ \"target.delay\" = \"5 ms\" }}\n"
+            "[[level]]\nfactor = \"engine\"\nname = \"ours\"\nset = {{ \"target.delay\" = \
+             \"{delay} ms\" }}\n[[level]]\nfactor = \"engine\"\nname = \"theirs\"\nset = {{ \
+             \"target.delay\" = \"5 ms\" }}\n"
         );
-        let file = scripted(2, "", &levels).replace("[factors]\n\"target.data_files\" = [1, 2]\n", "");
+        let file =
+            scripted(2, "", &levels).replace("[factors]\n\"target.data_files\" = [1, 2]\n", "");
         lab.write("e.toml", &file);
         lab.run_with(&["--fresh"], 0);
     }
@@ -26,7 +28,10 @@ fn a_change_is_found_in_the_run_that_made_it() {
     let lab = history(&[2, 2, 2, 2, 2, 4, 4, 4, 4, 4]);
     let lines = lab.json(&["history", "t"]);
     let json = &lines[0];
-    assert_eq!((json["kind"].as_str(), json["runs"].as_array().unwrap().len()), (Some("history"), 10));
+    assert_eq!(
+        (json["kind"].as_str(), json["runs"].as_array().unwrap().len()),
+        (Some("history"), 10)
+    );
     let changes = |at: usize| json["configurations"][at]["changes"].as_array().unwrap();
     assert_eq!(changes(1).len(), 0);
     let [change] = &changes(0)[..] else { panic!("{json}") };
@@ -47,7 +52,8 @@ fn a_change_is_found_in_the_run_that_made_it() {
     ] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
-    let markdown = lab.steelbench(&["history", "t", "--md", "--response", "throughput"]).expect(0).stdout;
+    let markdown =
+        lab.steelbench(&["history", "t", "--md", "--response", "throughput"]).expect(0).stdout;
     assert!(
         markdown.contains("█████▁▁▁▁▁") && markdown.contains("engine=ours: worse from run 6"),
         "{markdown}"

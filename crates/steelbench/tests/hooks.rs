@@ -18,16 +18,19 @@ fn lives(pid: &str) -> bool {
 #[test]
 fn hooks_see_the_trial_and_their_output_is_kept() {
     let more = format!(
-        "[[level]]\nfactor = \"log mode\"\nname = \"wal, $HOME synced\"\nset = {{ \"target.delay\" = \"2 ms\" }}\n{}",
+        "[[level]]\nfactor = \"log mode\"\nname = \"wal, $HOME synced\"\nset = {{ \
+         \"target.delay\" = \"2 ms\" }}\n{}",
         hooks(
-            "before_trial = 'env | grep ^STEELBENCH_ | sort; pwd >&2'\nafter_run = 'echo $STEELBENCH_EXPERIMENT > after'"
+            "before_trial = 'env | grep ^STEELBENCH_ | sort; pwd >&2'\nafter_run = 'echo \
+             $STEELBENCH_EXPERIMENT > after'"
         )
     );
     let lab = Lab::with(&scripted(2, "", &more));
     lab.run(0);
     let outputs = lab.rows(
         "t",
-        "SELECT h.output FROM hooks h JOIN trials t ON t.id = h.trial JOIN configurations c ON c.id = t.configuration
+        "SELECT h.output FROM hooks h JOIN trials t ON t.id = h.trial JOIN configurations c ON \
+         c.id = t.configuration
          WHERE h.hook = 'before_trial' AND h.exit_code = 0 ORDER BY t.block, c.position",
     );
     assert_eq!(outputs.len(), 4);
@@ -49,20 +52,30 @@ fn hooks_see_the_trial_and_their_output_is_kept() {
 
 #[test]
 fn a_hook_that_takes_too_long_is_killed_with_all_that_it_started() {
-    let text =
-        "before_trial = 'sleep 300 & echo $! > pid; echo waiting for a mount; wait'\ntimeout = \"300 ms\"";
+    let text = "before_trial = 'sleep 300 & echo $! > pid; echo waiting for a mount; \
+                wait'\ntimeout = \"300 ms\"";
     let lab = Lab::with(&scripted(1, "", &hooks(text)));
     lab.run(1);
     let causes = lab.rows("t", "SELECT DISTINCT cause FROM trials");
-    assert_eq!(causes, ["hook before_trial failed: killed after 0.3 s (hooks.timeout): waiting for a mount"]);
-    assert_eq!(lab.rows("t", "SELECT DISTINCT exit_code, output FROM hooks"), ["null|waiting for a mount\n"]);
+    assert_eq!(
+        causes,
+        ["hook before_trial failed: killed after 0.3 s (hooks.timeout): waiting for a mount"]
+    );
+    assert_eq!(
+        lab.rows("t", "SELECT DISTINCT exit_code, output FROM hooks"),
+        ["null|waiting for a mount\n"]
+    );
     let pid = lab.read("pid");
     wait_until("the hook's child is gone", || !lives(&pid));
 }
 
 #[test]
 fn a_process_that_a_hook_leaves_behind_does_not_hold_up_the_run() {
-    let lab = Lab::with(&scripted(1, "", &hooks("before_run = 'sleep 300 & echo $! > pid; echo started'")));
+    let lab = Lab::with(&scripted(
+        1,
+        "",
+        &hooks("before_run = 'sleep 300 & echo $! > pid; echo started'"),
+    ));
     end(lab.start()).expect(0);
     let pid = lab.read("pid");
     assert!(lives(&pid), "a hook may start a server");
@@ -72,11 +85,12 @@ fn a_process_that_a_hook_leaves_behind_does_not_hold_up_the_run() {
 
 #[test]
 fn a_hook_that_fails_fails_its_trial_with_its_last_line() {
-    let text =
-        "before_trial = 'echo first; echo no such array >&2; exit $((STEELBENCH_TARGET_DATA_FILES - 1))'";
+    let text = "before_trial = 'echo first; echo no such array >&2; exit \
+                $((STEELBENCH_TARGET_DATA_FILES - 1))'";
     let lab = Lab::with(&scripted(1, "", &hooks(text)));
     lab.run(1).says("no such array");
-    let trials = "SELECT c.label, t.status, t.cause, h.exit_code FROM trials t JOIN configurations c ON c.id = t.configuration
+    let trials = "SELECT c.label, t.status, t.cause, h.exit_code FROM trials t JOIN \
+                  configurations c ON c.id = t.configuration
                   JOIN hooks h ON h.trial = t.id ORDER BY c.position";
     assert_eq!(
         lab.rows("t", trials),
@@ -94,8 +108,11 @@ fn a_hook_that_fails_fails_its_trial_with_its_last_line() {
 
 #[test]
 fn the_end_of_a_long_output_is_kept() {
-    let lab =
-        Lab::with(&scripted(1, "", &hooks("before_trial = 'yes 0123456789 | head -c 500000; echo the end'")));
+    let lab = Lab::with(&scripted(
+        1,
+        "",
+        &hooks("before_trial = 'yes 0123456789 | head -c 500000; echo the end'"),
+    ));
     lab.run(0);
     let kept = "SELECT DISTINCT length(output), substr(output, -8) FROM hooks";
     assert_eq!(lab.rows("t", kept), ["65536|the end\n"]);

@@ -1,4 +1,5 @@
-//! Commands, hooks and programs of a set-up that print without end, stop, flee or ignore what they are told.
+//! Commands, hooks and programs of a set-up that print without end, stop, flee or ignore what they
+//! are told.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -9,8 +10,8 @@ use std::process::Stdio;
 
 fn file(workload: &str, more: &str) -> String {
     format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \"command\"\n{workload}\n\
-         [repeats]\nblocks = 1\n[limits]\ntrial_time = \"3 s\"\n{more}"
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \
+         \"command\"\n{workload}\n[repeats]\nblocks = 1\n[limits]\ntrial_time = \"3 s\"\n{more}"
     )
 }
 
@@ -28,7 +29,10 @@ fn ends(workload: &str, code: i32, cause: &str) -> Lab {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let ended = end(child.unwrap()).expect(code);
     let causes = servers::causes(&lab);
-    assert!(causes.iter().any(|it| it.contains(cause)) || (code == 0 && causes.is_empty()), "{causes:?}");
+    assert!(
+        causes.iter().any(|it| it.contains(cause)) || (code == 0 && causes.is_empty()),
+        "{causes:?}"
+    );
     assert!(causes.iter().all(|cause| cause.len() < 10_000), "{causes:.200?}");
     assert!(!format!("{}{}", ended.stdout, ended.stderr).contains('\u{1b}'), "{ended:?}");
     // Who was killed may be about to die.
@@ -47,7 +51,8 @@ fn an_expression_that_takes_for_ever_is_stopped() {
 
 #[test]
 fn output_without_end_or_in_one_line_takes_little_memory() {
-    let lab = ends(&format!("command = \"head -c 1500000000 /dev/zero; echo; echo n=7\"{NUMBER}"), 0, "");
+    let lab =
+        ends(&format!("command = \"head -c 1500000000 /dev/zero; echo; echo n=7\"{NUMBER}"), 0, "");
     assert_eq!(lab.rows("t", "SELECT value FROM responses WHERE name = 'n'"), ["7"]);
     ends(&format!("command = \"yes\"{NUMBER}"), 1, "limits.trial_time");
     ends("command = \"yes >&2\"", 1, "limits.trial_time");
@@ -56,11 +61,20 @@ fn output_without_end_or_in_one_line_takes_little_memory() {
         1,
         "nothing that was printed matches",
     );
-    ends("command = \"head -c 9000000 /dev/zero | tr '\\\\0' A >&2; exit 3\"", 1, "ended with exit code 3");
+    ends(
+        "command = \"head -c 9000000 /dev/zero | tr '\\\\0' A >&2; exit 3\"",
+        1,
+        "ended with exit code 3",
+    );
     let json = "\n[workload.responses.n]\npointer = \"/n\"\ndirection = \"lower\"";
-    let long = r#"command = '''printf '{"n": "'; head -c 1000000 /dev/zero | tr '\0' A; printf '"}' '''"#;
+    let long =
+        r#"command = '''printf '{"n": "'; head -c 1000000 /dev/zero | tr '\0' A; printf '"}' '''"#;
     ends(&format!("{long}{json}"), 1, "AAA...` is no number");
-    ends(&format!("command = \"head -c 300000 /dev/zero | tr '\\\\0' '['\"{json}"), 1, "no JSON document");
+    ends(
+        &format!("command = \"head -c 300000 /dev/zero | tr '\\\\0' '['\"{json}"),
+        1,
+        "no JSON document",
+    );
 }
 
 #[test]
@@ -100,15 +114,22 @@ fn a_pipe_in_place_of_a_file_keeps_nobody_waiting() {
         [("input", 0, ""), ("output", 1, "cannot open ./pipe: No such device or address")]
     {
         let lab = Lab::with(&file(&format!("command = \"cat\"\n{setting} = \"./pipe\""), ""));
-        assert!(std::process::Command::new("mkfifo").arg(lab.path("pipe")).status().unwrap().success());
+        assert!(
+            std::process::Command::new("mkfifo").arg(lab.path("pipe")).status().unwrap().success()
+        );
         end(lab.start()).expect(code);
-        assert!(servers::causes(&lab).iter().all(|it| it.contains(cause)), "{:?}", servers::causes(&lab));
+        assert!(
+            servers::causes(&lab).iter().all(|it| it.contains(cause)),
+            "{:?}",
+            servers::causes(&lab)
+        );
     }
 }
 
 #[test]
 fn a_hook_that_leaves_somebody_who_prints_for_ever_has_ended() {
-    let lab = Lab::with(&common::scripted(1, "", "[hooks]\nbefore_trial = 'yes & echo $! > pid'\n"));
+    let lab =
+        Lab::with(&common::scripted(1, "", "[hooks]\nbefore_trial = 'yes & echo $! > pid'\n"));
     end(lab.start()).expect(0);
     // Nobody reads what it prints any more.
     let pid: i32 = lab.read("pid").trim().parse().unwrap();
@@ -120,8 +141,9 @@ fn psql_that_prints_without_end_is_killed() {
     for installation in servers::installed::installations() {
         let version = installation.version.major;
         let lab = servers::lab(&format!(
-            "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nversion = {version}\nsetup.sql = \"schema.sql\"\n\
-             [workload]\nprobe = \"script\"\nscript = \"s.sql\"\nconnections = 1\ntransactions = 1\n[repeats]\nblocks = 1\n"
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nversion = \
+             {version}\nsetup.sql = \"schema.sql\"\n[workload]\nprobe = \"script\"\nscript = \
+             \"s.sql\"\nconnections = 1\ntransactions = 1\n[repeats]\nblocks = 1\n"
         ));
         lab.write("schema.sql", "\\! cat /dev/zero\n");
         lab.write("s.sql", "SELECT 1;\n");

@@ -35,8 +35,12 @@ fn browse(page: &Path, dark: bool, steps: &[Value]) -> Option<Seen> {
         return None;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/html_browser.py");
-    let mut browser =
-        with("python3", &[]).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut browser = with("python3", &[])
+        .arg(script)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let asked = json!({ "page": page, "dark": dark, "steps": steps });
     browser.stdin.take().unwrap().write_all(asked.to_string().as_bytes()).unwrap();
     let output = browser.wait_with_output().unwrap();
@@ -54,7 +58,8 @@ fn js(script: &str) -> Value {
 fn column(heading: &str) -> Value {
     js(&format!(
         "const t = document.getElementById('trials');
-         const c = [...t.tHead.rows[0].cells].findIndex((cell) => cell.textContent === {heading:?});
+         const c = [...t.tHead.rows[0].cells].findIndex((cell) => cell.textContent === \
+         {heading:?});
          return [...t.tBodies[0].rows].filter((row) => row.offsetParent !== null)
            .map((row) => [row.cells[c].textContent, row.cells[c].dataset.value ?? null]);"
     ))
@@ -62,15 +67,20 @@ fn column(heading: &str) -> Value {
 
 /// Exact values of a column.
 fn values(cells: &Value) -> Vec<f64> {
-    cells.as_array().unwrap().iter().map(|cell| cell[1].as_str().unwrap().parse().unwrap()).collect()
+    cells
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|cell| cell[1].as_str().unwrap().parse().unwrap())
+        .collect()
 }
 
 fn sqlite_run() -> Lab {
     let lab = Lab::with(
-        "[experiment]\nname = \"t\"\nquestion = \"How many?\"\n[target]\nengine = \"sqlite\"\n\
-         [workload]\nprobe = \"insert\"\nconnections = 2\nrows = 2000\nrows_per_transaction = 2\n\
-         [factors]\n\"target.data_files\" = [1, 2, 4]\n\"target.settings.synchronous\" = [\"off\", \"normal\"]\n\
-         [repeats]\nblocks = 2\n",
+        "[experiment]\nname = \"t\"\nquestion = \"How many?\"\n[target]\nengine = \
+         \"sqlite\"\n[workload]\nprobe = \"insert\"\nconnections = 2\nrows = \
+         2000\nrows_per_transaction = 2\n[factors]\n\"target.data_files\" = [1, 2, \
+         4]\n\"target.settings.synchronous\" = [\"off\", \"normal\"]\n[repeats]\nblocks = 2\n",
     );
     lab.run(0);
     lab.steelbench(&["report", "t"]).expect(0).shows("results/t.html");
@@ -84,11 +94,15 @@ fn shows_what_the_store_holds_and_loads_nothing() {
         column("elapsed (s)"),
         column("trial"),
         js("return performance.getEntriesByType('resource').length"),
-        js("return [...document.querySelectorAll('.plot')].map((plot) => plot.querySelectorAll('svg path, svg rect').length)"),
+        js("return [...document.querySelectorAll('.plot')].map((plot) => \
+            plot.querySelectorAll('svg path, svg rect').length)"),
         js("return [...document.querySelectorAll('h1, h2, h3')].map((h) => Number(h.tagName[1]))"),
-        js("return [...document.querySelectorAll('figure')].every((f) => f.querySelector('[aria-label]').ariaLabel.length > 40
-              && f.querySelector('figcaption').textContent && f.querySelector('details table tbody tr'))"),
-        js("return [...document.querySelectorAll('input, select')].every((input) => input.labels.length === 1)"),
+        js("return [...document.querySelectorAll('figure')].every((f) => \
+            f.querySelector('[aria-label]').ariaLabel.length > 40
+              && f.querySelector('figcaption').textContent && f.querySelector('details table tbody \
+            tr'))"),
+        js("return [...document.querySelectorAll('input, select')].every((input) => \
+            input.labels.length === 1)"),
         json!({ "pdf": true }),
     ];
     let Some(seen) = browse(&lab.path("results/t.html"), false, &steps) else { return };
@@ -106,16 +120,22 @@ fn shows_what_the_store_holds_and_loads_nothing() {
         assert!((exact - elapsed).abs() <= 1e-12 * exact, "{exact} {elapsed}");
     }
     for cell in seen.results[0].as_array().unwrap() {
-        let (text, exact) = (cell[0].as_str().unwrap(), cell[1].as_str().unwrap().parse::<f64>().unwrap());
+        let (text, exact) =
+            (cell[0].as_str().unwrap(), cell[1].as_str().unwrap().parse::<f64>().unwrap());
         let printed: f64 = text.replace(',', "").parse().unwrap();
         assert!((printed / exact - 1.0).abs() < 0.005, "{text} is not {exact}");
     }
     assert_eq!(seen.results[2], 0, "nothing was requested");
     let drawn = seen.results[3].as_array().unwrap();
-    // Response, profile and latency; whether a waterfall or a series is drawn depends on the figures.
+    // Response, profile and latency; whether a waterfall or a series is drawn depends on the
+    // figures.
     assert!(drawn.len() >= 3 && drawn.iter().all(|marks| marks.as_u64().unwrap() > 3), "{drawn:?}");
-    let levels: Vec<i64> = seen.results[4].as_array().unwrap().iter().map(|l| l.as_i64().unwrap()).collect();
-    assert!(levels[0] == 1 && levels.windows(2).all(|two| two[1] > 1 && two[1] - two[0] <= 1), "{levels:?}");
+    let levels: Vec<i64> =
+        seen.results[4].as_array().unwrap().iter().map(|l| l.as_i64().unwrap()).collect();
+    assert!(
+        levels[0] == 1 && levels.windows(2).all(|two| two[1] > 1 && two[1] - two[0] <= 1),
+        "{levels:?}"
+    );
     assert_eq!((&seen.results[5], &seen.results[6]), (&json!(true), &json!(true)));
     assert_eq!(seen.results[7][1], "%PDF-");
 }
@@ -125,7 +145,8 @@ fn sorts_and_filters_by_keyboard() {
     let lab = sqlite_run();
     // Headings in order: trial, block, try, data_files, synchronous, status, then the responses.
     let elapsed = js("const heads = [...document.querySelectorAll('#trials th')];
-        const head = heads.find((h) => h.textContent === 'elapsed (s)'); head.id = 'elapsed'; return head.ariaSort");
+        const head = heads.find((h) => h.textContent === 'elapsed (s)'); head.id = 'elapsed'; \
+                      return head.ariaSort");
     let sorted = || js("return document.getElementById('elapsed').getAttribute('aria-sort')");
     let count = || js("return document.getElementById('filter-count').textContent");
     let steps = [
@@ -169,7 +190,8 @@ fn is_dark_where_the_system_is_and_can_be_switched() {
     lab.steelbench(&["report", "--output", "page.html"]).expect(0).shows("page.html");
     // Sum of red, green and blue.
     let light = || {
-        js("return getComputedStyle(document.documentElement).backgroundColor.match(/\\d+/g).slice(0, 3)
+        js("return getComputedStyle(document.documentElement).backgroundColor.match(/\\d+/g).\
+            slice(0, 3)
         .reduce((sum, part) => sum + Number(part), 0)")
     };
     let steps = [light(), json!({ "focus": "#theme", "keys": ["ENTER"] }), light()];
@@ -182,8 +204,8 @@ fn is_dark_where_the_system_is_and_can_be_switched() {
 }
 
 /// Appended to every string of a recording.
-const MARKUP: &str =
-    "<script>alert(1)</script>\"><img src=x onerror=alert(2)>'><!--</title></style>\u{1b}[31m\u{202e}\u{0}";
+const MARKUP: &str = "<script>alert(1)</script>\"><img src=x \
+                      onerror=alert(2)>'><!--</title></style>\u{1b}[31m\u{202e}\u{0}";
 /// Names of enumerations, which are ours and cannot be anything else.
 const OURS: [&str; 5] = ["status", "class", "direction", "kind", "counted"];
 
@@ -196,7 +218,8 @@ fn poison(name: &str, value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(|item| poison(name, item)),
         Value::Object(fields) => {
             if name == "engines" {
-                *fields = std::mem::take(fields).into_iter().map(|(key, v)| (key + MARKUP, v)).collect();
+                *fields =
+                    std::mem::take(fields).into_iter().map(|(key, v)| (key + MARKUP, v)).collect();
             }
             fields.iter_mut().for_each(|(field, value)| poison(field, value));
         }
@@ -206,11 +229,16 @@ fn poison(name: &str, value: &mut Value) {
 
 /// A run with whatever a recording can hold: failures, marks, hooks, series, several factors.
 fn recorded() -> Recording {
-    let lab = Lab::with(&scripted(
-        3,
-        "waits = [\"A log 0.4 0.1\", \"B lock 0.2 0\", \"C client 0.1 0\"]\nspread = 0.3\ndelay = \"2 s\"",
-        "[report]\nbaseline = { \"target.data_files\" = 1, \"target.fail_while_exists\" = \"no\" }\n",
-    ).replace("[factors]\n", "[factors]\n\"target.fail_while_exists\" = [\"no\", \"e.toml\"]\n"));
+    let lab = Lab::with(
+        &scripted(
+            3,
+            "waits = [\"A log 0.4 0.1\", \"B lock 0.2 0\", \"C client 0.1 0\"]\nspread = \
+             0.3\ndelay = \"2 s\"",
+            "[report]\nbaseline = { \"target.data_files\" = 1, \"target.fail_while_exists\" = \
+             \"no\" }\n",
+        )
+        .replace("[factors]\n", "[factors]\n\"target.fail_while_exists\" = [\"no\", \"e.toml\"]\n"),
+    );
     lab.run(1);
     let export = lab.steelbench(&["export", "--format", "json"]).expect(0);
     let exported: Value = serde_json::from_str(&export.stdout).unwrap();
@@ -243,13 +271,14 @@ fn markup_in_the_data_is_only_text() {
     let lab = Lab::new();
     let elements = || {
         js("const count = {};
-        for (const e of document.querySelectorAll('*')) count[e.tagName] = (count[e.tagName] ?? 0) + 1;
-        return [count, [...document.querySelectorAll('*')].flatMap((e) => e.getAttributeNames()).filter((name) => name.startsWith('on'))]")
+        for (const e of document.querySelectorAll('*')) count[e.tagName] = (count[e.tagName] ?? 0) \
+            + 1;
+        return [count, [...document.querySelectorAll('*')].flatMap((e) => \
+            e.getAttributeNames()).filter((name) => name.startsWith('on'))]")
     };
     let text = || {
-        js(
-            "document.querySelectorAll('details').forEach((d) => d.open = true); return document.body.innerText + document.title",
-        )
+        js("document.querySelectorAll('details').forEach((d) => d.open = true); return \
+            document.body.innerText + document.title")
     };
     let mut pages = Vec::new();
     for (name, recording) in [("plain.html", &recording), ("poisoned.html", &poisoned)] {
@@ -258,9 +287,10 @@ fn markup_in_the_data_is_only_text() {
         assert_eq!((seen.console, seen.alert), (Vec::new(), false), "{name}");
         pages.push(seen.results);
     }
-    // No string has become an element or a handler. (There may be more cells, because a response with another name
-    // is another column; what the markup would make or end are these.)
-    let tags = |page: usize| pages[page][0][0].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    // No string has become an element or a handler. (There may be more cells, because a response
+    // with another name is another column; what the markup would make or end are these.)
+    let tags =
+        |page: usize| pages[page][0][0].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(tags(0), tags(1));
     for name in ["SCRIPT", "STYLE", "TITLE", "META"] {
         assert_eq!(pages[0][0][0][name], pages[1][0][0][name], "{name}");

@@ -11,21 +11,24 @@ struct Instants(u64);
 
 impl Instants {
     fn next(&mut self, longest: Duration) -> Duration {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         longest.mul_f64((self.0 >> 11) as f64 / (1_u64 << 53) as f64)
     }
 }
 
 /// How many trials a run says were recorded before it, and how many are when it ends.
 fn announced(stderr: &str) -> (Option<u32>, u32) {
-    let before = |line: &str| line.strip_suffix(" of them recorded before")?.rsplit(' ').next()?.parse().ok();
+    let before = |line: &str| {
+        line.strip_suffix(" of them recorded before")?.rsplit(' ').next()?.parse().ok()
+    };
     let after = |line: &str| line.split_once('/')?.0.trim().parse().ok();
     (stderr.lines().find_map(before), stderr.lines().filter_map(after).max().unwrap_or(0))
 }
 
-/// Kills the run so many times, each time at most `longest` after it has begun, then lets it end, and checks
-/// that each of its two configurations has each block once. Nothing else touches the results file
-/// meanwhile: what a killed run leaves is for the next one to mend.
+/// Kills the run so many times, each time at most `longest` after it has begun, then lets it end,
+/// and checks that each of its two configurations has each block once. Nothing else touches the
+/// results file meanwhile: what a killed run leaves is for the next one to mend.
 fn kill_and_resume(file: &str, kills: u32, blocks: usize, mut longest: Duration) {
     let lab = Lab::with(file);
     let (mut instants, mut recorded) = (Instants(42), 0);
@@ -53,8 +56,8 @@ fn kill_and_resume(file: &str, kills: u32, blocks: usize, mut longest: Duration)
     assert!(before >= Some(recorded), "{recorded} were announced: {}", last.stderr);
     assert_eq!(after as usize, 2 * blocks);
     let all = format!("{blocks}|{blocks}|1|{blocks}|1|done");
-    let by_configuration =
-        "SELECT count(*), count(DISTINCT block), min(block), max(block), max(attempt), max(status)
+    let by_configuration = "SELECT count(*), count(DISTINCT block), min(block), max(block), \
+                            max(attempt), max(status)
                             FROM trials GROUP BY configuration";
     assert_eq!(lab.rows("t", by_configuration), [all.clone(), all]);
     assert_eq!(lab.rows("t", "SELECT count(*) FROM runs"), ["1"]);
@@ -64,7 +67,8 @@ fn kill_and_resume(file: &str, kills: u32, blocks: usize, mut longest: Duration)
     assert!(lab.rows("t", "PRAGMA foreign_key_check").is_empty());
     for table in ["responses", "latencies", "load_health", "machine_load"] {
         let missing = format!(
-            "SELECT count(*) FROM trials t WHERE NOT EXISTS (SELECT 1 FROM {table} x WHERE x.trial = t.id)"
+            "SELECT count(*) FROM trials t WHERE NOT EXISTS (SELECT 1 FROM {table} x WHERE \
+             x.trial = t.id)"
         );
         assert_eq!(lab.rows("t", &missing), ["0"], "{table}");
     }
@@ -79,8 +83,9 @@ fn fifty_kills_lose_nothing_that_was_recorded() {
 
 #[test]
 fn kills_of_the_real_engine_leave_no_files() {
-    let file = scripted(100, "", "")
-        .replace("\"null\"", "\"sqlite\"")
-        .replace("rows = 10\nrows_per_transaction = 1\n", "rows = 2000\nrows_per_transaction = 200\n");
+    let file = scripted(100, "", "").replace("\"null\"", "\"sqlite\"").replace(
+        "rows = 10\nrows_per_transaction = 1\n",
+        "rows = 2000\nrows_per_transaction = 200\n",
+    );
     kill_and_resume(&file, 8, 100, Duration::from_millis(400));
 }

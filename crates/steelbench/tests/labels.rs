@@ -10,7 +10,9 @@ use std::process::Command;
 
 fn git(lab: &Lab, arguments: &[&str]) -> String {
     let mut git = Command::new("git");
-    git.args(["-c", "user.name=t", "-c", "user.email=t@t"]).args(arguments).current_dir(lab.path(""));
+    git.args(["-c", "user.name=t", "-c", "user.email=t@t"])
+        .args(arguments)
+        .current_dir(lab.path(""));
     let output = git.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
@@ -32,8 +34,11 @@ fn label_and_commit_are_shown_wherever_runs_are() {
     lab.write("e.toml", &scripted(3, "delay = \"2 ms\"", "# changed\n"));
     lab.run_with(&["--fresh"], 0);
     let recorded = lab.rows("t", "SELECT label, git_commit, git_changed FROM runs ORDER BY id");
-    let expected =
-        ["before patch|null|null".to_owned(), format!("after patch|{commit}|0"), format!("null|{commit}|1")];
+    let expected = [
+        "before patch|null|null".to_owned(),
+        format!("after patch|{commit}|0"),
+        format!("null|{commit}|1"),
+    ];
     assert_eq!(recorded, expected);
     let (clean, changed) = (
         format!("\"after patch\", commit {}", &commit[..12]),
@@ -49,7 +54,10 @@ fn label_and_commit_are_shown_wherever_runs_are() {
     shown(&["show", "t", "--runs"], &["\"before patch\"", &clean, &changed]);
     shown(&["compare", "t@2", "t@3"], &[&clean, &changed]);
     shown(&["history", "t"], &["before patch", "after patch", &changed]);
-    shown(&["export", "t", "--run", "2", "--format", "json"], &["\"label\":\"after patch\"", &commit]);
+    shown(
+        &["export", "t", "--run", "2", "--format", "json"],
+        &["\"label\":\"after patch\"", &commit],
+    );
     lab.steelbench(&["report", "t", "--run", "2"]).expect(0);
     assert!(lab.read("results/t.html").contains(&commit[..12]));
     let server = Server::start(&lab, &[]);

@@ -1,5 +1,5 @@
-//! Loads that are killed or interrupted, or that do not fit on their disk; a libduckdb that is none; columns that are not
-//! there.
+//! Loads that are killed or interrupted, or that do not fit on their disk; a libduckdb that is
+//! none; columns that are not there.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -13,7 +13,8 @@ use std::process::{Command, Stdio};
 
 fn file(target: &str, workload: &str, more: &str) -> String {
     format!(
-        "[experiment]\nname = \"t\"\n[target]\n{target}\n[workload]\n{workload}\n[repeats]\nblocks = 2\n{more}"
+        "[experiment]\nname = \
+         \"t\"\n[target]\n{target}\n[workload]\n{workload}\n[repeats]\nblocks = 2\n{more}"
     )
 }
 
@@ -30,7 +31,8 @@ fn duckdb() -> Vec<String> {
 
 /// Bytes of all files below a folder.
 fn bytes_below(folder: &Path) -> u64 {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let entries =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let size = |path: std::path::PathBuf| match path.symlink_metadata() {
         Ok(found) if found.is_dir() => bytes_below(&path),
         found => found.map_or(0, |found| found.len()),
@@ -76,8 +78,9 @@ fn a_scan_of_duckdb_is_interrupted_in_its_middle() {
         let lab = Lab::with(&file(&target, &scans("1000", "duration = \"600 s\""), ""));
         let mut child = command(&lab, &["--json"]).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let measures =
-            |line: &std::io::Result<String>| line.as_ref().is_ok_and(|line| line.contains("\"progress\""));
+        let measures = |line: &std::io::Result<String>| {
+            line.as_ref().is_ok_and(|line| line.contains("\"progress\""))
+        };
         assert!(lines.into_iter().any(|line| measures(&line)), "it never came to measure");
         signal(&child, libc::SIGINT);
         end(child).expect(130);
@@ -90,9 +93,11 @@ fn a_scan_of_duckdb_is_interrupted_in_its_middle() {
         lab.write("s.sql", endless);
         let child = command(&lab, &[]).stderr(Stdio::piped()).spawn().unwrap();
         let busy = || {
-            let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
-            let times =
-                stat.rsplit_once(") ").map(|(_, rest)| rest.split(' ').skip(11).take(2).collect::<Vec<_>>());
+            let stat =
+                std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+            let times = stat
+                .rsplit_once(") ")
+                .map(|(_, rest)| rest.split(' ').skip(11).take(2).collect::<Vec<_>>());
             // Ticks of user and system time: more than half a second of work.
             times.is_some_and(|times| {
                 times.iter().filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>() > 150
@@ -108,8 +113,9 @@ fn a_scan_of_duckdb_is_interrupted_in_its_middle() {
 /// A hook fills the disk in the second block, as long as there is a file `fill`.
 fn filling(kilobytes_left: u64) -> String {
     format!(
-        "[[volume]]\nname = \"small\"\npath = \"small\"\n[hooks]\nbefore_trial = 'if test -e fill && test $STEELBENCH_BLOCK = 2; then \
-         cat /dev/zero > small/filler; truncate -s -{kilobytes_left}K small/filler; fi; true'\n"
+        "[[volume]]\nname = \"small\"\npath = \"small\"\n[hooks]\nbefore_trial = 'if test -e fill \
+         && test $STEELBENCH_BLOCK = 2; then cat /dev/zero > small/filler; truncate -s \
+         -{kilobytes_left}K small/filler; fi; true'\n"
     )
 }
 
@@ -117,16 +123,24 @@ fn filling(kilobytes_left: u64) -> String {
 fn a_disk_that_is_full_in_the_middle_of_a_load_is_named_and_the_run_goes_on_later() {
     let servers = servers::installed::installations().into_iter().map(|found| {
         let version = found.version.major;
-        (format!("engine = \"postgres\"\nversion = {version}\nsettings = {{ fsync = false, max_wal_size = \"64MB\" }}\nreset = \"checkpoint\""), "size=600m")
+        (
+            format!(
+                "engine = \"postgres\"\nversion = {version}\nsettings = {{ fsync = false, \
+                 max_wal_size = \"64MB\" }}\nreset = \"checkpoint\""
+            ),
+            "size=600m",
+        )
     });
     let embedded = [("engine = \"sqlite\"".to_owned(), "size=100m")];
     for (target, size) in
         embedded.into_iter().chain(duckdb().into_iter().map(|it| (it, "size=100m"))).chain(servers)
     {
-        // 300 bytes of a row: 9 MB, of which 2 have room. The second block loads anew: an update changes the rows.
+        // 300 bytes of a row: 9 MB, of which 2 have room. The second block loads anew: an update
+        // changes the rows.
         let workload =
             "probe = \"update\"\nrows = \"30k\"\nrows_per_page = 20\nupdates = 10\nconnections = 1";
-        let lab = servers::lab(&file(&format!("{target}\nvolume = \"small\""), workload, &filling(2000)));
+        let lab =
+            servers::lab(&file(&format!("{target}\nvolume = \"small\""), workload, &filling(2000)));
         lab.write("fill", "");
         let folder = lab.path("small");
         std::fs::create_dir(&folder).unwrap();
@@ -139,13 +153,19 @@ fn a_disk_that_is_full_in_the_middle_of_a_load_is_named_and_the_run_goes_on_late
         );
         let cause = servers::causes(&lab).remove(0);
         assert!(
-            ["no space left", "disk is full", "full"].iter().any(|part| cause.to_lowercase().contains(part)),
+            ["no space left", "disk is full", "full"]
+                .iter()
+                .any(|part| cause.to_lowercase().contains(part)),
             "{target}: {cause}"
         );
         std::fs::remove_file(lab.path("fill")).unwrap();
         std::fs::remove_file(lab.path("small/filler")).unwrap();
         run(&lab, &["--retry-failed"], 0);
-        assert_eq!(lab.rows("t", "SELECT count(*) FROM trials WHERE status = 'done'"), ["2"], "{target}");
+        assert_eq!(
+            lab.rows("t", "SELECT count(*) FROM trials WHERE status = 'done'"),
+            ["2"],
+            "{target}"
+        );
         servers::nothing_is_left(&lab);
         assert_eq!(std::fs::read_dir(lab.path("small")).unwrap().count(), 0, "{target}");
         drop(disk);
@@ -155,9 +175,15 @@ fn a_disk_that_is_full_in_the_middle_of_a_load_is_named_and_the_run_goes_on_late
 #[test]
 fn a_scale_that_does_not_fit_the_disk_is_told_before_anything_runs() {
     for engine in ["engine = \"sqlite\"".to_owned()].into_iter().chain(duckdb()) {
-        let lab =
-            Lab::with(&file(&engine, "probe = \"scan\"\ndata = \"lineitem\"\nscale = 100000\nscans = 1", ""));
-        lab.steelbench(&["check", "e.toml"]).expect(0).shows("not ready yet: ").shows("a trial needs ");
+        let lab = Lab::with(&file(
+            &engine,
+            "probe = \"scan\"\ndata = \"lineitem\"\nscale = 100000\nscans = 1",
+            "",
+        ));
+        lab.steelbench(&["check", "e.toml"])
+            .expect(0)
+            .shows("not ready yet: ")
+            .shows("a trial needs ");
         run(&lab, &[], 1).says("a trial needs ").says("(estimate: its rows alone)");
         assert_eq!((lab.trials("t"), lab.work_folders().len()), (0, 0));
     }
@@ -171,8 +197,11 @@ fn a_column_that_is_not_there_is_named_with_those_that_are() {
         ("filter = \"nope < 3\"", "e.toml:9:10"),
         ("group_by = \"nope\"", "e.toml:9:12"),
     ] {
-        let lab =
-            Lab::with(&file("engine = \"duckdb\"", &format!("{}\n{workload}", scans("10", "scans = 1")), ""));
+        let lab = Lab::with(&file(
+            "engine = \"duckdb\"",
+            &format!("{}\n{workload}", scans("10", "scans = 1")),
+            "",
+        ));
         for command in ["check", "run"] {
             lab.steelbench(&[command, "e.toml"])
                 .expect(2)
@@ -195,7 +224,8 @@ fn is_no_library(lab: &Lab, variable: Option<&str>, words: &[&str]) {
         let said = format!("{}{}", ended.stdout, ended.stderr);
         // What is wrong with a path in the file is an error of the file.
         assert!(ended.code == Some(code) || ended.code == Some(2), "{ended:#?}");
-        for word in words.iter().chain(&["install libduckdb 1.2 or later", "STEELBENCH_DUCKDB_LIB"]) {
+        for word in words.iter().chain(&["install libduckdb 1.2 or later", "STEELBENCH_DUCKDB_LIB"])
+        {
             assert!(said.contains(word), "{word:?} is not in {ended:#?}");
         }
     }
@@ -220,9 +250,14 @@ fn without_libduckdb_the_names_that_were_tried_are_told() {
         .output()
         .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("not ready"))
     {
-        is_no_library(&lab, None, &["target.library and STEELBENCH_DUCKDB_LIB are not set", "libduckdb.so"]);
+        is_no_library(
+            &lab,
+            None,
+            &["target.library and STEELBENCH_DUCKDB_LIB are not set", "libduckdb.so"],
+        );
     }
-    let lab = Lab::with(&file("engine = \"duckdb\"\nlibrary = \"/nowhere/libduckdb.so\"", &workload, ""));
+    let lab =
+        Lab::with(&file("engine = \"duckdb\"\nlibrary = \"/nowhere/libduckdb.so\"", &workload, ""));
     is_no_library(&lab, None, &["target.library", "there is no file /nowhere/libduckdb.so"]);
 }
 
@@ -271,7 +306,10 @@ fn a_library_that_is_none_of_duckdbs_or_too_old_or_cut_off_is_named() {
         let path = path.to_str().unwrap();
         lab.write("e.toml", &file("engine = \"duckdb\"", &workload, ""));
         is_no_library(&lab, Some(path), &[path, said]);
-        lab.write("e.toml", &file(&format!("engine = \"duckdb\"\nlibrary = \"{path}\""), &workload, ""));
+        lab.write(
+            "e.toml",
+            &file(&format!("engine = \"duckdb\"\nlibrary = \"{path}\""), &workload, ""),
+        );
         is_no_library(&lab, None, &[path, said]);
     }
 }

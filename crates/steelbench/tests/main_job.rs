@@ -15,7 +15,10 @@ fn what_is_left_out_is_named_with_the_way_to_build_it() {
         (&["serve"], "`serve`"),
         (&["waits", "mssql://sa@db1/master"], "this build has no SQL Server"),
     ] {
-        lab.steelbench(arguments).expect(2).says(part).says("cargo build --release --features full");
+        lab.steelbench(arguments)
+            .expect(2)
+            .says(part)
+            .says("cargo build --release --features full");
     }
     lab.steelbench(&["export", "t", "--format", "csv"]).expect(0);
     lab.steelbench(&["report", "t"]).expect(0);

@@ -6,14 +6,14 @@ mod common;
 use common::{Lab, scripted};
 
 fn file(blocks: u32, target: &str, more: &str) -> String {
-    let levels = "[[level]]\nfactor = \"array\"\nname = \"raid 5\"\nset = {}\n\
-                  [[level]]\nfactor = \"array\"\nname = \"raid 10\"\nset = {}\n\
-                  [[manual]]\nfactor = \"array\"\ntext = \"Rebuild the array as {level}.\"\n";
+    let levels = "[[level]]\nfactor = \"array\"\nname = \"raid 5\"\nset = {}\n[[level]]\nfactor = \
+                  \"array\"\nname = \"raid 10\"\nset = {}\n[[manual]]\nfactor = \"array\"\ntext = \
+                  \"Rebuild the array as {level}.\"\n";
     scripted(blocks, target, &format!("{levels}{more}"))
 }
 
-const ARRAYS: &str =
-    "SELECT l.level, count(*) FROM trials t JOIN configuration_levels l ON l.configuration = t.configuration
+const ARRAYS: &str = "SELECT l.level, count(*) FROM trials t JOIN configuration_levels l ON \
+                      l.configuration = t.configuration
      WHERE l.factor = 'array' GROUP BY l.level ORDER BY min(t.id)";
 
 #[test]
@@ -21,8 +21,9 @@ fn without_a_terminal_a_manual_step_stops_the_run() {
     let lab = Lab::with(&file(3, "", ""));
     let first = lab.run(3).says("Stopped for a manual step.").says("--manual-done");
     assert!(first.stdout.is_empty(), "there is nothing to show yet: {}", first.stdout);
-    let step =
-        |stderr: &str| stderr.lines().find(|line| line.starts_with("manual step:")).unwrap().to_owned();
+    let step = |stderr: &str| {
+        stderr.lines().find(|line| line.starts_with("manual step:")).unwrap().to_owned()
+    };
     assert!(step(&first.stderr).starts_with("manual step: Rebuild the array as raid "));
     // Without the assurance it is still to be done.
     assert_eq!(step(&lab.run(3).stderr), step(&first.stderr));
@@ -36,7 +37,10 @@ fn without_a_terminal_a_manual_step_stops_the_run() {
     let done = lab.run_with(&["--manual-done"], 0);
     assert_eq!(done.stderr.matches("manual step: Rebuild").count(), 1, "{}", done.stderr);
     let arrays = lab.rows("t", ARRAYS);
-    assert!(arrays == ["raid 5|6", "raid 10|6"] || arrays == ["raid 10|6", "raid 5|6"], "{arrays:?}");
+    assert!(
+        arrays == ["raid 5|6", "raid 10|6"] || arrays == ["raid 10|6", "raid 5|6"],
+        "{arrays:?}"
+    );
     assert!(step(&first.stderr).contains(arrays[0].split('|').next().unwrap()));
 }
 
@@ -56,12 +60,15 @@ fn no_step_is_repeated_while_its_level_stays() {
 
 #[test]
 fn steps_that_are_due_together_are_one_stop() {
-    let second = "[[level]]\nfactor = \"cable\"\nname = \"short\"\nset = {}\n\
-                  [[level]]\nfactor = \"cable\"\nname = \"long\"\nset = {}\n\
-                  [[manual]]\nfactor = \"cable\"\ntext = \"Use the {level} cable.\"\n";
+    let second = "[[level]]\nfactor = \"cable\"\nname = \"short\"\nset = {}\n[[level]]\nfactor = \
+                  \"cable\"\nname = \"long\"\nset = {}\n[[manual]]\nfactor = \"cable\"\ntext = \
+                  \"Use the {level} cable.\"\n";
     let lab = Lab::with(&file(1, "", second));
     let ended = lab.run(3);
-    assert!(ended.stderr.contains("Rebuild the array as") && ended.stderr.contains("Use the"), "{ended:?}");
+    assert!(
+        ended.stderr.contains("Rebuild the array as") && ended.stderr.contains("Use the"),
+        "{ended:?}"
+    );
     let events = lab.json(&["run", "e.toml"]);
     let steps: Vec<_> = events.iter().filter(|event| event["event"] == "manual_step").collect();
     assert_eq!(steps.len(), 1, "{events:?}");

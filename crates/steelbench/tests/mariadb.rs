@@ -1,5 +1,6 @@
-//! MariaDB servers that fail in the middle of a trial, refuse, or fall silent: the trial fails with its reason, the rest
-//! goes on, nothing of ours is left. And tables of one's own, which every trial begins with.
+//! MariaDB servers that fail in the middle of a trial, refuse, or fall silent: the trial fails with
+//! its reason, the rest goes on, nothing of ours is left. And tables of one's own, which every
+//! trial begins with.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -19,8 +20,8 @@ use std::sync::mpsc::Receiver;
 
 const STATUSES: &str = "SELECT status FROM trials ORDER BY id";
 const TRIAL_TIME: &str = "took longer than limits.trial_time";
-const SLEEP: &str =
-    "SELECT id FROM information_schema.processlist WHERE info LIKE '%sleep(600)%' AND id <> connection_id()";
+const SLEEP: &str = "SELECT id FROM information_schema.processlist WHERE info LIKE '%sleep(600)%' \
+                     AND id <> connection_id()";
 
 fn installed() -> bool {
     !servers::installed::mariadb_installations().is_empty()
@@ -29,8 +30,8 @@ fn installed() -> bool {
 /// An experiment on a private server or on one by URL; `more` comes at its end.
 fn experiment(blocks: u32, target: &str, workload: &str, more: &str) -> String {
     format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\n{target}\n[workload]\n{workload}\n\
-         [repeats]\nblocks = {blocks}\n{more}"
+        "[experiment]\nname = \"t\"\n[target]\nengine = \
+         \"mariadb\"\n{target}\n[workload]\n{workload}\n[repeats]\nblocks = {blocks}\n{more}"
     )
 }
 
@@ -52,8 +53,9 @@ fn a_killed_server_and_a_killed_session_fail_their_trials_only() {
     assert_eq!(lab.rows("t", STATUSES), ["failed", "failed", "done"]);
     let causes = causes(&lab);
     // The load notices it, or before it whoever observes the waits.
-    let is_told =
-        |cause: &String| cause.contains("connection to the server") || cause.contains("cannot connect");
+    let is_told = |cause: &String| {
+        cause.contains("connection to the server") || cause.contains("cannot connect")
+    };
     assert!(causes.iter().all(is_told), "{causes:?}");
     nothing_is_left(&lab);
 }
@@ -80,11 +82,12 @@ fn a_statement_that_takes_too_long_fails_its_trial_or_all_its_time() {
     if !installed() {
         return;
     }
-    let levels = "[limits]\ntrial_time = \"12 s\"\n\
-        [[level]]\nfactor = \"sleep\"\nname = \"short\"\nset = { \"workload.variables.sleep\" = 0 }\n\
-        [[level]]\nfactor = \"sleep\"\nname = \"over the statement's limit\"\n\
-        set = { \"workload.variables.sleep\" = 600, \"target.statement_timeout\" = \"200 ms\" }\n\
-        [[level]]\nfactor = \"sleep\"\nname = \"over the trial's limit\"\nset = { \"workload.variables.sleep\" = 600 }\n";
+    let levels = "[limits]\ntrial_time = \"12 s\"\n[[level]]\nfactor = \"sleep\"\nname = \
+                  \"short\"\nset = { \"workload.variables.sleep\" = 0 }\n[[level]]\nfactor = \
+                  \"sleep\"\nname = \"over the statement's limit\"\nset = { \
+                  \"workload.variables.sleep\" = 600, \"target.statement_timeout\" = \"200 ms\" \
+                  }\n[[level]]\nfactor = \"sleep\"\nname = \"over the trial's limit\"\nset = { \
+                  \"workload.variables.sleep\" = 600 }\n";
     let lab = lab(&experiment(1, "", ONCE, levels));
     lab.write("script.sql", "SELECT sleep(:sleep);\n");
     lab.run(1);
@@ -103,7 +106,8 @@ fn a_full_disk_of_data_or_log_fails_its_trials_only() {
     if !installed() {
         return;
     }
-    let workload = "probe = \"insert\"\nconnections = 2\nrows = \"500k\"\nrows_per_transaction = 100000\nmethod = \"copy\"";
+    let workload = "probe = \"insert\"\nconnections = 2\nrows = \"500k\"\nrows_per_transaction = \
+                    100000\nmethod = \"copy\"";
     let lab = lab(&experiment(1, "", workload, PLACES_ON_A_SMALL_DISK));
     only_trials_on_the_small_disk_fail(&lab, "size=80m,mode=755");
 }
@@ -130,7 +134,8 @@ fn an_interruption_ends_a_trial_and_its_preparation_also_in_the_middle_of_a_stat
     if !installed() {
         return;
     }
-    let load = "probe = \"script\"\nbuiltin = \"tpcb-like\"\nscale = 40\nconnections = 1\ntransactions = 1";
+    let load = "probe = \"script\"\nbuiltin = \"tpcb-like\"\nscale = 40\nconnections = \
+                1\ntransactions = 1";
     for (workload, running) in [
         (inserts(600.0), LOAD_RUNS.to_owned()),
         (ONCE.to_owned(), SLEEP.to_owned()),
@@ -159,13 +164,19 @@ fn refusals(server: &Server) {
     let mut root = server.connect();
     root.run(APP).unwrap();
     let by_url = |url: &str, target: &str, workload: &str| {
-        let file =
-            experiment(1, &format!("url = \"{url}\"\n{target}"), workload, "[observe]\nwaits = false\n");
+        let file = experiment(
+            1,
+            &format!("url = \"{url}\"\n{target}"),
+            workload,
+            "[observe]\nwaits = false\n",
+        );
         lab(&file)
     };
     let url = server.url("app");
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    by_url(&format!("mariadb://app@127.0.0.1:{closed}"), "", &inserts(0.2)).run(1).says("Connection refused");
+    by_url(&format!("mariadb://app@127.0.0.1:{closed}"), "", &inserts(0.2))
+        .run(1)
+        .says("Connection refused");
     // Of the server as a whole, found before the first trial.
     for (set, said, back) in [
         ("read_only = 1", "the server is read-only", "read_only = 0"),
@@ -189,7 +200,8 @@ fn refusals(server: &Server) {
     assert!(causes(&packet)[0].contains("max_allowed_packet"), "{:?}", causes(&packet));
     root.run("SET GLOBAL max_allowed_packet = 16777216").unwrap();
     // A lock that somebody holds for longer than the server waits, which counts as a try.
-    let tpcb = "probe = \"script\"\nbuiltin = \"tpcb-like\"\nscale = 1\nconnections = 2\nduration = \"4 s\"\nmax_tries = 10";
+    let tpcb = "probe = \"script\"\nbuiltin = \"tpcb-like\"\nscale = 1\nconnections = 2\nduration \
+                = \"4 s\"\nmax_tries = 10";
     let locked = by_url(&url, "settings.innodb_lock_wait_timeout = 1", tpcb);
     let child = locked.start();
     await_load(&mut root);
@@ -216,8 +228,9 @@ fn refusals(server: &Server) {
     }
 }
 
-/// Two rows in either order: sessions that wait for each other, of which the server ends one (error 1213). Then a row that
-/// somebody holds for longer than is waited (1205), after which the server itself rolls back one statement only.
+/// Two rows in either order: sessions that wait for each other, of which the server ends one (error
+/// 1213). Then a row that somebody holds for longer than is waited (1205), after which the server
+/// itself rolls back one statement only.
 #[test]
 fn deadlocks_and_lock_timeouts_are_tried_again_as_often_as_the_script_says_and_counted() {
     Server::each().iter().for_each(deadlocks);
@@ -227,8 +240,9 @@ fn deadlocks(server: &Server) {
     let mut root = server.connect();
     root.run("CREATE DATABASE app; CREATE TABLE app.counters (id int PRIMARY KEY, n int)").unwrap();
     root.run("INSERT INTO app.counters VALUES (1, 0), (2, 0)").unwrap();
-    let script = "\\set one random(1, 2)\nBEGIN;\nUPDATE app.counters SET n = n + 1 WHERE id = :one;\n\
-        DO sleep(0.002);\nUPDATE app.counters SET n = n + 1 WHERE id = 3 - :one;\nCOMMIT;\n";
+    let script = "\\set one random(1, 2)\nBEGIN;\nUPDATE app.counters SET n = n + 1 WHERE id = \
+                  :one;\nDO sleep(0.002);\nUPDATE app.counters SET n = n + 1 WHERE id = 3 - \
+                  :one;\nCOMMIT;\n";
     let by_url = |target: &str, workload: &str| {
         let target = format!("url = \"{}\"\n{target}", server.url("root"));
         let lab = lab(&experiment(1, &target, workload, "[observe]\nwaits = false\n"));
@@ -247,8 +261,8 @@ fn deadlocks(server: &Server) {
             let lab = by_url(
                 "",
                 &format!(
-                    "probe = \"script\"\nscript = \"s.sql\"\nconnections = 4\ntransactions = 80\nmax_tries = {tries}\n\
-                     protocol = \"{protocol}\""
+                    "probe = \"script\"\nscript = \"s.sql\"\nconnections = 4\ntransactions = \
+                     80\nmax_tries = {tries}\nprotocol = \"{protocol}\""
                 ),
             );
             lab.run(0);
@@ -260,8 +274,10 @@ fn deadlocks(server: &Server) {
             assert_eq!(again, (tries > 1, tries == 1), "{protocol}: {done} {errors} {retries}");
         }
     }
-    root.run("UPDATE app.counters SET n = 0; BEGIN; UPDATE app.counters SET n = 0 WHERE id = 2").unwrap();
-    let once = "probe = \"script\"\nscript = \"s.sql\"\nconnections = 1\ntransactions = 1\nmax_tries = 3";
+    root.run("UPDATE app.counters SET n = 0; BEGIN; UPDATE app.counters SET n = 0 WHERE id = 2")
+        .unwrap();
+    let once =
+        "probe = \"script\"\nscript = \"s.sql\"\nconnections = 1\ntransactions = 1\nmax_tries = 3";
     let lab = by_url("settings.innodb_lock_wait_timeout = 1", once);
     lab.write("s.sql", &script.replace("random(1, 2)", "1"));
     lab.run(0);
@@ -274,28 +290,40 @@ fn deadlocks(server: &Server) {
     );
 }
 
-const SCHEMA: &str = "CREATE TABLE items (id int PRIMARY KEY, note varchar(20));\nDELIMITER //\n\
-    CREATE PROCEDURE fill(IN n int)\nBEGIN\n  DECLARE i int DEFAULT 0;\n  WHILE i < n DO\n    \
-    INSERT INTO items VALUES (i, @note); SET i = i + 1;\n  END WHILE;\nEND//\nDELIMITER ;\nCALL fill(@rows);\n";
+const SCHEMA: &str = "CREATE TABLE items (id int PRIMARY KEY, note varchar(20));\nDELIMITER \
+                      //\nCREATE PROCEDURE fill(IN n int)\nBEGIN\n  DECLARE i int DEFAULT 0;\n  \
+                      WHILE i < n DO\n    INSERT INTO items VALUES (i, @note); SET i = i + 1;\n  \
+                      END WHILE;\nEND//\nDELIMITER ;\nCALL fill(@rows);\n";
 
 /// Fails unless both tables are as they were made, and takes what is in one.
-const LOOK: &str = "SELECT count(*) AS n FROM items WHERE note = 'it''s' \\gset\nSELECT count(*) AS old FROM old \\gset\n\
-    \\if :n <> 10 or :old <> 3\nSELECT wrong_number_of_rows;\n\\endif\nDELETE FROM items;\n";
+const LOOK: &str = "SELECT count(*) AS n FROM items WHERE note = 'it''s' \\gset\nSELECT count(*) \
+                    AS old FROM old \\gset\n\\if :n <> 10 or :old <> 3\nSELECT \
+                    wrong_number_of_rows;\n\\endif\nDELETE FROM items;\n";
 
 #[test]
 fn every_trial_begins_with_the_tables_that_a_dump_and_sql_have_made() {
     let Some(server) = Server::start(&[]) else { return };
     server
         .connect()
-        .run("CREATE DATABASE app; CREATE TABLE app.old (a int); INSERT INTO app.old VALUES (1), (2), (3)")
+        .run(
+            "CREATE DATABASE app; CREATE TABLE app.old (a int); INSERT INTO app.old VALUES (1), \
+             (2), (3)",
+        )
         .unwrap();
     let mut dump = std::process::Command::new("mariadb-dump");
-    dump.args(["--no-defaults", "--user=root", "app"]).arg(format!("--socket={}", server.socket().display()));
+    dump.args(["--no-defaults", "--user=root", "app"])
+        .arg(format!("--socket={}", server.socket().display()));
     let dump = dump.output().unwrap();
     assert!(dump.status.success(), "{dump:?}");
-    let setup = "setup.dump = \"old.sql\"\nsetup.sql = \"schema.sql\"\nsetup.variables = { rows = 10, note = \"it's\" }";
+    let setup = "setup.dump = \"old.sql\"\nsetup.sql = \"schema.sql\"\nsetup.variables = { rows = \
+                 10, note = \"it's\" }";
     for target in [String::new(), format!("url = \"{}\"\n", server.url("root"))] {
-        let lab = lab(&experiment(2, &format!("{target}{setup}"), &ONCE.replace("simple", "prepared"), ""));
+        let lab = lab(&experiment(
+            2,
+            &format!("{target}{setup}"),
+            &ONCE.replace("simple", "prepared"),
+            "",
+        ));
         lab.write("old.sql", &String::from_utf8_lossy(&dump.stdout));
         lab.write("schema.sql", SCHEMA);
         lab.write("script.sql", LOOK);
@@ -308,11 +336,13 @@ fn every_trial_begins_with_the_tables_that_a_dump_and_sql_have_made() {
         assert!(cause.contains("at line 12"), "{cause}");
         nothing_is_left(&lab);
     }
-    let databases = "SELECT count(*) FROM information_schema.schemata WHERE schema_name = 'steelbench'";
+    let databases =
+        "SELECT count(*) FROM information_schema.schemata WHERE schema_name = 'steelbench'";
     assert_eq!(server.connect().cell(databases).unwrap().as_deref(), Some("0"));
 }
 
-/// A greeting of a MariaDB server: version, number, challenge, capabilities, plugin; and its word that the login is done.
+/// A greeting of a MariaDB server: version, number, challenge, capabilities, plugin; and its word
+/// that the login is done.
 const GREETING: [&[u8]; 5] = [
     b"\x0a5.5.5-10.11.6-MariaDB\0",
     b"\x07\0\0\x0012345678\0\xfe\xf7\x2d\x02\0\xff\x01\x15",
@@ -322,7 +352,8 @@ const GREETING: [&[u8]; 5] = [
 ];
 const OK: &[u8] = b"\x07\0\0\x02\0\0\0\x02\0\0\0";
 
-/// A server that lets in whom it is told to and then says nothing. Tells of everybody who waits for it.
+/// A server that lets in whom it is told to and then says nothing. Tells of everybody who waits for
+/// it.
 fn silent(lets_in: bool) -> (u16, Receiver<()>) {
     servers::silent(move |socket| {
         if lets_in {

@@ -1,5 +1,5 @@
-//! Variables of a MariaDB server by URL that need SET GLOBAL and restarts: permitted, recorded, and put back to just what
-//! they were.
+//! Variables of a MariaDB server by URL that need SET GLOBAL and restarts: permitted, recorded, and
+//! put back to just what they were.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -26,15 +26,18 @@ impl Own {
         server.stop();
         let folder = server.folder();
         std::fs::create_dir(folder.join("conf.d")).unwrap();
-        std::fs::write(folder.join("my.cnf"), format!("!includedir {}\n", folder.join("conf.d").display()))
-            .unwrap();
+        std::fs::write(
+            folder.join("my.cnf"),
+            format!("!includedir {}\n", folder.join("conf.d").display()),
+        )
+        .unwrap();
         let (restart, pid) = (folder.join("restart.sh"), folder.join("pid"));
         let (program, arguments) = (program("mariadbd").unwrap(), server.arguments().join(" "));
         let text = format!(
-            "#!/bin/sh\necho $1 >> {log}\npid=$(cat {pid} 2>/dev/null)\n\
-             if [ -n \"$pid\" ]; then kill $pid; while grep -q mariadbd /proc/$pid/cmdline 2>/dev/null; do sleep 0.05; done; fi\n\
-             rm -f {pid}\n[ \"$1\" = stop ] && exit 0\n\
-             TMPDIR={folder} setsid {program} --defaults-file={folder}/my.cnf {arguments} </dev/null >>{folder}/log 2>&1 &\n",
+            "#!/bin/sh\necho $1 >> {log}\npid=$(cat {pid} 2>/dev/null)\nif [ -n \"$pid\" ]; then \
+             kill $pid; while grep -q mariadbd /proc/$pid/cmdline 2>/dev/null; do sleep 0.05; \
+             done; fi\nrm -f {pid}\n[ \"$1\" = stop ] && exit 0\nTMPDIR={folder} setsid {program} \
+             --defaults-file={folder}/my.cnf {arguments} </dev/null >>{folder}/log 2>&1 &\n",
             log = folder.join("restarts").display(),
             pid = pid.display(),
             folder = folder.display(),
@@ -79,15 +82,17 @@ impl Own {
     fn experiment(&self, target: &str, workload: &str, factors: &str) -> String {
         let url = self.server.url("root");
         format!(
-            "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nurl = \"{url}\"\n{target}\n\
-             [workload]\n{workload}\n[observe]\nwaits = false\n[repeats]\nblocks = 1\n{factors}"
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nurl = \
+             \"{url}\"\n{target}\n[workload]\n{workload}\n[observe]\nwaits = \
+             false\n[repeats]\nblocks = 1\n{factors}"
         )
     }
 
     fn permitted(&self) -> String {
         let (restart, file) = (self.restart.display(), self.option_file());
         format!(
-            "allow_server_settings = true\nallow_restart = \"{restart} restart\"\noption_file = \"{}\"",
+            "allow_server_settings = true\nallow_restart = \"{restart} restart\"\noption_file = \
+             \"{}\"",
             file.display()
         )
     }
@@ -96,8 +101,8 @@ impl Own {
     fn await_load(&self) {
         wait_until("a load runs", || {
             let client = Client::connect(&self.server.config()).ok();
-            let runs =
-                "SELECT 1 FROM information_schema.processlist WHERE db = 'steelbench' HAVING count(*) > 2";
+            let runs = "SELECT 1 FROM information_schema.processlist WHERE db = 'steelbench' \
+                        HAVING count(*) > 2";
             client.and_then(|mut client| client.cell(runs).ok()).flatten().is_some()
         });
     }
@@ -110,15 +115,18 @@ impl Drop for Own {
 }
 
 const ONCE: &str = "probe = \"script\"\nscript = \"r.sql\"\nconnections = 1\ntransactions = 1";
-const ENDLESS: &str = "probe = \"insert\"\nconnections = 2\nduration = \"600 s\"\nrows_per_transaction = 10";
+const ENDLESS: &str =
+    "probe = \"insert\"\nconnections = 2\nduration = \"600 s\"\nrows_per_transaction = 10";
 
-/// A variable of each kind: by restart, by SET GLOBAL, of sessions that take it over, and of a session.
-const SETTINGS: &str = "settings = { innodb_sort_buffer_size = \"2M\", back_log = 77, innodb_io_capacity = 321, \
-    max_allowed_packet = \"2M\", sort_buffer_size = \"1M\" }";
+/// A variable of each kind: by restart, by SET GLOBAL, of sessions that take it over, and of a
+/// session.
+const SETTINGS: &str = "settings = { innodb_sort_buffer_size = \"2M\", back_log = 77, \
+                        innodb_io_capacity = 321, max_allowed_packet = \"2M\", sort_buffer_size = \
+                        \"1M\" }";
 
 /// Has a trial tell what it sees.
-const TELL: &str = "INSERT INTO app.told SELECT concat_ws(' ', @@innodb_sort_buffer_size, @@back_log, \
-    @@innodb_io_capacity, @@max_allowed_packet, @@sort_buffer_size);\n";
+const TELL: &str = "INSERT INTO app.told SELECT concat_ws(' ', @@innodb_sort_buffer_size, \
+                    @@back_log, @@innodb_io_capacity, @@max_allowed_packet, @@sort_buffer_size);\n";
 
 fn told(own: &Own) -> Vec<String> {
     let rows = own.server.connect().query("SELECT words FROM app.told ORDER BY words").unwrap();
@@ -142,7 +150,8 @@ fn variables_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
     let before = own.all();
     let factors = "[factors]\n\"target.settings.innodb_sort_buffer_size\" = [\"2M\", \"4M\"]\n";
     let settings = SETTINGS.replace("innodb_sort_buffer_size = \"2M\", ", "");
-    let lab = prepared(&own, &own.experiment(&format!("{}\n{settings}", own.permitted()), ONCE, factors));
+    let lab =
+        prepared(&own, &own.experiment(&format!("{}\n{settings}", own.permitted()), ONCE, factors));
     lab.run(0);
     assert_eq!(told(&own), ["2097152 77 321 2097152 1048576", "4194304 77 321 2097152 1048576"]);
     assert_eq!(own.all(), before);
@@ -152,10 +161,12 @@ fn variables_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
     // One for each level, and one at the end.
     assert_eq!(own.restarts(), 3);
     assert_eq!((servers::records(&lab), lab.work_folders()), (Vec::new(), Vec::new()));
-    // What stood in the file stays there, and without a variable that needs a restart there is none.
+    // What stood in the file stays there, and without a variable that needs a restart there is
+    // none.
     std::fs::write(own.option_file(), "[mysqld]\nback_log = 55").unwrap();
     own.control("start");
-    let target = format!("{}\nsettings = {{ innodb_io_capacity = 400, back_log = 66 }}", own.permitted());
+    let target =
+        format!("{}\nsettings = {{ innodb_io_capacity = 400, back_log = 66 }}", own.permitted());
     lab.write("e.toml", &own.experiment(&target, ONCE, ""));
     lab.run_with(&["--fresh"], 0);
     assert_eq!(std::fs::read_to_string(own.option_file()).unwrap(), "[mysqld]\nback_log = 55");
@@ -176,7 +187,10 @@ fn what_is_not_permitted_is_refused_before_the_first_trial_and_changes_nothing()
     let wanted = "settings.innodb_sort_buffer_size = \"2M\"";
     for (target, said) in [
         (wanted.to_owned(), "needs a restart of the server, and on a server by URL"),
-        ("settings.innodb_io_capacity = 321".into(), "is of the whole server, and on a server by URL"),
+        (
+            "settings.innodb_io_capacity = 321".into(),
+            "is of the whole server, and on a server by URL",
+        ),
         (
             format!("allow_server_settings = true\n{wanted}"),
             "needs a restart of the server; permit it by target.allow_restart",
@@ -193,7 +207,11 @@ fn what_is_not_permitted_is_refused_before_the_first_trial_and_changes_nothing()
         lab.steelbench(&["check", "e.toml"]).expect(2).says(said);
         lab.run_with(&["--fresh"], 2).says(said);
     }
-    lab.write("e.toml", "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nallow_server_settings = true\n[workload]\nprobe = \"insert\"\n");
+    lab.write(
+        "e.toml",
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nallow_server_settings = \
+         true\n[workload]\nprobe = \"insert\"\n",
+    );
     lab.run(2).says("a private server needs no permission");
     assert_eq!(lab.trials("t"), 0);
     // A value that the server makes another of.
@@ -202,12 +220,20 @@ fn what_is_not_permitted_is_refused_before_the_first_trial_and_changes_nothing()
         &own.experiment("allow_server_settings = true\nsettings.max_connections = 5", ONCE, ""),
     );
     lab.run_with(&["--fresh"], 1);
-    assert!(causes(&lab).last().unwrap().contains("max_connections = 5 did not take"), "{:?}", causes(&lab));
+    assert!(
+        causes(&lab).last().unwrap().contains("max_connections = 5 did not take"),
+        "{:?}",
+        causes(&lab)
+    );
     // A command that does nothing is found out.
     let idle = own.permitted().replace(&format!("{} restart", own.restart.display()), "true");
     lab.write("e.toml", &own.experiment(&format!("{idle}\n{wanted}"), ONCE, ""));
     lab.run_with(&["--fresh"], 1);
-    assert!(causes(&lab).last().unwrap().contains("but the server has run since"), "{:?}", causes(&lab));
+    assert!(
+        causes(&lab).last().unwrap().contains("but the server has run since"),
+        "{:?}",
+        causes(&lab)
+    );
     assert_eq!((own.restarts(), own.option_file().exists(), own.all()), (0, false, before));
 }
 
@@ -215,7 +241,8 @@ fn what_is_not_permitted_is_refused_before_the_first_trial_and_changes_nothing()
 fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
     let Some(own) = Own::start() else { return };
     let before = own.all();
-    let lab = prepared(&own, &own.experiment(&format!("{}\n{SETTINGS}", own.permitted()), ENDLESS, ""));
+    let lab =
+        prepared(&own, &own.experiment(&format!("{}\n{SETTINGS}", own.permitted()), ENDLESS, ""));
     let child = lab.start();
     own.await_load();
     assert_eq!(own.all(), ["2097152", "77", "321", "2097152"]);
@@ -236,14 +263,21 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
         .says(&record.canonicalize().unwrap().display().to_string())
         .says(&format!("remove {}", own.option_file().display()))
         .says("SET GLOBAL innodb_io_capacity = 200");
-    other(&own.permitted()).expect(0).says("a run before did not end properly").says("has its settings back");
+    other(&own.permitted())
+        .expect(0)
+        .says("a run before did not end properly")
+        .says("has its settings back");
     assert_eq!(own.all(), before);
     assert_eq!((servers::records(&lab), own.option_file().exists()), (Vec::new(), false));
     assert_eq!(told(&own).len(), 1);
     // One that was killed, and then the server was started anew, has nothing left to put back.
     lab.write(
         "e.toml",
-        &own.experiment("allow_server_settings = true\nsettings.innodb_io_capacity = 345", ENDLESS, ""),
+        &own.experiment(
+            "allow_server_settings = true\nsettings.innodb_io_capacity = 345",
+            ENDLESS,
+            "",
+        ),
     );
     let child = lab.start_with(&["run", "e.toml", "--fresh"]);
     own.await_load();
@@ -254,23 +288,29 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
     own.control("start");
     own.server.connect().run("SET GLOBAL innodb_io_capacity = 456").unwrap();
     other("allow_server_settings = true").expect(0).says("a run before did not end properly");
-    assert_eq!((own.shown("innodb_io_capacity").as_str(), servers::records(&lab)), ("456", Vec::new()));
+    assert_eq!(
+        (own.shown("innodb_io_capacity").as_str(), servers::records(&lab)),
+        ("456", Vec::new())
+    );
 }
 
 #[test]
 fn an_interrupt_and_a_failure_put_back_too() {
     let Some(own) = Own::start() else { return };
     let before = own.all();
-    let lab = prepared(&own, &own.experiment(&format!("{}\n{SETTINGS}", own.permitted()), ENDLESS, ""));
+    let lab =
+        prepared(&own, &own.experiment(&format!("{}\n{SETTINGS}", own.permitted()), ENDLESS, ""));
     let child = lab.start();
     own.await_load();
     signal(&child, libc::SIGINT);
     end(child).expect(130);
     assert_eq!(own.all(), before);
-    // A command that fails after it has stopped the server, which then has to be started for it to be put back.
+    // A command that fails after it has stopped the server, which then has to be started for it to
+    // be put back.
     let script = own.server.folder().join("once.sh");
     let failing = format!(
-        "#!/bin/sh\nif [ -e {0}.done ]; then exec {1} restart; fi\ntouch {0}.done\n{1} stop\necho no such luck >&2\nexit 1\n",
+        "#!/bin/sh\nif [ -e {0}.done ]; then exec {1} restart; fi\ntouch {0}.done\n{1} stop\necho \
+         no such luck >&2\nexit 1\n",
         script.display(),
         own.restart.display()
     );

@@ -17,12 +17,16 @@ fn connect(server: &PrivateServer) -> Client {
 
 const TABLES: &str = "
     CREATE DATABASE shop; USE shop;
-    CREATE TABLE customers (id int PRIMARY KEY, name varchar(40) NOT NULL, city int NOT NULL, zip int NOT NULL,
+    CREATE TABLE customers (id int PRIMARY KEY, name varchar(40) NOT NULL, city int NOT NULL, zip \
+                      int NOT NULL,
         KEY customers_city_idx (city), KEY customers_city_name_idx (city, name));
-    CREATE TABLE orders (id int PRIMARY KEY, customer_id int NOT NULL, amount int NOT NULL, note varchar(60) NOT NULL,
+    CREATE TABLE orders (id int PRIMARY KEY, customer_id int NOT NULL, amount int NOT NULL, note \
+                      varchar(60) NOT NULL,
         KEY orders_note_idx (note));
-    INSERT INTO customers SELECT seq, concat('name ', seq), seq % 50, (seq % 50) * 100 + 7 FROM seq_1_to_50000;
-    INSERT INTO orders SELECT seq, seq % 10000, seq % 977, concat('note of order number ', seq) FROM seq_1_to_60000;
+    INSERT INTO customers SELECT seq, concat('name ', seq), seq % 50, (seq % 50) * 100 + 7 FROM \
+                      seq_1_to_50000;
+    INSERT INTO orders SELECT seq, seq % 10000, seq % 977, concat('note of order number ', seq) \
+                      FROM seq_1_to_60000;
     ANALYZE TABLE customers, orders";
 
 /// A missing index, a spill, single rows in a loop; and indexes that are read as they should be.
@@ -30,8 +34,9 @@ fn plant(server: &PrivateServer) {
     let mut client = connect(server);
     client
         .run(
-            "UPDATE performance_schema.setup_consumers SET enabled = 'YES' \
-             WHERE name IN ('events_statements_current', 'events_statements_history', 'events_statements_history_long')",
+            "UPDATE performance_schema.setup_consumers SET enabled = 'YES' WHERE name IN \
+             ('events_statements_current', 'events_statements_history', \
+             'events_statements_history_long')",
         )
         .unwrap();
     client.run(TABLES).unwrap();
@@ -82,8 +87,10 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         let ended = lab.steelbench(&["queries", url, "--json", "--html", "q.html"]).expect(0);
         let found = json(&ended);
         let statement = |text: &str| format!("statement {}", number(&found, text));
-        let (spill, repeated) =
-            (statement("SELECT amount , note FROM orders"), statement("SELECT name FROM customers WHERE id"));
+        let (spill, repeated) = (
+            statement("SELECT amount , note FROM orders"),
+            statement("SELECT name FROM customers WHERE id"),
+        );
         let expected = [
             ("missing_index", "orders"),
             ("spill", spill.as_str()),
@@ -96,15 +103,28 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         assert_eq!(ddl, "CREATE INDEX `orders_customer_id` ON `shop`.`orders` (`customer_id`)");
         let price = found["advice"][0]["price"].as_str().unwrap();
         assert!(price.contains("update of its columns") && !price.contains("HOT"), "{price}");
-        let lookup = &found["statements"][number(&found, "SELECT name FROM customers WHERE id") - 1];
-        assert_eq!((&lookup["counters"]["calls"], &lookup["counters"]["rows"]), (&2000.into(), &2000.into()));
+        let lookup =
+            &found["statements"][number(&found, "SELECT name FROM customers WHERE id") - 1];
+        assert_eq!(
+            (&lookup["counters"]["calls"], &lookup["counters"]["rows"]),
+            (&2000.into(), &2000.into())
+        );
         assert_eq!(lookup["plans"][0]["origin"], "sample");
         let temporary = &found["statements"][number(&found, "SELECT a FROM gone") - 1];
-        assert!(temporary["not_explained"].as_str().unwrap().contains("doesn't exist"), "{temporary}");
-        let texts: Vec<&str> =
-            found["statements"].as_array().unwrap().iter().map(|one| one["text"].as_str().unwrap()).collect();
         assert!(
-            texts.iter().all(|text| !text.contains("information_schema") && !text.contains("steelbench")),
+            temporary["not_explained"].as_str().unwrap().contains("doesn't exist"),
+            "{temporary}"
+        );
+        let texts: Vec<&str> = found["statements"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["text"].as_str().unwrap())
+            .collect();
+        assert!(
+            texts
+                .iter()
+                .all(|text| !text.contains("information_schema") && !text.contains("steelbench")),
             "{texts:#?}"
         );
         for form in [&ended.stdout, &lab.read("q.html")] {
@@ -138,10 +158,15 @@ fn what_may_not_be_read_is_said_and_nothing_is_claimed_of_it() {
         let found = read();
         let unread = found["unread"].to_string();
         assert!(
-            unread.contains("denied to user 'reader'") && unread.contains("mysql.innodb_index_stats"),
+            unread.contains("denied to user 'reader'")
+                && unread.contains("mysql.innodb_index_stats"),
             "{unread}"
         );
-        assert_eq!(advice(&found), [("redundant_index", "customers (customers_city_idx)")], "{found:#}");
+        assert_eq!(
+            advice(&found),
+            [("redundant_index", "customers (customers_city_idx)")],
+            "{found:#}"
+        );
         // Counters of which only a part may be read.
         for table in ["setup_instruments", "global_status", "events_statements_summary_by_digest"] {
             client.run(&format!("GRANT SELECT ON performance_schema.{table} TO reader")).unwrap();
@@ -149,7 +174,8 @@ fn what_may_not_be_read_is_said_and_nothing_is_claimed_of_it() {
         let found = read();
         assert!(found["unread"].to_string().contains("how often indexes are read"), "{found:#}");
         assert!(advice(&found).iter().all(|(kind, _)| *kind != "unused_index"), "{found:#}");
-        let lookup = &found["statements"][number(&found, "SELECT name FROM customers WHERE id") - 1];
+        let lookup =
+            &found["statements"][number(&found, "SELECT name FROM customers WHERE id") - 1];
         assert!(
             lookup["not_explained"].as_str().unwrap().contains("no text with values is known"),
             "{lookup}"
@@ -160,11 +186,16 @@ fn what_may_not_be_read_is_said_and_nothing_is_claimed_of_it() {
 #[test]
 fn without_the_performance_schema_it_says_so_and_shows_the_indexes() {
     servers::on_each_mariadb(false, |server, url| {
-        let sql = "CREATE DATABASE `odd ``d`; USE `odd ``d`; CREATE TABLE `t; --` (id int PRIMARY KEY, `a b` int, c int, \
-                   KEY `k 1` (`a b`), KEY `k 2` (`a b`, c), UNIQUE KEY u (`a b`))";
+        let sql = "CREATE DATABASE `odd ``d`; USE `odd ``d`; CREATE TABLE `t; --` (id int PRIMARY \
+                   KEY, `a b` int, c int, KEY `k 1` (`a b`), KEY `k 2` (`a b`, c), UNIQUE KEY u \
+                   (`a b`))";
         connect(server).run(sql).unwrap();
         let found = json(&Lab::new().steelbench(&["queries", url, "--json"]).expect(0));
-        assert!(found["unread"].to_string().contains("set performance_schema = ON"), "{}", found["unread"]);
+        assert!(
+            found["unread"].to_string().contains("set performance_schema = ON"),
+            "{}",
+            found["unread"]
+        );
         let advice = found["advice"].as_array().unwrap();
         assert_eq!(advice.len(), 1, "{advice:#?}");
         assert_eq!(advice[0]["ddl"], "DROP INDEX `k 1` ON `odd ``d`.`t; --`");

@@ -1,4 +1,5 @@
-//! `steelbench waits` and `survey --server` on real servers of MariaDB, with the Performance Schema and without it.
+//! `steelbench waits` and `survey --server` on real servers of MariaDB, with the Performance Schema
+//! and without it.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 #[path = "../../mysqlclient/tests/common/mod.rs"]
@@ -50,11 +51,14 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown_recorded_and_r
                 .shows(&format!("KILL {holder} rolls it back."))
                 .shows(&format!("connection {waiter} (user root) waits for ROW_LOCK for "))
                 .shows("row 7 of shop.stock, X")
-                .shows(&format!("connection {changer} (user root) waits for table metadata lock for "))
+                .shows(&format!(
+                    "connection {changer} (user root) waits for table metadata lock for "
+                ))
                 .shows("table shop.stock, EXCLUSIVE")
                 .shows("UPDATE shop.stock SET a = ? WHERE id = ?");
             assert!(!ended.stdout.contains("4711"), "constants are data: {}", ended.stdout);
-            // Read again, and as of a program: two sessions were busy, one for a row and one for the table.
+            // Read again, and as of a program: two sessions were busy, one for a row and one for
+            // the table.
             assert_eq!(
                 flat(&lab.steelbench(&["waits", "w.steelbench", "--tasks"]).expect(0).stdout),
                 ended.stdout
@@ -76,7 +80,8 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown_recorded_and_r
 fn without_the_performance_schema_the_process_list_is_sampled_and_that_is_said() {
     servers::on_each_mariadb(false, |server, url| {
         with_blocked_sessions(&server.config(), |[_, waiter, changer]| {
-            let mut ended = Lab::new().steelbench(&["waits", url, "--seconds", "1", "--tasks"]).expect(0);
+            let mut ended =
+                Lab::new().steelbench(&["waits", url, "--seconds", "1", "--tasks"]).expect(0);
             ended.stdout = flat(&ended.stdout);
             ended
                 .shows("performance_schema is off there")
@@ -85,10 +90,12 @@ fn without_the_performance_schema_the_process_list_is_sampled_and_that_is_said()
                 .shows(&format!("connection {changer} (user root) waits for table metadata lock"));
         });
         survey(url, &["mariadb-performance-schema"], &[]);
-        // A load on it: idle time is sampled, and unlike on a private server the report says that waits are missing.
+        // A load on it: idle time is sampled, and unlike on a private server the report says that
+        // waits are missing.
         let lab = Lab::with(&format!(
-            "[experiment]\nname = \"e\"\n[target]\nengine = \"mariadb\"\nurl = \"{url}\"\n[workload]\nprobe = \"script\"\n\
-             builtin = \"tpcb-like\"\nconnections = 4\nduration = \"1 s\"\n[repeats]\nblocks = 1\n"
+            "[experiment]\nname = \"e\"\n[target]\nengine = \"mariadb\"\nurl = \
+             \"{url}\"\n[workload]\nprobe = \"script\"\nbuiltin = \"tpcb-like\"\nconnections = \
+             4\nduration = \"1 s\"\n[repeats]\nblocks = 1\n"
         ));
         let ended = lab.run(0);
         let text = flat(&ended.stdout);
@@ -96,7 +103,8 @@ fn without_the_performance_schema_the_process_list_is_sampled_and_that_is_said()
         assert!(text.contains("in the process list tell, sampled"), "{text}");
         let trial = lab.rows(
             "e",
-            "SELECT wait_type || ' ' || (count IS NULL) FROM waits WHERE wait_type IN ('idle', 'CPU_QUEUE') ORDER BY 1",
+            "SELECT wait_type || ' ' || (count IS NULL) FROM waits WHERE wait_type IN ('idle', \
+             'CPU_QUEUE') ORDER BY 1",
         );
         assert_eq!(
             trial,
@@ -110,13 +118,21 @@ fn without_the_performance_schema_the_process_list_is_sampled_and_that_is_said()
 fn survey(url: &str, there: &[&str], absent: &[&str]) {
     let json = json(&Lab::new(), &["survey", "--server", url, "--json"]);
     let server = &json["servers"][0];
-    assert_eq!((&server["engine"], &server["is_local"]), (&"mariadb".into(), &true.into()), "{server:#}");
+    assert_eq!(
+        (&server["engine"], &server["is_local"]),
+        (&"mariadb".into(), &true.into()),
+        "{server:#}"
+    );
     assert!(!server["address"].as_str().unwrap().contains("root"), "{server:#}");
     let pool = server["settings"].as_array().unwrap().iter();
     let pool = pool.filter(|setting| setting["name"] == "innodb_buffer_pool_size").count();
     assert_eq!(pool, 1);
-    let rules: Vec<&str> =
-        json["advice"].as_array().unwrap().iter().filter_map(|advice| advice["rule"].as_str()).collect();
+    let rules: Vec<&str> = json["advice"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|advice| advice["rule"].as_str())
+        .collect();
     for rule in there {
         assert!(rules.contains(rule), "{rule} is not in {rules:?}");
     }
@@ -130,17 +146,22 @@ fn survey(url: &str, there: &[&str], absent: &[&str]) {
 fn the_screen_shows_the_load_of_a_server_and_ends_at_a_key() {
     servers::on_each_mariadb(true, |server, url| {
         let lab = Lab::with(&format!(
-            "[experiment]\nname = \"e\"\n[target]\nengine = \"mariadb\"\nurl = \"{url}\"\n[workload]\nprobe = \"script\"\n\
-             builtin = \"select-only\"\nconnections = 4\nduration = \"60 s\"\n[observe]\nwaits = false\n[repeats]\nblocks = 1\n"
+            "[experiment]\nname = \"e\"\n[target]\nengine = \"mariadb\"\nurl = \
+             \"{url}\"\n[workload]\nprobe = \"script\"\nbuiltin = \"select-only\"\nconnections = \
+             4\nduration = \"60 s\"\n[observe]\nwaits = false\n[repeats]\nblocks = 1\n"
         ));
         let load = lab.start();
         let mut admin = connect(server);
-        let runs = "SELECT count(*) > 3 FROM information_schema.processlist WHERE db = 'steelbench'";
+        let runs =
+            "SELECT count(*) > 3 FROM information_schema.processlist WHERE db = 'steelbench'";
         wait_until("a load runs", || admin.cell(runs).unwrap().as_deref() == Some("1"));
         with_blocked_sessions(&server.config(), |[holder, ..]| {
             let mut screen = Screen::of(&lab, 200, &["waits", url, "--watch"]);
             for (key, words) in [
-                (b"1", &["a second from the process list", "CPU or run queue", "lock  ", "ROW_LOCK"][..]),
+                (
+                    b"1",
+                    &["a second from the process list", "CPU or run queue", "lock  ", "ROW_LOCK"][..],
+                ),
                 (b"2", &["SELECT abalance FROM pgbench_accounts"]),
                 (b"3", &["(root, steelbench)"]),
                 (b"4", &["row 7 of shop.stock", "blocks 2"]),
@@ -169,7 +190,8 @@ fn inventories_of_many_servers_are_one() {
         lab.steelbench(&["survey", "--server", &server.url("root"), "--output", &file]).expect(0);
         files.push(file);
     }
-    let inventory = |number: usize| serde_json::from_str::<Value>(&lab.read(&files[number])).unwrap();
+    let inventory =
+        |number: usize| serde_json::from_str::<Value>(&lab.read(&files[number])).unwrap();
     let (usual, odd) = (inventory(0), inventory(1));
     let mut names = vec!["survey".to_owned(), "merge".to_owned()];
     for number in 0..10 {
@@ -182,7 +204,8 @@ fn inventories_of_many_servers_are_one() {
     let page = flat(&lab.steelbench(&arguments).expect(0).stdout);
     for words in [
         "10 machines, 10 servers",
-        // Shown of every server, and told by the one alone that has another value than the default.
+        // Shown of every server, and told by the one alone that has another value than the
+        // default.
         "1 of 10 has mariadb innodb_io_capacity 555; 9 have 200",
         "1 of 10 has mariadb table_definition_cache 999; 9 have default",
     ] {

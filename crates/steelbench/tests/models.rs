@@ -1,4 +1,5 @@
-//! Models of what was measured, as a user asks for them: a section of the report, `predict`, `results`, `size` from a recording.
+//! Models of what was measured, as a user asks for them: a section of the report, `predict`,
+//! `results`, `size` from a recording.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod common;
@@ -6,16 +7,16 @@ mod common;
 use common::Lab;
 use serde_json::Value;
 
-const CONNECTIONS: &str = "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n\
-    [workload]\nprobe = \"insert\"\nrows = 3000\nrows_per_transaction = 50\n\
-    [factors]\n\"workload.connections\" = [1, 2, 4, 8, 16]\n\
-    [model]\nhold_out = \"workload.connections > 4\"\n[repeats]\nblocks = 2\n";
+const CONNECTIONS: &str = "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \
+     \"insert\"\nrows = 3000\nrows_per_transaction = 50\n[factors]\n\"workload.connections\" = \
+     [1, 2, 4, 8, 16]\n[model]\nhold_out = \"workload.connections > 4\"\n[repeats]\nblocks = 2\n";
 
 #[test]
 fn what_a_run_says_of_levels_that_it_has_not_seen() {
     let lab = Lab::with(CONNECTIONS);
     lab.run(0).shows("Model\n").shows("fitted to the other levels of");
-    let shown: Value = serde_json::from_str(&lab.steelbench(&["show", "t", "--json"]).stdout).unwrap();
+    let shown: Value =
+        serde_json::from_str(&lab.steelbench(&["show", "t", "--json"]).stdout).unwrap();
     let model = &shown["models"][0];
     let tested = |at: usize| model["levels"][at]["tested"].clone();
     assert!(tested(2).is_null() && tested(3)["predicted"].as_f64().unwrap() > 0.0, "{model}");
@@ -26,14 +27,19 @@ fn what_a_run_says_of_levels_that_it_has_not_seen() {
     let error = held["predicted"].as_f64().unwrap() / held["measured"].as_f64().unwrap() - 1.0;
     assert!((held["error"].as_f64().unwrap() - error).abs() < 1e-9);
     let page = lab.read("results/t.html");
-    assert!(page.contains("\"kind\":\"model\"") && page.contains("hollow where the model has not seen them"));
+    assert!(
+        page.contains("\"kind\":\"model\"")
+            && page.contains("hollow where the model has not seen them")
+    );
 
     let json: Value = serde_json::from_str(
-        &lab.steelbench(&["predict", "t", "--set", "connections=32", "--set", "cpus=8", "--json"]).stdout,
+        &lab.steelbench(&["predict", "t", "--set", "connections=32", "--set", "cpus=8", "--json"])
+            .stdout,
     )
     .unwrap();
     assert_eq!((json["kind"].as_str(), json["n"].as_f64()), (Some("prediction"), Some(32.0)));
-    let (low, high) = (json["interval"]["low"].as_f64().unwrap(), json["interval"]["high"].as_f64().unwrap());
+    let (low, high) =
+        (json["interval"]["low"].as_f64().unwrap(), json["interval"]["high"].as_f64().unwrap());
     let throughput = json["throughput"].as_f64().unwrap();
     assert!(low < throughput && throughput < high);
     let far = lab.steelbench(&["predict", "t", "--set", "connections=256"]).expect(0);
@@ -42,19 +48,22 @@ fn what_a_run_says_of_levels_that_it_has_not_seen() {
     refused.says("data_files was not varied; varied were: connections");
     lab.steelbench(&["history", "t"]).expect(0).shows("Record of the models");
     // Of the levels that the file holds out, and not of the highest third.
-    let history: Value = serde_json::from_str(&lab.steelbench(&["history", "t", "--json"]).stdout).unwrap();
+    let history: Value =
+        serde_json::from_str(&lab.steelbench(&["history", "t", "--json"]).stdout).unwrap();
     let record = history["runs"][0]["models"][0]["model"]["tested"].as_array().unwrap();
     let at: Vec<f64> = record.iter().filter_map(|own| own["n"].as_f64()).collect();
     assert_eq!(at, [8.0, 16.0], "{history}");
 
-    let open = lab.steelbench(&["predict", "t", "--set", "connections=16", "--set", "rate=1"]).expect(0);
+    let open =
+        lab.steelbench(&["predict", "t", "--set", "connections=16", "--set", "rate=1"]).expect(0);
     open.shows("from the intended start, at 1 a second").shows("flow-equivalent");
     let refused = lab.steelbench(&["predict", "t", "--set", "rate=1e9"]).expect(2);
     refused.says("rate=1000000000 cannot be kept up");
 
     // The demand of a configuration that was run.
-    let plan = "[demand]\nfrom = \"t connections=4\"\n[parts.host]\ncores = 2\n[parts.disk]\niops = 1000\n\
-        [[alternative]]\nname = \"one\"\nchain = [{ part = \"disk\" }, { part = \"host\" }]\n";
+    let plan = "[demand]\nfrom = \"t connections=4\"\n[parts.host]\ncores = 2\n[parts.disk]\niops \
+                = 1000\n[[alternative]]\nname = \"one\"\nchain = [{ part = \"disk\" }, { part = \
+                \"host\" }]\n";
     lab.write("plan.toml", plan);
     let sized: Value =
         serde_json::from_str(&lab.steelbench(&["size", "plan.toml", "--json"]).stdout).unwrap();
@@ -63,22 +72,26 @@ fn what_a_run_says_of_levels_that_it_has_not_seen() {
     lab.write("plan.toml", &plan.replace(" connections=4", ""));
     lab.steelbench(&["size", "plan.toml"]).expect(2).says("several configurations are meant");
     lab.write("plan.toml", &plan.replace("t connections=4", "u"));
-    lab.steelbench(&["size", "plan.toml"]).expect(2).says("demand.from: there is neither a results file u");
+    lab.steelbench(&["size", "plan.toml"])
+        .expect(2)
+        .says("demand.from: there is neither a results file u");
 }
 
 #[test]
 fn a_run_without_a_model_says_what_it_needs() {
     let lab = Lab::with(&CONNECTIONS.replace("[1, 2, 4, 8, 16]", "[1, 2]").replace("> 4", "> 1"));
     lab.run(0);
-    lab.steelbench(&["predict", "t", "--set", "connections=8"])
-        .expect(2)
-        .says("it needs a factor among workload.connections, workload.threads, workload.queue_depth with 4 or more levels");
+    lab.steelbench(&["predict", "t", "--set", "connections=8"]).expect(2).says(
+        "it needs a factor among workload.connections, workload.threads, workload.queue_depth \
+         with 4 or more levels",
+    );
 }
 
 #[test]
 fn each_script_of_a_mix_has_its_prediction() {
     let insert = "probe = \"insert\"\nrows = 3000\nrows_per_transaction = 50\n";
-    let script = "probe = \"script\"\nscript = [\"short.sql@3\", \"long.sql\"]\ninitialize = true\nduration = \"300 ms\"\n";
+    let script = "probe = \"script\"\nscript = [\"short.sql@3\", \"long.sql\"]\ninitialize = \
+                  true\nduration = \"300 ms\"\n";
     let lab = Lab::with(&CONNECTIONS.replace(insert, script));
     lab.write(
         "short.sql",
@@ -121,5 +134,7 @@ fn published_results_beside_each_other() {
     lab.write("tpc.csv", "System,tpmC\nA,\"1,000\"\nB,5 GB\n");
     let wrong = lab.steelbench(&["results", "tpc.csv", "--columns", "score=tpmC"]).expect(2);
     wrong.says("tpc.csv: line 3, score: \"5 GB\" is no number");
-    lab.steelbench(&["results", "tpc.csv", "--columns", "tpmC"]).expect(2).says("write OURS=THEIRS");
+    lab.steelbench(&["results", "tpc.csv", "--columns", "tpmC"])
+        .expect(2)
+        .says("write OURS=THEIRS");
 }

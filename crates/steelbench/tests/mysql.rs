@@ -1,5 +1,5 @@
-//! MySQL on real servers: what differs there from MariaDB. What does not is tested with MariaDB (`mariadb`, and the
-//! contract of engines).
+//! MySQL on real servers: what differs there from MariaDB. What does not is tested with MariaDB
+//! (`mariadb`, and the contract of engines).
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 mod common;
@@ -23,8 +23,8 @@ fn server() -> Option<(&'static Server, MutexGuard<'static, ()>)> {
 
 fn experiment(server: &Server, target: &str, workload: &str, more: &str) -> Lab {
     lab(&format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nurl = \"{}\"\n{target}\n[workload]\n{workload}\n\
-         connections = 4\n[repeats]\nblocks = 1\n{more}",
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nurl = \
+         \"{}\"\n{target}\n[workload]\n{workload}\nconnections = 4\n[repeats]\nblocks = 1\n{more}",
         server.url("root").replace("mariadb://", "mysql://")
     ))
 }
@@ -41,10 +41,11 @@ fn flat(text: &str) -> String {
 #[test]
 fn every_probe_runs_and_the_sessions_time_adds_up() {
     let Some((server, _turn)) = server() else { return };
-    let methods =
-        "[factors]\n\"workload.method\" = [\"statements\", \"pipelined\", \"copy\", \"procedure\"]\n";
+    let methods = "[factors]\n\"workload.method\" = [\"statements\", \"pipelined\", \"copy\", \
+                   \"procedure\"]\n";
     let insert = "probe = \"insert\"\nrows = \"8k\"\nrows_per_transaction = 10";
-    let scripts = "[factors]\n\"workload.builtin\" = [\"tpcb-like\", \"select-only\", \"oltp_read_write\"]\n";
+    let scripts =
+        "[factors]\n\"workload.builtin\" = [\"tpcb-like\", \"select-only\", \"oltp_read_write\"]\n";
     for (target, workload, factors, trials) in [
         ("data_files = 2\nfinal_checkpoint = true", insert, methods, 4),
         ("compression = \"compressed-8k\"", insert, "", 1),
@@ -57,15 +58,17 @@ fn every_probe_runs_and_the_sessions_time_adds_up() {
         lab.run(0);
         assert_eq!(lab.rows("t", "SELECT status FROM trials"), vec!["done"; trials], "{workload}");
     }
-    // With all instruments, sessions that commit: what the server times, what is sampled, and the kernel's figures.
+    // With all instruments, sessions that commit: what the server times, what is sampled, and the
+    // kernel's figures.
     server.connect().run(INSTRUMENTS).unwrap();
     let update = "probe = \"script\"\nbuiltin = \"simple-update\"\nscale = 1\nduration = \"3 s\"";
     let lab = experiment(server, "", update, "");
     lab.run(0);
     let parts = "SELECT round(sum(resource_s + signal_s), 2) FROM waits WHERE wait_type LIKE ";
-    let seconds = |like: &str| lab.rows("t", &format!("{parts}'{like}'"))[0].parse::<f64>().unwrap_or(0.0);
-    let rest =
-        "SELECT (session_s - cpu_s - (SELECT sum(resource_s + signal_s) FROM waits)) / session_s FROM trials";
+    let seconds =
+        |like: &str| lab.rows("t", &format!("{parts}'{like}'"))[0].parse::<f64>().unwrap_or(0.0);
+    let rest = "SELECT (session_s - cpu_s - (SELECT sum(resource_s + signal_s) FROM waits)) / \
+                session_s FROM trials";
     let unaccounted: f64 = lab.rows("t", rest)[0].parse().unwrap();
     assert!(unaccounted.abs() < 0.06, "{unaccounted}: {:?}", lab.rows("t", "SELECT * FROM waits"));
     let environment = flat(&lab.steelbench(&["show", "t"]).expect(0).stdout);
@@ -74,8 +77,8 @@ fn every_probe_runs_and_the_sessions_time_adds_up() {
 }
 
 /// Everything that the server can time.
-const INSTRUMENTS: &str =
-    "UPDATE performance_schema.setup_instruments SET enabled = 'YES', timed = 'YES' WHERE name LIKE 'wait/%'";
+const INSTRUMENTS: &str = "UPDATE performance_schema.setup_instruments SET enabled = 'YES', timed \
+                           = 'YES' WHERE name LIKE 'wait/%'";
 
 #[test]
 fn what_mysql_does_not_have_is_said_and_limits_of_statements_are_kept() {
@@ -88,22 +91,32 @@ fn what_mysql_does_not_have_is_said_and_limits_of_statements_are_kept() {
         ("statement_timeout = \"200 ms\"", script, "maximum statement execution time exceeded"),
     ] {
         let lab = experiment(server, target, workload, "");
-        lab.write("s.sql", "SELECT count(*) FROM information_schema.columns a, information_schema.columns b, information_schema.columns c;\n");
+        lab.write(
+            "s.sql",
+            "SELECT count(*) FROM information_schema.columns a, information_schema.columns b, \
+             information_schema.columns c;\n",
+        );
         lab.run(1);
         let causes = servers::causes(&lab);
-        assert!(causes.iter().all(|cause| cause.contains(said)) && !causes.is_empty(), "{said}: {causes:?}");
+        assert!(
+            causes.iter().all(|cause| cause.contains(said)) && !causes.is_empty(),
+            "{said}: {causes:?}"
+        );
     }
 }
 
 #[test]
 fn variables_of_the_server_are_set_and_put_back_and_those_that_cannot_be_are_named() {
     let Some((server, _turn)) = server() else { return };
-    let value = |name: &str| server.connect().cell(&format!("SELECT @@GLOBAL.{name}")).unwrap().unwrap();
+    let value =
+        |name: &str| server.connect().cell(&format!("SELECT @@GLOBAL.{name}")).unwrap().unwrap();
     let before = value("innodb_io_capacity");
     let once = "probe = \"script\"\nscript = \"s.sql\"\ntransactions = 4";
-    let tell = "\\if 1\nSELECT @@innodb_io_capacity + @@sort_buffer_size AS sum \\gset\n\\endif\n\\if :sum <> 1048909\nSELECT wrong;\n\\endif\n";
+    let tell = "\\if 1\nSELECT @@innodb_io_capacity + @@sort_buffer_size AS sum \
+                \\gset\n\\endif\n\\if :sum <> 1048909\nSELECT wrong;\n\\endif\n";
     let settings = "settings = { innodb_io_capacity = 333, sort_buffer_size = \"1M\" }";
-    for (target, code) in [(format!("allow_server_settings = true\n{settings}"), 0), (settings.to_owned(), 2)]
+    for (target, code) in
+        [(format!("allow_server_settings = true\n{settings}"), 0), (settings.to_owned(), 2)]
     {
         let lab = experiment(server, &target, once, "");
         lab.write("s.sql", tell);
@@ -116,8 +129,8 @@ fn variables_of_the_server_are_set_and_put_back_and_those_that_cannot_be_are_nam
         ("allow_server_settings = true\nsettings.innodb_page_size = 4096", 1, "read only variable"),
         ("settings.sort_buffer_sise = 4096", 2, "did you mean"),
         (
-            "allow_server_settings = true\nsettings.sort_buffer_size = \"1M\"\nallow_restart = \"true\"\n\
-             option_file = \"/tmp/x.cnf\"",
+            "allow_server_settings = true\nsettings.sort_buffer_size = \"1M\"\nallow_restart = \
+             \"true\"\noption_file = \"/tmp/x.cnf\"",
             2,
             "MySQL does not tell which variables need a restart",
         ),
@@ -150,14 +163,23 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown() {
                 .shows(&format!("KILL {holder} rolls it back."))
                 .shows(&format!("connection {waiter} (user root) waits for ROW_LOCK for "))
                 .shows("row 7 of shop.stock, X")
-                .shows(&format!("connection {changer} (user root) waits for table metadata lock for "))
+                .shows(&format!(
+                    "connection {changer} (user root) waits for table metadata lock for "
+                ))
                 .shows("table shop.stock, EXCLUSIVE");
             let seen = json(&lab.steelbench(&["waits", "w.steelbench", "--json"]).expect(0));
             let busy_s = seen["time"]["session_s"].as_f64().unwrap();
             for name in ["ROW_LOCK", "Waiting for table metadata lock"] {
-                let own = seen["waits"].as_array().unwrap().iter().filter(|wait| wait["wait_type"] == name);
+                let own = seen["waits"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .filter(|wait| wait["wait_type"] == name);
                 let wait_s: f64 = own.map(|wait| wait["resource_s"].as_f64().unwrap()).sum();
-                assert!((0.4..=0.55).contains(&(wait_s / busy_s)), "{name} of {busy_s} s: {seen:#}");
+                assert!(
+                    (0.4..=0.55).contains(&(wait_s / busy_s)),
+                    "{name} of {busy_s} s: {seen:#}"
+                );
             }
             let unaccounted = seen["accounting"]["unaccounted_s"].as_f64().unwrap() / busy_s;
             assert!((-0.001..0.05).contains(&unaccounted), "{unaccounted}: {seen:#}");
@@ -180,22 +202,32 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown() {
         (&true.into(), &false.into()),
         "{surveyed:#}"
     );
-    let rules: Vec<&str> =
-        survey["advice"].as_array().unwrap().iter().filter_map(|advice| advice["rule"].as_str()).collect();
-    assert!(rules.contains(&"mariadb-flush-log") && !rules.contains(&"mariadb-query-cache"), "{rules:?}");
+    let rules: Vec<&str> = survey["advice"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|advice| advice["rule"].as_str())
+        .collect();
+    assert!(
+        rules.contains(&"mariadb-flush-log") && !rules.contains(&"mariadb-query-cache"),
+        "{rules:?}"
+    );
 }
 
 /// The server is killed in the first trial; the second one has a new one.
 #[test]
 fn private_servers_have_their_settings_and_volumes_and_a_killed_one_fails_its_trial_only() {
-    let Some(folder) = std::env::var_os("STEELBENCH_TEST_MYSQL").filter(|folder| !folder.is_empty()) else {
+    let Some(folder) =
+        std::env::var_os("STEELBENCH_TEST_MYSQL").filter(|folder| !folder.is_empty())
+    else {
         println!("SKIPPED: no MySQL server is installed");
         return;
     };
     let lab = lab(&format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nbindir = {folder:?}\ndata_files = 2\n\
-         volume = \"v\"\nlog_volume = \"v\"\ncache = \"hot\"\n[[volume]]\nname = \"v\"\npath = \"v\"\n\
-         [workload]\n{}\n[repeats]\nblocks = 1\n[factors]\n\"target.settings.back_log\" = [50, 60]\n",
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nbindir = \
+         {folder:?}\ndata_files = 2\nvolume = \"v\"\nlog_volume = \"v\"\ncache = \
+         \"hot\"\n[[volume]]\nname = \"v\"\npath = \"v\"\n[workload]\n{}\n[repeats]\nblocks = \
+         1\n[factors]\n\"target.settings.back_log\" = [50, 60]\n",
         servers::inserts(2.0)
     ));
     std::fs::create_dir(lab.path("v")).unwrap();
@@ -205,17 +237,20 @@ fn private_servers_have_their_settings_and_volumes_and_a_killed_one_fails_its_tr
     end(child).expect(1).says("FAILED");
     assert_eq!(lab.rows("t", "SELECT status FROM trials ORDER BY id"), ["failed", "done"]);
     let cause = servers::causes(&lab).pop().unwrap();
-    assert!(cause.contains("connection to the server") || cause.contains("cannot connect"), "{cause}");
+    assert!(
+        cause.contains("connection to the server") || cause.contains("cannot connect"),
+        "{cause}"
+    );
     let environment = flat(&lab.steelbench(&["show", "t"]).expect(0).stdout);
     assert!(environment.contains("(MySQL), Steelbench"), "{environment}");
     servers::nothing_is_left(&lab);
 }
 
-const TABLES: &str = "CREATE DATABASE queried; USE queried; SET SESSION cte_max_recursion_depth = 100000; \
-    CREATE TABLE orders (id int PRIMARY KEY, customer_id int NOT NULL, note varchar(60) NOT NULL, KEY orders_note_idx (note)); \
-    INSERT INTO orders WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 60000) \
-    SELECT n, n % 10000, concat('note of order number ', n) FROM s; ANALYZE TABLE orders; \
-    TRUNCATE performance_schema.events_statements_summary_by_digest";
+const TABLES: &str = "CREATE DATABASE queried; USE queried; SET SESSION cte_max_recursion_depth = 100000; CREATE \
+     TABLE orders (id int PRIMARY KEY, customer_id int NOT NULL, note varchar(60) NOT NULL, KEY \
+     orders_note_idx (note)); INSERT INTO orders WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL \
+     SELECT n + 1 FROM s WHERE n < 60000) SELECT n, n % 10000, concat('note of order number ', n) \
+     FROM s; ANALYZE TABLE orders; TRUNCATE performance_schema.events_statements_summary_by_digest";
 
 #[test]
 fn statements_have_their_plans_and_the_index_that_is_missing_is_found() {
@@ -223,10 +258,13 @@ fn statements_have_their_plans_and_the_index_that_is_missing_is_found() {
     let (mut client, url) = (server.connect(), server.url("root"));
     client.run(TABLES).unwrap();
     for number in 1..=20 {
-        let found = client.query(&format!("SELECT * FROM orders WHERE customer_id = {number}")).unwrap();
+        let found =
+            client.query(&format!("SELECT * FROM orders WHERE customer_id = {number}")).unwrap();
         assert_eq!(found.rows.len(), 6);
         client
-            .run(&format!("UPDATE orders SET customer_id = customer_id WHERE customer_id = {number}"))
+            .run(&format!(
+                "UPDATE orders SET customer_id = customer_id WHERE customer_id = {number}"
+            ))
             .unwrap();
     }
     // A text with values of each statement is kept by the server itself.
@@ -239,14 +277,21 @@ fn statements_have_their_plans_and_the_index_that_is_missing_is_found() {
         own.unwrap_or_else(|| panic!("{verb} is not in {texts:#?}"))
     };
     let (select, update) = (statement("SELECT *"), statement("UPDATE"));
-    assert_eq!((&select["counters"]["calls"], &update["counters"]["calls"]), (&20.into(), &20.into()));
+    assert_eq!(
+        (&select["counters"]["calls"], &update["counters"]["calls"]),
+        (&20.into(), &20.into())
+    );
     assert_eq!(select["plans"][0]["origin"], "sample", "{select:#}");
     assert!(update["not_explained"].as_str().unwrap().contains("may change nothing"), "{update:#}");
     // The server counts processor time only when told to.
     assert!(select["counters"]["cpu_ns"].is_null(), "{select:#}");
-    assert!(texts.iter().all(|text| !text.contains("steelbench") && !text.contains("SESSION")), "{texts:#?}");
+    assert!(
+        texts.iter().all(|text| !text.contains("steelbench") && !text.contains("SESSION")),
+        "{texts:#?}"
+    );
     let advice = found["advice"].as_array().unwrap();
-    let of = |kind: &str| advice.iter().find(|one| one["kind"] == kind).map(|one| one["ddl"].clone());
+    let of =
+        |kind: &str| advice.iter().find(|one| one["kind"] == kind).map(|one| one["ddl"].clone());
     let ddl = "CREATE INDEX `orders_customer_id` ON `queried`.`orders` (`customer_id`)";
     assert_eq!(of("missing_index"), Some(ddl.into()), "{advice:#?}");
     server.connect().run(ddl).unwrap();

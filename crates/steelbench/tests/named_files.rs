@@ -10,8 +10,9 @@ const SCRIPT: &str = "\\set n random(1, 10)\nSELECT :n;\n";
 /// Transactions of `r.sql` on SQLite, and sections more.
 fn file(blocks: u32, more: &str) -> String {
     format!(
-        "[experiment]\nname = \"t\"\n\n[target]\nengine = \"sqlite\"\n\n[workload]\nprobe = \"script\"\nscript = \"r.sql\"\n\
-         connections = 1\ntransactions = 20\n\n[repeats]\nblocks = {blocks}\n\n{more}"
+        "[experiment]\nname = \"t\"\n\n[target]\nengine = \"sqlite\"\n\n[workload]\nprobe = \
+         \"script\"\nscript = \"r.sql\"\nconnections = 1\ntransactions = 20\n\n[repeats]\nblocks \
+         = {blocks}\n\n{more}"
     )
 }
 
@@ -24,7 +25,8 @@ fn lab(blocks: u32, more: &str) -> Lab {
 #[test]
 fn every_trial_of_a_session_runs_what_a_script_held_at_its_beginning() {
     let lab = lab(2, "[hooks]\nbefore_trial = \"echo 'SELECT broken FROM nowhere;' > r.sql\"\n");
-    lab.run(0).says("workload.script: r.sql has changed; every trial of this session ran what it held");
+    lab.run(0)
+        .says("workload.script: r.sql has changed; every trial of this session ran what it held");
     assert_eq!(lab.rows("t", "SELECT status, transactions FROM trials"), ["done|20", "done|20"]);
     assert_eq!(
         lab.rows("t", "SELECT named_by, path, content FROM files"),
@@ -66,7 +68,10 @@ fn runs_with_other_scripts_are_told_apart() {
     let history = lab.steelbench(&["history", "t"]).expect(0);
     history.shows("workload.script.r.sql");
     let shown = lab.steelbench(&["show", "t", "--run", "1", "--source"]).expect(0);
-    shown.shows("script = \"r.sql\"").shows("# workload.script: r.sql (SHA-256 ").shows("random(1, 10)");
+    shown
+        .shows("script = \"r.sql\"")
+        .shows("# workload.script: r.sql (SHA-256 ")
+        .shows("random(1, 10)");
     let json = lab.json(&["show", "t", "--source"]);
     assert_eq!(json[0]["files"][0]["sha256"], sum);
     let exported = lab.steelbench(&["export", "t", "--format", "json"]).expect(0);
@@ -80,7 +85,8 @@ fn programs_that_hooks_run_do_not_change_under_a_run() {
     let hooks = "[hooks]\nbefore_trial = \"sh prepare.sh > log\"\n";
     let lab = lab(2, hooks);
     lab.write("prepare.sh", "echo 'echo other' >> prepare.sh\n");
-    lab.run(1).says("hooks.before_trial: prepare.sh has changed since the run was begun; change it back");
+    lab.run(1)
+        .says("hooks.before_trial: prepare.sh has changed since the run was begun; change it back");
     assert_eq!(lab.trials("t"), 1);
     lab.run(2).says("hooks.before_trial: prepare.sh differs from line 2 on");
     lab.write("prepare.sh", "true\n");
@@ -94,10 +100,14 @@ fn a_run_of_a_version_that_kept_no_scripts_goes_on_and_says_what_is_not_known() 
     let lab = lab(1, "");
     lab.run(0);
     let old = lab.results("t");
-    old.execute_batch("DELETE FROM files; DELETE FROM settings WHERE path LIKE 'workload.script.%'").unwrap();
+    old.execute_batch(
+        "DELETE FROM files; DELETE FROM settings WHERE path LIKE 'workload.script.%'",
+    )
+    .unwrap();
     drop(old);
     lab.write("e.toml", &file(2, ""));
-    lab.run(0).says("workload.script: whether r.sql has changed since this run was begun is not known");
+    lab.run(0)
+        .says("workload.script: whether r.sql has changed since this run was begun is not known");
     assert_eq!(lab.trials("t"), 2);
     // What it is now is kept from now on.
     assert!(!lab.run(0).stderr.contains("is not known"));

@@ -27,8 +27,8 @@ blocks = 3
 seed = 7
 "#;
 
-const ORDER: &str =
-    "SELECT t.block, c.label FROM trials t JOIN configurations c ON c.id = t.configuration ORDER BY t.id";
+const ORDER: &str = "SELECT t.block, c.label FROM trials t JOIN configurations c ON c.id = \
+                     t.configuration ORDER BY t.id";
 
 #[test]
 fn trials_run_in_the_order_that_check_prints() {
@@ -37,7 +37,9 @@ fn trials_run_in_the_order_that_check_prints() {
     let (head, order) = check.stdout.split_once("\norder:\n").unwrap();
     let labels: Vec<&str> = head
         .lines()
-        .filter_map(|line| line.trim().split_once(". ").filter(|(number, _)| number.parse::<u32>().is_ok()))
+        .filter_map(|line| {
+            line.trim().split_once(". ").filter(|(number, _)| number.parse::<u32>().is_ok())
+        })
         .map(|(_, label)| label.trim_end_matches(" (baseline)"))
         .collect();
     assert_eq!(labels.len(), 6, "{head}");
@@ -58,14 +60,21 @@ fn trials_run_in_the_order_that_check_prints() {
     assert_eq!(delays.windows(2).filter(|pair| pair[0] != pair[1]).count(), 2);
 }
 
-/// Set-ups are part of the order: it is the same for `check`, for a run and for one that is resumed with more of them.
+/// Set-ups are part of the order: it is the same for `check`, for a run and for one that is resumed
+/// with more of them.
 #[test]
 fn set_ups_are_part_of_the_order() {
     let lab = Lab::with(&PLAN.replace("blocks = 3", "blocks = 4\nsetups = 2"));
     let order = |trials: &serde_json::Value| -> Vec<String> {
         let number = |trial: &serde_json::Value, of: &str| trial[of].as_u64().unwrap();
-        let one =
-            |it| format!("{}|{}|{}", number(it, "setup"), number(it, "block"), number(it, "configuration"));
+        let one = |it| {
+            format!(
+                "{}|{}|{}",
+                number(it, "setup"),
+                number(it, "block"),
+                number(it, "configuration")
+            )
+        };
         trials.as_array().unwrap().iter().map(one).collect()
     };
     let recorded = "SELECT t.setup, t.block, c.position FROM trials t
@@ -117,10 +126,13 @@ fn the_records_of_a_scripted_run_are_exact() {
     assert_eq!(
         lab.rows(
             "plan",
-            "SELECT c.label, count(*), printf('%.3f', avg(elapsed_s)), printf('%.3f', avg(session_s)),
-                    printf('%.3f', avg(cpu_s)), max(connections), max(work_amount), max(transactions),
+            "SELECT c.label, count(*), printf('%.3f', avg(elapsed_s)), printf('%.3f', \
+             avg(session_s)),
+                    printf('%.3f', avg(cpu_s)), max(connections), max(work_amount), \
+             max(transactions),
                     min(synthetic), max(attempt)
-             FROM trials t JOIN configurations c ON c.id = t.configuration GROUP BY c.id ORDER BY c.position"
+             FROM trials t JOIN configurations c ON c.id = t.configuration GROUP BY c.id ORDER BY \
+             c.position"
         ),
         [
             expected("data_files=1 delay=100 ms", 0.1),
@@ -134,7 +146,8 @@ fn the_records_of_a_scripted_run_are_exact() {
     assert_eq!(
         lab.rows(
             "plan",
-            "SELECT wait_type, class, min(w.count), max(w.count), printf('%.6f', sum(resource_s / session_s) / count(*)),
+            "SELECT wait_type, class, min(w.count), max(w.count), printf('%.6f', sum(resource_s / \
+             session_s) / count(*)),
                     printf('%.6f', sum(signal_s / session_s) / count(*)), source
              FROM waits w JOIN trials t ON t.id = w.trial GROUP BY wait_type, class, source"
         ),
@@ -144,7 +157,8 @@ fn the_records_of_a_scripted_run_are_exact() {
         ]
     );
     // CPU and waits add up to the time of the sessions, in every trial.
-    let gap = "SELECT max(abs(session_s - cpu_s - (SELECT sum(resource_s + signal_s) FROM waits w WHERE w.trial = t.id)))
+    let gap = "SELECT max(abs(session_s - cpu_s - (SELECT sum(resource_s + signal_s) FROM waits w \
+               WHERE w.trial = t.id)))
                FROM trials t";
     assert_eq!(lab.rows("plan", gap), ["0"]);
 }
@@ -168,7 +182,8 @@ data_files  delay   n  elapsed  rows/s  vs baseline         best
 2           1 s     3  2.00 s   20.0    0.10x
 ",
         "CPU 30.0 % + data-read 20.0 % + log 40.0 % + run queue 10.0 % + client 0.0 %",
-        "\nWaitType   Wait_S  Resource_S  Signal_S  WaitCount  Percentage  AvgWait_S  AvgRes_S  AvgSig_S\n",
+        "\nWaitType   Wait_S  Resource_S  Signal_S  WaitCount  Percentage  AvgWait_S  AvgRes_S  \
+         AvgSig_S\n",
     ] {
         assert!(ended.stdout.contains(part), "{part:?} is not in {}", ended.stdout);
     }
@@ -183,7 +198,8 @@ data_files  delay   n  elapsed  rows/s  vs baseline         best
 fn adaptive_repeats_stop_when_intervals_are_narrow() {
     let adaptive = |spread: &str| {
         let target = format!("spread = \"{spread}\"");
-        scripted(1, &target, "").replace("blocks = 1", "blocks = { min = 3, max = 6, until = \"0.5%\" }")
+        scripted(1, &target, "")
+            .replace("blocks = 1", "blocks = { min = 3, max = 6, until = \"0.5%\" }")
     };
     let steady = Lab::with(&adaptive("0"));
     steady.run(0).says("t: 2 configurations, 12 trials").says("6 trials fewer, 6 in all");

@@ -12,22 +12,24 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SCHEMA: &str = "-- Items; a comment with :rows in it.\nCREATE TABLE :\"name\" (id INTEGER PRIMARY KEY, note TEXT);\n\n\
-    INSERT INTO items\n  SELECT value, :'note' || ' :rows'\n  FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL \
-    SELECT value + 1 FROM n WHERE value < :rows) SELECT value FROM n) AS numbers;\n";
+const SCHEMA: &str = "-- Items; a comment with :rows in it.\nCREATE TABLE :\"name\" (id INTEGER \
+                      PRIMARY KEY, note TEXT);\n\nINSERT INTO items\n  SELECT value, :'note' || ' \
+                      :rows'\n  FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value \
+                      + 1 FROM n WHERE value < :rows) SELECT value FROM n) AS numbers;\n";
 
 /// Fails where the table does not have just so many rows, and leaves one more.
 fn script(rows: u32) -> String {
     format!(
-        "SELECT count(*) AS n FROM items \\gset\n\\if :n <> {rows}\nSELECT * FROM other_number_of_rows;\n\\endif\n\
-         INSERT INTO items VALUES (1000000, 'new');\n"
+        "SELECT count(*) AS n FROM items \\gset\n\\if :n <> {rows}\nSELECT * FROM \
+         other_number_of_rows;\n\\endif\nINSERT INTO items VALUES (1000000, 'new');\n"
     )
 }
 
 fn file(target: &str, more: &str) -> String {
     format!(
-        "[experiment]\nname = \"t\"\n[target]\n{target}\n[workload]\nprobe = \"script\"\nscript = \"r.sql\"\nconnections = 1\n\
-         transactions = 1\nprotocol = \"simple\"\n[repeats]\nblocks = 2\n{more}"
+        "[experiment]\nname = \"t\"\n[target]\n{target}\n[workload]\nprobe = \"script\"\nscript = \
+         \"r.sql\"\nconnections = 1\ntransactions = 1\nprotocol = \"simple\"\n[repeats]\nblocks = \
+         2\n{more}"
     )
 }
 
@@ -44,11 +46,12 @@ fn run(lab: &Lab, arguments: &[&str], code: i32) -> Ended {
     Ended::from(run.env("XDG_CACHE_HOME", lab.path("cache")).output().unwrap()).expect(code)
 }
 
-const SQLITE: &str = "engine = \"sqlite\"\nsetup.sql = \"schema.sql\"\n\
-    setup.variables = { rows = 10, name = \"items\", note = \"it's\" }";
+const SQLITE: &str = "engine = \"sqlite\"\nsetup.sql = \"schema.sql\"\nsetup.variables = { rows = \
+                      10, name = \"items\", note = \"it's\" }";
 
 fn templates(lab: &Lab) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(lab.path("cache/steelbench/sqlite")).into_iter().flatten().flatten();
+    let entries =
+        std::fs::read_dir(lab.path("cache/steelbench/sqlite")).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).collect()
 }
 
@@ -59,7 +62,8 @@ fn every_trial_on_sqlite_begins_with_what_the_file_made_once() {
     assert_eq!(lab.rows("t", "SELECT status, transactions FROM trials"), ["done|1", "done|1"]);
     let [made] = &templates(&lab)[..] else { panic!("{:?}", templates(&lab)) };
     let note = "SELECT note FROM items WHERE id = 10";
-    let note: String = Connection::open(made).unwrap().query_row(note, [], |row| row.get(0)).unwrap();
+    let note: String =
+        Connection::open(made).unwrap().query_row(note, [], |row| row.get(0)).unwrap();
     assert_eq!(note, "it's :rows");
     // Other variables are other tables, and the same ones are not made again.
     let made_at = made.metadata().unwrap().created().unwrap();
@@ -74,7 +78,8 @@ fn every_trial_on_sqlite_begins_with_what_the_file_made_once() {
 
 #[test]
 fn files_and_variables_are_levels_and_kept_with_the_run() {
-    let factor = "[factors]\n\"target.setup.sql\" = [\"schema.sql\", [\"schema.sql\", \"index.sql\"]]\n";
+    let factor =
+        "[factors]\n\"target.setup.sql\" = [\"schema.sql\", [\"schema.sql\", \"index.sql\"]]\n";
     let target = SQLITE.replace("setup.sql = \"schema.sql\"\n", "");
     let lab = lab(&target, factor, 10);
     lab.write("index.sql", "CREATE INDEX notes ON items (note);\n");
@@ -83,7 +88,8 @@ fn files_and_variables_are_levels_and_kept_with_the_run() {
     run(&lab, &[], 0);
     assert_eq!(lab.rows("t", "SELECT count(DISTINCT key) FROM configurations"), ["2"]);
     assert_eq!(templates(&lab).len(), 2);
-    let kept = "SELECT path, length(content) FROM files WHERE named_by = 'target.setup.sql' ORDER BY path";
+    let kept =
+        "SELECT path, length(content) FROM files WHERE named_by = 'target.setup.sql' ORDER BY path";
     assert_eq!(lab.rows("t", kept), ["index.sql|36", &format!("schema.sql|{}", SCHEMA.len())]);
     // The paths count from the folder of the experiment file.
     let other = tempfile::tempdir().unwrap();
@@ -93,7 +99,10 @@ fn files_and_variables_are_levels_and_kept_with_the_run() {
     };
     check(&lab).expect(0);
     std::fs::remove_file(lab.path("index.sql")).unwrap();
-    check(&lab).expect(2).says("index.sql: No such file").says("counts from the experiment file's folder");
+    check(&lab)
+        .expect(2)
+        .says("index.sql: No such file")
+        .says("counts from the experiment file's folder");
 }
 
 #[test]
@@ -121,7 +130,8 @@ fn what_is_wrong_in_a_file_is_told_with_line_and_statement() {
         ("SELECT :missing;\n", &["schema.sql:1: variable `missing` is not set"]),
         ("BEGIN;\nCREATE TABLE items (id INTEGER);\n", &["it ends within a transaction"]),
         (
-            "CREATE TABLE items (id INTEGER);\nCREATE TRIGGER t AFTER INSERT ON items BEGIN\n  DELETE FROM items;\nEND;\nSELECT x;\n",
+            "CREATE TABLE items (id INTEGER);\nCREATE TRIGGER t AFTER INSERT ON items BEGIN\n  \
+             DELETE FROM items;\nEND;\nSELECT x;\n",
             &["schema.sql:5: no such column: x"],
         ),
     ] {
@@ -139,7 +149,8 @@ fn what_is_wrong_in_a_file_is_told_with_line_and_statement() {
 
 #[test]
 fn a_database_file_and_sql_are_restored_and_take_the_settings_of_files() {
-    let lab = lab("engine = \"sqlite\"\nsetup.dump = \"prod.sqlite\"\nsettings.page_size = 8192", "", 3);
+    let lab =
+        lab("engine = \"sqlite\"\nsetup.dump = \"prod.sqlite\"\nsettings.page_size = 8192", "", 3);
     let prod = Connection::open(lab.path("prod.sqlite")).unwrap();
     prod.execute_batch(
         "PRAGMA journal_mode = wal; CREATE TABLE items (id INTEGER PRIMARY KEY, note TEXT); \
@@ -154,9 +165,14 @@ fn a_database_file_and_sql_are_restored_and_take_the_settings_of_files() {
         lab.rows("t", "SELECT named_by, path, content FROM files LIMIT 1"),
         ["workload.script|r.sql|".to_owned() + &script(3)]
     );
-    let kept = "SELECT path, length(sha256), content FROM files WHERE named_by = 'target.setup.dump'";
+    let kept =
+        "SELECT path, length(sha256), content FROM files WHERE named_by = 'target.setup.dump'";
     assert_eq!(lab.rows("t", kept), ["prod.sqlite|64|"]);
-    lab.write("prod.sql", "BEGIN TRANSACTION;\nCREATE TABLE items (id INTEGER, note TEXT);\nINSERT INTO items VALUES(1,'a;\n:b');\nCOMMIT;\n");
+    lab.write(
+        "prod.sql",
+        "BEGIN TRANSACTION;\nCREATE TABLE items (id INTEGER, note TEXT);\nINSERT INTO items \
+         VALUES(1,'a;\n:b');\nCOMMIT;\n",
+    );
     lab.write(
         "e.toml",
         &file("engine = \"sqlite\"\nsetup.dump = \"prod.sql\"\nsetup.sql = \"more.sql\"", ""),
@@ -171,29 +187,36 @@ fn psql_fills_a_private_server_once_and_every_trial_begins_with_a_copy() {
     for installation in installed::installations() {
         let version = installation.version.major;
         let target = format!(
-            "engine = \"postgres\"\nversion = {version}\nsettings.fsync = false\n\
-             setup.variables = {{ rows = 10, name = \"items\" }}"
+            "engine = \"postgres\"\nversion = {version}\nsettings.fsync = false\nsetup.variables \
+             = {{ rows = 10, name = \"items\" }}"
         );
-        let factor =
-            "[factors]\n\"target.setup.sql\" = [\"schema.sql\", [\"schema.sql\", \"sub/index.sql\"]]\n";
+        let factor = "[factors]\n\"target.setup.sql\" = [\"schema.sql\", [\"schema.sql\", \
+                      \"sub/index.sql\"]]\n";
         let lab = lab(&target, factor, 10);
         std::fs::create_dir(lab.path("sub")).unwrap();
         // Makes the files of each test another template, and counts how often it is made.
         let made = format!("\\! echo made >> {}\n", lab.path("made").display());
-        let schema = "CREATE TABLE :\"name\" (id int, note text);\n\\copy items from 'items.csv' csv\n\
-                      SELECT count(*) = :rows AS ok FROM items \\gset\n\\if :ok\n\\else\nSELECT wrong;\n\\endif\n";
+        let schema = "CREATE TABLE :\"name\" (id int, note text);\n\\copy items from 'items.csv' \
+                      csv\nSELECT count(*) = :rows AS ok FROM items \\gset\n\\if \
+                      :ok\n\\else\nSELECT wrong;\n\\endif\n";
         lab.write("schema.sql", &(schema.to_owned() + &made));
         lab.write("sub/index.sql", &format!("\\ir more.sql\n{made}"));
         lab.write("sub/more.sql", "CREATE INDEX ON items (id);\n");
-        let rows = |rows: u32| (1..=rows).map(|row| format!("{row},x")).collect::<Vec<_>>().join("\n") + "\n";
+        let rows = |rows: u32| {
+            (1..=rows).map(|row| format!("{row},x")).collect::<Vec<_>>().join("\n") + "\n"
+        };
         lab.write("items.csv", &rows(10));
         run(&lab, &[], 0);
         assert_eq!(lab.rows("t", "SELECT status, count(*) FROM trials"), ["done|4"]);
         run(&lab, &["--fresh"], 0);
         // The first level one file, the second one two.
         assert_eq!(lab.read("made").lines().count(), 3, "{version}");
-        let kept = "SELECT DISTINCT path FROM files WHERE named_by = 'target.setup.sql' ORDER BY path";
-        assert_eq!(lab.rows("t", kept), ["items.csv", "schema.sql", "sub/index.sql", "sub/more.sql"]);
+        let kept =
+            "SELECT DISTINCT path FROM files WHERE named_by = 'target.setup.sql' ORDER BY path";
+        assert_eq!(
+            lab.rows("t", kept),
+            ["items.csv", "schema.sql", "sub/index.sql", "sub/more.sql"]
+        );
         // Data that \copy reads counts as the file that names it.
         lab.write("items.csv", &rows(11));
         run(&lab, &[], 2).says("target.setup.sql: items.csv differs from line 11 on");
@@ -215,7 +238,10 @@ fn dump(installation: &engines::postgres::server::Installation, lab: &Lab, argum
     let cluster = installed::running(installed::options(installation, &folder));
     let mut client = cluster.connect().unwrap();
     client
-        .batch("CREATE ROLE app; CREATE TABLE items (id int, note text); ALTER TABLE items OWNER TO app; INSERT INTO items VALUES (1, 'a'), (2, 'b')")
+        .batch(
+            "CREATE ROLE app; CREATE TABLE items (id int, note text); ALTER TABLE items OWNER TO \
+             app; INSERT INTO items VALUES (1, 'a'), (2, 'b')",
+        )
         .unwrap();
     let socket = installed::private(&folder).unwrap().1;
     let socket = socket.to_string();
@@ -233,10 +259,14 @@ fn every_format_of_pg_dump_is_restored() {
     for installation in installed::installations() {
         let version = installation.version.major;
         let target = format!(
-            "engine = \"postgres\"\nversion = {version}\nsettings.fsync = false\nsetup.sql = \"more.sql\"\nsetup.dump = "
+            "engine = \"postgres\"\nversion = {version}\nsettings.fsync = false\nsetup.sql = \
+             \"more.sql\"\nsetup.dump = "
         );
         let lab = lab("", "", 3);
-        lab.write("more.sql", &format!("INSERT INTO items VALUES (3, '{}');\n", lab.path("").display()));
+        lab.write(
+            "more.sql",
+            &format!("INSERT INTO items VALUES (3, '{}');\n", lab.path("").display()),
+        );
         for (name, arguments) in [
             ("prod.dump", &["-Fc"][..]),
             ("prod.tar", &["-Ft"]),
@@ -261,7 +291,8 @@ fn every_format_of_pg_dump_is_restored() {
 fn filling_a_server_ends_when_the_run_does() {
     for installation in installed::installations() {
         let version = installation.version.major;
-        let target = format!("engine = \"postgres\"\nversion = {version}\nsetup.sql = \"schema.sql\"");
+        let target =
+            format!("engine = \"postgres\"\nversion = {version}\nsetup.sql = \"schema.sql\"");
         for (sent, code) in [(libc::SIGINT, Some(130)), (libc::SIGKILL, None)] {
             let lab = lab(&target, "", 10);
             lab.write("schema.sql", "\\! echo x > made\nSELECT pg_sleep(600);\n");
@@ -289,7 +320,8 @@ fn the_program_that_is_missing_is_named() {
         );
         let lab = lab(&target, "", 10);
         let mut check = lab.command(&["check", "e.toml"]);
-        let check = check.env("PATH", lab.path("")).env_remove("STEELBENCH_PG_BINDIRS").output().unwrap();
+        let check =
+            check.env("PATH", lab.path("")).env_remove("STEELBENCH_PG_BINDIRS").output().unwrap();
         let says = |path: &Path| format!("looking for psql: it is neither in {}", path.display());
         Ended::from(check).expect(2).says("target.setup.sql: schema.sql: ").says(&says(bin.path()));
     }
@@ -303,13 +335,16 @@ fn on_a_server_by_url_tables_are_made_in_databases_of_ours() {
         client.batch("CREATE ROLE app LOGIN").unwrap();
         client.batch("CREATE DATABASE prod").unwrap();
         let target = format!(
-            "engine = \"postgres\"\nurl = \"host={} port={} user=app dbname=prod\"\nsetup.sql = \"schema.sql\"\n\
-             setup.variables = {{ rows = 10, name = \"items\", note = \"x\" }}",
+            "engine = \"postgres\"\nurl = \"host={} port={} user=app dbname=prod\"\nsetup.sql = \
+             \"schema.sql\"\nsetup.variables = {{ rows = 10, name = \"items\", note = \"x\" }}",
             server.folder().display(),
             server.port
         );
         let lab = lab(&target, "", 10);
-        lab.write("schema.sql", &format!("{SCHEMA}\\! echo made >> {}\n", lab.path("made").display()));
+        lab.write(
+            "schema.sql",
+            &format!("{SCHEMA}\\! echo made >> {}\n", lab.path("made").display()),
+        );
         run(&lab, &[], 1).says("ALTER ROLE app CREATEDB");
         client.batch("ALTER ROLE app CREATEDB").unwrap();
         run(&lab, &["--fresh"], 0);
@@ -317,7 +352,8 @@ fn on_a_server_by_url_tables_are_made_in_databases_of_ours() {
         assert_eq!(lab.rows("t", "SELECT status, count(*) FROM trials"), ["done|2"]);
         assert_eq!(lab.read("made").lines().count(), 1);
         let mut databases = || -> Vec<String> {
-            let sql = "SELECT datname FROM pg_database WHERE datname !~ '^(postgres|template.)$' ORDER BY 1";
+            let sql = "SELECT datname FROM pg_database WHERE datname !~ '^(postgres|template.)$' \
+                       ORDER BY 1";
             client.query(sql, &[]).unwrap().iter().map(|row| row.text(0)).collect()
         };
         assert_eq!(databases(), ["prod"]);

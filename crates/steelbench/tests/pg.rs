@@ -1,4 +1,5 @@
-//! `steelbench pg` beside pgbench: the same options do the same to the same tables, and say the same of it.
+//! `steelbench pg` beside pgbench: the same options do the same to the same tables, and say the
+//! same of it.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -14,7 +15,10 @@ use std::process::Command;
 
 fn pgbench(bin: &Path, server: &Server, arguments: &[&str]) -> String {
     let mut pgbench = Command::new(bin.join("pgbench"));
-    pgbench.env("PGHOST", server.folder()).env("PGPORT", server.port.to_string()).env("PGUSER", OWNER);
+    pgbench
+        .env("PGHOST", server.folder())
+        .env("PGPORT", server.port.to_string())
+        .env("PGUSER", OWNER);
     let output = pgbench.env("PGDATABASE", "postgres").args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
@@ -54,10 +58,13 @@ fn the_same_options_leave_the_same_rows() {
             pgbench(&bin, &server, options);
             let theirs = number(&mut client, sql);
             client.batch("TRUNCATE pgbench_history").unwrap();
-            let text = pg(&lab, &server, &[&["--existing-tables"], options].concat()).expect(0).stdout;
+            let text =
+                pg(&lab, &server, &[&["--existing-tables"], options].concat()).expect(0).stdout;
             assert_eq!(number(&mut client, sql), theirs, "{options:?}");
             // pgbench's own figures, by their names.
-            for figure in ["Number of transactions", "initial connection time", "tps", "latency average"] {
+            for figure in
+                ["Number of transactions", "initial connection time", "tps", "latency average"]
+            {
                 assert!(text.contains(figure), "{figure}: {text}");
             }
         }
@@ -70,14 +77,22 @@ fn failures_and_retries_of_statements_are_those_of_pgbench() {
     for bin in bindirs() {
         let server = Server::start(&bin, "", &[]);
         let lab = lab("");
-        lab.write("fails.sql", "SELECT 1;\nDO $$ BEGIN IF :client_id = 1 THEN RAISE SQLSTATE '40001'; END IF; END $$;\nSELECT 2;\n");
+        lab.write(
+            "fails.sql",
+            "SELECT 1;\nDO $$ BEGIN IF :client_id = 1 THEN RAISE SQLSTATE '40001'; END IF; END \
+             $$;\nSELECT 2;\n",
+        );
         let file = lab.path("fails.sql");
-        let options = ["-n", "-c", "2", "-t", "5", "-r", "--max-tries=3", "-f", file.to_str().unwrap()];
+        let options =
+            ["-n", "-c", "2", "-t", "5", "-r", "--max-tries=3", "-f", file.to_str().unwrap()];
         let theirs = pgbench(&bin, &server, &options);
         pg(&lab, &server, &options).expect(0);
-        let rows = lab.rows("pg", "SELECT text, count, failures, retries FROM statements ORDER BY position");
-        // pgbench: milliseconds, failures and retries of each statement, below a heading that names them.
-        let lines = theirs.lines().skip_while(|line| !line.starts_with("statement latencies")).skip(1);
+        let rows = lab
+            .rows("pg", "SELECT text, count, failures, retries FROM statements ORDER BY position");
+        // pgbench: milliseconds, failures and retries of each statement, below a heading that names
+        // them.
+        let lines =
+            theirs.lines().skip_while(|line| !line.starts_with("statement latencies")).skip(1);
         let theirs: Vec<(String, String, String)> = lines
             .filter_map(|line| {
                 let mut words = line.split_whitespace().skip(1);
@@ -106,17 +121,22 @@ fn nothing_has_to_be_installed_and_connections_are_varied() {
     let lab = Lab::new();
     let line = "pg --engine sqlite -t 20 -N --vary connections=1,3 --blocks 2 --label tried";
     let text = lab.steelbench(&line.split(' ').collect::<Vec<_>>()).expect(0).stdout;
-    for part in
-        ["Scripts: connections=1", "Scripts: connections=3", "INSERT INTO pgbench_history", "\"tried\""]
-    {
+    for part in [
+        "Scripts: connections=1",
+        "Scripts: connections=3",
+        "INSERT INTO pgbench_history",
+        "\"tried\"",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    let amounts = lab.rows("pg", "SELECT DISTINCT connections, transactions FROM trials ORDER BY 1");
+    let amounts =
+        lab.rows("pg", "SELECT DISTINCT connections, transactions FROM trials ORDER BY 1");
     assert_eq!(amounts, ["1|20", "3|60"]);
     // The table is what was recorded.
     let shown = &lab.json(&["show", "pg"])[0]["scripts"];
     let sql = "SELECT sum(s.count), sum(s.wall_s * 1000 / s.count) / count(*) FROM statements s
-               JOIN trials t ON t.id = s.trial WHERE t.connections = 3 GROUP BY s.position ORDER BY s.position";
+               JOIN trials t ON t.id = s.trial WHERE t.connections = 3 GROUP BY s.position ORDER \
+               BY s.position";
     let statements = shown[1]["statements"].as_array().unwrap();
     assert_eq!(statements.len(), 5);
     for (row, statement) in lab.rows("pg", sql).iter().zip(statements) {
@@ -127,19 +147,32 @@ fn nothing_has_to_be_installed_and_connections_are_varied() {
         assert!(statement["latency"]["interval"]["low"].is_number());
     }
     let page = lab.read("results/pg.html");
-    assert!(page.contains("Scripts: connections=3") && page.contains("INSERT INTO pgbench_history"));
+    assert!(
+        page.contains("Scripts: connections=3") && page.contains("INSERT INTO pgbench_history")
+    );
 }
 
 #[test]
 fn print_is_a_file_that_runs_the_same() {
     let lab = Lab::new();
-    let line =
-        ["pg", "--engine", "sqlite", "-t", "5", "-S", "--blocks", "1", "--vary", "synchronous=off,full"];
+    let line = [
+        "pg",
+        "--engine",
+        "sqlite",
+        "-t",
+        "5",
+        "-S",
+        "--blocks",
+        "1",
+        "--vary",
+        "synchronous=off,full",
+    ];
     lab.steelbench(&line).expect(0);
     let text = lab.steelbench(&[&line[..], &["--print"]].concat()).expect(0).stdout;
     lab.write("e.toml", &text);
     lab.run_with(&["--fresh"], 0);
-    let keys = lab.rows("pg", "SELECT group_concat(key) FROM configurations GROUP BY run ORDER BY run");
+    let keys =
+        lab.rows("pg", "SELECT group_concat(key) FROM configurations GROUP BY run ORDER BY run");
     assert_eq!(keys[0], keys[1], "{text}");
 }
 
@@ -150,7 +183,8 @@ fn a_private_server_is_started_and_scripts_find_pgbenchs_tables() {
     }
     let lab = lab("");
     lab.write("mine.sql", "SELECT count(*) FROM pgbench_branches;\n");
-    let line = ["pg", "--private", "-t", "3", "-f", "mine.sql@2", "-b", "se", "-c", "2", "--blocks", "1"];
+    let line =
+        ["pg", "--private", "-t", "3", "-f", "mine.sql@2", "-b", "se", "-c", "2", "--blocks", "1"];
     lab.steelbench(&line).expect(0).shows("mine.sql").shows("select-only");
     let done: Vec<Value> = lab.json(&["show", "pg"]);
     assert_eq!(done[0]["scripts"][0]["scripts"].as_array().unwrap().len(), 2);

@@ -37,12 +37,18 @@ fn a_folder_of_plans_is_explained_without_the_constants_of_its_statements() {
     }
     let json = lab.steelbench(&["plan", "plans", "--json"]);
     for form in [&ended.stdout, &json.stdout] {
-        assert!(!form.contains("secret") && !form.contains("= 42") && !form.contains("(42)"), "{form}");
+        assert!(
+            !form.contains("secret") && !form.contains("= 42") && !form.contains("(42)"),
+            "{form}"
+        );
     }
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(json["kind"], "plans");
     let first = &json["plans"][0]["statement"]["plan"];
-    assert_eq!((&first["cost"], &first["missing_indexes"][0]["equality"][0]), (&1234.5.into(), &"a".into()));
+    assert_eq!(
+        (&first["cost"], &first["missing_indexes"][0]["equality"][0]),
+        (&1234.5.into(), &"a".into())
+    );
     let literal = lab.steelbench(&["plan", "plans/a.sqlplan", "--literals"]);
     assert!(literal.stdout.contains("a = 42 AND s = N'secret'"), "{}", literal.stdout);
 }
@@ -54,7 +60,11 @@ fn a_damaged_file_is_told_and_the_others_are_shown() {
     lab.write("cut.sqlplan", &SHOWPLAN[..900]);
     let ended = lab.steelbench(&["plan", "cut.sqlplan", "good.sqlplan", "gone.sqlplan"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(ended.stderr.contains("cut.sqlplan: the ShowPlan XML is damaged or cut off"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("cut.sqlplan: the ShowPlan XML is damaged or cut off"),
+        "{}",
+        ended.stderr
+    );
     assert!(ended.stderr.contains("gone.sqlplan: "), "{}", ended.stderr);
     assert!(ended.stdout.contains("Key Lookup"), "{}", ended.stdout);
     let nothing = lab.steelbench(&["plan", "cut.sqlplan"]);
@@ -80,7 +90,10 @@ fn a_plan_is_read_from_standard_input_and_shown_in_80_columns() {
 fn what_a_plan_says_does_not_command_the_terminal() {
     let lab = Lab::new();
     lab.write("a.sqlplan", &SHOWPLAN.replace("[IX_a]", "[IX\u{9b}31m\u{202e}a]"));
-    lab.write("b.json", "[{\"Plan\": {\"Node Type\": \"\\u001b]0;owned\\u0007\", \"Total Cost\": 1}}]");
+    lab.write(
+        "b.json",
+        "[{\"Plan\": {\"Node Type\": \"\\u001b]0;owned\\u0007\", \"Total Cost\": 1}}]",
+    );
     let ended = lab.steelbench(&["plan", "a.sqlplan", "b.json"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let is_active = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';

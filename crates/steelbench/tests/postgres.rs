@@ -15,9 +15,9 @@ fn told(lab: &common::Lab) -> Vec<Vec<String>> {
 fn versions_are_levels_and_settings_restart_the_server_only_when_they_must() {
     let Some(versions) = versions() else { return };
     // The server is kept from one trial to the next of the same version.
-    let factors = "\"target.settings.shared_buffers\" = [\"16MB\", \"24MB\"]\n\
-                   \"target.settings.work_mem\" = [\"1MB\", \"2MB\"]\n\
-                   [order]\nhard_to_change = [\"target.version\"]\n";
+    let factors = "\"target.settings.shared_buffers\" = [\"16MB\", \
+                   \"24MB\"]\n\"target.settings.work_mem\" = [\"1MB\", \
+                   \"2MB\"]\n[order]\nhard_to_change = [\"target.version\"]\n";
     let file = managed(1, &versions, ["", ONCE, factors]);
     let lab = lab(&file);
     said(&lab);
@@ -25,7 +25,8 @@ fn versions_are_levels_and_settings_restart_the_server_only_when_they_must() {
         "script.sql",
         &say(
             &lab,
-            "SELECT current_setting('server_version_num')::int / 10000, current_setting('shared_buffers'),
+            "SELECT current_setting('server_version_num')::int / 10000, \
+             current_setting('shared_buffers'),
          current_setting('work_mem'), pg_postmaster_start_time(), current_setting('fsync')",
         )
         .replace('\n', " "),
@@ -44,17 +45,19 @@ fn versions_are_levels_and_settings_restart_the_server_only_when_they_must() {
     nothing_is_left(&lab);
 }
 
-/// A server with its data set is kept from one trial to the next also where trials of another engine are in between, and
-/// does not run beside them.
+/// A server with its data set is kept from one trial to the next also where trials of another
+/// engine are in between, and does not run beside them.
 #[test]
 fn a_server_rests_while_another_engine_works() {
     if versions().is_none() {
         return;
     }
-    let lab = lab("[experiment]\nname = \"t\"\n[workload]\nprobe = \"scan\"\nrows = 2000\nscans = 1\n\
-         [repeats]\nblocks = 2\n[order]\nhard_to_change = [\"target.engine\"]\n\
-         [factors]\n\"target.engine\" = [\"postgres\", \"sqlite\"]\n[hooks]\nafter_trial = 'echo $STEELBENCH_TARGET_ENGINE \
-         $(ls results/*.work/*/data/postmaster.pid | wc -l) $(stat -c %i results/*.work/*/data) >> seen'\n");
+    let lab = lab("[experiment]\nname = \"t\"\n[workload]\nprobe = \"scan\"\nrows = 2000\nscans \
+                   = 1\n[repeats]\nblocks = 2\n[order]\nhard_to_change = \
+                   [\"target.engine\"]\n[factors]\n\"target.engine\" = [\"postgres\", \
+                   \"sqlite\"]\n[hooks]\nafter_trial = 'echo $STEELBENCH_TARGET_ENGINE $(ls \
+                   results/*.work/*/data/postmaster.pid | wc -l) $(stat -c %i \
+                   results/*.work/*/data) >> seen'\n");
     lab.run(0);
     let seen = lab.read("seen");
     let seen: Vec<Vec<&str>> = seen.lines().map(|line| line.split(' ').collect()).collect();
@@ -71,9 +74,11 @@ fn a_server_rests_while_another_engine_works() {
 #[test]
 fn a_setting_that_is_unknown_or_wrong_is_named_before_the_first_trial() {
     let Some(versions) = versions() else { return };
-    let levels = "\n[[level]]\nfactor = \"setting\"\nname = \"right\"\nset = { \"target.settings.work_mem\" = \"2MB\" }\n\
-         [[level]]\nfactor = \"setting\"\nname = \"unknown\"\nset = { \"target.settings.wrok_mem\" = \"2MB\" }\n\
-         [[level]]\nfactor = \"setting\"\nname = \"wrong\"\nset = { \"target.settings.work_mem\" = \"2 bananas\" }\n";
+    let levels = "\n[[level]]\nfactor = \"setting\"\nname = \"right\"\nset = { \
+                  \"target.settings.work_mem\" = \"2MB\" }\n[[level]]\nfactor = \"setting\"\nname \
+                  = \"unknown\"\nset = { \"target.settings.wrok_mem\" = \"2MB\" \
+                  }\n[[level]]\nfactor = \"setting\"\nname = \"wrong\"\nset = { \
+                  \"target.settings.work_mem\" = \"2 bananas\" }\n";
     let lab = lab(&managed(1, &versions, ["", ONCE, levels]));
     lab.write("script.sql", "SELECT 1;");
     let ended = lab.run(2).says("target.settings.wrok_mem: ").says("did you mean `work_mem`?");
@@ -92,7 +97,8 @@ fn a_server_that_ignores_a_setting_fails_the_trial_and_is_replaced() {
     lab.run(1);
     let causes = causes(&lab);
     assert!(
-        causes.len() == 1 && causes[0].contains("work_mem = 2MB did not take: the engine has 1024kB"),
+        causes.len() == 1
+            && causes[0].contains("work_mem = 2MB did not take: the engine has 1024kB"),
         "{causes:?}"
     );
     assert_eq!(lab.rows("t", "SELECT status FROM trials ORDER BY id"), ["done", "failed", "done"]);
@@ -115,8 +121,8 @@ fn between_trials_the_server_is_put_back_as_the_file_says() {
         lab.write(
             "script.sql",
             &format!(
-                "CREATE TABLE IF NOT EXISTS public.trials (a int);\nINSERT INTO public.trials VALUES (1);\n\
-             CREATE TABLE ours (a int);\n{count}"
+                "CREATE TABLE IF NOT EXISTS public.trials (a int);\nINSERT INTO public.trials \
+                 VALUES (1);\nCREATE TABLE ours (a int);\n{count}"
             ),
         );
         lab.run(0);
@@ -139,8 +145,10 @@ fn caches_are_as_the_file_says() {
     let kinds = lab.rows("t", "SELECT DISTINCT kind FROM warnings");
     assert!(!kinds.contains(&"cache_state".to_owned()), "{kinds:?}");
     // 5000 rows were read from files by nobody but a server that began cold.
-    let reads = "SELECT l.level, sum(CASE WHEN o.name LIKE '%read' THEN o.count ELSE 0 END) > 0 FROM operations o
-                 JOIN trials t ON t.id = o.trial JOIN configuration_levels l ON l.configuration = t.configuration
+    let reads = "SELECT l.level, sum(CASE WHEN o.name LIKE '%read' THEN o.count ELSE 0 END) > 0 \
+                 FROM operations o
+                 JOIN trials t ON t.id = o.trial JOIN configuration_levels l ON l.configuration = \
+                 t.configuration
                  WHERE l.factor = 'target.cache' GROUP BY 1 ORDER BY 1";
     assert_eq!(lab.rows("t", reads)[0], "cold|1");
     nothing_is_left(&lab);
@@ -157,7 +165,8 @@ fn the_ready_experiments_run_on_postgres_by_changing_the_engine() {
     ] {
         let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
         // What only SQLite has goes: its settings and the growth of its files.
-        let parts = text.split("\n\n").filter(|part| !part.starts_with("[[level]]")).collect::<Vec<_>>();
+        let parts =
+            text.split("\n\n").filter(|part| !part.starts_with("[[level]]")).collect::<Vec<_>>();
         let lines = parts.join("\n\n").replace(", \"files\" = \"growing\"", "");
         let small = |line: &str| match line.split(" = ").next().unwrap() {
             "settings" => "settings = { fsync = false }".to_owned(),
@@ -169,7 +178,8 @@ fn the_ready_experiments_run_on_postgres_by_changing_the_engine() {
         let text = lines.lines().map(|line| small(line) + "\n").collect::<String>();
         let lab = lab(&text);
         lab.run(0).shows("WaitType").shows("Wait_S").shows("WaitCount");
-        let sampled = "SELECT count(DISTINCT trial) = (SELECT count(*) FROM trials) FROM waits WHERE source = 'sampled'";
+        let sampled = "SELECT count(DISTINCT trial) = (SELECT count(*) FROM trials) FROM waits \
+                       WHERE source = 'sampled'";
         assert_eq!(lab.rows(name, sampled), ["1"]);
         assert_eq!(lab.rows(name, "SELECT DISTINCT status FROM trials"), ["done"]);
         nothing_is_left(&lab);
@@ -180,15 +190,20 @@ fn the_ready_experiments_run_on_postgres_by_changing_the_engine() {
 fn the_time_of_sessions_is_accounted_for() {
     let Some(versions) = versions() else { return };
     let inserts = "probe = \"insert\"\nduration = \"2.5 s\"\nrows_per_transaction = 10";
-    let often_idle = "probe = \"script\"\nduration = \"2.5 s\"\nrate = \"200/s\"\nbuiltin = \"select-only\"";
+    let often_idle =
+        "probe = \"script\"\nduration = \"2.5 s\"\nrate = \"200/s\"\nbuiltin = \"select-only\"";
     for workload in [inserts, often_idle] {
         let connections = "\"workload.connections\" = [2, 16]\n";
         let lab = lab(&managed(1, &newest(&versions), ["", workload, connections]));
         lab.run(0);
-        let shares = "SELECT round(100 * (session_s - cpu_s - (SELECT sum(resource_s + signal_s) FROM waits w
+        let shares = "SELECT round(100 * (session_s - cpu_s - (SELECT sum(resource_s + signal_s) \
+                      FROM waits w
                       WHERE w.trial = t.id)) / session_s, 1) FROM trials t";
         for share in lab.rows("t", shares) {
-            assert!(share.parse::<f64>().unwrap().abs() < 5.0, "{share} % of a trial's time: {workload}");
+            assert!(
+                share.parse::<f64>().unwrap().abs() < 5.0,
+                "{share} % of a trial's time: {workload}"
+            );
         }
         nothing_is_left(&lab);
     }

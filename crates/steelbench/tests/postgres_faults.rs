@@ -20,11 +20,17 @@ fn a_killed_server_and_a_killed_session_fail_their_trials_only() {
     let (first, _) = running_load(&lab, None);
     kill(first, libc::SIGKILL);
     let (second, mut client) = running_load(&lab, Some(first));
-    let session = "SELECT pid FROM pg_stat_activity WHERE application_name = 'steelbench load' LIMIT 1";
-    let session = client.query(session, &[]).unwrap().first().unwrap().get(0).unwrap().parse().unwrap();
+    let session =
+        "SELECT pid FROM pg_stat_activity WHERE application_name = 'steelbench load' LIMIT 1";
+    let session =
+        client.query(session, &[]).unwrap().first().unwrap().get(0).unwrap().parse().unwrap();
     kill(session, libc::SIGKILL);
     let (third, _) = running_load(&lab, Some(second));
-    assert!(!servers::installed::is_alive(first) && !servers::installed::is_alive(second) && third != first);
+    assert!(
+        !servers::installed::is_alive(first)
+            && !servers::installed::is_alive(second)
+            && third != first
+    );
     end(child).expect(1).says("FAILED");
     let of_server = versions.split(", ").count();
     let statuses = lab.rows("t", "SELECT status FROM trials ORDER BY id");
@@ -65,15 +71,17 @@ fn a_server_that_hangs_fails_its_trial_when_its_time_is_over() {
 #[test]
 fn a_statement_that_takes_too_long_fails_its_trial_or_all_its_time() {
     let Some(versions) = versions() else { return };
-    let levels = "[limits]\ntrial_time = \"4 s\"\n\
-        [[level]]\nfactor = \"sleep\"\nname = \"short\"\nset = { \"workload.variables.sleep\" = 0 }\n\
-        [[level]]\nfactor = \"sleep\"\nname = \"over the statement's limit\"\n\
-        set = { \"workload.variables.sleep\" = 600, \"target.statement_timeout\" = \"200 ms\" }\n\
-        [[level]]\nfactor = \"sleep\"\nname = \"over the trial's limit\"\nset = { \"workload.variables.sleep\" = 600 }\n";
+    let levels = "[limits]\ntrial_time = \"4 s\"\n[[level]]\nfactor = \"sleep\"\nname = \
+                  \"short\"\nset = { \"workload.variables.sleep\" = 0 }\n[[level]]\nfactor = \
+                  \"sleep\"\nname = \"over the statement's limit\"\nset = { \
+                  \"workload.variables.sleep\" = 600, \"target.statement_timeout\" = \"200 ms\" \
+                  }\n[[level]]\nfactor = \"sleep\"\nname = \"over the trial's limit\"\nset = { \
+                  \"workload.variables.sleep\" = 600 }\n";
     let lab = lab(&managed(1, &newest(&versions), ["", ONCE, levels]));
     lab.write(
         "script.sql",
-        "CREATE TABLE locked (a int);\nBEGIN;\nLOCK TABLE locked;\nSELECT pg_sleep(:sleep);\nCOMMIT;\n",
+        "CREATE TABLE locked (a int);\nBEGIN;\nLOCK TABLE locked;\nSELECT \
+         pg_sleep(:sleep);\nCOMMIT;\n",
     );
     lab.run(1);
     for row in lab.rows("t", BY_CONFIGURATION) {
@@ -89,7 +97,8 @@ fn a_statement_that_takes_too_long_fails_its_trial_or_all_its_time() {
 #[test]
 fn a_full_disk_of_data_or_log_fails_its_trials_only() {
     let Some(versions) = versions() else { return };
-    let workload = "probe = \"insert\"\nconnections = 2\nrows = \"800k\"\nrows_per_transaction = 100000\nmethod = \"copy\"";
+    let workload = "probe = \"insert\"\nconnections = 2\nrows = \"800k\"\nrows_per_transaction = \
+                    100000\nmethod = \"copy\"";
     let lab = lab(&managed(1, &newest(&versions), ["", workload, PLACES_ON_A_SMALL_DISK]));
     only_trials_on_the_small_disk_fail(&lab, "size=96m,mode=755");
 }
@@ -133,7 +142,8 @@ fn an_interruption_ends_the_trial_also_in_the_middle_of_a_statement() {
         let lab = lab(&managed(1, &newest(&versions), ["", &workload, ""]));
         lab.write(
             "script.sql",
-            "CREATE TABLE locked (a int);\nBEGIN;\nLOCK TABLE locked;\nSELECT pg_sleep(600);\nCOMMIT;",
+            "CREATE TABLE locked (a int);\nBEGIN;\nLOCK TABLE locked;\nSELECT \
+             pg_sleep(600);\nCOMMIT;",
         );
         let child = lab.start();
         running_load(&lab, None);
@@ -148,15 +158,17 @@ fn an_interruption_ends_the_trial_also_in_the_middle_of_a_statement() {
 fn an_interruption_ends_the_preparation_also_in_the_middle_of_a_statement() {
     let Some(versions) = versions() else { return };
     // Millions of accounts, and their index.
-    let workload =
-        "probe = \"script\"\nbuiltin = \"tpcb-like\"\nscale = 20\nconnections = 1\ntransactions = 1";
+    let workload = "probe = \"script\"\nbuiltin = \"tpcb-like\"\nscale = 20\nconnections = \
+                    1\ntransactions = 1";
     let lab = lab(&managed(1, &newest(&versions), ["", workload, ""]));
     let child = lab.start();
     wait_until("the index is being made", || {
-        let client = servers::private(&lab).and_then(|(_, config)| pgclient::Client::connect(&config).ok());
+        let client =
+            servers::private(&lab).and_then(|(_, config)| pgclient::Client::connect(&config).ok());
         client.is_some_and(|mut client| {
-            let sql = "SELECT 1 FROM pg_stat_activity WHERE query ILIKE '%pgbench_accounts%primary key%' \
-                       AND state = 'active' AND pid <> pg_backend_pid()";
+            let sql = "SELECT 1 FROM pg_stat_activity WHERE query ILIKE \
+                       '%pgbench_accounts%primary key%' AND state = 'active' AND pid <> \
+                       pg_backend_pid()";
             !client.query(sql, &[]).unwrap().is_empty()
         })
     });

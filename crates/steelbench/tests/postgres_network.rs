@@ -16,8 +16,8 @@ fn loopback(state: &str) -> bool {
     output.is_ok_and(|output| output.status.success())
 }
 
-/// Does a test in a network of its own: a thread's, and that of the processes that it starts. Says so
-/// where that is not allowed.
+/// Does a test in a network of its own: a thread's, and that of the processes that it starts. Says
+/// so where that is not allowed.
 fn in_a_network_of_its_own(test: impl FnOnce() + Send + 'static) {
     let thread = std::thread::spawn(|| {
         // SAFETY: a system call about the calling thread alone.
@@ -33,10 +33,10 @@ fn in_a_network_of_its_own(test: impl FnOnce() + Send + 'static) {
 
 fn file(server: &Server, more: &str, limits: &str) -> String {
     format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\n\
-         url = \"host=127.0.0.1 port={} user={OWNER} dbname=postgres connect_timeout=2 {more}\"\n\
-         [workload]\nprobe = \"insert\"\nconnections = 4\nthreads = 2\nduration = \"1 s\"\nrows_per_transaction = 10\n\
-         [repeats]\nblocks = 2\n{limits}",
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \"host=127.0.0.1 \
+         port={} user={OWNER} dbname=postgres connect_timeout=2 {more}\"\n[workload]\nprobe = \
+         \"insert\"\nconnections = 4\nthreads = 2\nduration = \"1 s\"\nrows_per_transaction = \
+         10\n[repeats]\nblocks = 2\n{limits}",
         server.port
     )
 }
@@ -56,7 +56,8 @@ fn a_network_that_is_lost_for_a_while_fails_one_trial() {
     let Some(bin) = bindirs().pop() else { return };
     in_a_network_of_its_own(move || {
         let server = Server::start(&bin, "host all all 127.0.0.1/32 trust", &[]);
-        let soon = "keepalives_idle=1 keepalives_interval=1 keepalives_count=2 tcp_user_timeout=2000";
+        let soon =
+            "keepalives_idle=1 keepalives_interval=1 keepalives_count=2 tcp_user_timeout=2000";
         let lab = lab(&file(&server, soon, ""));
         let child = lab.start();
         await_load(&server.config());
@@ -95,8 +96,20 @@ fn a_load_over_tls_inserts_what_it_says() {
     let (key, certificate) =
         (server.folder().join("data/server.key"), server.folder().join("data/server.crt"));
     let mut openssl = Command::new("openssl");
-    openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]);
-    openssl.args(["-days", "2", "-subj", "/CN=localhost", "-keyout"]).arg(&key).arg("-out").arg(&certificate);
+    openssl.args([
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+    ]);
+    openssl
+        .args(["-days", "2", "-subj", "/CN=localhost", "-keyout"])
+        .arg(&key)
+        .arg("-out")
+        .arg(&certificate);
     assert!(openssl.output().unwrap().status.success());
     give(&key);
     give(&certificate);
@@ -105,9 +118,12 @@ fn a_load_over_tls_inserts_what_it_says() {
     client.batch("SELECT pg_reload_conf()").unwrap();
     let lab = lab(&file(&server, "sslmode=require", ""));
     wait_until("the server encrypts", || {
-        let over_tcp =
-            format!("host=127.0.0.1 port={} user={OWNER} dbname=postgres sslmode=require", server.port);
-        Client::connect(&pgclient::Config::parse(&over_tcp).unwrap()).is_ok_and(|client| client.is_tls())
+        let over_tcp = format!(
+            "host=127.0.0.1 port={} user={OWNER} dbname=postgres sslmode=require",
+            server.port
+        );
+        Client::connect(&pgclient::Config::parse(&over_tcp).unwrap())
+            .is_ok_and(|client| client.is_tls())
     });
     let child = lab.start();
     await_load(&server.config());

@@ -1,5 +1,5 @@
-//! Settings of a server by URL that need ALTER SYSTEM and restarts: permitted, recorded, and put back to just what
-//! they were.
+//! Settings of a server by URL that need ALTER SYSTEM and restarts: permitted, recorded, and put
+//! back to just what they were.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -13,7 +13,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A server with a command that restarts it, and with a value that stands in its file and one that does not.
+/// A server with a command that restarts it, and with a value that stands in its file and one that
+/// does not.
 struct Own {
     server: Server,
     restart: PathBuf,
@@ -24,19 +25,29 @@ impl Own {
         let server = Server::start(bin, "", &[]);
         let restart = server.folder().join("restart.sh");
         let (data, log) = (server.folder().join("data"), server.folder().join("log2"));
-        let program =
-            format!("{} -D {} -l {} -w -m fast", bin.join("pg_ctl").display(), data.display(), log.display());
+        let program = format!(
+            "{} -D {} -l {} -w -m fast",
+            bin.join("pg_ctl").display(),
+            data.display(),
+            log.display()
+        );
         // As the server's user: never root, whom PostgreSQL refuses.
         let user = format!("{}", std::os::unix::fs::MetadataExt::uid(&data.metadata().unwrap()));
         let run = format!(
-            "if [ $(id -u) = {user} ]; then {program} $1; else setpriv --reuid={user} --clear-groups {program} $1; fi"
+            "if [ $(id -u) = {user} ]; then {program} $1; else setpriv --reuid={user} \
+             --clear-groups {program} $1; fi"
         );
-        std::fs::write(&restart, format!("#!/bin/sh\necho $1 >> {}.log\n{run}\n", restart.display()))
-            .unwrap();
+        std::fs::write(
+            &restart,
+            format!("#!/bin/sh\necho $1 >> {}.log\n{run}\n", restart.display()),
+        )
+        .unwrap();
         std::fs::set_permissions(&restart, std::fs::Permissions::from_mode(0o755)).unwrap();
         let own = Self { server, restart };
         own.alter("ALTER SYSTEM SET shared_buffers = '24MB'");
-        own.alter("ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements', 'auto_explain'");
+        own.alter(
+            "ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements', 'auto_explain'",
+        );
         own.control("restart");
         own
     }
@@ -68,7 +79,8 @@ impl Own {
 
     /// Its file without the comment.
     fn file(&self) -> Vec<String> {
-        let text = std::fs::read_to_string(self.server.folder().join("data/postgresql.auto.conf")).unwrap();
+        let text = std::fs::read_to_string(self.server.folder().join("data/postgresql.auto.conf"))
+            .unwrap();
         let mut lines: Vec<String> =
             text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
         lines.sort();
@@ -76,20 +88,26 @@ impl Own {
     }
 
     fn restarts(&self) -> usize {
-        std::fs::read_to_string(format!("{}.log", self.restart.display())).unwrap_or_default().lines().count()
+        std::fs::read_to_string(format!("{}.log", self.restart.display()))
+            .unwrap_or_default()
+            .lines()
+            .count()
     }
 
     fn experiment(&self, target: &str, workload: &str, factors: &str) -> String {
         let (folder, port) = (self.server.folder().display(), self.server.port);
         format!(
-            "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\n\
-             url = \"host={folder} port={port} user={OWNER} dbname=postgres\"\n{target}\n\
-             [workload]\n{workload}\n[repeats]\nblocks = 1\n{factors}"
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \"host={folder} \
+             port={port} user={OWNER} \
+             dbname=postgres\"\n{target}\n[workload]\n{workload}\n[repeats]\nblocks = 1\n{factors}"
         )
     }
 
     fn permitted(&self) -> String {
-        format!("allow_server_settings = true\nallow_restart = \"{} restart\"", self.restart.display())
+        format!(
+            "allow_server_settings = true\nallow_restart = \"{} restart\"",
+            self.restart.display()
+        )
     }
 }
 
@@ -99,16 +117,20 @@ impl Drop for Own {
     }
 }
 
-const ONCE: &str =
-    "probe = \"script\"\nscript = \"r.sql\"\nconnections = 1\ntransactions = 1\nprotocol = \"simple\"";
-const ENDLESS: &str = "probe = \"insert\"\nconnections = 2\nduration = \"600 s\"\nrows_per_transaction = 10";
+const ONCE: &str = "probe = \"script\"\nscript = \"r.sql\"\nconnections = 1\ntransactions = \
+                    1\nprotocol = \"simple\"";
+const ENDLESS: &str =
+    "probe = \"insert\"\nconnections = 2\nduration = \"600 s\"\nrows_per_transaction = 10";
 
-/// A setting of each kind: by restart, with and without a value before; by reload; a list; and of a session.
-const SETTINGS: &str = "settings = { shared_buffers = \"32MB\", max_wal_senders = 7, checkpoint_timeout = \"7min\", \
-    shared_preload_libraries = \"auto_explain\", work_mem = \"5MB\" }";
+/// A setting of each kind: by restart, with and without a value before; by reload; a list; and of a
+/// session.
+const SETTINGS: &str = "settings = { shared_buffers = \"32MB\", max_wal_senders = 7, \
+                        checkpoint_timeout = \"7min\", shared_preload_libraries = \
+                        \"auto_explain\", work_mem = \"5MB\" }";
 
 const SHOWN: &str = "SELECT string_agg(setting, ' ' ORDER BY name) FROM pg_settings WHERE name IN \
-    ('shared_buffers', 'max_wal_senders', 'checkpoint_timeout', 'shared_preload_libraries', 'work_mem')";
+                     ('shared_buffers', 'max_wal_senders', 'checkpoint_timeout', \
+                     'shared_preload_libraries', 'work_mem')";
 
 fn lab(file: &str) -> Lab {
     let lab = servers::lab(file);
@@ -158,7 +180,11 @@ fn what_is_not_permitted_is_refused_and_changes_nothing() {
         }
         lab.write("e.toml", &own.experiment("allow_restart = \"true\"", ONCE, ""));
         lab.run(2).says("it serves the settings that target.allow_server_settings = true permits");
-        lab.write("e.toml", "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nallow_server_settings = true\n[workload]\nprobe = \"insert\"\n");
+        lab.write(
+            "e.toml",
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nallow_server_settings = \
+             true\n[workload]\nprobe = \"insert\"\n",
+        );
         lab.run(2).says("a private server needs no permission");
         // A change of somebody else that awaits a restart does not come into force with ours.
         own.alter("ALTER SYSTEM SET max_connections = 90");
@@ -167,16 +193,24 @@ fn what_is_not_permitted_is_refused_and_changes_nothing() {
         let target = format!("{}\nsettings.shared_buffers = \"32MB\"", own.permitted());
         lab.write("e.toml", &own.experiment(&target, ONCE, ""));
         lab.run_with(&["--fresh"], 1);
-        assert!(causes(&lab).last().unwrap().contains("a change of max_connections"), "{:?}", causes(&lab));
+        assert!(
+            causes(&lab).last().unwrap().contains("a change of max_connections"),
+            "{:?}",
+            causes(&lab)
+        );
         assert_eq!((own.file(), own.restarts()), (others.clone(), 1));
         assert_ne!(others, before);
         // A command that does nothing is found out.
         own.control("restart");
-        let target =
-            "allow_server_settings = true\nallow_restart = \"true\"\nsettings.shared_buffers = \"32MB\"";
+        let target = "allow_server_settings = true\nallow_restart = \
+                      \"true\"\nsettings.shared_buffers = \"32MB\"";
         lab.write("e.toml", &own.experiment(target, ONCE, ""));
         lab.run_with(&["--fresh"], 1);
-        assert!(causes(&lab).last().unwrap().contains("but the server has run since"), "{:?}", causes(&lab));
+        assert!(
+            causes(&lab).last().unwrap().contains("but the server has run since"),
+            "{:?}",
+            causes(&lab)
+        );
         assert_eq!(own.file(), others);
     }
 }

@@ -13,9 +13,9 @@ use std::process::Command;
 /// An experiment on a server by URL, whose tables the scripts find.
 fn file(server: &Server, workload: &str, more: &str) -> String {
     format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\n\
-         url = \"host={} port={} user={OWNER} dbname=postgres\"\n\
-         [workload]\nprobe = \"script\"\n{workload}\n[repeats]\nblocks = 1\n{more}",
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \"host={} port={} \
+         user={OWNER} dbname=postgres\"\n[workload]\nprobe = \
+         \"script\"\n{workload}\n[repeats]\nblocks = 1\n{more}",
         server.folder().display(),
         server.port
     )
@@ -24,7 +24,8 @@ fn file(server: &Server, workload: &str, more: &str) -> String {
 /// The rows of a query, columns joined by a space, rows by a comma.
 fn ask(client: &mut Client, sql: &str) -> String {
     let rows = client.query(sql, &[]).unwrap();
-    let text = |row: pgclient::Row<'_>| (0..).map_while(|at| row.get(at)).collect::<Vec<_>>().join(" ");
+    let text =
+        |row: pgclient::Row<'_>| (0..).map_while(|at| row.get(at)).collect::<Vec<_>>().join(" ");
     rows.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
@@ -34,7 +35,10 @@ fn work(lab: &Lab) -> Vec<String> {
 
 fn pgbench(bin: &std::path::Path, server: &Server, arguments: &[&str]) {
     let mut pgbench = Command::new(bin.join("pgbench"));
-    pgbench.env("PGHOST", server.folder()).env("PGPORT", server.port.to_string()).env("PGUSER", OWNER);
+    pgbench
+        .env("PGHOST", server.folder())
+        .env("PGPORT", server.port.to_string())
+        .env("PGUSER", OWNER);
     let output = pgbench.env("PGDATABASE", "postgres").args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
@@ -42,8 +46,10 @@ fn pgbench(bin: &std::path::Path, server: &Server, arguments: &[&str]) {
 /// What pgbench's tables say of what was done to them: transactions, and whether every balance has
 /// all that the history says.
 const BALANCES: &str = "SELECT (SELECT count(*) FROM pgbench_history),
-    (SELECT sum(abalance) FROM pgbench_accounts) = d.sum, (SELECT sum(tbalance) FROM pgbench_tellers) = d.sum,
-    (SELECT sum(bbalance) FROM pgbench_branches) = d.sum FROM (SELECT sum(delta) FROM pgbench_history) d";
+    (SELECT sum(abalance) FROM pgbench_accounts) = d.sum, (SELECT sum(tbalance) FROM \
+                        pgbench_tellers) = d.sum,
+    (SELECT sum(bbalance) FROM pgbench_branches) = d.sum FROM (SELECT sum(delta) FROM \
+                        pgbench_history) d";
 
 #[test]
 fn built_in_scripts_do_to_pgbenchs_tables_what_pgbench_does() {
@@ -58,11 +64,15 @@ fn built_in_scripts_do_to_pgbenchs_tables_what_pgbench_does() {
             client.batch("TRUNCATE pgbench_history").unwrap();
             pgbench(&bin, &server, &["-i", "-q"]);
             let workload = format!(
-                "builtin = \"tpcb-like\"\ninitialize = false\nconnections = 3\ntransactions = 300\nprotocol = \"{protocol}\""
+                "builtin = \"tpcb-like\"\ninitialize = false\nconnections = 3\ntransactions = \
+                 300\nprotocol = \"{protocol}\""
             );
             let lab = lab(&file(&server, &workload, ""));
             lab.run(0);
-            assert_eq!((ask(&mut client, BALANCES), work(&lab)), (theirs, vec!["300|0|0".to_owned()]));
+            assert_eq!(
+                (ask(&mut client, BALANCES), work(&lab)),
+                (theirs, vec!["300|0|0".to_owned()])
+            );
         }
     }
 }
@@ -70,15 +80,16 @@ fn built_in_scripts_do_to_pgbenchs_tables_what_pgbench_does() {
 #[test]
 fn tables_of_our_own_have_the_scale_and_each_script_its_latencies() {
     let Some(versions) = versions() else { return };
-    let workload = "probe = \"script\"\nbuiltin = [\"tpcb-like@2\", \"simple-update\", \"select-only@3\"]\nscale = 2\n\
-        script = \"count.sql@1\"\nconnections = 4\nthreads = 2\ntransactions = 403\nvariables.wanted = 200000";
+    let workload = "probe = \"script\"\nbuiltin = [\"tpcb-like@2\", \"simple-update\", \
+                    \"select-only@3\"]\nscale = 2\nscript = \"count.sql@1\"\nconnections = \
+                    4\nthreads = 2\ntransactions = 403\nvariables.wanted = 200000";
     let lab = lab(&managed(1, &versions, ["", workload, ""]));
     lab.write(
         "count.sql",
-        "SELECT count(*) AS accounts, min(aid) AS first, max(aid) AS last FROM pgbench_accounts \\gset\n\
-         SELECT count(*) AS tellers FROM pgbench_tellers \\gset t_\n\
-         \\if :accounts != :wanted or :first != 1 or :last != :scale * 100000 or :t_tellers != 20\n\
-         SELECT 1 / 0;\n\\endif\n",
+        "SELECT count(*) AS accounts, min(aid) AS first, max(aid) AS last FROM pgbench_accounts \
+         \\gset\nSELECT count(*) AS tellers FROM pgbench_tellers \\gset t_\n\\if :accounts != \
+         :wanted or :first != 1 or :last != :scale * 100000 or :t_tellers != 20\nSELECT 1 / \
+         0;\n\\endif\n",
     );
     lab.run(0);
     for work in work(&lab) {
@@ -98,16 +109,20 @@ fn tables_of_our_own_have_the_scale_and_each_script_its_latencies() {
 #[test]
 fn sleeps_variables_conditions_and_results_work_in_both_protocols() {
     let Some(versions) = versions() else { return };
-    let workload =
-        "probe = \"script\"\nscript = \"s.sql\"\nconnections = 1\ntransactions = 3\nvariables.given = 2.5";
+    let workload = "probe = \"script\"\nscript = \"s.sql\"\nconnections = 1\ntransactions = \
+                    3\nvariables.given = 2.5";
     let factor = "\"workload.protocol\" = [\"simple\", \"prepared\"]\n";
     let lab = lab(&managed(1, &newest(&versions), ["", workload, factor]));
     said(&lab);
-    let script = "\\set a random(7, 7) * 6\n\\set b :a % 5\n\\sleep 2 ms\n\
-        SELECT :a + 1 AS next, CAST(:given AS float) * 2 AS twice \\gset r_\n\
-        \\if :r_next = 43 and :b = 2\nCREATE TABLE IF NOT EXISTS told (n int, w float);\n\
-        INSERT INTO told VALUES (:r_next, :r_twice);\n\\elif true\nSELECT 1 / 0;\n\\else\nSELECT 1 / 0;\n\\endif\n";
-    lab.write("s.sql", &(script.to_owned() + &say(&lab, "SELECT count(*), min(n), max(w) FROM told")));
+    let script = "\\set a random(7, 7) * 6\n\\set b :a % 5\n\\sleep 2 ms\nSELECT :a + 1 AS next, \
+                  CAST(:given AS float) * 2 AS twice \\gset r_\n\\if :r_next = 43 and :b = \
+                  2\nCREATE TABLE IF NOT EXISTS told (n int, w float);\nINSERT INTO told VALUES \
+                  (:r_next, :r_twice);\n\\elif true\nSELECT 1 / 0;\n\\else\nSELECT 1 / \
+                  0;\n\\endif\n";
+    lab.write(
+        "s.sql",
+        &(script.to_owned() + &say(&lab, "SELECT count(*), min(n), max(w) FROM told")),
+    );
     lab.run(0);
     // Each trial has a table of its own, which the next one does not see.
     assert_eq!(lab.read("said"), "1\t43\t5\n2\t43\t5\n3\t43\t5\n".repeat(2));
@@ -121,25 +136,32 @@ fn serialization_failures_and_deadlocks_are_tried_again_and_counted() {
         let mut client = server.connect();
         client.batch("CREATE TABLE counters (id int PRIMARY KEY, n int)").unwrap();
         client.batch("INSERT INTO counters SELECT g, 0 FROM generate_series(1, 2) g").unwrap();
-        let serializable = "BEGIN ISOLATION LEVEL SERIALIZABLE;\nSELECT n AS old FROM counters WHERE id = 1 \\gset\n\
-             SELECT pg_sleep(0.001);\nUPDATE counters SET n = :old + 1 WHERE id = 1;\nCOMMIT;\n";
-        let deadlock = "\\set one random(1, 2)\nBEGIN;\nUPDATE counters SET n = n + 1 WHERE id = :one;\n\
-             SELECT pg_sleep(0.002);\nUPDATE counters SET n = n + 1 WHERE id = 3 - :one;\nCOMMIT;\n";
+        let serializable = "BEGIN ISOLATION LEVEL SERIALIZABLE;\nSELECT n AS old FROM counters \
+                            WHERE id = 1 \\gset\nSELECT pg_sleep(0.001);\nUPDATE counters SET n = \
+                            :old + 1 WHERE id = 1;\nCOMMIT;\n";
+        let deadlock = "\\set one random(1, 2)\nBEGIN;\nUPDATE counters SET n = n + 1 WHERE id = \
+                        :one;\nSELECT pg_sleep(0.002);\nUPDATE counters SET n = n + 1 WHERE id = \
+                        3 - :one;\nCOMMIT;\n";
         for (script, rows) in [(serializable, 1), (deadlock, 2)] {
             for protocol in ["simple", "prepared"] {
                 for tries in [1, 100_000] {
                     client.batch("UPDATE counters SET n = 0").unwrap();
                     let workload = format!(
-                        "script = \"s.sql\"\nconnections = 4\ntransactions = 80\nmax_tries = {tries}\nprotocol = \"{protocol}\""
+                        "script = \"s.sql\"\nconnections = 4\ntransactions = 80\nmax_tries = \
+                         {tries}\nprotocol = \"{protocol}\""
                     );
                     let lab = lab(&file(&server, &workload, ""));
                     lab.write("s.sql", script);
                     lab.run(0);
                     let work = lab.rows("t", "SELECT transactions, errors, retries FROM trials");
-                    let work: Vec<u32> = work[0].split('|').map(|number| number.parse().unwrap()).collect();
+                    let work: Vec<u32> =
+                        work[0].split('|').map(|number| number.parse().unwrap()).collect();
                     let [done, errors, retries] = work[..] else { panic!("{work:?}") };
                     // Every committed transaction, and none that was rolled back, has counted.
-                    assert_eq!(ask(&mut client, "SELECT sum(n) FROM counters"), (done * rows).to_string());
+                    assert_eq!(
+                        ask(&mut client, "SELECT sum(n) FROM counters"),
+                        (done * rows).to_string()
+                    );
                     assert_eq!(done + errors, 80);
                     let again = (errors == 0 && retries > 0, errors > 0 && retries == 0);
                     assert_eq!(again, (tries > 1, tries == 1), "{protocol} {script} {work:?}");
@@ -152,7 +174,8 @@ fn serialization_failures_and_deadlocks_are_tried_again_and_counted() {
 #[test]
 fn a_rate_makes_an_open_loop_and_a_number_of_transactions_ends_it() {
     let Some(versions) = versions() else { return };
-    let workload = "probe = \"script\"\nbuiltin = \"select-only\"\nconnections = 4\ntransactions = 200\nrate = \"400/s\"";
+    let workload = "probe = \"script\"\nbuiltin = \"select-only\"\nconnections = 4\ntransactions \
+                    = 200\nrate = \"400/s\"";
     let lab = lab(&managed(1, &newest(&versions), ["", workload, ""]));
     lab.run(0);
     assert_eq!(work(&lab), ["200|0|0"]);
@@ -164,17 +187,20 @@ fn a_rate_makes_an_open_loop_and_a_number_of_transactions_ends_it() {
 fn many_connections_of_a_thread_share_a_schedule_and_too_high_a_rate_is_told() {
     let Some(versions) = versions() else { return };
     let workload = "probe = \"script\"\nscript = \"s.sql\"\nduration = \"300 ms\"";
-    let factors = "\"workload.connections\" = [2, 9]\n\"workload.threads\" = [1, 2]\n\
-                   \"workload.rate\" = [\"100/s\", \"5000/s\"]";
+    let factors = "\"workload.connections\" = [2, 9]\n\"workload.threads\" = [1, \
+                   2]\n\"workload.rate\" = [\"100/s\", \"5000/s\"]";
     let lab = lab(&managed(1, &newest(&versions), ["", workload, factors]));
     lab.write("s.sql", "\\sleep 5 ms\nSELECT 1;\n");
     lab.run(0);
-    // Whatever the connections and threads; the rate stretches it, and what is due after 300 ms is not begun.
-    let starts = "SELECT count(DISTINCT sends_intended) FROM load_health JOIN trials ON trials.id = trial
+    // Whatever the connections and threads; the rate stretches it, and what is due after 300 ms is
+    // not begun.
+    let starts = "SELECT count(DISTINCT sends_intended) FROM load_health JOIN trials ON trials.id \
+                  = trial
                   JOIN settings USING (configuration) WHERE path = 'workload.rate' GROUP BY value";
     assert_eq!(lab.rows("t", starts), ["1", "1"]);
     let overloaded = "SELECT value, count(*) FROM warnings JOIN trials ON trials.id = trial
-                      JOIN settings USING (configuration) WHERE path = 'workload.rate' AND kind = 'overloaded' GROUP BY value";
+                      JOIN settings USING (configuration) WHERE path = 'workload.rate' AND kind = \
+                      'overloaded' GROUP BY value";
     let overloaded = lab.rows("t", overloaded);
     assert_eq!(overloaded.len(), 1, "{overloaded:?}");
     assert!(overloaded[0].starts_with("5000") && overloaded[0].ends_with("|4"), "{overloaded:?}");
@@ -201,8 +227,8 @@ fn what_is_wrong_with_a_script_is_told_by_check_with_its_place() {
     check("script = \"missing.sql\"", "").says("missing.sql");
     check("builtin = \"tpcb-liek\"", "").says("tpcb-liek").says("tpcb-like");
     check(&format!("{own}\ntransactions = 5"), "SELECT 1;").says("give one of them");
-    let wrong = "[experiment]\nname = \"t\"\n[target]\nengine = \"null\"\n[workload]\nprobe = \"script\"\n\
-                 builtin = \"tpcb-like\"\nduration = 1\n";
+    let wrong = "[experiment]\nname = \"t\"\n[target]\nengine = \"null\"\n[workload]\nprobe = \
+                 \"script\"\nbuiltin = \"tpcb-like\"\nduration = 1\n";
     lab.write("e.toml", wrong);
     lab.steelbench(&["check", "e.toml"]).expect(2).says("runs no statements of the user's");
 }

@@ -41,19 +41,21 @@ fn socket(server: &Server) -> String {
 
 fn file(url: &str, workload: &str, more: &str) -> String {
     format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \"{url}\"\n\
-         [workload]\n{workload}\n[repeats]\nblocks = 1\n{more}"
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \
+         \"{url}\"\n[workload]\n{workload}\n[repeats]\nblocks = 1\n{more}"
     )
 }
 
 const INSERTS: &str = "probe = \"insert\"\nconnections = 2\nrows = 500\nrows_per_transaction = 50";
 
 /// An insert load that goes on until it is stopped.
-const ENDLESS: &str = "probe = \"insert\"\nconnections = 2\nduration = \"600 s\"\nrows_per_transaction = 10";
+const ENDLESS: &str =
+    "probe = \"insert\"\nconnections = 2\nduration = \"600 s\"\nrows_per_transaction = 10";
 
 /// What there is in the database, besides what the server has itself.
 fn contents(server: &Server) -> String {
-    let sql = "SELECT coalesce(string_agg(n.nspname || '.' || coalesce(c.relname, ''), ' ' ORDER BY 1), '')
+    let sql = "SELECT coalesce(string_agg(n.nspname || '.' || coalesce(c.relname, ''), ' ' ORDER \
+               BY 1), '')
                FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid
                WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'";
     let mut client = pgclient::Client::connect(&owner(server)).unwrap();
@@ -76,9 +78,10 @@ fn every_way_to_name_a_server_works_and_the_password_is_told_nowhere() {
         let before = contents(&server);
         let host = "127.0.0.1";
         let port = server.port.to_string();
-        let hooks =
-            "[hooks]\nbefore_trial = 'env | grep STEELBENCH'\nafter_trial = 'env | grep STEELBENCH'\n";
-        let variables = [("PGHOST", host), ("PGPORT", &port), ("PGUSER", "app"), ("PGDATABASE", "bench")];
+        let hooks = "[hooks]\nbefore_trial = 'env | grep STEELBENCH'\nafter_trial = 'env | grep \
+                     STEELBENCH'\n";
+        let variables =
+            [("PGHOST", host), ("PGPORT", &port), ("PGUSER", "app"), ("PGDATABASE", "bench")];
         for (url, variables, in_file) in [
             (format!("postgres://app@{host}:{port}/bench"), &[][..], false),
             (self::url(&server, host, "app"), &[][..], true),
@@ -86,7 +89,8 @@ fn every_way_to_name_a_server_works_and_the_password_is_told_nowhere() {
         ] {
             let lab = lab(&file(&url, INSERTS, hooks));
             lab.write(".pgpass", &format!("{host}:*:bench:app:{PASSWORD}\n"));
-            std::fs::set_permissions(lab.path(".pgpass"), std::fs::Permissions::from_mode(0o600)).unwrap();
+            std::fs::set_permissions(lab.path(".pgpass"), std::fs::Permissions::from_mode(0o600))
+                .unwrap();
             let mut run = lab.command(&["run", "e.toml", "--json"]);
             run.env("HOME", lab.path("")).envs(variables.iter().copied());
             if !in_file {
@@ -111,12 +115,18 @@ fn what_a_plain_role_cannot_see_is_marked_and_seen_with_pg_monitor() {
             let lab = lab(&file(&url(&server, "127.0.0.1", "app"), INSERTS, ""));
             let run = lab.command(&["run", "e.toml"]).env("PGPASSWORD", PASSWORD).output().unwrap();
             Ended::from(run).expect(0);
-            lab.rows("t", "SELECT detail FROM warnings WHERE kind = 'not_observed' ORDER BY position")
-                .join("\n")
+            lab.rows(
+                "t",
+                "SELECT detail FROM warnings WHERE kind = 'not_observed' ORDER BY position",
+            )
+            .join("\n")
         };
         let (plain, monitor) = (warnings("SELECT 1"), warnings("GRANT pg_monitor TO app"));
         assert!(plain.contains("GRANT pg_monitor") && plain.contains("track_io_timing"), "{plain}");
-        assert!(!monitor.contains("pg_monitor") && monitor.contains("track_io_timing"), "{monitor}");
+        assert!(
+            !monitor.contains("pg_monitor") && monitor.contains("track_io_timing"),
+            "{monitor}"
+        );
         server.connect().batch("ALTER SYSTEM SET track_io_timing = on").unwrap();
         server.connect().batch("SELECT pg_reload_conf()").unwrap();
         assert_eq!(warnings("SELECT 1"), "");
@@ -203,7 +213,8 @@ fn what_a_server_refuses_is_told_before_the_first_trial() {
     let Some(bin) = bindirs().pop() else { return };
     let server = server(&bin, &[("max_connections", "10")]);
     let before = contents(&server);
-    // A file that is right may be run when the server is; a file that is wrong for it is so in `check` too.
+    // A file that is right may be run when the server is; a file that is wrong for it is so in
+    // `check` too.
     let refused = |file: &str, code: i32, why: &str| {
         let lab = lab(file);
         let checked = lab.steelbench(&["check", "e.toml"]);
@@ -218,25 +229,34 @@ fn what_a_server_refuses_is_told_before_the_first_trial() {
     };
     let many = INSERTS.replace("connections = 2", "connections = 16");
     let many = file(&socket(&server), &many, "");
-    refused(&many, 1, "role owner can have 10 connections there; the load opens 16 and Steelbench 2 more");
+    refused(
+        &many,
+        1,
+        "role owner can have 10 connections there; the load opens 16 and Steelbench 2 more",
+    );
     let nobody_there = format!("host=127.0.0.1 port={} user=app", free_port());
     refused(&file(&nobody_there, INSERTS, ""), 1, "Connection refused");
     server.connect().batch("CREATE ROLE guest LOGIN").unwrap();
     let guest = url(&server, server.folder().to_str().unwrap(), "guest");
-    let why = "role guest may not create a schema in database bench: GRANT CREATE ON DATABASE bench TO guest";
+    let why = "role guest may not create a schema in database bench: GRANT CREATE ON DATABASE \
+               bench TO guest";
     refused(&file(&guest, INSERTS, ""), 1, why);
-    let checkpoints = file(&guest, INSERTS, "").replace("[workload]", "final_checkpoint = true\n[workload]");
+    let checkpoints =
+        file(&guest, INSERTS, "").replace("[workload]", "final_checkpoint = true\n[workload]");
     refused(&checkpoints, 1, "role guest may not checkpoint: GRANT pg_checkpoint TO guest");
     for (setting, why) in [
-        ("shared_buffers = \"1GB\"", "needs a restart of the server (pg_settings.context = postmaster)"),
+        (
+            "shared_buffers = \"1GB\"",
+            "needs a restart of the server (pg_settings.context = postmaster)",
+        ),
         ("fsync = false", "is of the whole server (pg_settings.context = sighup)"),
         ("block_size = 8192", "is fixed when PostgreSQL is built"),
         ("log_statement = \"all\"", "permission denied to set parameter \"log_statement\""),
         ("work_mem = \"1 XB\"", "invalid value for parameter \"work_mem\""),
         ("wrok_mem = \"1MB\"", "did you mean `work_mem`?"),
     ] {
-        let guest =
-            file(&guest, INSERTS, "").replace("[workload]", &format!("settings.{setting}\n[workload]"));
+        let guest = file(&guest, INSERTS, "")
+            .replace("[workload]", &format!("settings.{setting}\n[workload]"));
         refused(&guest, 2, why);
         refused(&guest, 2, &format!("target.settings.{}", setting.split(' ').next().unwrap()));
     }
@@ -266,8 +286,8 @@ fn settings_of_a_session_are_levels_of_a_factor() {
         let server = server(&bin, &[]);
         let mut client = pgclient::Client::connect(&owner(&server)).unwrap();
         client.batch("CREATE TABLE told (mem text, note text)").unwrap();
-        let levels = "[factors]\n\"target.settings.work_mem\" = [\"1MB\", \"2MB\"]\n\
-                      \"target.settings.app.note\" = [\"two words\", 'a\\b']\n";
+        let levels = "[factors]\n\"target.settings.work_mem\" = [\"1MB\", \
+                      \"2MB\"]\n\"target.settings.app.note\" = [\"two words\", 'a\\b']\n";
         let lab = lab(&file(&socket(&server), ONCE, levels));
         lab.write(
             "script.sql",
@@ -291,9 +311,18 @@ fn a_server_that_recovers_from_a_crash_fails_one_trial_and_nothing_of_ours_stays
         let lab = lab(&file(&socket(&server), &workload, "").replace("blocks = 1", "blocks = 2"));
         let child = lab.start();
         await_load(&owner(&server));
-        let sql = "SELECT pid FROM pg_stat_activity WHERE application_name = 'steelbench load' LIMIT 1";
-        let session =
-            server.connect().query(sql, &[]).unwrap().first().unwrap().get(0).unwrap().parse().unwrap();
+        let sql =
+            "SELECT pid FROM pg_stat_activity WHERE application_name = 'steelbench load' LIMIT 1";
+        let session = server
+            .connect()
+            .query(sql, &[])
+            .unwrap()
+            .first()
+            .unwrap()
+            .get(0)
+            .unwrap()
+            .parse()
+            .unwrap();
         servers::kill(session, libc::SIGKILL);
         end(child).expect(1);
         assert_eq!(
@@ -311,16 +340,19 @@ fn a_server_that_recovers_from_a_crash_fails_one_trial_and_nothing_of_ours_stays
 fn the_processes_of_servers_on_this_machine_are_in_the_profile_of_a_trial() {
     let Some(bin) = bindirs().pop() else { return };
     let server = server(&bin, &[]);
-    // So much work takes the server a second of processor time, however long it has to wait for a processor: a sample is
-    // taken 99 times in such a second.
-    let inserts = "probe = \"insert\"\nconnections = 2\nrows = \"200k\"\nrows_per_transaction = 1000";
+    // So much work takes the server a second of processor time, however long it has to wait for a
+    // processor: a sample is taken 99 times in such a second.
+    let inserts =
+        "probe = \"insert\"\nconnections = 2\nrows = \"200k\"\nrows_per_transaction = 1000";
     let by_url = file(&socket(&server), inserts, "[observe]\nprofile = true\n");
-    let managed = by_url.replace(&format!("url = \"{}\"", socket(&server)), "settings.fsync = false");
+    let managed =
+        by_url.replace(&format!("url = \"{}\"", socket(&server)), "settings.fsync = false");
     assert_ne!(managed, by_url);
     for file in [by_url, managed] {
         let lab = lab(&file);
         lab.run(0);
-        let unseen = "SELECT detail FROM warnings WHERE kind = 'not_observed' AND detail LIKE '%profile%'";
+        let unseen =
+            "SELECT detail FROM warnings WHERE kind = 'not_observed' AND detail LIKE '%profile%'";
         if let Some(why) = lab.rows("t", unseen).first() {
             return skipped(why);
         }
@@ -334,25 +366,31 @@ fn the_processes_of_servers_on_this_machine_are_in_the_profile_of_a_trial() {
     }
 }
 
-/// Somebody changes a setting of the database between two trials, and the planner decides otherwise.
+/// Somebody changes a setting of the database between two trials, and the planner decides
+/// otherwise.
 #[test]
 fn a_trial_with_another_plan_than_the_first_of_its_configuration_is_warned_about() {
     for bin in bindirs() {
-        let Some(psql) = bindirs().into_iter().map(|bin| bin.join("psql")).find(|psql| psql.exists()) else {
+        let Some(psql) =
+            bindirs().into_iter().map(|bin| bin.join("psql")).find(|psql| psql.exists())
+        else {
             return skipped("there is no psql");
         };
         let server = server(&bin, &[]);
         let (psql, folder, port) = (psql.display(), server.folder().display(), server.port);
-        let psql = format!("{psql} -qX -h {folder} -p {port} -U {OWNER} -d bench -c 'ALTER DATABASE bench");
+        let psql = format!(
+            "{psql} -qX -h {folder} -p {port} -U {OWNER} -d bench -c 'ALTER DATABASE bench"
+        );
         let hook = format!(
-            "case $STEELBENCH_BLOCK in 2) {psql} SET enable_hashagg = off';; 3) {psql} RESET enable_hashagg';; esac"
+            "case $STEELBENCH_BLOCK in 2) {psql} SET enable_hashagg = off';; 3) {psql} RESET \
+             enable_hashagg';; esac"
         );
         let scan = "probe = \"scan\"\nrows = 20000\nscans = 1\ngroup_by = \"c2\"";
         let file = file(&socket(&server), scan, &format!("[hooks]\nbefore_trial = \"{hook}\"\n"));
         let lab = lab(&file.replace("blocks = 1", "blocks = 3"));
         let said = lab.run(0);
-        let warned =
-            "SELECT t.block FROM warnings w JOIN trials t ON t.id = w.trial WHERE w.kind = 'other_plan'";
+        let warned = "SELECT t.block FROM warnings w JOIN trials t ON t.id = w.trial WHERE w.kind \
+                      = 'other_plan'";
         assert_eq!(lab.rows("t", warned), ["2"]);
         said.shows("another plan than in other trials");
         let plans = lab.rows("t", "SELECT text LIKE '%HashAggregate%' FROM plans ORDER BY trial");

@@ -7,8 +7,8 @@ use common::{Lab, scripted};
 
 fn file(engine: &str, target: &str, workload: &str, more: &str) -> String {
     format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"{engine}\"\n{target}\n[workload]\n{workload}\n\
-         [repeats]\nblocks = 4\n{more}"
+        "[experiment]\nname = \"t\"\n[target]\nengine = \
+         \"{engine}\"\n{target}\n[workload]\n{workload}\n[repeats]\nblocks = 4\n{more}"
     )
 }
 
@@ -39,8 +39,8 @@ fn rows_that_do_not_fit_are_refused_by_an_estimate() {
     // 151 bytes of a row of MyBigTable: 16 + 8 + 111 + 4 + 4 + 8.
     let why = "a trial needs 137 TiB at least (estimate: its rows alone), ";
     is_not_ready(&file("sqlite", "", rows, ""), why);
-    let scale =
-        "probe = \"script\"\nbuiltin = \"tpcb-like\"\nscale = 100000\ntransactions = 1\nconnections = 1";
+    let scale = "probe = \"script\"\nbuiltin = \"tpcb-like\"\nscale = 100000\ntransactions = \
+                 1\nconnections = 1";
     let lab = Lab::with(&file("sqlite", "", scale, ""));
     // 100 bytes of an account with a bigint as its key, 100,000 of them for each of scale.
     lab.steelbench(&["check", "e.toml"])
@@ -60,16 +60,20 @@ fn programs_that_are_not_there_are_refused() {
         "hooks.before_trial: there is no program gone.sh; commands run in /",
     );
     // What the run itself makes first is there.
-    let lab = Lab::with(&hook("before_run = \"echo true > made.sh\"\nbefore_trial = \"sh made.sh\""));
-    lab.steelbench(&["check", "e.toml"]).expect(0).shows("hooks.before_trial: there is no program made.sh");
+    let lab =
+        Lab::with(&hook("before_run = \"echo true > made.sh\"\nbefore_trial = \"sh made.sh\""));
+    lab.steelbench(&["check", "e.toml"])
+        .expect(0)
+        .shows("hooks.before_trial: there is no program made.sh");
     lab.run(0);
 }
 
 #[test]
 fn existing_files_that_are_written_to_must_be_named() {
     let disk = |pattern: &str| {
-        let disk =
-            format!("probe = \"disk\"\npattern = \"{pattern}\"\ndirect = false\nduration = \"100 ms\"");
+        let disk = format!(
+            "probe = \"disk\"\npattern = \"{pattern}\"\ndirect = false\nduration = \"100 ms\""
+        );
         file("files", "paths = \"mine\"", &disk, "")
     };
     is_not_ready(&disk("random-read"), "mine: No such file");

@@ -13,7 +13,9 @@ const BURN: [&str; 3] = ["sh", "-c", "i=0; while [ $i -lt 1500000 ]; do i=$((i+1
 /// Runs `profile`; `None` where the system does not permit it.
 fn profile(lab: &Lab, options: &[&str]) -> Option<Ended> {
     let ended = lab.steelbench(&[&["profile"], options].concat());
-    if ended.stderr.contains("does not permit sampling") || ended.stderr.contains("cannot sample processes") {
+    if ended.stderr.contains("does not permit sampling")
+        || ended.stderr.contains("cannot sample processes")
+    {
         skipped(ended.stderr.trim());
         return None;
     }
@@ -25,7 +27,12 @@ fn saved(lab: &Lab, file: &str) -> Value {
 }
 
 fn samples(profile: &Value) -> u64 {
-    profile["stacks"].as_array().unwrap().iter().map(|stack| stack["samples"].as_u64().unwrap()).sum()
+    profile["stacks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|stack| stack["samples"].as_u64().unwrap())
+        .sum()
 }
 
 /// A saved profile in which `copy` takes so many samples.
@@ -47,7 +54,8 @@ fn a_command_is_sampled_and_saved_in_three_formats() {
     let lab = Lab::new();
     let command = [&["--rate", "500", "--output", "a.json", "--"][..], &BURN].concat();
     let Some(ended) = profile(&lab, &command) else { return };
-    let ended = ended.expect(0).shows("By module").shows("By function").shows("Most frequent stacks");
+    let ended =
+        ended.expect(0).shows("By module").shows("By function").shows("Most frequent stacks");
     let a = saved(&lab, "a.json");
     assert!(samples(&a) > 100, "{}", ended.stdout);
     assert_eq!((a["kind"].as_str(), a["hz"].as_f64()), (Some("samples"), Some(500.0)));
@@ -68,10 +76,15 @@ fn a_command_is_sampled_and_saved_in_three_formats() {
         assert!(!stack.is_empty() && count.parse::<u64>().unwrap() > 0, "{line}");
     }
     let command = [&["--output", "a.svg", "--json", "--"][..], &BURN].concat();
-    let summary: Value = serde_json::from_str(&profile(&lab, &command).unwrap().expect(0).stdout).unwrap();
+    let summary: Value =
+        serde_json::from_str(&profile(&lab, &command).unwrap().expect(0).stdout).unwrap();
     assert_eq!(summary["kind"], "profile");
-    let shares: f64 =
-        summary["modules"].as_array().unwrap().iter().map(|row| row["own"]["share"].as_f64().unwrap()).sum();
+    let shares: f64 = summary["modules"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["own"]["share"].as_f64().unwrap())
+        .sum();
     assert!((shares - 1.0).abs() < 1e-9);
     assert!(lab.read("a.svg").starts_with("<svg "));
 }
@@ -79,7 +92,8 @@ fn a_command_is_sampled_and_saved_in_three_formats() {
 #[test]
 fn a_process_is_sampled_until_a_signal_or_its_end() {
     let lab = Lab::new();
-    let mut busy = std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+    let mut busy =
+        std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
     let pid = busy.id().to_string();
     let mut command = lab.command(&["profile", "-p", &pid, "--seconds", "600", "--json"]);
     let sampling = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -107,7 +121,10 @@ fn a_command_that_fails_is_shown_and_its_failure_is_said() {
     let lab = Lab::new();
     let Some(ended) = profile(&lab, &["--", "sh", "-c", "exit 3"]) else { return };
     ended.expect(1).says("warning: the command ended with exit status: 3");
-    profile(&lab, &["--", "/no/such/program"]).unwrap().expect(2).says("cannot start /no/such/program");
+    profile(&lab, &["--", "/no/such/program"])
+        .unwrap()
+        .expect(2)
+        .says("cannot start /no/such/program");
 }
 
 #[test]
@@ -117,7 +134,11 @@ fn two_saved_profiles_of_a_known_difference_are_compared() {
     lab.write("b.json", &written(400));
     let ended = lab.steelbench(&["profile", "compare", "a.json", "b.json"]).expect(0);
     let copy = ended.stdout.lines().find(|line| line.contains(" copy ")).unwrap_or_default();
-    assert!(copy.contains("+3.00 [2.56, 3.44] s") && copy.contains("time, share"), "{}", ended.stdout);
+    assert!(
+        copy.contains("+3.00 [2.56, 3.44] s") && copy.contains("time, share"),
+        "{}",
+        ended.stdout
+    );
     let md = lab.steelbench(&["profile", "compare", "a.json", "b.json", "--md"]).expect(0);
     assert!(md.stdout.contains("| copy |"), "{}", md.stdout);
 }
@@ -137,7 +158,8 @@ fn what_is_no_profile_is_refused() {
         lab.steelbench(&["profile", "compare", "good.json", "bad.json"]).expect(2).says(says);
     }
     lab.steelbench(&["profile", "compare", "good.json", "none.json"]).expect(2).says("none.json: ");
-    for arguments in [&["profile"][..], &["profile", "-p", "0"], &["profile", "--rate", "5000", "--", "true"]]
+    for arguments in
+        [&["profile"][..], &["profile", "-p", "0"], &["profile", "--rate", "5000", "--", "true"]]
     {
         lab.steelbench(arguments).expect(2);
     }
@@ -147,16 +169,19 @@ fn what_is_no_profile_is_refused() {
 /// Inserts into SQLite by two connections, with these lines in `[observe]`.
 fn inserts(observe: &str) -> String {
     format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\nsettings = {{ synchronous = \"off\" }}\n\
-         [workload]\nprobe = \"insert\"\nconnections = 2\nduration = \"2 s\"\n\
-         [factors]\n\"workload.rows_per_transaction\" = [10, 100]\n[repeats]\nblocks = 1\n[observe]\n{observe}\n"
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\nsettings = {{ synchronous = \
+         \"off\" }}\n[workload]\nprobe = \"insert\"\nconnections = 2\nduration = \"2 \
+         s\"\n[factors]\n\"workload.rows_per_transaction\" = [10, 100]\n[repeats]\nblocks = \
+         1\n[observe]\n{observe}\n"
     )
 }
 
 /// Whether trials may be sampled here; says so where not.
 fn is_permitted(lab: &Lab) -> bool {
-    let unseen = lab
-        .rows("t", "SELECT detail FROM warnings WHERE kind = 'not-observed' AND detail LIKE 'a profile:%'");
+    let unseen = lab.rows(
+        "t",
+        "SELECT detail FROM warnings WHERE kind = 'not-observed' AND detail LIKE 'a profile:%'",
+    );
     unseen.first().inspect(|why| skipped(why)).is_none()
 }
 
@@ -168,7 +193,8 @@ fn trials_are_sampled_and_the_report_names_their_code() {
         return;
     }
     ended.shows("Code: rows_per_transaction=10").shows("With callees");
-    // As many samples as the kernel counted processor time, within four standard deviations of chance.
+    // As many samples as the kernel counted processor time, within four standard deviations of
+    // chance.
     let sql = "SELECT 99 * own_s, samples FROM profiles JOIN machine_load USING (trial)";
     let rows = lab.rows("t", sql);
     assert_eq!(rows.len(), 2);
@@ -220,13 +246,14 @@ fn a_synthetic_engine_has_no_profile_and_says_so() {
 
 #[test]
 fn disks_and_locks_are_sampled_too() {
-    let disk = "[target]\nengine = \"files\"\n[workload]\nprobe = \"disk\"\npattern = \"random-read\"\n\
-                working_set = \"16 MiB\"\ndirect = false\nduration = \"1 s\"\n";
-    let sync = "[target]\nengine = \"none\"\n[workload]\nprobe = \"sync\"\nprimitive = \"mutex-array\"\n\
-                threads = 2\nduration = \"1 s\"\n";
+    let disk = "[target]\nengine = \"files\"\n[workload]\nprobe = \"disk\"\npattern = \
+                \"random-read\"\nworking_set = \"16 MiB\"\ndirect = false\nduration = \"1 s\"\n";
+    let sync = "[target]\nengine = \"none\"\n[workload]\nprobe = \"sync\"\nprimitive = \
+                \"mutex-array\"\nthreads = 2\nduration = \"1 s\"\n";
     for (probe, function) in [(disk, ""), (sync, "primitives::")] {
-        let file =
-            format!("[experiment]\nname = \"t\"\n{probe}[observe]\nprofile = true\n[repeats]\nblocks = 1\n");
+        let file = format!(
+            "[experiment]\nname = \"t\"\n{probe}[observe]\nprofile = true\n[repeats]\nblocks = 1\n"
+        );
         let lab = Lab::with(&file);
         lab.run(0);
         if !is_permitted(&lab) {

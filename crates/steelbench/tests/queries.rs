@@ -20,13 +20,19 @@ fn on_each_server(settings: &[(&str, &str)], test: impl Fn(&Cluster, &str)) {
     for installation in servers::installations() {
         let folder = servers::folder();
         let mut cluster = servers::running(servers::options(&installation, folder.path()));
-        let settings: BTreeMap<String, String> =
-            settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let settings: BTreeMap<String, String> = settings
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
         cluster.apply(&settings, &Cancel::new()).unwrap();
         let ask = |setting: &str| servers::ask(&cluster, &format!("SHOW {setting}"));
-        let (place, user) = (ask("unix_socket_directories"), servers::ask(&cluster, "SELECT session_user"));
-        let url =
-            format!("host='{}' port={} user={user} dbname=postgres", place.trim_matches('"'), ask("port"));
+        let (place, user) =
+            (ask("unix_socket_directories"), servers::ask(&cluster, "SELECT session_user"));
+        let url = format!(
+            "host='{}' port={} user={user} dbname=postgres",
+            place.trim_matches('"'),
+            ask("port")
+        );
         test(&cluster, &url);
         cluster.remove().unwrap();
     }
@@ -42,7 +48,8 @@ fn in_a_session(cluster: &Cluster, act: impl FnOnce(&mut Client)) {
     act(&mut client);
     drop(client);
     wait_until("the session has ended", || {
-        servers::ask(cluster, &format!("SELECT count(*) FROM pg_stat_activity WHERE pid = {pid}")) == "0"
+        servers::ask(cluster, &format!("SELECT count(*) FROM pg_stat_activity WHERE pid = {pid}"))
+            == "0"
     });
 }
 
@@ -58,7 +65,9 @@ fn plant(cluster: &Cluster) {
             client.query(sql, &[]).unwrap();
         }
         client.batch("ALTER ROLE postgres PASSWORD 'S3cret-utility'").unwrap();
-        client.batch("CREATE TEMPORARY TABLE gone (a int); SELECT * FROM gone; DROP TABLE gone").unwrap();
+        client
+            .batch("CREATE TEMPORARY TABLE gone (a int); SELECT * FROM gone; DROP TABLE gone")
+            .unwrap();
     });
 }
 
@@ -84,8 +93,9 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
     on_each_server(&COUNTED, |cluster, url| {
         plant(cluster);
         let lab = Lab::new();
-        let ended =
-            lab.steelbench(&["queries", url, "--json", "--html", "q.html", "--workbook", "q.xlsx"]).expect(0);
+        let ended = lab
+            .steelbench(&["queries", url, "--json", "--html", "q.html", "--workbook", "q.xlsx"])
+            .expect(0);
         let found = json(&ended);
         let statement = |text: &str| format!("statement {}", number(&found, text));
         let expected = [
@@ -102,8 +112,12 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         assert_eq!(found["advice"][0]["ddl"], "CREATE INDEX ON public.orders (customer_id)");
         assert_eq!(found["advice"][4]["ddl"], "DROP INDEX public.orders_note_idx");
 
-        let lookup = &found["statements"][number(&found, "SELECT name FROM customers WHERE id") - 1];
-        assert_eq!((&lookup["counters"]["calls"], &lookup["counters"]["rows"]), (&2000.into(), &2000.into()));
+        let lookup =
+            &found["statements"][number(&found, "SELECT name FROM customers WHERE id") - 1];
+        assert_eq!(
+            (&lookup["counters"]["calls"], &lookup["counters"]["rows"]),
+            (&2000.into(), &2000.into())
+        );
         assert_eq!(lookup["plans"][0]["origin"], "generic");
         let scan = &lookup["plans"][0]["plan"]["root"];
         assert_eq!(scan["objects"][0]["index"], "customers_pkey");
@@ -128,8 +142,12 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         );
         let utility = &found["statements"][number(&found, "ALTER ROLE postgres PASSWORD") - 1];
         assert_eq!(utility["not_explained"], "a command, which has no plan");
-        let texts: Vec<&str> =
-            found["statements"].as_array().unwrap().iter().map(|one| one["text"].as_str().unwrap()).collect();
+        let texts: Vec<&str> = found["statements"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["text"].as_str().unwrap())
+            .collect();
         assert!(
             texts.iter().all(|text| !text.contains("pg_catalog") && !text.contains("steelbench")),
             "{texts:#?}"
@@ -166,8 +184,11 @@ fn captured(cluster: &Cluster, lab: &Lab, url: &str) {
 
 fn terminal(lab: &Lab, url: &str) {
     let ended: Ended = lab.command(&["queries", url]).env("COLUMNS", "80").output().unwrap().into();
-    let ended =
-        ended.expect(0).shows("missing index: orders").shows("Statements by time").shows("Indexes by size");
+    let ended = ended
+        .expect(0)
+        .shows("missing index: orders")
+        .shows("Statements by time")
+        .shows("Indexes by size");
     let wide: Vec<&str> = ended.stdout.lines().filter(|line| line.chars().count() > 80).collect();
     assert!(wide.is_empty(), "{wide:#?}");
 }
@@ -181,7 +202,8 @@ fn hypothetical(cluster: &Cluster, lab: &Lab, url: &str) {
     }
     let found = json(&lab.steelbench(&["queries", url, "--json"]).expect(0));
     let cost = &found["advice"][0]["hypothetical"];
-    let (without, with) = (cost["cost_without"].as_f64().unwrap(), cost["cost_with"].as_f64().unwrap());
+    let (without, with) =
+        (cost["cost_without"].as_f64().unwrap(), cost["cost_with"].as_f64().unwrap());
     assert!(with < without / 10.0, "{cost}");
     let there = "SELECT count(*) FROM pg_index WHERE indrelid = 'orders'::regclass";
     assert_eq!(servers::ask(cluster, there), "2");
@@ -197,7 +219,8 @@ for sheet in book:
     rows = list(sheet.iter_rows(values_only=True))
     sheets[sheet.title] = [dict(zip(rows[0], row)) for row in rows[1:]]
 print(json.dumps(sheets, default=str))";
-    let output = Command::new("python3").args(["-c", script]).current_dir(lab.path("")).output().unwrap();
+    let output =
+        Command::new("python3").args(["-c", script]).current_dir(lab.path("")).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if said.contains("No module named") {
         println!("SKIPPED: python3 with openpyxl is not installed");
@@ -236,7 +259,8 @@ fn an_interval_counts_what_ran_in_it() {
             }
             runs
         });
-        let found = json(&Lab::new().steelbench(&["queries", url, "--seconds", "1", "--json"]).expect(0));
+        let found =
+            json(&Lab::new().steelbench(&["queries", url, "--seconds", "1", "--json"]).expect(0));
         end.send(()).unwrap();
         let all = load.join().unwrap();
         assert_eq!(found["span"]["is_interval"], true);
@@ -256,10 +280,10 @@ fn without_the_extension_or_rights_it_says_so_and_shows_the_rest() {
         in_a_session(cluster, |client| {
             client
                 .batch(
-                    "CREATE ROLE reader LOGIN; CREATE SCHEMA \"Odd \"\"S\"; \
-                     CREATE TABLE \"Odd \"\"S\".\"T; --\" (\"My Col\" int, \"select\" int); \
-                     CREATE INDEX \"I 1\" ON \"Odd \"\"S\".\"T; --\" (\"My Col\") INCLUDE (\"select\"); \
-                     CREATE INDEX \"I 2\" ON \"Odd \"\"S\".\"T; --\" (\"My Col\", \"select\" DESC)",
+                    "CREATE ROLE reader LOGIN; CREATE SCHEMA \"Odd \"\"S\"; CREATE TABLE \"Odd \
+                     \"\"S\".\"T; --\" (\"My Col\" int, \"select\" int); CREATE INDEX \"I 1\" ON \
+                     \"Odd \"\"S\".\"T; --\" (\"My Col\") INCLUDE (\"select\"); CREATE INDEX \"I \
+                     2\" ON \"Odd \"\"S\".\"T; --\" (\"My Col\", \"select\" DESC)",
                 )
                 .unwrap();
         });
@@ -269,19 +293,28 @@ fn without_the_extension_or_rights_it_says_so_and_shows_the_rest() {
         assert_eq!(found["statements"], Value::Array(Vec::new()));
         let why = found["unread"][0]["why"].as_str().unwrap();
         assert!(why.contains("CREATE EXTENSION pg_stat_statements"), "{why}");
-        assert_eq!(advice(&found), [("redundant_index".to_owned(), "Odd \"S.T; -- (I 1)".to_owned())]);
+        assert_eq!(
+            advice(&found),
+            [("redundant_index".to_owned(), "Odd \"S.T; -- (I 1)".to_owned())]
+        );
         let ddl = found["advice"][0]["ddl"].as_str().unwrap();
         assert_eq!(ddl, "DROP INDEX \"Odd \"\"S\".\"I 1\"");
         // Installed, but not loaded.
-        in_a_session(cluster, |client| client.batch("CREATE EXTENSION pg_stat_statements").unwrap());
+        in_a_session(cluster, |client| {
+            client.batch("CREATE EXTENSION pg_stat_statements").unwrap()
+        });
         let ended = lab.steelbench(&["queries", url, "--json"]).expect(0);
-        assert!(ended.stdout.contains("not loaded: add it to shared_preload_libraries"), "{ended:?}");
+        assert!(
+            ended.stdout.contains("not loaded: add it to shared_preload_libraries"),
+            "{ended:?}"
+        );
     });
     on_each_server(&COUNTED, |cluster, url| {
         in_a_session(cluster, |client| {
             client
                 .batch(
-                    "CREATE EXTENSION pg_stat_statements; CREATE ROLE reader LOGIN; CREATE TABLE t (a int)",
+                    "CREATE EXTENSION pg_stat_statements; CREATE ROLE reader LOGIN; CREATE TABLE \
+                     t (a int)",
                 )
                 .unwrap();
             client.query("SELECT a FROM t WHERE a = 4711", &[]).unwrap();
@@ -297,7 +330,8 @@ fn without_the_extension_or_rights_it_says_so_and_shows_the_rest() {
         let why = statement["not_explained"].as_str().unwrap();
         assert!(why.contains("permission denied for table t"), "{why}");
         // This session was recorded, by the server's own account, and is left out.
-        let recorded = "SELECT count(*) > 5 FROM pg_stat_statements WHERE query LIKE '%steelbench_queries%'";
+        let recorded =
+            "SELECT count(*) > 5 FROM pg_stat_statements WHERE query LIKE '%steelbench_queries%'";
         assert_eq!(servers::ask(cluster, recorded), "t");
         assert!(!found["statements"].to_string().contains("steelbench"), "{found:#}");
     });
@@ -309,7 +343,8 @@ fn without_the_extension_or_rights_it_says_so_and_shows_the_rest() {
     lab.steelbench(&["queries", "--auto-explain", "log"]).expect(2).says("log: ");
 }
 
-/// The values of a log are those of a script, with which an index is tried: the statement that it is for uses it.
+/// The values of a log are those of a script, with which an index is tried: the statement that it
+/// is for uses it.
 fn a_trial_of_the_log(lab: &Lab, url: &str) {
     lab.write("faults.sql", faults::TABLES);
     let line = [
@@ -345,7 +380,10 @@ fn a_trial_of_the_log(lab: &Lab, url: &str) {
     let [without, with] = [0, 1].map(|at| plans[at]["operators"].to_string());
     assert!(!without.contains("customers_name") && with.contains("customers_name"), "{plans:#}");
     let script = lab.read("try.statements.sql");
-    assert!(script.contains("SELECT zip FROM customers WHERE name = 'it''s S3cret';\n"), "{script}");
+    assert!(
+        script.contains("SELECT zip FROM customers WHERE name = 'it''s S3cret';\n"),
+        "{script}"
+    );
     assert!(script.contains("WHERE city = 7 AND zip = 707;\n"), "{script}");
 }
 
@@ -356,53 +394,74 @@ fn plans_of_the_log_tell_what_ran() {
         in_a_session(cluster, |client| {
             client
                 .batch(
-                    "LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_analyze = on; \
-                     SET auto_explain.log_format = json; SET work_mem = '64kB'",
+                    "LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET \
+                     auto_explain.log_analyze = on; SET auto_explain.log_format = json; SET \
+                     work_mem = '64kB'",
                 )
                 .unwrap();
             client.query("SELECT id FROM customers WHERE city = 7 AND zip = 707", &[]).unwrap();
             client
-                .query("SELECT count(*) FROM (SELECT * FROM orders ORDER BY amount OFFSET 0) s", &[])
+                .query(
+                    "SELECT count(*) FROM (SELECT * FROM orders ORDER BY amount OFFSET 0) s",
+                    &[],
+                )
                 .unwrap();
             // Before 16 auto_explain does not write values, this line does.
             client.batch("SET log_min_duration_statement = 0").unwrap();
-            client.query("SELECT zip FROM customers WHERE name = $1", &[Some("it's S3cret")]).unwrap();
+            client
+                .query("SELECT zip FROM customers WHERE name = $1", &[Some("it's S3cret")])
+                .unwrap();
         });
         let lab = Lab::new();
         // A plan that is cut off does not keep the others from being read.
-        let cut = "2026-11-22 18:56:28 UTC [1] LOG:  duration: 1.4 ms  plan:\n\t{\n\t  \"Query Text\": \"select 1\",\n\t  \"Plan\": {\n";
+        let cut = "2026-11-22 18:56:28 UTC [1] LOG:  duration: 1.4 ms  plan:\n\t{\n\t  \"Query \
+                   Text\": \"select 1\",\n\t  \"Plan\": {\n";
         lab.write("server.log", &format!("{cut}{}{cut}", cluster.log_since(0)));
         lab.steelbench(&["plan", "server.log"])
             .expect(1)
             .says("server.log: line 1: the plan in the log is damaged or cut off");
-        let ended = lab.steelbench(&["queries", url, "--auto-explain", "server.log", "--json"]).expect(0);
+        let ended =
+            lab.steelbench(&["queries", url, "--auto-explain", "server.log", "--json"]).expect(0);
         let found = json(&ended);
         assert!(!ended.stdout.contains("= 707"), "a constant of the log is shown");
         let of = |text: &str| {
             let statement = &found["statements"][number(&found, text) - 1];
-            let logged =
-                statement["plans"].as_array().unwrap().iter().find(|plan| plan["origin"] == "logged");
+            let logged = statement["plans"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .find(|plan| plan["origin"] == "logged");
             logged.unwrap_or_else(|| panic!("{statement:#}")).clone()
         };
-        assert_eq!(of("SELECT id FROM customers WHERE city")["plan"]["root"]["rows"]["actual"], 1000.0);
+        assert_eq!(
+            of("SELECT id FROM customers WHERE city")["plan"]["root"]["rows"]["actual"],
+            1000.0
+        );
         // The values of the log are those to explain with, too.
-        let plans = &found["statements"][number(&found, "SELECT id FROM customers WHERE city") - 1]["plans"];
+        let plans = &found["statements"][number(&found, "SELECT id FROM customers WHERE city") - 1]
+            ["plans"];
         let origins: Vec<&str> =
             plans.as_array().unwrap().iter().map(|plan| plan["origin"].as_str().unwrap()).collect();
         assert_eq!(origins, ["generic", "sample", "logged"]);
-        let prepared =
-            &found["statements"][number(&found, "SELECT zip FROM customers WHERE name") - 1]["plans"];
+        let prepared = &found["statements"]
+            [number(&found, "SELECT zip FROM customers WHERE name") - 1]["plans"];
         assert_eq!(prepared[1]["origin"], "sample", "{prepared:#}");
         assert!(!ended.stdout.contains("S3cret"), "{ended:?}");
         assert!(
-            found["notes"].to_string().contains("server.log, line 1: the plan in the log is damaged"),
+            found["notes"]
+                .to_string()
+                .contains("server.log, line 1: the plan in the log is damaged"),
             "{}",
             found["notes"]
         );
         a_trial_of_the_log(&lab, url);
         let evidence = |kind: &str| {
-            let one = found["advice"].as_array().unwrap().iter().find(|one| one["kind"] == kind).unwrap();
-            (one["evidence"].as_str().unwrap().to_owned(), one["certainty"].as_str().unwrap().to_owned())
+            let one =
+                found["advice"].as_array().unwrap().iter().find(|one| one["kind"] == kind).unwrap();
+            (
+                one["evidence"].as_str().unwrap().to_owned(),
+                one["certainty"].as_str().unwrap().to_owned(),
+            )
         };
         let (estimate, certainty) = evidence("estimate_off");
         assert!(
@@ -418,17 +477,21 @@ fn plans_of_the_log_tell_what_ran() {
 fn a_statement_that_cannot_be_explained_says_why() {
     on_each_server(&COUNTED, |cluster, url| {
         let nested = |levels: usize| {
-            (0..levels)
-                .fold("SELECT a FROM t".to_owned(), |inner, _| format!("SELECT * FROM ({inner} LIMIT 9) s"))
+            (0..levels).fold("SELECT a FROM t".to_owned(), |inner, _| {
+                format!("SELECT * FROM ({inner} LIMIT 9) s")
+            })
         };
         let columns: Vec<String> =
             (0..300).map(|at| format!("a AS column_with_a_long_name_number_{at}")).collect();
         in_a_session(cluster, |client| {
             client.batch("CREATE EXTENSION pg_stat_statements; CREATE TABLE t (a int)").unwrap();
-            for sql in [&nested(50), &nested(70), &format!("SELECT {} FROM t", columns.join(", "))] {
+            for sql in [&nested(50), &nested(70), &format!("SELECT {} FROM t", columns.join(", "))]
+            {
                 client.query(sql, &[]).unwrap();
             }
-            client.batch("SELECT date '2026-01-01' FROM t; CREATE ROLE secret PASSWORD 'S3cret'").unwrap();
+            client
+                .batch("SELECT date '2026-01-01' FROM t; CREATE ROLE secret PASSWORD 'S3cret'")
+                .unwrap();
         });
         let lab = Lab::new();
         let why = |found: &Value, is_it: &dyn Fn(&str) -> bool| {
@@ -451,11 +514,16 @@ fn a_statement_that_cannot_be_explained_says_why() {
             "{found:#}"
         );
         assert!(
-            why(&found, &|text| text.contains("date")).contains("without its values it has another meaning")
+            why(&found, &|text| text.contains("date"))
+                .contains("without its values it has another meaning")
         );
-        lab.steelbench(&["capture", url, "-o", "c.json", "--seconds", "0.1", "--statements"]).expect(0);
+        lab.steelbench(&["capture", url, "-o", "c.json", "--seconds", "0.1", "--statements"])
+            .expect(0);
         let captured = json(&lab.steelbench(&["queries", "c.json", "--json"]).expect(0));
-        assert!(why(&captured, &|text| levels(text) == 50).contains("more than 40 levels"), "{captured:#}");
+        assert!(
+            why(&captured, &|text| levels(text) == 50).contains("more than 40 levels"),
+            "{captured:#}"
+        );
         assert_eq!(
             captured["statements"].as_array().unwrap().len(),
             found["statements"].as_array().unwrap().len()

@@ -73,12 +73,17 @@ fn every_server(settings: &[(&str, &str)], test: impl Fn(&mut Cluster, &str)) {
     for installation in servers::installations() {
         let folder = servers::folder();
         let mut cluster = servers::running(servers::options(&installation, folder.path()));
-        let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let settings =
+            settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         cluster.apply(&settings.collect(), &Cancel::new()).unwrap();
         let ask = |setting: &str| servers::ask(&cluster, &format!("SHOW {setting}"));
-        let (place, user) = (ask("unix_socket_directories"), servers::ask(&cluster, "SELECT session_user"));
-        let url =
-            format!("host='{}' port={} user={user} dbname=postgres", place.trim_matches('"'), ask("port"));
+        let (place, user) =
+            (ask("unix_socket_directories"), servers::ask(&cluster, "SELECT session_user"));
+        let url = format!(
+            "host='{}' port={} user={user} dbname=postgres",
+            place.trim_matches('"'),
+            ask("port")
+        );
         test(&mut cluster, &url);
         cluster.remove().unwrap();
     }
@@ -111,7 +116,9 @@ fn an_index_that_is_dropped_changes_a_plan_and_nothing_else_is_named() {
             let (stop, thread) = load(move || {
                 number_of = number_of % 5000 + 1;
                 client.query(&format!("/* app:shop */ {LOOKUP}{number_of}"), &[]).unwrap();
-                client.query(&format!("SELECT city FROM customers WHERE id = {number_of}"), &[]).unwrap();
+                client
+                    .query(&format!("SELECT city FROM customers WHERE id = {number_of}"), &[])
+                    .unwrap();
                 client
                     .query(&format!("SELECT count(*) FROM customers WHERE city < {number_of}"), &[])
                     .unwrap();
@@ -128,7 +135,9 @@ fn an_index_that_is_dropped_changes_a_plan_and_nothing_else_is_named() {
             assert!(!ended.stdout.contains("did not"), "{ended:?}");
 
             let history = &lab.json(&["history", FILE])[0];
-            let [(text, before, since, change)] = &changed_plans(history)[..] else { panic!("{history:#}") };
+            let [(text, before, since, change)] = &changed_plans(history)[..] else {
+                panic!("{history:#}")
+            };
             assert!(text.contains(LOOKUP), "{text}");
             assert!(before.contains("(orders_customer_idx)"), "{before}");
             assert!(since.contains("Seq Scan orders") && !since.contains("idx"), "{since}");
@@ -138,13 +147,16 @@ fn an_index_that_is_dropped_changes_a_plan_and_nothing_else_is_named() {
             edges_are_exact(history, change);
 
             // Every run that the server counted is in one interval.
-            let counted = "SELECT sum(calls)::text FROM pg_stat_statements WHERE query LIKE '%FROM orders WHERE customer_id%'";
-            let sum = "SELECT sum(calls) FROM query_times WHERE text LIKE '%FROM orders WHERE customer_id%'";
+            let counted = "SELECT sum(calls)::text FROM pg_stat_statements WHERE query LIKE \
+                           '%FROM orders WHERE customer_id%'";
+            let sum = "SELECT sum(calls) FROM query_times WHERE text LIKE '%FROM orders WHERE \
+                       customer_id%'";
             assert_eq!(servers::ask(cluster, counted), lab.rows("w", sum)[0]);
             let joined = &lab.json(&["queries", FILE])[0];
             let lookup = |found: &Value| {
                 let mut all = found["statements"].as_array().unwrap().iter();
-                all.find(|one| one["text"].as_str().unwrap().contains(LOOKUP)).unwrap()["counters"]["calls"]
+                all.find(|one| one["text"].as_str().unwrap().contains(LOOKUP)).unwrap()["counters"]
+                    ["calls"]
                     .to_string()
             };
             assert_eq!(lookup(joined), lab.rows("w", sum)[0]);
@@ -153,16 +165,20 @@ fn an_index_that_is_dropped_changes_a_plan_and_nothing_else_is_named() {
             lab.steelbench(&["queries", FILE, "--to", since])
                 .expect(2)
                 .says("no whole interval lies between");
-            lab.steelbench(&["queries", FILE, "--to", "yesterday"]).expect(2).says("not a time such as");
+            lab.steelbench(&["queries", FILE, "--to", "yesterday"])
+                .expect(2)
+                .says("not a time such as");
             shown(&lab);
         },
     );
 }
 
 fn shown(lab: &Lab) {
-    let output = lab.command(&["history", FILE, "--html", "h.html"]).env("COLUMNS", "80").output().unwrap();
+    let output =
+        lab.command(&["history", FILE, "--html", "h.html"]).env("COLUMNS", "80").output().unwrap();
     let ended = common::Ended::from(output).expect(0);
-    let ended = ended.shows("regression, plan changed: ").shows("plan since:").shows("pages a run: ");
+    let ended =
+        ended.shows("regression, plan changed: ").shows("plan since:").shows("pages a run: ");
     let wide: Vec<&str> = ended.stdout.lines().filter(|line| line.chars().count() > 80).collect();
     assert!(wide.is_empty(), "{wide:#?}");
     assert!(lab.read("h.html").contains("orders_customer_idx"));
@@ -171,20 +187,27 @@ fn shown(lab: &Lab) {
 
 #[test]
 fn resets_evictions_kills_and_a_lost_server_are_told_and_lose_nothing() {
-    let settings = [("shared_preload_libraries", "pg_stat_statements"), ("pg_stat_statements.max", "100")];
+    let settings =
+        [("shared_preload_libraries", "pg_stat_statements"), ("pg_stat_statements.max", "100")];
     every_server(&settings, |cluster, url| {
         let mut admin = cluster.connect().unwrap();
         admin.batch("CREATE EXTENSION pg_stat_statements").unwrap();
         let lab = lab();
         let command = ["queries", url, "--every", "300ms", "-o", FILE];
         let lines = lab.json(&[&command[..], &["--count", "2"]].concat());
-        assert!(lines.len() == 2 && lines.iter().all(|line| line["kind"] == "query_interval"), "{lines:#?}");
+        assert!(
+            lines.len() == 2 && lines.iter().all(|line| line["kind"] == "query_interval"),
+            "{lines:#?}"
+        );
         let watch = lab.start_with(&command);
         wait_for_intervals(&lab, 2);
         admin.batch("SELECT pg_stat_statements_reset()").unwrap();
         wait_for_intervals(&lab, 2);
         let noted = |what: &str| {
-            number(&lab, &format!("SELECT count(*) FROM query_intervals WHERE notes LIKE '%{what}%'"))
+            number(
+                &lab,
+                &format!("SELECT count(*) FROM query_intervals WHERE notes LIKE '%{what}%'"),
+            )
         };
         assert_eq!(noted("statements were reset"), 1);
         for number in 0..300 {
@@ -219,10 +242,11 @@ fn of_mariadb_the_same() {
         let mut admin = connect();
         admin
             .run(
-                "UPDATE performance_schema.setup_consumers SET enabled = 'YES' WHERE name LIKE 'events_statements_%'; \
-                 CREATE DATABASE shop; USE shop; CREATE TABLE orders (id int PRIMARY KEY, customer_id int NOT NULL, \
-                 amount int NOT NULL, KEY orders_customer_idx (customer_id)); \
-                 INSERT INTO orders SELECT seq, seq % 10000, seq % 977 FROM seq_1_to_60000; ANALYZE TABLE orders",
+                "UPDATE performance_schema.setup_consumers SET enabled = 'YES' WHERE name LIKE \
+                 'events_statements_%'; CREATE DATABASE shop; USE shop; CREATE TABLE orders (id \
+                 int PRIMARY KEY, customer_id int NOT NULL, amount int NOT NULL, KEY \
+                 orders_customer_idx (customer_id)); INSERT INTO orders SELECT seq, seq % 10000, \
+                 seq % 977 FROM seq_1_to_60000; ANALYZE TABLE orders",
             )
             .unwrap();
         let lab = lab();
@@ -246,7 +270,10 @@ fn of_mariadb_the_same() {
         let changed = changed_plans(history);
         let [(text, before, since, change)] = &changed[..] else { panic!("{changed:#?}") };
         assert!(text.contains("customer_id"), "{text}");
-        assert!(before.contains("orders_customer_idx") && !since.contains("idx"), "{before}\n{since}");
+        assert!(
+            before.contains("orders_customer_idx") && !since.contains("idx"),
+            "{before}\n{since}"
+        );
         assert_eq!(change["verdict"], "worse", "{change:#}");
         edges_are_exact(history, change);
         lab.steelbench(&["history", FILE]).expect(0).shows("rows read a run: ");

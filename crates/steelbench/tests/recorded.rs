@@ -1,5 +1,5 @@
-//! Results files that an older Steelbench recorded (format 4: before warnings and facts had tables of their own) are
-//! read, shown and gone on with.
+//! Results files that an older Steelbench recorded (format 4: before warnings and facts had tables
+//! of their own) are read, shown and gone on with.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod common;
@@ -17,8 +17,10 @@ const INTERRUPTED: &[u8] = include_bytes!("recorded/interrupted.steelbench.gz");
 const NOW_FACTS: &str = "('shared_lines', 'processors', 'cores', 'sockets', 'nodes')";
 
 /// The columns that trials had.
-const TRIALS: &str = "SELECT id, run, configuration, block, sequence, attempt, started_ms, wall_s, status, cause, observed,
-    elapsed_s, connections, work_unit, work_amount, transactions, errors, retries, session_s, cpu_s, cpu_user_s,
+const TRIALS: &str = "SELECT id, run, configuration, block, sequence, attempt, started_ms, \
+                      wall_s, status, cause, observed,
+    elapsed_s, connections, work_unit, work_amount, transactions, errors, retries, session_s, \
+                      cpu_s, cpu_user_s,
     synthetic FROM trials";
 
 /// A folder with a recorded results file and the experiment file that it was recorded with.
@@ -42,7 +44,8 @@ fn a_migrated_file_says_what_it_said() {
         "SELECT key, label FROM configurations ORDER BY run, position",
         "SELECT * FROM settings",
         TRIALS,
-        "SELECT trial, position, wait_type, class, count, resource_s, signal_s, source, sampled_hz FROM waits",
+        "SELECT trial, position, wait_type, class, count, resource_s, signal_s, source, \
+         sampled_hz FROM waits",
         "SELECT * FROM latencies",
         "SELECT * FROM operations",
         "SELECT * FROM series",
@@ -61,18 +64,24 @@ fn a_migrated_file_says_what_it_said() {
         ),
         (
             &format!(
-                "SELECT trial, name, unit, direction, value FROM responses WHERE name NOT IN {NOW_FACTS}"
+                "SELECT trial, name, unit, direction, value FROM responses WHERE name NOT IN \
+                 {NOW_FACTS}"
             ),
             "SELECT trial, name, unit, direction, value FROM responses",
         ),
     ];
-    for (name, file, trials) in
-        [("insert", INSERT, 8), ("sync", SYNC, 6), ("disk", DISK, 4), ("interrupted", INTERRUPTED, 3)]
-    {
+    for (name, file, trials) in [
+        ("insert", INSERT, 8),
+        ("sync", SYNC, 6),
+        ("disk", DISK, 4),
+        ("interrupted", INTERRUPTED, 3),
+    ] {
         let lab = recorded(name, file);
         let old: Vec<_> = same.iter().map(|sql| lab.rows(name, sql)).collect();
         let old_moved: Vec<_> = moved.iter().map(|(old, _)| lab.rows(name, old)).collect();
-        drop(store::Store::create_or_open(lab.path(&format!("results/{name}.steelbench"))).unwrap());
+        drop(
+            store::Store::create_or_open(lab.path(&format!("results/{name}.steelbench"))).unwrap(),
+        );
         for (sql, old) in same.iter().zip(old) {
             assert_eq!(lab.rows(name, sql), old, "{name}: {sql}");
         }
@@ -92,7 +101,8 @@ fn an_old_recording_is_shown_and_reported() {
         (
             "insert",
             INSERT,
-            &["data_files=4 synchronous=full", "hook before_trial failed", "WRITER_LOCK", "short"][..],
+            &["data_files=4 synchronous=full", "hook before_trial failed", "WRITER_LOCK", "short"]
+                [..],
         ),
         ("sync", SYNC, &["same-core", "other-core", "Scaling"]),
         ("disk", DISK, &["queue_depth", "IOPS", "io_uring_enter"]),
@@ -100,9 +110,13 @@ fn an_old_recording_is_shown_and_reported() {
     ] {
         let lab = recorded(name, file);
         // A neighbour, which may have measured what the storage can do.
-        std::fs::copy(lab.path(&format!("results/{name}.steelbench")), lab.path("results/n.steelbench"))
-            .unwrap();
-        let read = |name: &str| std::fs::read(lab.path(&format!("results/{name}.steelbench"))).unwrap();
+        std::fs::copy(
+            lab.path(&format!("results/{name}.steelbench")),
+            lab.path("results/n.steelbench"),
+        )
+        .unwrap();
+        let read =
+            |name: &str| std::fs::read(lab.path(&format!("results/{name}.steelbench"))).unwrap();
         let before = read(name);
         let mut shown = lab.steelbench(&["show", name]).expect(0).stdout;
         lab.steelbench(&["report", name]).expect(0);
@@ -126,8 +140,8 @@ fn an_interrupted_run_of_before_goes_on() {
     lab.run(0).says("8 trials, 3 of them recorded before");
     assert_eq!(lab.rows(name, "SELECT DISTINCT run FROM trials"), ["1"]);
     assert_eq!(lab.rows(name, &format!("{TRIALS} ORDER BY id LIMIT 3")), before);
-    let once =
-        "SELECT count(*), count(DISTINCT configuration || '/' || block) FROM trials WHERE status = 'done'";
+    let once = "SELECT count(*), count(DISTINCT configuration || '/' || block) FROM trials WHERE \
+                status = 'done'";
     assert_eq!(lab.rows(name, once), ["8|8"]);
 
     // Steelbench of today, alone: the same configurations in the same order.
@@ -141,7 +155,8 @@ fn an_interrupted_run_of_before_goes_on() {
     }
 }
 
-/// Nothing of these is left to be run: neither the settings nor their defaults have other values today.
+/// Nothing of these is left to be run: neither the settings nor their defaults have other values
+/// today.
 #[test]
 fn a_complete_run_of_before_is_complete() {
     for (name, file, trials) in [("sync", SYNC, 6), ("disk", DISK, 4)] {

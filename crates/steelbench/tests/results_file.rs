@@ -21,9 +21,11 @@ fn two_runs_on_one_results_file_exclude_each_other() {
     let first = lab.start();
     wait_until("a trial runs", || !lab.work_folders().is_empty());
     lab.run(1).says(&format!("in use by another run (process {})", first.id()));
-    // By whatever name or link: it is the file that is claimed, and no file beside it is written to.
+    // By whatever name or link: it is the file that is claimed, and no file beside it is written
+    // to.
     lab.write("precious", "salaries");
-    std::os::unix::fs::symlink(lab.path("precious"), lab.path("results/hard.steelbench.lock")).unwrap();
+    std::os::unix::fs::symlink(lab.path("precious"), lab.path("results/hard.steelbench.lock"))
+        .unwrap();
     std::fs::hard_link(lab.path(FILE), lab.path("results/hard.steelbench")).unwrap();
     std::os::unix::fs::symlink(lab.path(FILE), lab.path("link.steelbench")).unwrap();
     for name in ["results/hard.steelbench", "link.steelbench"] {
@@ -55,7 +57,10 @@ fn refused(lab: &Lab, code: i32, words: &str) {
 fn a_file_of_another_program_is_refused() {
     let lab = Lab::with(&scripted(1, "", ""));
     std::fs::create_dir(lab.path("results")).unwrap();
-    lab.write(FILE, "a shopping list, longer than a header: milk, bread, and whatever else is needed");
+    lab.write(
+        FILE,
+        "a shopping list, longer than a header: milk, bread, and whatever else is needed",
+    );
     refused(&lab, 2, "not a Steelbench results file");
     std::fs::remove_file(lab.path(FILE)).unwrap();
     rusqlite::Connection::open(lab.path(FILE))
@@ -115,10 +120,13 @@ fn a_results_file_that_never_ends_hangs_neither_itself_nor_others() {
     std::fs::copy(lab.path(FILE), lab.path("results/evil.steelbench")).unwrap();
     let endless = "ALTER TABLE runs RENAME TO theirs;
         CREATE VIEW runs AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
-        SELECT i AS id, '1' AS seed, 'x' AS name, NULL AS question, '' AS source, NULL AS response, NULL AS baseline,
+        SELECT i AS id, '1' AS seed, 'x' AS name, NULL AS question, '' AS source, NULL AS \
+                   response, NULL AS baseline,
                1 AS started_ms, '' AS steelbench FROM n";
     lab.results("evil").execute_batch(endless).unwrap();
-    for arguments in [&["show", "evil"][..], &["history", "evil"], &["export", "evil", "--format", "json"]] {
+    for arguments in
+        [&["show", "evil"][..], &["history", "evil"], &["export", "evil", "--format", "json"]]
+    {
         end(lab.start_with(arguments)).expect(2).says("not as Steelbench makes it");
     }
     end(lab.start_with(&["show", "t"])).expect(0).shows("2 trials done");
@@ -152,26 +160,31 @@ fn super_journal(path: &Path) -> Vec<u8> {
     [&[0, 4, 0, 0], name, &(name.len() as u32).to_be_bytes(), &sum.to_be_bytes(), &magic].concat()
 }
 
-/// A results file comes with the journal of a killed run, which is rolled back. Older versions of SQLite delete the
-/// super-journal that a journal names: any file.
+/// A results file comes with the journal of a killed run, which is rolled back. Older versions of
+/// SQLite delete the super-journal that a journal names: any file.
 #[test]
 fn a_journal_beside_a_results_file_harms_no_other_file_and_keeps_nobody_waiting() {
     let lab = recorded();
     lab.write("salaries", "precious");
-    let (whole, journal) = (std::fs::read(lab.path(FILE)).unwrap(), lab.path("results/t.steelbench-journal"));
+    let (whole, journal) =
+        (std::fs::read(lab.path(FILE)).unwrap(), lab.path("results/t.steelbench-journal"));
     let file = lab.results("t");
     file.execute_batch("PRAGMA cache_size = 1; BEGIN").unwrap();
-    let grow = "WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 300) \
-                UPDATE runs SET source = (SELECT group_concat(hex(randomblob(200))) FROM n)";
+    let grow = "WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 300) UPDATE runs \
+                SET source = (SELECT group_concat(hex(randomblob(200))) FROM n)";
     file.execute_batch(grow).unwrap();
-    let (halfway, rolls_back) = (std::fs::read(lab.path(FILE)).unwrap(), std::fs::read(&journal).unwrap());
+    let (halfway, rolls_back) =
+        (std::fs::read(lab.path(FILE)).unwrap(), std::fs::read(&journal).unwrap());
     file.execute_batch("ROLLBACK").unwrap();
     drop(file);
     assert!(halfway != whole, "nothing to roll back");
     for arguments in [&["show", "t"][..], &["history", "t"], &["run", "e.toml"], &["report", "t"]] {
         std::fs::write(lab.path(FILE), &halfway).unwrap();
-        std::fs::write(&journal, [rolls_back.clone(), super_journal(&lab.path("salaries"))].concat())
-            .unwrap();
+        std::fs::write(
+            &journal,
+            [rolls_back.clone(), super_journal(&lab.path("salaries"))].concat(),
+        )
+        .unwrap();
         let ended = lab.steelbench(arguments);
         assert_eq!(lab.read("salaries"), "precious", "{arguments:?}: {ended:?}");
         ended.expect(0);
@@ -194,7 +207,8 @@ fn a_journal_beside_a_results_file_harms_no_other_file_and_keeps_nobody_waiting(
 /// A hook fills the disk in the second block, `hook` tells when.
 fn fills(hook: &str, path: &str) -> String {
     format!(
-        "[hooks]\n{hook} = 'if test $STEELBENCH_BLOCK = 2; then cat /dev/zero > {path}/filler; fi; true'\n"
+        "[hooks]\n{hook} = 'if test $STEELBENCH_BLOCK = 2; then cat /dev/zero > {path}/filler; \
+         fi; true'\n"
     )
 }
 
@@ -226,8 +240,8 @@ fn a_disk_that_fills_up_in_the_middle_loses_no_earlier_trial() {
 
 #[test]
 fn a_volume_that_fills_up_fails_its_trials_only() {
-    let volumes =
-        "[[volume]]\nname = \"small\"\npath = \"small\"\n[[volume]]\nname = \"large\"\npath = \"large\"\n";
+    let volumes = "[[volume]]\nname = \"small\"\npath = \"small\"\n[[volume]]\nname = \
+                   \"large\"\npath = \"large\"\n";
     let file = scripted(2, "", &format!("{volumes}{}", fills("before_trial", "small")))
         .replace("\"target.data_files\" = [1, 2]", "\"target.volume\" = [\"small\", \"large\"]")
         .replace("\"null\"", "\"sqlite\"");
@@ -237,12 +251,19 @@ fn a_volume_that_fills_up_fails_its_trials_only() {
     std::fs::create_dir(lab.path("large")).unwrap();
     let Some(disk) = SmallDisk::mount(folder, "size=80m") else { return };
     lab.run(1);
-    let trials = "SELECT c.label, block, status FROM trials t JOIN configurations c ON c.id = t.configuration ORDER BY 1, 2";
+    let trials = "SELECT c.label, block, status FROM trials t JOIN configurations c ON c.id = \
+                  t.configuration ORDER BY 1, 2";
     assert_eq!(
         lab.rows("t", trials),
-        ["volume=large|1|done", "volume=large|2|done", "volume=small|1|done", "volume=small|2|failed"]
+        [
+            "volume=large|1|done",
+            "volume=large|2|done",
+            "volume=small|1|done",
+            "volume=small|2|failed"
+        ]
     );
-    let cause = lab.rows("t", "SELECT cause FROM trials WHERE status = 'failed'").remove(0).to_lowercase();
+    let cause =
+        lab.rows("t", "SELECT cause FROM trials WHERE status = 'failed'").remove(0).to_lowercase();
     assert!(["space", "full"].iter().any(|word| cause.contains(word)), "{cause}");
     assert_eq!(lab.work_folders().len(), 0);
     drop(disk);

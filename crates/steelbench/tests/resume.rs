@@ -6,7 +6,8 @@ mod common;
 use common::{Lab, end, scripted, signal, wait_until};
 use std::time::Duration;
 
-const ORDER: &str = "SELECT configuration, block, sequence, attempt, status FROM trials ORDER BY id";
+const ORDER: &str =
+    "SELECT configuration, block, sequence, attempt, status FROM trials ORDER BY id";
 
 #[test]
 fn an_interrupted_run_goes_on_where_it_stopped() {

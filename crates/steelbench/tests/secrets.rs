@@ -1,4 +1,5 @@
-//! A password is planted wherever one can stand. It is then in no output, no results file and no title of a process.
+//! A password is planted wherever one can stand. It is then in no output, no results file and no
+//! title of a process.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -200,7 +201,8 @@ fn toml(text: &str, escaped: bool) -> String {
 #[test]
 fn a_setting_with_a_password_is_refused_and_not_repeated() {
     let lab = Lab::new();
-    let engines = ["postgres", "mariadb"].iter().flat_map(|engine| [(engine, false), (engine, true)]);
+    let engines =
+        ["postgres", "mariadb"].iter().flat_map(|engine| [(engine, false), (engine, true)]);
     for text in connection_strings() {
         for (engine, escaped) in engines.clone() {
             let value = toml(&text, escaped);
@@ -237,16 +239,20 @@ fn a_setting_with_a_password_is_refused_and_not_repeated() {
 fn what_hooks_and_comments_hold_is_neither_recorded_nor_shown() {
     let near = format!("postgres://u:{SECRET}@h/d");
     let hooks = format!(
-        "# psql {near}\n[hooks]\nbefore_run = 'echo {near}; PGPASSWORD={SECRET} sh hook.sh'\n\
-         before_trial = \"echo '{{\\\"pass\\u0077ord\\\": \\\"{SECRET}\\\"}}'; sh hook.sh --password {SECRET}\"\n\
-         after_trial = 'echo password={SECRET}; test $STEELBENCH_BLOCK = 1'\n\
-         [[volume]]\nname = \"v\"\npath = \"v\"\nprepare = 'mkdir -p v; echo u:{SECRET}@h'\n"
+        "# psql {near}\n[hooks]\nbefore_run = 'echo {near}; PGPASSWORD={SECRET} sh \
+         hook.sh'\nbefore_trial = \"echo '{{\\\"pass\\u0077ord\\\": \\\"{SECRET}\\\"}}'; sh \
+         hook.sh --password {SECRET}\"\nafter_trial = 'echo password={SECRET}; test \
+         $STEELBENCH_BLOCK = 1'\n[[volume]]\nname = \"v\"\npath = \"v\"\nprepare = 'mkdir -p v; \
+         echo u:{SECRET}@h'\n"
     );
     let file = scripted(2, "volume = \"v\"", &hooks);
     let lab = Lab::with(&file);
     lab.write(
         "hook.sh",
-        &format!("export MYSQL_PWD='{SECRET}'\nenv | grep PWD\necho \"ALTER ROLE a PASSWORD '{SECRET}'\"\n"),
+        &format!(
+            "export MYSQL_PWD='{SECRET}'\nenv | grep PWD\necho \"ALTER ROLE a PASSWORD \
+             '{SECRET}'\"\n"
+        ),
     );
     // Trials of the second block fail with what the hook has printed.
     for arguments in [
@@ -267,15 +273,24 @@ fn what_hooks_and_comments_hold_is_neither_recorded_nor_shown() {
         assert!(ended.code.is_some_and(|code| code < 2), "{arguments:?} {ended:?}");
         kept(&lab, &ended, &format!("{arguments:?}"));
     }
-    assert_eq!(lab.rows("t", "SELECT count(*) FROM runs"), ["2"], "the recorded file is the same file");
     assert_eq!(
-        lab.rows("t", "SELECT count(*) FROM trials WHERE status = 'failed' AND cause LIKE '%password=***%'"),
+        lab.rows("t", "SELECT count(*) FROM runs"),
+        ["2"],
+        "the recorded file is the same file"
+    );
+    assert_eq!(
+        lab.rows(
+            "t",
+            "SELECT count(*) FROM trials WHERE status = 'failed' AND cause LIKE '%password=***%'"
+        ),
         ["4"]
     );
     // A hook around the run that fails ends it with what it has printed.
     lab.write(
         "e.toml",
-        &file.replace("; test $STEEL", "; true $STEEL").replace("sh hook.sh'", "sh hook.sh; false'"),
+        &file
+            .replace("; test $STEEL", "; true $STEEL")
+            .replace("sh hook.sh'", "sh hook.sh; false'"),
     );
     let ended = lab.run_with(&["--fresh"], 1).says("hook before_run failed");
     kept(&lab, &ended, "before_run");
@@ -301,23 +316,28 @@ const READERS: &[&[&str]] = &[
     &["export", "t", "--format", "xlsx"],
 ];
 
-/// A run of scripts on `SQLite` in which the secret stands wherever a file can hold it: comments, the question, hooks and
-/// what they print, the script.
+/// A run of scripts on `SQLite` in which the secret stands wherever a file can hold it: comments,
+/// the question, hooks and what they print, the script.
 fn planted_everywhere() -> Lab {
     let near = format!("postgres://u:{SECRET}@h/d");
     let file = format!(
-        "# {near}\n[experiment]\nname = \"t\"\nquestion = \"Is {near} faster?\"\n[target]\nengine = \"sqlite\"\nvolume = \"v\"\n\
-         setup.sql = \"schema.sql\" # API_TOKEN = \"{SECRET}\"\n\
-         [workload]\nprobe = \"script\"\nscript = \"script.sql\"\nconnections = 1\ntransactions = 5 # token: '{SECRET}'\n\
-         [factors]\n\"target.settings.synchronous\" = [\"normal\", \"full\"]\n[repeats]\nblocks = 2\n\
-         [hooks]\nbefore_run = 'API_TOKEN={SECRET} sh hook.sh'\nbefore_trial = 'mysql --password={SECRET} 2>&1; sh hook.sh'\n\
-         after_trial = 'echo \"said $PGPASSWORD $OTHER_TOKEN\"; test $STEELBENCH_BLOCK = 1'\n\
-         [[volume]]\nname = \"v\"\npath = \"v\"\nprepare = 'mkdir -p v; echo {near}'\ncleanup = 'echo PASSWORD \"{SECRET}\"'\n"
+        "# {near}\n[experiment]\nname = \"t\"\nquestion = \"Is {near} faster?\"\n[target]\nengine \
+         = \"sqlite\"\nvolume = \"v\"\nsetup.sql = \"schema.sql\" # API_TOKEN = \
+         \"{SECRET}\"\n[workload]\nprobe = \"script\"\nscript = \"script.sql\"\nconnections = \
+         1\ntransactions = 5 # token: '{SECRET}'\n[factors]\n\"target.settings.synchronous\" = \
+         [\"normal\", \"full\"]\n[repeats]\nblocks = 2\n[hooks]\nbefore_run = 'API_TOKEN={SECRET} \
+         sh hook.sh'\nbefore_trial = 'mysql --password={SECRET} 2>&1; sh hook.sh'\nafter_trial = \
+         'echo \"said $PGPASSWORD $OTHER_TOKEN\"; test $STEELBENCH_BLOCK = 1'\n[[volume]]\nname = \
+         \"v\"\npath = \"v\"\nprepare = 'mkdir -p v; echo {near}'\ncleanup = 'echo PASSWORD \
+         \"{SECRET}\"'\n"
     );
     let lab = Lab::with(&file);
     lab.write(
         "hook.sh",
-        &format!("echo 'pwd={SECRET}'; echo \"$PGPASSWORD\"; env; cat /proc/$PPID/cmdline | tr '\\0' ' '\n"),
+        &format!(
+            "echo 'pwd={SECRET}'; echo \"$PGPASSWORD\"; env; cat /proc/$PPID/cmdline | tr '\\0' ' \
+             '\n"
+        ),
     );
     lab.write("script.sql", &format!("-- {near}\nSELECT 'password={SECRET}';\nSELECT 1;\n"));
     lab.write(
@@ -366,13 +386,16 @@ fn a_secret_planted_everywhere_is_in_no_output_and_in_no_file() {
     let label = format!("after postgres://u:{SECRET}@h");
     ask(&["run", "e.toml", "--fresh", "--json", "--label", &label]).expect(1);
     assert_eq!(lab.rows("t", "SELECT count(*) FROM trials WHERE cause LIKE '%said *%'"), ["4"]);
-    for arguments in READERS.iter().chain(&[&["compare", "t", "synchronous=normal", "synchronous=full"][..]])
+    for arguments in
+        READERS.iter().chain(&[&["compare", "t", "synchronous=normal", "synchronous=full"][..]])
     {
         let ended = ask(arguments);
         assert!(ended.code.is_some_and(|code| code < 2), "{arguments:?}: {ended:?}");
     }
     // Servers: with a service, a password file, and the variable.
-    for url in ["service=x connect_timeout=1", "host=127.0.0.1 port=1", "postgres://u@127.0.0.1:1/d"] {
+    for url in
+        ["service=x connect_timeout=1", "host=127.0.0.1 port=1", "postgres://u@127.0.0.1:1/d"]
+    {
         ask(&["waits", url, "--seconds=0.1"]).expect(1);
         ask(&["survey", "--server", url, "--volume", "."]);
     }
@@ -434,14 +457,20 @@ fn a_secret_in_a_results_file_is_not_shown() {
 
 #[test]
 fn a_label_with_a_password_is_refused_and_not_repeated() {
-    for (label, set) in [(format!("postgres://u:{SECRET}@h"), "1"), (format!("password={SECRET}"), "2")] {
+    for (label, set) in
+        [(format!("postgres://u:{SECRET}@h"), "1"), (format!("password={SECRET}"), "2")]
+    {
         let level = format!(
-            "[[level]]\nfactor = \"where\"\nname = \"{label}\"\nset = {{ \"target.data_files\" = {set} }}\n"
+            "[[level]]\nfactor = \"where\"\nname = \"{label}\"\nset = {{ \"target.data_files\" = \
+             {set} }}\n"
         );
-        let other = "[[level]]\nfactor = \"where\"\nname = \"else\"\nset = { \"target.data_files\" = 3 }\n";
+        let other =
+            "[[level]]\nfactor = \"where\"\nname = \"else\"\nset = { \"target.data_files\" = 3 }\n";
         let file = scripted(1, "", "").replace("[factors]\n\"target.data_files\" = [1, 2]\n", "");
         let lab = Lab::with(&format!("{file}{level}{other}"));
-        for arguments in [&["check", "e.toml"][..], &["check", "e.toml", "--json"], &["run", "e.toml"]] {
+        for arguments in
+            [&["check", "e.toml"][..], &["check", "e.toml", "--json"], &["run", "e.toml"]]
+        {
             let ended = lab.steelbench(arguments).expect(2).says("a password in the file");
             kept(&lab, &ended, &format!("{arguments:?}"));
         }
@@ -459,7 +488,9 @@ fn the_titles_of_the_processes_of_a_hook_do_not_show_a_password() {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let here = lab.path("").canonicalize().unwrap();
     let titles: Vec<String> = processes
-        .filter(|process| std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == here))
+        .filter(|process| {
+            std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == here)
+        })
         .map(|process| std::fs::read_to_string(process.path().join("cmdline")).unwrap_or_default())
         .collect();
     lab.write("go", "");
@@ -478,7 +509,8 @@ fn the_title_of_the_process_does_not_show_a_password() {
         format!("host=127.0.0.1 port={port} password='{SECRET}' user=u"),
     ] {
         let mut child = lab.start_with(&["waits", "--seconds", "0.1", &url]);
-        let title = || std::fs::read_to_string(format!("/proc/{}/cmdline", child.id())).unwrap_or_default();
+        let title =
+            || std::fs::read_to_string(format!("/proc/{}/cmdline", child.id())).unwrap_or_default();
         wait_until("the title is changed", || title().contains("****"));
         let title = title();
         assert!(!title.contains("SECRET") && title.contains(&port.to_string()), "{title}");
@@ -486,6 +518,9 @@ fn the_title_of_the_process_does_not_show_a_password() {
         BufReader::new(child.stderr.take().unwrap()).read_line(&mut warning).unwrap();
         common::signal(&child, libc::SIGKILL);
         end(child);
-        assert!(warning.contains("other users of this machine may have seen the password"), "{warning}");
+        assert!(
+            warning.contains("other users of this machine may have seen the password"),
+            "{warning}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Passwords by their names, in what commands print, and in what is observed of a server: the same as `secrets.rs`.
+//! Passwords by their names, in what commands print, and in what is observed of a server: the same
+//! as `secrets.rs`.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -15,29 +16,41 @@ use std::process::Stdio;
 fn settings_that_are_called_secrets_are_refused_and_not_repeated() {
     let table = |engine: &str, target: &str, workload: &str, more: &str| {
         format!(
-            "[experiment]\nname = \"t\"\n[target]\nengine = \"{engine}\"\n{target}\n[workload]\n{workload}\n[repeats]\nblocks = 1\n{more}"
+            "[experiment]\nname = \"t\"\n[target]\nengine = \
+             \"{engine}\"\n{target}\n[workload]\n{workload}\n[repeats]\nblocks = 1\n{more}"
         )
     };
     let insert = "probe = \"insert\"\nconnections = 1\nrows = 10";
     let script = "probe = \"script\"\nscript = \"script.sql\"\nconnections = 1\ntransactions = 1";
-    let command =
-        |more: &str| table("none", "", &format!("probe = \"command\"\ncommand = \"true\"\n{more}"), "");
-    let argv = |words: &str| table("none", "", &format!("probe = \"command\"\ncommand = {words}"), "");
-    let factor =
-        |name: &str| format!("[factors]\n\"target.settings.{name}\" = [\"{SECRET}1\", '{SECRET}2']\n");
+    let command = |more: &str| {
+        table("none", "", &format!("probe = \"command\"\ncommand = \"true\"\n{more}"), "")
+    };
+    let argv =
+        |words: &str| table("none", "", &format!("probe = \"command\"\ncommand = {words}"), "");
+    let factor = |name: &str| {
+        format!("[factors]\n\"target.settings.{name}\" = [\"{SECRET}1\", '{SECRET}2']\n")
+    };
     let level = format!(
-        "[[level]]\nfactor = \"where\"\nname = \"a\"\nset = {{ \"target.settings.motherduck_token\" = \"{SECRET}\" }}\n\
-         [[level]]\nfactor = \"where\"\nname = \"b\"\nset = {{}}\n"
+        "[[level]]\nfactor = \"where\"\nname = \"a\"\nset = {{ \
+         \"target.settings.motherduck_token\" = \"{SECRET}\" }}\n[[level]]\nfactor = \
+         \"where\"\nname = \"b\"\nset = {{}}\n"
     );
     for file in [
         table("duckdb", &format!("settings.http_proxy_password = \"{SECRET}\""), insert, ""),
-        table("duckdb", &format!("settings = {{ s3_secret_access_key = \"{SECRET}\" }}"), insert, ""),
+        table(
+            "duckdb",
+            &format!("settings = {{ s3_secret_access_key = \"{SECRET}\" }}"),
+            insert,
+            "",
+        ),
         table("duckdb", &format!("settings.motherduck_token = \"\"\"{SECRET}\"\"\""), insert, ""),
         table("duckdb", "", insert, &factor("s3_secret_access_key")),
         table("duckdb", "", insert, &level),
         table(
             "sqlite",
-            &format!("setup.sql = \"schema.sql\"\nsetup.variables = {{ app_password = \"{SECRET}\" }}"),
+            &format!(
+                "setup.sql = \"schema.sql\"\nsetup.variables = {{ app_password = \"{SECRET}\" }}"
+            ),
             insert,
             "",
         ),
@@ -51,7 +64,9 @@ fn settings_that_are_called_secrets_are_refused_and_not_repeated() {
         let lab = Lab::with(&file);
         lab.write("script.sql", "SELECT 1;\n");
         lab.write("schema.sql", "CREATE TABLE a (b int);\n");
-        for arguments in [&["check", "e.toml"][..], &["check", "e.toml", "--json"], &["run", "e.toml"]] {
+        for arguments in
+            [&["check", "e.toml"][..], &["check", "e.toml", "--json"], &["run", "e.toml"]]
+        {
             let ended = lab.steelbench(arguments);
             kept(&lab, &ended, &format!("{arguments:?} {file}"));
             ended.expect(2).says("a password in the file");
@@ -92,13 +107,16 @@ fn what_a_command_prints_of_our_environment_is_not_recorded() {
         "command = \"echo $PGPASSWORD; echo said $OTHER_TOKEN >&2; exit 3\"",
         "command = \"echo $PGPASSWORD; exit 3\"",
         "command = \"true\"\nprepare = \"env; exit 1\"",
-        "command = \"env\"\n[workload.responses.n]\nregex = \"no such line ([0-9]+)\"\ndirection = \"lower\"",
-        "command = \"env\"\n[workload.responses.n]\nregex = \"OTHER_TOKE[N]=(.*)\"\ndirection = \"lower\"",
-        "command = \"printf '{\\\"a\\\": \\\"%s\\\"}' $OTHER_TOKEN\"\n[workload.responses.n]\npointer = \"/a\"\ndirection = \"lower\"",
+        "command = \"env\"\n[workload.responses.n]\nregex = \"no such line ([0-9]+)\"\ndirection \
+         = \"lower\"",
+        "command = \"env\"\n[workload.responses.n]\nregex = \"OTHER_TOKE[N]=(.*)\"\ndirection = \
+         \"lower\"",
+        "command = \"printf '{\\\"a\\\": \\\"%s\\\"}' \
+         $OTHER_TOKEN\"\n[workload.responses.n]\npointer = \"/a\"\ndirection = \"lower\"",
     ] {
         let lab = Lab::with(&format!(
-            "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \"command\"\n{workload}\n\
-             [repeats]\nblocks = 1\n"
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \
+             \"command\"\n{workload}\n[repeats]\nblocks = 1\n"
         ));
         for arguments in [&["run", "e.toml"][..], &["show", "t", "--json"], &["report", "t"]] {
             let mut command = lab.command(arguments);
@@ -114,20 +132,25 @@ fn what_a_command_prints_of_our_environment_is_not_recorded() {
 #[test]
 fn what_a_command_prints_of_the_password_of_its_server_is_not_recorded() {
     for bin in servers::by_url::bindirs() {
-        let server = servers::by_url::Server::start(&bin, "host all app 127.0.0.1/32 scram-sha-256", &[]);
+        let server =
+            servers::by_url::Server::start(&bin, "host all app 127.0.0.1/32 scram-sha-256", &[]);
         let mut client = server.connect();
         client
             .batch(&format!(
-                "CREATE ROLE app LOGIN PASSWORD '{SECRET}'; GRANT CREATE ON DATABASE postgres TO app"
+                "CREATE ROLE app LOGIN PASSWORD '{SECRET}'; GRANT CREATE ON DATABASE postgres TO \
+                 app"
             ))
             .unwrap();
         let lab = Lab::with(&format!(
-            "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \"host=127.0.0.1 port={} user=app dbname=postgres\"\n\
-             [workload]\nprobe = \"command\"\ncommand = \"test -n \\\"$PGPASSWORD\\\" && echo told $PGPASSWORD >&2; exit 9\"\n[repeats]\nblocks = 1\n",
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \"host=127.0.0.1 \
+             port={} user=app dbname=postgres\"\n[workload]\nprobe = \"command\"\ncommand = \
+             \"test -n \\\"$PGPASSWORD\\\" && echo told $PGPASSWORD >&2; exit \
+             9\"\n[repeats]\nblocks = 1\n",
             server.port
         ));
         lab.write(".pgpass", &format!("*:*:*:*:{SECRET}\n"));
-        std::fs::set_permissions(lab.path(".pgpass"), std::fs::Permissions::from_mode(0o600)).unwrap();
+        std::fs::set_permissions(lab.path(".pgpass"), std::fs::Permissions::from_mode(0o600))
+            .unwrap();
         let mut run = lab.command(&["run", "e.toml"]);
         let ended = Ended::from(run.env("HOME", lab.path("")).output().unwrap());
         kept(&lab, &ended, "run");
@@ -143,7 +166,8 @@ fn a_recording_of_waits_has_no_password() {
         let mut client = server.connect();
         client.batch(&format!("SET application_name = 'token={SECRET}'")).unwrap();
         let sleeps = format!(
-            "SELECT pg_sleep(600) /* postgres://u:{SECRET}@h */ AS a, 'password={SECRET}', $$pwd={SECRET}$$"
+            "SELECT pg_sleep(600) /* postgres://u:{SECRET}@h */ AS a, 'password={SECRET}', \
+             $$pwd={SECRET}$$"
         );
         let pid = client.backend_pid();
         let thread = std::thread::spawn(move || client.batch(&sleeps));
@@ -161,7 +185,15 @@ fn a_recording_of_waits_has_no_password() {
         let lab = Lab::new();
         for literals in [&[][..], &["--literals"]] {
             let record = [
-                &["waits", &url, "--seconds=0.5", "--statements", "--tasks", "--output", "w.steelbench"],
+                &[
+                    "waits",
+                    &url,
+                    "--seconds=0.5",
+                    "--statements",
+                    "--tasks",
+                    "--output",
+                    "w.steelbench",
+                ],
                 literals,
             ]
             .concat();
@@ -199,13 +231,15 @@ fn a_recording_of_waits_of_mariadb_has_no_password() {
     let Some(server) = servers::mariadb::Server::start(&[]) else { return };
     let mut client = server.connect();
     let id = client.cell("SELECT connection_id()").unwrap().unwrap();
-    let sleeps =
-        format!("SELECT sleep(600) /* mysql://u:{SECRET}@h */ AS a, 'password={SECRET}', \"pwd={SECRET}\"");
+    let sleeps = format!(
+        "SELECT sleep(600) /* mysql://u:{SECRET}@h */ AS a, 'password={SECRET}', \"pwd={SECRET}\""
+    );
     let thread = std::thread::spawn(move || client.run(&sleeps));
     let mut admin = server.connect();
     wait_until("it sleeps", || {
-        let sql =
-            format!("SELECT 1 FROM information_schema.processlist WHERE id = {id} AND state = 'User sleep'");
+        let sql = format!(
+            "SELECT 1 FROM information_schema.processlist WHERE id = {id} AND state = 'User sleep'"
+        );
         admin.cell(&sql).unwrap().is_some()
     });
     let (url, lab) = (server.url("root"), Lab::new());
@@ -235,19 +269,20 @@ fn a_recording_of_waits_of_mariadb_has_no_password() {
     let _ = thread.join().unwrap();
 }
 
-/// The clients of servers are given passwords in their environment, which is theirs alone: `ps` shows everybody the words
-/// of a command.
+/// The clients of servers are given passwords in their environment, which is theirs alone: `ps`
+/// shows everybody the words of a command.
 #[test]
 fn the_titles_of_clients_that_fill_tables_do_not_show_a_password() {
     let mut targets = Vec::new();
     let postgres: Vec<_> = servers::by_url::bindirs().into_iter().take(1).collect();
-    let postgres = postgres
-        .iter()
-        .map(|bin| servers::by_url::Server::start(bin, "host all app 127.0.0.1/32 scram-sha-256", &[]));
+    let postgres = postgres.iter().map(|bin| {
+        servers::by_url::Server::start(bin, "host all app 127.0.0.1/32 scram-sha-256", &[])
+    });
     let postgres: Vec<_> = postgres.collect();
     for server in &postgres {
-        let role =
-            format!("CREATE ROLE app LOGIN CREATEDB PASSWORD '{SECRET}'; CREATE DATABASE prod OWNER app");
+        let role = format!(
+            "CREATE ROLE app LOGIN CREATEDB PASSWORD '{SECRET}'; CREATE DATABASE prod OWNER app"
+        );
         role.split("; ").for_each(|sql| server.connect().batch(sql).unwrap());
         let url = format!("host=127.0.0.1 port={} user=app dbname=prod", server.port);
         targets.push(("postgres", url, "psql", "SELECT pg_sleep(600);"));
@@ -269,7 +304,9 @@ fn the_titles_of_clients_that_fill_tables_do_not_show_a_password() {
         run.env("PGPASSWORD", SECRET).env("MYSQL_PWD", SECRET).env("HOME", lab.path(""));
         let child = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let children = || -> Vec<String> {
-            let of = |pid: &str| std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            let of = |pid: &str| {
+                std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default()
+            };
             let ours = format!(" {} ", child.id());
             let processes = std::fs::read_dir("/proc").unwrap().flatten();
             let pids = processes.filter_map(|entry| entry.file_name().into_string().ok());
@@ -281,13 +318,17 @@ fn the_titles_of_clients_that_fill_tables_do_not_show_a_password() {
                     .is_some_and(|rest| rest.get(1..).is_some_and(|rest| rest.starts_with(&ours)))
             };
             let pids = pids.filter(is_ours);
-            pids.map(|pid| std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default())
-                .collect()
+            pids.map(|pid| {
+                std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default()
+            })
+            .collect()
         };
         let mut titles = Vec::new();
         wait_until("the client runs", || {
             titles = children();
-            titles.iter().any(|title| title.split('\0').next().unwrap_or_default().ends_with(client))
+            titles
+                .iter()
+                .any(|title| title.split('\0').next().unwrap_or_default().ends_with(client))
         });
         assert!(titles.iter().all(|title| !title.contains("SECRET")), "{titles:?}");
         common::signal(&child, libc::SIGINT);

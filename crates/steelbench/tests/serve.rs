@@ -1,4 +1,5 @@
-//! `serve` as a hostile client and a program see it: pages, how far a run is, refusals, names, ends.
+//! `serve` as a hostile client and a program see it: pages, how far a run is, refusals, names,
+//! ends.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod common;
@@ -26,12 +27,16 @@ fn pages_show_what_show_and_compare_print() {
     lab.run_with(&["--fresh"], 0);
     let server = Server::start(&lab, &[]);
     let list = server.page("/");
-    assert!(list.contains("/run?file=t&amp;run=1") && list.contains("/run?file=t&amp;run=2"), "{list}");
+    assert!(
+        list.contains("/run?file=t&amp;run=1") && list.contains("/run?file=t&amp;run=2"),
+        "{list}"
+    );
     assert!(list.contains("complete: 6 trials"), "{list}");
     let summary = &lab.json(&["show"])[0];
     let findings = summary["findings"].as_array().unwrap();
-    let verdict =
-        findings.iter().find(|finding| finding["kind"] != "caveat").unwrap()["text"].as_str().unwrap();
+    let verdict = findings.iter().find(|finding| finding["kind"] != "caveat").unwrap()["text"]
+        .as_str()
+        .unwrap();
     let question = summary["overview"]["run"]["question"].as_str().map(str::to_owned);
     assert!(question.is_none_or(|question| list.contains(&question)), "{list}");
     let run = server.page("/run?file=t&run=2");
@@ -49,7 +54,8 @@ fn pages_show_what_show_and_compare_print() {
     assert!(only.contains("<option value=\"target.data_files=2\" selected>"), "{only}");
 
     let compared = server.page("/compare?file=t&run=2&a=data_files%3D1&b=data_files%3D2");
-    let printed = lab.steelbench(&["compare", "data_files=1", "data_files=2", "--md"]).expect(0).stdout;
+    let printed =
+        lab.steelbench(&["compare", "data_files=1", "data_files=2", "--md"]).expect(0).stdout;
     let sentence = printed.lines().find(|line| line.starts_with("On ")).unwrap();
     assert!(compared.contains(&sentence.replace('\\', "")), "{sentence}: {compared}");
     assert!(compared.contains("\"kind\":\"waterfall\""), "why they differ is drawn: {compared}");
@@ -157,7 +163,10 @@ fn refuses_in_plain_words_what_is_not_there_or_makes_no_sense() {
         let answer = server.get(path);
         assert_eq!(answer.status, status, "{path}: {answer:#?}");
         assert!(answer.body.contains("<a href=\"/\">All runs</a>"), "{path}: {answer:#?}");
-        assert!(!answer.body.contains("<script>") && !answer.body.contains("root:"), "{path}: {answer:#?}");
+        assert!(
+            !answer.body.contains("<script>") && !answer.body.contains("root:"),
+            "{path}: {answer:#?}"
+        );
     }
     for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"] {
         for path in ["/", "/run?file=t", "/version", "/assets/report.js"] {
@@ -188,7 +197,10 @@ fn answers_to_its_own_names_alone_and_lets_nothing_in() {
         for path in ["/", "/version", "/run?file=t", "/assets/report.js"] {
             let answer = server.ask("GET", path, host);
             assert!(answer.status == 421 || answer.status == 400, "{host} {path}: {answer:#?}");
-            assert!(!answer.body.contains("data_files") && !answer.body.contains("version"), "{answer:#?}");
+            assert!(
+                !answer.body.contains("data_files") && !answer.body.contains("version"),
+                "{answer:#?}"
+            );
         }
     }
     assert_ne!(server.send("GET / HTTP/1.0\r\n\r\n").status, 200, "no name");
@@ -204,9 +216,11 @@ fn answers_to_its_own_names_alone_and_lets_nothing_in() {
         }
         assert!(!head.contains("access-control"), "{path}: {head}");
     }
-    for garbage in
-        ["\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n"]
-    {
+    for garbage in [
+        "\r\n\r\n",
+        "GET\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n",
+    ] {
         let mut stream = TcpStream::connect(&server.address).unwrap();
         stream.write_all(garbage.as_bytes()).unwrap();
         let mut answer = String::new();
@@ -303,8 +317,8 @@ fn says_what_has_failed_for_good() {
     lab.write("e.toml", &file.replace("blocks = 3", "blocks = 5"));
     lab.run(1);
     let server = Server::start(&lab, &[]);
-    let ended =
-        "ended: 3 of 5 trials done, `steelbench run --retry-failed` runs the others again, 2 attempts failed";
+    let ended = "ended: 3 of 5 trials done, `steelbench run --retry-failed` runs the others \
+                 again, 2 attempts failed";
     for page in ["/", "/run?file=t"] {
         assert!(server.page(page).contains(ended), "{}", server.page(page));
     }
@@ -313,15 +327,16 @@ fn says_what_has_failed_for_good() {
     assert!(server.page("/run?file=t").contains("complete: 5 trials, 2 attempts failed"));
 }
 
-/// Results files that somebody has made, among those of ours: each page ends in time, and says what is wrong or shows what
-/// it can; the others are as they were.
+/// Results files that somebody has made, among those of ours: each page ends in time, and says what
+/// is wrong or shows what it can; the others are as they were.
 #[test]
 fn crafted_results_files_harm_neither_themselves_nor_others() {
     let lab = recorded();
-    let set_source =
-        |from: &str, to: &str| format!("UPDATE runs SET source = replace(source, '{from}', '{to}')");
-    let endless = "ALTER TABLE runs RENAME TO theirs; CREATE VIEW runs AS \
-        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id FROM n";
+    let set_source = |from: &str, to: &str| {
+        format!("UPDATE runs SET source = replace(source, '{from}', '{to}')")
+    };
+    let endless = "ALTER TABLE runs RENAME TO theirs; CREATE VIEW runs AS WITH RECURSIVE n(i) AS \
+                   (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id FROM n";
     let crafted = [
         ("endless", endless.to_owned(), Some(500)),
         (
@@ -337,19 +352,27 @@ fn crafted_results_files_harm_neither_themselves_nor_others() {
             None,
         ),
         ("nested", "UPDATE runs SET source = 'x = ' || printf('%.*c', 200000, '[')".into(), None),
-        ("large", "UPDATE runs SET source = source || '#' || hex(zeroblob(70000000))".into(), Some(500)),
+        (
+            "large",
+            "UPDATE runs SET source = source || '#' || hex(zeroblob(70000000))".into(),
+            Some(500),
+        ),
         ("number", "UPDATE responses SET value = 9e999".into(), None),
         ("block", "UPDATE trials SET block = 4294967295 WHERE id = 2".into(), None),
         (
             "markup",
-            "UPDATE runs SET name = '<script>alert(1)</script>', question = '<img src=x onerror=alert(1)>'"
+            "UPDATE runs SET name = '<script>alert(1)</script>', question = '<img src=x \
+             onerror=alert(1)>'"
                 .into(),
             None,
         ),
     ];
     for (name, sql, _) in &crafted {
-        std::fs::copy(lab.path("results/t.steelbench"), lab.path(&format!("results/{name}.steelbench")))
-            .unwrap();
+        std::fs::copy(
+            lab.path("results/t.steelbench"),
+            lab.path(&format!("results/{name}.steelbench")),
+        )
+        .unwrap();
         lab.results(name).execute_batch(sql).unwrap();
     }
     let server = Server::start(&lab, &[]);
@@ -370,8 +393,8 @@ fn crafted_results_files_harm_neither_themselves_nor_others() {
     assert!(most.trim_end_matches(" kB").parse::<u64>().unwrap() < 1 << 20, "{most}");
 }
 
-/// Open connections that say nothing take all descriptors of the server; whoever comes then waits until their time is over.
-/// More configurations than the experiment in the same file has.
+/// Open connections that say nothing take all descriptors of the server; whoever comes then waits
+/// until their time is over. More configurations than the experiment in the same file has.
 #[test]
 fn trials_of_what_the_experiment_does_not_have_are_shown() {
     let lab = recorded();
@@ -399,11 +422,13 @@ fn silent_visitors_do_not_keep_others_out() {
         });
     }
     let server = Server::of(command);
-    let visitors: Vec<TcpStream> = (0..200).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
+    let visitors: Vec<TcpStream> =
+        (0..200).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
     assert_eq!(server.get("/").status, 200);
     drop(visitors);
     // The same of visitors who ask and do not read.
-    let request = format!("GET /assets/report.js HTTP/1.1\r\nHost: {}\r\n\r\n", server.address).repeat(300);
+    let request =
+        format!("GET /assets/report.js HTTP/1.1\r\nHost: {}\r\n\r\n", server.address).repeat(300);
     let visitors = (0..100).map(|_| {
         let mut visitor = TcpStream::connect(&server.address).unwrap();
         visitor.set_nonblocking(true).unwrap();
@@ -421,9 +446,13 @@ fn pages_of_other_sites_may_link_to_ours_and_no_more() {
     let lab = recorded();
     let server = Server::start(&lab, &[]);
     let ask = |site: &str, mode: &str| {
-        let headers =
-            format!("Host: {}\r\nSec-Fetch-Site: {site}\r\nSec-Fetch-Mode: {mode}\r\n", server.address);
-        server.send(&format!("GET /run?file=t HTTP/1.1\r\n{headers}Connection: close\r\n\r\n")).status
+        let headers = format!(
+            "Host: {}\r\nSec-Fetch-Site: {site}\r\nSec-Fetch-Mode: {mode}\r\n",
+            server.address
+        );
+        server
+            .send(&format!("GET /run?file=t HTTP/1.1\r\n{headers}Connection: close\r\n\r\n"))
+            .status
     };
     for (site, mode, status) in [
         ("same-origin", "cors", 200),
@@ -453,7 +482,8 @@ fn opens(folder: &std::path::Path, work: impl FnOnce()) -> HashMap<String, usize
         let mut events = &buffer[..read];
         // inotify(7): watch, mask, cookie, length of the name, the name with zeros after it.
         while let Some((head, rest)) = events.split_at_checked(16) {
-            let (name, rest) = rest.split_at(u32::from_ne_bytes(head[12..].try_into().unwrap()) as usize);
+            let (name, rest) =
+                rest.split_at(u32::from_ne_bytes(head[12..].try_into().unwrap()) as usize);
             let name = String::from_utf8_lossy(name).trim_end_matches('\0').to_owned();
             *found.entry(name).or_default() += 1;
             events = rest;
@@ -463,14 +493,16 @@ fn opens(folder: &std::path::Path, work: impl FnOnce()) -> HashMap<String, usize
     found
 }
 
-/// However many runs and files there are: a list that opened every file for each run would take minutes with a hundred.
+/// However many runs and files there are: a list that opened every file for each run would take
+/// minutes with a hundred.
 #[test]
 fn the_list_opens_each_file_once_and_only_those_that_have_changed() {
     let lab = recorded();
     (0..3).for_each(|_| drop(lab.run_with(&["--fresh"], 0)));
     let folder = lab.path("results");
     for copy in 0..5 {
-        std::fs::copy(folder.join("t.steelbench"), folder.join(format!("copy{copy}.steelbench"))).unwrap();
+        std::fs::copy(folder.join("t.steelbench"), folder.join(format!("copy{copy}.steelbench")))
+            .unwrap();
     }
     // Versions of files that were changed this moment count as different ones.
     std::thread::sleep(std::time::Duration::from_millis(100));

@@ -1,4 +1,5 @@
-//! `serve` in a real browser: a run is watched while it goes on, and nothing that its reader has done is lost.
+//! `serve` in a real browser: a run is watched while it goes on, and nothing that its reader has
+//! done is lost.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod common;
@@ -18,7 +19,8 @@ fn state_is(text: &str) -> String {
 
 /// With waits, series of none, and a second factor, so that there are figures and filters.
 fn gated(blocks: u32) -> Lab {
-    let file = scripted(blocks, "waits = [\"A log 0.4 0.1\", \"B lock 0.2 0\"]\nspread = 0.3", GATED);
+    let file =
+        scripted(blocks, "waits = [\"A log 0.4 0.1\", \"B lock 0.2 0\"]\nspread = 0.3", GATED);
     Lab::with(&file.replace("[factors]\n", "[factors]\n\"target.delay\" = [\"1 ms\", \"3 ms\"]\n"))
 }
 
@@ -32,7 +34,8 @@ fn a_run_is_watched_and_what_the_reader_does_stays() {
     let_go(&lab, 8);
     // The list shows the run without being loaded anew.
     browser.until(
-        "return document.querySelector('#runs tbody tr')?.textContent.includes('running: 8 of 20 trials')",
+        "return document.querySelector('#runs tbody tr')?.textContent.includes('running: 8 of 20 \
+         trials')",
     );
     browser.js("document.querySelector('#runs a').click()");
     browser.until(&state_is("running: 8 of 20 trials"));
@@ -40,24 +43,27 @@ fn a_run_is_watched_and_what_the_reader_does_stays() {
     browser.picture("running.png");
 
     // What a reader does: fold out, filter, sort, scroll, and stay with the focus in a field.
-    browser.js(
-        "window.ours = true;
-         const details = document.querySelectorAll('#main section details'); details[0].open = true;
+    browser.js("window.ours = true;
+         const details = document.querySelectorAll('#main section details'); details[0].open = \
+                true;
          document.querySelector('.picks').open = true;
          document.querySelector('.picks select[name=b]').selectedIndex = 1;
          document.querySelector('#trials').closest('.scroll').scrollLeft = 40;
-         [...document.querySelectorAll('#trials th button')].find((b) => b.textContent.startsWith('elapsed')).click();
-         [...document.querySelectorAll('#trials th button')].find((b) => b.textContent.startsWith('elapsed')).click();",
-    );
+         [...document.querySelectorAll('#trials th button')].find((b) => \
+                b.textContent.startsWith('elapsed')).click();
+         [...document.querySelectorAll('#trials th button')].find((b) => \
+                b.textContent.startsWith('elapsed')).click();");
     browser.keys("select[data-column='4']", &["2"]);
     browser.keys("#filter-text", &["done"]);
     let observe = "const t = document.getElementById('trials');
         return { ours: window.ours, text: document.getElementById('filter-text').value,
-          level: document.querySelector(\"select[data-column='4']\").value, focus: document.activeElement.id,
+          level: document.querySelector(\"select[data-column='4']\").value, focus: \
+                   document.activeElement.id,
           caret: document.activeElement.selectionStart,
           sort: [...t.querySelectorAll('th[aria-sort=descending]')].map((th) => th.textContent),
           open: [...document.querySelectorAll('#main details')].map((d) => d.open),
-          pick: document.querySelector('.picks select[name=b]').selectedIndex, left: t.closest('.scroll').scrollLeft,
+          pick: document.querySelector('.picks select[name=b]').selectedIndex, left: \
+                   t.closest('.scroll').scrollLeft,
           top: Math.round(document.getElementById('filter-text').getBoundingClientRect().top) }";
     let before = browser.js(observe);
     assert_eq!(browser.js(ROWS), 4);
@@ -73,19 +79,24 @@ fn a_run_is_watched_and_what_the_reader_does_stays() {
     assert!((top(&before) - top(&after)).abs() < 3.0, "it has jumped: {before} {after}");
     assert_eq!(without_top(before), without_top(after));
     assert_eq!(browser.js(ROWS), 6);
-    let sorted = "return [...document.querySelectorAll('#trials tbody tr')].filter((row) => !row.hidden)
-        .map((row) => Number(row.cells[[...document.querySelectorAll('#trials th')].findIndex((th) => th.ariaSort === 'descending')].dataset.value))";
+    let sorted = "return [...document.querySelectorAll('#trials tbody tr')].filter((row) => \
+                  !row.hidden)
+        .map((row) => Number(row.cells[[...document.querySelectorAll('#trials th')].findIndex((th) \
+                  => th.ariaSort === 'descending')].dataset.value))";
     let sorted: Vec<f64> = serde_json::from_value(browser.js(sorted)).unwrap();
     assert!(sorted.len() == 6 && sorted.iter().rev().is_sorted(), "{sorted:?}");
     // All figures are drawn, of the new trials.
-    let drawn = browser
-        .js("return [...document.querySelectorAll('.plot')].every((plot) => plot.querySelector('svg'))");
+    let drawn = browser.js("return [...document.querySelectorAll('.plot')].every((plot) => \
+             plot.querySelector('svg'))");
     assert_eq!(drawn, true);
 
     // The address holds it all: a copy of it shows the same.
     let address = browser.js("return location.pathname + location.search");
     browser.open(&server, address.as_str().unwrap());
-    assert_eq!((browser.js(ROWS), browser.js("return window.ours ?? null")), (json!(6), Value::Null));
+    assert_eq!(
+        (browser.js(ROWS), browser.js("return window.ours ?? null")),
+        (json!(6), Value::Null)
+    );
     assert_eq!(
         browser.js("return document.querySelector('#trials th[aria-sort=descending]').textContent"),
         "elapsed (s)"
@@ -120,8 +131,10 @@ fn runs_and_configurations_are_picked_and_compared_by_keyboard() {
     browser.keys(".picks summary", &["ENTER"]);
     browser.keys(".picks form[action='/run'] select", &["2"]);
     browser.keys(".picks form[action='/run'] button", &["ENTER"]);
-    browser
-        .until("return document.querySelector('.warning')?.textContent.includes('Only configurations with')");
+    browser.until(
+        "return document.querySelector('.warning')?.textContent.includes('Only configurations \
+         with')",
+    );
     assert_eq!(browser.js(ROWS), 4);
     browser.picture("only.png");
     browser.keys(".picks form[action='/compare'] button", &["ENTER"]);
@@ -135,9 +148,13 @@ fn runs_and_configurations_are_picked_and_compared_by_keyboard() {
     browser.picture("compare.png");
     // Every field has a name, and everything loaded is ours.
     browser.open(&server, "/");
-    assert_eq!(browser.js("return [...document.querySelectorAll('input, select')].every((i) => i.labels.length + i.ariaLabel?.length > 0 || i.ariaLabel || i.labels.length)"), true);
-    let hosts = browser
-        .js("return [...new Set(performance.getEntriesByType('resource').map((r) => new URL(r.name).host))]");
+    assert_eq!(
+        browser.js("return [...document.querySelectorAll('input, select')].every((i) => \
+                    i.labels.length + i.ariaLabel?.length > 0 || i.ariaLabel || i.labels.length)"),
+        true
+    );
+    let hosts = browser.js("return [...new Set(performance.getEntriesByType('resource').map((r) \
+                            => new URL(r.name).host))]");
     assert_eq!(hosts, json!([server.address]));
     browser.complains_of_nothing();
 }
@@ -163,7 +180,8 @@ fn markup_in_names_is_only_text() {
     let hostile = "<img src=x onerror=alert(1)>\\\"'&amp;<script>alert(2)</script>\\u001b\\u202e";
     let level = |name: &str| {
         format!(
-            "[[level]]\nfactor = \"mode {hostile}\"\nname = \"{name} {hostile}\"\nset = {{ \"target.delay\" = \"2 ms\" }}\n"
+            "[[level]]\nfactor = \"mode {hostile}\"\nname = \"{name} {hostile}\"\nset = {{ \
+             \"target.delay\" = \"2 ms\" }}\n"
         )
     };
     let file = scripted(2, "", &(level("one") + &level("two")))
@@ -173,22 +191,31 @@ fn markup_in_names_is_only_text() {
     let odd = "results/<img src=x onerror=alert(3)>&\"'.steelbench";
     std::fs::copy(lab.path("results/t.steelbench"), lab.path(odd)).unwrap();
     let server = Server::start(&lab, &[]);
-    let clean = "return document.querySelectorAll('img, main script, body > script:not([src]):not([type])').length === 0
-        && ![...document.querySelectorAll('*')].some((e) => e.getAttributeNames().some((name) => name.startsWith('on')))
+    let clean = "return document.querySelectorAll('img, main script, body > \
+                 script:not([src]):not([type])').length === 0
+        && ![...document.querySelectorAll('*')].some((e) => e.getAttributeNames().some((name) => \
+                 name.startsWith('on')))
         && !/[\\u001b\\u202e]/.test(document.body.innerText)";
     browser.open(&server, "/");
     assert_eq!(
-        (browser.js(clean), browser.js("return document.querySelectorAll('#runs tbody tr').length")),
+        (
+            browser.js(clean),
+            browser.js("return document.querySelectorAll('#runs tbody tr').length")
+        ),
         (json!(true), json!(2))
     );
-    browser.js("[...document.querySelectorAll('#runs a')].find((a) => a.href.includes('img')).click()");
+    browser.js(
+        "[...document.querySelectorAll('#runs a')].find((a) => a.href.includes('img')).click()",
+    );
     browser.until("return location.pathname === '/run'");
     assert_eq!((browser.js(clean), browser.js(ROWS)), (json!(true), json!(8)));
     // A level that is all that goes through a form, and comes back.
     browser.js("const s = document.querySelectorAll('.picks form[action=\"/run\"] select');
         s[s.length - 1].selectedIndex = 1; s[0].form.submit()");
-    browser
-        .until("return document.querySelector('.warning')?.textContent.includes('Only configurations with')");
+    browser.until(
+        "return document.querySelector('.warning')?.textContent.includes('Only configurations \
+         with')",
+    );
     assert_eq!((browser.js(clean), browser.js(ROWS)), (json!(true), json!(4)));
     browser.js("document.querySelector('.picks form[action=\"/compare\"]').submit()");
     browser.until("return location.pathname === '/compare'");

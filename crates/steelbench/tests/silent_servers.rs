@@ -18,7 +18,8 @@ use std::sync::mpsc::Receiver;
 /// The end of a login without a password: `AuthenticationOk`, `server_version`, `ReadyForQuery`.
 const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0S\0\0\0\x18server_version\x0015.0\0Z\0\0\0\x05I";
 
-/// A server that lets in whom it is told to and then says nothing. Tells of everybody who waits for it.
+/// A server that lets in whom it is told to and then says nothing. Tells of everybody who waits for
+/// it.
 fn silent(lets_in: bool) -> (u16, Receiver<()>) {
     servers::silent(move |socket| {
         socket.read_exact(&mut [0])?;
@@ -33,9 +34,9 @@ fn silent(lets_in: bool) -> (u16, Receiver<()>) {
 
 fn by_url(url: &str, limits: &str) -> String {
     format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \"{url}\"\n\
-         [workload]\nprobe = \"insert\"\nconnections = 2\nduration = \"4 s\"\nrows_per_transaction = 10\n\
-         [repeats]\nblocks = 1\n{limits}"
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \
+         \"{url}\"\n[workload]\nprobe = \"insert\"\nconnections = 2\nduration = \"4 \
+         s\"\nrows_per_transaction = 10\n[repeats]\nblocks = 1\n{limits}"
     )
 }
 
@@ -58,7 +59,9 @@ fn start(lab: &Lab, words: &[String]) -> Child {
 fn the_first_interruption_ends_every_wait_for_a_silent_server() {
     for lets_in in [false, true] {
         let (port, told) = silent(lets_in);
-        let url = format!("host=127.0.0.1 port={port} user=me dbname=d sslmode=disable connect_timeout=600");
+        let url = format!(
+            "host=127.0.0.1 port={port} user=me dbname=d sslmode=disable connect_timeout=600"
+        );
         for (lab, words) in commands(&url) {
             let child = start(&lab, &words);
             told.recv().unwrap();
@@ -73,7 +76,8 @@ fn the_first_interruption_ends_every_wait_for_a_silent_server() {
 #[test]
 fn a_server_that_does_not_let_us_in_is_given_up_in_the_time_of_its_url() {
     let (port, _told) = silent(false);
-    let url = format!("host=127.0.0.1 port={port} user=me dbname=d sslmode=prefer connect_timeout=2");
+    let url =
+        format!("host=127.0.0.1 port={port} user=me dbname=d sslmode=prefer connect_timeout=2");
     for (lab, words) in commands(&url) {
         let ended = end(start(&lab, &words)).expect(1);
         let told = ended.stderr.clone() + &ended.stdout;
@@ -97,12 +101,13 @@ fn limits_hold_for_a_server_that_does_not_answer() {
     }
 }
 
-/// A hook that does something with every process of the private servers that the lab's run has started.
+/// A hook that does something with every process of the private servers that the lab's run has
+/// started.
 fn after_trial(with_each: &str) -> String {
     format!(
-        "[hooks]\nafter_trial = \"\"\"for process in /proc/[0-9]*; do \
-         case \"$(cat $process/comm 2>/dev/null)\" in postgres|mariadbd) \
-         case \"$(readlink $process/cwd)\" in \"$PWD\"*) {with_each};; esac;; esac; done; touch done\"\"\"\n"
+        "[hooks]\nafter_trial = \"\"\"for process in /proc/[0-9]*; do case \"$(cat $process/comm \
+         2>/dev/null)\" in postgres|mariadbd) case \"$(readlink $process/cwd)\" in \"$PWD\"*) \
+         {with_each};; esac;; esac; done; touch done\"\"\"\n"
     )
 }
 
@@ -110,12 +115,15 @@ fn freeze() -> String {
     after_trial("kill -STOP ${process#/proc/}")
 }
 
-/// Inserts of so many seconds in two blocks on the private servers of all engines that are installed.
+/// Inserts of so many seconds in two blocks on the private servers of all engines that are
+/// installed.
 fn on_each(seconds: f64, rest: &str) -> Vec<Lab> {
-    let postgres = versions().map(|versions| managed(2, &newest(&versions), ["", &inserts(seconds), rest]));
+    let postgres =
+        versions().map(|versions| managed(2, &newest(&versions), ["", &inserts(seconds), rest]));
     let mariadb = mariadb_installations().first().map(|_| {
         format!(
-            "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\n[workload]\n{}\n[repeats]\nblocks = 2\n{rest}",
+            "[experiment]\nname = \"t\"\n[target]\nengine = \
+             \"mariadb\"\n[workload]\n{}\n[repeats]\nblocks = 2\n{rest}",
             inserts(seconds)
         )
     });
@@ -127,7 +135,10 @@ fn a_private_server_that_is_frozen_between_trials_fails_the_next_in_its_time() {
     for lab in on_each(0.2, &format!("[limits]\ntrial_time = \"5 s\"\n{}", freeze())) {
         end(lab.start()).expect(1);
         let causes = causes(&lab);
-        assert!(causes.len() == 1 && causes[0].contains("took longer than limits.trial_time"), "{causes:?}");
+        assert!(
+            causes.len() == 1 && causes[0].contains("took longer than limits.trial_time"),
+            "{causes:?}"
+        );
         nothing_is_left(&lab);
     }
 }
@@ -170,14 +181,14 @@ fn an_interruption_ends_cleaning_up_that_somebody_stands_in_the_way_of() {
     let child = lab.start();
     await_load(&server.config());
     let mut other = server.connect();
-    let table = "SELECT c.oid::regclass FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
-                 WHERE n.nspname = 'steelbench' AND c.relkind IN ('r', 'p')";
+    let table = "SELECT c.oid::regclass FROM pg_class c JOIN pg_namespace n ON n.oid = \
+                 c.relnamespace WHERE n.nspname = 'steelbench' AND c.relkind IN ('r', 'p')";
     let table = other.cell(table).unwrap().unwrap();
     other.batch(&format!("BEGIN; LOCK TABLE {table} IN ACCESS SHARE MODE")).unwrap();
     let mut admin = server.connect();
     wait_until("the schema is being dropped", || {
-        let sql =
-            "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'DROP SCHEMA%' AND wait_event_type = 'Lock'";
+        let sql = "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'DROP SCHEMA%' AND \
+                   wait_event_type = 'Lock'";
         !admin.query(sql, &[]).unwrap().is_empty()
     });
     signal(&child, libc::SIGINT);
@@ -185,18 +196,29 @@ fn an_interruption_ends_cleaning_up_that_somebody_stands_in_the_way_of() {
     other.batch("ROLLBACK").unwrap();
     // The run after it takes over what it could not remove.
     lab.run(0);
-    assert!(admin.query("SELECT 1 FROM pg_namespace WHERE nspname = 'steelbench'", &[]).unwrap().is_empty());
+    assert!(
+        admin
+            .query("SELECT 1 FROM pg_namespace WHERE nspname = 'steelbench'", &[])
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]
 fn a_server_of_another_user_knows_nothing_of_our_environment() {
     for lab in on_each(0.2, &after_trial("tr '\\\\0' '\\\\n' < $process/environ >> environment")) {
         let mut command = lab.command(&["run", "e.toml"]);
-        command.env("CLOUD_TOKEN", "planted-secret").env("PGPASSWORD", "planted-secret").env("TZ", "UTC");
+        command
+            .env("CLOUD_TOKEN", "planted-secret")
+            .env("PGPASSWORD", "planted-secret")
+            .env("TZ", "UTC");
         let output = command.output().unwrap();
         assert!(output.status.success(), "{output:?}");
         let environment = lab.read("environment");
-        assert!(environment.contains("LC_ALL=C") && environment.contains("TZ=UTC"), "{environment}");
+        assert!(
+            environment.contains("LC_ALL=C") && environment.contains("TZ=UTC"),
+            "{environment}"
+        );
         let known = ["PATH", "LD_LIBRARY_PATH", "TZ", "LC_ALL"];
         // The servers add variables of their own.
         let own = [
@@ -210,7 +232,10 @@ fn a_server_of_another_user_knows_nothing_of_our_environment() {
         ];
         for line in environment.lines() {
             let (name, _) = line.split_once('=').unwrap_or((line, ""));
-            assert!(known.contains(&name) || own.contains(&name) || line.is_empty(), "{environment}");
+            assert!(
+                known.contains(&name) || own.contains(&name) || line.is_empty(),
+                "{environment}"
+            );
         }
     }
 }

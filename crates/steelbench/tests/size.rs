@@ -25,17 +25,20 @@ fn the_example_is_sized_in_every_form() {
     }
     let page = lab.read("plan.html");
     assert!(
-        page.starts_with("<!DOCTYPE html>") && page.contains("Chain: SAN") && page.contains("15,000/s: 21 %")
+        page.starts_with("<!DOCTYPE html>")
+            && page.contains("Chain: SAN")
+            && page.contains("15,000/s: 21 %")
     );
 
-    let json: Value = serde_json::from_str(&lab.steelbench(&["size", "plan.toml", "--json"]).stdout).unwrap();
+    let json: Value =
+        serde_json::from_str(&lab.steelbench(&["size", "plan.toml", "--json"]).stdout).unwrap();
     assert_eq!((json["kind"].as_str(), json["in_flight"].as_f64()), (Some("sizing"), Some(3000.0)));
     assert_eq!(json["alternatives"].as_array().unwrap().len(), 3);
     assert_eq!(json["plan"]["demand"]["reads"].as_f64(), Some(5000.0));
 }
 
-/// A kill while a page is written leaves a part of it, which the next one that writes the page removes. That of a process
-/// that lives stays.
+/// A kill while a page is written leaves a part of it, which the next one that writes the page
+/// removes. That of a process that lives stays.
 #[test]
 fn what_a_killed_process_had_written_is_removed() {
     let lab = Lab::new();

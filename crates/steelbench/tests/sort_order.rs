@@ -21,7 +21,8 @@ use std::sync::Arc;
 /// The libraries of DuckDB to test on.
 fn libraries() -> Vec<String> {
     let listed = std::env::var("STEELBENCH_TEST_DUCKDB_LIBS").unwrap_or_default();
-    let found: Vec<String> = listed.split(':').filter(|path| !path.is_empty()).map(str::to_owned).collect();
+    let found: Vec<String> =
+        listed.split(':').filter(|path| !path.is_empty()).map(str::to_owned).collect();
     if found.is_empty() {
         println!("SKIPPED: no libduckdb is installed");
     }
@@ -35,8 +36,10 @@ fn bytes(order: &serde_json::Value) -> f64 {
 #[test]
 fn a_file_gets_advice_that_takes_no_more_than_it_does() {
     let lab = Lab::new();
-    lab.steelbench(&["data", "lineitem", "--scale", "0.01", "--format", "parquet", "--output", "d"])
-        .expect(0);
+    lab.steelbench(&[
+        "data", "lineitem", "--scale", "0.01", "--format", "parquet", "--output", "d",
+    ])
+    .expect(0);
     let said = lab
         .steelbench(&["sort-order", "d/lineitem.parquet", "--measure", "--orders", "2", "--json"])
         .expect(0);
@@ -54,10 +57,12 @@ fn a_file_gets_advice_that_takes_no_more_than_it_does() {
 /// A file with a column of this name.
 fn with_column(path: &Path, name: &str) {
     let column = Type::primitive_type_builder(name, parquet::basic::Type::INT32);
-    let column = Arc::new(column.with_repetition(parquet::basic::Repetition::REQUIRED).build().unwrap());
+    let column =
+        Arc::new(column.with_repetition(parquet::basic::Repetition::REQUIRED).build().unwrap());
     let schema = Type::group_type_builder("t").with_fields(vec![column]).build().unwrap();
     let mut writer =
-        SerializedFileWriter::new(File::create(path).unwrap(), Arc::new(schema), Arc::default()).unwrap();
+        SerializedFileWriter::new(File::create(path).unwrap(), Arc::new(schema), Arc::default())
+            .unwrap();
     let mut group = writer.next_row_group().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
     let values: Vec<i32> = (0..5000).map(|row| row * 7919 % 13).collect();
@@ -94,7 +99,8 @@ fn hostile_files_neither_command_the_terminal_nor_end_the_program() {
 
 /// Makes a database with a table that holds the rows of a Parquet file.
 fn database(library: &str, folder: &Path, at: &Path, parquet: &Path) {
-    let settings = [("target.library".to_owned(), Value::Text(library.into()))].into_iter().collect();
+    let settings =
+        [("target.library".to_owned(), Value::Text(library.into()))].into_iter().collect();
     let configuration = Configuration { settings, ..Configuration::default() };
     let place = Folders {
         directory: folder.into(),
@@ -107,7 +113,8 @@ fn database(library: &str, folder: &Path, at: &Path, parquet: &Path) {
     instance.create(Work::default()).unwrap();
     let mut connections = instance.connect(1).unwrap();
     let sql = format!(
-        "ATTACH '{}' AS w; CREATE TABLE w.\"the \"\"lines\" AS SELECT * FROM read_parquet('{}'); DETACH w",
+        "ATTACH '{}' AS w; CREATE TABLE w.\"the \"\"lines\" AS SELECT * FROM read_parquet('{}'); \
+         DETACH w",
         at.display(),
         parquet.display()
     );
@@ -126,8 +133,10 @@ fn database(library: &str, folder: &Path, at: &Path, parquet: &Path) {
 fn a_table_of_duckdb_gets_the_advice_of_its_rows() {
     for library in libraries() {
         let lab = Lab::new();
-        lab.steelbench(&["data", "lineitem", "--scale", "0.005", "--format", "parquet", "--output", "d"])
-            .expect(0);
+        lab.steelbench(&[
+            "data", "lineitem", "--scale", "0.005", "--format", "parquet", "--output", "d",
+        ])
+        .expect(0);
         std::fs::create_dir(lab.path("t")).unwrap();
         database(&library, &lab.path("t"), &lab.path("w.duckdb"), &lab.path("d/lineitem.parquet"));
         let ask = |arguments: &[&str]| {
@@ -165,8 +174,10 @@ fn advice(lab: &Lab, arguments: &[&str]) -> Json {
 fn a_table_of_sqlite_gets_the_advice_of_its_rows_and_is_only_read() {
     let lab = Lab::new();
     for format in ["csv", "parquet"] {
-        lab.steelbench(&["data", "lineitem", "--scale", "0.005", "--format", format, "--output", "d"])
-            .expect(0);
+        lab.steelbench(&[
+            "data", "lineitem", "--scale", "0.005", "--format", format, "--output", "d",
+        ])
+        .expect(0);
     }
     let csv = std::fs::read_to_string(lab.path("d/lineitem.csv")).unwrap();
     let mut lines = csv.lines();
@@ -183,10 +194,13 @@ fn a_table_of_sqlite_gets_the_advice_of_its_rows_and_is_only_read() {
         insert.execute(rusqlite::params_from_iter(values)).unwrap();
     }
     drop(insert);
-    let keyed =
-        format!("CREATE TABLE keyed ({columns}, PRIMARY KEY (l_orderkey, l_linenumber)) WITHOUT ROWID");
+    let keyed = format!(
+        "CREATE TABLE keyed ({columns}, PRIMARY KEY (l_orderkey, l_linenumber)) WITHOUT ROWID"
+    );
     database
-        .execute_batch(&format!("{keyed}; INSERT INTO keyed SELECT * FROM \"the \"\"lines\"; COMMIT"))
+        .execute_batch(&format!(
+            "{keyed}; INSERT INTO keyed SELECT * FROM \"the \"\"lines\"; COMMIT"
+        ))
         .unwrap();
     drop(database);
     let before = std::fs::read(lab.path("w.sqlite")).unwrap();
@@ -198,15 +212,27 @@ fn a_table_of_sqlite_gets_the_advice_of_its_rows_and_is_only_read() {
         }
         let some = advice(&lab, &["w.sqlite", table, "--rows", "10k"]);
         assert_eq!(some["rows_all"], of_file["rows_all"]);
-        assert!((5_000..=10_000).contains(&some["rows"].as_u64().unwrap()), "{table}: {}", some["rows"]);
+        assert!(
+            (5_000..=10_000).contains(&some["rows"].as_u64().unwrap()),
+            "{table}: {}",
+            some["rows"]
+        );
         // They come from all over the table: the orders of its first rows are no more than that.
         let orders = some["columns"][0][1].as_u64().unwrap();
-        assert!(orders > 1_000 && some["columns"][10][1].as_u64().unwrap() > 2_000, "{}", some["columns"]);
+        assert!(
+            orders > 1_000 && some["columns"][10][1].as_u64().unwrap() > 2_000,
+            "{}",
+            some["columns"]
+        );
     }
     lab.steelbench(&["sort-order", "w.sqlite", "key"]).expect(1).says("did you mean `keyed`?");
     assert!(std::fs::read(lab.path("w.sqlite")).unwrap() == before);
     assert_eq!(
-        std::fs::read_dir(lab.path("")).unwrap().flatten().filter(|own| own.path().is_file()).count(),
+        std::fs::read_dir(lab.path(""))
+            .unwrap()
+            .flatten()
+            .filter(|own| own.path().is_file())
+            .count(),
         1
     );
 }
@@ -214,14 +240,20 @@ fn a_table_of_sqlite_gets_the_advice_of_its_rows_and_is_only_read() {
 #[test]
 fn a_table_of_a_postgresql_server_gets_advice_and_is_only_read() {
     for bin in bindirs() {
-        let (lab, server) = (Lab::new(), Server::start(&bin, "host all owner 127.0.0.1/32 trust", &[]));
-        let rows = "SELECT g AS id, (g % 7)::smallint AS \"Seven\", CASE WHEN g % 5 > 0 THEN 'text ' || g % 11 END AS word, \
-                    (g % 13)::numeric / 4 AS part, date '2020-01-01' + g % 17 AS day FROM generate_series(1, 50000) AS g";
-        server.connect().batch(&format!("CREATE SCHEMA s; CREATE TABLE s.\"Rows\" AS {rows}")).unwrap();
+        let (lab, server) =
+            (Lab::new(), Server::start(&bin, "host all owner 127.0.0.1/32 trust", &[]));
+        let rows = "SELECT g AS id, (g % 7)::smallint AS \"Seven\", CASE WHEN g % 5 > 0 THEN \
+                    'text ' || g % 11 END AS word, (g % 13)::numeric / 4 AS part, date \
+                    '2020-01-01' + g % 17 AS day FROM generate_series(1, 50000) AS g";
+        server
+            .connect()
+            .batch(&format!("CREATE SCHEMA s; CREATE TABLE s.\"Rows\" AS {rows}"))
+            .unwrap();
         let url = format!("postgresql://{OWNER}@127.0.0.1:{}/postgres", server.port);
         let all = advice(&lab, &[&url, "s.Rows"]);
         assert_eq!((&all["rows"], &all["rows_all"]), (&json!(50_000), &json!(50_000)));
-        let columns = json!([["id", 50_000], ["Seven", 7], ["word", 12], ["part", 13], ["day", 17]]);
+        let columns =
+            json!([["id", 50_000], ["Seven", 7], ["word", 12], ["part", 13], ["day", 17]]);
         assert_eq!(all["columns"], columns);
         let some = advice(&lab, &[&url, "s.Rows", "--rows", "10k"]);
         assert_eq!(some["rows_all"], json!(50_000));
@@ -243,13 +275,17 @@ fn the_ready_experiment_runs() {
             .unwrap()
             .replace("scale = 0.1", "scale = 0.002")
             .replace("blocks = 3", "blocks = 2");
-        let lab = Lab::with(
-            &small.replace("engine = \"duckdb\"", &format!("engine = \"duckdb\"\nlibrary = \"{library}\"")),
-        );
+        let lab = Lab::with(&small.replace(
+            "engine = \"duckdb\"",
+            &format!("engine = \"duckdb\"\nlibrary = \"{library}\""),
+        ));
         let mut said = lab.run(0);
-        for words in
-            ["Sort order", "The advice, order=advise", "Predicted against measured", "row groups skipped"]
-        {
+        for words in [
+            "Sort order",
+            "The advice, order=advise",
+            "Predicted against measured",
+            "row groups skipped",
+        ] {
             said = said.shows(words);
         }
         let ordered = lab.rows(
@@ -257,7 +293,8 @@ fn the_ready_experiment_runs() {
             "SELECT count(DISTINCT trial) FROM facts WHERE name LIKE 'order!_%' ESCAPE '!'",
         );
         assert_eq!(ordered, ["8"]);
-        let other = lab.rows("sort-order", "SELECT count(*) FROM warnings WHERE kind = 'other-plan'");
+        let other =
+            lab.rows("sort-order", "SELECT count(*) FROM warnings WHERE kind = 'other-plan'");
         assert_eq!(other, ["0"]);
     }
 }

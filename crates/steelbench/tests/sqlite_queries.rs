@@ -7,11 +7,13 @@ use common::Lab;
 use rusqlite::Connection;
 use serde_json::Value;
 
-/// Among indexes and statements that are as they should be: no index for `customer_id` and for `zip`, one that another
-/// begins with, one that nothing uses.
+/// Among indexes and statements that are as they should be: no index for `customer_id` and for
+/// `zip`, one that another begins with, one that nothing uses.
 const TABLES: &str = "
-    CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city INT NOT NULL, mail TEXT UNIQUE);
-    CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INT NOT NULL, amount INT NOT NULL, note TEXT NOT NULL);
+    CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city INT NOT NULL, mail \
+                      TEXT UNIQUE);
+    CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INT NOT NULL, amount INT NOT NULL, \
+                      note TEXT NOT NULL);
     CREATE TABLE visits (zip INT, day INT); CREATE TABLE zips (zip INT, name TEXT);
     CREATE INDEX customers_city_idx ON customers (city);
     CREATE INDEX customers_city_name_idx ON customers (city, name);
@@ -26,7 +28,8 @@ const TABLES: &str = "
 const STATEMENTS: &str = "-- statements
 SELECT * FROM orders o WHERE o.customer_id=17; SELECT * FROM orders o WHERE o.customer_id=18;
 SELECT count(*) FROM visits v JOIN zips z ON z.zip = v.zip;
-SELECT name FROM customers WHERE city = 3 ORDER BY name LIMIT 5; SELECT name FROM customers WHERE city = 4;
+SELECT name FROM customers WHERE city = 3 ORDER BY name LIMIT 5; SELECT name FROM customers WHERE \
+                          city = 4;
 SELECT amount FROM orders WHERE id = 4711;
 SELECT mail FROM customers WHERE mail = 'S3cret';
 UPDATE orders SET amount = 0 WHERE id = 1;
@@ -75,7 +78,10 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
     };
     // Two that differ in a constant are one; SQLite looked at every row but the first of both.
     let scan = &statement("SELECT * FROM orders")["counters"];
-    assert_eq!((&scan["calls"], &scan["rows"], &scan["rows_read"]), (&2.into(), &12.into(), &119_998.into()));
+    assert_eq!(
+        (&scan["calls"], &scan["rows"], &scan["rows_read"]),
+        (&2.into(), &12.into(), &119_998.into())
+    );
     // Of 1,000 rows it counts the steps from one to the next.
     assert_eq!(statement("SELECT count(*) FROM visits")["counters"]["automatic_index_rows"], 999);
     assert_eq!(statement("UPDATE orders")["counters"], serde_json::json!({}));
@@ -83,9 +89,14 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
     assert!(text(&statement("SELECT missing")["not_explained"]).contains("no such table: nowhere"));
     assert_eq!(statement("VACUUM")["not_explained"], "a command, which has no plan");
     let unread = found["unread"].to_string();
-    for said in
-        ["shop.sql:7", "it writes", "shop.sql:8", "parameters without values", "shop.sql:9", "shop.sql:10"]
-    {
+    for said in [
+        "shop.sql:7",
+        "it writes",
+        "shop.sql:8",
+        "parameters without values",
+        "shop.sql:9",
+        "shop.sql:10",
+    ] {
         assert!(unread.contains(said), "{said}: {unread}");
     }
     for form in [&ended.stdout, &lab.read("q.html")] {

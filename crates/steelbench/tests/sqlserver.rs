@@ -1,6 +1,6 @@
-//! `waits`, `survey` and `queries` of SQL Server, by the wire: the built program against Microsoft's mock of a server, which answers
-//! each statement with rows given here. A statement without an answer ends in what is said to be missing, which the tests
-//! look at.
+//! `waits`, `survey` and `queries` of SQL Server, by the wire: the built program against
+//! Microsoft's mock of a server, which answers each statement with rows given here. A statement
+//! without an answer ends in what is said to be missing, which the tests look at.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod captures;
@@ -52,7 +52,8 @@ impl Mock {
                 Tls::Off => MockTdsServer::new(address).await,
                 Tls::On | Tls::Strict => {
                     let (certificate, key) = certificate(folder);
-                    let identity = create_test_identity(certificate.as_bytes(), key.as_bytes()).unwrap();
+                    let identity =
+                        create_test_identity(certificate.as_bytes(), key.as_bytes()).unwrap();
                     if tls == Tls::On {
                         MockTdsServer::new_with_tls(address, Some(identity)).await
                     } else {
@@ -69,8 +70,8 @@ impl Mock {
         mock.answers.answer(views::SESSION, "ready\n1");
         mock.answers.answer(
             views::IDENTITY.sql,
-            "version | product_version | edition | engine_edition | session_id\n\
-             Microsoft SQL Server 2022 (RTM-CU14) - 16.0.4135.4 (X64) | 16.0.4135.4 | Developer Edition | 3 | 51",
+            "version | product_version | edition | engine_edition | session_id\nMicrosoft SQL \
+             Server 2022 (RTM-CU14) - 16.0.4135.4 (X64) | 16.0.4135.4 | Developer Edition | 3 | 51",
         );
         mock.answers.answer(views::STARTED.sql, "started\n2026-11-01T08:00:00.123");
         mock
@@ -86,7 +87,8 @@ impl Mock {
 }
 
 impl Answers {
-    /// Answers a statement with the rows of a text: names of columns in its first line, `|` between values, `-` for NULL.
+    /// Answers a statement with the rows of a text: names of columns in its first line, `|` between
+    /// values, `-` for NULL.
     fn answer(&self, sql: &str, text: &str) {
         self.0.blocking_lock().register(sql, response(text));
     }
@@ -101,8 +103,8 @@ impl Answers {
         self.answer(
             views::WAITS.sql,
             &format!(
-                "wait_type | waits | wait_ms | signal_ms\n\
-                 PAGELATCH_UP | {} | {} | {}\nWRITELOG | {} | {} | {}\nLAZYWRITER_SLEEP | {steps} | {} | 0",
+                "wait_type | waits | wait_ms | signal_ms\nPAGELATCH_UP | {} | {} | {}\nWRITELOG | \
+                 {} | {} | {}\nLAZYWRITER_SLEEP | {steps} | {} | 0",
                 1000 + 30 * steps,
                 5000 + 3000 * steps,
                 200 * steps,
@@ -123,7 +125,8 @@ impl Answers {
         self.answer(
             views::COUNTERS[2].view.older.unwrap(),
             &format!(
-                "name | switches | yields | now_runnable | now_queued | now_io\nscheduler 0 of node 0 | {} | 1 | 2 | 0 | 0",
+                "name | switches | yields | now_runnable | now_queued | now_io\nscheduler 0 of \
+                 node 0 | {} | 1 | 2 | 0 | 0",
                 5 * steps
             ),
         );
@@ -135,7 +138,8 @@ fn response(text: &str) -> QueryResponse {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let names = cells(lines.next().unwrap());
     let rows: Vec<Vec<String>> = lines.map(cells).collect();
-    let is_number = |at: usize| rows.iter().all(|row| row[at] != "-" && row[at].parse::<i64>().is_ok());
+    let is_number =
+        |at: usize| rows.iter().all(|row| row[at] != "-" && row[at].parse::<i64>().is_ok());
     let kinds: Vec<bool> = (0..names.len()).map(is_number).collect();
     let value = |(at, cell): (usize, &String)| match cell.as_str() {
         number if kinds[at] => ColumnValue::BigInt(number.parse().unwrap()),
@@ -178,18 +182,21 @@ fn certificate(lab: &Lab) -> (String, String) {
     (lab.read("server.pem"), lab.read("key.pem"))
 }
 
-/// A server that works: its counters rise by the same again and again, and 13 sessions wait as in study S1d.
+/// A server that works: its counters rise by the same again and again, and 13 sessions wait as in
+/// study S1d.
 fn working(mock: &Mock) -> Steps {
     mock.answers.count(0);
     let waiting = (51..64).map(|session| {
         format!("{session} | suspended | PAGELATCH_UP | 5:1:1520544 | 42 | shop | anna | load\n")
     });
     let requests = waiting.collect::<String>()
-        + "70 | suspended | PAGELATCH_SH | 5:1:900 | 42 | shop | anna | load\n71 | running | - | - | 43 | shop | bert | web\n";
+        + "70 | suspended | PAGELATCH_SH | 5:1:900 | 42 | shop | anna | load\n71 | running | - | \
+           - | 43 | shop | bert | web\n";
     mock.answers.answer(
         views::REQUESTS.sql,
         &format!(
-            "session_id | status | wait_type | wait_resource | query_id | database_name | login_name | program_name\n{requests}"
+            "session_id | status | wait_type | wait_resource | query_id | database_name | \
+             login_name | program_name\n{requests}"
         ),
     );
     mock.answers.answer(&views::page_owner(5, 1, 900), "owner | index_id\ndbo.MyBigTable | 1");
@@ -199,24 +206,32 @@ fn working(mock: &Mock) -> Steps {
     );
     mock.answers.answer(
         views::TASKS.sql,
-        "session_id | exec_context_id | wait_ms | wait_type | resource | blocking_session_id\n\
-         51 | 0 | 2500 | LCK_M_X | keylock hobtid=72057594043432960 dbid=5 mode=X | 52\n\
-         53 | 0 | 12 | PAGELATCH_UP | 5:1:1520544 | -",
+        "session_id | exec_context_id | wait_ms | wait_type | resource | blocking_session_id\n51 \
+         | 0 | 2500 | LCK_M_X | keylock hobtid=72057594043432960 dbid=5 mode=X | 52\n53 | 0 | 12 \
+         | PAGELATCH_UP | 5:1:1520544 | -",
     );
     mock.answers.answer(
         views::SESSIONS.sql,
-        "session_id | status | login_name | program_name | database_name | open_transactions | idle_s | statement_ms | \
-         transaction_s | statement\n\
-         51 | suspended | anna | shop | orders | 1 | - | 2600 | 3 | UPDATE t SET a = 'S3cret' WHERE b = 42\n\
-         52 | sleeping | bert | report | orders | 1 | 12 | - | 13 | UPDATE t SET a = 1",
+        "session_id | status | login_name | program_name | database_name | open_transactions | \
+         idle_s | statement_ms | transaction_s | statement\n51 | suspended | anna | shop | orders \
+         | 1 | - | 2600 | 3 | UPDATE t SET a = 'S3cret' WHERE b = 42\n52 | sleeping | bert | \
+         report | orders | 1 | 12 | - | 13 | UPDATE t SET a = 1",
     );
-    mock.answers.refuse(views::COUNTERS[2].view.sql, 207, "Invalid column name 'total_cpu_usage_ms'.");
+    mock.answers.refuse(
+        views::COUNTERS[2].view.sql,
+        207,
+        "Invalid column name 'total_cpu_usage_ms'.",
+    );
     mock.answers.refuse(
         views::COUNTERS[1].view.sql,
         300,
         "VIEW SERVER STATE permission was denied on object 'server', database 'master'.",
     );
-    mock.answers.refuse(views::COUNTERS[3].view.sql, 208, "Invalid object name 'sys.dm_os_spinlock_stats'.");
+    mock.answers.refuse(
+        views::COUNTERS[3].view.sql,
+        208,
+        "Invalid object name 'sys.dm_os_spinlock_stats'.",
+    );
     let (answers, ends) = (mock.answers.clone(), Arc::new(AtomicBool::new(false)));
     let ended = Arc::clone(&ends);
     let work = move || {
@@ -249,16 +264,21 @@ fn waits_are_counted_hot_pages_found_and_blockers_named() {
     let lab = Lab::new();
     let mock = Mock::start(Tls::Off, &lab);
     let _steps = working(&mock);
-    let mut ended =
-        lab.steelbench(&["waits", &mock.url("encrypt=optional"), "--seconds", "3", "--tasks"]).expect(0);
+    let mut ended = lab
+        .steelbench(&["waits", &mock.url("encrypt=optional"), "--seconds", "3", "--tasks"])
+        .expect(0);
     // The row of the table, which is not the only line that begins with the name.
     let line = |name: &str| -> Vec<String> {
-        let rows =
-            ended.stdout.lines().map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
-        let is_row = |row: &Vec<String>| row.len() == 9 && row[0] == name && row[1].parse::<f64>().is_ok();
+        let rows = ended
+            .stdout
+            .lines()
+            .map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let is_row =
+            |row: &Vec<String>| row.len() == 9 && row[0] == name && row[1].parse::<f64>().is_ok();
         rows.into_iter().find(is_row).unwrap_or_default()
     };
-    // Whatever number of steps was counted: 3,000 of 4,000 ms, 30 waits of 0.1 s, of which 1/15 is signal wait.
+    // Whatever number of steps was counted: 3,000 of 4,000 ms, 30 waits of 0.1 s, of which 1/15 is
+    // signal wait.
     let (hot, log) = (line("PAGELATCH_UP"), line("WRITELOG"));
     assert_eq!(hot[5..], ["75.00", "0.1", "0.0933", "0.0067"], "{ended:#?}");
     assert_eq!(log[5..], ["25.00", "0.1", "0.05", "0.05"], "{ended:#?}");
@@ -269,24 +289,38 @@ fn waits_are_counted_hot_pages_found_and_blockers_named() {
     );
     ended.stdout = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let ended = ended
-        .shows("Microsoft SQL Server 2022 (RTM-CU14) - 16.0.4135.4 (X64), Developer Edition: waits in ")
+        .shows(
+            "Microsoft SQL Server 2022 (RTM-CU14) - 16.0.4135.4 (X64), Developer Edition: waits \
+             in ",
+        )
         .shows("Waits are counted and timed by the server in sys.dm_os_wait_stats")
-        .shows("PAGELATCH_UP on PFS page 5:1:1520544 held 93 % of the latch time sampled: more data files would spread it.")
+        .shows(
+            "PAGELATCH_UP on PFS page 5:1:1520544 held 93 % of the latch time sampled: more data \
+             files would spread it.",
+        )
         .shows("at most 13 sessions at a time")
         .shows("Left out as idle or benign: ")
         .shows("(LAZYWRITER_SLEEP)")
         .shows("Latch classes")
         .shows("INSERT INTO MyBigTable VALUES (?, ?)")
-        .shows("pid 52 (report, user bert, database orders) blocks 1 session, which has waited 2.50 s")
+        .shows(
+            "pid 52 (report, user bert, database orders) blocks 1 session, which has waited 2.50 s",
+        )
         .shows("idle in transaction for 12.0 s")
         .shows("Its client has to end the transaction; KILL 52 rolls it back.")
         .shows("UPDATE t SET a = ? WHERE b = ?")
         .shows("page 5:1:1520544, a PFS page")
         .shows("scheduler 0 of node 0")
-        .shows("Files: sys.dm_io_virtual_file_stats: error 300: VIEW SERVER STATE permission was denied")
+        .shows(
+            "Files: sys.dm_io_virtual_file_stats: error 300: VIEW SERVER STATE permission was \
+             denied",
+        )
         .shows("Spinlocks: sys.dm_os_spinlock_stats: error 208: Invalid object name");
     for hidden in ["S3c", "sa:"] {
-        assert!(!ended.stdout.contains(hidden) && !ended.stderr.contains(hidden), "{hidden}: {ended:#?}");
+        assert!(
+            !ended.stdout.contains(hidden) && !ended.stderr.contains(hidden),
+            "{hidden}: {ended:#?}"
+        );
     }
     // Nothing else is missing: every other statement has had an answer.
     let missing = ended.stdout.matches(" error ").count();
@@ -299,22 +333,32 @@ fn an_observation_is_recorded_shown_again_and_its_json_is_exact() {
     let mock = Mock::start(Tls::Off, &lab);
     let _steps = working(&mock);
     let url = mock.url("encrypt=optional");
-    let live =
-        lab.steelbench(&["waits", &url, "--seconds", "2", "--output", "o.steelbench", "--json"]).expect(0);
+    let live = lab
+        .steelbench(&["waits", &url, "--seconds", "2", "--output", "o.steelbench", "--json"])
+        .expect(0);
     let shown = lab.steelbench(&["waits", "o.steelbench", "--json"]).expect(0);
     let seen: serde_json::Value = serde_json::from_str(&live.stdout).unwrap();
     assert_eq!(seen, serde_json::from_str::<serde_json::Value>(&shown.stdout).unwrap());
     assert_eq!(seen["counted_in"], "sys.dm_os_wait_stats");
     let latches = &seen["counters"][0];
-    assert_eq!((&latches["title"], &latches["rows"][0]["name"]), (&"Latch classes".into(), &"BUFFER".into()));
+    assert_eq!(
+        (&latches["title"], &latches["rows"][0]["name"]),
+        (&"Latch classes".into(), &"BUFFER".into())
+    );
     let values: Vec<f64> = serde_json::from_value(latches["rows"][0]["values"].clone()).unwrap();
     assert!(values[0] > 0.0 && (values[2] - 0.1).abs() < 1e-9, "{values:?}");
     assert_eq!(latches["rows"].as_array().unwrap().len(), 1, "what did not change is left out");
-    let kinds: Vec<&str> =
-        seen["resources"].as_array().unwrap().iter().filter_map(|one| one["kind"].as_str()).collect();
+    let kinds: Vec<&str> = seen["resources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["kind"].as_str())
+        .collect();
     assert_eq!(kinds, ["PFS page", "page of dbo.MyBigTable, index 1"]);
     assert!(!live.stdout.contains("S3c") && !live.stdout.contains("sa:"));
-    assert!(!String::from_utf8_lossy(&std::fs::read(lab.path("o.steelbench")).unwrap()).contains("S3c"));
+    assert!(
+        !String::from_utf8_lossy(&std::fs::read(lab.path("o.steelbench")).unwrap()).contains("S3c")
+    );
 }
 
 #[test]
@@ -332,8 +376,9 @@ fn a_capture_stands_for_its_server_and_holds_no_statement_unless_asked() {
     // The differences are those of the two readings that it holds.
     let captured: serde_json::Value = serde_json::from_str(&captured).unwrap();
     let waits = captured["observation"]["activity"]["waits"].as_array().unwrap().iter();
-    let waits =
-        waits.map(|wait| (wait["wait_type"].as_str().unwrap().to_owned(), wait["count"].as_u64().unwrap()));
+    let waits = waits.map(|wait| {
+        (wait["wait_type"].as_str().unwrap().to_owned(), wait["count"].as_u64().unwrap())
+    });
     let waits: BTreeMap<String, u64> = waits.collect();
     assert!(waits.len() > 1, "{waits:?}");
     assert_eq!(captures::rises(&captured, &["wait_type", "waits"]), waits);
@@ -346,7 +391,8 @@ fn a_capture_stands_for_its_server_and_holds_no_statement_unless_asked() {
         merged.stdout.contains("Microsoft SQL Server 2022") && merged.stdout.contains("127.0.0.1,"),
         "{merged:#?}"
     );
-    lab.steelbench(&["capture", &url, "--seconds", "1", "--output", "c.json", "--statements"]).expect(0);
+    lab.steelbench(&["capture", &url, "--seconds", "1", "--output", "c.json", "--statements"])
+        .expect(0);
     let captured = lab.read("c.json");
     assert!(
         captured.contains("INSERT INTO MyBigTable VALUES (?, ?)") && !captured.contains("S3c"),
@@ -370,7 +416,8 @@ fn without(statements: &[&str], command: &[&str]) -> String {
         mock.answers.refuse(sql, MISSING, "relation does not exist");
     }
     let url = mock.url("encrypt=optional");
-    let arguments: Vec<&str> = command.iter().map(|one| if *one == "URL" { &url } else { *one }).collect();
+    let arguments: Vec<&str> =
+        command.iter().map(|one| if *one == "URL" { &url } else { *one }).collect();
     let ended = lab.steelbench(&arguments).expect(0);
     ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -437,8 +484,12 @@ fn each_view_that_a_server_lacks_is_told() {
         let json = without(&statements, &["survey", "--server", "URL", "--volume", "/", "--json"]);
         let seen: serde_json::Value = serde_json::from_str(&json).unwrap();
         let unread = seen["unread"].as_array().unwrap().iter();
-        let own: Vec<_> = unread.filter(|one| one["what"].as_str().unwrap().contains(what)).collect();
-        assert!(own.len() == 1 && own[0]["why"].as_str().unwrap().contains(view.name), "{what}: {json}");
+        let own: Vec<_> =
+            unread.filter(|one| one["what"].as_str().unwrap().contains(what)).collect();
+        assert!(
+            own.len() == 1 && own[0]["why"].as_str().unwrap().contains(view.name),
+            "{what}: {json}"
+        );
         assert!(json.contains("Microsoft SQL Server 2022"), "{json}");
     }
 }
@@ -449,19 +500,27 @@ fn strict_and_mandatory_connections_are_verified() {
         let lab = Lab::new();
         let mock = Mock::start(tls, &lab);
         answer_survey(&mock);
-        mock.answers
-            .answer(views::CONFIGURATIONS.sql, "name | configured | in_use\nmax worker threads | 0 | 0");
+        mock.answers.answer(
+            views::CONFIGURATIONS.sql,
+            "name | configured | in_use\nmax worker threads | 0 | 0",
+        );
         let survey = |parameters: &str| {
             let url = mock.url(&format!("encrypt={mode}&{parameters}"));
             lab.steelbench(&["survey", "--server", &url, "--volume", "/", "--json"])
         };
         let refused = survey("").expect(1);
         assert!(
-            refused.stderr.contains("ertificate") && refused.stderr.contains("TrustServerCertificate"),
+            refused.stderr.contains("ertificate")
+                && refused.stderr.contains("TrustServerCertificate"),
             "{refused:#?}"
         );
-        assert_eq!(mock.connections(), 0, "nobody logs in to a server that is not the one that was named");
-        let pinned = survey(&format!("servercertificate={}", lab.path("server.pem").display())).expect(0);
+        assert_eq!(
+            mock.connections(),
+            0,
+            "nobody logs in to a server that is not the one that was named"
+        );
+        let pinned =
+            survey(&format!("servercertificate={}", lab.path("server.pem").display())).expect(0);
         let seen: serde_json::Value = serde_json::from_str(&pinned.stdout).unwrap();
         let server = &seen["servers"][0];
         assert_eq!(
@@ -469,8 +528,12 @@ fn strict_and_mandatory_connections_are_verified() {
             (&"sqlserver".into(), &"shop".into())
         );
         let settings = server["settings"].as_array().unwrap();
-        let value = |name: &str| settings.iter().find(|one| one["name"] == name).unwrap()["value"].clone();
-        assert_eq!((value("numa_node_count"), value("max worker threads")), ("2".into(), "0".into()));
+        let value =
+            |name: &str| settings.iter().find(|one| one["name"] == name).unwrap()["value"].clone();
+        assert_eq!(
+            (value("numa_node_count"), value("max worker threads")),
+            ("2".into(), "0".into())
+        );
         assert!(
             seen["unread"]
                 .as_array()
@@ -485,17 +548,22 @@ fn strict_and_mandatory_connections_are_verified() {
     }
 }
 
-/// The token is what Microsoft's mock server received; what else a login by it needs is the vendor's.
+/// The token is what Microsoft's mock server received; what else a login by it needs is the
+/// vendor's.
 #[test]
 fn an_access_token_logs_in_encrypted_and_is_not_shown() {
     let lab = Lab::new();
     let mock = Mock::start(Tls::On, &lab);
     answer_survey(&mock);
-    mock.answers.answer(views::CONFIGURATIONS.sql, "name | configured | in_use\nmax worker threads | 0 | 0");
+    mock.answers.answer(
+        views::CONFIGURATIONS.sql,
+        "name | configured | in_use\nmax worker threads | 0 | 0",
+    );
     let file = lab.path("token");
     let survey = |login: &str, parameters: &str| {
         let url = format!(
-            "mssql://{login}127.0.0.1:{}/master?trustservercertificate=yes&accesstokenfile={}&{parameters}",
+            "mssql://{login}127.0.0.1:{}/master?trustservercertificate=yes&accesstokenfile={}&\
+             {parameters}",
             mock.port,
             file.display()
         );
@@ -507,7 +575,11 @@ fn an_access_token_logs_in_encrypted_and_is_not_shown() {
     };
     let received = || {
         let connections = mock.connections.blocking_lock();
-        connections.all().values().filter_map(ConnectionInfo::received_token_as_string).collect::<Vec<_>>()
+        connections
+            .all()
+            .values()
+            .filter_map(ConnectionInfo::received_token_as_string)
+            .collect::<Vec<_>>()
     };
     let missing = survey("", "").expect(2);
     assert!(missing.stderr.contains("the file with the access token"), "{missing:#?}");
@@ -554,11 +626,18 @@ fn what_is_wrong_names_the_place_the_cause_and_what_to_do_without_the_password()
         ("mssql://sa:S3c@127.0.0.1:1/master", 1, "Is the server running there"),
         ("Server=127.0.0.1,1;User ID=sa;Password=S3c", 1, "Is the server running there"),
         ("mssql://127.0.0.1/master", 2, "no user is named"),
-        ("mssql://sa:S3c@127.0.0.1/master?encrypt=perhaps", 2, "expected strict, mandatory or optional"),
+        (
+            "mssql://sa:S3c@127.0.0.1/master?encrypt=perhaps",
+            2,
+            "expected strict, mandatory or optional",
+        ),
         ("mssql://sa:S3;c@127.0.0.1/master", 2, "a keyword without a value"),
     ] {
         let ended = lab.steelbench(&["waits", server, "--seconds", "1"]).expect(code);
-        assert!(ended.stderr.contains(part) && !ended.stderr.contains("S3"), "{server}: {ended:#?}");
+        assert!(
+            ended.stderr.contains(part) && !ended.stderr.contains("S3"),
+            "{server}: {ended:#?}"
+        );
     }
 }
 
@@ -567,7 +646,8 @@ fn what_is_wrong_names_the_place_the_cause_and_what_to_do_without_the_password()
 fn live_server_has_all_that_is_asked() {
     let Ok(url) = std::env::var("STEELBENCH_MSSQL_URL") else {
         println!(
-            "SKIPPED, cannot be here: a SQL Server; STEELBENCH_MSSQL_URL names one for `cargo xtask test-live mssql`"
+            "SKIPPED, cannot be here: a SQL Server; STEELBENCH_MSSQL_URL names one for `cargo \
+             xtask test-live mssql`"
         );
         return;
     };
@@ -587,7 +667,10 @@ fn live_server_has_all_that_is_asked() {
         survey["servers"][0]["settings"].as_array().unwrap().len()
     );
     let queries = run(&["queries", &url, "--json"]);
-    println!("not seen: {:#}\nunread: {:#}\n{:#}", seen["lost"], survey["unread"], queries["unread"]);
+    println!(
+        "not seen: {:#}\nunread: {:#}\n{:#}",
+        seen["lost"], survey["unread"], queries["unread"]
+    );
     // An unknown column or object is a mistake of ours; a missing permission is not.
     for unknown in ["error 207:", "error 208:", "error 102:", "error 156:"] {
         for told in [&seen["lost"], &survey["unread"], &queries["unread"]] {

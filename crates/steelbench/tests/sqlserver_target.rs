@@ -1,5 +1,5 @@
-//! Experiments on SQL Server from file to report: the built program against a stand-in that executes T-SQL, and against
-//! Microsoft's mock server where it has to be cancelled.
+//! Experiments on SQL Server from file to report: the built program against a stand-in that
+//! executes T-SQL, and against Microsoft's mock server where it has to be cancelled.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod common;
@@ -7,7 +7,9 @@ mod servers;
 
 use common::{Lab, end, signal, wait_until};
 use mssql_mock_tds::MockTdsServer;
-use mssql_mock_tds::query_response::{ColumnDefinition, ColumnValue, QueryResponse, Row, SqlDataType};
+use mssql_mock_tds::query_response::{
+    ColumnDefinition, ColumnValue, QueryResponse, Row, SqlDataType,
+};
 use servers::installed::sql_server_stand_in;
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -28,8 +30,8 @@ impl OnServer {
 
     fn write(&self, target: &str, workload: &str, more: &str) {
         let text = format!(
-            "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlserver\"\nurl = \"{}\"\n{target}\n[workload]\n{workload}\n\
-             [repeats]\nblocks = 1\n{more}",
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlserver\"\nurl = \
+             \"{}\"\n{target}\n[workload]\n{workload}\n[repeats]\nblocks = 1\n{more}",
             self.url
         );
         self.lab.write("e.toml", &text);
@@ -56,7 +58,8 @@ impl OnServer {
     /// What the server has for a setting.
     fn setting(&self, name: &str) -> String {
         let url = &self.url;
-        let output = self.command(&["survey", "--server", url, "--volume", "/", "--json"]).output().unwrap();
+        let output =
+            self.command(&["survey", "--server", url, "--volume", "/", "--json"]).output().unwrap();
         let survey: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         let settings = survey["servers"][0]["settings"].as_array().unwrap();
         let found = settings.iter().find(|setting| setting["name"] == name);
@@ -73,27 +76,35 @@ fn an_insert_experiment_runs_from_the_file_to_the_report() {
     on.write(
         "data_size = \"256 MiB\"\nlog_size = \"16 MiB\"\nrecovery = \"simple\"",
         INSERTS,
-        "[factors]\n\"target.data_files\" = [1, 8]\n\"workload.method\" = [\"statements\", \"pipelined\", \"copy\"]\n",
+        "[factors]\n\"target.data_files\" = [1, 8]\n\"workload.method\" = [\"statements\", \
+         \"pipelined\", \"copy\"]\n",
     );
     let ended = on.run(0);
     let statuses = on.lab.rows("t", "SELECT status, count(*) FROM trials GROUP BY status");
     assert_eq!(statuses, ["done|6"], "{ended:#?}");
     for shown in ["data_files=8", "pipelined", "rows/s"] {
-        assert!(ended.stdout.contains(shown) || ended.stderr.contains(shown), "{shown}: {ended:#?}");
+        assert!(
+            ended.stdout.contains(shown) || ended.stderr.contains(shown),
+            "{shown}: {ended:#?}"
+        );
     }
     // The emulator counts no waits: that is told, and nothing is made up.
-    let warnings = on.lab.rows("t", "SELECT DISTINCT detail FROM warnings ORDER BY detail").join("\n");
+    let warnings =
+        on.lab.rows("t", "SELECT DISTINCT detail FROM warnings ORDER BY detail").join("\n");
     assert!(warnings.contains("sys.dm_exec_session_wait_stats: error 208"), "{warnings}");
 }
 
-/// The designs of the published studies, with a few rows: the loop in a procedure is more than the emulator can run, so that
-/// clients insert in its place; databases have all their files.
+/// The designs of the published studies, with a few rows: the loop in a procedure is more than the
+/// emulator can run, so that clients insert in its place; databases have all their files.
 #[test]
 fn ready_experiments_are_accepted_and_run_scaled_down() {
     let Some(url) = sql_server_stand_in(&[]) else { return };
     for (name, trials) in [("log", 9), ("random", 16), ("sequential", 5)] {
         let on = OnServer::new(&url);
-        let file = format!("{}/../../experiments/sqlserver-insert-{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        let file = format!(
+            "{}/../../experiments/sqlserver-insert-{name}.toml",
+            env!("CARGO_MANIFEST_DIR")
+        );
         let text = std::fs::read_to_string(file).unwrap();
         let text = text.replace("[target]\n", &format!("[target]\nurl = \"{}\"\n", on.url));
         on.lab.write("e.toml", &text);
@@ -107,7 +118,9 @@ fn ready_experiments_are_accepted_and_run_scaled_down() {
             Some("\"workload.connections\"") => "\"workload.connections\" = [2]".to_owned(),
             Some("\"target.data_files\"") => "\"target.data_files\" = [1, 128]".to_owned(),
             Some("\"target.log_growth\"") => "\"target.log_growth\" = [\"50 MiB\"]".to_owned(),
-            Some("\"target.log_size\"") => "\"target.log_size\" = [\"256 MiB\", \"8 GiB\"]".to_owned(),
+            Some("\"target.log_size\"") => {
+                "\"target.log_size\" = [\"256 MiB\", \"8 GiB\"]".to_owned()
+            }
             Some("method") => "method = \"statements\"".to_owned(),
             Some("blocks") => "blocks = 1".to_owned(),
             _ => line.to_owned(),
@@ -122,7 +135,8 @@ fn ready_experiments_are_accepted_and_run_scaled_down() {
     }
 }
 
-/// Nothing is taken from the memory of a server that others may use, and the emulator says nothing of its own.
+/// Nothing is taken from the memory of a server that others may use, and the emulator says nothing
+/// of its own.
 #[test]
 fn cold_caches_need_a_permission_and_plans_a_server_that_makes_them() {
     let Some(url) = sql_server_stand_in(&[]) else { return };
@@ -131,11 +145,15 @@ fn cold_caches_need_a_permission_and_plans_a_server_that_makes_them() {
     on.run(2).says("target.allow_server_settings");
     on.write("cache = \"cold\"\nallow_server_settings = true", INSERTS, "");
     on.run(1).says("target.cache = cold: ");
-    let script = "probe = \"script\"\nbuiltin = \"oltp_read_only\"\ntable_size = 100\nconnections = 1\ntransactions = 3";
+    let script = "probe = \"script\"\nbuiltin = \"oltp_read_only\"\ntable_size = 100\nconnections \
+                  = 1\ntransactions = 3";
     on.write("", script, "");
     on.run(0);
     let reasons = on.lab.rows("t", "SELECT DISTINCT reason FROM plans");
-    assert_eq!(reasons, ["SET SHOWPLAN_XML has no effect on this server: it would run the statements"]);
+    assert_eq!(
+        reasons,
+        ["SET SHOWPLAN_XML has no effect on this server: it would run the statements"]
+    );
 }
 
 #[test]
@@ -143,7 +161,8 @@ fn scripts_scans_lookups_and_updates_run() {
     let Some(url) = sql_server_stand_in(&[]) else { return };
     let on = OnServer::new(&url);
     for workload in [
-        "probe = \"script\"\nbuiltin = \"oltp_read_write\"\ntable_size = 100\nmax_tries = 10\nconnections = 2\ntransactions = 20",
+        "probe = \"script\"\nbuiltin = \"oltp_read_write\"\ntable_size = 100\nmax_tries = \
+         10\nconnections = 2\ntransactions = 20",
         "probe = \"scan\"\nrows = 500\nconnections = 1\nscans = 2",
         "probe = \"lookup\"\nrows = 500\nconnections = 2\nlookups = 40",
         "probe = \"update\"\nrows = 500\nconnections = 2\nupdates = 40",
@@ -158,15 +177,18 @@ fn scripts_scans_lookups_and_updates_run() {
     }
 }
 
-/// The next run on the server puts back what a killed one has changed there, and drops its database.
+/// The next run on the server puts back what a killed one has changed there, and drops its
+/// database.
 #[test]
 fn what_a_killed_run_has_left_is_put_back_by_the_next_one() {
     let Some(url) = sql_server_stand_in(&[]) else { return };
     let on = OnServer::new(&url);
     let degree = || on.setting("max degree of parallelism");
     assert_eq!(degree(), "8");
-    let endless = "probe = \"insert\"\nconnections = 2\nduration = \"10 min\"\nrows_per_transaction = 5";
-    let changes = "settings = { max_degree_of_parallelism = 3, cost_threshold_for_parallelism = 50 }";
+    let endless =
+        "probe = \"insert\"\nconnections = 2\nduration = \"10 min\"\nrows_per_transaction = 5";
+    let changes =
+        "settings = { max_degree_of_parallelism = 3, cost_threshold_for_parallelism = 50 }";
     on.write(changes, endless, "");
     on.run(2).says("target.allow_server_settings");
     on.write(&format!("{changes}\nallow_server_settings = true"), endless, "");
@@ -231,8 +253,8 @@ impl Relay {
     }
 }
 
-/// The connections of a trial are lost: it fails and says so, nothing is counted in silence on new ones, and it can be tried
-/// again.
+/// The connections of a trial are lost: it fails and says so, nothing is counted in silence on new
+/// ones, and it can be tried again.
 #[test]
 fn a_failover_in_mid_trial_fails_it_and_it_can_be_tried_again() {
     let Some(url) = sql_server_stand_in(&[]) else { return };
@@ -247,7 +269,10 @@ fn a_failover_in_mid_trial_fails_it_and_it_can_be_tried_again() {
     std::thread::sleep(Duration::from_millis(500));
     relay.cut();
     let ended = end(child).expect(1);
-    assert_eq!(on.lab.rows("t", "SELECT status, count(*) FROM trials GROUP BY status"), ["failed|1"]);
+    assert_eq!(
+        on.lab.rows("t", "SELECT status, count(*) FROM trials GROUP BY status"),
+        ["failed|1"]
+    );
     let cause = on.lab.rows("t", "SELECT cause FROM trials").concat();
     assert!(cause.contains("onnection"), "{cause}: {ended:#?}");
     let again = on.command(&["run", "e.toml", "--retry-failed"]).output().unwrap();
@@ -285,8 +310,8 @@ fn ctrl_c_cancels_what_the_server_works_on() {
     );
     answer("SELECT CAST(DB_ID(N'steelbench') AS int) AS id", nothing);
     answer(
-        "DECLARE @got int; EXEC @got = sp_getapplock @Resource = N'steelbench', @LockMode = N'Exclusive', \
-         @LockOwner = N'Session', @LockTimeout = 20000; SELECT @got AS got",
+        "DECLARE @got int; EXEC @got = sp_getapplock @Resource = N'steelbench', @LockMode = \
+         N'Exclusive', @LockOwner = N'Session', @LockTimeout = 20000; SELECT @got AS got",
         cell("got", 0).with_delay(Duration::from_secs(3600)),
     );
     let url = format!("mssql://sa@127.0.0.1:{port}/master?encrypt=optional");

@@ -17,7 +17,8 @@ fn primitives_by_threads_are_measured_and_shown() {
         .shows("ops/ms")
         .shows("One shared cache line tops out at")
         .shows("Scaling");
-    let first = "SELECT DISTINCT name FROM responses WHERE name IN ('throughput', 'fairness_jain', 'acquire_mean') ORDER BY name";
+    let first = "SELECT DISTINCT name FROM responses WHERE name IN ('throughput', \
+                 'fairness_jain', 'acquire_mean') ORDER BY name";
     assert_eq!(lab.rows("sync", first), ["acquire_mean", "fairness_jain", "throughput"]);
     // Another use of the command is another run of the same experiment.
     lab.steelbench(&[&["sync", "--primitive", "cas", "--threads", "2"][..], &SHORT].concat())
@@ -28,8 +29,16 @@ fn primitives_by_threads_are_measured_and_shown() {
 #[test]
 fn what_is_printed_is_an_experiment_that_runs() {
     let lab = Lab::new();
-    let printed =
-        ["sync", "--print", "--primitive", "mutex-map,atomic", "--padding", "none,line", "--threads", "2"];
+    let printed = [
+        "sync",
+        "--print",
+        "--primitive",
+        "mutex-map,atomic",
+        "--padding",
+        "none,line",
+        "--threads",
+        "2",
+    ];
     let printed = lab.steelbench(&[&printed[..], &SHORT].concat()).expect(0);
     std::fs::write(lab.path("own.toml"), printed.stdout).unwrap();
     lab.steelbench(&["run", "own.toml"]).expect(0).shows("6 trials done").shows("atomic/line");

@@ -1,4 +1,5 @@
-//! sysbench's scripts as built-in ones: beside sysbench itself, on the same server, and on every engine.
+//! sysbench's scripts as built-in ones: beside sysbench itself, on the same server, and on every
+//! engine.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 mod common;
@@ -33,7 +34,14 @@ fn sysbench(server: &PrivateServer, script: &str, events: u64, command: &str) {
     let socket = server.config().to_string();
     let socket = socket.split_once("socket=").unwrap().1;
     let ended = Command::new("sysbench")
-        .args([script, "--mysql-user=root", "--threads=1", "--time=0", "--rand-seed=7", "--db-driver=mysql"])
+        .args([
+            script,
+            "--mysql-user=root",
+            "--threads=1",
+            "--time=0",
+            "--rand-seed=7",
+            "--db-driver=mysql",
+        ])
         .arg(format!("--mysql-socket={socket}"))
         .arg(format!("--table-size={ROWS}"))
         .arg(format!("--events={events}"))
@@ -46,9 +54,10 @@ fn sysbench(server: &PrivateServer, script: &str, events: u64, command: &str) {
 fn steelbench(server: &PrivateServer, script: &str, transactions: u64) {
     let url = server.config();
     let lab = Lab::with(&format!(
-        "[experiment]\nname = \"e\"\n[target]\nengine = \"mariadb\"\nurl = \"{url}\"\n[observe]\nwaits = false\n[workload]\n\
-         probe = \"script\"\nbuiltin = \"{script}\"\ntable_size = {ROWS}\nconnections = 1\n\
-         transactions = {transactions}\n[repeats]\nblocks = 1\n"
+        "[experiment]\nname = \"e\"\n[target]\nengine = \"mariadb\"\nurl = \
+         \"{url}\"\n[observe]\nwaits = false\n[workload]\nprobe = \"script\"\nbuiltin = \
+         \"{script}\"\ntable_size = {ROWS}\nconnections = 1\ntransactions = \
+         {transactions}\n[repeats]\nblocks = 1\n"
     ));
     lab.run(0);
 }
@@ -58,7 +67,8 @@ fn logged(admin: &mut Client, act: impl FnOnce()) -> Vec<String> {
     admin.run("TRUNCATE mysql.general_log; SET GLOBAL general_log = ON").unwrap();
     act();
     admin.run("SET GLOBAL general_log = OFF").unwrap();
-    let sql = "SELECT argument FROM mysql.general_log WHERE command_type = 'Execute' ORDER BY event_time, thread_id";
+    let sql = "SELECT argument FROM mysql.general_log WHERE command_type = 'Execute' ORDER BY \
+               event_time, thread_id";
     let all = admin.query(sql).unwrap().rows.into_iter().flatten().flatten();
     // Plans are asked for when the load is over.
     all.filter(|statement| !statement.starts_with("EXPLAIN ")).collect()
@@ -84,19 +94,25 @@ fn values(log: &[String], like: &str) -> Vec<i64> {
     own.filter_map(number).collect()
 }
 
-/// The largest difference of the shares of two samples that are no larger than a number (Kolmogorov and Smirnov), and what
-/// it is at most in 999 of 1,000 pairs of samples of one distribution.
+/// The largest difference of the shares of two samples that are no larger than a number (Kolmogorov
+/// and Smirnov), and what it is at most in 999 of 1,000 pairs of samples of one distribution.
 fn distance(one: &[i64], other: &[i64]) -> (f64, f64) {
     let share = |sample: &[i64], most: i64| {
         sample.iter().filter(|value| **value <= most).count() as f64 / sample.len() as f64
     };
-    let furthest = (0..=ROWS).map(|most| (share(one, most) - share(other, most)).abs()).fold(0.0, f64::max);
+    let furthest =
+        (0..=ROWS).map(|most| (share(one, most) - share(other, most)).abs()).fold(0.0, f64::max);
     let (n, m) = (one.len() as f64, other.len() as f64);
     (furthest, 1.95 * ((n + m) / (n * m)).sqrt())
 }
 
 fn same_distribution(what: &str, ours: &[i64], theirs: &[i64]) {
-    assert!(ours.len() >= 900 && theirs.len() >= 900, "{what}: {} and {}", ours.len(), theirs.len());
+    assert!(
+        ours.len() >= 900 && theirs.len() >= 900,
+        "{what}: {} and {}",
+        ours.len(),
+        theirs.len()
+    );
     let (distance, most) = distance(ours, theirs);
     assert!(
         distance <= most,
@@ -120,7 +136,8 @@ fn the_statements_of_a_transaction_and_their_values_are_those_of_sysbench() {
             let theirs = logged(admin, || sysbench(server, script, transactions, "run"));
             sysbench(server, script, transactions, "cleanup");
             let ours = logged(admin, || steelbench(server, script, transactions));
-            let shapes = |log: &[String]| log.iter().map(|statement| shape(statement)).collect::<Vec<_>>();
+            let shapes =
+                |log: &[String]| log.iter().map(|statement| shape(statement)).collect::<Vec<_>>();
             let (our_shapes, their_shapes) = (shapes(&ours), shapes(&theirs));
             let count = |shapes: &[String]| {
                 let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -130,19 +147,25 @@ fn the_statements_of_a_transaction_and_their_values_are_those_of_sysbench() {
                 counts
             };
             assert_eq!(count(&our_shapes), count(&their_shapes), "{script}");
-            // Whole transactions in the same order, wherever the server's clock tells statements apart.
+            // Whole transactions in the same order, wherever the server's clock tells statements
+            // apart.
             let of_one = their_shapes.len() / transactions as usize;
             assert_eq!(our_shapes[..of_one], their_shapes[..of_one], "{script}");
             match *script {
                 "oltp_point_select" => {
                     let select = "selectcfromsbtest1";
-                    same_distribution("point selects", &values(&ours, select), &values(&theirs, select));
+                    same_distribution(
+                        "point selects",
+                        &values(&ours, select),
+                        &values(&theirs, select),
+                    );
                 }
                 "oltp_write_only" => {
                     for verb in ["deletefrom", "updatesbtest1setk", "updatesbtest1setc"] {
                         same_distribution(verb, &values(&ours, verb), &values(&theirs, verb));
                     }
-                    let text = ours.iter().find(|statement| statement.starts_with("INSERT")).unwrap();
+                    let text =
+                        ours.iter().find(|statement| statement.starts_with("INSERT")).unwrap();
                     assert_eq!(
                         theirs.iter().find(|own| own.starts_with("INSERT")).map(|own| form(own)),
                         Some(form(text)),
@@ -151,7 +174,11 @@ fn the_statements_of_a_transaction_and_their_values_are_those_of_sysbench() {
                 }
                 _ => {}
             }
-            let rows = datasets::DataSet::sysbench(1, ROWS as u64, datasets::sysbench::Distribution::Special);
+            let rows = datasets::DataSet::sysbench(
+                1,
+                ROWS as u64,
+                datasets::sysbench::Distribution::Special,
+            );
             let our_k: Vec<i64> = rows
                 .fills()
                 .remove(0)
@@ -169,7 +196,9 @@ fn the_statements_of_a_transaction_and_their_values_are_those_of_sysbench() {
 /// The texts of a statement with `#` for each digit.
 fn form(statement: &str) -> Vec<String> {
     let texts = statement.split('\'').skip(1).step_by(2);
-    texts.map(|text| text.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect()).collect()
+    texts
+        .map(|text| text.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect())
+        .collect()
 }
 
 #[test]
@@ -178,7 +207,8 @@ fn each_script_runs_on_every_engine_and_rows_that_are_deleted_come_back() {
     engines.extend((!servers::duckdb_libraries().is_empty()).then_some("duckdb"));
     engines.extend((!servers::installations().is_empty()).then_some("postgres"));
     engines.extend((!servers::mariadb_installations().is_empty()).then_some("mariadb"));
-    let scripts: Vec<String> = BUILTINS_OF_SYSBENCH.iter().map(|name| format!("{name:?}")).collect();
+    let scripts: Vec<String> =
+        BUILTINS_OF_SYSBENCH.iter().map(|name| format!("{name:?}")).collect();
     for engine in engines {
         let library = match engine {
             "duckdb" => servers::duckdb_libraries().pop().flatten(),
@@ -187,15 +217,18 @@ fn each_script_runs_on_every_engine_and_rows_that_are_deleted_come_back() {
         let library = library.map(|path| format!("library = \"{path}\"\n")).unwrap_or_default();
         // One of the scripts counts the rows: it fails when one is missing.
         let lab = Lab::with(&format!(
-            "[experiment]\nname = \"e\"\n[target]\nengine = \"{engine}\"\n{library}[workload]\nprobe = \"script\"\nscript = \"check.sql@1\"\n\
-             tables = 2\ntable_size = 300\nconnections = 1\ntransactions = 60\nbuiltin = [{}]\n[repeats]\nblocks = 1\n",
+            "[experiment]\nname = \"e\"\n[target]\nengine = \
+             \"{engine}\"\n{library}[workload]\nprobe = \"script\"\nscript = \
+             \"check.sql@1\"\ntables = 2\ntable_size = 300\nconnections = 1\ntransactions = \
+             60\nbuiltin = [{}]\n[repeats]\nblocks = 1\n",
             scripts.join(", ")
         ));
         lab.write(
             "check.sql",
-            "SELECT count(*) AS n, count(DISTINCT id) AS ids, min(k) AS least, max(k) AS most FROM sbtest1;\n\\gset\n\
-             SELECT count(*) AS n2 FROM sbtest2;\n\\gset\n\
-             \\if :n <> 300 or :ids <> 300 or :n2 <> 300 or :least < 1 or :most > 400\n\\set fault 1 / 0\n\\endif\n",
+            "SELECT count(*) AS n, count(DISTINCT id) AS ids, min(k) AS least, max(k) AS most \
+             FROM sbtest1;\n\\gset\nSELECT count(*) AS n2 FROM sbtest2;\n\\gset\n\\if :n <> 300 \
+             or :ids <> 300 or :n2 <> 300 or :least < 1 or :most > 400\n\\set fault 1 / \
+             0\n\\endif\n",
         );
         lab.run(0);
         let ran = lab.rows("e", "SELECT count(*) FROM trials WHERE status = 'done'");

@@ -1,5 +1,5 @@
-//! What others wrote must not command the reader's terminal: the characters are planted wherever text of others
-//! is printed, in errors above all.
+//! What others wrote must not command the reader's terminal: the characters are planted wherever
+//! text of others is printed, in errors above all.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -10,14 +10,16 @@ use screen::Screen;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
-/// Sets a title, clears the screen in both ways to write it, rings, erases, and turns the reading direction.
+/// Sets a title, clears the screen in both ways to write it, rings, erases, and turns the reading
+/// direction.
 const EVIL: &str = "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}2J\u{7f}\u{8}\r\u{202e}\u{2066}\u{200f}y";
 
 /// Nothing of it was printed as it is.
 #[track_caller]
 fn harmless(ended: &Ended) {
     for said in [&ended.stdout, &ended.stderr] {
-        let harmful = |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{2066}\u{200f}".contains(c);
+        let harmful =
+            |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{2066}\u{200f}".contains(c);
         assert!(!said.contains(harmful), "{said:?}");
     }
 }
@@ -54,8 +56,9 @@ fn from_results_files() {
          INSERT INTO sqlite_schema VALUES ('view', 'EVIL', 'EVIL', 0, 'CREATE VIEW v AS SELECT (')",
     );
     safe(&malformed.steelbench(&["show", "t"]).expect(1));
-    let triggered =
-        changed("CREATE TRIGGER \"EVIL\" BEFORE INSERT ON trials BEGIN SELECT RAISE(ABORT, 'EVIL'); END");
+    let triggered = changed(
+        "CREATE TRIGGER \"EVIL\" BEFORE INSERT ON trials BEGIN SELECT RAISE(ABORT, 'EVIL'); END",
+    );
     triggered.write("e.toml", &scripted(2, "", ""));
     safe(&triggered.run(2));
 }
@@ -110,7 +113,8 @@ fn from_job_files_and_scripts() {
     lab.write("\u{202e}\u{7f}.fio", "");
     safe(&lab.steelbench(&["disk", "--fio", "\u{202e}\u{7f}.fio"]).expect(2));
     lab.write("e.toml", &scripted_by("s.sql"));
-    for script in [format!("\\set {EVIL} 1\n"), format!("\\{EVIL}\n"), format!("\\set a :{EVIL}\n")] {
+    for script in [format!("\\set {EVIL} 1\n"), format!("\\{EVIL}\n"), format!("\\set a :{EVIL}\n")]
+    {
         lab.write("s.sql", &script);
         harmless(&lab.steelbench(&["check", "e.toml"]).expect(2));
     }
@@ -126,15 +130,17 @@ fn from_plans_published_results_and_keys() {
     let lab = Lab::new();
     let (evil, csv) = (quoted(EVIL), EVIL.replace('\r', ""));
     let node = format!(
-        "\"Node Type\": {evil}, \"Relation Name\": {evil}, \"Index Name\": {evil}, \"Filter\": {evil}, \"Total Cost\": 1.0, \
-         \"Plan Rows\": 5, \"Actual Rows\": 5000, \"Actual Loops\": 1, \"Actual Total Time\": 3.0"
+        "\"Node Type\": {evil}, \"Relation Name\": {evil}, \"Index Name\": {evil}, \"Filter\": \
+         {evil}, \"Total Cost\": 1.0, \"Plan Rows\": 5, \"Actual Rows\": 5000, \"Actual Loops\": \
+         1, \"Actual Total Time\": 3.0"
     );
     lab.write(
         "pg.json",
         &format!("[{{\"Plan\": {{{node}}}, \"Query Text\": {evil}, \"Execution Time\": 3}}]"),
     );
     let table = format!(
-        "\"table_name\": {evil}, \"access_type\": \"ALL\", \"key\": {evil}, \"attached_condition\": {evil}"
+        "\"table_name\": {evil}, \"access_type\": \"ALL\", \"key\": {evil}, \
+         \"attached_condition\": {evil}"
     );
     lab.write(
         "maria.json",
@@ -142,11 +148,16 @@ fn from_plans_published_results_and_keys() {
     );
     lab.write(
         "pg.txt",
-        &format!(" Seq Scan on {EVIL}  (cost=0.00..1.00 rows=1 width=4)\n   Filter: ({EVIL} > 1)\n"),
+        &format!(
+            " Seq Scan on {EVIL}  (cost=0.00..1.00 rows=1 width=4)\n   Filter: ({EVIL} > 1)\n"
+        ),
     );
     lab.write(
         "x.csv",
-        &format!("benchmark,system,score,unit\n\"{csv}\",\"{csv}\",5,\"{csv}\"\n\"{csv}\",b,6,\"{csv}\"\n"),
+        &format!(
+            "benchmark,system,score,unit\n\"{csv}\",\"{csv}\",5,\"{csv}\"\n\"{csv}\",b,6,\"{csv}\"\
+             \n"
+        ),
     );
     lab.write("head.csv", &format!("{csv},b\n1,2\n"));
     lab.write("e.toml", &format!("{}[target.settings]\n{evil} = 1\n", scripted(1, "", "")));
@@ -179,22 +190,28 @@ fn from_plans_published_results_and_keys() {
 #[track_caller]
 fn safe_or_left_out(ended: &Ended, arguments: &[&str]) {
     harmless(ended);
-    assert!(ended.code.is_some() && ended.stdout.len() + ended.stderr.len() > 20, "{arguments:?} {ended:?}");
+    assert!(
+        ended.code.is_some() && ended.stdout.len() + ended.stderr.len() > 20,
+        "{arguments:?} {ended:?}"
+    );
 }
 
 /// An experiment whose load is this script.
 fn scripted_by(script: &str) -> String {
-    scripted(1, "", "")
-        .replace("null", "sqlite")
-        .replace("insert", "script")
-        .replace("rows = 10\nrows_per_transaction = 1", &format!("script = \"{script}\"\ntransactions = 10"))
+    scripted(1, "", "").replace("null", "sqlite").replace("insert", "script").replace(
+        "rows = 10\nrows_per_transaction = 1",
+        &format!("script = \"{script}\"\ntransactions = 10"),
+    )
 }
 
 /// Tables, progress and errors fit: nothing that the terminal would have to break.
 #[test]
 fn lines_fit_a_terminal_of_80_columns() {
-    let lab =
-        Lab::with(&scripted(2, "", &format!("[hooks]\nafter_run = \"false {}\"\n", "word ".repeat(40))));
+    let lab = Lab::with(&scripted(
+        2,
+        "",
+        &format!("[hooks]\nafter_run = \"false {}\"\n", "word ".repeat(40)),
+    ));
     lab.write(
         "wrong.toml",
         &scripted(2, &format!("settings.nothing = \"{}\"", "text ".repeat(40)), "colour = 1\n"),
@@ -206,7 +223,10 @@ fn lines_fit_a_terminal_of_80_columns() {
         &["show", "t"],
         &["show", "t", "--only", "target.nothing=1,another=2"],
         &["compare", "data_files=1", "data_files=2", "--fail-if", "slower:1%"],
-        &["waits", "postgres://me@localhost/a_database?option=of_which_there_is_none&connect_timeout=1"],
+        &[
+            "waits",
+            "postgres://me@localhost/a_database?option=of_which_there_is_none&connect_timeout=1",
+        ],
         &["show", "--help"],
     ] {
         let lines = Screen::of(&lab, 80, arguments).into_lines();
@@ -215,8 +235,8 @@ fn lines_fit_a_terminal_of_80_columns() {
     }
 }
 
-/// Whether the terminal begins a new line within a word. What is printed above a bar is filled up with blanks, and the bar
-/// follows without an end of the line.
+/// Whether the terminal begins a new line within a word. What is printed above a bar is filled up
+/// with blanks, and the bar follows without an end of the line.
 fn is_broken(line: &str) -> bool {
     let signs: Vec<char> = line.chars().collect();
     (80..signs.len()).step_by(80).any(|end| signs[end - 1] != ' ' && signs[end] != ' ')

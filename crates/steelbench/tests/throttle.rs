@@ -57,13 +57,12 @@ impl Drop for SlowLab {
 /// SQLite on the same device, at its speed and at 20 writes a second.
 fn file(rows: u32, hooks: &str) -> String {
     format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n\
-         settings = {{ journal_mode = \"wal\", synchronous = \"full\" }}\n\
-         [workload]\nprobe = \"insert\"\nconnections = 1\nrows = {rows}\nrows_per_transaction = 1\n\
-         [factors]\n\"target.volume\" = [\"fast\", \"slow\"]\n\
-         [[volume]]\nname = \"fast\"\npath = \"disk\"\n\
-         [[volume]]\nname = \"slow\"\npath = \"disk\"\nthrottle = {{ write_iops = 20 }}\n\
-         [repeats]\nblocks = 2\n{hooks}"
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\nsettings = {{ journal_mode = \
+         \"wal\", synchronous = \"full\" }}\n[workload]\nprobe = \"insert\"\nconnections = \
+         1\nrows = {rows}\nrows_per_transaction = 1\n[factors]\n\"target.volume\" = [\"fast\", \
+         \"slow\"]\n[[volume]]\nname = \"fast\"\npath = \"disk\"\n[[volume]]\nname = \
+         \"slow\"\npath = \"disk\"\nthrottle = {{ write_iops = 20 }}\n[repeats]\nblocks = \
+         2\n{hooks}"
     )
 }
 
@@ -85,7 +84,8 @@ fn groups_of(pid: u32) -> Vec<PathBuf> {
 
 #[test]
 fn a_throttled_volume_is_slower_by_far_and_everything_is_as_before() {
-    let hooks = "[hooks]\nbefore_trial = 'cat /proc/$PPID/cgroup'\nafter_trial = 'cat /proc/$PPID/cgroup'\n";
+    let hooks = "[hooks]\nbefore_trial = 'cat /proc/$PPID/cgroup'\nafter_trial = 'cat \
+                 /proc/$PPID/cgroup'\n";
     let Some(SlowLab { lab, .. }) = &SlowLab::with(&file(60, hooks)) else { return };
     let child = lab.start();
     let pid = child.id();
@@ -158,12 +158,11 @@ fn a_server_is_throttled_with_its_log() {
     if servers::versions().is_none() {
         return skipped("no PostgreSQL is installed");
     }
-    let file = "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\n\
-                [workload]\nprobe = \"insert\"\nconnections = 1\nrows = 60\nrows_per_transaction = 1\n\
-                [factors]\n\"target.log_volume\" = [\"fast\", \"slow\"]\n\
-                [[volume]]\nname = \"fast\"\npath = \"disk\"\n\
-                [[volume]]\nname = \"slow\"\npath = \"disk\"\nthrottle = { write_iops = 20 }\n\
-                [repeats]\nblocks = 2\n";
+    let file = "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\n[workload]\nprobe = \
+                \"insert\"\nconnections = 1\nrows = 60\nrows_per_transaction = \
+                1\n[factors]\n\"target.log_volume\" = [\"fast\", \"slow\"]\n[[volume]]\nname = \
+                \"fast\"\npath = \"disk\"\n[[volume]]\nname = \"slow\"\npath = \"disk\"\nthrottle \
+                = { write_iops = 20 }\n[repeats]\nblocks = 2\n";
     let Some(SlowLab { lab, .. }) = &SlowLab::with(file) else { return };
     // The server's account has to enter it.
     for folder in ["", "disk"] {

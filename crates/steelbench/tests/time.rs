@@ -24,11 +24,14 @@ fn commands_take_turns_and_the_faster_one_is_named() {
     // Every block has both, and not always in the same order.
     let order = lab.rows(
         "time",
-        "SELECT group_concat(position, '') FROM (SELECT t.block, c.position FROM trials t JOIN configurations c \
-         ON c.id = t.configuration ORDER BY t.sequence) GROUP BY block",
+        "SELECT group_concat(position, '') FROM (SELECT t.block, c.position FROM trials t JOIN \
+         configurations c ON c.id = t.configuration ORDER BY t.sequence) GROUP BY block",
     );
     assert_eq!(order.len(), 6);
-    assert_eq!(order.iter().map(String::as_str).collect::<BTreeSet<_>>(), BTreeSet::from(["01", "10"]));
+    assert_eq!(
+        order.iter().map(String::as_str).collect::<BTreeSet<_>>(),
+        BTreeSet::from(["01", "10"])
+    );
     lab.steelbench(&["time", "-N", "-r", "1", "true"]).expect(0).shows("Run 2");
 }
 
@@ -52,18 +55,24 @@ fn what_is_printed_is_an_experiment_that_runs() {
     ];
     let printed = lab.steelbench(&line).expect(0);
     lab.write("own.toml", &printed.stdout);
-    let check = lab.steelbench(&["check", "own.toml"]).expect(0).shows("2 configurations x 4 blocks");
+    let check =
+        lab.steelbench(&["check", "own.toml"]).expect(0).shows("2 configurations x 4 blocks");
     // The one command is no factor beside its parameters.
     assert!(!check.stdout.contains("factor command"), "{}", check.stdout);
     check.shows("How long does `exit $(({n} + 1))` take?").shows("1. n=1 (baseline)");
     // An exit code of 2 is none of those that are ignored.
-    lab.steelbench(&["run", "own.toml"]).expect(1).shows("4 trials done").shows("ended with exit code 2");
+    lab.steelbench(&["run", "own.toml"])
+        .expect(1)
+        .shows("4 trials done")
+        .shows("ended with exit code 2");
 }
 
 /// The keys and types of a value, arrays by their first element.
 fn shape(value: &Value) -> Value {
     match value {
-        Value::Object(object) => object.iter().map(|(key, value)| (key.clone(), shape(value))).collect(),
+        Value::Object(object) => {
+            object.iter().map(|(key, value)| (key.clone(), shape(value))).collect()
+        }
         Value::Array(array) => {
             array.first().map(|first| Value::Array(vec![shape(first)])).unwrap_or_default()
         }
@@ -139,14 +148,25 @@ fn exports_have_the_form_of_hyperfines() {
 #[test]
 fn failures_are_told_with_the_end_of_the_output() {
     let lab = Lab::new();
-    lab.steelbench(&["time", "-r", "1", "echo it went wrong >&2; exit 9", "true", "--export-json", "t.json"])
-        .expect(1)
-        .shows("ended with exit code 9")
-        .shows("it went wrong");
+    lab.steelbench(&[
+        "time",
+        "-r",
+        "1",
+        "echo it went wrong >&2; exit 9",
+        "true",
+        "--export-json",
+        "t.json",
+    ])
+    .expect(1)
+    .shows("ended with exit code 9")
+    .shows("it went wrong");
     assert_eq!(json(&lab, "t.json")["results"].as_array().unwrap().len(), 1);
     for (line, cause) in [
         (&["-N", "no-such-program"][..], "cannot find the program `no-such-program`"),
-        (&["-p", "a", "-p", "b", "c", "d", "e"], "--prepare: give it once, or once for each command"),
+        (
+            &["-p", "a", "-p", "b", "c", "d", "e"],
+            "--prepare: give it once, or once for each command",
+        ),
         (&["-n", "a", "-n", "b", "c"], "more names than commands"),
         (&["-P", "n", "3", "1", "echo {n}"], "have to rise"),
         (&["-L", "n", "1,1", "echo {n}"], "given twice"),
@@ -162,8 +182,9 @@ fn failures_are_told_with_the_end_of_the_output() {
 #[test]
 fn check_names_the_line_of_a_wrong_expression() {
     let lab = Lab::with(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \"command\"\ncommand = \"true\"\n\
-         [workload.responses.tps]\nregex = \"tps = (\"\ndirection = \"higher\"\n",
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \
+         \"command\"\ncommand = \"true\"\n[workload.responses.tps]\nregex = \"tps = \
+         (\"\ndirection = \"higher\"\n",
     );
     lab.steelbench(&["check", "e.toml"]).expect(2).says("e.toml:9:9").says("unclosed group");
     lab.write("e.toml", &lab.read("e.toml").replace("regex =", "regexp ="));
@@ -173,8 +194,9 @@ fn check_names_the_line_of_a_wrong_expression() {
 #[test]
 fn a_trial_that_takes_too_long_is_killed_with_all_that_it_started() {
     let lab = Lab::with(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \"command\"\n\
-         command = \"sleep 4321.5 & sleep 4321.5\"\n[repeats]\nblocks = 1\n[limits]\ntrial_time = \"500 ms\"\n",
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \
+         \"command\"\ncommand = \"sleep 4321.5 & sleep 4321.5\"\n[repeats]\nblocks = \
+         1\n[limits]\ntrial_time = \"500 ms\"\n",
     );
     lab.run(1).shows("limits.trial_time");
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
@@ -189,7 +211,8 @@ fn the_profile_is_that_of_the_command() {
     let ended = lab.steelbench(&["time", "-r", "1", "--profile", burn]).expect(0);
     let rows = lab.rows("time", "SELECT count(*) FROM profiles");
     if rows == ["0"] {
-        let warned = lab.rows("time", "SELECT count(*) FROM warnings WHERE detail LIKE 'a profile:%'");
+        let warned =
+            lab.rows("time", "SELECT count(*) FROM warnings WHERE detail LIKE 'a profile:%'");
         assert_eq!(warned, ["1"], "{}", ended.stdout);
         println!("SKIPPED, cannot be here: the kernel permits no profile");
         return;
@@ -228,10 +251,20 @@ fn told(lab: &Lab, file: &str) -> Vec<String> {
 #[test]
 fn a_setup_that_commands_have_in_common_runs_once() {
     let lab = Lab::new();
-    let options =
-        ["-r", "6", "-s", "echo setup >> log", "-p", "echo prepare >> log", "-c", "echo cleanup >> log"];
+    let options = [
+        "-r",
+        "6",
+        "-s",
+        "echo setup >> log",
+        "-p",
+        "echo prepare >> log",
+        "-c",
+        "echo cleanup >> log",
+    ];
     let commands = ["-L", "n", "1,2", "true", "echo {n}"];
-    lab.steelbench(&[&["time"], &options[..], &commands[..]].concat()).expect(0).shows("24 trials done");
+    lab.steelbench(&[&["time"], &options[..], &commands[..]].concat())
+        .expect(0)
+        .shows("24 trials done");
     assert_eq!(told(&lab, "log"), ["setup", "prepare", "cleanup"]);
     // Before every run of every command.
     assert_eq!(lab.read("log").lines().filter(|line| *line == "prepare").count(), 4 * 6);
@@ -240,12 +273,22 @@ fn a_setup_that_commands_have_in_common_runs_once() {
 #[test]
 fn what_another_setup_has_changed_is_set_up_again() {
     let lab = Lab::new();
-    let options =
-        ["-r", "5", "-L", "n", "1,2", "-s", "echo setup $n >> log", "-c", "echo cleanup {n} >> log"];
+    let options = [
+        "-r",
+        "5",
+        "-L",
+        "n",
+        "1,2",
+        "-s",
+        "echo setup $n >> log",
+        "-c",
+        "echo cleanup {n} >> log",
+    ];
     let command = ["echo run {n} >> log"];
     lab.steelbench(&[&["time"], &options[..], &command[..]].concat()).expect(0);
     let series = |lines: &[String]| {
-        let numbers = lines.chunks(3).map(|lines| lines[0].replace("setup ", "")).collect::<Vec<_>>();
+        let numbers =
+            lines.chunks(3).map(|lines| lines[0].replace("setup ", "")).collect::<Vec<_>>();
         for (lines, n) in lines.chunks(3).zip(&numbers) {
             assert_eq!(lines, [format!("setup {n}"), format!("run {n}"), format!("cleanup {n}")]);
         }
@@ -263,9 +306,9 @@ fn what_another_setup_has_changed_is_set_up_again() {
 
 #[test]
 fn what_a_failure_may_have_spoilt_is_set_up_again_and_so_it_is_when_a_run_goes_on() {
-    let file = "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \"command\"\n\
-                command = \"test ! -e broken\"\nsetup = \"echo setup >> log\"\ncleanup = \"echo cleanup >> log\"\n\
-                [repeats]\nblocks = 3\nretries = 0\n";
+    let file = "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \
+                \"command\"\ncommand = \"test ! -e broken\"\nsetup = \"echo setup >> \
+                log\"\ncleanup = \"echo cleanup >> log\"\n[repeats]\nblocks = 3\nretries = 0\n";
     let lab = Lab::with(file);
     lab.write("broken", "");
     lab.run(1).shows("3 attempts failed");
@@ -287,12 +330,21 @@ fn a_setup_that_fails_fails_the_trial_and_a_cleanup_that_fails_is_told() {
     assert_eq!(cleaned.stderr.matches("ended with exit code 7").count(), 1, "{cleaned:#?}");
 }
 
-/// The lines in which strace tells of these system calls of a command and all that it starts; `None`, with a word about
-/// it, where there is no strace.
+/// The lines in which strace tells of these system calls of a command and all that it starts;
+/// `None`, with a word about it, where there is no strace.
 fn traced(lab: &Lab, calls: &str, arguments: &[&str]) -> Option<Vec<String>> {
     let command = lab.command(arguments);
     let mut strace = Command::new("strace");
-    strace.args(["-f", "-qq", "-e", "signal=none", "-e", &format!("trace={calls}"), "-o", "calls.txt"]);
+    strace.args([
+        "-f",
+        "-qq",
+        "-e",
+        "signal=none",
+        "-e",
+        &format!("trace={calls}"),
+        "-o",
+        "calls.txt",
+    ]);
     strace.arg(command.get_program()).args(command.get_args());
     strace.current_dir(lab.path("")).stdin(Stdio::null()).stdout(Stdio::null());
     at_home(&mut strace, &lab.path(""));
@@ -309,17 +361,19 @@ fn traced(lab: &Lab, calls: &str, arguments: &[&str]) -> Option<Vec<String>> {
 fn more_runs_open_nothing_but_what_tells_of_each() {
     let lab = Lab::new();
     let opened = |runs: &str| {
-        let lines = traced(&lab, "openat,pipe2", &["time", "-N", "--blocks", "1", "-r", runs, "true"])?;
-        let count =
-            |parts: &[&str]| lines.iter().filter(|line| parts.iter().any(|part| line.contains(part))).count();
+        let lines =
+            traced(&lab, "openat,pipe2", &["time", "-N", "--blocks", "1", "-r", runs, "true"])?;
+        let count = |parts: &[&str]| {
+            lines.iter().filter(|line| parts.iter().any(|part| line.contains(part))).count()
+        };
         Some((count(&["/schedstat"]), count(&["/dev/null", "pipe2("])))
     };
     let Some(few) = opened("2") else { return };
     assert_eq!(opened("12"), Some((few.0 + 10, few.1)));
 }
 
-/// Three syncs record a trial that could be repeated in less time, five a longer one; the other syncs of a call do not
-/// depend on its trials.
+/// Three syncs record a trial that could be repeated in less time, five a longer one; the other
+/// syncs of a call do not depend on its trials.
 #[test]
 fn a_short_trial_is_recorded_with_fewer_syncs() {
     let lab = Lab::new();
@@ -332,45 +386,60 @@ fn a_short_trial_is_recorded_with_fewer_syncs() {
         return;
     }
     let of_trials = |run: u32| {
-        let sql = format!("SELECT sum(CASE WHEN wall_s < 1 THEN 3 ELSE 5 END) FROM trials WHERE run = {run}");
+        let sql = format!(
+            "SELECT sum(CASE WHEN wall_s < 1 THEN 3 ELSE 5 END) FROM trials WHERE run = {run}"
+        );
         lab.rows("time", &sql)[0].parse::<usize>().unwrap()
     };
-    let others =
-        [&["-r", "10", "true"][..], &["-r", "20", "--blocks", "20", "true"], &["-r", "1", "sleep 1"]]
-            .iter()
-            .zip(2..)
-            .map(|(arguments, run)| syncs(arguments).unwrap() - of_trials(run))
-            .collect::<Vec<_>>();
+    let others = [
+        &["-r", "10", "true"][..],
+        &["-r", "20", "--blocks", "20", "true"],
+        &["-r", "1", "sleep 1"],
+    ]
+    .iter()
+    .zip(2..)
+    .map(|(arguments, run)| syncs(arguments).unwrap() - of_trials(run))
+    .collect::<Vec<_>>();
     assert!(others.iter().all(|other| *other == others[0]), "{others:?}");
-    assert_eq!(lab.rows("time", "SELECT count(*) FROM trials WHERE run = 4 AND wall_s >= 1"), ["1"]);
+    assert_eq!(
+        lab.rows("time", "SELECT count(*) FROM trials WHERE run = 4 AND wall_s >= 1"),
+        ["1"]
+    );
 }
 
-/// Between the start of a process and its end the thread that takes the time sets it up and waits for it, and does
-/// nothing else.
+/// Between the start of a process and its end the thread that takes the time sets it up and waits
+/// for it, and does nothing else.
 #[test]
 fn while_the_time_of_a_run_is_taken_nothing_else_is_done() {
     let lab = Lab::new();
-    let Some(lines) = traced(&lab, "all", &["time", "-N", "-r", "10", "--blocks", "1", "true"]) else {
+    let Some(lines) = traced(&lab, "all", &["time", "-N", "-r", "10", "--blocks", "1", "true"])
+    else {
         return;
     };
     let (mut measured, mut inside) = (0, BTreeSet::new());
     let mut lines = lines.iter().map(|line| line.split_once(' ').unwrap());
     // Programs are started for other reasons, too.
     let of_load = lines.clone().find(|(_, call)| call.contains("\"command-1\"")).unwrap().0;
-    // From the start of each run: a thread of its own waits until the child has executed its program.
+    // From the start of each run: a thread of its own waits until the child has executed its
+    // program.
     while let Some((thread, call)) = lines.next() {
-        if thread != of_load || !(call.contains("CLONE_VFORK") && call.contains("exit_signal=SIGCHLD")) {
+        if thread != of_load
+            || !(call.contains("CLONE_VFORK") && call.contains("exit_signal=SIGCHLD"))
+        {
             continue;
         }
-        let rest = lines.clone().filter(|(other, _)| *other == thread).map(|(_, call)| call.trim_start());
-        let names = rest.map(|call| call.trim_start_matches("<... ").split(['(', ' ']).next().unwrap());
+        let rest =
+            lines.clone().filter(|(other, _)| *other == thread).map(|(_, call)| call.trim_start());
+        let names =
+            rest.map(|call| call.trim_start_matches("<... ").split(['(', ' ']).next().unwrap());
         let until_read: Vec<&str> = names.take_while(|name| *name != "openat").collect();
         if until_read.contains(&"pidfd_open") {
             measured += 1;
             inside.extend(until_read);
         }
     }
-    let known = ["clone3", "munmap", "rt_sigprocmask", "close", "pidfd_open", "poll", "restart_syscall"];
+    let known =
+        ["clone3", "munmap", "rt_sigprocmask", "close", "pidfd_open", "poll", "restart_syscall"];
     assert!(inside.iter().all(|name| known.contains(name)), "{inside:?}");
     assert_eq!(measured, 10);
 }

@@ -8,7 +8,8 @@ use common::{Lab, scripted};
 /// `moody` is faster than `steady`, but in a good half of its trials takes longer than a trial may.
 const MOODY: &str = "\\set slow random(1, 10)
 \\if :slow <= 6
-WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e12) SELECT count(*) FROM n;
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e12) SELECT count(*) \
+                     FROM n;
 \\else
 \\sleep 100 ms
 \\endif
@@ -17,9 +18,10 @@ SELECT 1;
 
 fn file(name: &str, scripts: &str) -> String {
     format!(
-        "[experiment]\nname = \"{name}\"\nresponse = \"elapsed\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \"script\"\n\
-         connections = 1\ntransactions = 1\n[factors]\n\"workload.script\" = {scripts}\n\
-         [repeats]\nblocks = 6\nretries = 3\nseed = 2\n[limits]\ntrial_time = \"1 s\"\n"
+        "[experiment]\nname = \"{name}\"\nresponse = \"elapsed\"\n[target]\nengine = \
+         \"sqlite\"\n[workload]\nprobe = \"script\"\nconnections = 1\ntransactions = \
+         1\n[factors]\n\"workload.script\" = {scripts}\n[repeats]\nblocks = 6\nretries = 3\nseed \
+         = 2\n[limits]\ntrial_time = \"1 s\"\n"
     )
 }
 
@@ -28,11 +30,14 @@ fn a_configuration_with_time_outs_is_not_called_better() {
     let lab = Lab::with(&file("t", "[\"steady.sql\", \"moody.sql\"]"));
     lab.write("steady.sql", "\\sleep 300 ms\nSELECT 1;\n");
     lab.write("moody.sql", MOODY);
-    let ended =
-        lab.run(1).says("took longer than limits.trial_time (1.00 s)").says(" of them at limits.trial_time.");
+    let ended = lab
+        .run(1)
+        .says("took longer than limits.trial_time (1.00 s)")
+        .says(" of them at limits.trial_time.");
     assert!(!ended.stderr.contains("trying again"), "{ended:?}");
     // One attempt of each, what timed out with its limit and the time until then.
-    let sql = "SELECT count(*), max(attempt), count(timeout_s), min(timeout_s), max(timeout_s) FROM trials
+    let sql = "SELECT count(*), max(attempt), count(timeout_s), min(timeout_s), max(timeout_s) \
+               FROM trials
                WHERE status = 'failed'";
     let failed = lab.rows("t", sql);
     let [count, rest] = failed[0].splitn(2, '|').collect::<Vec<_>>().try_into().unwrap();
@@ -40,8 +45,8 @@ fn a_configuration_with_time_outs_is_not_called_better() {
     let count: usize = count.parse().unwrap();
     assert!((1..6).contains(&count), "the seed decides which blocks are slow: {count}");
     assert_eq!(lab.trials("t"), 12);
-    let measured =
-        "SELECT min(elapsed_s) > 0.1 AND max(elapsed_s) < 60 FROM trials WHERE timeout_s IS NOT NULL";
+    let measured = "SELECT min(elapsed_s) > 0.1 AND max(elapsed_s) < 60 FROM trials WHERE \
+                    timeout_s IS NOT NULL";
     assert_eq!(lab.rows("t", measured), ["1"]);
     let shown = lab.steelbench(&["show", "t"]).expect(0).stdout;
     for part in [
@@ -61,7 +66,8 @@ fn a_configuration_with_time_outs_is_not_called_better() {
     lab.run(1).says("nothing was run");
 }
 
-/// A trial that is stopped before its measurement says nothing of it: a failure, which is tried again.
+/// A trial that is stopped before its measurement says nothing of it: a failure, which is tried
+/// again.
 #[test]
 fn a_time_out_in_the_preparation_is_a_failure() {
     let lab = Lab::with(
@@ -70,6 +76,7 @@ fn a_time_out_in_the_preparation_is_a_failure() {
             .replace("blocks = 1", "blocks = 1\nretries = 1"),
     );
     lab.run(1).says("(trying again)");
-    let sql = "SELECT count(*), count(timeout_s), sum(observed) FROM trials WHERE status = 'failed'";
+    let sql =
+        "SELECT count(*), count(timeout_s), sum(observed) FROM trials WHERE status = 'failed'";
     assert_eq!(lab.rows("t", sql), ["4|0|0"]);
 }

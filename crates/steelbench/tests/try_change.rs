@@ -23,7 +23,10 @@ fn gain<'a>(summary: &'a Value, begin: &str) -> &'a Value {
 /// The operators of each plan of the statement that begins so, in the order of the levels.
 fn operators(summary: &Value, begin: &str) -> Vec<String> {
     let statements = summary["plans"].as_array().unwrap();
-    let own = statements.iter().find(|own| own["statement"].as_str().unwrap().starts_with(begin)).unwrap();
+    let own = statements
+        .iter()
+        .find(|own| own["statement"].as_str().unwrap().starts_with(begin))
+        .unwrap();
     own["plans"].as_array().unwrap().iter().map(|plan| plan["operators"].to_string()).collect()
 }
 
@@ -32,25 +35,34 @@ fn run(lab: &Lab, arguments: &[&str], code: i32) -> Ended {
     Ended::from(command.env("XDG_CACHE_HOME", lab.path("cache")).output().unwrap()).expect(code)
 }
 
-/// A server with a table that has an index of two columns and one of the first of them, which is redundant.
+/// A server with a table that has an index of two columns and one of the first of them, which is
+/// redundant.
 fn with_items() -> Option<(Server, String)> {
     let bin = bindirs().into_iter().next()?;
     let server = Server::start(&bin, "", &[]);
     server
         .connect()
         .batch(
-            "CREATE TABLE items (id int PRIMARY KEY, a int NOT NULL, b int NOT NULL, note text NOT NULL);
-             INSERT INTO items SELECT n, n % 500, n % 7, md5(n::text) FROM generate_series(1, 30000) n;
+            "CREATE TABLE items (id int PRIMARY KEY, a int NOT NULL, b int NOT NULL, note text \
+             NOT NULL);
+             INSERT INTO items SELECT n, n % 500, n % 7, md5(n::text) FROM generate_series(1, \
+             30000) n;
              CREATE INDEX items_a ON items (a); CREATE INDEX items_a_b ON items (a, b); ANALYZE",
         )
         .unwrap();
-    let url = format!("host={} port={} user={OWNER} dbname=postgres", server.folder().display(), server.port);
+    let url = format!(
+        "host={} port={} user={OWNER} dbname=postgres",
+        server.folder().display(),
+        server.port
+    );
     Some((server, url))
 }
 
 #[test]
 fn a_missing_index_gains_the_select_and_costs_the_insert() {
-    let Some((server, url)) = with_items() else { return common::skipped("PostgreSQL is not installed") };
+    let Some((server, url)) = with_items() else {
+        return common::skipped("PostgreSQL is not installed");
+    };
     let lab = lab("");
     lab.write(
         "read.sql",
@@ -58,7 +70,8 @@ fn a_missing_index_gains_the_select_and_costs_the_insert() {
     );
     lab.write(
         "write.sql",
-        "INSERT INTO items SELECT nextval('more'), n % 500, n % 7, md5(random()::text) FROM generate_series(1, 500) n;\n",
+        "INSERT INTO items SELECT nextval('more'), n % 500, n % 7, md5(random()::text) FROM \
+         generate_series(1, 500) n;\n",
     );
     lab.write("sequence.sql", "CREATE SEQUENCE more START 1000000;\n");
     let line = [
@@ -99,7 +112,11 @@ fn a_missing_index_gains_the_select_and_costs_the_insert() {
     let kinds = found["findings"].as_array().unwrap();
     let finding = kinds.iter().find(|finding| finding["kind"] == "plan").unwrap();
     assert!(finding["text"].as_str().unwrap().contains("Seq Scan on items -> "), "{finding}");
-    assert!(ended.stdout.contains("Statements: change=with against change=without"), "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("Statements: change=with against change=without"),
+        "{}",
+        ended.stdout
+    );
     // The dump was read, and nothing was changed.
     let mut client = server.connect();
     let count = "SELECT count(*) FROM pg_indexes WHERE tablename = 'items'";
@@ -118,10 +135,18 @@ fn a_missing_index_gains_the_select_and_costs_the_insert() {
 
 #[test]
 fn without_a_redundant_index_reads_still_use_the_other_one() {
-    let Some((_server, url)) = with_items() else { return common::skipped("PostgreSQL is not installed") };
+    let Some((_server, url)) = with_items() else {
+        return common::skipped("PostgreSQL is not installed");
+    };
     let lab = lab("");
-    lab.write("read.sql", "\\set n random(0, 499)\nSELECT count(b) FROM items WHERE a = :n AND b < 3;\n");
-    let line = [&url, "-f", "read.sql", "-T", "0.5", "--warmup", "0.2", "--blocks", "3", "--drop", "items_a"];
+    lab.write(
+        "read.sql",
+        "\\set n random(0, 499)\nSELECT count(b) FROM items WHERE a = :n AND b < 3;\n",
+    );
+    let line = [
+        &url, "-f", "read.sql", "-T", "0.5", "--warmup", "0.2", "--blocks", "3", "--drop",
+        "items_a",
+    ];
     run(&lab, &line, 0);
     let found = summary(&lab, "try");
     assert!(gain(&found, "SELECT")["gain"]["value"].as_f64().unwrap() > 0.5, "{found}");
@@ -134,11 +159,14 @@ fn without_a_redundant_index_reads_still_use_the_other_one() {
 
 #[test]
 fn a_setting_of_the_planner_is_tried_on_a_test_server() {
-    let Some((server, url)) = with_items() else { return common::skipped("PostgreSQL is not installed") };
+    let Some((server, url)) = with_items() else {
+        return common::skipped("PostgreSQL is not installed");
+    };
     let lab = lab("");
     lab.write(
         "table.sql",
-        "CREATE TABLE t AS SELECT n AS a FROM generate_series(1, 10000) n;\nCREATE INDEX ON t (a);\n",
+        "CREATE TABLE t AS SELECT n AS a FROM generate_series(1, 10000) n;\nCREATE INDEX ON t \
+         (a);\n",
     );
     lab.write("read.sql", "\\set n random(1, 10000)\nSELECT count(*) FROM t WHERE a = :n;\n");
     let line = [
@@ -159,7 +187,10 @@ fn a_setting_of_the_planner_is_tried_on_a_test_server() {
     ];
     run(&lab, &line, 0);
     let plans = operators(&summary(&lab, "try"), "SELECT");
-    assert!(plans[0].contains("Index Only Scan") && plans[1].contains("\"Index Scan using"), "{plans:?}");
+    assert!(
+        plans[0].contains("Index Only Scan") && plans[1].contains("\"Index Scan using"),
+        "{plans:?}"
+    );
     let left = "SELECT count(*) FROM pg_database WHERE datname LIKE 'steelbench%'";
     assert_eq!(server.connect().cell(left).unwrap().as_deref(), Some("0"));
 }
@@ -172,11 +203,19 @@ fn a_missing_index_is_tried_on_mariadb() {
     let lab = lab("");
     lab.write(
         "items.sql",
-        "CREATE TABLE items (id int PRIMARY KEY AUTO_INCREMENT, a int NOT NULL, note char(32) NOT NULL);
-         INSERT INTO items (a, note) SELECT seq % 500, md5(seq) FROM seq_1_to_20000; ANALYZE TABLE items;\n",
+        "CREATE TABLE items (id int PRIMARY KEY AUTO_INCREMENT, a int NOT NULL, note char(32) NOT \
+         NULL);
+         INSERT INTO items (a, note) SELECT seq % 500, md5(seq) FROM seq_1_to_20000; ANALYZE TABLE \
+         items;\n",
     );
-    lab.write("read.sql", "\\set n random(1, 20000)\nSELECT count(*) FROM items WHERE note = md5(:n);\n");
-    lab.write("write.sql", "INSERT INTO items (a, note) SELECT seq, md5(rand()) FROM seq_1_to_200;\n");
+    lab.write(
+        "read.sql",
+        "\\set n random(1, 20000)\nSELECT count(*) FROM items WHERE note = md5(:n);\n",
+    );
+    lab.write(
+        "write.sql",
+        "INSERT INTO items (a, note) SELECT seq, md5(rand()) FROM seq_1_to_200;\n",
+    );
     let line = [
         "--engine",
         "mariadb",
@@ -207,15 +246,18 @@ fn a_missing_index_is_tried_on_mariadb() {
     assert!(gain(&found, "INSERT")["gain"]["value"].as_f64().is_some(), "{found}");
 }
 
-const SCHEMA: &str = "CREATE TABLE items (id INTEGER PRIMARY KEY, a INTEGER);\n\
-    INSERT INTO items SELECT value, value % 100 FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL \
-    SELECT value + 1 FROM n WHERE value < 5000) SELECT value FROM n);\n";
+const SCHEMA: &str = "CREATE TABLE items (id INTEGER PRIMARY KEY, a INTEGER);\nINSERT INTO items \
+                      SELECT value, value % 100 FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION \
+                      ALL SELECT value + 1 FROM n WHERE value < 5000) SELECT value FROM n);\n";
 
 #[test]
 fn an_index_is_tried_on_sqlite_and_plans_are_told() {
     let lab = Lab::new();
     lab.write("schema.sql", SCHEMA);
-    lab.write("r.sql", "\\set n random(0, 99)\nSELECT count(id) FROM items WHERE a = :n;\nANALYZE;\n");
+    lab.write(
+        "r.sql",
+        "\\set n random(0, 99)\nSELECT count(id) FROM items WHERE a = :n;\nANALYZE;\n",
+    );
     let line = [
         "--engine",
         "sqlite",
@@ -230,9 +272,13 @@ fn an_index_is_tried_on_sqlite_and_plans_are_told() {
         "--blocks",
         "2",
     ];
-    let ended = run(&lab, &[&line[..], &["--index", "CREATE INDEX items_a ON items (a)"]].concat(), 0);
+    let ended =
+        run(&lab, &[&line[..], &["--index", "CREATE INDEX items_a ON items (a)"]].concat(), 0);
     let plans = operators(&summary(&lab, "try"), "SELECT");
-    assert_eq!(plans, ["[\"SCAN items\"]", "[\"SEARCH items USING COVERING INDEX items_a (a=?)\"]"]);
+    assert_eq!(
+        plans,
+        ["[\"SCAN items\"]", "[\"SEARCH items USING COVERING INDEX items_a (a=?)\"]"]
+    );
     assert!(ended.stdout.contains("SEARCH items USING COVERING INDEX items_a"), "{}", ended.stdout);
     assert!(
         ended.stdout.contains("No plan of 1 statement (ANALYZE): ANALYZE has no plan."),
@@ -252,6 +298,10 @@ fn what_is_printed_is_an_experiment() {
     let lab = Lab::new();
     let line = ["--dump", "d", "-f", "r.sql", "--index", "CREATE INDEX ON t (a)", "--print"];
     let ended = run(&lab, &line, 0);
-    assert!(ended.stdout.contains("[[level]]\nfactor = \"change\"\nname = \"without\""), "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("[[level]]\nfactor = \"change\"\nname = \"without\""),
+        "{}",
+        ended.stdout
+    );
     assert!(!lab.path("try.toml").exists() && !lab.path("try.sql").exists());
 }

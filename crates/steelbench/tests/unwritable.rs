@@ -1,5 +1,5 @@
-//! Folders in which nothing may be written, and a disk on which nothing fits: the place is told, and nothing half-written
-//! is there.
+//! Folders in which nothing may be written, and a disk on which nothing fits: the place is told,
+//! and nothing half-written is there.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 fn all(folder: &Path) -> BTreeSet<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
     entries
-        .flat_map(|path| if path.is_dir() { all(&path) } else { BTreeSet::new() }.into_iter().chain([path]))
+        .flat_map(|path| {
+            if path.is_dir() { all(&path) } else { BTreeSet::new() }.into_iter().chain([path])
+        })
         .collect()
 }
 
@@ -52,7 +54,12 @@ fn a_folder_for_results_that_may_not_be_made_or_written_is_named() {
     std::fs::create_dir(lab.path("results")).unwrap();
     allow(&lab, "results", 0o555);
     refused(&lab, &["run", "e.toml"], 1, &["results/t.steelbench"]);
-    refused(&lab, &["run", "e.toml", "--results", "other/t"], 1, &["other: cannot create it", DENIED]);
+    refused(
+        &lab,
+        &["run", "e.toml", "--results", "other/t"],
+        1,
+        &["other: cannot create it", DENIED],
+    );
     // A file that is there and may not be written.
     allow(&lab, "results", 0o755);
     lab.run(0);
@@ -84,11 +91,12 @@ fn what_commands_write_elsewhere_is_named_and_not_begun() {
     allow(&lab, "", 0o755);
 }
 
-/// What is made once for many trials lies in a cache, which may lie in a home that nobody may write to.
+/// What is made once for many trials lies in a cache, which may lie in a home that nobody may write
+/// to.
 #[test]
 fn a_cache_that_may_not_be_written_fails_the_trial_that_needs_it() {
-    let scan = "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \"scan\"\nrows = 100\n\
-                scans = 1\n[repeats]\nblocks = 1\n";
+    let scan = "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \
+                \"scan\"\nrows = 100\nscans = 1\n[repeats]\nblocks = 1\n";
     let lab = Lab::with(scan);
     std::fs::create_dir(lab.path("results")).unwrap();
     std::fs::create_dir(lab.path("cache")).unwrap();
@@ -123,7 +131,10 @@ fn on_a_full_disk_nothing_half_written_stays() {
         assert_eq!(all(&lab.path("small")), BTreeSet::new(), "{arguments:?}");
     }
     std::fs::write(lab.path("small/filler"), vec![0; 4 << 10]).unwrap();
-    lab.steelbench(&["init", "small/new.toml"]).expect(1).says("small/new.toml").says("No space left");
+    lab.steelbench(&["init", "small/new.toml"])
+        .expect(1)
+        .says("small/new.toml")
+        .says("No space left");
     assert!(!lab.path("small/new.toml").exists());
     drop(disk);
 }

@@ -7,17 +7,17 @@ use common::{Lab, end, scripted, signal, wait_until};
 
 fn volume(name: &str, prepare: &str) -> String {
     format!(
-        "[[volume]]\nname = \"{name}\"\npath = \"{name}\"\n\
-         prepare = 'echo prepare $STEELBENCH_VOLUME $STEELBENCH_VOLUME_PATH >> log; {prepare}'\n\
-         cleanup = 'echo cleanup $STEELBENCH_VOLUME >> log; rm -rf \"$STEELBENCH_VOLUME_PATH\"'\n\
-         hook_timeout = \"30 s\"\n"
+        "[[volume]]\nname = \"{name}\"\npath = \"{name}\"\nprepare = 'echo prepare \
+         $STEELBENCH_VOLUME $STEELBENCH_VOLUME_PATH >> log; {prepare}'\ncleanup = 'echo cleanup \
+         $STEELBENCH_VOLUME >> log; rm -rf \"$STEELBENCH_VOLUME_PATH\"'\nhook_timeout = \"30 s\"\n"
     )
 }
 
 /// A factor of two volumes.
 fn file(prepare_a: &str, target: &str) -> String {
     let volumes = volume("a", prepare_a) + &volume("b", "mkdir b");
-    scripted(2, target, &volumes).replace("[factors]\n", "[factors]\n\"target.volume\" = [\"a\", \"b\"]\n")
+    scripted(2, target, &volumes)
+        .replace("[factors]\n", "[factors]\n\"target.volume\" = [\"a\", \"b\"]\n")
 }
 
 #[test]
@@ -35,11 +35,13 @@ fn each_volume_is_prepared_once_and_cleaned_before_the_next() {
     assert!(hooks.contains(&"volume a: prepare".to_owned()), "{hooks:?}");
 }
 
-/// Each level is set up twice, also where the second set-up begins with the level that the first ended with.
+/// Each level is set up twice, also where the second set-up begins with the level that the first
+/// ended with.
 #[test]
 fn repeated_set_ups_prepare_volumes_anew() {
     for seed in 1..=4 {
-        let file = file("mkdir a", "").replace("[repeats]", &format!("[repeats]\nsetups = 2\nseed = {seed}"));
+        let file = file("mkdir a", "")
+            .replace("[repeats]", &format!("[repeats]\nsetups = 2\nseed = {seed}"));
         let lab = Lab::with(&file);
         lab.run(0);
         let log = lab.read("log");
@@ -50,7 +52,8 @@ fn repeated_set_ups_prepare_volumes_anew() {
             assert!(prepare.starts_with("prepare") && cleanup.starts_with("cleanup"), "{log}");
             assert_eq!(prepare.split(' ').nth(1), cleanup.split(' ').nth(1));
         }
-        let of_setups = "SELECT t.setup, l.level, min(t.block), max(t.block), count(*) FROM trials t
+        let of_setups = "SELECT t.setup, l.level, min(t.block), max(t.block), count(*) FROM \
+                         trials t
                          JOIN configuration_levels l ON l.configuration = t.configuration
                          WHERE l.factor = 'target.volume' GROUP BY 1, 2 ORDER BY 1, 2";
         assert_eq!(lab.rows("t", of_setups), ["1|a|1|1|2", "1|b|1|1|2", "2|a|2|2|2", "2|b|2|2|2"]);
@@ -66,7 +69,10 @@ fn a_volume_that_cannot_be_prepared_fails_its_trials_only() {
                      WHERE l.factor = 'target.volume' GROUP BY 1, 2 ORDER BY 1";
     assert_eq!(lab.rows("t", by_volume), ["a|failed|4", "b|done|4"]);
     // What a failed command has half done is cleaned up.
-    assert_eq!(lab.read("log").matches("prepare a").count(), lab.read("log").matches("cleanup a").count());
+    assert_eq!(
+        lab.read("log").matches("prepare a").count(),
+        lab.read("log").matches("cleanup a").count()
+    );
 }
 
 #[test]
@@ -79,7 +85,9 @@ fn a_volume_that_is_not_there_after_its_preparation_fails_its_trials() {
 fn an_interrupted_run_cleans_its_volumes() {
     let lab = Lab::with(&file("mkdir a", "real_delay = \"100 s\""));
     let child = lab.start();
-    wait_until("a trial runs", || lab.work_folders().iter().any(|path| !path.ends_with("t.steelbench.work")));
+    wait_until("a trial runs", || {
+        lab.work_folders().iter().any(|path| !path.ends_with("t.steelbench.work"))
+    });
     signal(&child, libc::SIGINT);
     end(child).expect(130);
     let log = lab.read("log");

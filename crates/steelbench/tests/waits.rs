@@ -16,9 +16,16 @@ fn on_each_server(test: impl Fn(&Cluster, &str)) {
         let folder = servers::folder();
         let cluster = servers::running(servers::options(&installation, folder.path()));
         let mut client = cluster.connect().unwrap();
-        let (place, port) = (show(&mut client, "unix_socket_directories"), show(&mut client, "port"));
-        let user =
-            client.query("SELECT session_user", &[]).unwrap().first().unwrap().get(0).unwrap().to_owned();
+        let (place, port) =
+            (show(&mut client, "unix_socket_directories"), show(&mut client, "port"));
+        let user = client
+            .query("SELECT session_user", &[])
+            .unwrap()
+            .first()
+            .unwrap()
+            .get(0)
+            .unwrap()
+            .to_owned();
         let place = place.trim_matches('"');
         test(&cluster, &format!("host='{place}' port={port} user={user} dbname=postgres"));
         drop(client);
@@ -27,7 +34,14 @@ fn on_each_server(test: impl Fn(&Cluster, &str)) {
 }
 
 fn show(client: &mut Client, setting: &str) -> String {
-    client.query(&format!("SHOW {setting}"), &[]).unwrap().first().unwrap().get(0).unwrap().to_owned()
+    client
+        .query(&format!("SHOW {setting}"), &[])
+        .unwrap()
+        .first()
+        .unwrap()
+        .get(0)
+        .unwrap()
+        .to_owned()
 }
 
 /// A session that waits for a row that another has changed, while something is done.
@@ -37,7 +51,8 @@ fn with_a_blocked_session(cluster: &Cluster, act: impl FnOnce(i32, i32)) {
     holder.batch("CREATE TABLE stock (a int); INSERT INTO stock VALUES (1)").unwrap();
     holder.batch("BEGIN; UPDATE stock SET a = 2").unwrap();
     waiter.batch("SET compute_query_id = on; SET application_name = 'shop'").unwrap();
-    let thread = std::thread::spawn(move || waiter.batch("UPDATE /* one more */ stock SET a = a + 1"));
+    let thread =
+        std::thread::spawn(move || waiter.batch("UPDATE /* one more */ stock SET a = a + 1"));
     let mut admin = cluster.connect().unwrap();
     wait_until("a session waits", || {
         let sql = "SELECT 1 FROM pg_locks WHERE NOT granted AND pid = $1";
@@ -64,20 +79,25 @@ const HEADINGS: [&str; 9] = [
 fn the_report_has_the_table_its_breakdowns_and_who_blocks_whom() {
     on_each_server(|cluster, url| {
         with_a_blocked_session(cluster, |holder, waiter| {
-            let mut ended = Lab::new().steelbench(&["waits", url, "--seconds", "1", "--tasks"]).expect(0);
-            let find =
-                |start: &str| ended.stdout.lines().find(|line| line.starts_with(start)).unwrap_or_default();
+            let mut ended =
+                Lab::new().steelbench(&["waits", url, "--seconds", "1", "--tasks"]).expect(0);
+            let find = |start: &str| {
+                ended.stdout.lines().find(|line| line.starts_with(start)).unwrap_or_default()
+            };
             let columns: Vec<&str> = find("WaitType").split_whitespace().collect();
             let row = find("Lock:transactionid");
             // The seconds are sampled: they have an error.
             let (name_and_seconds, rest) = row.split_once(" ± ").unwrap_or_default();
-            let cells: Vec<&str> =
-                name_and_seconds.split_whitespace().chain(rest.split_whitespace().skip(1)).collect();
+            let cells: Vec<&str> = name_and_seconds
+                .split_whitespace()
+                .chain(rest.split_whitespace().skip(1))
+                .collect();
             assert_eq!(columns, HEADINGS, "{ended:#?}");
             assert_eq!(cells.len(), HEADINGS.len(), "{ended:#?}");
             // Sampled: no count, no averages.
             assert_eq!((cells[4], &cells[6..]), ("-", &["-", "-", "-"][..]), "{row}");
-            // Half of the busy time: the other half, the holder's client leaves its transaction open.
+            // Half of the busy time: the other half, the holder's client leaves its transaction
+            // open.
             let percentage: f64 = cells[5].parse().unwrap();
             assert!((45.0..=55.0).contains(&percentage), "{row}");
             // Where lines are wrapped is of no interest.
@@ -92,7 +112,10 @@ fn the_report_has_the_table_its_breakdowns_and_who_blocks_whom() {
                 .shows(": idle in transaction for ")
                 .shows("its last statement: BEGIN; UPDATE stock SET a = ?")
                 .shows(&format!("SELECT pg_terminate_backend({holder}) rolls it back."))
-                .shows("Lock:transactionid: Waiting for the transaction that changed or locked the same row");
+                .shows(
+                    "Lock:transactionid: Waiting for the transaction that changed or locked the \
+                     same row",
+                );
         });
     });
 }
@@ -113,14 +136,20 @@ fn a_capture_stands_for_its_server_and_holds_no_statement_unless_asked() {
             merged.shows("shared_buffers").shows("host=");
             let asked = ["capture", url, "--seconds", "1", "--output", "c.json", "--statements"];
             lab.steelbench(&asked).expect(0);
-            assert!(lab.read("c.json").contains("UPDATE stock SET a = a + ?"), "{}", lab.read("c.json"));
+            assert!(
+                lab.read("c.json").contains("UPDATE stock SET a = a + ?"),
+                "{}",
+                lab.read("c.json")
+            );
             // Names that somebody has put in: none commands the terminal.
-            let named = lab.read("c.json").replace("shop", "sh\\u001b[2J\\u009b2J\\u007f\\u202e\\u2066op");
+            let named =
+                lab.read("c.json").replace("shop", "sh\\u001b[2J\\u009b2J\\u007f\\u202e\\u2066op");
             assert_ne!(named, lab.read("c.json"));
             lab.write("named.json", &named);
             for arguments in [&["waits", "named.json"][..], &["survey", "merge", "named.json"]] {
                 let ended = lab.steelbench(arguments).expect(0);
-                let harmful = |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{2066}".contains(c);
+                let harmful =
+                    |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{2066}".contains(c);
                 assert!(!ended.stdout.contains(harmful), "{:?}", ended.stdout);
             }
             lab.write("o.json", "{\"schema\": \"steelbench/1\", \"kind\": \"volume\"}");
@@ -138,19 +167,23 @@ fn json_has_the_same_with_exact_figures_and_ctrl_c_ends_the_interval() {
             let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
             let mut admin = cluster.connect().unwrap();
             wait_until("it observes", || {
-                let sql = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'steelbench observer' \
-                           AND query LIKE '%pg_stat_get_activity%'";
+                let sql = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'steelbench \
+                           observer' AND query LIKE '%pg_stat_get_activity%'";
                 !admin.query(sql, &[]).unwrap().is_empty()
             });
             std::thread::sleep(std::time::Duration::from_millis(300));
             signal(&child, libc::SIGINT);
             let ended = end(child).expect(0);
             let seen: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
-            assert_eq!((&seen["schema"], &seen["kind"]), (&"steelbench/1".into(), &"activity".into()));
+            assert_eq!(
+                (&seen["schema"], &seen["kind"]),
+                (&"steelbench/1".into(), &"activity".into())
+            );
             let rows = seen["table"]["rows"].as_array().unwrap();
             let row = rows.iter().find(|row| row["wait_type"] == "Lock:transactionid").unwrap();
             assert_eq!(row["class"], "lock");
-            let (waited, elapsed) = (row["wait_s"].as_f64().unwrap(), seen["elapsed_s"].as_f64().unwrap());
+            let (waited, elapsed) =
+                (row["wait_s"].as_f64().unwrap(), seen["elapsed_s"].as_f64().unwrap());
             assert!((waited - elapsed).abs() < 0.2 * elapsed, "{waited} of {elapsed}");
             assert!(seen["sampling"]["polls"].as_u64().unwrap() > 0);
             let root = &seen["blocking"][0];
@@ -187,7 +220,10 @@ fn what_goes_wrong_is_told_with_what_to_do() {
     lab.steelbench(&["waits", &nowhere, "--watch"]).expect(2).says("--watch needs a terminal");
     on_each_server(|_, url| {
         let other = format!("{url} dbname=missing");
-        lab.steelbench(&["waits", &other]).expect(1).says("missing").says("Name a database that exists");
+        lab.steelbench(&["waits", &other])
+            .expect(1)
+            .says("missing")
+            .says("Name a database that exists");
     });
 }
 
@@ -214,8 +250,8 @@ fn a_server_that_is_lost_leaves_what_was_seen_and_a_failure() {
         let child = observing(&lab, &[url, "--output", "w.steelbench"], cluster);
         let mut admin = cluster.connect().unwrap();
         // All sessions end, as when the server stops.
-        let end_all = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() \
-                       AND backend_type = 'client backend'";
+        let end_all = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> \
+                       pg_backend_pid() AND backend_type = 'client backend'";
         admin.batch(end_all).unwrap();
         let ended = end(child).expect(1);
         thread.join().unwrap().unwrap_err();
@@ -234,23 +270,37 @@ fn an_observation_is_recorded_and_shown_again_as_it_was() {
     on_each_server(|cluster, url| {
         with_a_blocked_session(cluster, |holder, _| {
             let lab = Lab::new();
-            let arguments =
-                ["waits", url, "--seconds", "3", "--output", "w.steelbench", "--tasks", "--statements"];
+            let arguments = [
+                "waits",
+                url,
+                "--seconds",
+                "3",
+                "--output",
+                "w.steelbench",
+                "--tasks",
+                "--statements",
+            ];
             let live = lab.steelbench(&arguments).expect(0).shows("UPDATE stock SET a = a + ?");
             let recorded = |arguments: &[&str]| lab.steelbench(arguments).expect(0).stdout;
-            assert_eq!(recorded(&["waits", "w.steelbench", "--tasks", "--statements"]), live.stdout);
+            assert_eq!(
+                recorded(&["waits", "w.steelbench", "--tasks", "--statements"]),
+                live.stdout
+            );
             let shown = recorded(&["show", "w.steelbench"]);
             assert_eq!(shown, recorded(&["waits", "w.steelbench"]));
             assert!(
                 shown.contains(&format!("pid {holder} ")) && shown.contains("Lock:transactionid"),
                 "{shown}"
             );
-            assert!(recorded(&["show", "w.steelbench", "--runs"]).starts_with("observation 1: host="));
+            assert!(
+                recorded(&["show", "w.steelbench", "--runs"]).starts_with("observation 1: host=")
+            );
             let page = recorded(&["report", "w.steelbench"]);
             assert!(lab.read(page.trim()).contains("UPDATE stock SET a = a + ?"), "{page}");
             // Any SQLite tool reads it.
             let file = rusqlite::Connection::open(lab.path("w.steelbench")).unwrap();
-            let sql = "SELECT wait_s / elapsed_s FROM server_waits WHERE wait_type = 'Lock:transactionid'";
+            let sql = "SELECT wait_s / elapsed_s FROM server_waits WHERE wait_type = \
+                       'Lock:transactionid'";
             let sessions: f64 = file.query_row(sql, [], |row| row.get(0)).unwrap();
             assert!((0.8..=1.2).contains(&sessions), "{sessions}");
             lab.steelbench(&["waits", "w.steelbench@2"]).expect(2).says("has no observation 2");
@@ -264,8 +314,9 @@ fn an_observation_is_recorded_and_shown_again_as_it_was() {
 fn two_observations_are_compared_with_intervals() {
     on_each_server(|cluster, url| {
         let lab = Lab::new();
-        let observe =
-            |file: &str| lab.steelbench(&["waits", url, "--seconds", "10", "--output", file]).expect(0);
+        let observe = |file: &str| {
+            lab.steelbench(&["waits", url, "--seconds", "10", "--output", file]).expect(0)
+        };
         let intervals =
             ["waits", url, "--seconds", "1", "--interval", "0.5", "--output", "before.steelbench"];
         assert_eq!(lab.steelbench(&intervals).expect(0).stdout.matches(": waits in ").count(), 2);
@@ -273,8 +324,9 @@ fn two_observations_are_compared_with_intervals() {
         with_a_blocked_session(cluster, |_, _| {
             observe("after.steelbench");
         });
-        let compared =
-            lab.steelbench(&["compare", "before.steelbench@3", "after.steelbench", "--json"]).expect(0);
+        let compared = lab
+            .steelbench(&["compare", "before.steelbench@3", "after.steelbench", "--json"])
+            .expect(0);
         let compared: serde_json::Value = serde_json::from_str(&compared.stdout).unwrap();
         assert_eq!(compared["kind"], "activity_comparison");
         let waits = compared["waits"].as_array().unwrap();
@@ -283,9 +335,11 @@ fn two_observations_are_compared_with_intervals() {
         assert!((lock["to"].as_f64().unwrap() - 1.0).abs() < 0.1 && lock["from"] == 0.0, "{lock}");
         let text = lab.steelbench(&["compare", "after.steelbench", "before.steelbench"]).expect(0);
         text.shows("Before: PostgreSQL ").shows("Lock:transactionid").shows("fewer");
-        let same = lab.steelbench(&["compare", "before.steelbench@3", "before.steelbench"]).expect(2);
+        let same =
+            lab.steelbench(&["compare", "before.steelbench@3", "before.steelbench"]).expect(2);
         same.says("both are observation 3");
-        let short = lab.steelbench(&["compare", "before.steelbench@1", "before.steelbench@2"]).expect(0);
+        let short =
+            lab.steelbench(&["compare", "before.steelbench@1", "before.steelbench@2"]).expect(0);
         short.shows("Changes have no interval");
         let gate = ["compare", "before.steelbench", "after.steelbench", "--all"];
         lab.steelbench(&gate).expect(2).says("every wait is shown");
@@ -297,10 +351,14 @@ fn nothing_is_cut_for_a_program_and_constants_are_shown_on_request_only() {
     on_each_server(|cluster, url| {
         let mut client = cluster.connect().unwrap();
         let application = "a-very-long-name-of-an-application-that-has-60-characters-60";
-        client.batch(&format!("SET compute_query_id = on; SET application_name = '{application}'")).unwrap();
-        let columns: Vec<String> = (0..40).map(|n| format!("a_rather_long_column_name_{n}")).collect();
+        client
+            .batch(&format!("SET compute_query_id = on; SET application_name = '{application}'"))
+            .unwrap();
+        let columns: Vec<String> =
+            (0..40).map(|n| format!("a_rather_long_column_name_{n}")).collect();
         let wanted = format!("SELECT pg_sleep(?), {}", columns.join(", "));
-        let from = columns.iter().map(|name| format!("'S3cret' AS {name}")).collect::<Vec<_>>().join(", ");
+        let from =
+            columns.iter().map(|name| format!("'S3cret' AS {name}")).collect::<Vec<_>>().join(", ");
         // The server itself cuts after 1 kB; what it has is not cut again.
         let statement = wanted.replace('?', "600") + &format!(" FROM (SELECT {from}) t");
         let canceller = client.canceller();
@@ -316,7 +374,10 @@ fn nothing_is_cut_for_a_program_and_constants_are_shown_on_request_only() {
         let shown = lab.steelbench(&["waits", url, "--seconds", "1"]).expect(0).stdout;
         let start = &wanted[..900];
         assert!(shown.contains(application) && shown.contains(start), "{shown}");
-        assert!(!shown.contains("S3cret") && !shown.contains("600") && !shown.contains('…'), "{shown}");
+        assert!(
+            !shown.contains("S3cret") && !shown.contains("600") && !shown.contains('…'),
+            "{shown}"
+        );
         let literal = ["waits", url, "--seconds", "1", "--literals"];
         lab.steelbench(&literal).expect(0).shows(&start.replace('?', "600"));
         while !thread.is_finished() {

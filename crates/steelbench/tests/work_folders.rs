@@ -29,7 +29,8 @@ fn a_link_to_a_folder_with_a_marker_of_ours_is_not_followed() {
         std::fs::create_dir(lab.path(&victim)).unwrap();
         lab.write(&format!("{victim}/.steelbench-work"), marker);
         lab.write(&format!("{victim}/precious"), "salaries");
-        symlink(lab.path(&victim), lab.path(&format!("{WORK}/steelbench-trial-99999999-{number}"))).unwrap();
+        symlink(lab.path(&victim), lab.path(&format!("{WORK}/steelbench-trial-99999999-{number}")))
+            .unwrap();
     }
     lab.run_with(&["--fresh"], 0);
     for number in 0..markers.len() {
@@ -55,7 +56,9 @@ fn what_a_killed_run_has_left_is_removed_and_nothing_inside_it_is_followed() {
     symlink(lab.path("victim"), lab.path(&folder).join("link")).unwrap();
     symlink(lab.path("victim"), lab.path(&folder).join("deeper/link")).unwrap();
     // The marker of another results file, and one that is a link.
-    for (other, is_link) in [("steelbench-trial-99999999-1", false), ("steelbench-trial-99999999-2", true)] {
+    for (other, is_link) in
+        [("steelbench-trial-99999999-1", false), ("steelbench-trial-99999999-2", true)]
+    {
         std::fs::create_dir(lab.path(&format!("{WORK}/{other}"))).unwrap();
         let path = format!("{WORK}/{other}/.steelbench-work");
         if is_link {
@@ -106,13 +109,19 @@ fn a_run_that_lives_keeps_its_folder_on_a_volume_that_others_share() {
     let file = |delay: &str| scripted(1, &format!("volume = \"fast\"\n{delay}"), &volume);
     lab.write("a/e.toml", &file("real_delay = \"100 s\""));
     lab.write("b/e.toml", &file(""));
-    let folders =
-        || std::fs::read_dir(&shared).unwrap().flatten().map(|entry| entry.path()).collect::<Vec<_>>();
+    let folders = || {
+        std::fs::read_dir(&shared).unwrap().flatten().map(|entry| entry.path()).collect::<Vec<_>>()
+    };
     let mut first = start_at(&lab.path("place"), &lab.path("a"));
-    wait_until("a trial runs or cannot", || !folders().is_empty() || first.try_wait().unwrap().is_some());
+    wait_until("a trial runs or cannot", || {
+        !folders().is_empty() || first.try_wait().unwrap().is_some()
+    });
     let Some(live) = folders().pop() else {
         let said = first.wait_with_output().unwrap().stderr;
-        return skipped(&format!("two mount namespaces: {}", String::from_utf8_lossy(&said).trim()));
+        return skipped(&format!(
+            "two mount namespaces: {}",
+            String::from_utf8_lossy(&said).trim()
+        ));
     };
     let second = common::end(start_at(&lab.path("place"), &lab.path("b"))).expect(0);
     assert!(live.exists() && !second.stderr.contains("killed"), "{second:?}");

@@ -54,7 +54,8 @@ fn no_name_in_a_results_file_decides_where_something_is_written() {
         }
         let run = Lab::with(&scripted(1, "", ""));
         run.run(0);
-        std::fs::copy(run.path("results/t.steelbench"), lab.path("desk/results/mine.steelbench")).unwrap();
+        std::fs::copy(run.path("results/t.steelbench"), lab.path("desk/results/mine.steelbench"))
+            .unwrap();
         let absolute = lab.path("abs").display().to_string();
         let name = if name == "/abs" { &absolute } else { name };
         let file = rusqlite::Connection::open(lab.path("desk/results/mine.steelbench")).unwrap();
@@ -74,13 +75,15 @@ fn no_name_in_a_results_file_decides_where_something_is_written() {
             &["history"],
         ] {
             let mut command = lab.command(arguments);
-            let ended = Ended::from(command.current_dir(lab.path("desk")).output().unwrap()).expect(0);
+            let ended =
+                Ended::from(command.current_dir(lab.path("desk")).output().unwrap()).expect(0);
             assert!(!ended.stdout.contains("victim/salaries.xlsx"), "{ended:?}");
         }
         let mut after = contents(&lab.path(""));
         after.retain(|path, content| before.get(path) != Some(content));
         let desk = lab.path("desk").display().to_string();
-        let mut new: Vec<&str> = after.keys().map(|path| path.strip_prefix(&desk).unwrap_or(path)).collect();
+        let mut new: Vec<&str> =
+            after.keys().map(|path| path.strip_prefix(&desk).unwrap_or(path)).collect();
         new.retain(|path| !path.starts_with("/mine-export/"));
         assert_eq!(new, ["/mine-export", "/mine.xlsx", "/results/mine.html"], "{name} {outside}");
     }
@@ -108,9 +111,12 @@ fn a_file_that_another_program_wrote_is_not_overwritten() {
         ("mine.html", &["report", "t", "--output", "mine.html"]),
         ("inventory", &["survey", "--output", "inventory"]),
     ] {
-        for content in
-            [PRECIOUS, "<!DOCTYPE html>\n<title>my notes on Steelbench</title>", "{\"a\":1}", "PK\u{3}\u{4}"]
-        {
+        for content in [
+            PRECIOUS,
+            "<!DOCTYPE html>\n<title>my notes on Steelbench</title>",
+            "{\"a\":1}",
+            "PK\u{3}\u{4}",
+        ] {
             lab.write(file, content);
             refused(&lab, arguments, foreign);
         }
@@ -159,7 +165,8 @@ fn no_link_is_followed_to_a_file_that_would_be_overwritten() {
         assert_eq!(std::fs::read_link(&partial).unwrap(), precious);
     }
     // /dev/stdout is a link to a pipe.
-    let ended = lab.steelbench(&["export", "t", "--format", "json", "--output", "/dev/stdout"]).expect(0);
+    let ended =
+        lab.steelbench(&["export", "t", "--format", "json", "--output", "/dev/stdout"]).expect(0);
     assert!(ended.stdout.starts_with("{\"schema\":"), "{ended:?}");
 }
 
@@ -173,9 +180,12 @@ fn nobody_is_waited_for_at_the_other_end_of_a_pipe() {
     let export = ["export", "t", "--format", "json", "--output", "pipe"];
     let time = ["time", "-r", "1", "-N", "true", "--export-json", "pipe"];
     for arguments in [&export[..], &time] {
-        end(lab.start_with(arguments)).expect(1).says("cannot write pipe: nobody reads from this pipe");
+        end(lab.start_with(arguments))
+            .expect(1)
+            .says("cannot write pipe: nobody reads from this pipe");
     }
-    let mut reader = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path).unwrap();
+    let mut reader =
+        OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path).unwrap();
     lab.steelbench(&time).expect(0);
     let mut text = String::new();
     reader.read_to_string(&mut text).unwrap();

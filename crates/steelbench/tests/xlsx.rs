@@ -27,7 +27,8 @@ fn held(lab: &Lab, results: &str) {
         return;
     }
     let output =
-        python(&[READER, &path("book.xlsx"), &path("recording.json"), &path("summary.json")]).unwrap();
+        python(&[READER, &path("book.xlsx"), &path("recording.json"), &path("summary.json")])
+            .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     let cells: usize =
@@ -49,19 +50,23 @@ fn store(lab: &Lab, recording: &Recording) -> String {
 /// So that sums over devices and trials stay within 64 bits.
 fn limit_bytes(recording: &mut Recording, most: u64) {
     let seen = recording.trials.iter_mut().filter_map(|trial| trial.observations.as_mut());
-    seen.flat_map(|seen| &mut seen.devices).for_each(|used| used.write_bytes = used.write_bytes.min(most));
+    seen.flat_map(|seen| &mut seen.devices)
+        .for_each(|used| used.write_bytes = used.write_bytes.min(most));
 }
 
 #[test]
 fn a_run_reads_back() {
-    let levels = "[[level]]\nfactor = \"log\"\nname = \"wal, synced\"\nset = { \"target.delay\" = \"4 ms\" }\n\
-                  [[level]]\nfactor = \"log\"\nname = \"wal\"\nset = { \"target.delay\" = \"2 ms\" }\n";
+    let levels = "[[level]]\nfactor = \"log\"\nname = \"wal, synced\"\nset = { \"target.delay\" = \
+                  \"4 ms\" }\n[[level]]\nfactor = \"log\"\nname = \"wal\"\nset = { \
+                  \"target.delay\" = \"2 ms\" }\n";
     let lab = Lab::with(&scripted(3, "waits = [\"LOG_WRITE log 0.4 0.1\"]", levels));
     lab.run(0);
     held(&lab, "t");
     // The name is that of the experiment where none is given, and the same run makes the same file.
     lab.steelbench(&["export", "t", "--format", "xlsx"]).expect(0).shows("t.xlsx");
-    assert!(std::fs::read(lab.path("t.xlsx")).unwrap() == std::fs::read(lab.path("book.xlsx")).unwrap());
+    assert!(
+        std::fs::read(lab.path("t.xlsx")).unwrap() == std::fs::read(lab.path("book.xlsx")).unwrap()
+    );
 }
 
 /// Counts above 2^53, failures, waits that are not counted, gaps: something in every field.
@@ -97,7 +102,10 @@ fn hostile_text_stays_text() {
     recording.environments[0].host = Some(hostile());
     for (name, factor) in ["Trial", "=1+1"].into_iter().zip(0..) {
         recording.factors[factor].name = name.to_owned();
-        recording.configurations.iter_mut().for_each(|it| it.levels[factor].factor = name.to_owned());
+        recording
+            .configurations
+            .iter_mut()
+            .for_each(|it| it.levels[factor].factor = name.to_owned());
     }
     let label = "@".to_owned() + &"\u{1f980}long ".repeat(9_000);
     for (number, configuration) in recording.configurations.iter_mut().enumerate() {
@@ -149,7 +157,10 @@ fn ten_thousand_trials() {
     assert_eq!(book[..2], *b"PK");
     let grown = peak_kib() - before;
     let cells = 10_000 * (15 + 1 + 8 + 2) * 20;
-    assert!(grown * 1024 / cells < 96, "{grown} KiB for some {cells} cells: a cell in memory takes more");
+    assert!(
+        grown * 1024 / cells < 96,
+        "{grown} KiB for some {cells} cells: a cell in memory takes more"
+    );
 }
 
 /// The most memory that this process has had.

@@ -5,7 +5,8 @@ use crate::{Fault, Result, Store};
 use observations::ActivityRecord;
 
 impl Store {
-    /// Records an observation, of which the id is ignored, and returns its number. Fails with `Full`, `ReadOnly`, `Busy`.
+    /// Records an observation, of which the id is ignored, and returns its number. Fails with
+    /// `Full`, `ReadOnly`, `Busy`.
     pub fn record_activity(&mut self, record: &ActivityRecord) -> Result<i64> {
         self.write(|transaction| insert(transaction, &[], record))
     }
@@ -21,7 +22,9 @@ impl Store {
     /// An observation. Fails with `NoActivity`, `Damaged`, `Busy`.
     pub fn activity(&self, id: i64) -> Result<ActivityRecord> {
         let found = self.sql(|connection| {
-            select(connection, &[], "WHERE id = ?1", [id], |_, record| Ok(ActivityRecord { id, ..record }))
+            select(connection, &[], "WHERE id = ?1", [id], |_, record| {
+                Ok(ActivityRecord { id, ..record })
+            })
         })?;
         let found = found.into_iter().next().ok_or_else(|| self.fault(Fault::NoActivity(id)))?;
         if found.activity.is_consistent() {

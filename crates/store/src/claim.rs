@@ -7,15 +7,18 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// The byte of a results file that a run locks: far behind all content and the bytes that SQLite locks (at 1 GiB).
+/// The byte of a results file that a run locks: far behind all content and the bytes that SQLite
+/// locks (at 1 GiB).
 const BYTE: i64 = 1 << 62;
 
-/// A lock on the results file itself, so that it is one lock whatever name or link leads to the file.
+/// A lock on the results file itself, so that it is one lock whatever name or link leads to the
+/// file.
 ///
-/// It belongs to the open file (`F_OFD_SETLK`, fcntl(2)) and the kernel releases it when the process ends in any way,
-/// kill -9 included, so that there is never a stale claim.
+/// It belongs to the open file (`F_OFD_SETLK`, fcntl(2)) and the kernel releases it when the
+/// process ends in any way, kill -9 included, so that there is never a stale claim.
 ///
-/// *Rule*: dropped after the [`Store`](crate::Store) of the same file: whatever closes a file takes SQLite's locks with it.
+/// *Rule*: dropped after the [`Store`](crate::Store) of the same file: whatever closes a file takes
+/// SQLite's locks with it.
 #[derive(Debug)]
 pub struct RunLock {
     _file: File,
@@ -29,7 +32,8 @@ impl RunLock {
         match claim(&file) {
             Ok(()) => Ok(Self { _file: file }),
             Err(error)
-                if [io::ErrorKind::WouldBlock, io::ErrorKind::PermissionDenied].contains(&error.kind()) =>
+                if [io::ErrorKind::WouldBlock, io::ErrorKind::PermissionDenied]
+                    .contains(&error.kind()) =>
             {
                 Err(Fault::InUse(file.metadata().ok().and_then(|file| holder(&file))))
             }
@@ -54,10 +58,12 @@ fn claim(file: &File) -> io::Result<()> {
 /// Looks at the kernel's list of locks.
 const LOOKS: u32 = 5;
 
-/// Whether a run of any process uses a results file. A kernel that does not show its locks to us shows none.
+/// Whether a run of any process uses a results file. A kernel that does not show its locks to us
+/// shows none.
 ///
-/// Claims nothing itself, not even for a moment, so that a run that begins meanwhile is not refused; and does not open
-/// the file: closing any descriptor of a file releases all of SQLite's locks that this process has on it.
+/// Claims nothing itself, not even for a moment, so that a run that begins meanwhile is not
+/// refused; and does not open the file: closing any descriptor of a file releases all of SQLite's
+/// locks that this process has on it.
 pub fn is_claimed(results: &Path) -> bool {
     let Ok(file) = results.metadata() else { return false };
     // One look can miss a lock while other processes take and release theirs.
@@ -72,7 +78,8 @@ fn holder(file: &Metadata) -> Option<u32> {
     let processes = std::fs::read_dir("/proc").ok()?.flatten();
     let mut pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     pids.find(|pid| {
-        let files = std::fs::read_dir(format!("/proc/{pid}/fdinfo")).into_iter().flatten().flatten();
+        let files =
+            std::fs::read_dir(format!("/proc/{pid}/fdinfo")).into_iter().flatten().flatten();
         let mut facts = files.filter_map(|entry| std::fs::read_to_string(entry.path()).ok());
         facts.any(|facts| facts.lines().any(|line| is_claim_on(line, file)))
     })
@@ -85,9 +92,13 @@ fn is_claim_on(line: &str, file: &Metadata) -> bool {
     let (Some(place), Some(start)) = (words.next(), words.next()) else { return false };
     let mut parts = place.split(':');
     let mut number = |radix| parts.next().and_then(|part| u64::from_str_radix(part, radix).ok());
-    let (Some(major), Some(minor), Some(inode)) = (number(16), number(16), number(10)) else { return false };
-    let (known_major, known_minor) = (u64::from(libc::major(file.dev())), u64::from(libc::minor(file.dev())));
+    let (Some(major), Some(minor), Some(inode)) = (number(16), number(16), number(10)) else {
+        return false;
+    };
+    let (known_major, known_minor) =
+        (u64::from(libc::major(file.dev())), u64::from(libc::minor(file.dev())));
     // File systems without a device (btrfs, overlay) have another number here than in stat(2).
-    let is_same_device = (major, minor) == (known_major, known_minor) || (major, known_major) == (0, 0);
+    let is_same_device =
+        (major, minor) == (known_major, known_minor) || (major, known_major) == (0, 0);
     start.parse() == Ok(BYTE) && inode == file.ino() && is_same_device
 }

@@ -26,18 +26,21 @@ pub enum Fault {
     Foreign(String),
     /// This in its schema is not ours, and could do anything when it is used.
     #[error(
-        "{0} in it is not as Steelbench makes it; restore a copy, or drop a view, an index or a trigger of your own with \
-         `sqlite3 FILE`"
+        "{0} in it is not as Steelbench makes it; restore a copy, or drop a view, an index or a \
+         trigger of your own with `sqlite3 FILE`"
     )]
     Altered(String),
-    /// What has this ending beside it, where SQLite keeps its journal, is a pipe, a link or a folder.
+    /// What has this ending beside it, where SQLite keeps its journal, is a pipe, a link or a
+    /// folder.
     #[error(
-        "what ends in {0} beside it is not a regular file; remove it, or copy the results file elsewhere"
+        "what ends in {0} beside it is not a regular file; remove it, or copy the results file \
+         elsewhere"
     )]
     ForeignJournal(&'static str),
     /// Reading it took longer than any file of ours does.
     #[error(
-        "reading it took too long and was stopped; restore a copy, or save what is in it with `sqlite3 FILE .dump`"
+        "reading it took too long and was stopped; restore a copy, or save what is in it with \
+         `sqlite3 FILE .dump`"
     )]
     Slow,
     /// The file was truncated or overwritten, as this shows.
@@ -51,8 +54,8 @@ pub enum Fault {
     Full,
     /// The file cannot be written.
     #[error(
-        "is read-only (or its folder is, or it was opened for reading); earlier trials are kept, make both writable \
-         or copy the file elsewhere"
+        "is read-only (or its folder is, or it was opened for reading); earlier trials are kept, \
+         make both writable or copy the file elsewhere"
     )]
     ReadOnly,
     /// The file cannot be opened.

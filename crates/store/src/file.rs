@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 
 /// How long to wait for another process: a reader of a large file keeps a writer waiting no longer.
 const BUSY_WAIT: Duration = Duration::from_secs(30);
-/// How long one reading may take. That of a large file takes seconds; whatever takes longer is no file of ours.
+/// How long one reading may take. That of a large file takes seconds; whatever takes longer is no
+/// file of ours.
 const READING_MAX: Duration = Duration::from_secs(60);
-/// Most bytes of a row that is read; nothing that we write comes near to it, and reading takes several times its memory.
+/// Most bytes of a row that is read; nothing that we write comes near to it, and reading takes
+/// several times its memory.
 const ROW_BYTES_MAX: i32 = 128 << 20;
 /// Steps of SQLite's machine between two looks at the time: some milliseconds.
 const STEPS: i32 = 100_000;
@@ -25,8 +27,9 @@ const WRITING: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE;
 ///
 /// The file is kept in rollback-journal mode (`journal_mode = DELETE`), not WAL: between
 /// transactions the results are one file that can be copied, mailed or put on a read-only share.
-/// What is committed survives the end of every process, and the file a power failure (`synchronous = NORMAL`). A trial
-/// of a second or more survives that too: `EXTRA` also syncs the journal's header, and the folder when the journal is gone.
+/// What is committed survives the end of every process, and the file a power failure (`synchronous
+/// = NORMAL`). A trial of a second or more survives that too: `EXTRA` also syncs the journal's
+/// header, and the folder when the journal is gone.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) connection: Connection,
@@ -39,8 +42,8 @@ pub struct Store {
 
 impl Store {
     /// Opens a results file for writing; creates it when it does not exist and brings an older
-    /// format up to date. Fails as [`Store::open`] does save with `Missing` and `Empty`; with `ReadOnly` when it
-    /// cannot be written.
+    /// format up to date. Fails as [`Store::open`] does save with `Missing` and `Empty`; with
+    /// `ReadOnly` when it cannot be written.
     pub fn create_or_open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         refuse_foreign_journals(path)?;
@@ -60,16 +63,16 @@ impl Store {
 
     /// Opens a results file for reading. Writing to the store is then a `ReadOnly` error.
     ///
-    /// The file is touched only to roll back what a killed run left half written: of an older format, a copy in memory
-    /// is brought up to date. Fails with `Missing`, `Empty`, `Foreign`,
-    /// `ForeignJournal`, `Damaged`, `Newer`, `Busy`.
+    /// The file is touched only to roll back what a killed run left half written: of an older
+    /// format, a copy in memory is brought up to date. Fails with `Missing`, `Empty`,
+    /// `Foreign`, `ForeignJournal`, `Damaged`, `Newer`, `Busy`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         // A reader opens for writing too: only then can SQLite roll back a killed run's journal.
         Self::open_with(path.as_ref(), WRITING)
     }
 
-    /// The same of a file that nobody asked for: it is not touched at all. Fails likewise, and with `ReadOnly` where a
-    /// killed run's journal is to be rolled back.
+    /// The same of a file that nobody asked for: it is not touched at all. Fails likewise, and with
+    /// `ReadOnly` where a killed run's journal is to be rolled back.
     pub(crate) fn open_untouched(path: &Path) -> Result<Self> {
         Self::open_with(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
@@ -100,7 +103,8 @@ impl Store {
             copy.deserialize_read_exact("main", &*bytes, bytes.len(), false)?;
             Ok(copy)
         };
-        self.connection = copy().map_err(|error: rusqlite::Error| Fault::from(error).of(&self.path))?;
+        self.connection =
+            copy().map_err(|error: rusqlite::Error| Fault::from(error).of(&self.path))?;
         self.watch_deadline()?;
         self.write(schema::migrate)
     }
@@ -110,8 +114,8 @@ impl Store {
         &self.path
     }
 
-    /// Claims the file for one run until the guard is dropped or the process dies. Readers need no claim.
-    /// Fails with `InUse`, with the process that has it.
+    /// Claims the file for one run until the guard is dropped or the process dies. Readers need no
+    /// claim. Fails with `InUse`, with the process that has it.
     pub fn lock_for_run(&self) -> Result<RunLock> {
         RunLock::acquire(&self.path).map_err(|fault| self.fault(fault))
     }
@@ -135,7 +139,10 @@ impl Store {
     fn watch_deadline(&mut self) -> Result<()> {
         let deadline = self.deadline.clone();
         let is_over = move || {
-            deadline.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|end| Instant::now() > end)
+            deadline
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .is_some_and(|end| Instant::now() > end)
         };
         let set = self.connection.progress_handler(STEPS, Some(is_over));
         set.map_err(|error| self.fault(error.into()))
@@ -170,9 +177,11 @@ impl Store {
             let pragma = |name| connection.pragma_query_value(None, name, |row| row.get(0));
             Ok((pragma("page_count")?, pragma("page_size")?))
         })?;
-        let metadata = self.path.metadata().map_err(|error| self.fault(Fault::io("read it", error)))?;
+        let metadata =
+            self.path.metadata().map_err(|error| self.fault(Fault::io("read it", error)))?;
         if metadata.len() < pages * page_size {
-            let detail = format!("truncated: {} bytes instead of {}", metadata.len(), pages * page_size);
+            let detail =
+                format!("truncated: {} bytes instead of {}", metadata.len(), pages * page_size);
             return Err(self.fault(Fault::Damaged(detail)));
         }
         Ok(())
@@ -187,8 +196,12 @@ impl Store {
         work(&self.connection).map_err(|error| self.fault(error.into()))
     }
 
-    /// The same in a transaction, which takes the lock of writers first: two processes may write at once.
-    pub(crate) fn write<T>(&mut self, work: impl FnOnce(&Transaction) -> rusqlite::Result<T>) -> Result<T> {
+    /// The same in a transaction, which takes the lock of writers first: two processes may write at
+    /// once.
+    pub(crate) fn write<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction) -> rusqlite::Result<T>,
+    ) -> Result<T> {
         self.write_with("NORMAL", work)
     }
 
@@ -200,8 +213,9 @@ impl Store {
     ) -> Result<T> {
         self.end_at(None);
         let set = self.connection.pragma_update(None, "synchronous", synchronous);
-        let transaction =
-            set.and_then(|()| self.connection.transaction_with_behavior(TransactionBehavior::Immediate));
+        let transaction = set.and_then(|()| {
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)
+        });
         let written = transaction.and_then(|transaction| {
             let result = work(&transaction)?;
             transaction.commit().map(|()| result)
@@ -219,8 +233,8 @@ impl Store {
     }
 }
 
-/// Refuses files beside a results file that SQLite would use with it and that are none of its own: opening a named pipe
-/// waits for its other end.
+/// Refuses files beside a results file that SQLite would use with it and that are none of its own:
+/// opening a named pipe waits for its other end.
 fn refuse_foreign_journals(path: &Path) -> Result<()> {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     for ending in ["-journal", "-wal", "-shm"] {
@@ -235,8 +249,9 @@ fn refuse_foreign_journals(path: &Path) -> Result<()> {
 
 /// Refuses what SQLite would not, or not in our words. Returns the length of the file.
 ///
-/// Looks at the file from outside: a process that opens and closes a file loses the locks that it has on it, here those
-/// of other stores (fcntl(2)). A file that is shorter than the smallest page has none: nobody keeps a database in it.
+/// Looks at the file from outside: a process that opens and closes a file loses the locks that it
+/// has on it, here those of other stores (fcntl(2)). A file that is shorter than the smallest page
+/// has none: nobody keeps a database in it.
 fn refuse_other_files(path: &Path) -> Result<u64> {
     let unreadable = |error| Fault::io("read it", error).of(path);
     let metadata = path.metadata().map_err(unreadable)?;

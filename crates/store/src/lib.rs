@@ -1,7 +1,7 @@
 //! Runs on disk: one SQLite file holds everything that the runs of an experiment recorded.
 //!
-//! [`Store`] writes and reads the file, [`RunLock`] keeps two runs from writing to it at once. The tables
-//! are documented for users in `schema/*.sql`; any SQLite tool can query them.
+//! [`Store`] writes and reads the file, [`RunLock`] keeps two runs from writing to it at once. The
+//! tables are documented for users in `schema/*.sql`; any SQLite tool can query them.
 //!
 //! *Rule*: a trial and all its observations are one transaction, so whatever happens to the
 //! process, the file holds whole trials only.

@@ -5,8 +5,9 @@ use crate::{Result, Store};
 use observations::QueryInterval;
 
 impl Store {
-    /// Records an interval, of which the id is ignored, in one transaction, and returns its number: the end of the process
-    /// takes nothing of it, and a power failure the last one at most. Fails with `Full`, `ReadOnly`, `Busy`.
+    /// Records an interval, of which the id is ignored, in one transaction, and returns its number:
+    /// the end of the process takes nothing of it, and a power failure the last one at most.
+    /// Fails with `Full`, `ReadOnly`, `Busy`.
     pub fn record_queries(&mut self, interval: &QueryInterval) -> Result<i64> {
         self.write(|transaction| {
             let id = insert(transaction, &[], interval)?;
@@ -18,9 +19,13 @@ impl Store {
     /// All intervals, oldest first, without their statements. Fails with `Damaged`, `Busy`.
     pub fn query_intervals(&self) -> Result<Vec<QueryInterval>> {
         self.sql(|connection| {
-            select(connection, &["id"], "ORDER BY from_ms, id", [], |row, interval: QueryInterval| {
-                Ok(QueryInterval { id: row.get(0)?, ..interval })
-            })
+            select(
+                connection,
+                &["id"],
+                "ORDER BY from_ms, id",
+                [],
+                |row, interval: QueryInterval| Ok(QueryInterval { id: row.get(0)?, ..interval }),
+            )
         })
     }
 

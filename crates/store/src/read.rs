@@ -2,7 +2,9 @@
 
 use crate::rows::{Columns, HISTOGRAM, Level, Record, Setting, select, unreadable};
 use crate::{Fault, Result, Store};
-use observations::{ConfigurationRecord, FactorRecord, Observations, Recording, RunRecord, TrialRecord};
+use observations::{
+    ConfigurationRecord, FactorRecord, Observations, Recording, RunRecord, TrialRecord,
+};
 use rusqlite::Connection;
 
 impl Store {
@@ -29,14 +31,16 @@ impl Store {
         })
     }
 
-    /// The trials of a run in the order in which they ended, without hooks and with little of what they saw: what
-    /// resuming and estimating need to know. Fails with `NoRun`, `Damaged`, `Busy`.
+    /// The trials of a run in the order in which they ended, without hooks and with little of what
+    /// they saw: what resuming and estimating need to know. Fails with `NoRun`, `Damaged`,
+    /// `Busy`.
     pub fn recorded_trials(&self, run: i64) -> Result<Vec<TrialRecord>> {
         self.require_run(run)?;
         Ok(self.sql(|connection| Trials::read(connection, run))?.records)
     }
 
-    /// A run without its trials: factors, configurations, files, environments. Fails with `NoRun`, `Damaged`, `Busy`.
+    /// A run without its trials: factors, configurations, files, environments. Fails with `NoRun`,
+    /// `Damaged`, `Busy`.
     pub fn read_plan(&self, run: i64) -> Result<Recording> {
         let record = self.runs_of("WHERE id = ?1", [run])?.pop();
         let record = record.ok_or_else(|| self.fault(Fault::NoRun(run)))?;
@@ -58,8 +62,8 @@ impl Store {
         self.read_with(run, true)
     }
 
-    /// The same without the histograms of latencies: of these it has the number, the smallest, the mean and the largest,
-    /// which is what texts need. Fails likewise.
+    /// The same without the histograms of latencies: of these it has the number, the smallest, the
+    /// mean and the largest, which is what texts need. Fails likewise.
     pub fn read_figures(&self, run: i64) -> Result<Recording> {
         self.read_with(run, false)
     }
@@ -76,7 +80,8 @@ impl Store {
     /// Refuses a run that the file does not have.
     pub(crate) fn require_run(&self, run: i64) -> Result<()> {
         let sql = "SELECT count(*) FROM runs WHERE id = ?1";
-        let count: i64 = self.sql(|connection| connection.query_row(sql, [run], |row| row.get(0)))?;
+        let count: i64 =
+            self.sql(|connection| connection.query_row(sql, [run], |row| row.get(0)))?;
         if count == 0 { Err(self.fault(Fault::NoRun(run))) } else { Ok(()) }
     }
 }
@@ -100,7 +105,8 @@ fn factors(connection: &Connection, run: i64) -> rusqlite::Result<Vec<FactorReco
 
 fn configurations(connection: &Connection, run: i64) -> rusqlite::Result<Vec<ConfigurationRecord>> {
     let rest = "WHERE run = ?1 ORDER BY position";
-    let rows = select(connection, &["id"], rest, [run], |row, own| Ok((row.get::<_, i64>(0)?, own)))?;
+    let rows =
+        select(connection, &["id"], rest, [run], |row, own| Ok((row.get::<_, i64>(0)?, own)))?;
     let (ids, mut all): (_, Vec<ConfigurationRecord>) = rows.into_iter().unzip();
     let table = ("configuration", "configurations", "position");
     let owners = Owners { connection, run, table, ids, histograms: true };
@@ -117,7 +123,11 @@ fn configurations(connection: &Connection, run: i64) -> rusqlite::Result<Vec<Con
 
 /// All trials of a run: one ordered query a table, merged by trial, so that the time is linear in
 /// the rows.
-fn trials(connection: &Connection, run: i64, histograms: bool) -> rusqlite::Result<Vec<TrialRecord>> {
+fn trials(
+    connection: &Connection,
+    run: i64,
+    histograms: bool,
+) -> rusqlite::Result<Vec<TrialRecord>> {
     let mut trials = Trials::read(connection, run)?;
     trials.owners.histograms = histograms;
     let records = &mut trials.records;
@@ -150,7 +160,8 @@ struct Trials<'a> {
 
 impl<'a> Trials<'a> {
     fn read(connection: &'a Connection, run: i64) -> rusqlite::Result<Self> {
-        let rest = "JOIN configurations c ON c.id = configuration WHERE trials.run = ?1 ORDER BY trials.id";
+        let rest = "JOIN configurations c ON c.id = configuration WHERE trials.run = ?1 ORDER BY \
+                    trials.id";
         let trial = |row: &rusqlite::Row, trial: TrialRecord| {
             Ok((row.get::<_, i64>(0)?, TrialRecord { configuration: row.get(1)?, ..trial }))
         };
@@ -161,7 +172,10 @@ impl<'a> Trials<'a> {
     }
 
     /// Hands each part of one kind to what the trial saw that it belongs to.
-    fn seen<R: Record>(&mut self, mut add: impl FnMut(&mut Observations, R)) -> rusqlite::Result<()> {
+    fn seen<R: Record>(
+        &mut self,
+        mut add: impl FnMut(&mut Observations, R),
+    ) -> rusqlite::Result<()> {
         let records = &mut self.records;
         self.owners.each(|at, part| match &mut records[at].observations {
             Some(seen) => {
@@ -177,7 +191,8 @@ impl<'a> Trials<'a> {
 struct Owners<'a> {
     connection: &'a Connection,
     run: i64,
-    /// What names one of them in other tables, their own table, and the column that they are ordered by.
+    /// What names one of them in other tables, their own table, and the column that they are
+    /// ordered by.
     table: (&'static str, &'static str, &'static str),
     /// In that order.
     ids: Vec<i64>,
@@ -187,7 +202,10 @@ struct Owners<'a> {
 
 impl Owners<'_> {
     /// Hands over each record of one kind with the place of its owner.
-    fn each<R: Record>(&self, mut add: impl FnMut(usize, R) -> rusqlite::Result<()>) -> rusqlite::Result<()> {
+    fn each<R: Record>(
+        &self,
+        mut add: impl FnMut(usize, R) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()> {
         let (owner, table, order) = self.table;
         let position = if R::IS_ONE { "" } else { ", position" };
         let mut columns = R::COLUMNS.join(", ");
@@ -196,7 +214,8 @@ impl Owners<'_> {
         }
         // CROSS JOIN fixes the order of the loops: by owner, then along the table's key, unsorted.
         let sql = format!(
-            "SELECT {owner}, {columns} FROM (SELECT id AS of_owner, {order} AS owner_order FROM {table} WHERE run = ?1)
+            "SELECT {owner}, {columns} FROM (SELECT id AS of_owner, {order} AS owner_order FROM \
+             {table} WHERE run = ?1)
              CROSS JOIN {} ON {owner} = of_owner ORDER BY owner_order{position}",
             R::TABLE
         );

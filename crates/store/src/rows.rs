@@ -8,9 +8,10 @@ use flate2::write::ZlibEncoder;
 use observations::{
     ActivityRecord, AdaptiveRepeats, ConfigurationRecord, CountedStatement, DeviceUse, Direction,
     Environment, Fact, FactorRecord, FileRecord, Frame, GitState, Histogram, HookOutput, Latency,
-    LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Profile, QueryInterval, QueryPlan,
-    Response, RunRecord, ScriptStatement, Series, ServerActivity, Stack, TimeUse, TrialRecord, TrialStatus,
-    Value, Wait, WaitClass, WaitSource, WaitedResource, Warning, WarningKind, Work,
+    LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Profile, QueryInterval,
+    QueryPlan, Response, RunRecord, ScriptStatement, Series, ServerActivity, Stack, TimeUse,
+    TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, WaitedResource, Warning,
+    WarningKind, Work,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction, params_from_iter};
@@ -78,7 +79,10 @@ impl<'a> Columns<'a> {
 }
 
 /// A column whose content is not what this program wrote there.
-pub(crate) fn unreadable(column: usize, cause: impl Into<Box<dyn Error + Send + Sync>>) -> rusqlite::Error {
+pub(crate) fn unreadable(
+    column: usize,
+    cause: impl Into<Box<dyn Error + Send + Sync>>,
+) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, cause.into())
 }
 
@@ -100,7 +104,8 @@ pub(crate) fn insert<R: Record>(
     record.write(&mut values)?;
     // A trial that saw nothing has nothing in the columns at the end.
     values.resize(count, Null.to_sql()?);
-    let sql = format!("INSERT INTO {} ({columns}) VALUES ({})", R::TABLE, vec!["?"; count].join(", "));
+    let sql =
+        format!("INSERT INTO {} ({columns}) VALUES ({})", R::TABLE, vec!["?"; count].join(", "));
     transaction.prepare_cached(&sql)?.execute(params_from_iter(values))?;
     Ok(transaction.last_insert_rowid())
 }
@@ -174,7 +179,8 @@ fields! {
     json: Environment ServerActivity Vec<String> BTreeMap<String, u64>
 }
 
-/// Records, or parts of them, as their fields in the order of the columns; after `;` what other tables have.
+/// Records, or parts of them, as their fields in the order of the columns; after `;` what other
+/// tables have.
 macro_rules! structs {
     ($($type:ident { $($field:ident),* $(; $($rest:tt)*)? })*) => {
         $(impl Field for $type {
@@ -290,14 +296,17 @@ impl Record for Environment {
 impl Field for Option<AdaptiveRepeats> {
     fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
         values.extend(match self {
-            Some(AdaptiveRepeats { min, max, until }) => [(*min).into(), (*max).into(), (*until).into()],
+            Some(AdaptiveRepeats { min, max, until }) => {
+                [(*min).into(), (*max).into(), (*until).into()]
+            }
             None => [Null.to_sql()?, Null.to_sql()?, Null.to_sql()?],
         });
         Ok(())
     }
 
     fn read(columns: &mut Columns) -> Result<Self> {
-        let (min, max, until) = (Option::read(columns)?, Option::read(columns)?, Option::read(columns)?);
+        let (min, max, until) =
+            (Option::read(columns)?, Option::read(columns)?, Option::read(columns)?);
         Ok((|| Some(AdaptiveRepeats { min: min?, max: max?, until: until? }))())
     }
 }
@@ -329,8 +338,8 @@ impl Field for f64 {
     }
 }
 
-/// A JSON array with the shortest digits that read back to the same bits; `null` for what is not a number and, as
-/// SQLite itself does, `9e999` for infinity.
+/// A JSON array with the shortest digits that read back to the same bits; `null` for what is not a
+/// number and, as SQLite itself does, `9e999` for infinity.
 impl Field for Vec<f64> {
     fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
         let number = |value: &f64| match *value {
@@ -344,11 +353,14 @@ impl Field for Vec<f64> {
     }
 
     fn read(columns: &mut Columns) -> Result<Self> {
-        let inner = columns.text()?.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let inner =
+            columns.text()?.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         let inner = inner.ok_or_else(|| columns.unreadable("not an array of numbers"))?.trim();
         let number = |text: &str| match text.trim() {
             "null" => Ok(f64::NAN),
-            text => text.parse().map_err(|_| columns.unreadable(format!("{text:?} is not a number"))),
+            text => {
+                text.parse().map_err(|_| columns.unreadable(format!("{text:?} is not a number")))
+            }
         };
         if inner.is_empty() { Ok(Self::new()) } else { inner.split(',').map(number).collect() }
     }
@@ -377,7 +389,11 @@ impl Field for TrialStatus {
 
     fn read(columns: &mut Columns) -> Result<Self> {
         let (status, cause) = (columns.text()?, Option::read(columns)?);
-        Ok(if status == "done" { Self::Done } else { Self::Failed { cause: cause.unwrap_or_default() } })
+        Ok(if status == "done" {
+            Self::Done
+        } else {
+            Self::Failed { cause: cause.unwrap_or_default() }
+        })
     }
 }
 
@@ -394,7 +410,9 @@ impl Field for WaitSource {
             ToSqlOutput::Owned(hz.into()),
             ToSqlOutput::Owned(samples.into()),
             ToSqlOutput::Owned(self.error_s().into()),
-            counter.map_or(ToSqlOutput::Owned(rusqlite::types::Value::Null), |name| name.as_str().into()),
+            counter.map_or(ToSqlOutput::Owned(rusqlite::types::Value::Null), |name| {
+                name.as_str().into()
+            }),
         ]);
         Ok(())
     }
@@ -426,7 +444,13 @@ impl Field for Option<Observations> {
 impl Field for Histogram {
     fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
         let (min, mean, max) = self.min_mean_max_ns();
-        values.extend([self.to_bytes().into(), count(self.len())?, count(min)?, mean.into(), count(max)?]);
+        values.extend([
+            self.to_bytes().into(),
+            count(self.len())?,
+            count(min)?,
+            mean.into(),
+            count(max)?,
+        ]);
         for percent in [50.0, 95.0, 99.0, 99.9] {
             values.push(count(self.percentile_ns(percent))?);
         }
@@ -490,9 +514,20 @@ impl Record for Profile {
 
 impl Field for Profile {
     fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
-        let Self { target, elapsed_s, hz, threads, lost, profiler_cpu_s, modules, frames, stacks, missing } =
-            self;
-        let in_kernel = |stack: &&Stack| self.frames_of(stack).last().is_some_and(|leaf| leaf.kernel);
+        let Self {
+            target,
+            elapsed_s,
+            hz,
+            threads,
+            lost,
+            profiler_cpu_s,
+            modules,
+            frames,
+            stacks,
+            missing,
+        } = self;
+        let in_kernel =
+            |stack: &&Stack| self.frames_of(stack).last().is_some_and(|leaf| leaf.kernel);
         let kernel_samples: u64 = stacks.iter().filter(in_kernel).map(|stack| stack.samples).sum();
         let packed = Packed {
             modules: modules.into(),
@@ -501,7 +536,13 @@ impl Field for Profile {
             missing: missing.into(),
         };
         let packed = packed.pack().map_err(unrecordable)?;
-        values.extend([target.to_sql()?, (*elapsed_s).into(), (*hz).into(), count(*threads)?, count(*lost)?]);
+        values.extend([
+            target.to_sql()?,
+            (*elapsed_s).into(),
+            (*hz).into(),
+            count(*threads)?,
+            count(*lost)?,
+        ]);
         values.extend([(*profiler_cpu_s).into(), packed.into()]);
         values.extend([count(self.samples())?, count(kernel_samples)?]);
         Ok(())
@@ -518,8 +559,10 @@ impl Field for Profile {
             ..Self::default()
         };
         let packed = Packed::unpack(columns.bytes()?).map_err(|error| columns.unreadable(error))?;
-        (profile.modules, profile.frames) = (packed.modules.into_owned(), packed.frames.into_owned());
-        (profile.stacks, profile.missing) = (packed.stacks.into_owned(), packed.missing.into_owned());
+        (profile.modules, profile.frames) =
+            (packed.modules.into_owned(), packed.frames.into_owned());
+        (profile.stacks, profile.missing) =
+            (packed.stacks.into_owned(), packed.missing.into_owned());
         if profile.is_consistent() {
             Ok(profile)
         } else {
@@ -576,7 +619,9 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         let json = json(&[1.5, f64::NAN, 1e300, f64::INFINITY]);
         let sum: f64 = connection
-            .query_row("SELECT sum(value) FROM json_each(?1) WHERE value < 9e999", [json], |row| row.get(0))
+            .query_row("SELECT sum(value) FROM json_each(?1) WHERE value < 9e999", [json], |row| {
+                row.get(0)
+            })
             .unwrap();
         assert_eq!(sum.to_bits(), (1.5_f64 + 1e300).to_bits());
     }

@@ -1,9 +1,11 @@
-//! The format of the file: its application id, its version and the steps from each version to the next.
+//! The format of the file: its application id, its version and the steps from each version to the
+//! next.
 
 use rusqlite::{Connection, Row, Transaction};
 use sha2::{Digest, Sha256};
 
-/// Written to the file header so that `file` and other programs can tell whose it is (the letters `StLb`).
+/// Written to the file header so that `file` and other programs can tell whose it is (the letters
+/// `StLb`).
 pub(crate) const APPLICATION_ID: i64 = 0x5374_4c62;
 
 /// Step `i` leads from version `i` to version `i + 1`. Published steps never change.
@@ -29,16 +31,19 @@ pub(crate) const STEPS: [&str; 16] = [
 /// The newest version, which this program writes.
 pub(crate) const NEWEST: i64 = STEPS.len() as i64;
 
-/// Reads the header of a file: its application id, its version, and the number of its tables and views.
+/// Reads the header of a file: its application id, its version, and the number of its tables and
+/// views.
 pub(crate) fn inspect(connection: &Connection) -> rusqlite::Result<(i64, i64, i64)> {
     // Tables first: this reads a whole page, so that SQLite notices damage and rolls back what a
     // killed process left.
-    let objects = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let objects =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get(0));
     Ok((pragma("application_id")?, pragma("user_version")?, objects))
 }
 
-/// A table, a view, an index or a trigger: its type, its name, the table that it belongs to, and its SQL.
+/// A table, a view, an index or a trigger: its type, its name, the table that it belongs to, and
+/// its SQL.
 type Object = [String; 4];
 
 fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
@@ -60,8 +65,8 @@ fn of_version(version: i64) -> rusqlite::Result<Vec<Object>> {
     objects(&ours)
 }
 
-/// The fingerprint of what a file of the newest version has in its schema: to make it by the steps, so as to compare it
-/// word by word, takes longer than all else that is done to open a file.
+/// The fingerprint of what a file of the newest version has in its schema: to make it by the steps,
+/// so as to compare it word by word, takes longer than all else that is done to open a file.
 const OF_NEWEST: &str = "e3b448d7f82e4de18b61020b441d929e084d71f0bb7a0dc0e767442eb6f4a954";
 
 /// SHA-256 of all their words.
@@ -72,9 +77,9 @@ fn fingerprint(objects: &[Object]) -> String {
     digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
-/// What a file of this version has in its schema and should not have, in words: a view or a trigger of others, which
-/// could do anything when they are used, or something else than ours under a name of ours or on a table of ours.
-/// Further tables of others are left alone: nothing reads them.
+/// What a file of this version has in its schema and should not have, in words: a view or a trigger
+/// of others, which could do anything when they are used, or something else than ours under a name
+/// of ours or on a table of ours. Further tables of others are left alone: nothing reads them.
 pub(crate) fn foreign(connection: &Connection, version: i64) -> rusqlite::Result<Option<String>> {
     let found = objects(connection)?;
     if version == NEWEST && fingerprint(&found) == OF_NEWEST {
@@ -90,8 +95,8 @@ pub(crate) fn foreign(connection: &Connection, version: i64) -> rusqlite::Result
     Ok(found.iter().find(is_foreign).map(|[kind, name, ..]| format!("the {kind} {name}")))
 }
 
-/// Brings the file to the newest version, or does nothing. The version is read inside of the transaction: two
-/// processes may open an old file at once.
+/// Brings the file to the newest version, or does nothing. The version is read inside of the
+/// transaction: two processes may open an old file at once.
 pub(crate) fn migrate(transaction: &Transaction) -> rusqlite::Result<()> {
     let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
     for step in STEPS.iter().skip(usize::try_from(version).unwrap_or(0)) {
@@ -113,9 +118,14 @@ mod tests {
     }
 
     fn objects(connection: &Connection) -> Vec<(String, String)> {
-        let mut query =
-            connection.prepare("SELECT name, ifnull(sql, '') FROM sqlite_schema ORDER BY name").unwrap();
-        query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect()
+        let mut query = connection
+            .prepare("SELECT name, ifnull(sql, '') FROM sqlite_schema ORDER BY name")
+            .unwrap();
+        query
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect()
     }
 
     #[test]

@@ -26,7 +26,8 @@ fn filled(path: &Path, trials: usize) -> (Store, i64) {
     (store, run)
 }
 
-/// Both ways in must refuse with the same kind of error, must say what to do, and must not touch the file.
+/// Both ways in must refuse with the same kind of error, must say what to do, and must not touch
+/// the file.
 fn refused(path: &Path, kind: fn(&Fault) -> bool) {
     let before = fs::read(path).ok();
     for attempt in [Store::open(path), Store::create_or_open(path)] {
@@ -63,7 +64,8 @@ fn files_of_other_programs_are_refused_untouched() {
         fs::write(&path, content).unwrap();
         refused(&path, foreign);
     }
-    for mark in ["PRAGMA application_id = 7", "CREATE TABLE theirs (x)", "PRAGMA user_version = 3"] {
+    for mark in ["PRAGMA application_id = 7", "CREATE TABLE theirs (x)", "PRAGMA user_version = 3"]
+    {
         fs::remove_file(&path).unwrap();
         Connection::open(&path)
             .unwrap()
@@ -91,7 +93,9 @@ fn a_truncated_file_is_damaged_wherever_it_was_cut() {
     let (_folder, path) = file();
     drop(filled(&path, 3));
     let whole = fs::read(&path).unwrap();
-    for length in [1, 15, 16, 99, 511, 600, 4096, whole.len() / 2, whole.len() - 4096, whole.len() - 1] {
+    for length in
+        [1, 15, 16, 99, 511, 600, 4096, whole.len() / 2, whole.len() - 4096, whole.len() - 1]
+    {
         fs::write(&path, &whole[..length]).unwrap();
         refused(&path, damaged);
     }
@@ -127,7 +131,8 @@ fn an_overwritten_page_is_noticed() {
 fn a_full_disk_loses_only_the_trial_in_flight() {
     let (_folder, path) = file();
     let (mut store, run) = filled(&path, 3);
-    let pages: i64 = store.connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+    let pages: i64 =
+        store.connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
     let mut trial = sample::trial(3);
     trial.hooks[0].output = "x".repeat(64 * 1024);
     // The limit cuts the transaction at every possible page, not only at the first.
@@ -181,7 +186,8 @@ fn intervals_of_statements_are_read_as_they_were_recorded() {
         plan: Some("Sort\n  Seq Scan t".to_owned()),
         ..CountedStatement::default()
     };
-    let without = CountedStatement { plan_hash: None, plan: None, text: String::new(), ..statement.clone() };
+    let without =
+        CountedStatement { plan_hash: None, plan: None, text: String::new(), ..statement.clone() };
     let interval = QueryInterval {
         id: 1,
         address: "host=h".to_owned(),
@@ -201,8 +207,10 @@ fn intervals_of_statements_are_read_as_they_were_recorded() {
     let all = store.query_intervals().unwrap();
     assert_eq!(all.iter().map(|one| (one.id, one.from_ms)).collect::<Vec<_>>(), [(2, 1), (1, 5)]);
     assert_eq!(store.with_statements(all[1].clone()).unwrap(), interval);
-    let texts: i64 =
-        store.connection.query_row("SELECT count(*) FROM query_texts", [], |row| row.get(0)).unwrap();
+    let texts: i64 = store
+        .connection
+        .query_row("SELECT count(*) FROM query_texts", [], |row| row.get(0))
+        .unwrap();
     assert_eq!(texts, 2, "a text is kept once");
     assert_eq!(store.read(run).unwrap(), sample::recording(1), "runs are left alone");
     store
@@ -227,10 +235,13 @@ fn a_read_only_file_refuses_in_mid_write() {
 }
 
 /// Takes back steps 16 to 10.
-const TO_9: &str =
-    "DROP TABLE resources; DROP VIEW query_times; DROP VIEW query_counts; DROP TABLE counted_statements; DROP TABLE query_texts; DROP TABLE query_intervals;
-    DROP VIEW server_waits; DROP TABLE server_activities; DROP TABLE statements; ALTER TABLE runs DROP COLUMN label; ALTER TABLE runs DROP COLUMN git_commit;
-    ALTER TABLE runs DROP COLUMN git_changed; DROP VIEW plans; DROP TABLE trial_plans; DROP TABLE plan_texts; ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP COLUMN error_s;
+const TO_9: &str = "DROP TABLE resources; DROP VIEW query_times; DROP VIEW query_counts; DROP \
+                    TABLE counted_statements; DROP TABLE query_texts; DROP TABLE query_intervals;
+    DROP VIEW server_waits; DROP TABLE server_activities; DROP TABLE statements; ALTER TABLE runs \
+                    DROP COLUMN label; ALTER TABLE runs DROP COLUMN git_commit;
+    ALTER TABLE runs DROP COLUMN git_changed; DROP VIEW plans; DROP TABLE trial_plans; DROP TABLE \
+                    plan_texts; ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP \
+                    COLUMN error_s;
     ALTER TABLE waits DROP COLUMN counter; ALTER TABLE trials DROP COLUMN sampled_running_s;
     ALTER TABLE trials DROP COLUMN corrected_s; PRAGMA user_version = 9";
 
@@ -240,14 +251,16 @@ const TO_8: &str =
 
 #[test]
 fn an_older_format_is_brought_up_to_date_with_its_data() {
-    // Back to an older version: steps 7 to 10 added columns, step 6 the files that experiments name, step 5 renamed a table
-    // and added facts, steps 2 to 4 only added views and the tables of devices and profiles. What steps 5 and 7 make of
-    // older responses is tested on files that were recorded before them.
-    let to_7 = "ALTER TABLE load_health DROP COLUMN sends_late; ALTER TABLE load_health DROP COLUMN schedule_s; \
-                ALTER TABLE load_health DROP COLUMN free_until_s; PRAGMA user_version = 7";
-    let to_6 = "ALTER TABLE trials DROP COLUMN setup; ALTER TABLE responses DROP COLUMN resolution; \
-                ALTER TABLE runs DROP COLUMN blocks_min; ALTER TABLE runs DROP COLUMN blocks_max; \
-                ALTER TABLE runs DROP COLUMN blocks_until; PRAGMA user_version = 6";
+    // Back to an older version: steps 7 to 10 added columns, step 6 the files that experiments
+    // name, step 5 renamed a table and added facts, steps 2 to 4 only added views and the
+    // tables of devices and profiles. What steps 5 and 7 make of older responses is tested on
+    // files that were recorded before them.
+    let to_7 = "ALTER TABLE load_health DROP COLUMN sends_late; ALTER TABLE load_health DROP \
+                COLUMN schedule_s; ALTER TABLE load_health DROP COLUMN free_until_s; PRAGMA \
+                user_version = 7";
+    let to_6 = "ALTER TABLE trials DROP COLUMN setup; ALTER TABLE responses DROP COLUMN \
+                resolution; ALTER TABLE runs DROP COLUMN blocks_min; ALTER TABLE runs DROP COLUMN \
+                blocks_max; ALTER TABLE runs DROP COLUMN blocks_until; PRAGMA user_version = 6";
     let to_5 = "DROP TABLE files; PRAGMA user_version = 5";
     let to_4 = "DROP TABLE facts; ALTER TABLE warnings RENAME TO marks; PRAGMA user_version = 4";
     let to_3 = "DROP TABLE profiles; PRAGMA user_version = 3";
@@ -268,7 +281,9 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
         (seen.time.sampled_running_s, seen.time.corrected_s) = (None, None);
         for wait in &mut seen.waits {
             wait.source = match wait.source {
-                WaitSource::Sampled { hz, .. } => WaitSource::Sampled { hz, samples: None, error_s: None },
+                WaitSource::Sampled { hz, .. } => {
+                    WaitSource::Sampled { hz, samples: None, error_s: None }
+                }
                 _ => WaitSource::Counted,
             };
         }
@@ -304,7 +319,8 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
     }
 }
 
-/// A results file in mid transaction, as a killed run leaves it: with a journal that is to be rolled back.
+/// A results file in mid transaction, as a killed run leaves it: with a journal that is to be
+/// rolled back.
 fn killed(path: &Path) {
     let (_folder, live) = file();
     let (store, _) = filled(&live, 3);
@@ -338,13 +354,18 @@ fn looking_for_ceilings_touches_no_file() {
     crate::ceilings(&recording, &path);
     assert!(state() == before);
     // Whoever names it has it rolled back.
-    assert_eq!(Store::open(folder.path().join("killed.steelbench")).unwrap().runs().unwrap().len(), 1);
+    assert_eq!(
+        Store::open(folder.path().join("killed.steelbench")).unwrap().runs().unwrap().len(),
+        1
+    );
     assert_eq!(state().len(), 3);
 }
 
-/// Whether this process has a lock on a file (proc(5)): `2: POSIX ADVISORY READ 4711 fe:00:1234 ...`.
+/// Whether this process has a lock on a file (proc(5)): `2: POSIX ADVISORY READ 4711 fe:00:1234
+/// ...`.
 ///
-/// By several looks: one can miss a lock, or see it twice, while other processes take and release theirs.
+/// By several looks: one can miss a lock, or see it twice, while other processes take and release
+/// theirs.
 fn is_locked(path: &Path) -> bool {
     let (process, inode) = (format!(" {} ", std::process::id()), path.metadata().unwrap().ino());
     let look = |_: i32| {
@@ -361,9 +382,11 @@ fn opening_a_file_again_keeps_the_lock_of_who_reads_it() {
     let reading = store.connection.unchecked_transaction().unwrap();
     store.runs().unwrap();
     assert!(is_locked(&path));
-    for open in
-        [|path: &Path| Store::open(path), Store::open_untouched, |path: &Path| Store::create_or_open(path)]
-    {
+    for open in [
+        |path: &Path| Store::open(path),
+        Store::open_untouched,
+        |path: &Path| Store::create_or_open(path),
+    ] {
         assert_eq!(open(&path).unwrap().read(run).unwrap(), sample::recording(2));
         assert!(is_locked(&path));
     }
@@ -388,8 +411,9 @@ fn between_transactions_the_results_are_one_file() {
 fn a_reader_sees_whole_trials_while_a_run_writes() {
     let (_folder, path) = file();
     let (mut store, run) = filled(&path, 1);
-    let writer =
-        std::thread::spawn(move || (1..40).for_each(|i| store.record_trial(run, &sample::trial(i)).unwrap()));
+    let writer = std::thread::spawn(move || {
+        (1..40).for_each(|i| store.record_trial(run, &sample::trial(i)).unwrap())
+    });
     let mut seen = 0;
     while seen < 40 {
         let recording = Store::open(&path).unwrap().read(run).unwrap();
@@ -400,18 +424,21 @@ fn a_reader_sees_whole_trials_while_a_run_writes() {
     writer.join().unwrap();
 }
 
-/// Format 5 knew the time-out by its sentence alone: a migrated file knows it, but not for how long it was measured.
+/// Format 5 knew the time-out by its sentence alone: a migrated file knows it, but not for how long
+/// it was measured.
 #[test]
 fn a_time_out_of_before_is_known_as_one() {
     let (_folder, path) = file();
     let old = Connection::open(&path).unwrap();
     schema::STEPS[..5].iter().for_each(|step| old.execute_batch(step).unwrap());
-    let header = format!("PRAGMA application_id = {}; PRAGMA user_version = 5", schema::APPLICATION_ID);
+    let header =
+        format!("PRAGMA application_id = {}; PRAGMA user_version = 5", schema::APPLICATION_ID);
     old.execute_batch(&header).unwrap();
     old.execute_batch(
         "INSERT INTO runs VALUES (1, 'r', NULL, '', '1', NULL, NULL, 0, '0.1.0');
          INSERT INTO configurations VALUES (1, 1, 0, 'k', 'a=1');
-         INSERT INTO trials (run, configuration, block, sequence, attempt, started_ms, wall_s, status, cause, observed)
+         INSERT INTO trials (run, configuration, block, sequence, attempt, started_ms, wall_s, \
+         status, cause, observed)
          VALUES (1, 1, 1, 1, 1, 0, 4.2, 'failed', 'took longer than limits.trial_time', 0),
                 (1, 1, 2, 2, 1, 0, 1.0, 'failed', 'database is locked', 0);",
     )
@@ -419,32 +446,44 @@ fn a_time_out_of_before_is_known_as_one() {
     drop(old);
     let recording = Store::open(&path).unwrap().read(1).unwrap();
     assert!((recording.run.equivalence_margin - 0.05).abs() < 1e-12);
-    assert_eq!(recording.trials.iter().map(TrialRecord::timed_out).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(
+        recording.trials.iter().map(TrialRecord::timed_out).collect::<Vec<_>>(),
+        [true, false]
+    );
     let seen = recording.trials[0].observations.as_ref().unwrap();
     assert!(seen.timeout_s == Some(4.2) && seen.elapsed_s.is_nan(), "{seen:?}");
     assert!(recording.trials[1].observations.is_none());
 }
 
-/// What would run when the file is read, or stands where a table of ours should be, is refused before anything uses it.
+/// What would run when the file is read, or stands where a table of ours should be, is refused
+/// before anything uses it.
 #[test]
 fn what_others_have_put_into_the_schema_is_refused() {
     const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)";
     let as_view = |table: &str| {
         format!(
-            "ALTER TABLE {table} RENAME TO theirs; CREATE VIEW {table} AS {ENDLESS} SELECT i AS id FROM n"
+            "ALTER TABLE {table} RENAME TO theirs; CREATE VIEW {table} AS {ENDLESS} SELECT i AS \
+             id FROM n"
         )
     };
     for (sql, what) in [
         (as_view("runs"), "not as Steelbench makes it"),
         (as_view("trials"), "not as Steelbench makes it"),
         (format!("CREATE VIEW mine AS {ENDLESS} SELECT * FROM n"), "the view mine"),
-        ("DROP VIEW trial_waits; CREATE VIEW trial_waits AS SELECT 1".to_owned(), "the view trial_waits"),
         (
-            "CREATE TRIGGER t AFTER INSERT ON trials BEGIN SELECT RAISE(ABORT, 'x'); END".to_owned(),
+            "DROP VIEW trial_waits; CREATE VIEW trial_waits AS SELECT 1".to_owned(),
+            "the view trial_waits",
+        ),
+        (
+            "CREATE TRIGGER t AFTER INSERT ON trials BEGIN SELECT RAISE(ABORT, 'x'); END"
+                .to_owned(),
             "the trigger t",
         ),
         ("CREATE INDEX i ON trials (abs(id))".to_owned(), "the index i"),
-        ("ALTER TABLE waits ADD COLUMN more BLOB AS (zeroblob(1000000000))".to_owned(), "the table waits"),
+        (
+            "ALTER TABLE waits ADD COLUMN more BLOB AS (zeroblob(1000000000))".to_owned(),
+            "the table waits",
+        ),
     ] {
         let (_folder, path) = file();
         let (store, _) = filled(&path, 1);
@@ -469,9 +508,11 @@ fn a_reading_that_takes_too_long_is_stopped() {
     let (_folder, path) = file();
     let (mut store, run) = filled(&path, 1);
     store.reading_max = std::time::Duration::from_millis(50);
-    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
-    let error =
-        store.sql(|connection| connection.query_row(endless, [], |row| row.get::<_, i64>(0))).unwrap_err();
+    let endless =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+    let error = store
+        .sql(|connection| connection.query_row(endless, [], |row| row.get::<_, i64>(0)))
+        .unwrap_err();
     assert!(matches!(error.fault, Fault::Slow), "{error:?}");
     assert_eq!(store.read(run).unwrap(), sample::recording(1));
 }
@@ -512,7 +553,10 @@ fn observations_are_read_as_they_were_recorded_and_damaged_ones_are_refused() {
         waited_s: Some(1.5),
         resource: None,
         lock_mode: None,
-        blocked_by: vec![TaskSession { prepared: Some("it's".to_owned()), ..TaskSession::default() }],
+        blocked_by: vec![TaskSession {
+            prepared: Some("it's".to_owned()),
+            ..TaskSession::default()
+        }],
     };
     let part = ActivityPart {
         polls: 10,
@@ -527,8 +571,12 @@ fn observations_are_read_as_they_were_recorded_and_damaged_ones_are_refused() {
         tasks: Some(vec![task]),
         ..ServerActivity::default()
     };
-    let record =
-        ActivityRecord { id: 2, address: "host=h".to_owned(), activity, ..ActivityRecord::default() };
+    let record = ActivityRecord {
+        id: 2,
+        address: "host=h".to_owned(),
+        activity,
+        ..ActivityRecord::default()
+    };
     let (_folder, path) = file();
     let (mut store, run) = filled(&path, 1);
     store.record_activity(&record).unwrap();
@@ -538,12 +586,15 @@ fn observations_are_read_as_they_were_recorded_and_damaged_ones_are_refused() {
     assert!(matches!(store.activity(3).unwrap_err().fault, Fault::NoActivity(3)));
     for damage in [
         "json_set(activity, '$.elapsed_s', 'x')",
-        "json_insert(activity, '$.cells[1]', json_set(json_extract(activity, '$.cells[0]'), '$.samples', 18446744073709551615))",
+        "json_insert(activity, '$.cells[1]', json_set(json_extract(activity, '$.cells[0]'), \
+         '$.samples', 18446744073709551615))",
         "'{'",
     ] {
         store
             .connection
-            .execute_batch(&format!("UPDATE server_activities SET activity = {damage} WHERE id = 1"))
+            .execute_batch(&format!(
+                "UPDATE server_activities SET activity = {damage} WHERE id = 1"
+            ))
             .unwrap();
         let fault = store.activity(1).unwrap_err().fault;
         assert!(matches!(fault, Fault::Damaged(_)), "{damage}: {fault:?}");

@@ -6,17 +6,18 @@ use observations::{Environment, FileRecord, Recording, RunRecord, TrialRecord};
 use rusqlite::{OptionalExtension, Transaction, params};
 use std::slice::from_ref;
 
-/// A trial that took fewer seconds may be lost to a power failure just after it: to sync it in full takes about as long
-/// as to run it again.
+/// A trial that took fewer seconds may be lost to a power failure just after it: to sync it in full
+/// takes about as long as to run it again.
 const LOST_S_MAX: f64 = 1.0;
 
 impl Store {
-    /// Records the beginning of a run, of which the id is ignored, and returns its number. Trials refer to the
-    /// plan's configurations by position. Fails with `Unrecordable` when the baseline is no configuration; with
-    /// `Full`, `ReadOnly`, `Busy`.
+    /// Records the beginning of a run, of which the id is ignored, and returns its number. Trials
+    /// refer to the plan's configurations by position. Fails with `Unrecordable` when the
+    /// baseline is no configuration; with `Full`, `ReadOnly`, `Busy`.
     pub fn begin_run(&mut self, plan: &Recording) -> Result<i64> {
         if plan.run.baseline.is_some_and(|baseline| baseline >= plan.configurations.len()) {
-            return Err(self.fault(Fault::Unrecordable("its baseline is none of its configurations".into())));
+            return Err(self
+                .fault(Fault::Unrecordable("its baseline is none of its configurations".into())));
         }
         self.write(|transaction| {
             let run = insert(transaction, &[("seed", &plan.run.seed.to_string())], &plan.run)?;
@@ -29,14 +30,17 @@ impl Store {
     }
 
     /// Records that a run goes on with another version of its file, one that recorded trials do not
-    /// depend on: its name, question, source, response, baseline, margin and adaptive repeats, and its label if there is one,
-    /// are those of `run` from now on, and the files that it names are these. Fails with `NoRun`; `Full`, `ReadOnly`, `Busy`.
+    /// depend on: its name, question, source, response, baseline, margin and adaptive repeats, and
+    /// its label if there is one, are those of `run` from now on, and the files that it names
+    /// are these. Fails with `NoRun`; `Full`, `ReadOnly`, `Busy`.
     pub fn update_run(&mut self, id: i64, run: &RunRecord, files: &[FileRecord]) -> Result<()> {
         self.require_run(id)?;
         self.write(|transaction| {
             transaction.execute(
-                "UPDATE runs SET name = ?2, question = ?3, source = ?4, response = ?5, baseline = ?6,
-                                  blocks_min = ?7, blocks_max = ?8, blocks_until = ?9, equivalence_margin = ?10,
+                "UPDATE runs SET name = ?2, question = ?3, source = ?4, response = ?5, baseline = \
+                 ?6,
+                                  blocks_min = ?7, blocks_max = ?8, blocks_until = ?9, \
+                 equivalence_margin = ?10,
                                   label = coalesce(?11, label)
                  WHERE id = ?1",
                 params![
@@ -58,7 +62,8 @@ impl Store {
         })
     }
 
-    /// Records that a resumed run goes on in another environment. Fails with `NoRun`; `Full`, `ReadOnly`, `Busy`.
+    /// Records that a resumed run goes on in another environment. Fails with `NoRun`; `Full`,
+    /// `ReadOnly`, `Busy`.
     pub fn add_environment(&mut self, run: i64, environment: &Environment) -> Result<()> {
         self.require_run(run)?;
         self.write(|transaction| {
@@ -69,14 +74,18 @@ impl Store {
         Ok(())
     }
 
-    /// Records a trial with all its observations in one transaction: when this returns, the end of the process takes
-    /// nothing of it, and a power failure nothing of one that took [`LOST_S_MAX`]; when it fails, nothing of it is recorded. Fails with `NoRun`; `Unrecordable` when the run has no such
-    /// configuration or a count exceeds 2^63; `Full`, `ReadOnly`, `Busy`.
+    /// Records a trial with all its observations in one transaction: when this returns, the end of
+    /// the process takes nothing of it, and a power failure nothing of one that took
+    /// [`LOST_S_MAX`]; when it fails, nothing of it is recorded. Fails with `NoRun`; `Unrecordable`
+    /// when the run has no such configuration or a count exceeds 2^63; `Full`, `ReadOnly`,
+    /// `Busy`.
     pub fn record_trial(&mut self, run: i64, trial: &TrialRecord) -> Result<()> {
         self.require_run(run)?;
         let configuration: Option<i64> = self.sql(|connection| {
             let sql = "SELECT id FROM configurations WHERE run = ?1 AND position = ?2";
-            connection.query_row(sql, params![run, trial.configuration], |row| row.get(0)).optional()
+            connection
+                .query_row(sql, params![run, trial.configuration], |row| row.get(0))
+                .optional()
         })?;
         let configuration = configuration.ok_or_else(|| {
             let detail = format!("run {run} has no configuration {}", trial.configuration);
@@ -84,7 +93,8 @@ impl Store {
         })?;
         let synchronous = if trial.wall_s < LOST_S_MAX { "NORMAL" } else { "EXTRA" };
         self.write_with(synchronous, |transaction| {
-            let id = insert(transaction, &[("run", &run), ("configuration", &configuration)], trial)?;
+            let id =
+                insert(transaction, &[("run", &run), ("configuration", &configuration)], trial)?;
             let of_trial = ("trial", id);
             insert_all(transaction, of_trial, &trial.hooks)?;
             let Some(seen) = &trial.observations else { return Ok(()) };
@@ -116,18 +126,24 @@ fn insert_factors(transaction: &Transaction, run: i64, plan: &Recording) -> rusq
         let id = insert(transaction, &[("run", &run), ("position", &position)], factor)?;
         let number = |position: usize| numeric.map_or(f64::NAN, |numbers| numbers[position]);
         let levels = factor.levels.iter().enumerate();
-        let levels = levels.map(|(position, label)| Level { label: label.clone(), number: number(position) });
+        let levels = levels
+            .map(|(position, label)| Level { label: label.clone(), number: number(position) });
         insert_all(transaction, ("factor", id), &levels.collect::<Vec<_>>())?;
     }
     Ok(())
 }
 
-fn insert_configurations(transaction: &Transaction, run: i64, plan: &Recording) -> rusqlite::Result<()> {
+fn insert_configurations(
+    transaction: &Transaction,
+    run: i64,
+    plan: &Recording,
+) -> rusqlite::Result<()> {
     for (position, configuration) in plan.configurations.iter().enumerate() {
         let id = insert(transaction, &[("run", &run), ("position", &position)], configuration)?;
         insert_all(transaction, ("configuration", id), &configuration.levels)?;
         let settings = configuration.settings.iter();
-        let settings = settings.map(|(path, value)| Setting { path: path.clone(), value: value.clone() });
+        let settings =
+            settings.map(|(path, value)| Setting { path: path.clone(), value: value.clone() });
         insert_all(transaction, ("configuration", id), &settings.collect::<Vec<_>>())?;
     }
     Ok(())

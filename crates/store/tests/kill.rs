@@ -50,8 +50,10 @@ fn killed_writers_leave_whole_trials() {
     for kill in 0..KILLS {
         let mut child = spawn(&path);
         let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let mut numbers = lines.filter_map(|line| line.strip_prefix("committed ")?.parse::<usize>().ok());
-        // Half of them may die while the file is created or opened, the others die while they write trials.
+        let mut numbers =
+            lines.filter_map(|line| line.strip_prefix("committed ")?.parse::<usize>().ok());
+        // Half of them may die while the file is created or opened, the others die while they write
+        // trials.
         let first = if kill % 2 == 0 { None } else { numbers.next() };
         sleep(Duration::from_micros(random.random_range(0..150_000)));
         child.kill().unwrap();
@@ -62,7 +64,10 @@ fn killed_writers_leave_whole_trials() {
 
         let trials = whole_trials(&path);
         // One more may be on disk than was announced, never fewer.
-        assert!((committed..=committed + 1).contains(&trials), "kill {kill}: {trials} of {committed}");
+        assert!(
+            (committed..=committed + 1).contains(&trials),
+            "kill {kill}: {trials} of {committed}"
+        );
         committed = trials;
     }
     println!("{committed} trials over {KILLS} kills, {hot} of them in the middle of a transaction");

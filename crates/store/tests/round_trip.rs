@@ -21,14 +21,19 @@ fn a_rich_recording_comes_back_equal() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("results.steelbench");
     let mut recording = sample::recording(25);
-    recording.environments.push(Environment { governor: Some("powersave".into()), ..Environment::default() });
+    recording
+        .environments
+        .push(Environment { governor: Some("powersave".into()), ..Environment::default() });
 
     let mut writer = Store::create_or_open(&path).unwrap();
     let run = write(&mut writer, &recording);
     let reader = Store::open(&path).unwrap();
     assert_eq!(reader.read(run).unwrap(), recording);
     assert_eq!(reader.latest_run().unwrap().unwrap(), recording.run);
-    assert_eq!(reader.read_plan(run).unwrap(), Recording { trials: Vec::new(), ..recording.clone() });
+    assert_eq!(
+        reader.read_plan(run).unwrap(),
+        Recording { trials: Vec::new(), ..recording.clone() }
+    );
     integrity::check_integrity(reader.path()).unwrap();
 
     let light = reader.recorded_trials(run).unwrap();
@@ -70,8 +75,9 @@ fn a_profile_can_be_queried_without_reading_its_stacks() {
     store.record_trial(run, &sample::trial(0)).unwrap();
     let sql = "SELECT samples, kernel_samples, length(stacks) FROM profiles";
     let connection = rusqlite::Connection::open(&path).unwrap();
-    let row =
-        |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
+    let row = |row: &rusqlite::Row<'_>| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+    };
     let (samples, kernel, bytes) = connection.query_row(sql, [], row).unwrap();
     assert_eq!((samples, kernel), (64, 40));
     assert!(bytes < 300, "{bytes}");
@@ -89,10 +95,15 @@ fn figures_are_those_of_the_histograms() {
     let (mut whole, figures) = (store.read(run).unwrap(), store.read_figures(run).unwrap());
     let mut compared = 0;
     for (whole, figures) in whole.trials.iter_mut().zip(&figures.trials) {
-        let (Some(whole), Some(figures)) = (&mut whole.observations, &figures.observations) else { continue };
+        let (Some(whole), Some(figures)) = (&mut whole.observations, &figures.observations) else {
+            continue;
+        };
         for (whole, figures) in whole.latencies.iter_mut().zip(&figures.latencies) {
             let (known, read) = (&whole.histogram, &figures.histogram);
-            assert_eq!((known.len(), known.min_mean_max_ns()), (read.len(), read.min_mean_max_ns()));
+            assert_eq!(
+                (known.len(), known.min_mean_max_ns()),
+                (read.len(), read.min_mean_max_ns())
+            );
             whole.histogram = read.clone();
             compared += 1;
         }
@@ -125,8 +136,15 @@ fn figures_keep_their_bits() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::create_or_open(folder.path().join("r")).unwrap();
     let run = sample::begin(&mut store);
-    let figures =
-        [0.1 + 0.2, 5e-324, f64::MAX, f64::MIN_POSITIVE, f64::INFINITY, 9_007_199_254_740_993.0, f64::NAN];
+    let figures = [
+        0.1 + 0.2,
+        5e-324,
+        f64::MAX,
+        f64::MIN_POSITIVE,
+        f64::INFINITY,
+        9_007_199_254_740_993.0,
+        f64::NAN,
+    ];
     let mut trial = sample::trial(0);
     let seen = trial.observations.as_mut().unwrap();
     seen.responses.iter_mut().zip(figures).for_each(|(response, figure)| response.value = figure);
@@ -134,7 +152,10 @@ fn figures_keep_their_bits() {
 
     let back = store.read(run).unwrap().trials.remove(0).observations.unwrap();
     for (response, figure) in back.responses.iter().zip(figures) {
-        assert!(response.value.to_bits() == figure.to_bits() || response.value.is_nan() && figure.is_nan());
+        assert!(
+            response.value.to_bits() == figure.to_bits()
+                || response.value.is_nan() && figure.is_nan()
+        );
     }
 }
 
@@ -146,10 +167,16 @@ fn records_that_contradict_the_plan_are_refused_whole() {
 
     let mut stray = sample::trial(0);
     stray.configuration = 3;
-    assert!(matches!(store.record_trial(run, &stray), Err(StoreError { fault: Fault::Unrecordable(_), .. })));
+    assert!(matches!(
+        store.record_trial(run, &stray),
+        Err(StoreError { fault: Fault::Unrecordable(_), .. })
+    ));
     let mut huge = sample::trial(1);
     huge.observations.as_mut().unwrap().operations[7].bytes = u64::MAX;
-    assert!(matches!(store.record_trial(run, &huge), Err(StoreError { fault: Fault::Unrecordable(_), .. })));
+    assert!(matches!(
+        store.record_trial(run, &huge),
+        Err(StoreError { fault: Fault::Unrecordable(_), .. })
+    ));
     assert!(matches!(
         store.record_trial(run + 1, &sample::trial(2)),
         Err(StoreError { fault: Fault::NoRun(_), .. })
@@ -183,9 +210,11 @@ fn views_answer_plain_questions() {
     let run = write(&mut store, &recording);
     let other = rusqlite::Connection::open(&path).unwrap();
     let sum: f64 = other
-        .query_row("SELECT sum(wait_s) FROM trial_waits WHERE run = ?1 AND block = 1", [run], |row| {
-            row.get(0)
-        })
+        .query_row(
+            "SELECT sum(wait_s) FROM trial_waits WHERE run = ?1 AND block = 1",
+            [run],
+            |row| row.get(0),
+        )
         .unwrap();
     let expected: f64 = recording
         .done()
@@ -194,8 +223,8 @@ fn views_answer_plain_questions() {
         .map(observations::Wait::wait_s)
         .sum();
     assert!((sum - expected).abs() < 1e-9 * expected, "{sum} {expected}");
-    let sql =
-        "SELECT busy_share, mean_queue, write_latency_us FROM trial_devices WHERE device = 'loop3' LIMIT 1";
+    let sql = "SELECT busy_share, mean_queue, write_latency_us FROM trial_devices WHERE device = \
+               'loop3' LIMIT 1";
     let (busy, queue, latency_us): (f64, f64, f64) =
         other.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
     // The sample's first trial takes a second, of which 4000 writes take two, summed.

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Room for ordinary answers; larger ones make it grow.
 const INPUT_BYTES: usize = 16 << 10;
 
-/// Most bytes of one message, and most that all connections of this process have for messages that are larger than
-/// ordinary: what a server sends must not fill our memory.
+/// Most bytes of one message, and most that all connections of this process have for messages that
+/// are larger than ordinary: what a server sends must not fill our memory.
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
 const ALL_BYTES_MAX: usize = 512 << 20;
 
@@ -130,7 +130,8 @@ impl<W: Wire> Connection<W> {
         self.take()
     }
 
-    /// Sending has failed: what the server said before it closed the connection is still to be read.
+    /// Sending has failed: what the server said before it closed the connection is still to be
+    /// read.
     pub fn send_failed(&mut self, error: &io::Error) -> Option<W::Answer> {
         match self.receive(true) {
             Received::All(Some(answer)) => Some(answer),
@@ -143,9 +144,11 @@ impl<W: Wire> Connection<W> {
         self.lost(&ErrorKind::UnexpectedEof.into())
     }
 
-    /// The connection is lost, and with it the request in flight. Without one, the next will notice.
+    /// The connection is lost, and with it the request in flight. Without one, the next will
+    /// notice.
     pub fn lost(&mut self, error: &io::Error) -> Option<W::Answer> {
-        // What came together with the previous answer, such as the reason for closing, is still there.
+        // What came together with the previous answer, such as the reason for closing, is still
+        // there.
         let answer = self.take();
         answer.or_else(|| std::mem::take(&mut self.in_flight).then(|| self.wire.lost(error)))
     }
@@ -184,11 +187,15 @@ impl<W: Wire> Connection<W> {
     fn grow(&mut self) -> io::Result<()> {
         let bytes = self.input.len();
         if bytes >= MESSAGE_BYTES_MAX {
-            return self.refuse(format!("a message is longer than {} MiB", MESSAGE_BYTES_MAX >> 20));
+            return self
+                .refuse(format!("a message is longer than {} MiB", MESSAGE_BYTES_MAX >> 20));
         }
         if GROWN.fetch_add(bytes, Ordering::Relaxed) + bytes > ALL_BYTES_MAX {
             GROWN.fetch_sub(bytes, Ordering::Relaxed);
-            return self.refuse(format!("long messages take more than {} MiB in all", ALL_BYTES_MAX >> 20));
+            return self.refuse(format!(
+                "long messages take more than {} MiB in all",
+                ALL_BYTES_MAX >> 20
+            ));
         }
         self.input.resize(2 * bytes, 0);
         Ok(())

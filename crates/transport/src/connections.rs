@@ -66,8 +66,8 @@ impl<W: Wire> Connections<W> {
         Ok(Self { events: events(&streams)?, connections, failed: Vec::new() })
     }
 
-    /// Sends a request on a connection (from 0) that has none in flight. With a ring it is sent by the
-    /// next [`wait`](Self::wait).
+    /// Sends a request on a connection (from 0) that has none in flight. With a ring it is sent by
+    /// the next [`wait`](Self::wait).
     pub fn send(&mut self, number: usize, request: W::Request<'_>) {
         let connection = &mut self.connections[number];
         connection.begin(request);
@@ -79,9 +79,13 @@ impl<W: Wire> Connections<W> {
         }
     }
 
-    /// Waits for one of the connections, but not longer than `timeout`, and passes on the answers that
-    /// have come, each with its connection. Fails when waiting itself fails.
-    pub fn wait(&mut self, timeout: Duration, mut answer: impl FnMut(usize, W::Answer)) -> io::Result<()> {
+    /// Waits for one of the connections, but not longer than `timeout`, and passes on the answers
+    /// that have come, each with its connection. Fails when waiting itself fails.
+    pub fn wait(
+        &mut self,
+        timeout: Duration,
+        mut answer: impl FnMut(usize, W::Answer),
+    ) -> io::Result<()> {
         if !self.failed.is_empty() {
             self.failed.drain(..).for_each(|(number, failure)| answer(number, failure));
             return Ok(());

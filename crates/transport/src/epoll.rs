@@ -19,7 +19,8 @@ pub struct Epoll {
     epoll: OwnedFd,
     /// Connections whose sockets are full, and are watched for room.
     full: Vec<bool>,
-    /// Connections that have more to read than fitted into their turn, which no event will report again.
+    /// Connections that have more to read than fitted into their turn, which no event will report
+    /// again.
     rest: Vec<usize>,
 }
 
@@ -34,7 +35,11 @@ impl Epoll {
     }
 
     /// Sends what a connection has left to send; the answer when that fails.
-    pub fn send<W: Wire>(&mut self, number: usize, connection: &mut Connection<W>) -> Option<W::Answer> {
+    pub fn send<W: Wire>(
+        &mut self,
+        number: usize,
+        connection: &mut Connection<W>,
+    ) -> Option<W::Answer> {
         let sent = connection.send().and_then(|()| self.watch_room(number, connection));
         sent.err().and_then(|error| connection.send_failed(&error))
     }
@@ -59,7 +64,8 @@ impl Epoll {
     ) -> io::Result<()> {
         let rest = std::mem::take(&mut self.rest);
         let timeout = if rest.is_empty() { timeout } else { Duration::ZERO };
-        let timeout = Timespec { tv_sec: timeout.as_secs() as _, tv_nsec: timeout.subsec_nanos().into() };
+        let timeout =
+            Timespec { tv_sec: timeout.as_secs() as _, tv_nsec: timeout.subsec_nanos().into() };
         let mut room = [const { MaybeUninit::<epoll::Event>::uninit() }; EVENTS];
         let events = match epoll::wait(&self.epoll, &mut room, Some(&timeout)) {
             Ok((events, _)) => events,
@@ -68,7 +74,9 @@ impl Epoll {
         };
         for event in events {
             let (number, flags) = (event.data.u64() as usize, event.flags);
-            if let Some(result) = self.serve(number, &mut connections[number], flags.intersects(CLOSING)) {
+            if let Some(result) =
+                self.serve(number, &mut connections[number], flags.intersects(CLOSING))
+            {
                 answer(number, result);
             }
         }

@@ -61,7 +61,8 @@ pub struct Patience {
 impl Patience {
     /// So much from now on, unless somebody asks to stop, who ends it at once.
     pub fn of(time: Option<Duration>, stop: Option<Stop>) -> Self {
-        let mut patience = Self { stop: stop.map(|stop| (stop, Duration::ZERO)), ..Self::default() };
+        let mut patience =
+            Self { stop: stop.map(|stop| (stop, Duration::ZERO)), ..Self::default() };
         patience.restart(time);
         patience
     }
@@ -120,7 +121,9 @@ impl Patience {
                     break;
                 }
                 // The queue of a unix socket is full, which no event will report to be over.
-                Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(TRY_AGAIN),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    std::thread::sleep(TRY_AGAIN)
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }

@@ -12,9 +12,9 @@ use std::time::Duration;
 /// Most bytes of one send operation.
 const SEND_MAX: usize = 1 << 20;
 
-/// Serves plain sockets with `io_uring(7)`: one system call sends all that is to be sent, waits, and
-/// receives what has come. A transaction costs a client half to three quarters of the processor time
-/// that it costs with epoll, the less the more connections there are.
+/// Serves plain sockets with `io_uring(7)`: one system call sends all that is to be sent, waits,
+/// and receives what has come. A transaction costs a client half to three quarters of the processor
+/// time that it costs with epoll, the less the more connections there are.
 ///
 /// It takes Linux 6.1 (`IORING_SETUP_DEFER_TASKRUN`), and the kernel's permission. All of it
 /// happens within [`wait`](Self::wait) on the thread that made it.
@@ -71,7 +71,8 @@ impl Ring {
         self.due.push(number);
     }
 
-    /// Sends what is to be sent, waits for one of the connections and serves those that have events.
+    /// Sends what is to be sent, waits for one of the connections and serves those that have
+    /// events.
     pub fn wait<W: Wire>(
         &mut self,
         timeout: Duration,
@@ -118,8 +119,9 @@ impl Ring {
         match (buffer, result) {
             (Some(buffer), 1..) => {
                 // SAFETY: this completion hands the buffer out, with so many bytes.
-                let answer =
-                    unsafe { self.pool.take(buffer, result as usize, |bytes| connection.received(bytes)) };
+                let answer = unsafe {
+                    self.pool.take(buffer, result as usize, |bytes| connection.received(bytes))
+                };
                 if connection.has_unsent() || !self.states[number].receives {
                     self.due.push(number);
                 }
@@ -137,8 +139,8 @@ impl Ring {
         }
     }
 
-    /// A socket took only so many bytes, or refused with an error. The receive operation reports the
-    /// errors that last.
+    /// A socket took only so many bytes, or refused with an error. The receive operation reports
+    /// the errors that last.
     fn not_sent<W: Wire>(&mut self, result: i32, number: usize, connection: &mut Connection<W>) {
         let state = &mut self.states[number];
         if result >= 0 || [libc::EAGAIN, libc::EINTR].contains(&-result) {
@@ -160,7 +162,8 @@ impl Ring {
             // with MSG_DONTWAIT the kernel is done with it by then; entries that were left behind
             // are never submitted. Into the buffers of the pool the kernel writes within
             // io_uring_enter(2) only (IORING_SETUP_DEFER_TASKRUN), that is, within `wait`.
-            unsafe { queue.push(&entry) }.map_err(|_| io::Error::other("the submission queue is full"))
+            unsafe { queue.push(&entry) }
+                .map_err(|_| io::Error::other("the submission queue is full"))
         };
         for number in self.due.drain(..) {
             let (state, connection) = (&mut self.states[number], &mut connections[number]);
@@ -200,7 +203,8 @@ fn send(socket: Fixed, bytes: &[u8]) -> Entry {
 /// Number of buffers, a power of two. When all of them are full, receiving begins anew.
 const BUFFERS: u16 = 256;
 
-/// Bytes of a buffer: more than most answers have, and half of what the server sends at most at once.
+/// Bytes of a buffer: more than most answers have, and half of what the server sends at most at
+/// once.
 const BUFFER_BYTES: usize = 4096;
 
 /// Buffers that the kernel fills with what comes, whichever connection it is for
@@ -227,7 +231,9 @@ impl Pool {
         let entry = |_| UnsafeCell::new(unsafe { std::mem::zeroed() });
         let queue = Box::new(Queue(std::array::from_fn(entry)));
         // SAFETY: the queue is in a box of its own, which outlives the ring.
-        unsafe { ring.register_buf_ring_with_flags(queue.0.as_ptr() as u64, BUFFERS, Self::GROUP, 0)? };
+        unsafe {
+            ring.register_buf_ring_with_flags(queue.0.as_ptr() as u64, BUFFERS, Self::GROUP, 0)?
+        };
         let mut pool = Self { queue, buffers, given: 0 };
         (0..BUFFERS).for_each(|buffer| pool.give(buffer));
         Ok(pool)
@@ -255,7 +261,8 @@ impl Pool {
         self.given = self.given.wrapping_add(1);
         // SAFETY: the tail is within the first entry of a queue that is there as long as we are,
         // and written here only.
-        let tail = unsafe { AtomicU16::from_ptr(BufRingEntry::tail(self.queue.0[0].get()).cast_mut()) };
+        let tail =
+            unsafe { AtomicU16::from_ptr(BufRingEntry::tail(self.queue.0[0].get()).cast_mut()) };
         tail.store(self.given, Ordering::Release);
     }
 }

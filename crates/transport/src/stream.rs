@@ -29,9 +29,13 @@ impl Stream {
         Self { socket, tls: None, unread: VecDeque::new(), goodbye, patience: Patience::default() }
     }
 
-    /// Connects. Fails with [`ErrorKind::TimedOut`] or [`Stopped`](crate::Stopped) when the patience ends first,
-    /// which also holds for what blocks later.
-    pub fn connect(address: &SockAddr, goodbye: &'static [u8], patience: Patience) -> io::Result<Self> {
+    /// Connects. Fails with [`ErrorKind::TimedOut`] or [`Stopped`](crate::Stopped) when the
+    /// patience ends first, which also holds for what blocks later.
+    pub fn connect(
+        address: &SockAddr,
+        goodbye: &'static [u8],
+        patience: Patience,
+    ) -> io::Result<Self> {
         let mut stream = Self::new(patience.connect(address)?, goodbye);
         stream.patience = patience;
         Ok(stream)
@@ -52,9 +56,9 @@ impl Stream {
         self.tls.as_ref().is_some_and(|tls| tls.wants_write())
     }
 
-    /// Reads what is there, without waiting; 0 when the server has closed the connection. Fails with
-    /// [`ErrorKind::WouldBlock`] when nothing is there, and with [`ErrorKind::InvalidData`] when it cannot
-    /// be decrypted.
+    /// Reads what is there, without waiting; 0 when the server has closed the connection. Fails
+    /// with [`ErrorKind::WouldBlock`] when nothing is there, and with
+    /// [`ErrorKind::InvalidData`] when it cannot be decrypted.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if !self.unread.is_empty() {
             return self.unread.read(buffer);
@@ -71,7 +75,8 @@ impl Stream {
             if tls.read_tls(&mut socket)? == 0 {
                 return Ok(0);
             }
-            tls.process_new_packets().map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+            tls.process_new_packets()
+                .map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
         }
     }
 
@@ -100,8 +105,8 @@ impl Stream {
         }
     }
 
-    /// Sends the encrypted bytes that wait, if any; fails with [`ErrorKind::WouldBlock`] when some still
-    /// wait.
+    /// Sends the encrypted bytes that wait, if any; fails with [`ErrorKind::WouldBlock`] when some
+    /// still wait.
     pub fn flush(&mut self) -> io::Result<()> {
         if let Some(tls) = &mut self.tls {
             while tls.wants_write() {
@@ -111,11 +116,12 @@ impl Stream {
         Ok(())
     }
 
-    /// Writes all of it, and waits for it as long as the patience lasts: for messages that fit into a socket's
-    /// buffer.
+    /// Writes all of it, and waits for it as long as the patience lasts: for messages that fit into
+    /// a socket's buffer.
     pub fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() || self.wants_write() {
-            let written = if bytes.is_empty() { self.flush().map(|()| 0) } else { self.write(bytes) };
+            let written =
+                if bytes.is_empty() { self.flush().map(|()| 0) } else { self.write(bytes) };
             match written {
                 Ok(count) => bytes = &bytes[count..],
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -142,7 +148,8 @@ impl Stream {
         while tls.is_handshaking() {
             match tls.complete_io(&mut Calls(&self.socket)) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    let writes = if tls.wants_write() { PollFlags::OUT } else { PollFlags::empty() };
+                    let writes =
+                        if tls.wants_write() { PollFlags::OUT } else { PollFlags::empty() };
                     self.wait(PollFlags::IN | writes)?;
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

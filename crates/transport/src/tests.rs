@@ -1,4 +1,5 @@
-//! A toy protocol against servers of our own: a message is a length of four bytes and so many bytes.
+//! A toy protocol against servers of our own: a message is a length of four bytes and so many
+//! bytes.
 
 use crate::connections::Events;
 use crate::epoll::Epoll;
@@ -6,7 +7,9 @@ use crate::ring::Ring;
 use crate::{Connections, Patience, Stop, Stopped, Stream, Wire};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned};
+use rustls::{
+    ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
+};
 use socket2::{SockAddr, Socket};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
@@ -73,7 +76,10 @@ impl Wire for Repeat {
 fn message(socket: &mut impl Read) -> Option<Vec<u8>> {
     let mut message = vec![0; 4];
     socket.read_exact(&mut message).ok()?;
-    message.resize(4 + u32::from_be_bytes([message[0], message[1], message[2], message[3]]) as usize, 0);
+    message.resize(
+        4 + u32::from_be_bytes([message[0], message[1], message[2], message[3]]) as usize,
+        0,
+    );
     socket.read_exact(&mut message[4..]).ok()?;
     Some(message)
 }
@@ -122,7 +128,9 @@ fn answers(connections: &mut Connections<Repeat>, count: usize) -> Vec<Result<us
     let (mut answers, begin) = (Vec::new(), Instant::now());
     while answers.len() < count {
         assert!(begin.elapsed() < LONG, "{} of {count} answers", answers.len());
-        connections.wait(Duration::from_millis(50), |number, answer| answers.push((number, answer))).unwrap();
+        connections
+            .wait(Duration::from_millis(50), |number, answer| answers.push((number, answer)))
+            .unwrap();
     }
     answers.sort_by_key(|(number, _)| *number);
     answers.into_iter().map(|(_, answer)| answer).collect()
@@ -137,7 +145,8 @@ fn many_connections_run_requests_of_several_exchanges() {
             for number in 0..100 {
                 connections.send(number, (&vec![7; number * 10], rounds));
             }
-            let expected: Vec<_> = (0..100).map(|number| Ok(number * 10 * rounds as usize)).collect();
+            let expected: Vec<_> =
+                (0..100).map(|number| Ok(number * 10 * rounds as usize)).collect();
             assert_eq!(answers(&mut connections, 100), expected);
         }
         drop(connections);
@@ -200,7 +209,9 @@ fn a_closed_connection_says_why_and_the_others_go_on() {
         connections.send(1, (b"work", 1));
         assert_eq!(answers(&mut connections, 1), [Ok(4)]);
         for _ in 0..3 {
-            connections.wait(Duration::from_millis(10), |_, _| panic!("nothing was asked")).unwrap();
+            connections
+                .wait(Duration::from_millis(10), |_, _| panic!("nothing was asked"))
+                .unwrap();
         }
         connections.send(1, (&vec![0; 1_000_000], 1));
         let lost = answers(&mut connections, 1).remove(0).unwrap_err();
@@ -355,7 +366,10 @@ fn certificate() -> Option<(CertificateDer<'static>, PrivateKeyDer<'static>)> {
     ]);
     let made = command.arg("-keyout").arg(&key).arg("-out").arg(&certificate).output().ok()?;
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    Some((CertificateDer::from_pem_file(certificate).unwrap(), PrivateKeyDer::from_pem_file(key).unwrap()))
+    Some((
+        CertificateDer::from_pem_file(certificate).unwrap(),
+        PrivateKeyDer::from_pem_file(key).unwrap(),
+    ))
 }
 
 #[test]
@@ -366,8 +380,10 @@ fn encrypted_connections_are_served_with_epoll() {
     };
     let mut roots = RootCertStore::empty();
     roots.add(certificate.clone()).unwrap();
-    let client = Arc::new(ClientConfig::builder().with_root_certificates(roots).with_no_client_auth());
-    let server = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key);
+    let client =
+        Arc::new(ClientConfig::builder().with_root_certificates(roots).with_no_client_auth());
+    let server =
+        ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key);
     let server = Arc::new(server.unwrap());
     let connect = |_| {
         let (ours, theirs) = UnixStream::pair().unwrap();

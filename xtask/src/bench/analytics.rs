@@ -28,11 +28,13 @@ const SCANS_EACH: usize = 8;
 const WORST: usize = 8;
 
 /// LINEITEM as TPC-H defines it (1.4.1), and as SQLite's types say it.
-const COLUMNS: &str = "l_orderkey BIGINT NOT NULL, l_partkey BIGINT NOT NULL, l_suppkey BIGINT NOT NULL, \
-    l_linenumber INTEGER NOT NULL, l_quantity DECIMAL(15,2) NOT NULL, l_extendedprice DECIMAL(15,2) NOT NULL, \
-    l_discount DECIMAL(15,2) NOT NULL, l_tax DECIMAL(15,2) NOT NULL, l_returnflag CHAR(1) NOT NULL, \
-    l_linestatus CHAR(1) NOT NULL, l_shipdate DATE NOT NULL, l_commitdate DATE NOT NULL, l_receiptdate DATE NOT NULL, \
-    l_shipinstruct CHAR(25) NOT NULL, l_shipmode CHAR(10) NOT NULL, l_comment VARCHAR(44) NOT NULL";
+const COLUMNS: &str = "l_orderkey BIGINT NOT NULL, l_partkey BIGINT NOT NULL, l_suppkey BIGINT \
+                       NOT NULL, l_linenumber INTEGER NOT NULL, l_quantity DECIMAL(15,2) NOT \
+                       NULL, l_extendedprice DECIMAL(15,2) NOT NULL, l_discount DECIMAL(15,2) NOT \
+                       NULL, l_tax DECIMAL(15,2) NOT NULL, l_returnflag CHAR(1) NOT NULL, \
+                       l_linestatus CHAR(1) NOT NULL, l_shipdate DATE NOT NULL, l_commitdate DATE \
+                       NOT NULL, l_receiptdate DATE NOT NULL, l_shipinstruct CHAR(25) NOT NULL, \
+                       l_shipmode CHAR(10) NOT NULL, l_comment VARCHAR(44) NOT NULL";
 const KEY: &str = "PRIMARY KEY (l_orderkey, l_linenumber)";
 const SQLITE_TYPES: [(&str, &str); 7] = [
     ("BIGINT", "INTEGER"),
@@ -47,7 +49,8 @@ const SQLITE_TYPES: [(&str, &str); 7] = [
 const PADDED: [(usize, usize); 2] = [(13, 25), (14, 10)];
 
 /// What is scanned: four sums of one table, one row returned.
-const SCAN: &str = "SELECT sum(l_partkey), sum(l_suppkey), sum(l_linenumber), sum(l_quantity) FROM lineitem";
+const SCAN: &str =
+    "SELECT sum(l_partkey), sum(l_suppkey), sum(l_linenumber), sum(l_quantity) FROM lineitem";
 
 /// How long a table takes to load.
 pub fn loads(bench: &Bench) -> Result<(), String> {
@@ -96,12 +99,21 @@ impl<'a> Peers<'a> {
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let tools = install_tools(true)?;
         let libraries = tools.iter().find(|(name, _)| name.ends_with("DUCKDB_LIBS"));
-        let duckdb_library = libraries.and_then(|(_, list)| list.rsplit(':').next()).unwrap_or_default();
-        let version = DUCKDB_VERSIONS[DUCKDB_VERSIONS.len() - 1].split('-').next().unwrap_or_default();
+        let duckdb_library =
+            libraries.and_then(|(_, list)| list.rsplit(':').next()).unwrap_or_default();
+        let version =
+            DUCKDB_VERSIONS[DUCKDB_VERSIONS.len() - 1].split('-').next().unwrap_or_default();
         let duckdb_python = bench.folder.join(format!("python-duckdb-{version}"));
         if !duckdb_python.join("duckdb").exists() {
             let mut pip = Command::new(python());
-            pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target"]);
+            pip.args([
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--target",
+            ]);
             succeed(pip.arg(&duckdb_python).arg(format!("duckdb=={version}")))?;
         }
         let csv = folder.join("lineitem.csv");
@@ -122,7 +134,9 @@ impl<'a> Peers<'a> {
     fn padded_csv(&self) -> Result<PathBuf, String> {
         let scale = self.bench.scale.to_string();
         let folder = self.folder.to_string_lossy();
-        output(&mut self.bench.command(&["data", "lineitem", "--scale", &scale, "--output", &folder]))?;
+        output(
+            &mut self.bench.command(&["data", "lineitem", "--scale", &scale, "--output", &folder]),
+        )?;
         let path = self.folder.join("padded.csv");
         let failed = |error: std::io::Error| format!("{}: {error}", path.display());
         let lines = BufReader::new(File::open(&self.csv).map_err(failed)?).lines();
@@ -140,25 +154,37 @@ impl<'a> Peers<'a> {
         padded.flush().map_err(failed).map(|()| path)
     }
 
-    /// The same rows in the same table, its key and statistics included: seconds of the engine's own loader against
-    /// those until our tables are there.
+    /// The same rows in the same table, its key and statistics included: seconds of the engine's
+    /// own loader against those until our tables are there.
     fn load(&self) -> Result<(), String> {
         let loads: [Peer; 3] = [
             ("sqlite (.import)", "engine = \"sqlite\"".into(), Box::new(|| self.sqlite_import())),
             ("duckdb (COPY FROM CSV)", self.duckdb_target(), Box::new(|| self.duckdb_copy())),
-            ("postgres (\\copy, FREEZE)", self.postgres_target(), Box::new(|| self.postgres_copy())),
+            (
+                "postgres (\\copy, FREEZE)",
+                self.postgres_target(),
+                Box::new(|| self.postgres_copy()),
+            ),
         ];
         for (name, target, peer) in &loads {
-            let pairs = pairs(LOADS, |_| peer(), |round| self.ours(target, 1, round).map(|ran| ran.load_s))?;
+            let pairs = pairs(
+                LOADS,
+                |_| peer(),
+                |round| self.ours(target, 1, round).map(|ran| ran.load_s),
+            )?;
             for (peer_s, ours_s) in &pairs {
-                println!("  {name}, LINEITEM SF {}: {peer_s:.2} s, ours {ours_s:.2} s", self.bench.scale);
+                println!(
+                    "  {name}, LINEITEM SF {}: {peer_s:.2} s, ours {ours_s:.2} s",
+                    self.bench.scale
+                );
             }
             print_ratios(&format!("speed ours / {name}"), &ratios(&pairs));
         }
         Ok(())
     }
 
-    /// Milliseconds of a scan as our trial has it, against the engine's own shell on what its loader made, and a loop on what ours made.
+    /// Milliseconds of a scan as our trial has it, against the engine's own shell on what its
+    /// loader made, and a loop on what ours made.
     fn scan(&self) -> Result<(), String> {
         for make in [Self::sqlite_import, Self::duckdb_copy, Self::postgres_copy] {
             make(self)?;
@@ -181,18 +207,22 @@ impl<'a> Peers<'a> {
                     Box::new(|| self.sqlite_timer()),
                 ),
             ),
-            (ROUGHLY, ("duckdb (profiling)", self.duckdb_target(), Box::new(|| self.duckdb_profile()))),
+            (
+                ROUGHLY,
+                ("duckdb (profiling)", self.duckdb_target(), Box::new(|| self.duckdb_profile())),
+            ),
         ];
         for (time, (name, target, shell)) in &scans {
             let ours = || self.ours(target, SCANS_EACH, 0).map(|ran| ran.scan_ms);
-            let what = format!("time of a scan ours / {name} ({:.2} and {:.2} ms)", ours()?, shell()?);
+            let what =
+                format!("time of a scan ours / {name} ({:.2} and {:.2} ms)", ours()?, shell()?);
             print_median(&what, &ratios_within(*time, ours, shell)?);
         }
         self.instructions()
     }
 
-    /// Instructions of our whole process for one more scan, against those of the loop: times differ by more from call to
-    /// call than the two do.
+    /// Instructions of our whole process for one more scan, against those of the loop: times differ
+    /// by more from call to call than the two do.
     fn instructions(&self) -> Result<(), String> {
         const FEW: usize = 2;
         const MANY: usize = 6;
@@ -226,8 +256,8 @@ impl<'a> Peers<'a> {
         format!("engine = \"postgres\"\nurl = \"{}\"", self.server.url())
     }
 
-    /// Our trial on a data set that no cache has in the first round, and that the cache of this measurement keeps for
-    /// the same one.
+    /// Our trial on a data set that no cache has in the first round, and that the cache of this
+    /// measurement keeps for the same one.
     fn ours(&self, target: &str, scans: usize, round: u64) -> Result<Ours, String> {
         // No peer counts its first scan, which fills caches.
         let warmup = if scans > 1 { "200 ms" } else { "0 s" };
@@ -235,14 +265,16 @@ impl<'a> Peers<'a> {
         let results = self.bench.folder.join("results").join(format!("{EXPERIMENT}.steelbench"));
         let sql = "SELECT value FROM facts WHERE name = 'load_s' ORDER BY trial DESC LIMIT 1";
         let load_s = output(Command::new("sqlite3").arg(results).arg(sql))?;
-        let load_s = load_s.trim().parse().map_err(|error| format!("load_s {load_s:?}: {error}"))?;
+        let load_s =
+            load_s.trim().parse().map_err(|error| format!("load_s {load_s:?}: {error}"))?;
         Ok(Ours { load_s, scan_ms })
     }
 
     fn trial(&self, target: &str, scans: usize, warmup: &str, round: u64) -> Result<Ran, String> {
         let text = format!(
-            "[target]\n{target}\ncache = \"warm\"\n[workload]\nprobe = \"scan\"\ndata = \"lineitem\"\nscale = {}\n\
-             data_seed = {round}\nscans = {scans}\nwarmup = \"{warmup}\"\naggregates = [\"sum(l_partkey)\", \"sum(l_suppkey)\", \
+            "[target]\n{target}\ncache = \"warm\"\n[workload]\nprobe = \"scan\"\ndata = \
+             \"lineitem\"\nscale = {}\ndata_seed = {round}\nscans = {scans}\nwarmup = \
+             \"{warmup}\"\naggregates = [\"sum(l_partkey)\", \"sum(l_suppkey)\", \
              \"sum(l_linenumber)\", \"sum(l_quantity)\"]\n[repeats]\nblocks = 1\n",
             self.bench.scale
         );
@@ -252,22 +284,25 @@ impl<'a> Peers<'a> {
     fn sqlite_import(&self) -> Result<f64, String> {
         let file = self.folder.join("peer.db");
         let _ = fs::remove_file(&file);
-        let columns = SQLITE_TYPES.iter().fold(COLUMNS.to_owned(), |sql, (from, to)| sql.replace(from, to));
+        let columns =
+            SQLITE_TYPES.iter().fold(COLUMNS.to_owned(), |sql, (from, to)| sql.replace(from, to));
         let create = format!("CREATE TABLE lineitem ({columns}, {KEY}) WITHOUT ROWID;");
         let import = format!(".import --csv --skip 1 {} lineitem", self.csv.display());
         let mut shell = Command::new("sqlite3");
-        shell.arg(&file).args(["PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", &create, &import]);
+        shell.arg(&file).args([
+            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF",
+            &create,
+            &import,
+        ]);
         timed(&mut shell)
     }
 
     fn duckdb_copy(&self) -> Result<f64, String> {
         let program = format!(
-            "connection.execute(\"CREATE TABLE lineitem ({COLUMNS})\")\n\
-             start = time.perf_counter()\n\
-             connection.execute(\"COPY lineitem FROM '{}' (HEADER)\")\n\
-             connection.execute('ALTER TABLE lineitem ADD {KEY}')\n\
-             connection.execute('CHECKPOINT')\n\
-             print(time.perf_counter() - start)\n",
+            "connection.execute(\"CREATE TABLE lineitem ({COLUMNS})\")\nstart = \
+             time.perf_counter()\nconnection.execute(\"COPY lineitem FROM '{}' \
+             (HEADER)\")\nconnection.execute('ALTER TABLE lineitem ADD \
+             {KEY}')\nconnection.execute('CHECKPOINT')\nprint(time.perf_counter() - start)\n",
             self.csv.display()
         );
         let file = self.folder.join("peer.duckdb");
@@ -278,12 +313,11 @@ impl<'a> Peers<'a> {
     fn duckdb_profile(&self) -> Result<f64, String> {
         let profile = self.folder.join("profile.json");
         let program = format!(
-            "connection.execute(\"PRAGMA enable_profiling = 'json'\")\n\
-             connection.execute(\"PRAGMA profiling_output = '{}'\")\n\
-             times = []\n\
-             for _ in range({SCANS_EACH} + 1):\n    connection.execute('{SCAN}').fetchall()\n    \
-             times.append(json.load(open('{}'))['latency'])\n\
-             print(1e3 * sum(times[1:]) / {SCANS_EACH})\n",
+            "connection.execute(\"PRAGMA enable_profiling = \
+             'json'\")\nconnection.execute(\"PRAGMA profiling_output = '{}'\")\ntimes = []\nfor _ \
+             in range({SCANS_EACH} + 1):\n    connection.execute('{SCAN}').fetchall()\n    \
+             times.append(json.load(open('{}'))['latency'])\nprint(1e3 * sum(times[1:]) / \
+             {SCANS_EACH})\n",
             profile.display(),
             profile.display()
         );
@@ -294,8 +328,8 @@ impl<'a> Peers<'a> {
         let mut python = Command::new(python());
         python.env("PYTHONPATH", &self.duckdb_python);
         let begin = format!(
-            "import duckdb, json, time\nconnection = duckdb.connect('{}')\n\
-             connection.execute('SET enable_progress_bar = false')\n",
+            "import duckdb, json, time\nconnection = \
+             duckdb.connect('{}')\nconnection.execute('SET enable_progress_bar = false')\n",
             self.folder.join("peer.duckdb").display()
         );
         output(python.args(["-c", &format!("{begin}{program}")]))
@@ -304,9 +338,13 @@ impl<'a> Peers<'a> {
     fn postgres_copy(&self) -> Result<f64, String> {
         self.server.sql("DROP TABLE IF EXISTS lineitem")?;
         self.server.sql(&format!("CREATE TABLE lineitem ({COLUMNS})"))?;
-        let copy = format!("\\copy lineitem FROM '{}' WITH (FORMAT csv, HEADER, FREEZE)", self.csv.display());
+        let copy = format!(
+            "\\copy lineitem FROM '{}' WITH (FORMAT csv, HEADER, FREEZE)",
+            self.csv.display()
+        );
         let key = format!("ALTER TABLE lineitem ADD {KEY}");
-        let steps = ["BEGIN", "TRUNCATE lineitem", &copy, "COMMIT", "VACUUM ANALYZE lineitem", &key];
+        let steps =
+            ["BEGIN", "TRUNCATE lineitem", &copy, "COMMIT", "VACUUM ANALYZE lineitem", &key];
         let arguments: Vec<&str> =
             ["-qX"].into_iter().chain(steps.iter().flat_map(|sql| ["-c", sql])).collect();
         let start = Instant::now();
@@ -320,7 +358,9 @@ impl<'a> Peers<'a> {
         let printed = self.server.peer("psql", &arguments)?.printed;
         // `Time: 123.456 ms (00:00.123)`
         mean_ms(
-            printed.lines().filter_map(|line| line.strip_prefix("Time: ")?.split(' ').next()?.parse().ok()),
+            printed
+                .lines()
+                .filter_map(|line| line.strip_prefix("Time: ")?.split(' ').next()?.parse().ok()),
         )
     }
 
@@ -328,13 +368,16 @@ impl<'a> Peers<'a> {
         let scans = format!("{SCAN};\n").repeat(SCANS_EACH + 1);
         let script = self.folder.join("scans.sql");
         let failed = |error: std::io::Error| format!("{}: {error}", script.display());
-        fs::write(&script, format!("PRAGMA cache_size = -2000000;\n.timer on\n{scans}")).map_err(failed)?;
+        fs::write(&script, format!("PRAGMA cache_size = -2000000;\n.timer on\n{scans}"))
+            .map_err(failed)?;
         let mut shell = Command::new("sqlite3");
         // Commands of the shell count only on its standard input.
         shell.arg(self.folder.join("peer.db")).stdin(File::open(&script).map_err(failed)?);
         let printed = output(&mut shell)?;
         // `Run Time: real 0.123 user 0.120 sys 0.003`
-        let real = |line: &str| line.strip_prefix("Run Time: real ")?.split(' ').next()?.parse::<f64>().ok();
+        let real = |line: &str| {
+            line.strip_prefix("Run Time: real ")?.split(' ').next()?.parse::<f64>().ok()
+        };
         mean_ms(printed.lines().filter_map(real).map(|s| s * 1e3))
     }
 
@@ -355,8 +398,8 @@ impl<'a> Peers<'a> {
         Ok(straight)
     }
 
-    /// How far the cost models of the ready experiment are off when they predict a configuration from the others, and what
-    /// the worst of these predictions are made of.
+    /// How far the cost models of the ready experiment are off when they predict a configuration
+    /// from the others, and what the worst of these predictions are made of.
     fn misfit(&self) -> Result<(), String> {
         let file = root().join("experiments/scan-cost.toml");
         let command = |arguments: &[&str]| {
@@ -366,12 +409,14 @@ impl<'a> Peers<'a> {
         };
         output(command(&["run", "--fresh"]).arg(file))?;
         let shown = output(&mut command(&["show", "scan-cost", "--json"]))?;
-        let summary: Value = serde_json::from_str(&shown).map_err(|error| format!("show --json: {error}"))?;
+        let summary: Value =
+            serde_json::from_str(&shown).map_err(|error| format!("show --json: {error}"))?;
         let models = summary["costs"].as_array().ok_or("show --json has no costs")?;
         let group = |model: &Value| model["group"].as_str().unwrap_or_default().to_owned();
         for engine in ["sqlite", "postgres", "duckdb"].map(|name| format!("engine={name}")) {
             let own: Vec<&Value> = models.iter().filter(|model| group(model) == engine).collect();
-            let mut rows: Vec<(f64, String)> = own.iter().flat_map(|model| predictions(model)).collect();
+            let mut rows: Vec<(f64, String)> =
+                own.iter().flat_map(|model| predictions(model)).collect();
             rows.sort_by(|left, right| right.0.abs().total_cmp(&left.0.abs()));
             let errors: Vec<f64> = rows.iter().map(|(error, _)| error.abs()).collect();
             if errors.is_empty() {
@@ -384,7 +429,8 @@ impl<'a> Peers<'a> {
     }
 }
 
-/// Of each configuration of a cost model the error in percent, and a line that says what the prediction is made of.
+/// Of each configuration of a cost model the error in percent, and a line that says what the
+/// prediction is made of.
 fn predictions(model: &Value) -> Vec<(f64, String)> {
     let access = model["access"].as_str().map(|access| format!(" ({access})")).unwrap_or_default();
     let row = |row: &Value| {
@@ -399,7 +445,8 @@ fn predictions(model: &Value) -> Vec<(f64, String)> {
         Some((
             error,
             format!(
-                "{error:+.1} %: {label}{access}: measured {:.4} ms{spread}, predicted {predicted:.4} ms of: {}",
+                "{error:+.1} %: {label}{access}: measured {:.4} ms{spread}, predicted \
+                 {predicted:.4} ms of: {}",
                 row["measured"]["mean"].as_f64()?,
                 parts.join(", ")
             ),
@@ -439,7 +486,8 @@ fn timed(command: &mut Command) -> Result<f64, String> {
 fn instructions(command: &Command) -> Result<f64, String> {
     let mut counted = Command::new("valgrind");
     counted.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-    let result = run_by(&mut counted, command).output().map_err(|error| format!("valgrind: {error}"))?;
+    let result =
+        run_by(&mut counted, command).output().map_err(|error| format!("valgrind: {error}"))?;
     let said = String::from_utf8_lossy(&result.stderr);
     let total = said.lines().find_map(|line| Some(line.split_once("refs:")?.1.replace(',', "")));
     number(&total.ok_or_else(|| format!("{counted:?}: {}\n{said}", result.status))?)

@@ -7,7 +7,8 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Rounds of A and B: many short ones, because the disk varies more from one to the next than within one.
+/// Rounds of A and B: many short ones, because the disk varies more from one to the next than
+/// within one.
 const ROUNDS: u64 = 15;
 /// Seconds of each.
 const SECONDS: u64 = 3;
@@ -22,14 +23,15 @@ struct Setting {
     depth: u32,
     /// I/Os that are begun and waited for together.
     batch: u32,
-    /// How many ended I/Os fio takes at once at most, 1 by default: those that wait to be taken count as in flight.
-    /// We take all that there are.
+    /// How many ended I/Os fio takes at once at most, 1 by default: those that wait to be taken
+    /// count as in flight. We take all that there are.
     fio_takes: u32,
     direct: bool,
 }
 
-/// Names as we call them; times in us. fio's latency begins when the I/O is made, and its completion latency
-/// (`clat`) when the call that submits has returned; ours begins just before that call.
+/// Names as we call them; times in us. fio's latency begins when the I/O is made, and its
+/// completion latency (`clat`) when the call that submits has returned; ours begins just before
+/// that call.
 const FIGURES: [&str; 7] =
     ["iops", "bandwidth", "latency_mean", CLAT_MEAN, "latency_p50", "latency_p99", "cpu"];
 
@@ -53,7 +55,11 @@ const RANDOM_READ: Setting = Setting {
 pub fn against_fio(bench: &Bench) -> Result<(), String> {
     for (pattern, fio) in [("random-read", "randread"), ("random-write", "randwrite")] {
         for depth in [1, 32] {
-            compare(bench, &Setting { pattern, fio, depth, fio_takes: depth, ..RANDOM_READ }, &FIGURES)?;
+            compare(
+                bench,
+                &Setting { pattern, fio, depth, fio_takes: depth, ..RANDOM_READ },
+                &FIGURES,
+            )?;
         }
     }
     Ok(())
@@ -76,11 +82,13 @@ pub fn page_cache(bench: &Bench) -> Result<(), String> {
 /// Runs pairs in turn and prints the ratios of these figures.
 fn compare(bench: &Bench, setting: &Setting, shown: &[&str]) -> Result<(), String> {
     let file = file(bench)?;
-    let pairs = pairs(ROUNDS, |round| ours(bench, &file, setting, round), |_| theirs(&file, setting))?;
+    let pairs =
+        pairs(ROUNDS, |round| ours(bench, &file, setting, round), |_| theirs(&file, setting))?;
     let Setting { pattern, block_kib, depth, batch, direct, .. } = setting;
     let how = if *direct { "direct" } else { "in the page cache" };
     println!(
-        "{pattern} {block_kib} KiB, depth {depth}, batches of {batch}, {how}: ours / fio, {ROUNDS} pairs of {SECONDS} s"
+        "{pattern} {block_kib} KiB, depth {depth}, batches of {batch}, {how}: ours / fio, \
+         {ROUNDS} pairs of {SECONDS} s"
     );
     for (position, name) in FIGURES.iter().enumerate().filter(|(_, name)| shown.contains(name)) {
         let figures: Vec<(f64, f64)> =
@@ -99,7 +107,9 @@ fn file(bench: &Bench) -> Result<PathBuf, String> {
     if !full {
         let mut fio = Command::new("fio");
         fio.args(["--name=fill", "--rw=write", "--bs=1M", "--refill_buffers", "--end_fsync=1"]);
-        output(fio.arg(format!("--size={FILE_MIB}M")).arg(format!("--filename={}", path.display())))?;
+        output(
+            fio.arg(format!("--size={FILE_MIB}M")).arg(format!("--filename={}", path.display())),
+        )?;
     }
     Ok(path)
 }
@@ -109,9 +119,10 @@ fn ours(bench: &Bench, file: &Path, setting: &Setting, seed: u64) -> Result<Figu
     // Read once before, a file of the page cache is in it.
     let cache = if setting.direct { "warm" } else { "hot" };
     let text = format!(
-        "[target]\nengine = \"files\"\npaths = [{path:?}]\ncache = \"{cache}\"\n\
-         [workload]\nprobe = \"disk\"\npattern = \"{}\"\nblock_size = \"{} KiB\"\nqueue_depth = {}\nbatch = {}\n\
-         direct = {}\nduration = \"{SECONDS} s\"\nwarmup = \"500 ms\"\n[repeats]\nblocks = 1\nseed = {seed}\n",
+        "[target]\nengine = \"files\"\npaths = [{path:?}]\ncache = \"{cache}\"\n[workload]\nprobe \
+         = \"disk\"\npattern = \"{}\"\nblock_size = \"{} KiB\"\nqueue_depth = {}\nbatch = \
+         {}\ndirect = {}\nduration = \"{SECONDS} s\"\nwarmup = \"500 ms\"\n[repeats]\nblocks = \
+         1\nseed = {seed}\n",
         setting.pattern, setting.block_kib, setting.depth, setting.batch, setting.direct
     );
     let ran = bench.experiment("bench-disk", &text, &["--overwrite", &path])?;
@@ -125,10 +136,12 @@ fn ours(bench: &Bench, file: &Path, setting: &Setting, seed: u64) -> Result<Figu
 fn theirs(file: &Path, setting: &Setting) -> Result<Figures, String> {
     let Setting { fio: pattern, block_kib, depth, batch, fio_takes, direct, .. } = *setting;
     let options = format!(
-        "--name=bench --ioengine=io_uring --registerfiles --fixedbufs --time_based --ramp_time=500ms --norandommap \
-         --randrepeat=0 --invalidate=0 --lat_percentiles=1 --clat_percentiles=0 --percentile_list=50:99 \
-         --output-format=json --rw={pattern} --bs={block_kib}k --iodepth={depth} --iodepth_batch={batch} \
-         --iodepth_batch_complete_min={batch} --iodepth_batch_complete_max={fio_takes} --direct={} --runtime={SECONDS}",
+        "--name=bench --ioengine=io_uring --registerfiles --fixedbufs --time_based \
+         --ramp_time=500ms --norandommap --randrepeat=0 --invalidate=0 --lat_percentiles=1 \
+         --clat_percentiles=0 --percentile_list=50:99 --output-format=json --rw={pattern} \
+         --bs={block_kib}k --iodepth={depth} --iodepth_batch={batch} \
+         --iodepth_batch_complete_min={batch} --iodepth_batch_complete_max={fio_takes} \
+         --direct={} --runtime={SECONDS}",
         u8::from(direct)
     );
     let mut fio = Command::new("fio");
@@ -142,8 +155,9 @@ fn theirs(file: &Path, setting: &Setting) -> Result<Figures, String> {
     let number = |value: &Value| value.as_f64().ok_or("fio left a figure out");
     let latency = &side["lat_ns"];
     let ios = number(&side["total_ios"])?;
-    let cpu_s =
-        (number(&job["usr_cpu"])? + number(&job["sys_cpu"])?) / 100.0 * number(&job["job_runtime"])? / 1e3;
+    let cpu_s = (number(&job["usr_cpu"])? + number(&job["sys_cpu"])?) / 100.0
+        * number(&job["job_runtime"])?
+        / 1e3;
     Ok([
         number(&side["iops"])?,
         number(&side["bw_bytes"])? / 1e6,

@@ -11,8 +11,8 @@ pub fn pairs<T>(
     pairs_while(|round| round < rounds, a, b)
 }
 
-/// The ratios A / B of what is measured in turn, A B B A, as long as rounds begin within a time: of each round the sums of
-/// both sides, which a steady drift of the machine does not tell apart.
+/// The ratios A / B of what is measured in turn, A B B A, as long as rounds begin within a time: of
+/// each round the sums of both sides, which a steady drift of the machine does not tell apart.
 pub fn ratios_within(
     limit: Duration,
     a: impl Fn() -> Result<f64, String>,
@@ -44,8 +44,8 @@ fn pairs_while<T>(
     (0..).take_while(|round| goes_on(*round)).map(pair).collect()
 }
 
-/// Processor seconds of a process so far: of the fields from 14 on of `/proc/PID/stat` (proc(5)), in hundredths on Linux, the first
-/// 2 are its own, the next 2 of children that have ended.
+/// Processor seconds of a process so far: of the fields from 14 on of `/proc/PID/stat` (proc(5)),
+/// in hundredths on Linux, the first 2 are its own, the next 2 of children that have ended.
 pub fn cpu_s(pid: &str, fields: usize) -> Result<f64, String> {
     let path = format!("/proc/{pid}/stat");
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
@@ -80,14 +80,16 @@ pub fn print_ratios(what: &str, ratios: &[f64]) {
     println!("{what}: {}; geometric mean {mean:.4} [{low:.4}, {high:.4}]", spread(ratios, 3, ""));
 }
 
-/// Prints the median of some ratios with its 95 % interval, which supposes nothing of how they are distributed.
+/// Prints the median of some ratios with its 95 % interval, which supposes nothing of how they are
+/// distributed.
 pub fn print_median(what: &str, ratios: &[f64]) {
     let (low, high) = interval_of_median(ratios);
     println!("{what}: median {:.4} [{low:.4}, {high:.4}] (n = {})", median(ratios), ratios.len());
 }
 
-/// Between which two figures the median lies that they are drawn around: fewer are below the lower one than heads come up in
-/// 2.5 % of as many throws of a coin (David and Nagaraja, "Order Statistics", 7.1). Without bounds for fewer than six.
+/// Between which two figures the median lies that they are drawn around: fewer are below the lower
+/// one than heads come up in 2.5 % of as many throws of a coin (David and Nagaraja, "Order
+/// Statistics", 7.1). Without bounds for fewer than six.
 fn interval_of_median(figures: &[f64]) -> (f64, f64) {
     let mut sorted = figures.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -109,7 +111,10 @@ fn spread(figures: &[f64], decimals: usize, unit: &str) -> String {
     let low = figures.iter().copied().fold(f64::INFINITY, f64::min);
     let high = figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let (median, n) = (median(figures), figures.len());
-    format!("median {median:.decimals$}{unit} (range {low:.decimals$} to {high:.decimals$}{unit}, n = {n})")
+    format!(
+        "median {median:.decimals$}{unit} (range {low:.decimals$} to {high:.decimals$}{unit}, n = \
+         {n})"
+    )
 }
 
 /// Median of some figures.
@@ -127,8 +132,10 @@ pub fn median(figures: &[f64]) -> f64 {
 /// Geometric mean of some ratios and its 95 % interval: Student's t of their logarithms.
 fn mean_and_interval(ratios: &[f64]) -> (f64, f64, f64) {
     /// Quantiles for 1, 2, .. degrees of freedom, 97.5 %.
-    const T: [f64; 14] =
-        [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145];
+    const T: [f64; 14] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+        2.145,
+    ];
     let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
     let n = logs.len() as f64;
     let mean = logs.iter().sum::<f64>() / n;

@@ -13,9 +13,9 @@ const LOADS: [(u32, u32, u32); 2] = [(1, 1, 100_000), (2, 2, 200_000)];
 
 fn load(connections: u32, files: u32, synchronous: &str, rest: &str) -> String {
     format!(
-        "[target]\nengine = \"sqlite\"\ndata_files = {files}\n\
-         settings = {{ journal_mode = \"wal\", synchronous = \"{synchronous}\" }}\n\
-         [workload]\nprobe = \"insert\"\nconnections = {connections}\n{rest}"
+        "[target]\nengine = \"sqlite\"\ndata_files = {files}\nsettings = {{ journal_mode = \
+         \"wal\", synchronous = \"{synchronous}\" }}\n[workload]\nprobe = \"insert\"\nconnections \
+         = {connections}\n{rest}"
     )
 }
 
@@ -33,8 +33,12 @@ pub fn against_straight_loop(bench: &Bench) -> Result<(), String> {
             let text = load(connections, files, "normal", &rest);
             bench.experiment("bench-insert", &text, &[])?.trial()?.response("elapsed")
         };
-        let what = format!("{connections} connections, {files} data files, {rows} rows: throughput");
-        print_ratios(&format!("{what} ours / straight loop"), &ratios(&pairs(ROUNDS, straight, ours)?));
+        let what =
+            format!("{connections} connections, {files} data files, {rows} rows: throughput");
+        print_ratios(
+            &format!("{what} ours / straight loop"),
+            &ratios(&pairs(ROUNDS, straight, ours)?),
+        );
     }
     Ok(())
 }
@@ -54,7 +58,8 @@ pub fn instruments_on_and_off(bench: &Bench) -> Result<(), String> {
     Ok(())
 }
 
-/// Throughput with latencies recorded against not: as many transactions as SQLite can do, and in memory.
+/// Throughput with latencies recorded against not: as many transactions as SQLite can do, and in
+/// memory.
 pub fn recording(bench: &Bench) -> Result<(), String> {
     for_a_second(bench, "observe.latencies", "rows_per_transaction = 1")
 }
@@ -68,21 +73,35 @@ fn for_a_second(bench: &Bench, setting: &str, transactions: &str) -> Result<(), 
     for connections in [1, 2] {
         let rest = format!("duration = \"1 s\"\n{transactions}\n");
         let text = load(connections, connections, "off", &rest);
-        on_and_off(bench, &text, setting, 60, &format!("{connections} connections, {transactions}"))?;
+        on_and_off(
+            bench,
+            &text,
+            setting,
+            60,
+            &format!("{connections} connections, {transactions}"),
+        )?;
     }
     Ok(())
 }
 
 /// Throughput with a setting on against off, in random order within blocks.
-fn on_and_off(bench: &Bench, load: &str, setting: &str, blocks: u64, what: &str) -> Result<(), String> {
-    let text = format!("{load}[factors]\n\"{setting}\" = [true, false]\n[repeats]\nblocks = {blocks}\n");
+fn on_and_off(
+    bench: &Bench,
+    load: &str,
+    setting: &str,
+    blocks: u64,
+    what: &str,
+) -> Result<(), String> {
+    let text =
+        format!("{load}[factors]\n\"{setting}\" = [true, false]\n[repeats]\nblocks = {blocks}\n");
     let throughput = bench.experiment("bench-on-and-off", &text, &[])?.on_and_off("throughput");
     print_ratios(&format!("{what}: throughput with / without {setting}"), &ratios(&throughput));
     Ok(())
 }
 
-/// Nanoseconds a record on 1 to 8 threads: ours, an `HdrHistogram` under a mutex, its `SyncHistogram`, the `metrics`
-/// crate and `prometheus-client`; and microseconds to read the distributions of 64 threads.
+/// Nanoseconds a record on 1 to 8 threads: ours, an `HdrHistogram` under a mutex, its
+/// `SyncHistogram`, the `metrics` crate and `prometheus-client`; and microseconds to read the
+/// distributions of 64 threads.
 pub fn recorders(_: &Bench) -> Result<(), String> {
     const RECORDERS: [&str; 5] = ["ours", "mutex", "sync", "metrics", "prometheus"];
     const ROUNDS: usize = 7;
@@ -103,10 +122,12 @@ pub fn recorders(_: &Bench) -> Result<(), String> {
             print(&format!("{threads} threads, {which}, a record"), figures, 1, " ns");
         }
     }
-    for (which, of) in
-        [("snapshot", "4,096 latencies each"), ("snapshot-every", "every latency from 1 us to 8 ms")]
-    {
-        let snapshots = (0..ROUNDS).map(|_| run(which, 64)).collect::<Result<Vec<f64>, String>>()?;
+    for (which, of) in [
+        ("snapshot", "4,096 latencies each"),
+        ("snapshot-every", "every latency from 1 us to 8 ms"),
+    ] {
+        let snapshots =
+            (0..ROUNDS).map(|_| run(which, 64)).collect::<Result<Vec<f64>, String>>()?;
         print(&format!("reading 64 threads while two record, {of}"), &snapshots, 0, " us");
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! What our load costs beside sysbench and MariaDB's own client programs, on servers of Debian's version.
+//! What our load costs beside sysbench and MariaDB's own client programs, on servers of Debian's
+//! version.
 
 use super::figures::{cpu_s, pairs, print, print_ratios, ratios};
 use super::run::{Bench, Used, used};
@@ -47,7 +48,8 @@ struct Cost {
 /// Runs the load by another program on so many connections.
 type Peer = fn(&Server, u32) -> Result<Cost, String>;
 
-/// Client CPU for each point-select and throughput against sysbench and mariadb-slap, which sends it as text.
+/// Client CPU for each point-select and throughput against sysbench and mariadb-slap, which sends
+/// it as text.
 pub fn client_cpu(bench: &Bench) -> Result<(), String> {
     let server = prepared_server(bench, "cpu", OFF)?;
     let peers: [(&str, &str, Peer); 2] =
@@ -56,7 +58,9 @@ pub fn client_cpu(bench: &Bench) -> Result<(), String> {
         for connections in CONNECTIONS {
             let ours = |_| ours(&server, bench, protocol, connections);
             let pairs = pairs(CPU_ROUNDS, ours, |_| peer(&server, connections))?;
-            println!("point-select, {connections} connections ({CPU_ROUNDS} pairs of {SECONDS} s):");
+            println!(
+                "point-select, {connections} connections ({CPU_ROUNDS} pairs of {SECONDS} s):"
+            );
             let (cpu, tps): (Vec<_>, Vec<_>) =
                 pairs.iter().map(|(a, b)| ((a.cpu_us, b.cpu_us), (a.tps, b.tps))).unzip();
             let (ours_us, peer_us): (Vec<_>, Vec<_>) = cpu.iter().copied().unzip();
@@ -69,14 +73,19 @@ pub fn client_cpu(bench: &Bench) -> Result<(), String> {
     Ok(())
 }
 
-/// What the Performance Schema costs a server that runs point-selects: off, on with its defaults, and on with the instruments
-/// that private servers of ours have on. Three servers in turn, each round in another order; throughput, and processor time
-/// of the server for each transaction.
+/// What the Performance Schema costs a server that runs point-selects: off, on with its defaults,
+/// and on with the instruments that private servers of ours have on. Three servers in turn, each
+/// round in another order; throughput, and processor time of the server for each transaction.
 pub fn performance_schema(bench: &Bench) -> Result<(), String> {
-    const KINDS: [(&str, &[&str]); 3] =
-        [("off", OFF), ("on, with its defaults", DEFAULTS), ("on, with all instruments of waits", OURS)];
-    let servers =
-        KINDS.iter().zip(["off", "on", "all"]).map(|((_, own), name)| prepared_server(bench, name, own));
+    const KINDS: [(&str, &[&str]); 3] = [
+        ("off", OFF),
+        ("on, with its defaults", DEFAULTS),
+        ("on, with all instruments of waits", OURS),
+    ];
+    let servers = KINDS
+        .iter()
+        .zip(["off", "on", "all"])
+        .map(|((_, own), name)| prepared_server(bench, name, own));
     let servers = servers.collect::<Result<Vec<_>, _>>()?;
     let mut costs = vec![Vec::new(); KINDS.len()];
     for round in 0..SCHEMA_ROUNDS {
@@ -91,16 +100,19 @@ pub fn performance_schema(bench: &Bench) -> Result<(), String> {
         print(&format!("  server CPU of a transaction, {kind}"), &cpu, 2, " us");
     }
     for ((kind, _), on) in KINDS.iter().zip(&costs).skip(1) {
-        let (cpu, tps): (Vec<_>, Vec<_>) =
-            on.iter().zip(&costs[0]).map(|(on, off)| ((on.cpu_us, off.cpu_us), (on.tps, off.tps))).unzip();
+        let (cpu, tps): (Vec<_>, Vec<_>) = on
+            .iter()
+            .zip(&costs[0])
+            .map(|(on, off)| ((on.cpu_us, off.cpu_us), (on.tps, off.tps)))
+            .unzip();
         print_ratios(&format!("  throughput {kind} / off"), &ratios(&tps));
         print_ratios(&format!("  server CPU {kind} / off"), &ratios(&cpu));
     }
     Ok(())
 }
 
-/// Filling pgbench's accounts against LOAD DATA LOCAL by the `mariadb` client: the same rows into the same table, created
-/// before, analysed and dropped afterwards.
+/// Filling pgbench's accounts against LOAD DATA LOCAL by the `mariadb` client: the same rows into
+/// the same table, created before, analysed and dropped afterwards.
 pub fn population(bench: &Bench) -> Result<(), String> {
     let server = Server::start("fill", OFF)?;
     let rows = SCALE * 100_000;
@@ -113,9 +125,10 @@ pub fn population(bench: &Bench) -> Result<(), String> {
     }
     std::fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
     let load = format!(
-        "CREATE DATABASE peer CHARACTER SET utf8mb4 COLLATE utf8mb4_bin; USE peer; SET unique_checks = 0; \
-         CREATE TABLE accounts (aid int NOT NULL, bid int, abalance int, filler char(84), PRIMARY KEY (aid)); \
-         LOAD DATA LOCAL INFILE '{}' INTO TABLE accounts; ANALYZE TABLE accounts; DROP DATABASE peer",
+        "CREATE DATABASE peer CHARACTER SET utf8mb4 COLLATE utf8mb4_bin; USE peer; SET \
+         unique_checks = 0; CREATE TABLE accounts (aid int NOT NULL, bid int, abalance int, \
+         filler char(84), PRIMARY KEY (aid)); LOAD DATA LOCAL INFILE '{}' INTO TABLE accounts; \
+         ANALYZE TABLE accounts; DROP DATABASE peer",
         file.display()
     );
     let peer = |_| {
@@ -124,8 +137,9 @@ pub fn population(bench: &Bench) -> Result<(), String> {
         Ok(started.elapsed().as_secs_f64())
     };
     let ours = |_| {
-        let workload =
-            format!("builtin = \"select-only\"\nscale = {SCALE}\nconnections = 1\ntransactions = 1");
+        let workload = format!(
+            "builtin = \"select-only\"\nscale = {SCALE}\nconnections = 1\ntransactions = 1"
+        );
         let ran = bench.experiment("bench-mariadb", &experiment(&server, &workload), &[])?;
         Ok(ran.trial()?.wall_s - ran.trial()?.response("elapsed")?)
     };
@@ -142,26 +156,31 @@ fn prepared_server(bench: &Bench, name: &str, options: &[&str]) -> Result<Server
     let server = Server::start(name, options)?;
     server.sql("CREATE DATABASE sbtest")?;
     output(server.sysbench(1).arg("prepare"))?;
-    let script = format!("\\set id random(1, {ROWS})\nSELECT c FROM sbtest.sbtest1 WHERE id = :id;\n");
+    let script =
+        format!("\\set id random(1, {ROWS})\nSELECT c FROM sbtest.sbtest1 WHERE id = :id;\n");
     let path = bench.folder.join(SCRIPT);
     std::fs::write(&path, script).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(server)
 }
 
-/// Our run. The CPU is that of the whole process, start and report included, as it is for the peers.
+/// Our run. The CPU is that of the whole process, start and report included, as it is for the
+/// peers.
 fn ours(server: &Server, bench: &Bench, protocol: &str, connections: u32) -> Result<Cost, String> {
     let workload = format!(
-        "script = \"{SCRIPT}\"\nprotocol = \"{protocol}\"\nconnections = {connections}\nduration = {SECONDS}"
+        "script = \"{SCRIPT}\"\nprotocol = \"{protocol}\"\nconnections = {connections}\nduration \
+         = {SECONDS}"
     );
     let ran = bench.experiment("bench-mariadb", &experiment(server, &workload), &[])?;
-    let (tps, elapsed_s) = (ran.trial()?.response("throughput")?, ran.trial()?.response("elapsed")?);
+    let (tps, elapsed_s) =
+        (ran.trial()?.response("throughput")?, ran.trial()?.response("elapsed")?);
     Ok(Cost { tps, cpu_us: ran.cpu_s * 1e6 / (tps * elapsed_s) })
 }
 
 fn experiment(server: &Server, workload: &str) -> String {
     format!(
-        "[target]\nengine = \"mariadb\"\nurl = \"mariadb://root@localhost/?socket={}\"\n\
-         [workload]\nprobe = \"script\"\n{workload}\n[observe]\nwaits = false\n[repeats]\nblocks = 1\n",
+        "[target]\nengine = \"mariadb\"\nurl = \
+         \"mariadb://root@localhost/?socket={}\"\n[workload]\nprobe = \
+         \"script\"\n{workload}\n[observe]\nwaits = false\n[repeats]\nblocks = 1\n",
         server.socket()
     )
 }
@@ -169,7 +188,8 @@ fn experiment(server: &Server, workload: &str) -> String {
 fn sysbench(server: &Server, connections: u32) -> Result<Cost, String> {
     let Used { cpu_s, printed, .. } = used(server.sysbench(connections).arg("run"))?;
     let line = printed.lines().find_map(|line| line.trim().strip_prefix("transactions:"));
-    let mut numbers = line.unwrap_or_default().split(['(', ' ']).filter_map(|part| part.parse::<f64>().ok());
+    let mut numbers =
+        line.unwrap_or_default().split(['(', ' ']).filter_map(|part| part.parse::<f64>().ok());
     let (transactions, tps) = numbers.next().zip(numbers.next()).ok_or(printed.clone())?;
     Ok(Cost { tps, cpu_us: cpu_s * 1e6 / transactions })
 }
@@ -182,12 +202,19 @@ fn slap(server: &Server, connections: u32) -> Result<Cost, String> {
     }
     std::fs::write(&queries, text).map_err(|error| format!("{}: {error}", queries.display()))?;
     let mut slap = Command::new("mysqlslap");
-    slap.args(["--no-defaults", "--user=root", "--create-schema=sbtest", "--no-drop", "--delimiter=;"]);
+    slap.args([
+        "--no-defaults",
+        "--user=root",
+        "--create-schema=sbtest",
+        "--no-drop",
+        "--delimiter=;",
+    ]);
     slap.arg(format!("--socket={}", server.socket())).arg(format!("--query={}", queries.display()));
     slap.arg(format!("--concurrency={connections}")).arg(format!("--number-of-queries={SLAP}"));
     let Used { cpu_s, printed, .. } = used(&slap)?;
-    let line =
-        printed.lines().find_map(|line| line.split_once("Average number of seconds to run all queries:"));
+    let line = printed
+        .lines()
+        .find_map(|line| line.split_once("Average number of seconds to run all queries:"));
     let seconds = line.and_then(|(_, rest)| rest.split_whitespace().next()?.parse::<f64>().ok());
     let seconds = seconds.filter(|seconds| *seconds > 0.0).ok_or(printed.clone())?;
     Ok(Cost { tps: SLAP as f64 / seconds, cpu_us: cpu_s * 1e6 / SLAP as f64 })
@@ -202,7 +229,8 @@ struct Server {
 impl Server {
     fn start(name: &str, options: &[&str]) -> Result<Self, String> {
         install_tools(true)?;
-        let folder = std::env::temp_dir().join(format!("steelbench-bench-{name}-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("steelbench-bench-{name}-{}", std::process::id()));
         std::fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let mut common = vec![format!("--datadir={}", folder.join("data").display())];
         if output(Command::new("id").arg("-u"))?.trim() == "0" {
@@ -211,7 +239,11 @@ impl Server {
             succeed(Command::new("chown").arg("mysql").arg(&folder))?;
         }
         let mut install = Command::new("mariadb-install-db");
-        install.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
+        install.args([
+            "--no-defaults",
+            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
+        ]);
         output(install.args(&common).env("TMPDIR", &folder))?;
         let log = std::fs::File::create(folder.join("log")).map_err(|error| error.to_string())?;
         let mut command = Command::new("mariadbd");
@@ -223,7 +255,10 @@ impl Server {
         let (server, started) = (Self { folder, process }, Instant::now());
         while server.sql("DO 0").is_err() {
             if started.elapsed() > START {
-                return Err(format!("mariadbd does not start: see {}", server.folder.join("log").display()));
+                return Err(format!(
+                    "mariadbd does not start: see {}",
+                    server.folder.join("log").display()
+                ));
             }
             std::thread::sleep(Duration::from_millis(100));
         }
@@ -236,7 +271,8 @@ impl Server {
         let tps = ours(self, bench, "prepared", 16)?.tps;
         Ok(Cost {
             tps,
-            cpu_us: (cpu_s(&self.process.id().to_string(), 2)? - before_s) * 1e6 / (tps * SECONDS as f64),
+            cpu_us: (cpu_s(&self.process.id().to_string(), 2)? - before_s) * 1e6
+                / (tps * SECONDS as f64),
         })
     }
 
@@ -252,8 +288,15 @@ impl Server {
 
     fn sysbench(&self, connections: u32) -> Command {
         let mut sysbench = Command::new("sysbench");
-        sysbench.args(["oltp_point_select", "--db-driver=mysql", "--mysql-user=root", "--rand-type=uniform"]);
-        sysbench.arg(format!("--mysql-socket={}", self.socket())).arg(format!("--table-size={ROWS}"));
+        sysbench.args([
+            "oltp_point_select",
+            "--db-driver=mysql",
+            "--mysql-user=root",
+            "--rand-type=uniform",
+        ]);
+        sysbench
+            .arg(format!("--mysql-socket={}", self.socket()))
+            .arg(format!("--table-size={ROWS}"));
         sysbench.arg(format!("--threads={connections}")).arg(format!("--time={SECONDS}"));
         sysbench
     }

@@ -58,11 +58,14 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     let (mut names, mut scale) = (arguments.to_vec(), QUICK_SCALE);
     if let Some(at) = names.iter().position(|name| name == "--scale") {
         let given = names.drain(at..names.len().min(at + 2)).nth(1);
-        let number = given.as_deref().and_then(|text| text.parse::<f64>().ok()).filter(|scale| *scale > 0.0);
+        let number =
+            given.as_deref().and_then(|text| text.parse::<f64>().ok()).filter(|scale| *scale > 0.0);
         scale = number.ok_or("--scale needs a number above 0")?;
     }
     let names = names.as_slice();
-    if let Some(name) = names.iter().find(|name| !ALL.iter().any(|(known, _)| known.starts_with(*name))) {
+    if let Some(name) =
+        names.iter().find(|name| !ALL.iter().any(|(known, _)| known.starts_with(*name)))
+    {
         let known = ALL.map(|(name, _)| name).join(", ");
         return Err(format!("no measurement is called {name}; there are {known}"));
     }

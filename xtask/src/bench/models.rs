@@ -1,4 +1,5 @@
-//! How well models predict levels that they have not seen, on experiments run here: the table of docs/models.md.
+//! How well models predict levels that they have not seen, on experiments run here: the table of
+//! docs/models.md.
 
 use super::figures::median;
 use super::run::{Bench, Trial};
@@ -6,41 +7,61 @@ use crate::process::output;
 use serde_json::Value;
 use std::process::Command;
 
-/// What is run: name, the file after `[experiment]`, and whether it needs PostgreSQL or the right to throttle.
+/// What is run: name, the file after `[experiment]`, and whether it needs PostgreSQL or the right
+/// to throttle.
 const EXPERIMENTS: [(&str, &str); 8] = [
     (
         "models-sqlite-insert",
-        "[target]\nengine = \"sqlite\"\nsettings = { journal_mode = \"wal\", synchronous = \"normal\" }\n\
-         [workload]\nprobe = \"insert\"\nrows_per_transaction = 100\nduration = \"1 s\"\n\
-         [factors]\n\"workload.connections\" = [1, 2, 4, 8, 16, 32]\n\"target.data_files\" = [1, 4]\n[repeats]\nblocks = 3\n",
+        "[target]\nengine = \"sqlite\"\nsettings = { journal_mode = \"wal\", synchronous = \
+         \"normal\" }\n[workload]\nprobe = \"insert\"\nrows_per_transaction = 100\nduration = \"1 \
+         s\"\n[factors]\n\"workload.connections\" = [1, 2, 4, 8, 16, 32]\n\"target.data_files\" = \
+         [1, 4]\n[repeats]\nblocks = 3\n",
     ),
     (
         "models-sqlite-lookup",
-        "[target]\nengine = \"sqlite\"\n[workload]\nprobe = \"script\"\nbuiltin = \"select-only\"\nduration = \"1 s\"\n[factors]\n\"workload.connections\" = [1, 2, 4, 8, 16, 32]\n[repeats]\nblocks = 3\n",
+        "[target]\nengine = \"sqlite\"\n[workload]\nprobe = \"script\"\nbuiltin = \
+         \"select-only\"\nduration = \"1 s\"\n[factors]\n\"workload.connections\" = [1, 2, 4, 8, \
+         16, 32]\n[repeats]\nblocks = 3\n",
     ),
     (
         "models-postgres-select",
-        "[target]\nengine = \"postgres\"\n[workload]\nprobe = \"script\"\nbuiltin = \"select-only\"\nscale = 2\nduration = \"2 s\"\nwarmup = \"500 ms\"\n[factors]\n\"workload.connections\" = [1, 2, 4, 8, 16, 32, 64]\n[repeats]\nblocks = 3\n",
+        "[target]\nengine = \"postgres\"\n[workload]\nprobe = \"script\"\nbuiltin = \
+         \"select-only\"\nscale = 2\nduration = \"2 s\"\nwarmup = \"500 \
+         ms\"\n[factors]\n\"workload.connections\" = [1, 2, 4, 8, 16, 32, 64]\n[repeats]\nblocks \
+         = 3\n",
     ),
     (
         "models-postgres-update",
-        "[target]\nengine = \"postgres\"\n[workload]\nprobe = \"script\"\nbuiltin = \"simple-update\"\nscale = 5\nduration = \"2 s\"\nwarmup = \"500 ms\"\n[factors]\n\"workload.connections\" = [1, 2, 4, 8, 16, 32, 64]\n[repeats]\nblocks = 3\n",
+        "[target]\nengine = \"postgres\"\n[workload]\nprobe = \"script\"\nbuiltin = \
+         \"simple-update\"\nscale = 5\nduration = \"2 s\"\nwarmup = \"500 \
+         ms\"\n[factors]\n\"workload.connections\" = [1, 2, 4, 8, 16, 32, 64]\n[repeats]\nblocks \
+         = 3\n",
     ),
     (
         "models-postgres-insert",
-        "[target]\nengine = \"postgres\"\n[workload]\nprobe = \"insert\"\nrows_per_transaction = 10\nduration = \"2 s\"\nwarmup = \"500 ms\"\n[factors]\n\"workload.connections\" = [1, 2, 4, 8, 16, 32, 64]\n[repeats]\nblocks = 3\n",
+        "[target]\nengine = \"postgres\"\n[workload]\nprobe = \"insert\"\nrows_per_transaction = \
+         10\nduration = \"2 s\"\nwarmup = \"500 ms\"\n[factors]\n\"workload.connections\" = [1, \
+         2, 4, 8, 16, 32, 64]\n[repeats]\nblocks = 3\n",
     ),
     (
         MIX,
-        "[target]\nengine = \"postgres\"\n[workload]\nprobe = \"script\"\nbuiltin = [\"select-only@3\", \"simple-update\"]\nscale = 5\nduration = \"1 s\"\nwarmup = \"500 ms\"\n[factors]\n\"workload.connections\" = [1, 2, 4, 8, 16, 32]\n[repeats]\nblocks = 3\n",
+        "[target]\nengine = \"postgres\"\n[workload]\nprobe = \"script\"\nbuiltin = \
+         [\"select-only@3\", \"simple-update\"]\nscale = 5\nduration = \"1 s\"\nwarmup = \"500 \
+         ms\"\n[factors]\n\"workload.connections\" = [1, 2, 4, 8, 16, 32]\n[repeats]\nblocks = 3\n",
     ),
     (
         "models-disk",
-        "[target]\nengine = \"files\"\nfile_size = \"256 MiB\"\n[workload]\nprobe = \"disk\"\npattern = \"random-read\"\nduration = \"1 s\"\n[factors]\n\"workload.queue_depth\" = [1, 2, 4, 8, 16, 32]\n[repeats]\nblocks = 3\n",
+        "[target]\nengine = \"files\"\nfile_size = \"256 MiB\"\n[workload]\nprobe = \
+         \"disk\"\npattern = \"random-read\"\nduration = \"1 \
+         s\"\n[factors]\n\"workload.queue_depth\" = [1, 2, 4, 8, 16, 32]\n[repeats]\nblocks = 3\n",
     ),
     (
         "models-throttled",
-        "[target]\nengine = \"files\"\nfile_size = \"64 MiB\"\nvolume = \"slow\"\n[[volume]]\nname = \"slow\"\npath = \".\"\nthrottle = { read_iops = 2000, write_iops = 2000 }\n[workload]\nprobe = \"disk\"\npattern = \"random-read\"\nduration = \"2 s\"\n[factors]\n\"workload.queue_depth\" = [1, 2, 4, 8, 16, 32]\n[repeats]\nblocks = 3\n",
+        "[target]\nengine = \"files\"\nfile_size = \"64 MiB\"\nvolume = \
+         \"slow\"\n[[volume]]\nname = \"slow\"\npath = \".\"\nthrottle = { read_iops = 2000, \
+         write_iops = 2000 }\n[workload]\nprobe = \"disk\"\npattern = \"random-read\"\nduration = \
+         \"2 s\"\n[factors]\n\"workload.queue_depth\" = [1, 2, 4, 8, 16, 32]\n[repeats]\nblocks = \
+         3\n",
     ),
 ];
 
@@ -92,11 +113,13 @@ const CHANGES: [Change; 4] = [
     },
 ];
 
-/// Runs each experiment and prints predicted, interval, measured and error of the levels that its model has not seen.
+/// Runs each experiment and prints predicted, interval, measured and error of the levels that its
+/// model has not seen.
 pub fn run(bench: &Bench) -> Result<(), String> {
     let (mut errors, mut held, mut all) = (Vec::new(), 0, 0);
     println!(
-        "| experiment | model | level | predicted | 95 % interval | measured | error |\n|---|---|---|---|---|---|---|"
+        "| experiment | model | level | predicted | 95 % interval | measured | error \
+         |\n|---|---|---|---|---|---|---|"
     );
     for (name, text) in EXPERIMENTS {
         if let Err(why) = bench.experiment(name, text, &[]) {
@@ -104,12 +127,14 @@ pub fn run(bench: &Bench) -> Result<(), String> {
             continue;
         }
         let shown = output(&mut bench.command(&["show", name, "--json"]))?;
-        let summary: Value = serde_json::from_str(&shown).map_err(|error| format!("{name}: {error}"))?;
+        let summary: Value =
+            serde_json::from_str(&shown).map_err(|error| format!("{name}: {error}"))?;
         for model in summary["models"].as_array().into_iter().flatten() {
             let best = &model["candidates"][0];
             for own in best["tested"].as_array().into_iter().flatten() {
                 let number = |key: &str| own[key].as_f64().unwrap_or(f64::NAN);
-                let (low, high) = (own["interval"]["low"].as_f64(), own["interval"]["high"].as_f64());
+                let (low, high) =
+                    (own["interval"]["low"].as_f64(), own["interval"]["high"].as_f64());
                 let covered = own["covered"].as_bool() == Some(true);
                 println!(
                     "| {name} | {} | {} | {:.0} | {:.0} to {:.0}{} | {:.0} | {:+.1} % |",
@@ -135,7 +160,8 @@ pub fn run(bench: &Bench) -> Result<(), String> {
 
 /// How far latencies by script are off at levels that the model has not seen.
 fn by_script(bench: &Bench) -> Result<(), String> {
-    let Ok(printed) = output(&mut bench.command(&["predict", MIX, "--set", "connections=32", "--json"]))
+    let Ok(printed) =
+        output(&mut bench.command(&["predict", MIX, "--set", "connections=32", "--json"]))
     else {
         println!("SKIPPED: {MIX}: there is nothing to predict from");
         return Ok(());
@@ -149,7 +175,8 @@ fn by_script(bench: &Bench) -> Result<(), String> {
 /// Asks for changes and then makes them.
 fn what_if(bench: &Bench) -> Result<(), String> {
     println!(
-        "\n| experiment | change | predicted | 95 % interval | measured | error |\n|---|---|---|---|---|---|"
+        "\n| experiment | change | predicted | 95 % interval | measured | error \
+         |\n|---|---|---|---|---|---|"
     );
     for Change { name, asked, replaced, factors, on_one } in CHANGES {
         let Some((_, text)) = EXPERIMENTS.iter().find(|(own, _)| *own == name) else { continue };
@@ -159,14 +186,17 @@ fn what_if(bench: &Bench) -> Result<(), String> {
             println!("SKIPPED: {name}: there is nothing to predict from");
             continue;
         };
-        let told: Value = serde_json::from_str(&printed).map_err(|error| format!("{name}: {error}"))?;
+        let told: Value =
+            serde_json::from_str(&printed).map_err(|error| format!("{name}: {error}"))?;
         let (begin, rest) = text.split_once("[factors]").unwrap_or((text, ""));
         let repeats = rest.find("[repeats]").map_or("", |at| &rest[at..]);
-        let begin = replaced.map_or_else(|| begin.to_owned(), |(before, after)| begin.replace(before, after));
+        let begin = replaced
+            .map_or_else(|| begin.to_owned(), |(before, after)| begin.replace(before, after));
         let changed = format!("{begin}[factors]\n{factors}\n{repeats}");
         let run = || bench.experiment(&format!("{name}-changed"), &changed, &[]);
         let ran = if on_one { on_one_processor(run) } else { run() }?;
-        let throughput = |trial: &Trial| trial.response("throughput").or_else(|_| trial.response("iops"));
+        let throughput =
+            |trial: &Trial| trial.response("throughput").or_else(|_| trial.response("iops"));
         let measured: Vec<f64> = ran.trials.iter().map(throughput).collect::<Result<_, _>>()?;
         let measured = measured.iter().sum::<f64>() / measured.len() as f64;
         let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);

@@ -28,7 +28,8 @@ impl PeerServer {
         // PostgreSQL is what it takes; what else is missing is said.
         let [_, (_, bindirs), ..] = install_tools(false)?;
         let mut bindirs = std::env::split_paths(&bindirs);
-        let bindir = bindirs.find(|bindir| bindir.join("pgbench").exists()).ok_or("there is no pgbench")?;
+        let bindir =
+            bindirs.find(|bindir| bindir.join("pgbench").exists()).ok_or("there is no pgbench")?;
         let folder = std::env::temp_dir().join(format!("steelbench-bench-{}", std::process::id()));
         std::fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let as_other = output(Command::new("id").arg("-u"))?.trim() == "0";
@@ -39,8 +40,9 @@ impl PeerServer {
         let data = server.data();
         output(server.program("initdb").args(["-U", USER, "-A", "trust", "-N", "-D"]).arg(&data))?;
         let options = format!(
-            "-c listen_addresses= -c unix_socket_directories={} -c max_connections=300 \
-             -c synchronous_commit=off -c shared_buffers=512MB -c max_wal_size=8GB -c checkpoint_timeout=1h {further}",
+            "-c listen_addresses= -c unix_socket_directories={} -c max_connections=300 -c \
+             synchronous_commit=off -c shared_buffers=512MB -c max_wal_size=8GB -c \
+             checkpoint_timeout=1h {further}",
             server.folder.display()
         );
         let log = server.folder.join("log");
@@ -48,7 +50,9 @@ impl PeerServer {
         start.args(["-w", "-D"]).arg(&data).args(["-o", &options, "-l"]).arg(log).arg("start");
         // Its output would be waited for until the server ends.
         succeed(start.stdout(std::process::Stdio::null()))?;
-        output(server.program("createdb").args(["-h"]).arg(&server.folder).args(["-U", USER, USER]))?;
+        output(
+            server.program("createdb").args(["-h"]).arg(&server.folder).args(["-U", USER, USER]),
+        )?;
         Ok(server)
     }
 

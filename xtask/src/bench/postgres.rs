@@ -71,7 +71,8 @@ pub fn same_load(bench: &Bench) -> Result<(), String> {
 /// What watching waits costs the load: throughput with 100 samples a second against none.
 pub fn observer(bench: &Bench) -> Result<(), String> {
     let server = prepared_server(bench)?;
-    let run = |waits| ours(&server, bench, "builtin = \"select-only\"", 16, waits).map(|cost| cost.tps);
+    let run =
+        |waits| ours(&server, bench, "builtin = \"select-only\"", 16, waits).map(|cost| cost.tps);
     let ratios = ratios(&pairs(ROUNDS, |_| run(true), |_| run(false))?);
     print_ratios("select-only, 16 connections: throughput with waits at 100 Hz / without", &ratios);
     Ok(())
@@ -81,12 +82,13 @@ pub fn observer(bench: &Bench) -> Result<(), String> {
 pub fn population(bench: &Bench) -> Result<(), String> {
     let server = prepared_server(bench)?;
     server.sql(
-        "CREATE TABLE mybigtable (c1 uuid NOT NULL DEFAULT gen_random_uuid(), c2 timestamp NOT NULL DEFAULT now(), \
-         c3 char(111) NOT NULL DEFAULT 'a', c4 int NOT NULL DEFAULT 1, c5 int NOT NULL DEFAULT 2, \
-         c6 bigint NOT NULL DEFAULT 42, PRIMARY KEY (c1))",
+        "CREATE TABLE mybigtable (c1 uuid NOT NULL DEFAULT gen_random_uuid(), c2 timestamp NOT \
+         NULL DEFAULT now(), c3 char(111) NOT NULL DEFAULT 'a', c4 int NOT NULL DEFAULT 1, c5 int \
+         NOT NULL DEFAULT 2, c6 bigint NOT NULL DEFAULT 42, PRIMARY KEY (c1))",
     )?;
     let keys = server.file("keys.txt");
-    let keys_text = server.sql(&format!("SELECT gen_random_uuid() FROM generate_series(1, {ROWS})"))?;
+    let keys_text =
+        server.sql(&format!("SELECT gen_random_uuid() FROM generate_series(1, {ROWS})"))?;
     std::fs::write(&keys, keys_text).map_err(|error| format!("{}: {error}", keys.display()))?;
     let copy = format!("\\copy mybigtable (c1) from '{}'", keys.display());
     let psql = |_| {
@@ -96,8 +98,9 @@ pub fn population(bench: &Bench) -> Result<(), String> {
         Ok(started.elapsed().as_secs_f64())
     };
     let text = format!(
-        "[target]\nengine = \"postgres\"\nurl = \"{}\"\n[workload]\nprobe = \"insert\"\nmethod = \"copy\"\n\
-         connections = 1\nrows = {ROWS}\nrows_per_transaction = 100000\n[observe]\nwaits = false\n[repeats]\nblocks = 1\n",
+        "[target]\nengine = \"postgres\"\nurl = \"{}\"\n[workload]\nprobe = \"insert\"\nmethod = \
+         \"copy\"\nconnections = 1\nrows = {ROWS}\nrows_per_transaction = \
+         100000\n[observe]\nwaits = false\n[repeats]\nblocks = 1\n",
         server.url()
     );
     let ours = |_| bench.experiment("bench-population", &text, &[])?.trial()?.response("elapsed");
@@ -114,7 +117,8 @@ fn prepared_server(bench: &Bench) -> Result<PeerServer, String> {
     let server = PeerServer::start()?;
     server.peer("pgbench", &["-i", "-q", "-s", &SCALE.to_string()])?;
     server.sql("CREATE TABLE bench_insert (id bigserial PRIMARY KEY, a int, b text)")?;
-    let script = "\\set a random(1, 1000000)\nINSERT INTO bench_insert (a, b) VALUES (:a, 'some text');\n";
+    let script =
+        "\\set a random(1, 1000000)\nINSERT INTO bench_insert (a, b) VALUES (:a, 'some text');\n";
     let path = bench.folder.join(INSERT_SCRIPT);
     std::fs::write(&path, script).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(server)
@@ -129,7 +133,8 @@ fn run_pgbench(server: &PeerServer, load: &[&str], connections: u32) -> Result<C
         let line = printed.lines().find_map(|line| line.strip_prefix(label))?;
         line.split_whitespace().next()?.split('/').next()?.parse::<f64>().ok()
     };
-    let transactions = number("number of transactions actually processed: ").ok_or(printed.clone())?;
+    let transactions =
+        number("number of transactions actually processed: ").ok_or(printed.clone())?;
     let tps = number("tps = ").ok_or(printed.clone())?;
     Ok(Cost { tps, cpu_us: cpu_s * 1e6 / transactions })
 }
@@ -144,12 +149,13 @@ fn ours(
     waits: bool,
 ) -> Result<Cost, String> {
     let text = format!(
-        "[target]\nengine = \"postgres\"\nurl = \"{}\"\n[workload]\nprobe = \"script\"\n\
-         {load}\nscale = {SCALE}\ninitialize = false\nconnections = {connections}\nduration = {SECONDS}\n\
-         [observe]\nwaits = {waits}\n[repeats]\nblocks = 1\n",
+        "[target]\nengine = \"postgres\"\nurl = \"{}\"\n[workload]\nprobe = \
+         \"script\"\n{load}\nscale = {SCALE}\ninitialize = false\nconnections = \
+         {connections}\nduration = {SECONDS}\n[observe]\nwaits = {waits}\n[repeats]\nblocks = 1\n",
         server.url()
     );
     let ran = bench.experiment("bench-postgres", &text, &[])?;
-    let (tps, elapsed_s) = (ran.trial()?.response("throughput")?, ran.trial()?.response("elapsed")?);
+    let (tps, elapsed_s) =
+        (ran.trial()?.response("throughput")?, ran.trial()?.response("elapsed")?);
     Ok(Cost { tps, cpu_us: ran.cpu_s * 1e6 / (tps * elapsed_s) })
 }

@@ -10,9 +10,9 @@ use std::time::Instant;
 
 /// Wall time of a run that is not a measurement, at trials of five seconds.
 pub fn overhead(bench: &Bench) -> Result<(), String> {
-    let text = "[target]\nengine = \"sqlite\"\nsettings = { journal_mode = \"wal\", synchronous = \"normal\" }\n\
-                [workload]\nprobe = \"insert\"\nconnections = 2\nduration = \"5 s\"\n\
-                [factors]\n\"target.data_files\" = [1, 2]\n[repeats]\nblocks = 3\n";
+    let text = "[target]\nengine = \"sqlite\"\nsettings = { journal_mode = \"wal\", synchronous = \
+                \"normal\" }\n[workload]\nprobe = \"insert\"\nconnections = 2\nduration = \"5 \
+                s\"\n[factors]\n\"target.data_files\" = [1, 2]\n[repeats]\nblocks = 3\n";
     let start = Instant::now();
     let trials = bench.experiment("bench-overhead", text, &[])?.trials;
     let wall_s = start.elapsed().as_secs_f64();
@@ -39,21 +39,27 @@ pub fn start_up(bench: &Bench) -> Result<(), String> {
 }
 
 /// Reads every row of every table, which is the least that a report has to do.
-const READ: &str = "import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1])\n\
-    for (name,) in db.execute(\"SELECT name FROM sqlite_master WHERE type = 'table'\").fetchall():\n    \
-    for row in db.execute(f'SELECT * FROM {name}'): pass\n";
+const READ: &str = "import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1])\nfor (name,) in \
+                    db.execute(\"SELECT name FROM sqlite_master WHERE type = \
+                    'table'\").fetchall():\n    for row in db.execute(f'SELECT * FROM {name}'): \
+                    pass\n";
 
-/// The most that a command should take: seconds of processor time, megabytes of memory, and of what it writes.
+/// The most that a command should take: seconds of processor time, megabytes of memory, and of what
+/// it writes.
 type Goal = (f64, f64, f64);
 const SHOW: Goal = (1.0, 200.0, f64::INFINITY);
 const PAGE: Goal = (3.0, 500.0, 8.0);
 const WORKBOOK: Goal = (8.0, 500.0, f64::INFINITY);
 
-/// What is made of 10,000 trials with four histograms each, in four configurations, in 5,000 and in 5,000 with connections
-/// as a factor, which have models: processor time beside a plain read of the same file, and the most memory. Then the pages of
-/// a server of these files.
+/// What is made of 10,000 trials with four histograms each, in four configurations, in 5,000 and in
+/// 5,000 with connections as a factor, which have models: processor time beside a plain read of the
+/// same file, and the most memory. Then the pages of a server of these files.
 pub fn report(bench: &Bench) -> Result<(), String> {
-    let bench = Bench { folder: bench.folder.join("report"), steelbench: bench.steelbench.clone(), ..*bench };
+    let bench = Bench {
+        folder: bench.folder.join("report"),
+        steelbench: bench.steelbench.clone(),
+        ..*bench
+    };
     let clear = || {
         let failed = |error| format!("{}: {error}", bench.folder.display());
         std::fs::remove_dir_all(&bench.folder).map_err(failed)
@@ -67,9 +73,11 @@ pub fn report(bench: &Bench) -> Result<(), String> {
     let files = |n: u32| format!("\"target.data_files\" = [{}]\n", levels(n));
     let connections = format!("\"workload.connections\" = [1, 2, 4, 8, 16]\n{}", rows(1000));
     let grid = files(50) + &rows(100);
-    for (name, factors, blocks) in
-        [("4-configurations", files(4), 2500), ("5000-configurations", grid, 2), ("models", connections, 2)]
-    {
+    for (name, factors, blocks) in [
+        ("4-configurations", files(4), 2500),
+        ("5000-configurations", grid, 2),
+        ("models", connections, 2),
+    ] {
         let results = recorded(&bench, name, &factors, blocks)?;
         let (page, book) =
             (bench.folder.join(format!("{name}.html")), bench.folder.join(format!("{name}.xlsx")));
@@ -90,9 +98,9 @@ pub fn report(bench: &Bench) -> Result<(), String> {
 fn recorded(bench: &Bench, name: &str, factors: &str, blocks: u32) -> Result<PathBuf, String> {
     let one = if factors.contains("connections") { "" } else { "connections = 1\n" };
     let text = format!(
-        "[experiment]\nname = \"{name}\"\n[target]\nengine = \"sqlite\"\nsettings = {{ synchronous = \"off\" }}\n\
-         [workload]\nprobe = \"insert\"\n{one}duration = \"1 s\"\n[limits]\nrun_time = \"5 s\"\n\
-         [factors]\n{factors}"
+        "[experiment]\nname = \"{name}\"\n[target]\nengine = \"sqlite\"\nsettings = {{ \
+         synchronous = \"off\" }}\n[workload]\nprobe = \"insert\"\n{one}duration = \"1 \
+         s\"\n[limits]\nrun_time = \"5 s\"\n[factors]\n{factors}"
     );
     let file = bench.folder.join(format!("{name}.toml"));
     let written = std::fs::create_dir_all(&bench.folder).and_then(|()| std::fs::write(&file, text));
@@ -113,7 +121,8 @@ fn beside_a_read(
     results: &Path,
     goal: Goal,
 ) -> Result<(), String> {
-    let arguments: Vec<_> = command.get_args().map(|own| own.to_string_lossy().into_owned()).collect();
+    let arguments: Vec<_> =
+        command.get_args().map(|own| own.to_string_lossy().into_owned()).collect();
     println!("{}:", arguments.join(" "));
     command.args(output);
     let mut read = Command::new("python3");
@@ -149,23 +158,27 @@ pub fn identical_configurations(bench: &Bench) -> Result<(), String> {
     for seed in 1..=RUNS {
         let level = |level: u32| format!("[[level]]\nfactor = \"same\"\nname = \"{level}\"\n");
         let text = format!(
-            "[target]\nengine = \"sqlite\"\ndata_files = 2\n[workload]\nprobe = \"insert\"\nconnections = 2\n\
-             rows = 20000\n[repeats]\nblocks = 8\nseed = {seed}\n{}",
+            "[target]\nengine = \"sqlite\"\ndata_files = 2\n[workload]\nprobe = \
+             \"insert\"\nconnections = 2\nrows = 20000\n[repeats]\nblocks = 8\nseed = {seed}\n{}",
             (1..=8).map(level).collect::<String>()
         );
         bench.experiment("bench-a-a", &text, &[])?;
         let shown = output(&mut bench.command(&["show", "bench-a-a", "--json"]))?;
-        let summary: Value = serde_json::from_str(&shown).map_err(|error| format!("show --json: {error}"))?;
-        let rows = summary["configurations"].as_array().ok_or("show --json has no configurations")?;
-        let p_values =
-            |name: &str| rows.iter().filter_map(|row| row["factor"][name].as_f64()).collect::<Vec<_>>();
+        let summary: Value =
+            serde_json::from_str(&shown).map_err(|error| format!("show --json: {error}"))?;
+        let rows =
+            summary["configurations"].as_array().ok_or("show --json has no configurations")?;
+        let p_values = |name: &str| {
+            rows.iter().filter_map(|row| row["factor"][name].as_f64()).collect::<Vec<_>>()
+        };
         compared += p_values("p_value").len();
         different += p_values("p_value").iter().filter(|p| **p < 0.05).count();
         claims += usize::from(p_values("adjusted_p").iter().any(|p| *p < 0.05));
     }
     println!(
-        "{RUNS} runs of 8 identical levels, 8 blocks: {different} of {compared} single comparisons called \
-         different at 95 %; after Holm {claims} of {RUNS} runs claim a difference"
+        "{RUNS} runs of 8 identical levels, 8 blocks: {different} of {compared} single \
+         comparisons called different at 95 %; after Holm {claims} of {RUNS} runs claim a \
+         difference"
     );
     Ok(())
 }

@@ -38,11 +38,16 @@ fn server() -> Result<PeerServer, String> {
     server.sql("CREATE EXTENSION pg_stat_statements")?;
     let mut many = String::new();
     for number in 0..STATEMENTS {
-        // By constants and names of columns the server does not tell statements apart. Writing to a text cannot fail.
+        // By constants and names of columns the server does not tell statements apart. Writing to a
+        // text cannot fail.
         let (table, columns) = (number / 50, (number % 50) as usize);
         if columns == 0 {
             let columns: Vec<String> = (0..20).map(|column| format!("c{column} int")).collect();
-            let _ = writeln!(many, "CREATE TABLE many_{table} (a int PRIMARY KEY, {});", columns.join(", "));
+            let _ = writeln!(
+                many,
+                "CREATE TABLE many_{table} (a int PRIMARY KEY, {});",
+                columns.join(", ")
+            );
             for column in 0..20 {
                 let _ = writeln!(many, "CREATE INDEX ON many_{table} (c{column});");
             }
@@ -55,17 +60,22 @@ fn server() -> Result<PeerServer, String> {
     Ok(server)
 }
 
-/// `queries` of a server with many statements and indexes, with page and workbook, which others open then.
+/// `queries` of a server with many statements and indexes, with page and workbook, which others
+/// open then.
 pub fn whole(bench: &Bench) -> Result<(), String> {
     let server = server()?;
-    let [page, book] = ["html", "xlsx"].map(|end| bench.folder.join(format!("bench-queries.{end}")));
+    let [page, book] =
+        ["html", "xlsx"].map(|end| bench.folder.join(format!("bench-queries.{end}")));
     let mut command = bench.command(&["queries", &server.url(), "--statements", "100000"]);
     command.arg("--html").arg(&page).arg("--workbook").arg(&book);
     let there = server.sql(
-        "SELECT (SELECT count(*) FROM pg_stat_statements) || ' statements, ' || \
-         (SELECT count(*) FROM pg_stat_user_indexes) || ' indexes'",
+        "SELECT (SELECT count(*) FROM pg_stat_statements) || ' statements, ' || (SELECT count(*) \
+         FROM pg_stat_user_indexes) || ' indexes'",
     )?;
-    measured(&format!("queries --html --workbook of {} (goals 5 s, 200 MB)", there.trim()), &command)?;
+    measured(
+        &format!("queries --html --workbook of {} (goals 5 s, 200 MB)", there.trim()),
+        &command,
+    )?;
     for one in [&page, &book] {
         let bytes = one.metadata().map_err(|error| format!("{}: {error}", one.display()))?.len();
         println!("  {}: {:.1} MB", one.display(), bytes as f64 / 1e6);
@@ -88,12 +98,13 @@ pub fn whole(bench: &Bench) -> Result<(), String> {
 }
 
 /// Names of sheets with their numbers of rows.
-const SHEETS: &str = "import openpyxl, sys\nfor sheet in openpyxl.load_workbook(sys.argv[1], read_only=True):\n    \
-    print(sheet.title, sum(1 for row in sheet.iter_rows()) - 1)";
+const SHEETS: &str = "import openpyxl, sys\nfor sheet in openpyxl.load_workbook(sys.argv[1], \
+                      read_only=True):\n    print(sheet.title, sum(1 for row in \
+                      sheet.iter_rows()) - 1)";
 
 /// The same of the files that `LibreOffice` has written.
 const CONVERTED: &str = "import csv, glob\nfor name in sorted(glob.glob('*.csv')):\n    \
-    print(name, sum(1 for row in csv.reader(open(name, newline=''))) - 1)";
+                         print(name, sum(1 for row in csv.reader(open(name, newline=''))) - 1)";
 
 /// What a program printed in one line, or why it did not.
 fn said(command: &mut Command) -> String {
@@ -101,7 +112,8 @@ fn said(command: &mut Command) -> String {
     text.lines().collect::<Vec<_>>().join(", ")
 }
 
-/// `plan` of a folder with many plans: real ones where there are any, else those of our tests, under as many names.
+/// `plan` of a folder with many plans: real ones where there are any, else those of our tests,
+/// under as many names.
 pub fn plan_folder(bench: &Bench) -> Result<(), String> {
     let real = root().join("../shared/plans");
     let source = if real.is_dir() { real } else { root().join("crates/plans/tests/plans") };
@@ -109,16 +121,24 @@ pub fn plan_folder(bench: &Bench) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).map_err(failed)?;
-    let found =
-        output(Command::new("find").arg(&source).args(["-name", "*.sqlplan", "-o", "-name", "*.json"]))?;
+    let found = output(Command::new("find").arg(&source).args([
+        "-name",
+        "*.sqlplan",
+        "-o",
+        "-name",
+        "*.json",
+    ]))?;
     let files: Vec<&Path> = found.lines().map(Path::new).collect();
     let mut bytes = 0;
     for (number, file) in files.iter().cycle().take(PLANS).enumerate() {
         let end = file.extension().unwrap_or_default().to_string_lossy();
         bytes += std::fs::copy(file, folder.join(format!("{number}.{end}"))).map_err(failed)?;
     }
-    let what =
-        format!("plan of {PLANS} files, {} different, {:.0} MB (goal 10 s)", files.len(), bytes as f64 / 1e6);
+    let what = format!(
+        "plan of {PLANS} files, {} different, {:.0} MB (goal 10 s)",
+        files.len(),
+        bytes as f64 / 1e6
+    );
     let mut command = bench.command(&["plan"]);
     measured(&what, command.arg(&folder))?;
     std::fs::remove_dir_all(&folder).map_err(failed)
@@ -133,7 +153,9 @@ fn measured(what: &str, command: &Command) -> Result<(), String> {
     };
     let runs: Vec<[f64; 3]> = (0..RUNS).map(run).collect::<Result<_, String>>()?;
     println!("{what}:");
-    for (at, name, unit) in [(0, "wall time", " s"), (1, "processor time", " s"), (2, "most memory", " MB")] {
+    for (at, name, unit) in
+        [(0, "wall time", " s"), (1, "processor time", " s"), (2, "most memory", " MB")]
+    {
         let column: Vec<f64> = runs.iter().map(|one| one[at]).collect();
         print(&format!("  {name}"), &column, 2, unit);
     }
@@ -163,14 +185,20 @@ fn cost(bench: &Bench, server: &PeerServer, is_watched: bool) -> Result<Cost, St
     let before_s = server_cpu_s(server)?;
     let watch = || {
         let mut watch = bench.command(&["queries", &server.url(), "--every", EVERY, "--output"]);
-        watch.arg(&file).stdout(Stdio::null()).spawn().map_err(|error| format!("steelbench: {error}"))
+        watch
+            .arg(&file)
+            .stdout(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("steelbench: {error}"))
     };
     let mut watch = is_watched.then(watch).transpose()?;
     server.peer("pgbench", &LOAD)?;
     let ours = "SELECT pid FROM pg_stat_activity WHERE application_name = 'steelbench queries'";
     let sessions = server.sql(ours)?;
     if sessions.trim().is_empty() == is_watched {
-        return Err(format!("sessions of `queries` while it is watched ({is_watched}): {sessions:?}"));
+        return Err(format!(
+            "sessions of `queries` while it is watched ({is_watched}): {sessions:?}"
+        ));
     }
     let own_s = sessions.lines().map(on_processor_s).sum::<Result<f64, String>>()?;
     let all_s = server_cpu_s(server)? - before_s;

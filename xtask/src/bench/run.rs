@@ -35,7 +35,8 @@ impl Trial {
 
     /// A response by its name.
     pub fn response(&self, name: &str) -> Result<f64, String> {
-        let found = self.responses.as_array().into_iter().flatten().find(|known| known["name"] == name);
+        let found =
+            self.responses.as_array().into_iter().flatten().find(|known| known["name"] == name);
         found
             .and_then(|response| response["value"].as_f64())
             .ok_or_else(|| format!("the trial has no response {name}"))
@@ -70,9 +71,18 @@ impl Ran {
 impl Bench {
     /// Builds our program in release mode with all that users can get.
     pub fn build(scale: f64) -> Result<Self, String> {
-        succeed(&mut cargo(&["build", "--quiet", "--release", "-p", "steelbench", "--features", "full"]))?;
+        succeed(&mut cargo(&[
+            "build",
+            "--quiet",
+            "--release",
+            "-p",
+            "steelbench",
+            "--features",
+            "full",
+        ]))?;
         let folder = target().join("bench");
-        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        std::fs::create_dir_all(&folder)
+            .map_err(|error| format!("{}: {error}", folder.display()))?;
         Ok(Self { steelbench: target().join("release/steelbench"), folder, scale })
     }
 
@@ -82,7 +92,8 @@ impl Bench {
         std::fs::write(&file, format!("[experiment]\nname = \"{name}\"\n{text}"))
             .map_err(|error| format!("{}: {error}", file.display()))?;
         let mut run = self.command(&["run"]);
-        let Used { cpu_s, printed, .. } = used(run.arg(&file).args(["--fresh", "--json"]).args(flags))?;
+        let Used { cpu_s, printed, .. } =
+            used(run.arg(&file).args(["--fresh", "--json"]).args(flags))?;
         let events = printed.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let finished = events.filter(|event| event["event"] == "trial_finished");
         Ok(Ran { trials: finished.filter_map(|event| Trial::of(&event)).collect(), cpu_s })
@@ -117,12 +128,15 @@ pub struct Used {
     pub printed: String,
 }
 
-/// Says on the last line of standard error what a command used: seconds of processor time and KiB, as getrusage(2) has it.
-const USED: &str = "import resource, subprocess, sys\ncode = subprocess.run(sys.argv[1:]).returncode\n\
-    own = resource.getrusage(resource.RUSAGE_CHILDREN)\n\
-    print(f'\\n{own.ru_utime + own.ru_stime} {own.ru_maxrss}', file=sys.stderr)\nsys.exit(code != 0)\n";
+/// Says on the last line of standard error what a command used: seconds of processor time and KiB,
+/// as getrusage(2) has it.
+const USED: &str = "import resource, subprocess, sys\ncode = \
+                    subprocess.run(sys.argv[1:]).returncode\nown = \
+                    resource.getrusage(resource.RUSAGE_CHILDREN)\nprint(f'\\n{own.ru_utime + \
+                    own.ru_stime} {own.ru_maxrss}', file=sys.stderr)\nsys.exit(code != 0)\n";
 
-/// Another program, which gets a command as its last arguments and runs it where and with what that would run.
+/// Another program, which gets a command as its last arguments and runs it where and with what that
+/// would run.
 pub fn run_by<'a>(program: &'a mut Command, command: &Command) -> &'a mut Command {
     program.arg(command.get_program()).args(command.get_args());
     program.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -132,14 +146,17 @@ pub fn run_by<'a>(program: &'a mut Command, command: &Command) -> &'a mut Comman
 /// Runs a command to its end and says what it used.
 pub fn used(command: &Command) -> Result<Used, String> {
     let mut python = Command::new("python3");
-    let result =
-        run_by(python.args(["-c", USED]), command).output().map_err(|error| format!("python3: {error}"))?;
+    let result = run_by(python.args(["-c", USED]), command)
+        .output()
+        .map_err(|error| format!("python3: {error}"))?;
     let said = String::from_utf8_lossy(&result.stderr);
     if !result.status.success() {
         return Err(format!("{command:?}: {}\n{said}", result.status));
     }
     let times = said.lines().last().unwrap_or_default();
-    let used = times.split_once(' ').and_then(|(s, kib)| Some((s.parse().ok()?, kib.parse::<f64>().ok()?)));
+    let used = times
+        .split_once(' ')
+        .and_then(|(s, kib)| Some((s.parse().ok()?, kib.parse::<f64>().ok()?)));
     let (cpu_s, kib) = used.ok_or_else(|| format!("python3 counted {times:?}"))?;
     let printed = String::from_utf8_lossy(&result.stdout).into_owned();
     Ok(Used { cpu_s, peak_mb: kib * 1024.0 / 1e6, printed })

@@ -19,25 +19,31 @@ struct Timed {
     besides_s: f64,
 }
 
-/// What a program takes, by a line through two numbers of runs: seconds besides the runs of a call and of each run, and
-/// seconds of each run in all, whatever of them is called the run's.
+/// What a program takes, by a line through two numbers of runs: seconds besides the runs of a call
+/// and of each run, and seconds of each run in all, whatever of them is called the run's.
 struct Costs {
     call_s: f64,
     besides_run_s: f64,
     run_s: f64,
 }
 
-/// Means of a command that takes a known time, of a short one, and of one in a shell; what is taken besides the runs, by
-/// a call and by each run; and what a run takes in all.
+/// Means of a command that takes a known time, of a short one, and of one in a shell; what is taken
+/// besides the runs, by a call and by each run; and what a run takes in all.
 pub fn against_hyperfine(bench: &Bench) -> Result<(), String> {
-    for (command, shell, runs) in [("sleep 0.1", "none", 50), ("true", "none", 500), ("true", "default", 500)]
+    for (command, shell, runs) in
+        [("sleep 0.1", "none", 50), ("true", "none", 500), ("true", "default", 500)]
     {
-        let means =
-            pairs(ROUNDS, |_| ours(bench, command, shell, runs), |_| theirs(bench, command, shell, runs))?;
-        let means: Vec<(f64, f64)> = means.iter().map(|(a, b)| (a.mean_s * 1e3, b.mean_s * 1e3)).collect();
+        let means = pairs(
+            ROUNDS,
+            |_| ours(bench, command, shell, runs),
+            |_| theirs(bench, command, shell, runs),
+        )?;
+        let means: Vec<(f64, f64)> =
+            means.iter().map(|(a, b)| (a.mean_s * 1e3, b.mean_s * 1e3)).collect();
         let (ours, theirs): (Vec<f64>, Vec<f64>) = means.iter().copied().unzip();
         let what = format!(
-            "{command}, shell {shell}, {runs} runs: mean, ours / hyperfine (medians {:.3} and {:.3} ms)",
+            "{command}, shell {shell}, {runs} runs: mean, ours / hyperfine (medians {:.3} and \
+             {:.3} ms)",
             median(&ours),
             median(&theirs)
         );
@@ -91,8 +97,10 @@ fn timed(
     output(program.args(["-S", shell, "-r", &runs.to_string(), command]))?;
     let wall_s = start.elapsed().as_secs_f64();
     let path = bench.folder.join("time.json");
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let json: Value = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text =
+        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let json: Value =
+        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
     let result = &json["results"][0];
     let times = result["times"].as_array().ok_or("no times were written")?;
     let sum_s: f64 = times.iter().filter_map(Value::as_f64).sum();

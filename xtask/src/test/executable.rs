@@ -26,7 +26,8 @@ impl Executable {
         let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
         // Packages have the names of their folders.
         let package = folder.file_name()?.to_str()?;
-        let (kind, name) = (message["target"]["kind"][0].as_str()?, message["target"]["name"].as_str()?);
+        let (kind, name) =
+            (message["target"]["kind"][0].as_str()?, message["target"]["name"].as_str()?);
         let target = if kind == "lib" { "--lib".into() } else { format!("--{kind} {name}") };
         let name = format!("-p {package} {target}");
         Some(Self { name, path: Some(path.into()), folder: folder.into() })
@@ -46,11 +47,17 @@ impl Executable {
         command
     }
 
-    /// Runs it to its end. Its output goes to a file in `folder`: a server that it has left behind would keep a pipe open.
-    pub fn run(&self, arguments: &[String], environment: &[(&str, String)], folder: &Path) -> Ended {
+    /// Runs it to its end. Its output goes to a file in `folder`: a server that it has left behind
+    /// would keep a pipe open.
+    pub fn run(
+        &self,
+        arguments: &[String],
+        environment: &[(&str, String)],
+        folder: &Path,
+    ) -> Ended {
         let begun = Instant::now();
-        let path =
-            folder.join(self.name.trim_start_matches('-').replace(" --", "-").replace(' ', "-") + ".txt");
+        let path = folder
+            .join(self.name.trim_start_matches('-').replace(" --", "-").replace(' ', "-") + ".txt");
         let run = || -> std::io::Result<(ExitStatus, Vec<u8>)> {
             let output = File::create(&path)?;
             let mut command = self.command(arguments);
@@ -61,7 +68,10 @@ impl Executable {
         let (is_well, output) = match run() {
             Ok((status, output)) => {
                 let output = String::from_utf8_lossy(&output).into_owned();
-                (status.success(), if status.success() { output } else { format!("{output}{status}\n") })
+                (
+                    status.success(),
+                    if status.success() { output } else { format!("{output}{status}\n") },
+                )
             }
             Err(error) => (false, format!("cannot be run: {error}\n")),
         };
@@ -132,8 +142,9 @@ mod tests {
 
     #[test]
     fn what_passed_tests_print_is_left_out() {
-        let output = "running 2 tests\ntest a ... ok\n\nsuccesses:\n---- a stdout ----\nchatter\n\nfailures:\n\
-                      ---- b stdout ----\npanicked\ntest result: FAILED\n";
+        let output = "running 2 tests\ntest a ... ok\n\nsuccesses:\n---- a stdout \
+                      ----\nchatter\n\nfailures:\n---- b stdout ----\npanicked\ntest result: \
+                      FAILED\n";
         let shown: Vec<&str> = without_output_of_passed(output).collect();
         assert_eq!(
             shown,

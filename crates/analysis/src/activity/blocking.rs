@@ -11,9 +11,11 @@ pub struct RootBlocker {
     pub session: TaskSession,
     /// What it waits for itself; no lock that is known to be another's.
     pub wait_type: Option<String>,
-    /// It waits for one that waits for it: the server has not yet ended the deadlock. It is one of several in a circle.
+    /// It waits for one that waits for it: the server has not yet ended the deadlock. It is one of
+    /// several in a circle.
     pub is_deadlock: bool,
-    /// Who waits for it, those behind each of them next to it. One that is blocked by several is told of each root.
+    /// Who waits for it, those behind each of them next to it. One that is blocked by several is
+    /// told of each root.
     pub victims: Vec<Victim>,
     /// Seconds that they have waited, together, as far as the server tells.
     pub waited_s: f64,
@@ -41,8 +43,11 @@ type Behind<'a> = BTreeMap<Key<'a>, Vec<usize>>;
 
 /// The root blockers of waiting sessions, the one that others have waited for longest first.
 pub(super) fn roots(tasks: &[WaitingTask]) -> Vec<RootBlocker> {
-    let victims: BTreeSet<Key> =
-        tasks.iter().filter(|task| !task.blocked_by.is_empty()).map(|task| key(&task.session)).collect();
+    let victims: BTreeSet<Key> = tasks
+        .iter()
+        .filter(|task| !task.blocked_by.is_empty())
+        .map(|task| key(&task.session))
+        .collect();
     let mut behind = Behind::new();
     let mut blockers: BTreeMap<Key, &TaskSession> = BTreeMap::new();
     for (at, task) in tasks.iter().enumerate() {
@@ -67,8 +72,11 @@ pub(super) fn roots(tasks: &[WaitingTask]) -> Vec<RootBlocker> {
 
 /// From one to the first in its way, until somebody comes again.
 fn in_circle(tasks: &[WaitingTask], start: usize) -> &TaskSession {
-    let first_blockers: BTreeMap<Key, &TaskSession> =
-        tasks.iter().rev().filter_map(|task| Some((key(&task.session), task.blocked_by.first()?))).collect();
+    let first_blockers: BTreeMap<Key, &TaskSession> = tasks
+        .iter()
+        .rev()
+        .filter_map(|task| Some((key(&task.session), task.blocked_by.first()?)))
+        .collect();
     let (mut session, mut seen) = (&tasks[start].session, BTreeSet::new());
     while seen.insert(key(session)) {
         session = first_blockers.get(&key(session)).copied().unwrap_or(session);
@@ -84,7 +92,8 @@ fn root(
     reached: &mut BTreeSet<usize>,
 ) -> RootBlocker {
     let own = key(blocker);
-    let itself: Vec<usize> = (0..tasks.len()).filter(|at| key(&tasks[*at].session) == own).collect();
+    let itself: Vec<usize> =
+        (0..tasks.len()).filter(|at| key(&tasks[*at].session) == own).collect();
     let mut placed: BTreeSet<usize> = itself.iter().copied().collect();
     // Each is placed behind the first of its blockers that is reached, so nearest to the root.
     let mut children: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
@@ -126,7 +135,8 @@ mod tests {
     fn task(pid: i32, waited_s: f64, blockers: &[i32]) -> WaitingTask {
         WaitingTask {
             session: session(pid),
-            wait_type: if blockers.is_empty() { "IO:DataFileRead" } else { "Lock:tuple" }.to_owned(),
+            wait_type: if blockers.is_empty() { "IO:DataFileRead" } else { "Lock:tuple" }
+                .to_owned(),
             waited_s: Some(waited_s),
             resource: None,
             lock_mode: None,
@@ -137,10 +147,17 @@ mod tests {
     /// `root: victim@depth ...`
     fn shown(tasks: &[WaitingTask]) -> Vec<String> {
         let of_root = |root: RootBlocker| {
-            let victims =
-                root.victims.iter().map(|it| format!(" {}@{}", tasks[it.task].session.pid, it.depth));
+            let victims = root
+                .victims
+                .iter()
+                .map(|it| format!(" {}@{}", tasks[it.task].session.pid, it.depth));
             let sign = if root.is_deadlock { " deadlock" } else { "" };
-            format!("{}:{}{sign} {} s", root.session.pid, victims.collect::<String>(), root.waited_s)
+            format!(
+                "{}:{}{sign} {} s",
+                root.session.pid,
+                victims.collect::<String>(),
+                root.waited_s
+            )
         };
         roots(tasks).into_iter().map(of_root).collect()
     }
@@ -149,7 +166,8 @@ mod tests {
     fn chains_and_queues_have_one_root_with_all_their_victims() {
         let chain = [task(2, 5.0, &[1]), task(3, 4.0, &[2]), task(4, 3.0, &[3])];
         assert_eq!(shown(&chain), ["1: 2@1 3@2 4@3 12 s"]);
-        // The queue for a row: the second is behind the first, and so is the third, who is behind the second too.
+        // The queue for a row: the second is behind the first, and so is the third, who is behind
+        // the second too.
         let queue = [task(2, 5.0, &[1]), task(3, 4.0, &[2]), task(4, 3.0, &[2, 3])];
         assert_eq!(shown(&queue), ["1: 2@1 3@2 4@2 12 s"]);
         let two = [task(2, 5.0, &[1]), task(3, 4.0, &[1]), task(9, 20.0, &[8]), task(8, 0.5, &[])];

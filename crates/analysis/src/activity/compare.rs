@@ -55,7 +55,8 @@ pub struct WaitChange {
     pub from: f64,
     /// In the second.
     pub to: f64,
-    /// How many more that are, with its 95 % interval; `None` where either has too few parts to tell by.
+    /// How many more that are, with its 95 % interval; `None` where either has too few parts to
+    /// tell by.
     pub interval: Option<Interval>,
     /// p-value of "as many".
     pub p_value: Option<f64>,
@@ -126,7 +127,13 @@ pub fn compare_activities(from: &ActivityRecord, to: &ActivityRecord) -> Activit
         ended: side.activity.ended.clone(),
         parts: parts.len(),
     };
-    ActivityComparison { from: load(from, a), to: load(to, b), busy, waits, operations: operations(from, to) }
+    ActivityComparison {
+        from: load(from, a),
+        to: load(to, b),
+        busy,
+        waits,
+        operations: operations(from, to),
+    }
 }
 
 impl WaitChange {
@@ -160,7 +167,11 @@ impl WaitChange {
 fn operations(from: &ActivityRecord, to: &ActivityRecord) -> Vec<OperationRates> {
     let rates = |side: &ActivityRecord| -> BTreeMap<String, f64> {
         let elapsed_s = side.activity.elapsed_s.max(f64::MIN_POSITIVE);
-        side.activity.operations.iter().map(|it| (it.name.clone(), it.count as f64 / elapsed_s)).collect()
+        side.activity
+            .operations
+            .iter()
+            .map(|it| (it.name.clone(), it.count as f64 / elapsed_s))
+            .collect()
     };
     let (from, mut to) = (rates(from), rates(to));
     if from.is_empty() || to.is_empty() {
@@ -175,8 +186,14 @@ fn operations(from: &ActivityRecord, to: &ActivityRecord) -> Vec<OperationRates>
             name,
         })
         .collect();
-    both.extend(to.into_iter().map(|(name, to_per_s)| OperationRates { name, from_per_s: 0.0, to_per_s }));
-    both.sort_by(|x, y| (y.to_per_s - y.from_per_s).abs().total_cmp(&(x.to_per_s - x.from_per_s).abs()));
+    both.extend(to.into_iter().map(|(name, to_per_s)| OperationRates {
+        name,
+        from_per_s: 0.0,
+        to_per_s,
+    }));
+    both.sort_by(|x, y| {
+        (y.to_per_s - y.from_per_s).abs().total_cmp(&(x.to_per_s - x.from_per_s).abs())
+    });
     both
 }
 
@@ -192,7 +209,8 @@ mod tests {
             samples: vec![(None, Some(1), 300), (Some("Lock:tuple".to_owned()), Some(1), *locks)],
         };
         let parts = locks.iter().map(part).collect();
-        let activity = ServerActivity { elapsed_s: locks.len() as f64, parts, ..ServerActivity::default() };
+        let activity =
+            ServerActivity { elapsed_s: locks.len() as f64, parts, ..ServerActivity::default() };
         ActivityRecord { id: 1, activity, ..ActivityRecord::default() }
     }
 
@@ -202,10 +220,14 @@ mod tests {
         let after = record(&[300, 320, 290, 310, 330, 280, 300, 305, 295, 270]);
         let compared = compare_activities(&before, &after);
         let wait = &compared.waits[0];
-        assert_eq!((wait.wait_type.as_deref(), wait.tendency), (Some("Lock:tuple"), Tendency::More));
+        assert_eq!(
+            (wait.wait_type.as_deref(), wait.tendency),
+            (Some("Lock:tuple"), Tendency::More)
+        );
         assert_eq!((wait.from, wait.to), (1.0, 3.0));
-        // The lag-1 autocorrelation is -475 / 2850, -0.117 corrected; none is assumed below 0. So this is Welch's t of 10 and
-        // 10 values: standard error 0.0795822, 18 degrees of freedom, t(0.975) = 2.100922.
+        // The lag-1 autocorrelation is -475 / 2850, -0.117 corrected; none is assumed below 0. So
+        // this is Welch's t of 10 and 10 values: standard error 0.0795822, 18 degrees of
+        // freedom, t(0.975) = 2.100922.
         let interval = wait.interval.unwrap();
         assert!((interval.low - (2.0 - 2.100_922 * 0.079_582_2)).abs() < 1e-5, "{interval:?}");
         assert_eq!(compared.waits[1].tendency, Tendency::NotSeen, "work did not change");
@@ -217,8 +239,10 @@ mod tests {
 
     #[test]
     fn a_few_parts_say_nothing_of_a_change() {
-        let compared =
-            compare_activities(&record(&[100; 7]), &record(&[300, 310, 290, 300, 310, 290, 300, 305, 306]));
+        let compared = compare_activities(
+            &record(&[100; 7]),
+            &record(&[300, 310, 290, 300, 310, 290, 300, 305, 306]),
+        );
         assert_eq!(compared.waits[0].tendency, Tendency::Unknown);
         assert_eq!((compared.waits[0].interval, compared.waits[0].p_value), (None, None));
     }

@@ -30,7 +30,8 @@ pub struct HotResources {
     pub samples: u64,
     /// Samples of waits of this class.
     pub of: u64,
-    /// Where their share of the time in this class lies with about 95 % confidence (Wilson; samples taken as independent).
+    /// Where their share of the time in this class lies with about 95 % confidence (Wilson;
+    /// samples taken as independent).
     pub interval: Interval,
     /// Most sessions that waited for one of them at the same time.
     pub sessions_max: u64,
@@ -39,26 +40,35 @@ pub struct HotResources {
 }
 
 impl HotResources {
-    /// `PAGELATCH_UP on PFS page 5:1:1520544 held 63 % of the latch time sampled: more data files would spread it`.
+    /// `PAGELATCH_UP on PFS page 5:1:1520544 held 63 % of the latch time sampled: more data files
+    /// would spread it`.
     pub fn finding(&self) -> String {
         let what = match &self.resources[..] {
             [(only, _)] => format!("{} {only}", self.kind),
             all => format!("{} {}s", all.len(), self.kind),
         };
         let share = number::percent(self.samples as f64 / self.of as f64, 0);
-        let remedy =
-            self.remedy.as_ref().map_or_else(String::new, |remedy| format!(": {remedy} would spread it"));
-        format!("{} on {what} held {share} of the {} time sampled{remedy}", self.wait_type, self.class)
+        let remedy = self
+            .remedy
+            .as_ref()
+            .map_or_else(String::new, |remedy| format!(": {remedy} would spread it"));
+        format!(
+            "{} on {what} held {share} of the {} time sampled{remedy}",
+            self.wait_type, self.class
+        )
     }
 
     /// The samples behind it.
     pub fn evidence(&self) -> String {
-        let [low, high] = [self.interval.low, self.interval.high].map(|share| number::percent(share, 0));
-        let named = self.resources.iter().take(NAMED).map(|(name, samples)| format!("{name} {samples}"));
+        let [low, high] =
+            [self.interval.low, self.interval.high].map(|share| number::percent(share, 0));
+        let named =
+            self.resources.iter().take(NAMED).map(|(name, samples)| format!("{name} {samples}"));
         let rest = self.resources.len().saturating_sub(NAMED);
         let rest = (rest > 0).then(|| format!("{rest} more"));
         format!(
-            "{} of {} samples of waits of class {} ({low} to {high} with 95 % confidence); at most {} at a time; samples: {}",
+            "{} of {} samples of waits of class {} ({low} to {high} with 95 % confidence); at \
+             most {} at a time; samples: {}",
             number::count(self.samples),
             number::count(self.of),
             self.class,
@@ -69,25 +79,36 @@ impl HotResources {
 }
 
 /// The kinds that make up much of the samples of their class.
-pub(crate) fn resources<'a>(seen: impl IntoIterator<Item = &'a WaitedResource>) -> Vec<HotResources> {
+pub(crate) fn resources<'a>(
+    seen: impl IntoIterator<Item = &'a WaitedResource>,
+) -> Vec<HotResources> {
     let (mut kinds, mut classes) = (BTreeMap::new(), BTreeMap::new());
     for resource in seen {
         *classes.entry(resource.class).or_insert(0) += resource.samples;
         if let Some(kind) = &resource.kind {
-            kinds.entry((&resource.wait_type, kind, resource.class)).or_insert_with(Vec::new).push(resource);
+            kinds
+                .entry((&resource.wait_type, kind, resource.class))
+                .or_insert_with(Vec::new)
+                .push(resource);
         }
     }
-    let hot = |((wait_type, kind, class), members): ((&String, &String, WaitClass), Vec<&WaitedResource>)| {
-        let (of, samples) = (classes[&class], members.iter().map(|member| member.samples).sum::<u64>());
+    let hot = |((wait_type, kind, class), members): (
+        (&String, &String, WaitClass),
+        Vec<&WaitedResource>,
+    )| {
+        let (of, samples) =
+            (classes[&class], members.iter().map(|member| member.samples).sum::<u64>());
         let is_hot = samples >= SAMPLES_MIN && samples as f64 >= SHARE_MIN * of as f64;
         is_hot.then(|| HotResources {
             wait_type: wait_type.clone(),
             class,
             kind: kind.clone(),
-            resources: sums(members.iter().map(|member| (member.resource.clone(), member.samples as f64)))
-                .into_iter()
-                .map(|(name, samples)| (name, samples as u64))
-                .collect(),
+            resources: sums(
+                members.iter().map(|member| (member.resource.clone(), member.samples as f64)),
+            )
+            .into_iter()
+            .map(|(name, samples)| (name, samples as u64))
+            .collect(),
             samples,
             of,
             interval: wilson(samples, of),
@@ -136,10 +157,16 @@ mod tests {
             hot.iter().map(|one| (&*one.wait_type, &*one.kind, one.samples, one.of)).collect();
         assert_eq!(
             found,
-            [("PAGELATCH_UP", "PFS page", 63, 100), ("PAGELATCH_SH", "data or index page", 36, 100)],
+            [
+                ("PAGELATCH_UP", "PFS page", 63, 100),
+                ("PAGELATCH_SH", "data or index page", 36, 100)
+            ],
             "reads have too few samples"
         );
-        assert_eq!(hot[0].resources, [("5:1:1520544".to_owned(), 52), ("5:1:1544808".to_owned(), 11)]);
+        assert_eq!(
+            hot[0].resources,
+            [("5:1:1520544".to_owned(), 52), ("5:1:1544808".to_owned(), 11)]
+        );
         assert_eq!(hot[0].sessions_max, 13);
         assert!(hot[0].interval.low < 0.63 && hot[0].interval.high > 0.63);
     }

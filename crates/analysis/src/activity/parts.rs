@@ -5,8 +5,8 @@ use crate::estimate::t_test;
 use observations::{ActivityPart, ServerActivity};
 use std::collections::BTreeMap;
 
-/// As many as this are enough to know a spread well, and the longer parts are, the less does each depend on the one
-/// before it (B. Schmeiser, Operations Research 30 (1982): 10 to 30 batches).
+/// As many as this are enough to know a spread well, and the longer parts are, the less does each
+/// depend on the one before it (B. Schmeiser, Operations Research 30 (1982): 10 to 30 batches).
 const PARTS_MAX: usize = 20;
 
 /// What was sampled: waiting for what, for which statement.
@@ -17,7 +17,8 @@ pub(super) struct Parts<'a> {
     parts: Vec<(f64, BTreeMap<What<'a>, f64>)>,
 }
 
-/// With fewer parts than this nothing is said of a change: too little is known of how much they depend on each other.
+/// With fewer parts than this nothing is said of a change: too little is known of how much they
+/// depend on each other.
 const PARTS_MIN: usize = 8;
 
 /// No more is made of parts that resemble each other: beyond it they are one.
@@ -36,15 +37,21 @@ pub(super) struct Ratio {
 }
 
 impl Ratio {
-    /// Of the sums of both sides of each pair. The error is that of a ratio estimate (W. Cochran, Sampling Techniques,
-    /// 1977, section 6.4). What goes on in one part goes on in the next: the error is that of as many independent parts as
-    /// their autocorrelation leaves, (1 - r) / (1 + r) of them, where r is corrected for being too small in short series
-    /// (M. Kendall, Biometrika 41 (1954)). `tests/activity_changes.rs` shows what that is good for.
+    /// Of the sums of both sides of each pair. The error is that of a ratio estimate (W. Cochran,
+    /// Sampling Techniques, 1977, section 6.4). What goes on in one part goes on in the next:
+    /// the error is that of as many independent parts as their autocorrelation leaves, (1 - r)
+    /// / (1 + r) of them, where r is corrected for being too small in short series (M. Kendall,
+    /// Biometrika 41 (1954)). `tests/activity_changes.rs` shows what that is good for.
     pub(super) fn of(pairs: &[(f64, f64)]) -> Self {
         let n = pairs.len() as f64;
         let below: f64 = pairs.iter().map(|(_, below)| below).sum();
-        let value = if below > 0.0 { pairs.iter().map(|(above, _)| above).sum::<f64>() / below } else { 0.0 };
-        let rests: Vec<f64> = pairs.iter().map(|(above, below_one)| above - value * below_one).collect();
+        let value = if below > 0.0 {
+            pairs.iter().map(|(above, _)| above).sum::<f64>() / below
+        } else {
+            0.0
+        };
+        let rests: Vec<f64> =
+            pairs.iter().map(|(above, below_one)| above - value * below_one).collect();
         let squares: f64 = rests.iter().map(|rest| rest * rest).sum();
         let products: f64 = rests.windows(2).map(|pair| pair[0] * pair[1]).sum();
         let r = if squares > 0.0 { products / squares } else { 0.0 };
@@ -59,8 +66,8 @@ impl Ratio {
         }
     }
 
-    /// How much more another one is: its 95 % interval, and the p-value of "as much" (Welch's t); `None` where either has
-    /// too few parts.
+    /// How much more another one is: its 95 % interval, and the p-value of "as much" (Welch's t);
+    /// `None` where either has too few parts.
     pub(super) fn against(self, to: Self) -> Option<(Interval, f64)> {
         if self.n.min(to.n) < PARTS_MIN {
             return None;
@@ -103,9 +110,14 @@ impl<'a> Parts<'a> {
 
     fn mean(&self, is_counted: impl Fn(Option<&str>) -> bool) -> Ratio {
         let own = |counts: &BTreeMap<What, f64>| {
-            counts.iter().filter(|((wait_type, _), _)| is_counted(*wait_type)).map(|(_, count)| count).sum()
+            counts
+                .iter()
+                .filter(|((wait_type, _), _)| is_counted(*wait_type))
+                .map(|(_, count)| count)
+                .sum()
         };
-        let pairs: Vec<(f64, f64)> = self.parts.iter().map(|(polls, counts)| (own(counts), *polls)).collect();
+        let pairs: Vec<(f64, f64)> =
+            self.parts.iter().map(|(polls, counts)| (own(counts), *polls)).collect();
         Ratio::of(&pairs)
     }
 
@@ -124,7 +136,9 @@ impl<'a> Parts<'a> {
                 rows.entry(*what).or_insert_with(none)[at].0 = *count;
             }
         }
-        rows.into_iter().filter_map(|(what, pairs)| Some((what, Ratio::of(&pairs).error?))).collect()
+        rows.into_iter()
+            .filter_map(|(what, pairs)| Some((what, Ratio::of(&pairs).error?)))
+            .collect()
     }
 }
 
@@ -134,11 +148,14 @@ mod tests {
 
     #[test]
     fn a_ratio_of_equal_parts_is_a_mean_with_the_error_that_resemblance_leaves() {
-        // Residuals -2, 0, 2, 0: no autocorrelation as it is, (1 + 0) / 4 corrected: 0.6 of 4 parts are independent. The
-        // sample standard deviation is sqrt(8/3).
+        // Residuals -2, 0, 2, 0: no autocorrelation as it is, (1 + 0) / 4 corrected: 0.6 of 4 parts
+        // are independent. The sample standard deviation is sqrt(8/3).
         let ratio = Ratio::of(&[(2.0, 1.0), (4.0, 1.0), (6.0, 1.0), (4.0, 1.0)]);
         assert!((ratio.value - 4.0).abs() < 1e-12 && (ratio.df - 1.4).abs() < 1e-12, "{ratio:?}");
-        assert!((ratio.error.unwrap() - (8.0_f64 / 3.0 / (0.6 * 4.0)).sqrt()).abs() < 1e-12, "{ratio:?}");
+        assert!(
+            (ratio.error.unwrap() - (8.0_f64 / 3.0 / (0.6 * 4.0)).sqrt()).abs() < 1e-12,
+            "{ratio:?}"
+        );
         assert_eq!(Ratio::of(&[(2.0, 1.0)]).error, None);
         assert!(Ratio::of(&[]).value.abs() < 1e-12);
         // A part that is twice as long with twice as much changes nothing.
@@ -151,7 +168,8 @@ mod tests {
             polls: 10,
             samples: vec![(Some("Lock:tuple".into()), None, n), (None, Some(7), 5)],
         };
-        let mut seen = ServerActivity { parts: (0..64).map(part).collect(), ..ServerActivity::default() };
+        let mut seen =
+            ServerActivity { parts: (0..64).map(part).collect(), ..ServerActivity::default() };
         seen.parts.insert(3, ActivityPart::default());
         let parts = Parts::of(&seen);
         assert_eq!(parts.parts.len(), 16);

@@ -1,15 +1,17 @@
 //! Are changes more than what values show that depend on the one before?
 //!
-//! The hypothesis is an autoregressive process of first order around the levels between fewer changes; the
-//! alternative has all changes. The statistic is the ratio of their likelihoods, by which C. Gallagher, R. Killick,
-//! R. Lund and X. Shi find changes in such processes ("A Comparison of Single and Multiple Changepoint
-//! Techniques for Time Series Data", Computational Statistics and Data Analysis 170, 2022). Series of the hypothesis
-//! are made of its own innovations, drawn with replacement (the sieve bootstrap: P. Bühlmann, Bernoulli 3, 1997), and cut
-//! by E-divisive as the series was: what the choice of the cuts adds is in both.
+//! The hypothesis is an autoregressive process of first order around the levels between fewer
+//! changes; the alternative has all changes. The statistic is the ratio of their likelihoods, by
+//! which C. Gallagher, R. Killick, R. Lund and X. Shi find changes in such processes ("A Comparison
+//! of Single and Multiple Changepoint Techniques for Time Series Data", Computational Statistics
+//! and Data Analysis 170, 2022). Series of the hypothesis are made of its own innovations, drawn
+//! with replacement (the sieve bootstrap: P. Bühlmann, Bernoulli 3, 1997), and cut by E-divisive as
+//! the series was: what the choice of the cuts adds is in both.
 //!
-//! Because each fit has an autocorrelation of its own, the statistic hardly depends on the true one: its 95 %
-//! quantile rises by 30 to 40 % from independence to 0.8 and stays there. The series of the hypothesis have
-//! [`LEAST_FAVOURABLE`], so that nothing hangs on an estimate, which short series with a change make far too large.
+//! Because each fit has an autocorrelation of its own, the statistic hardly depends on the true
+//! one: its 95 % quantile rises by 30 to 40 % from independence to 0.8 and stays there. The series
+//! of the hypothesis have [`LEAST_FAVOURABLE`], so that nothing hangs on an estimate, which short
+//! series with a change make far too large.
 
 use super::{ChangePoint, next_cut, p_value, positions};
 use crate::estimate::mean;
@@ -19,8 +21,9 @@ use std::ops::Range;
 
 /// Autocorrelation of the series that a change must stand against.
 const LEAST_FAVOURABLE: f64 = 0.85;
-/// Series of a test, and the share of those that may show as much as ours. It is half of what is allowed in all, because
-/// E-divisive says how many cuts are tested, and does so where there seem to be many.
+/// Series of a test, and the share of those that may show as much as ours. It is half of what is
+/// allowed in all, because E-divisive says how many cuts are tested, and does so where there seem
+/// to be many.
 const SERIES: usize = 199;
 const LEVEL: f64 = 0.025;
 /// Values before the first: what came before them has then died away (0.85^30 is 0.8 %).
@@ -28,8 +31,8 @@ const RUN_IN: usize = 30;
 /// Any fixed seed.
 const SEED: u64 = 0x5eed_a201;
 
-/// Those of the changes, given the largest first, that stand against dependence, in the order of the series: the first
-/// ones until what they leave out is no more than dependence shows.
+/// Those of the changes, given the largest first, that stand against dependence, in the order of
+/// the series: the first ones until what they leave out is no more than dependence shows.
 pub(super) fn stand(values: &[f64], candidates: Vec<ChangePoint>) -> Vec<ChangePoint> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let all = positions(&candidates);
@@ -65,13 +68,15 @@ fn more_than_dependence(
     })
 }
 
-/// How much smaller the innovations are with all cuts: for normal ones a power of the ratio of the likelihoods.
+/// How much smaller the innovations are with all cuts: for normal ones a power of the ratio of the
+/// likelihoods.
 fn ratio(values: &[f64], few: &[usize], all: &[usize]) -> f64 {
     let squares = |cuts| innovations(values, cuts).iter().map(|it| it * it).sum::<f64>();
     squares(few) / squares(all)
 }
 
-/// What is new in each value but the first, in a process around the means of pieces, by least squares.
+/// What is new in each value but the first, in a process around the means of pieces, by least
+/// squares.
 fn innovations(values: &[f64], cuts: &[usize]) -> Vec<f64> {
     let mut around = values.to_vec();
     for span in spans(values.len(), cuts) {

@@ -1,7 +1,7 @@
 //! A cost as the sum of what counted things cost: non-negative least squares over relative errors.
 //!
-//! Each trial says `cost = sum of count x cost of one`. Trials are weighted by 1 / cost^2, so that a small table counts as
-//! much as a large one and the error that is minimised is a relative one.
+//! Each trial says `cost = sum of count x cost of one`. Trials are weighted by 1 / cost^2, so that
+//! a small table counts as much as a large one and the error that is minimised is a relative one.
 
 use crate::Interval;
 use crate::estimate::{Moments, mean};
@@ -47,13 +47,14 @@ impl Fit {
     /// Fits of the same terms to each block that tells them.
     pub fn by_block(&self, trials: &[&Trial]) -> Vec<Self> {
         let blocks = distinct(trials.iter().map(|trial| trial.block));
-        let of_block = |block: &u32| trials.iter().copied().filter(|own| own.block == *block).collect();
+        let of_block =
+            |block: &u32| trials.iter().copied().filter(|own| own.block == *block).collect();
         let told = |own: &Vec<&Trial>| told_apart(own, &self.terms).len() == self.terms.len();
         blocks.iter().map(of_block).filter(told).map(|own| Self::of(&own, &self.terms)).collect()
     }
 
-    /// The 95 % t interval of a figure that follows from a fit: what it varies by between the fits of blocks. `None` with
-    /// fewer than two.
+    /// The 95 % t interval of a figure that follows from a fit: what it varies by between the fits
+    /// of blocks. `None` with fewer than two.
     pub fn interval(&self, by_block: &[Self], figure: impl Fn(&Self) -> f64) -> Option<Interval> {
         let moments = Moments::of(&by_block.iter().map(&figure).collect::<Vec<_>>());
         let half = moments.error? * t_quantile(0.025, moments.df);
@@ -69,14 +70,19 @@ fn relative(trial: &Trial, terms: &[usize]) -> Vec<f64> {
 
 /// The terms, in the order given, whose counts do not follow from those of the terms before them.
 pub(super) fn told_apart(trials: &[&Trial], terms: &[usize]) -> Vec<usize> {
-    let column = |term: &usize| trials.iter().map(|trial| trial.counts[*term] / trial.cost).collect();
+    let column =
+        |term: &usize| trials.iter().map(|trial| trial.counts[*term] / trial.cost).collect();
     let columns: Vec<Vec<f64>> = terms.iter().map(column).collect();
     statistics::told_apart(&columns).into_iter().map(|position| terms[position]).collect()
 }
 
-/// What a configuration costs by a fit of the others, by position of the term; `None` where these cannot tell apart the terms
-/// that it has.
-pub(super) fn left_out(own: &[&Trial], others: &[&Trial], terms: &[usize]) -> Option<Vec<(usize, f64)>> {
+/// What a configuration costs by a fit of the others, by position of the term; `None` where these
+/// cannot tell apart the terms that it has.
+pub(super) fn left_out(
+    own: &[&Trial],
+    others: &[&Trial],
+    terms: &[usize],
+) -> Option<Vec<(usize, f64)>> {
     let known = told_apart(others, terms);
     let needed = |term: &&usize| own.iter().any(|trial| trial.counts[**term] > 0.0);
     if !terms.iter().filter(needed).all(|term| known.contains(term)) {
@@ -84,7 +90,9 @@ pub(super) fn left_out(own: &[&Trial], others: &[&Trial], terms: &[usize]) -> Op
     }
     let fit = Fit::of(others, &known);
     let count = |term: usize| mean(own.iter().map(|trial| trial.counts[term]).collect::<Vec<_>>());
-    Some(fit.terms.iter().zip(&fit.costs).map(|(term, cost)| (*term, count(*term) * cost)).collect())
+    Some(
+        fit.terms.iter().zip(&fit.costs).map(|(term, cost)| (*term, count(*term) * cost)).collect(),
+    )
 }
 
 #[cfg(test)]
@@ -96,10 +104,12 @@ mod tests {
     /// Costs of a page and of a row (S3b).
     const COSTS: [f64; 2] = [1.0, 0.05];
 
-    /// Trials of four tables in so many blocks; the machine is slower or faster in a whole block, and in each trial.
+    /// Trials of four tables in so many blocks; the machine is slower or faster in a whole block,
+    /// and in each trial.
     fn trials(blocks: u32, uniform: &mut impl FnMut() -> f64) -> Vec<Trial> {
         // The sum of twelve is nearly normal.
-        let mut noise = |deviation: f64| (deviation * ((0..12).map(|_| uniform()).sum::<f64>() - 6.0)).exp();
+        let mut noise =
+            |deviation: f64| (deviation * ((0..12).map(|_| uniform()).sum::<f64>() - 6.0)).exp();
         let mut trials = Vec::new();
         for block in 0..blocks {
             let of_block = noise(0.03);
@@ -119,8 +129,8 @@ mod tests {
         trials
     }
 
-    /// How often 95 % intervals of the costs hold them: t over the fits of blocks, and the bootstrap over blocks
-    /// (percentiles of fits to blocks that are drawn with replacement).
+    /// How often 95 % intervals of the costs hold them: t over the fits of blocks, and the
+    /// bootstrap over blocks (percentiles of fits to blocks that are drawn with replacement).
     fn coverage(blocks: u32) -> [f64; 2] {
         const EXPERIMENTS: usize = 300;
         const RESAMPLES: usize = 199;
@@ -134,25 +144,28 @@ mod tests {
             let by_block = fit.by_block(&all);
             let mut resampled: Vec<Vec<f64>> = (0..RESAMPLES)
                 .map(|_| {
-                    let drawn: Vec<u32> =
-                        (0..blocks).map(|_| (uniform() * f64::from(blocks)) as u32 % blocks).collect();
+                    let drawn: Vec<u32> = (0..blocks)
+                        .map(|_| (uniform() * f64::from(blocks)) as u32 % blocks)
+                        .collect();
                     let of = |block: u32| all.iter().copied().filter(move |own| own.block == block);
                     let own: Vec<&Trial> = drawn.into_iter().flat_map(of).collect();
                     Fit::of(&own, &[0, 1]).costs
                 })
                 .collect();
             for (at, cost) in COSTS.into_iter().enumerate() {
-                held[0] += u32::from(fit.interval(&by_block, |fit| fit.costs[at]).unwrap().contains(cost));
+                held[0] +=
+                    u32::from(fit.interval(&by_block, |fit| fit.costs[at]).unwrap().contains(cost));
                 resampled.sort_by(|left, right| left[at].total_cmp(&right[at]));
-                let [low, high] =
-                    [RESAMPLES / 40, RESAMPLES - 1 - RESAMPLES / 40].map(|rank| resampled[rank][at]);
+                let [low, high] = [RESAMPLES / 40, RESAMPLES - 1 - RESAMPLES / 40]
+                    .map(|rank| resampled[rank][at]);
                 held[1] += u32::from((low..=high).contains(&cost));
             }
         }
         held.map(|held| f64::from(held) / (2 * EXPERIMENTS) as f64)
     }
 
-    /// Why intervals are t over blocks: with the few blocks that people run, the bootstrap over blocks is far too narrow.
+    /// Why intervals are t over blocks: with the few blocks that people run, the bootstrap over
+    /// blocks is far too narrow.
     #[test]
     fn t_over_blocks_holds_what_it_promises_and_the_bootstrap_over_blocks_does_not() {
         for blocks in [3, 5] {

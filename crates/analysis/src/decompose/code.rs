@@ -9,11 +9,12 @@ use observations::{Observations, Profile};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
-/// Functions with less than this share of the samples on both sides are added up: hardly ever would a difference of
-/// theirs be supported, and each would weaken what can be said of the others.
+/// Functions with less than this share of the samples on both sides are added up: hardly ever would
+/// a difference of theirs be supported, and each would weaken what can be said of the others.
 const SMALL: f64 = 0.01;
 
-/// Processor seconds for each unit of work by function, of trials that were profiled; parts add up to the total.
+/// Processor seconds for each unit of work by function, of trials that were profiled; parts add up
+/// to the total.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CodeChange {
     /// Functions, largest change first; then all others as one.
@@ -87,9 +88,11 @@ fn blocks(side: &[Vec<&Observations>]) -> Option<Vec<ByFunction>> {
     side.iter().map(of_block).collect()
 }
 
-/// Samples in functions themselves. A module goes by the last part of its path: versions lie in different folders.
+/// Samples in functions themselves. A module goes by the last part of its path: versions lie in
+/// different folders.
 fn own(profile: &Profile) -> impl Iterator<Item = (Key, u64)> {
-    let found = profile.frames.iter().zip(profile.self_and_total()).filter(|(_, (own, _))| *own > 0);
+    let found =
+        profile.frames.iter().zip(profile.self_and_total()).filter(|(_, (own, _))| *own > 0);
     found.map(|(frame, (own, _))| {
         ((frame.function.clone(), profile::short_module(profile.module_of(frame)).to_owned()), own)
     })

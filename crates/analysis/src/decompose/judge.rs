@@ -44,12 +44,18 @@ impl Seconds {
     }
 
     /// Of a value for each block of each side.
-    pub fn new(matched: &Matched<&Observations>, kind: PartKind, from: Vec<f64>, to: Vec<f64>) -> Self {
+    pub fn new(
+        matched: &Matched<&Observations>,
+        kind: PartKind,
+        from: Vec<f64>,
+        to: Vec<f64>,
+    ) -> Self {
         Self { kind, from, to, is_paired: matched.paired, first: matched.first, error_min: 0.0 }
     }
 
-    /// Of samples of which each stands for so many seconds on either side. Few of them may agree in all blocks by chance, so
-    /// the change is at most as sure as Poisson counts are; one more on each side makes that hold for small counts too.
+    /// Of samples of which each stands for so many seconds on either side. Few of them may agree in
+    /// all blocks by chance, so the change is at most as sure as Poisson counts are; one more
+    /// on each side makes that hold for small counts too.
     pub fn sampled(self, each_s: [f64; 2]) -> Self {
         let variance = |(of_blocks, each_s): (&Vec<f64>, f64)| each_s * (mean(of_blocks) + each_s);
         let sides = [&self.from, &self.to].into_iter().zip(each_s);
@@ -85,7 +91,9 @@ impl Seconds {
             let first = Known { first, ..Known::default() }.of(a.len());
             let (a, b) = (&a[..first], &b[..first]);
             let (mean_a, mean_b) = (mean(a), mean(b));
-            a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum::<f64>() / (first as f64 - 1.0) / n
+            a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum::<f64>()
+                / (first as f64 - 1.0)
+                / n
         };
         self.samples().iter().zip(&other.samples()).zip(self.first).map(of_sample).sum()
     }
@@ -93,8 +101,8 @@ impl Seconds {
     /// Standard error of the change and its degrees of freedom; `None` of single blocks.
     fn error(&self) -> Option<(f64, f64)> {
         let samples = self.samples().into_iter().zip(self.first);
-        let moments =
-            samples.map(|(sample, first)| Moments::known(&sample, Known { first, ..Known::default() }));
+        let moments = samples
+            .map(|(sample, first)| Moments::known(&sample, Known { first, ..Known::default() }));
         let (error, df) = match &moments.collect::<Vec<_>>()[..] {
             [own] => (own.error?, own.df),
             [from, to] => welch_error(from, to)?,
@@ -105,7 +113,8 @@ impl Seconds {
 
     /// Two-sided p-value of "no change".
     fn p_value(&self) -> Option<f64> {
-        let change = Some(self.change()).filter(|change| change.abs() >= RESOLUTION_S).unwrap_or(0.0);
+        let change =
+            Some(self.change()).filter(|change| change.abs() >= RESOLUTION_S).unwrap_or(0.0);
         self.error().map(|(error, df)| t_test(change, error, df).1)
     }
 
@@ -114,7 +123,8 @@ impl Seconds {
         self.at(0.05, None)
     }
 
-    /// With an interval that misses the truth with probability `alpha`, as a share of the change of `total`.
+    /// With an interval that misses the truth with probability `alpha`, as a share of the change of
+    /// `total`.
     fn at(self, alpha: f64, total: Option<&Self>) -> Part {
         let (from_s, to_s, change_s) = (mean(&self.from), mean(&self.to), self.change());
         let interval = self.error().map(|(error, df)| {
@@ -127,10 +137,11 @@ impl Seconds {
         Part { kind: self.kind, from_s, to_s, change_s, interval, p_value, share, share_interval }
     }
 
-    /// All shares s for which "change - s x total change is 0" is not rejected; `None` where the total may be 0.
+    /// All shares s for which "change - s x total change is 0" is not rejected; `None` where the
+    /// total may be 0.
     ///
-    /// It holds 0 where the interval of the change does. Source: E. C. Fieller, Journal of the Royal Statistical Society B
-    /// 16 (1954).
+    /// It holds 0 where the interval of the change does. Source: E. C. Fieller, Journal of the
+    /// Royal Statistical Society B 16 (1954).
     fn share_interval(&self, alpha: f64, total: &Self) -> Option<Interval> {
         let (error, df) = self.error()?;
         let (own, all) = (self.change(), total.change());
@@ -143,23 +154,27 @@ impl Seconds {
     }
 }
 
-/// Parts of a total, with intervals of one level, so that a change is supported where its interval does not hold 0.
+/// Parts of a total, with intervals of one level, so that a change is supported where its interval
+/// does not hold 0.
 ///
-/// The level is Benjamini and Hochberg's (Journal of the Royal Statistical Society B 57, 1995) over the parts that may be a
-/// cause, and the intervals are those that keep their coverage for the parts that it picks (Y. Benjamini and
-/// D. Yekutieli, Journal of the American Statistical Association 100, 2005): of what is called supported at most 5 % is
-/// expected to be wrong, be it the sign.
+/// The level is Benjamini and Hochberg's (Journal of the Royal Statistical Society B 57, 1995) over
+/// the parts that may be a cause, and the intervals are those that keep their coverage for the
+/// parts that it picks (Y. Benjamini and D. Yekutieli, Journal of the American Statistical
+/// Association 100, 2005): of what is called supported at most 5 % is expected to be wrong, be it
+/// the sign.
 ///
-/// A part can change by no more than twice its mean, so parts whose mean over both sides is small against the total
-/// change are not tested: the choice does not look at the part's own change (R. Bourgon, R. Gentleman and W. Huber, PNAS
-/// 107, 2010). Time in which a session waits for its client is no cause.
+/// A part can change by no more than twice its mean, so parts whose mean over both sides is small
+/// against the total change are not tested: the choice does not look at the part's own change (R.
+/// Bourgon, R. Gentleman and W. Huber, PNAS 107, 2010). Time in which a session waits for its
+/// client is no cause.
 pub(super) fn judged(parts: Vec<Seconds>, total: &Seconds) -> Vec<Part> {
     let least = SHARE_MIN * total.change().abs() / 2.0;
     let may_be_cause = |part: &&Seconds| {
         let is_cause = !part.kind.is_client() && part.kind != PartKind::OtherCode;
         is_cause && f64::midpoint(mean(&part.from), mean(&part.to)).abs() >= least
     };
-    let mut p_values: Vec<f64> = parts.iter().filter(may_be_cause).filter_map(Seconds::p_value).collect();
+    let mut p_values: Vec<f64> =
+        parts.iter().filter(may_be_cause).filter_map(Seconds::p_value).collect();
     p_values.sort_by(f64::total_cmp);
     let step = FALSE_SHARE / p_values.len().max(1) as f64;
     let picked = (1..=p_values.len()).rev().find(|rank| p_values[rank - 1] <= step * *rank as f64);

@@ -1,4 +1,5 @@
-//! How many waits of a type there were and how long each was: the two ways in which a wait's time changes.
+//! How many waits of a type there were and how long each was: the two ways in which a wait's time
+//! changes.
 
 use crate::compare::{RESOLUTION, Sample, Test};
 use crate::grid::Matched;
@@ -6,8 +7,8 @@ use observations::{Observations, Wait, WaitClass};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// How often one wait type was waited for, and how long each time. Only of waits that are counted, on both sides, and
-/// not for the client.
+/// How often one wait type was waited for, and how long each time. Only of waits that are counted,
+/// on both sides, and not for the client.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WaitShape {
     /// The engine's own name.
@@ -20,16 +21,18 @@ pub struct WaitShape {
     pub from_each_s: f64,
     /// The same in the second.
     pub to_each_s: f64,
-    /// Two-sided p-value of "as many waits" (t of log ratios over blocks), not corrected; `None` where a block has none.
+    /// Two-sided p-value of "as many waits" (t of log ratios over blocks), not corrected; `None`
+    /// where a block has none.
     pub count_p: Option<f64>,
-    /// Two-sided p-value of "each as long", of the resource time and of the whole: the larger one, and 1 when the two
-    /// changed in opposite directions; `None` also where there is no resource time.
+    /// Two-sided p-value of "each as long", of the resource time and of the whole: the larger one,
+    /// and 1 when the two changed in opposite directions; `None` also where there is no
+    /// resource time.
     pub each_p: Option<f64>,
 }
 
 impl WaitShape {
-    /// Whether there are fewer waits, each longer, or more, each shorter: opposite changes, of which the time
-    /// alone shows only what is left.
+    /// Whether there are fewer waits, each longer, or more, each shorter: opposite changes, of
+    /// which the time alone shows only what is left.
     pub fn is_opposite(&self) -> bool {
         (self.to_count < self.from_count) == (self.to_each_s > self.from_each_s)
             && self.to_count.total_cmp(&self.from_count).is_ne()
@@ -46,7 +49,8 @@ struct Sum {
     wait_s: f64,
 }
 
-/// Every wait type that was counted on both sides, by name; `work` is for how many units counts are given.
+/// Every wait type that was counted on both sides, by name; `work` is for how many units counts are
+/// given.
 pub(super) fn shapes(matched: &Matched<&Observations>, work: f64) -> Vec<WaitShape> {
     let all = matched.from.iter().flatten().flat_map(|trial| &trial.waits);
     let names: BTreeSet<&str> =
@@ -89,7 +93,8 @@ fn shape(
 ) -> Option<WaitShape> {
     let test = |of: fn(&Sum) -> f64| -> Option<Test> {
         let logs = |side: &[Sum], first| {
-            let logs = side.iter().map(|sum| Some(of(sum)).filter(|value| *value > 0.0).map(f64::ln));
+            let logs =
+                side.iter().map(|sum| Some(of(sum)).filter(|value| *value > 0.0).map(f64::ln));
             Some(Sample::new(logs.collect::<Option<_>>()?, first))
         };
         let [first_from, first_to] = matched.first;

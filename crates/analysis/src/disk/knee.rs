@@ -26,24 +26,26 @@ pub struct Knee {
     pub points: Vec<KneePoint>,
     /// Position in `points` of the highest mean IOPS.
     pub maximum: usize,
-    /// Position of the fewest I/Os in flight whose mean is 95 % of the highest, and which more gain little from; `None`
-    /// when IOPS still rise at the most that was tried. A description of the means: what can be said of the knee is
-    /// `between`.
+    /// Position of the fewest I/Os in flight whose mean is 95 % of the highest, and which more
+    /// gain little from; `None` when IOPS still rise at the most that was tried. A description
+    /// of the means: what can be said of the knee is `between`.
     pub knee: Option<usize>,
     /// Where the knee is, as far as the blocks tell; `None` with a single block.
     pub between: Option<KneeInterval>,
-    /// 95 % interval of the highest mean IOPS. It was chosen for being the highest, so that its own interval would hold too
-    /// much that is above the truth.
+    /// 95 % interval of the highest mean IOPS. It was chosen for being the highest, so that its
+    /// own interval would hold too much that is above the truth.
     pub maximum_interval: Option<Interval>,
-    /// N* = the highest IOPS x the lowest mean latency: with fewer I/Os in flight the device could in the best
-    /// case keep none waiting, with more some must wait. (P. J. Denning and J. P. Buzen, "The
-    /// Operational Analysis of Queueing Network Models", ACM Computing Surveys 10 (3), 1978; no think time.)
+    /// N* = the highest IOPS x the lowest mean latency: with fewer I/Os in flight the device could
+    /// in the best case keep none waiting, with more some must wait. (P. J. Denning and J. P.
+    /// Buzen, "The Operational Analysis of Queueing Network Models", ACM Computing Surveys 10
+    /// (3), 1978; no think time.)
     pub asymptotic: Option<f64>,
     /// Its 95 % interval; `None` with a single block.
     pub asymptotic_interval: Option<Interval>,
 }
 
-/// 95 % interval of the knee: of the fewest I/Os in flight of those tried that reach 95 % of the highest IOPS.
+/// 95 % interval of the knee: of the fewest I/Os in flight of those tried that reach 95 % of the
+/// highest IOPS.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct KneeInterval {
     /// Position of the fewest in flight that are not shown to stay below 95 %.
@@ -80,10 +82,13 @@ pub struct KneePoint {
 pub fn knee(recording: &Recording) -> Vec<Knee> {
     let grid = Grid::new(recording);
     let of_group = |group: ConfigurationGroup| {
-        let points = group.configurations.iter().filter_map(|own| KneePoint::of(recording, &grid, *own));
+        let points =
+            group.configurations.iter().filter_map(|own| KneePoint::of(recording, &grid, *own));
         let mut points: Vec<KneePoint> = points.collect();
         // Of the same number, the one with more IOPS stands first.
-        points.sort_by(|a, b| a.outstanding.cmp(&b.outstanding).then(b.iops.mean.total_cmp(&a.iops.mean)));
+        points.sort_by(|a, b| {
+            a.outstanding.cmp(&b.outstanding).then(b.iops.mean.total_cmp(&a.iops.mean))
+        });
         Knee::of(group.label, points, &grid)
     };
     groups(recording).into_iter().filter_map(of_group).collect()
@@ -163,8 +168,8 @@ const COARSE_DEPTHS: [u32; 5] = [1, 4, 16, 64, 256];
 /// Largest queue depth that a thread can have.
 const DEPTH_MAX: u64 = 65_536;
 
-/// What one of the two runs varies that search for the threads and queue depth that saturate storage: a coarse run
-/// over everything, then a fine one around the knees that it found.
+/// What one of the two runs varies that search for the threads and queue depth that saturate
+/// storage: a coarse run over everything, then a fine one around the knees that it found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchLevels {
     /// Numbers of threads.
@@ -174,7 +179,8 @@ pub struct SearchLevels {
 }
 
 impl SearchLevels {
-    /// 1, 2, 4, ... threads and as many as there are processors, with few and with many I/Os in flight.
+    /// 1, 2, 4, ... threads and as many as there are processors, with few and with many I/Os in
+    /// flight.
     pub fn coarse(processors: u32) -> Self {
         let doubling = std::iter::successors(Some(1_u32), |threads| threads.checked_mul(2));
         let mut threads: Vec<u32> = doubling.take_while(|threads| *threads < processors).collect();
@@ -205,16 +211,22 @@ impl fmt::Display for Knee {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (point, colon) = (self.best(), if self.group.is_empty() { "" } else { ": " });
         let most = if self.knee.is_some() { "" } else { ", the most that was tried" };
-        write!(f, "{}{colon}knee near {} threads x {}{most}", self.group, point.threads, point.queue_depth)
+        write!(
+            f,
+            "{}{colon}knee near {} threads x {}{most}",
+            self.group, point.threads, point.queue_depth
+        )
     }
 }
 
-/// Numbers of threads and queue depths around those of a knee: from a quarter of the I/Os in flight to four
-/// times as many.
+/// Numbers of threads and queue depths around those of a knee: from a quarter of the I/Os in flight
+/// to four times as many.
 fn around(threads: u64, depth: u64) -> (Vec<u32>, Vec<u32>) {
-    let quarters = [1, 2, 3, 4, 6, 8, 16].map(|quarters| (depth * quarters / 4).clamp(1, DEPTH_MAX));
+    let quarters =
+        [1, 2, 3, 4, 6, 8, 16].map(|quarters| (depth * quarters / 4).clamp(1, DEPTH_MAX));
     let mut depths: BTreeSet<u64> = quarters.into();
-    let (more, largest) = (LEVELS_MIN.saturating_sub(depths.len()), depths.last().copied().unwrap_or(1));
+    let (more, largest) =
+        (LEVELS_MIN.saturating_sub(depths.len()), depths.last().copied().unwrap_or(1));
     depths.extend((1..=more as u64).map(|step| largest + step));
     // With a depth of 1 it takes fewer threads to have fewer I/Os in flight.
     let fewer = (threads > 1 && depth < 4).then_some(threads / 2);

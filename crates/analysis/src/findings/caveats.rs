@@ -34,8 +34,10 @@ fn synthetic(summary: &Summary) -> Caveat {
 fn missing_response(summary: &Summary) -> Caveat {
     let response = summary.response.as_ref()?;
     let missing = response.missing.as_ref()?;
-    let text =
-        format!("No trial has the response {missing:?}; configurations are compared on {}.", response.name);
+    let text = format!(
+        "No trial has the response {missing:?}; configurations are compared on {}.",
+        response.name
+    );
     Some((text, String::new()))
 }
 
@@ -64,14 +66,17 @@ fn failed(summary: &Summary) -> Caveat {
     let most = if failures.len() == 1 { "the cause" } else { "the most frequent cause" };
     let configurations = first.configurations.join(", ");
     // An only configuration has no name.
-    let of = if configurations.is_empty() { configurations } else { format!(" ({configurations})") };
+    let of =
+        if configurations.is_empty() { configurations } else { format!(" ({configurations})") };
     let evidence = format!("{most}: {}{of}", first.reason());
     Some((format!("{attempts} failed{lost}."), evidence))
 }
 
-/// Trials that took longer than they may are observations, and their configurations are not called better.
+/// Trials that took longer than they may are observations, and their configurations are not called
+/// better.
 fn timed_out(summary: &Summary) -> Caveat {
-    let rows: Vec<&ConfigurationRow> = summary.configurations.iter().filter(|row| row.timeouts > 0).collect();
+    let rows: Vec<&ConfigurationRow> =
+        summary.configurations.iter().filter(|row| row.timeouts > 0).collect();
     let label = |row: &&ConfigurationRow| {
         let all = wording::count(row.done + row.timeouts, "trial");
         let label = if row.label.is_empty() { String::new() } else { format!(" of {}", row.label) };
@@ -85,7 +90,8 @@ fn timed_out(summary: &Summary) -> Caveat {
         "of the response nothing is known of them, so that figures are those of the other trials"
     };
     let text = format!(
-        "limits.trial_time stopped {}: {figures}. No configuration with such trials is called better than one without.",
+        "limits.trial_time stopped {}: {figures}. No configuration with such trials is called \
+         better than one without.",
         wording::list(&named)
     );
     (!rows.is_empty()).then(|| (text, String::new()))
@@ -113,11 +119,13 @@ fn warned(summary: &Summary, largest: Option<&Claim>) -> Caveat {
         let most = count.share_max.map(|share| format!("up to {}", number::percent(share, 1)));
         let trials = (counts.len() > 1).then(|| wording::count(count.trials, "trial"));
         let detail: Vec<String> = trials.into_iter().chain(most).collect();
-        let detail = if detail.is_empty() { String::new() } else { format!(" ({})", detail.join(", ")) };
+        let detail =
+            if detail.is_empty() { String::new() } else { format!(" ({})", detail.join(", ")) };
         format!("{}{detail}", wording::warning(count.kind))
     };
     let kinds: Vec<String> = counts.iter().map(said).collect();
-    let (verb, all) = (if carry == 1 { "carries" } else { "carry" }, wording::count(trials.len(), "trial"));
+    let (verb, all) =
+        (if carry == 1 { "carries" } else { "carry" }, wording::count(trials.len(), "trial"));
     Some((format!("{carry} of these {all} {verb} a warning: {}.", wording::list(&kinds)), example))
 }
 
@@ -126,13 +134,16 @@ fn overloaded(summary: &Summary) -> Caveat {
     let loops = summary.open_loop();
     let hit: Vec<_> = loops.iter().filter(|own| own.overloaded > 0).collect();
     let first = hit.first()?;
-    let (trials, of) = hit.iter().fold((0, 0), |sum, own| (sum.0 + own.overloaded, sum.1 + own.trials));
+    let (trials, of) =
+        hit.iter().fold((0, 0), |sum, own| (sum.0 + own.overloaded, sum.1 + own.trials));
     let labels: Vec<String> =
         hit.iter().map(|own| own.label.clone()).filter(|label| !label.is_empty()).collect();
-    let of_them = if labels.is_empty() { String::new() } else { format!(" of {}", wording::list(&labels)) };
+    let of_them =
+        if labels.is_empty() { String::new() } else { format!(" of {}", wording::list(&labels)) };
     let text = format!(
-        "In {trials} of {} {of_them} more was asked for than was done: latencies from the intended start then only \
-         measure how long the trial was. They are left out, and nothing is concluded from them.",
+        "In {trials} of {} {of_them} more was asked for than was done: latencies from the \
+         intended start then only measure how long the trial was. They are left out, and nothing \
+         is concluded from them.",
         wording::count(of, "trial")
     );
     let rate = |rate: f64| number::grouped(rate);
@@ -148,32 +159,38 @@ fn overloaded(summary: &Summary) -> Caveat {
 fn drift(summary: &Summary) -> Caveat {
     let drift = summary.drift().filter(|drift| drift.supported)?;
     let values = || drift.relative.iter().map(|(_, relative)| *relative);
-    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    let (low, high) =
+        (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let (low, high) = (wording::percent(low), wording::percent(high));
     let text = format!(
-        "Blocks differ in {} (from {low} to {high} of the mean): the machine changed during the run, \
-         or the data that each block draws anew; \
-         comparisons are made within blocks and remain valid, but means vary more.",
+        "Blocks differ in {} (from {low} to {high} of the mean): the machine changed during the \
+         run, or the data that each block draws anew; comparisons are made within blocks and \
+         remain valid, but means vary more.",
         drift.response
     );
     let (f, p) = (wording::figure(drift.f), wording::p_value(drift.p_value));
     Some((text, format!("F = {f}, {p} over {}", wording::count(drift.blocks, "block"))))
 }
 
-/// Means that a few trials make: how often such trials occur nobody can tell from one or two of them, so that the
-/// interval does not hold it. Those are named that a difference of the margin rests on.
+/// Means that a few trials make: how often such trials occur nobody can tell from one or two of
+/// them, so that the interval does not hold it. Those are named that a difference of the margin
+/// rests on.
 fn rests_on_few(summary: &Summary) -> Caveat {
     let figures = summary.figures.as_ref()?;
     let outliers = summary.outliers();
-    let far: HashSet<(usize, u32)> = outliers.iter().map(|own| (own.configuration, own.block)).collect();
+    let far: HashSet<(usize, u32)> =
+        outliers.iter().map(|own| (own.configuration, own.block)).collect();
     let row = |row: &ConfigurationRow| {
         let values: Vec<(u32, f64)> = figures.values(row.index).collect();
         let rest = || values.iter().filter(|(block, _)| !far.contains(&(row.index, *block)));
         let (few, all) = (values.len() - rest().count(), values.len());
-        let (with, without) = (mean(values.iter().map(|(_, own)| own)), mean(rest().map(|(_, own)| own)));
+        let (with, without) =
+            (mean(values.iter().map(|(_, own)| own)), mean(rest().map(|(_, own)| own)));
         ((with / without - 1.0).abs() > summary.margin() && few > 0).then(|| {
-            let label = if row.label.is_empty() { String::new() } else { format!(" of {}", row.label) };
-            let [with, without] = [with, without].map(|mean| number::quantity(mean, summary.unit()));
+            let label =
+                if row.label.is_empty() { String::new() } else { format!(" of {}", row.label) };
+            let [with, without] =
+                [with, without].map(|mean| number::quantity(mean, summary.unit()));
             format!(
                 "the mean{label} on {few} of {} ({with}, without {without})",
                 wording::count(all, "trial")
@@ -182,8 +199,8 @@ fn rests_on_few(summary: &Summary) -> Caveat {
     };
     let rows: Vec<String> = summary.configurations.iter().filter_map(row).collect();
     let text = format!(
-        "Means rest on few trials that stand apart: {}. How often such trials occur cannot be told, and intervals do not \
-         hold it: compare medians.",
+        "Means rest on few trials that stand apart: {}. How often such trials occur cannot be \
+         told, and intervals do not hold it: compare medians.",
         wording::list(&rows)
     );
     (!rows.is_empty()).then(|| (text, String::new()))
@@ -193,8 +210,8 @@ fn rests_on_few(summary: &Summary) -> Caveat {
 fn adaptive(summary: &Summary) -> Caveat {
     let adaptive = summary.recording.run.adaptive.filter(|_| summary.done() > 0)?;
     let text = format!(
-        "Repeats were adaptive: the spread within the first {} decided how many there were, {} at most, so that every \
-         95 % interval is within {} of its mean.",
+        "Repeats were adaptive: the spread within the first {} decided how many there were, {} at \
+         most, so that every 95 % interval is within {} of its mean.",
         wording::count(adaptive.min as usize, "block"),
         adaptive.max,
         wording::percent(adaptive.until)
@@ -204,6 +221,7 @@ fn adaptive(summary: &Summary) -> Caveat {
 }
 
 fn environments(summary: &Summary) -> Caveat {
-    let text = "The run was resumed in another environment: trials before and after may not be comparable.";
+    let text = "The run was resumed in another environment: trials before and after may not be \
+                comparable.";
     (summary.recording.environments.len() > 1).then(|| (text.to_owned(), String::new()))
 }

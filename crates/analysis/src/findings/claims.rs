@@ -3,7 +3,9 @@
 use super::verdict;
 use crate::grid::Matched;
 use crate::interaction::largest_supported;
-use crate::{Comparison, Decomposition, FactorEffect, Interaction, Scale, Standing, Summary, wording};
+use crate::{
+    Comparison, Decomposition, FactorEffect, Interaction, Scale, Standing, Summary, wording,
+};
 use observations::Observations;
 use std::cmp::Ordering;
 
@@ -29,7 +31,8 @@ pub struct Explained<'s> {
 }
 
 impl<'s> Claim<'s> {
-    /// Every factor with a supported effect and the largest supported interaction; the largest first.
+    /// Every factor with a supported effect and the largest supported interaction; the largest
+    /// first.
     pub fn all(summary: &'s Summary) -> Vec<Self> {
         let factors = summary.factors.effects.iter().enumerate().filter_map(|(factor, effect)| {
             let (from, to) = verdict::span(effect)?;
@@ -68,8 +71,8 @@ impl<'s> Claim<'s> {
         }
     }
 
-    /// The sides between which the effect is; of an interaction those where it is largest. `None` where none of its
-    /// gains is supported by itself.
+    /// The sides between which the effect is; of an interaction those where it is largest. `None`
+    /// where none of its gains is supported by itself.
     pub fn explained(&self, summary: &'s Summary) -> Option<Explained<'s>> {
         let layout = &summary.layouts[self.factor()];
         let factors = summary.factors.effects.len();
@@ -82,8 +85,11 @@ impl<'s> Claim<'s> {
                 let by = &summary.factors.effects[interaction.by];
                 let level = interaction.largest_gain()?;
                 let others = if factors > 2 { " on average over the other factors" } else { "" };
-                let both =
-                    format!("with {}={}{others}", wording::short_name(&by.factor), by.levels[level].level);
+                let both = format!(
+                    "with {}={}{others}",
+                    wording::short_name(&by.factor),
+                    by.levels[level].level
+                );
                 let here = layout.at(&summary.layouts[interaction.by], level);
                 (interaction.from, interaction.to, both, Some(here))
             }
@@ -93,34 +99,46 @@ impl<'s> Claim<'s> {
         Some(Explained { effect: &summary.factors.effects[self.factor()], from, to, both, matched })
     }
 
-    /// Positions of the configurations that show it: those that have its levels and are otherwise as `base` is.
+    /// Positions of the configurations that show it: those that have its levels and are otherwise
+    /// as `base` is.
     fn configurations(&self, summary: &Summary, base: usize) -> Vec<Option<usize>> {
         let layout = &summary.layouts[self.factor()];
         match *self {
-            Self::Factor { from, to, .. } => [from, to].map(|level| layout.sibling(base, level)).into(),
+            Self::Factor { from, to, .. } => {
+                [from, to].map(|level| layout.sibling(base, level)).into()
+            }
             Self::Interaction(interaction) => {
                 let at = |level| summary.layouts[interaction.by].sibling(base, level);
                 let with = |base: Option<usize>| {
                     [interaction.from, interaction.to].map(|level| layout.sibling(base?, level))
                 };
-                [interaction.least, interaction.most].into_iter().flat_map(|level| with(at(level))).collect()
+                [interaction.least, interaction.most]
+                    .into_iter()
+                    .flat_map(|level| with(at(level)))
+                    .collect()
             }
         }
     }
 }
 
 impl Summary<'_> {
-    /// Positions of the configurations that the verdict names, in the order of the file: all where there is one factor
-    /// with few levels; else the baseline, what shows the largest effect from there, and the best.
+    /// Positions of the configurations that the verdict names, in the order of the file: all where
+    /// there is one factor with few levels; else the baseline, what shows the largest effect
+    /// from there, and the best.
     pub fn named_configurations(&self) -> Vec<usize> {
         let all = 0..self.configurations.len();
         if self.factors.effects.len() < 2 && all.len() <= ALL_NAMED {
             return all.collect();
         }
         let base = self.recording.run.baseline.unwrap_or(0);
-        let best = self.configurations.iter().find(|row| row.standing == Standing::Best).map(|row| row.index);
+        let best = self
+            .configurations
+            .iter()
+            .find(|row| row.standing == Standing::Best)
+            .map(|row| row.index);
         let claim = Claim::all(self).first().map(|claim| claim.configurations(self, base));
-        let named: Vec<usize> = claim.into_iter().flatten().chain([Some(base), best]).flatten().collect();
+        let named: Vec<usize> =
+            claim.into_iter().flatten().chain([Some(base), best]).flatten().collect();
         all.filter(|configuration| named.contains(configuration)).collect()
     }
 }

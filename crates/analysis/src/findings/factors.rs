@@ -23,16 +23,23 @@ fn shape_of(summary: &Summary, effect: &FactorEffect) -> Option<Finding> {
     let segments = effects::segments(&effect.steps);
     let text = if segments.iter().all(|segment| segment.trend == Trend::Flat) {
         format!(
-            "Neighbouring levels of {name} do not differ at 95 % confidence: only levels further apart do."
+            "Neighbouring levels of {name} do not differ at 95 % confidence: only levels further \
+             apart do."
         )
     } else {
-        let parts: Vec<String> =
-            segments.iter().enumerate().map(|(i, s)| part(effect, *s, response.direction, i == 0)).collect();
+        let parts: Vec<String> = segments
+            .iter()
+            .enumerate()
+            .map(|(i, s)| part(effect, *s, response.direction, i == 0))
+            .collect();
         format!("{} {}.", response.name, wording::list(&parts))
     };
     let steps = effect.steps.iter().filter_map(|step| {
         let (from, to) = (&effect.levels[step.from].level, &effect.levels[step.to].level);
-        Some(format!("{from} to {to}: {}", wording::comparison(step.comparison.as_ref()?, &response.unit)))
+        Some(format!(
+            "{from} to {to}: {}",
+            wording::comparison(step.comparison.as_ref()?, &response.unit)
+        ))
     });
     let steps: Vec<String> = steps.collect();
     let family = wording::count(effect.steps.len(), "step");
@@ -42,12 +49,16 @@ fn shape_of(summary: &Summary, effect: &FactorEffect) -> Option<Finding> {
 
 /// `falls from data_files=1 to 4`, `shows no supported change from 4 to 16`.
 fn part(effect: &FactorEffect, segment: Segment, direction: Direction, first: bool) -> String {
-    let verb = match (segment.trend, direction) {
-        (Trend::Flat, _) => "shows no supported change",
-        (Trend::Better, Direction::HigherIsBetter) | (Trend::Worse, Direction::LowerIsBetter) => "rises",
-        (Trend::Better, Direction::LowerIsBetter) | (Trend::Worse, Direction::HigherIsBetter) => "falls",
-    };
-    let name = if first { format!("{}=", wording::short_name(&effect.factor)) } else { String::new() };
+    let verb =
+        match (segment.trend, direction) {
+            (Trend::Flat, _) => "shows no supported change",
+            (Trend::Better, Direction::HigherIsBetter)
+            | (Trend::Worse, Direction::LowerIsBetter) => "rises",
+            (Trend::Better, Direction::LowerIsBetter)
+            | (Trend::Worse, Direction::HigherIsBetter) => "falls",
+        };
+    let name =
+        if first { format!("{}=", wording::short_name(&effect.factor)) } else { String::new() };
     let (from, to) = (&effect.levels[segment.from].level, &effect.levels[segment.to].level);
     format!("{verb} from {name}{from} to {to}")
 }
@@ -61,8 +72,8 @@ fn together(summary: &Summary, interaction: &Interaction) -> Option<Finding> {
     let family = wording::count(summary.factors.family, "test");
     let size = wording::comparison(&interaction.size, unit);
     let evidence = format!(
-        "F({}, {}) = {} over {}, {} (Holm over {family}); the gains differ by {size}, the largest such difference; \
-         intervals of the gains hold for all of them at once",
+        "F({}, {}) = {} over {}, {} (Holm over {family}); the gains differ by {size}, the largest \
+         such difference; intervals of the gains hold for all of them at once",
         degrees(interaction.df.0),
         degrees(interaction.df.1),
         wording::figure(interaction.f),
@@ -92,22 +103,25 @@ fn sentence(
     let (from, to) = (&factor.levels[interaction.from].level, &factor.levels[interaction.to].level);
     let by_name = wording::short_name(&by.factor);
     let (best, worst) = (&by.levels[interaction.most].level, &by.levels[interaction.least].level);
-    let (most_said, least_said) = (wording::comparison(most, unit), wording::comparison(least, unit));
+    let (most_said, least_said) =
+        (wording::comparison(most, unit), wording::comparison(least, unit));
     let wins = |gain: &Comparison| gain.supported() && gain.is_better();
     let loses = |gain: &Comparison| gain.supported() && !gain.is_better();
     let winners = interaction.gains.iter().flatten().filter(|gain| wins(gain)).count();
     Some(if wins(most) && loses(least) {
         format!(
-            "{name}={to} is better than {from} with {by_name}={best} ({most_said}) but worse with {worst} ({least_said})."
+            "{name}={to} is better than {from} with {by_name}={best} ({most_said}) but worse with \
+             {worst} ({least_said})."
         )
     } else if wins(most) && winners == 1 && !least.supported() {
         format!(
-            "{name}={to} is better than {from} only with {by_name}={best} ({most_said}); \
-             with {worst} no difference is supported ({least_said})."
+            "{name}={to} is better than {from} only with {by_name}={best} ({most_said}); with \
+             {worst} no difference is supported ({least_said})."
         )
     } else {
         format!(
-            "The gain of {name}={to} over {from} depends on {by_name}: {most_said} with {best}, {least_said} with {worst}."
+            "The gain of {name}={to} over {from} depends on {by_name}: {most_said} with {best}, \
+             {least_said} with {worst}."
         )
     })
 }

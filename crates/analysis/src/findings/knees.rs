@@ -3,8 +3,8 @@ use crate::disk::KneeInterval;
 use crate::{Knee, Summary, wording};
 use observations::number;
 
-/// Where storage saturates, as far as the blocks tell: what a search for the knee asks. It is what threads and queue depth
-/// do together, which the effects of each alone do not show.
+/// Where storage saturates, as far as the blocks tell: what a search for the knee asks. It is what
+/// threads and queue depth do together, which the effects of each alone do not show.
 pub fn find(summary: &Summary) -> Vec<Finding> {
     let disk = summary.disk();
     disk.iter().flat_map(|disk| &disk.knees).filter_map(told).collect()
@@ -28,7 +28,8 @@ fn told(knee: &Knee) -> Option<Finding> {
     );
     let blocks = wording::count(to.iops.n, "block");
     let evidence = format!(
-        "95 % interval of the fewest I/Os in flight that reach 95 % of the highest IOPS, over {blocks}"
+        "95 % interval of the fewest I/Os in flight that reach 95 % of the highest IOPS, over \
+         {blocks}"
     );
     Some(Finding::new(FindingKind::Verdict, text, evidence))
 }

@@ -1,5 +1,5 @@
-//! Statements that run by another plan at the level that is told than at the reference level. That a plan differs is
-//! observed; that it is why figures differ is not claimed.
+//! Statements that run by another plan at the level that is told than at the reference level. That
+//! a plan differs is observed; that it is why figures differ is not claimed.
 
 use super::claims::Claim;
 use super::responses::SUPPORTED_ALONE;
@@ -13,9 +13,9 @@ const NAMED: usize = 3;
 /// Letters of a statement that are shown.
 const TEXT_MAX: usize = 80;
 
-/// Of each factor the statements of which all plans at one level are others than at the reference level: at the level that
-/// is told; where none is, because gains of some statements are losses of others, those that are clearly faster or slower
-/// themselves.
+/// Of each factor the statements of which all plans at one level are others than at the reference
+/// level: at the level that is told; where none is, because gains of some statements are losses of
+/// others, those that are clearly faster or slower themselves.
 pub fn find(summary: &Summary, claims: &[Claim]) -> Vec<Finding> {
     let plans = summary.plans();
     if !plans.iter().any(StatementPlans::differ) {
@@ -33,7 +33,9 @@ pub fn find(summary: &Summary, claims: &[Claim]) -> Vec<Finding> {
             None => summary.layouts[factor].others().map(|to| (effect.reference, to)).collect(),
         };
         let changed = levels.into_iter().map(|(from, to)| Sides::of(summary, factor, from, to));
-        findings.extend(changed.flat_map(|sides| sides.findings(summary, &plans, &gains, claimed.is_some())));
+        findings.extend(
+            changed.flat_map(|sides| sides.findings(summary, &plans, &gains, claimed.is_some())),
+        );
     }
     findings
 }
@@ -55,7 +57,10 @@ impl<'s> Sides<'s> {
         let layout = &summary.layouts[factor];
         let at = |wanted: usize| -> Vec<usize> {
             let positions = layout.positions.iter().enumerate();
-            positions.filter(|(_, level)| **level == Some(wanted)).map(|(position, _)| position).collect()
+            positions
+                .filter(|(_, level)| **level == Some(wanted))
+                .map(|(position, _)| position)
+                .collect()
         };
         let base = summary.recording.run.baseline.unwrap_or(0);
         Self {
@@ -68,7 +73,8 @@ impl<'s> Sides<'s> {
         }
     }
 
-    /// Of statements without a claim for all of them, those that are clearly faster or slower; the largest change first.
+    /// Of statements without a claim for all of them, those that are clearly faster or slower; the
+    /// largest change first.
     fn findings(
         &self,
         summary: &Summary,
@@ -83,10 +89,12 @@ impl<'s> Sides<'s> {
             return Vec::new();
         }
         let own = |of: &StatementPlans| {
-            let is_own =
-                |gain: &&StatementGain| gain.text == of.statement && Some(gain.index) == self.sibling;
+            let is_own = |gain: &&StatementGain| {
+                gain.text == of.statement && Some(gain.index) == self.sibling
+            };
             let gain = gains.iter().find(is_own).map(|gain| &gain.gain);
-            let is_clear = gain.and_then(|gain| gain.adjusted_p).is_some_and(|p| p < SUPPORTED_ALONE);
+            let is_clear =
+                gain.and_then(|gain| gain.adjusted_p).is_some_and(|p| p < SUPPORTED_ALONE);
             let size = gain.map_or(f64::MAX, |gain| gain.value.ln().abs());
             let finding = self.finding(summary, of, gain).filter(|_| is_claimed || is_clear)?;
             Some((size, finding))
@@ -105,7 +113,12 @@ impl<'s> Sides<'s> {
         changed.into_iter().map(|(_, finding)| finding).collect()
     }
 
-    fn finding(&self, summary: &Summary, own: &StatementPlans, gain: Option<&Comparison>) -> Option<Finding> {
+    fn finding(
+        &self,
+        summary: &Summary,
+        own: &StatementPlans,
+        gain: Option<&Comparison>,
+    ) -> Option<Finding> {
         let (before, after) = (own.of(&self.before), own.of(&self.after));
         let (first, second) = (before.first()?, after.first()?);
         if before.iter().any(|plan| after.contains(plan)) {
@@ -122,9 +135,17 @@ impl<'s> Sides<'s> {
         );
         let trials = |plans: &[&crate::PlanRow]| {
             let trials: usize = plans.iter().map(|plan| plan.trials).sum();
-            format!("{} with {}", wording::count(trials, "trial"), wording::count(plans.len(), "plan"))
+            format!(
+                "{} with {}",
+                wording::count(trials, "trial"),
+                wording::count(plans.len(), "plan")
+            )
         };
-        let holm = if gain.is_some() { "; latencies by paired blocks, Holm over all statements" } else { "" };
+        let holm = if gain.is_some() {
+            "; latencies by paired blocks, Holm over all statements"
+        } else {
+            ""
+        };
         let evidence = format!("{} against {}{holm}", trials(&before), trials(&after));
         Some(Finding::new(FindingKind::Plan, text, evidence))
     }

@@ -6,8 +6,8 @@ use statistics::correct;
 
 /// Responses that are told of one factor.
 const NAMED: usize = 3;
-/// Where the response that was asked for shows no effect at all, another one has to be as clear as this: together
-/// they stay near the 5 % of false findings of one family.
+/// Where the response that was asked for shows no effect at all, another one has to be as clear as
+/// this: together they stay near the 5 % of false findings of one family.
 pub(super) const SUPPORTED_ALONE: f64 = 0.01;
 
 /// Another response at a level of a factor, against the reference level.
@@ -27,12 +27,16 @@ impl Change {
     }
 }
 
-/// Of each factor the other responses that differ most: at the level that the verdict names; where it names none, at the
-/// level at which one differs most. The factor of which one differs most is told first.
+/// Of each factor the other responses that differ most: at the level that the verdict names; where
+/// it names none, at the level at which one differs most. The factor of which one differs most is
+/// told first.
 pub fn find(summary: &Summary, claims: &[Claim]) -> Vec<Finding> {
     let mut changes = changes(summary);
     let family = correct(
-        changes.iter_mut().map(|own| (own.comparison.p_value, &mut own.comparison.adjusted_p)).collect(),
+        changes
+            .iter_mut()
+            .map(|own| (own.comparison.p_value, &mut own.comparison.adjusted_p))
+            .collect(),
     );
     let least = if claims.is_empty() { SUPPORTED_ALONE } else { SUPPORTED };
     changes.retain(|own| own.comparison.adjusted_p.is_some_and(|p| p < least));
@@ -44,7 +48,9 @@ pub fn find(summary: &Summary, claims: &[Claim]) -> Vec<Finding> {
             _ => None,
         });
         let own = || changes.iter().filter(move |change| change.factor == factor);
-        let Some(level) = claimed.or_else(|| own().next().map(|change| change.level)) else { continue };
+        let Some(level) = claimed.or_else(|| own().next().map(|change| change.level)) else {
+            continue;
+        };
         let told: Vec<&Change> = own().filter(|change| change.level == level).take(NAMED).collect();
         if let Some(first) = told.first() {
             findings.push((first.size(), finding(effect, level, &told, family)));
@@ -62,28 +68,37 @@ fn finding(effect: &FactorEffect, level: usize, told: &[&Change], family: usize)
         format!("{} {figure}", change.response.name)
     };
     let told = wording::list(&told.iter().map(say).collect::<Vec<_>>());
-    let text =
-        format!("Other responses that differ at {name}={to} against {from} (above 1x is better): {told}.");
+    let text = format!(
+        "Other responses that differ at {name}={to} against {from} (above 1x is better): {told}."
+    );
     let evidence = format!("Holm over {} of other responses", wording::count(family, "comparison"));
     Finding::new(FindingKind::Responses, text, evidence)
 }
 
-/// Every other response at every level of every factor. With the work fixed, elapsed time and throughput say the same.
+/// Every other response at every level of every factor. With the work fixed, elapsed time and
+/// throughput say the same.
 fn changes(summary: &Summary) -> Vec<Change> {
     let Some(chosen) = &summary.response else { return Vec::new() };
     let trials = summary.grid.observations();
     let same = ["elapsed", "throughput"];
-    let says_the_same =
-        |name: &str| name == chosen.name || same.contains(&name) && same.contains(&chosen.name.as_str());
+    let says_the_same = |name: &str| {
+        name == chosen.name || same.contains(&name) && same.contains(&chosen.name.as_str())
+    };
     let others = response::names(&trials).into_iter().filter(|name| !says_the_same(name));
-    let others = others.filter_map(|name| trials.iter().find_map(|seen| ResponseChoice::named(name, seen)));
+    let others =
+        others.filter_map(|name| trials.iter().find_map(|seen| ResponseChoice::named(name, seen)));
     let mut changes = Vec::new();
     for response in others {
         let figures = summary.grid.figures(&response);
         for layout in &summary.layouts {
             let compared = layout.others().filter_map(|level| {
                 let comparison = layout.compare(&figures, layout.reference, level)?;
-                Some(Change { factor: layout.factor, level, response: response.clone(), comparison })
+                Some(Change {
+                    factor: layout.factor,
+                    level,
+                    response: response.clone(),
+                    comparison,
+                })
             });
             changes.extend(compared);
         }

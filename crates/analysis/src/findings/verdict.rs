@@ -1,7 +1,8 @@
 use super::{Finding, FindingKind};
 use crate::power::RELATIVE_MAX;
 use crate::{
-    Comparison, Estimate, FactorEffect, Interaction, LevelEffect, Method, Standing, Summary, wording,
+    Comparison, Estimate, FactorEffect, Interaction, LevelEffect, Method, Standing, Summary,
+    wording,
 };
 
 /// The levels between which a supported difference is explained: from the reference to the level
@@ -17,17 +18,23 @@ fn worst(effect: &FactorEffect) -> Option<usize> {
     values.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
 }
 
-/// What the levels of a factor do, of which `level` is told; `None` where it has no supported effect.
+/// What the levels of a factor do, of which `level` is told; `None` where it has no supported
+/// effect.
 pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<Finding> {
     let comparison = effect.told(level, summary.factors.family)?;
     let text = match effect.winner() {
         Some(_) => sweet_spot(summary, effect, level, &comparison),
         None => nothing_beats(summary, effect, &effect.levels[level], &comparison),
     };
-    Some(Finding::new(FindingKind::Verdict, text, statistics(&comparison, &family(summary), unit(effect))))
+    Some(Finding::new(
+        FindingKind::Verdict,
+        text,
+        statistics(&comparison, &family(summary), unit(effect)),
+    ))
 }
 
-/// Of each factor without a supported effect, that nothing can be told of it, or which difference could have been found.
+/// Of each factor without a supported effect, that nothing can be told of it, or which difference
+/// could have been found.
 pub fn no_difference(summary: &Summary) -> Vec<Finding> {
     let effects = summary.factors.effects.iter().enumerate();
     let without = effects.filter(|(_, effect)| summary.done() > 0 && span(effect).is_none());
@@ -42,7 +49,8 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
     let name = wording::short_name(&effect.factor);
     let has_figures = |level: &&LevelEffect| level.trials > 0 || level.response.is_some();
     let measured: Vec<&LevelEffect> = effect.levels.iter().filter(has_figures).collect();
-    let tested = |level: &LevelEffect| exact(level).is_some_and(|comparison| comparison.p_value.is_some());
+    let tested =
+        |level: &LevelEffect| exact(level).is_some_and(|comparison| comparison.p_value.is_some());
     let timed_out = labels(effect.levels.iter().filter(|level| timed_out(level)));
     let rows = &summary.configurations;
     let without = rows.iter().filter(|row| row.done > 0 && row.response.is_none()).count();
@@ -55,7 +63,10 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
             format!("The levels of {name} are different work and are not compared with each other.")
         }
         _ if effect.set_up_once => {
-            format!("{name}: set-up and level cannot be told apart; repeat the set-up (repeats.setups = 3).")
+            format!(
+                "{name}: set-up and level cannot be told apart; repeat the set-up (repeats.setups \
+                 = 3)."
+            )
         }
         _ if effect.levels.iter().any(tested) => {
             return (nothing_differs(summary, factor, effect), spread(effect, unit(effect)));
@@ -67,21 +78,33 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
         _ if without > 0 => {
             let all = rows.len();
             format!(
-                "The levels of {name} cannot be compared: there are no figures of {without} of the {all} configurations."
+                "The levels of {name} cannot be compared: there are no figures of {without} of \
+                 the {all} configurations."
             )
         }
         _ => {
-            format!("One block is not enough to compare the levels of {name}: run at least two, better five.")
+            format!(
+                "One block is not enough to compare the levels of {name}: run at least two, \
+                 better five."
+            )
         }
     };
     (text, String::new())
 }
 
-fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison: &Comparison) -> String {
+fn sweet_spot(
+    summary: &Summary,
+    effect: &FactorEffect,
+    best: usize,
+    comparison: &Comparison,
+) -> String {
     let name = wording::short_name(&effect.factor);
-    // The best mean may differ from the reference by chance: what is told is the best of those that do not.
+    // The best mean may differ from the reference by chance: what is told is the best of those that
+    // do not.
     let what = match effect.best {
-        Some(told) if told != best => format!("The best level of {name} that differs at 95 % confidence is"),
+        Some(told) if told != best => {
+            format!("The best level of {name} that differs at 95 % confidence is")
+        }
         _ if effect.ordered => format!("The sweet spot of {name} is"),
         _ => format!("The best level of {name} is"),
     };
@@ -89,8 +112,10 @@ fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison:
     let figure = wording::comparison(comparison, summary.unit());
     let means = means(&effect.levels[best], &effect.levels[effect.reference]);
     // The reference is worse than what is told, however much the best mean varies.
-    let others = effect.sweet_spot().into_iter().filter(|level| ![best, effect.reference].contains(level));
-    // A level is compared with the best mean, which in turn is another one than the winner only by chance.
+    let others =
+        effect.sweet_spot().into_iter().filter(|level| ![best, effect.reference].contains(level));
+    // A level is compared with the best mean, which in turn is another one than the winner only by
+    // chance.
     let against = |level: usize| if Some(level) == effect.best { best } else { level };
     let others = others.filter_map(|level| {
         Some((&effect.levels[level], effect.levels[against(level)].against_best.as_ref()?))
@@ -102,7 +127,10 @@ fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison:
     let beyond = beyond.map_or_else(String::new, |edge| {
         format!(" It is the {edge} level tried: the best may lie beyond it.")
     });
-    format!("{what} {}: {figure}{than} {reference}{means}{others}.{beyond}", effect.levels[best].level)
+    format!(
+        "{what} {}: {figure}{than} {reference}{means}{others}.{beyond}",
+        effect.levels[best].level
+    )
 }
 
 /// Whether a level is the smallest or the largest of an ordered factor: a sweet spot at the edge of
@@ -123,16 +151,24 @@ fn nothing_beats(
     comparison: &Comparison,
 ) -> String {
     let name = wording::short_name(&effect.factor);
-    let compared = effect.levels.iter().filter_map(|level| Some((level, level.comparison.as_ref()?)));
-    let (worse, equal): (Vec<_>, Vec<_>) = compared.partition(|(level, _)| level.supported().is_some());
+    let compared =
+        effect.levels.iter().filter_map(|level| Some((level, level.comparison.as_ref()?)));
+    let (worse, equal): (Vec<_>, Vec<_>) =
+        compared.partition(|(level, _)| level.supported().is_some());
     let worse = labels(worse.into_iter().map(|(level, _)| level));
-    let equal =
-        not_worse(&equal, summary, unit(effect)).map_or_else(String::new, |equal| format!(" ({equal})"));
+    let equal = not_worse(&equal, summary, unit(effect))
+        .map_or_else(String::new, |equal| format!(" ({equal})"));
     let figure = wording::comparison(comparison, summary.unit());
-    let (verb, figure) =
-        if worse.len() == 1 { ("is", figure) } else { ("are", format!("{}: {figure}", lowest.level)) };
+    let (verb, figure) = if worse.len() == 1 {
+        ("is", figure)
+    } else {
+        ("are", format!("{}: {figure}", lowest.level))
+    };
     let reference = reference(summary, effect);
-    format!("No level of {name} beats {reference}{equal}; {} {verb} worse ({figure}).", wording::list(&worse))
+    format!(
+        "No level of {name} beats {reference}{equal}; {} {verb} worse ({figure}).",
+        wording::list(&worse)
+    )
 }
 
 /// What repeats a comparison of its levels.
@@ -155,16 +191,23 @@ fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> S
     let timed_out = labels(effect.levels.iter().filter(|level| timed_out(level)));
     let unknown = match timed_out.len() {
         0 => String::new(),
-        _ => format!(" Nothing can be said of {}, of which trials timed out.", wording::list(&timed_out)),
+        _ => format!(
+            " Nothing can be said of {}, of which trials timed out.",
+            wording::list(&timed_out)
+        ),
     };
-    let differs = format!("o level of {name} differs from {reference} at 95 % confidence{power}.{unknown}");
+    let differs =
+        format!("o level of {name} differs from {reference} at 95 % confidence{power}.{unknown}");
     // Opposite effects at the levels of another factor can be none on average.
     let other = |interaction: &&Interaction| {
         interaction.supported() && [interaction.factor, interaction.by].contains(&factor)
     };
-    let depends = summary.factors.interactions.iter().find(other).map(|it| it.factor + it.by - factor);
+    let depends =
+        summary.factors.interactions.iter().find(other).map(|it| it.factor + it.by - factor);
     match depends.map(|other| wording::short_name(&summary.factors.effects[other].factor)) {
-        Some(other) => format!("On average over {other}, n{differs} What {name} does depends on {other}."),
+        Some(other) => {
+            format!("On average over {other}, n{differs} What {name} does depends on {other}.")
+        }
         None => format!("N{differs}"),
     }
 }
@@ -197,8 +240,9 @@ pub fn single(summary: &Summary) -> Option<Finding> {
     Some(Finding::new(FindingKind::Verdict, text, String::new()))
 }
 
-/// With several factors: the best of all configurations against the baseline. To be told only where a factor or an
-/// interaction has a supported effect: asked on its own it would be one more chance of a false finding.
+/// With several factors: the best of all configurations against the baseline. To be told only where
+/// a factor or an interaction has a supported effect: asked on its own it would be one more chance
+/// of a false finding.
 pub fn best_configuration(summary: &Summary) -> Option<Finding> {
     if summary.factors.effects.len() < 2 {
         return None;
@@ -210,7 +254,8 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
     let comparison = best.factor.as_ref().filter(|factor| factor.supported())?;
     let comparison = comparison.selected(others.filter_map(|row| row.factor.as_ref()), comparisons);
     let figure = wording::comparison(&comparison, summary.unit());
-    let others = |standing| summary.configurations.iter().filter(|row| row.standing == standing).count();
+    let others =
+        |standing| summary.configurations.iter().filter(|row| row.standing == standing).count();
     let (equivalent, unclear) = (others(Standing::Equivalent), others(Standing::NotDistinguished));
     let said = [
         (equivalent, format!("within {}", wording::plain_percent(summary.margin()))),
@@ -222,10 +267,14 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
         .map(|(n, what)| format!("{} {what}", wording::count(n, "other")))
         .collect();
     let others = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
-    let text = format!("The best configuration is {}: {figure} against the baseline{others}.", best.label);
+    let text =
+        format!("The best configuration is {}: {figure} against the baseline{others}.", best.label);
     let comparisons = wording::count(comparisons, "comparison");
-    let evidence =
-        statistics(&comparison, &comparisons, summary.grid.unit_between(baseline.index, best.index));
+    let evidence = statistics(
+        &comparison,
+        &comparisons,
+        summary.grid.unit_between(baseline.index, best.index),
+    );
     Some(Finding::new(FindingKind::Verdict, text, evidence))
 }
 
@@ -237,21 +286,32 @@ fn labels<'a>(levels: impl Iterator<Item = &'a LevelEffect>) -> Vec<String> {
     levels.map(label).collect()
 }
 
-/// What is not worse, as far as it is known: `4 is equivalent within 5 %`, `8 cannot be told apart: a difference of up to
-/// 12 % is possible`, `16 cannot be told apart: 2 blocks do not bound the difference`.
-fn not_worse(levels: &[(&LevelEffect, &Comparison)], summary: &Summary, unit: &str) -> Option<String> {
-    let (equivalent, unclear): (Vec<_>, Vec<_>) =
-        levels.iter().filter(|(_, own)| own.bound.is_none()).partition(|(_, own)| own.is_equivalent());
+/// What is not worse, as far as it is known: `4 is equivalent within 5 %`, `8 cannot be told apart:
+/// a difference of up to 12 % is possible`, `16 cannot be told apart: 2 blocks do not bound the
+/// difference`.
+fn not_worse(
+    levels: &[(&LevelEffect, &Comparison)],
+    summary: &Summary,
+    unit: &str,
+) -> Option<String> {
+    let (equivalent, unclear): (Vec<_>, Vec<_>) = levels
+        .iter()
+        .filter(|(_, own)| own.bound.is_none())
+        .partition(|(_, own)| own.is_equivalent());
     let names = |of: &[&(&LevelEffect, &Comparison)]| labels(of.iter().map(|(level, _)| *level));
     let mut said = Vec::new();
     if !equivalent.is_empty() {
         let verb = if equivalent.len() == 1 { "is" } else { "are" };
         let names = wording::list(&names(&equivalent));
-        said.push(format!("{names} {verb} equivalent within {}", wording::plain_percent(summary.margin())));
+        said.push(format!(
+            "{names} {verb} equivalent within {}",
+            wording::plain_percent(summary.margin())
+        ));
     }
     if !unclear.is_empty() {
         let possible = |own: &Comparison| own.possible_difference().unwrap_or(f64::INFINITY);
-        let largest = unclear.iter().map(|(_, own)| *own).max_by(|a, b| possible(a).total_cmp(&possible(b)));
+        let largest =
+            unclear.iter().map(|(_, own)| *own).max_by(|a, b| possible(a).total_cmp(&possible(b)));
         let possible = largest.map_or_else(String::new, |own| match own.possible(summary.unit()) {
             Some(size) => format!(": a difference of up to {size} is possible"),
             None if own.blocks > 1 => {
@@ -266,13 +326,16 @@ fn not_worse(levels: &[(&LevelEffect, &Comparison)], summary: &Summary, unit: &s
 
 fn reference(summary: &Summary, effect: &FactorEffect) -> String {
     let name = wording::short_name(&effect.factor);
-    let what = if summary.recording.run.baseline.is_some() { "the baseline" } else { "the first level" };
+    let what =
+        if summary.recording.run.baseline.is_some() { "the baseline" } else { "the first level" };
     format!("{what} {name}={}", effect.levels[effect.reference].level)
 }
 
 /// ` (elapsed ...)`: both means, so that the factor can be checked by eye.
 fn means(best: &LevelEffect, reference: &LevelEffect) -> String {
-    let (Some(best), Some(reference)) = (&best.response, &reference.response) else { return String::new() };
+    let (Some(best), Some(reference)) = (&best.response, &reference.response) else {
+        return String::new();
+    };
     let figure = |own: &Estimate| match own.bound {
         Some(bound) => format!("{} {}", bound.words(), wording::figure(own.mean)),
         None => wording::figure(own.mean),
@@ -280,7 +343,8 @@ fn means(best: &LevelEffect, reference: &LevelEffect) -> String {
     format!(" ({} against {} {})", figure(best), figure(reference), best.unit)
 }
 
-/// What the levels of factors are tested together with: each other, and interactions where there are any.
+/// What the levels of factors are tested together with: each other, and interactions where there
+/// are any.
 fn family(summary: &Summary) -> String {
     let what = if summary.factors.interactions.is_empty() { "comparison" } else { "test" };
     wording::count(summary.factors.family, what)

@@ -13,10 +13,12 @@ const NAMED: usize = 3;
 const SHARE_OF_WAITS: f64 = 0.05;
 /// Less than this share of the other side's time is none.
 const GONE: f64 = 0.01;
-/// Numbers of waits that differ by less than this share are "as many" where no difference is supported.
+/// Numbers of waits that differ by less than this share are "as many" where no difference is
+/// supported.
 const AS_MANY: f64 = 0.05;
 
-/// What the difference consists of, the code behind it, and waits whose number and length went opposite ways.
+/// What the difference consists of, the code behind it, and waits whose number and length went
+/// opposite ways.
 pub fn find(explanation: &Explanation) -> Vec<Finding> {
     let waits = parts(explanation).into_iter().chain(shapes(&explanation.decomposition));
     waits.chain(code(explanation)).collect()
@@ -25,8 +27,9 @@ pub fn find(explanation: &Explanation) -> Vec<Finding> {
 /// A wait below this share of the session time is not worth the sentence.
 const WORTH_SAYING: f64 = 0.2;
 
-/// What the second side would gain at most without its largest wait: by Little's Law, with everything else as it is. What
-/// takes the wait's place, another queue or a processor, makes it less.
+/// What the second side would gain at most without its largest wait: by Little's Law, with
+/// everything else as it is. What takes the wait's place, another queue or a processor, makes it
+/// less.
 pub fn gain(explanation: &Explanation) -> Option<Finding> {
     let decomposition = &explanation.decomposition;
     let session_s = decomposition.total.to_s;
@@ -41,19 +44,20 @@ pub fn gain(explanation: &Explanation) -> Option<Finding> {
         return None;
     }
     let text = format!(
-        "Without the {wait} wait, {} of the session time of {}, throughput there would be at most {}x (estimate).",
+        "Without the {wait} wait, {} of the session time of {}, throughput there would be at most \
+         {}x (estimate).",
         wording::percent(share),
         explanation.to,
         wording::ratio(1.0 / (1.0 - share))
     );
-    let evidence =
-        "Little's Law with everything else unchanged; a resource that is busy before makes it less"
-            .to_owned();
+    let evidence = "Little's Law with everything else unchanged; a resource that is busy before \
+                    makes it less"
+        .to_owned();
     Some(Finding::new(FindingKind::Gain, text, evidence))
 }
 
-/// How sessions and session time changed, and the CPU and wait types that this time is less or more of. `None` of single
-/// blocks, and where nothing changed.
+/// How sessions and session time changed, and the CPU and wait types that this time is less or more
+/// of. `None` of single blocks, and where nothing changed.
 fn parts(explanation: &Explanation) -> Option<Finding> {
     let decomposition = &explanation.decomposition;
     decomposition.total.interval?;
@@ -64,10 +68,12 @@ fn parts(explanation: &Explanation) -> Option<Finding> {
     if causes.is_empty() && !more_sessions {
         return None;
     }
-    let text = [format!("From {}, {}.", explanation.sides(), said.change())].into_iter().chain(causes);
+    let text =
+        [format!("From {}, {}.", explanation.sides(), said.change())].into_iter().chain(causes);
     let blocks = wording::count(decomposition.blocks, "block");
     let evidence = format!(
-        "[ ]: t intervals over {blocks}; of the causes named at most 5 % are expected to be wrong (Benjamini and Hochberg)"
+        "[ ]: t intervals over {blocks}; of the causes named at most 5 % are expected to be wrong \
+         (Benjamini and Hochberg)"
     );
     Some(Finding::new(FindingKind::Waits, text.collect::<Vec<_>>().join(" "), evidence))
 }
@@ -97,7 +103,8 @@ impl<'d> Said<'d> {
         self.decomposition.total.supported()
     }
 
-    /// `session time falls from 8.00 to 3.96 s per 1,000 rows`; with another number of sessions, what throughput makes of both.
+    /// `session time falls from 8.00 to 3.96 s per 1,000 rows`; with another number of sessions,
+    /// what throughput makes of both.
     fn change(&self) -> String {
         let Decomposition { sessions: [from, to], total, .. } = self.decomposition;
         let (unit, work) = (self.time.1, &self.work.1);
@@ -106,13 +113,17 @@ impl<'d> Said<'d> {
         let changes = if self.total_changed() {
             format!("session time {verb} from {from_s} to {to_s} {unit} per {work}")
         } else {
-            format!("session time per {work} does not differ at 95 % confidence ({from_s} and {to_s} {unit})")
+            format!(
+                "session time per {work} does not differ at 95 % confidence ({from_s} and {to_s} \
+                 {unit})"
+            )
         };
         if (to / from - 1.0).abs() <= 1e-9 {
             return changes;
         }
         format!(
-            "throughput is {}x: {}x the sessions ({} to {}), divided by {}x the session time of the same work; {changes}",
+            "throughput is {}x: {}x the sessions ({} to {}), divided by {}x the session time of \
+             the same work; {changes}",
             wording::ratio(self.decomposition.throughput_ratio()),
             wording::ratio(to / from),
             wording::whole(*from),
@@ -121,9 +132,10 @@ impl<'d> Said<'d> {
         )
     }
 
-    /// Sentences on the parts: what the change consists of and what took some of it back, what cannot be told, and how
-    /// much of it is no cause: `Of this decrease: 59 % [52, 66] less WRITER_LOCK wait and 6.3 % [5, 8] less CPU time, offset
-    /// by 3.0 % [1, 5] more WAL_SYNC wait.`
+    /// Sentences on the parts: what the change consists of and what took some of it back, what
+    /// cannot be told, and how much of it is no cause: `Of this decrease: 59 % [52, 66] less
+    /// WRITER_LOCK wait and 6.3 % [5, 8] less CPU time, offset by 3.0 % [1, 5] more WAL_SYNC
+    /// wait.`
     fn causes(&self) -> Vec<String> {
         let total = &self.decomposition.total;
         let least = SHARE_MIN * total.change_s.abs();
@@ -140,14 +152,18 @@ impl<'d> Said<'d> {
             let supported = parts.iter().filter(|part| part.supported()).take(NAMED);
             let changes: Vec<String> =
                 supported.map(|part| format!("{} {}", self.seconds(part), phrase(part))).collect();
-            let but = (!changes.is_empty()).then(|| format!("Its parts do: {}.", wording::list(&changes)));
+            let but = (!changes.is_empty())
+                .then(|| format!("Its parts do: {}.", wording::list(&changes)));
             return but.into_iter().collect();
         }
         let (same, opposite): (Vec<&Part>, Vec<&Part>) =
             parts.into_iter().partition(|part| (part.change_s < 0.0) == (total.change_s < 0.0));
-        // Parts that cancel out can be larger than what is left of them, which no reader takes for a share.
-        let as_shares =
-            same.iter().chain(&opposite).all(|part| part.share.is_some_and(|share| share.abs() <= 1.0));
+        // Parts that cancel out can be larger than what is left of them, which no reader takes for
+        // a share.
+        let as_shares = same
+            .iter()
+            .chain(&opposite)
+            .all(|part| part.share.is_some_and(|share| share.abs() <= 1.0));
         let size = |part: &Part| if as_shares { self.share(part) } else { self.seconds(part) };
         let named = |side: &[&'d Part], supported: bool| -> Vec<String> {
             let largest = side.iter().take(NAMED).filter(|part| part.supported() == supported);
@@ -228,7 +244,8 @@ fn subject(part: &Part) -> String {
     }
 }
 
-/// Waits of which there are fewer, each longer (or the other way round), or as many, each longer or shorter.
+/// Waits of which there are fewer, each longer (or the other way round), or as many, each longer or
+/// shorter.
 fn shapes(decomposition: &Decomposition) -> Option<Finding> {
     let wait = |part: &Part| match &part.kind {
         PartKind::WaitType(name) => Some((name.clone(), part.from_s, part.to_s)),
@@ -237,36 +254,38 @@ fn shapes(decomposition: &Decomposition) -> Option<Finding> {
     let waits: Vec<(String, f64, f64)> = decomposition.by_type.iter().filter_map(wait).collect();
     let all_from: f64 = waits.iter().map(|(_, from, _)| from).sum();
     let all_to: f64 = waits.iter().map(|(_, _, to)| to).sum();
-    let matters = waits
-        .iter()
-        .filter(|(_, from, to)| *from >= SHARE_OF_WAITS * all_from || *to >= SHARE_OF_WAITS * all_to);
-    let shapes: Vec<&WaitShape> = matters.filter_map(|(name, ..)| decomposition.shape(name)).collect();
+    let matters = waits.iter().filter(|(_, from, to)| {
+        *from >= SHARE_OF_WAITS * all_from || *to >= SHARE_OF_WAITS * all_to
+    });
+    let shapes: Vec<&WaitShape> =
+        matters.filter_map(|(name, ..)| decomposition.shape(name)).collect();
     let counts = shapes.iter().map(|shape| shape.count_p);
-    let adjusted = adjusted(&counts.chain(shapes.iter().map(|shape| shape.each_p)).collect::<Vec<_>>());
+    let adjusted =
+        adjusted(&counts.chain(shapes.iter().map(|shape| shape.each_p)).collect::<Vec<_>>());
     let (counts, eachs) = adjusted.split_at(shapes.len());
     let told = shapes.iter().zip(counts.iter().zip(eachs));
-    let told: Vec<(String, String)> =
-        told.filter_map(|(shape, (count, each))| tell(shape, *count, (*each)?)).take(NAMED).collect();
+    let told: Vec<(String, String)> = told
+        .filter_map(|(shape, (count, each))| tell(shape, *count, (*each)?))
+        .take(NAMED)
+        .collect();
     let (texts, evidence): (Vec<String>, Vec<String>) = told.into_iter().unzip();
     let blocks = wording::count(decomposition.blocks, "block");
     let evidence = format!("t of log ratios over {blocks}, Holm: {}", evidence.join("; "));
-    (!texts.is_empty()).then(|| Finding::new(FindingKind::Waits, format!("{}.", texts.join("; ")), evidence))
+    (!texts.is_empty())
+        .then(|| Finding::new(FindingKind::Waits, format!("{}.", texts.join("; ")), evidence))
 }
 
 fn tell(shape: &WaitShape, count_p: Option<f64>, each_p: f64) -> Option<(String, String)> {
     let close = (shape.to_count / shape.from_count - 1.0).abs() < AS_MANY;
-    let count = match count_p {
-        _ if each_p >= SUPPORTED => return None,
-        Some(p) if p < SUPPORTED && shape.is_opposite() => {
-            if shape.to_count < shape.from_count {
-                "fewer waits"
-            } else {
-                "more waits"
+    let count =
+        match count_p {
+            _ if each_p >= SUPPORTED => return None,
+            Some(p) if p < SUPPORTED && shape.is_opposite() => {
+                if shape.to_count < shape.from_count { "fewer waits" } else { "more waits" }
             }
-        }
-        _ if close => "as many waits",
-        _ => return None,
-    };
+            _ if close => "as many waits",
+            _ => return None,
+        };
     let each = if shape.to_each_s > shape.from_each_s { "longer" } else { "shorter" };
     let name = &shape.wait_type;
     let text = format!("{name}: {count}, each {each}: {}", wording::shape(shape));
@@ -274,8 +293,8 @@ fn tell(shape: &WaitShape, count_p: Option<f64>, each_p: f64) -> Option<(String,
     Some((text, format!("{name} {count_p}length {}", wording::p_value(each_p))))
 }
 
-/// Functions whose processor time for the same work changed; `None` where trials were not profiled, or no change is
-/// supported.
+/// Functions whose processor time for the same work changed; `None` where trials were not profiled,
+/// or no change is supported.
 fn code(explanation: &Explanation) -> Option<Finding> {
     let code = explanation.decomposition.code.as_ref()?;
     let supported = code.parts.iter().filter(|part| part.supported());
@@ -298,7 +317,8 @@ fn code(explanation: &Explanation) -> Option<Finding> {
         format!("{function} ({module}) from {from} to {to} {unit}")
     };
     let text = format!(
-        "From {}, processor time per {units} goes from {} to {} {unit} in the profiles; by function: {}.",
+        "From {}, processor time per {units} goes from {} to {} {unit} in the profiles; by \
+         function: {}.",
         explanation.sides(),
         time(code.total.from_s),
         time(code.total.to_s),
@@ -307,8 +327,8 @@ fn code(explanation: &Explanation) -> Option<Finding> {
     let [from, to] = code.samples;
     let blocks = wording::count(decomposition.blocks, "block");
     let evidence = format!(
-        "{from} and {to} samples, t over {blocks}; of the functions named at most 5 % are expected to be wrong (Benjamini \
-         and Hochberg)"
+        "{from} and {to} samples, t over {blocks}; of the functions named at most 5 % are \
+         expected to be wrong (Benjamini and Hochberg)"
     );
     Some(Finding::new(FindingKind::Code, text, evidence))
 }

@@ -1,4 +1,5 @@
-//! What transactions that arrive at a rate would see of a target that was measured in a closed loop.
+//! What transactions that arrive at a rate would see of a target that was measured in a closed
+//! loop.
 
 use super::{ModelLevel, ModelSummary};
 use crate::wording;
@@ -6,8 +7,10 @@ use models::network;
 use observations::Observations;
 
 /// The law, as predictions name it.
-pub const LAW: &str = "open loop, starts at random: all connections are one server that does as much as the model says with 1, 2, .. \
-                       transactions in progress (flow-equivalent); who finds none free waits in line, the shorter the more evenly the others end";
+pub const LAW: &str = "open loop, starts at random: all connections are one server that does as \
+                       much as the model says with 1, 2, .. transactions in progress \
+                       (flow-equivalent); who finds none free waits in line, the shorter the more \
+                       evenly the others end";
 
 /// An open loop.
 pub struct AtRate {
@@ -24,8 +27,8 @@ pub struct AtRate {
 }
 
 impl AtRate {
-    /// With so many connections; `None` where the model cannot say what fewer of them do. `latency_s`: the measured one at
-    /// the nearest level.
+    /// With so many connections; `None` where the model cannot say what fewer of them do.
+    /// `latency_s`: the measured one at the nearest level.
     pub fn of(
         rate: f64,
         model: &ModelSummary,
@@ -34,10 +37,12 @@ impl AtRate {
         trials: &[&Observations],
         latency_s: Option<f64>,
     ) -> Option<Self> {
-        let sum = |of: fn(&Observations) -> u64| trials.iter().map(|seen| of(seen) as f64).sum::<f64>();
+        let sum =
+            |of: fn(&Observations) -> u64| trials.iter().map(|seen| of(seen) as f64).sum::<f64>();
         let transactions = sum(|seen| seen.work.transactions);
         // What the load starts: transactions, or where there are none the work itself (I/Os).
-        let each = if transactions > 0.0 { transactions / sum(|seen| seen.work.amount) } else { 1.0 };
+        let each =
+            if transactions > 0.0 { transactions / sum(|seen| seen.work.amount) } else { 1.0 };
         let rates = model.best()?.curve.throughputs(n as usize)?;
         let cycle_s = near.n / (near.measured.mean * each);
         Some(Self {
@@ -49,8 +54,8 @@ impl AtRate {
         })
     }
 
-    /// Mean seconds from the intended start of a transaction to its end, if all is so many times as fast; `None` where the
-    /// rate cannot be kept up.
+    /// Mean seconds from the intended start of a transaction to its end, if all is so many times as
+    /// fast; `None` where the rate cannot be kept up.
     pub fn latency_s(&self, times: f64) -> Option<f64> {
         let rates: Vec<f64> = self.rates.iter().map(|own| own * times).collect();
         let found = network::arriving(&rates, self.rate, self.dispersion)?;
@@ -62,12 +67,14 @@ impl AtRate {
         self.rate / self.each
     }
 
-    /// What is done at most, if all is so many times as fast, and the half-width of its logarithm's interval.
+    /// What is done at most, if all is so many times as fast, and the half-width of its logarithm's
+    /// interval.
     pub fn cannot_be_kept_up(&self, times: f64, half: f64) -> String {
         let most = self.rates.last().copied().unwrap_or_default() * times;
         let figure = |half: f64| wording::figure(most * half.exp());
         format!(
-            "with {} in progress {} a second are done at most (estimate, {} to {}), and latency grows without end where more arrive",
+            "with {} in progress {} a second are done at most (estimate, {} to {}), and latency \
+             grows without end where more arrive",
             self.rates.len(),
             figure(0.0),
             figure(-half),

@@ -1,4 +1,5 @@
-//! What each script of a mix gets: of connections that draw the next script by its weight, and of some that each run one only.
+//! What each script of a mix gets: of connections that draw the next script by its weight, and of
+//! some that each run one only.
 
 use super::what_if::{Applied, EFFECT_ERROR, WhatIf, WhatIfError};
 use super::{ModelLevel, ModelSummary};
@@ -10,14 +11,16 @@ use serde::Serialize;
 use statistics::non_negative;
 
 /// The law of connections that run one script only.
-const APART: &str = "several classes, by approximate mean value analysis (Schweitzer; Bard): each script has connections of its own";
+const APART: &str = "several classes, by approximate mean value analysis (Schweitzer; Bard): each \
+                     script has connections of its own";
 
 /// What is predicted by script.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ByScript {
     /// In the order in which they were given.
     pub scripts: Vec<ScriptPrediction>,
-    /// Median of the absolute errors of the latencies at the levels that were held out, by a fit to the others.
+    /// Median of the absolute errors of the latencies at the levels that were held out, by a fit
+    /// to the others.
     pub error_median: Option<f64>,
 }
 
@@ -51,21 +54,28 @@ struct Measured {
     /// Of all transactions.
     share: f64,
     latency_s: f64,
-    /// Seconds from the end of the transaction before to its own end: the latency, and what the client takes.
+    /// Seconds from the end of the transaction before to its own end: the latency, and what the
+    /// client takes.
     cycle_s: f64,
 }
 
 impl MixLevel {
     fn of(n: f64, ran: &ConfigurationScripts) -> Option<Self> {
-        let figures =
-            ran.scripts.iter().map(|own| Some((own.tps.as_ref()?.mean, own.latency.as_ref()?.mean / 1e3)));
+        let figures = ran
+            .scripts
+            .iter()
+            .map(|own| Some((own.tps.as_ref()?.mean, own.latency.as_ref()?.mean / 1e3)));
         let figures: Vec<(f64, f64)> = figures.collect::<Option<_>>()?;
         let throughput: f64 = figures.iter().map(|(tps, _)| tps).sum();
         let in_progress: f64 = figures.iter().map(|(tps, latency_s)| tps * latency_s).sum();
         let client_s = ((n - in_progress) / throughput).max(0.0);
-        let measured =
-            |(tps, latency_s)| Measured { share: tps / throughput, latency_s, cycle_s: latency_s + client_s };
-        (in_progress > 0.0).then(|| Self { n, scripts: figures.into_iter().map(measured).collect() })
+        let measured = |(tps, latency_s)| Measured {
+            share: tps / throughput,
+            latency_s,
+            cycle_s: latency_s + client_s,
+        };
+        (in_progress > 0.0)
+            .then(|| Self { n, scripts: figures.into_iter().map(measured).collect() })
     }
 }
 
@@ -83,8 +93,14 @@ impl Summary<'_> {
         (names.len() > 1).then(|| Mix::of(names, levels, model.network()?))?
     }
 
-    /// What each script of a mix gets with `n` connections that draw, which do so many transactions a second; `None` without a mix.
-    pub(super) fn drawn_by_script(&self, model: &ModelSummary, n: f64, throughput: f64) -> Option<ByScript> {
+    /// What each script of a mix gets with `n` connections that draw, which do so many transactions
+    /// a second; `None` without a mix.
+    pub(super) fn drawn_by_script(
+        &self,
+        model: &ModelSummary,
+        n: f64,
+        throughput: f64,
+    ) -> Option<ByScript> {
         let mix = self.mix(model)?;
         Some(ByScript { scripts: mix.drawn(n, throughput)?, error_median: mix.error_median(model) })
     }
@@ -95,11 +111,13 @@ impl Summary<'_> {
         model: &ModelSummary,
         apart: &[(&str, f64)],
     ) -> Result<WhatIf, WhatIfError> {
-        let change = |(script, n): &(&str, f64)| format!("connections.{script}={}", wording::whole(*n));
+        let change =
+            |(script, n): &(&str, f64)| format!("connections.{script}={}", wording::whole(*n));
         let no_evidence =
             |own, why: &str| WhatIfError::NoEvidence { change: change(own), why: why.to_owned() };
-        let mix =
-            self.mix(model).ok_or_else(|| no_evidence(&apart[0], "the run had no mix of several scripts"))?;
+        let mix = self
+            .mix(model)
+            .ok_or_else(|| no_evidence(&apart[0], "the run had no mix of several scripts"))?;
         let position = |name: &str| mix.names.iter().position(|own| own == name);
         let mut connections = vec![0.0; mix.names.len()];
         for own in apart {
@@ -133,11 +151,14 @@ impl Summary<'_> {
 }
 
 impl Mix {
-    /// What a transaction of a script takes is the sum of what it takes at each station, and there it waits as many times as
-    /// long as it is served as all others do: the demands that come closest to the levels, by relative errors.
+    /// What a transaction of a script takes is the sum of what it takes at each station, and there
+    /// it waits as many times as long as it is served as all others do: the demands that come
+    /// closest to the levels, by relative errors.
     fn of(names: Vec<String>, levels: Vec<MixLevel>, network: Bottlenecks) -> Option<Self> {
-        let residences: Vec<[f64; 3]> =
-            levels.iter().map(|level| network.residences_s(level.n as usize)).collect::<Option<_>>()?;
+        let residences: Vec<[f64; 3]> = levels
+            .iter()
+            .map(|level| network.residences_s(level.n as usize))
+            .collect::<Option<_>>()?;
         let used: Vec<usize> = (0..3).filter(|at| residences[0][*at] > 0.0).collect();
         let fitted = |script: usize| {
             let row = |(level, residences): (&MixLevel, &[f64; 3])| {
@@ -154,7 +175,8 @@ impl Mix {
 
     /// Of all transactions, as the weights draw them.
     fn share(&self, script: usize) -> f64 {
-        self.levels.iter().map(|level| level.scripts[script].share).sum::<f64>() / self.levels.len() as f64
+        self.levels.iter().map(|level| level.scripts[script].share).sum::<f64>()
+            / self.levels.len() as f64
     }
 
     /// How much of a cycle is the latency of a script, at the nearest level that was measured.
@@ -164,10 +186,12 @@ impl Mix {
         near.map_or(1.0, |level| level.scripts[script].latency_s / level.scripts[script].cycle_s)
     }
 
-    /// Seconds from transaction to transaction of each script, with `n` connections that draw, and of the mean transaction.
+    /// Seconds from transaction to transaction of each script, with `n` connections that draw, and
+    /// of the mean transaction.
     fn cycles_s(&self, n: f64) -> Option<(Vec<f64>, f64)> {
         let residences = self.network.residences_s(n as usize)?;
-        let time = |times: &[f64; 3]| times.iter().zip(residences).map(|(own, all)| own * all).sum();
+        let time =
+            |times: &[f64; 3]| times.iter().zip(residences).map(|(own, all)| own * all).sum();
         let all: Vec<f64> = self.times.iter().map(time).collect();
         let mean = all.iter().enumerate().map(|(script, own)| self.share(script) * own).sum();
         Some((all, mean))
@@ -184,7 +208,8 @@ impl Mix {
         Some(cycles_s.into_iter().enumerate().map(of_script).collect())
     }
 
-    /// With so many connections for each script, of which none draws, by approximate mean value analysis.
+    /// With so many connections for each script, of which none draws, by approximate mean value
+    /// analysis.
     fn apart(&self, connections: &[f64]) -> Option<Vec<ScriptPrediction>> {
         let stations = self.network.stations();
         let services: Vec<Service> = stations.iter().map(|own| own.service.clone()).collect();
@@ -209,10 +234,13 @@ impl Mix {
 
     /// How far the latencies are off at the held-out levels, when all is fitted to the others.
     fn error_median(self, model: &ModelSummary) -> Option<f64> {
-        let is_seen =
-            |n: f64| model.levels.iter().any(|own| own.n.total_cmp(&n).is_eq() && own.tested.is_none());
-        let points: Vec<Level> = model.points.iter().filter(|own| is_seen(own.n)).cloned().collect();
-        let (seen, unseen): (Vec<_>, Vec<_>) = self.levels.into_iter().partition(|level| is_seen(level.n));
+        let is_seen = |n: f64| {
+            model.levels.iter().any(|own| own.n.total_cmp(&n).is_eq() && own.tested.is_none())
+        };
+        let points: Vec<Level> =
+            model.points.iter().filter(|own| is_seen(own.n)).cloned().collect();
+        let (seen, unseen): (Vec<_>, Vec<_>) =
+            self.levels.into_iter().partition(|level| is_seen(level.n));
         let fitted = Self::of(self.names, seen, model.network_of(&points)?)?;
         let tested = model.levels.iter().filter_map(|level| level.tested.as_ref());
         let mut errors = Vec::new();

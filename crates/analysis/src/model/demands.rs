@@ -25,8 +25,8 @@ pub struct LevelDemands {
     pub batches: Vec<(String, f64)>,
 }
 
-/// What a transaction of a configuration needed, as sizing plans give it: seconds, I/Os, bytes; `None` where it has no
-/// transactions done.
+/// What a transaction of a configuration needed, as sizing plans give it: seconds, I/Os, bytes;
+/// `None` where it has no transactions done.
 pub fn recorded(recording: &Recording, configuration: usize) -> Option<Vec<(&'static str, f64)>> {
     let grid = Grid::new(recording);
     let trials = grid.trials(configuration);
@@ -61,7 +61,8 @@ impl LevelDemands {
         let mut missing = Vec::new();
         if trials.iter().any(|seen| seen.devices.is_empty()) {
             missing.push(
-                "device counters (the target is remote, or its storage is none that the kernel counts)",
+                "device counters (the target is remote, or its storage is none that the kernel \
+                 counts)",
             );
         }
         if trials.iter().any(|seen| seen.machine.own_s <= 0.0) {
@@ -114,12 +115,14 @@ fn response_s(trials: &[&Observations]) -> Option<f64> {
     (count > 0.0).then(|| seconds / count)
 }
 
-/// The driver's own waits, between transactions. What an engine calls waiting for its client is within them.
+/// The driver's own waits, between transactions. What an engine calls waiting for its client is
+/// within them.
 fn is_idle(wait: &Wait) -> bool {
     shown(&wait.wait_type) != wait.wait_type
 }
 
-/// Processor time of the sessions, in user mode and in the kernel where that is known; of a server that of the load too.
+/// Processor time of the sessions, in user mode and in the kernel where that is known; of a server
+/// that of the load too.
 fn processor_time(trials: &[&Observations], processors: Option<u32>) -> Vec<Counted> {
     let sum = |of: &dyn Fn(&Observations) -> f64| trials.iter().map(|seen| of(seen)).sum::<f64>();
     let (sessions, own) = (sum(&|seen| seen.time.cpu_s), sum(&|seen| seen.machine.own_s));
@@ -210,8 +213,9 @@ fn batches(trials: &[&Observations]) -> Vec<(String, f64)> {
     counted.map(|(name, count)| (name, transactions as f64 / count as f64)).collect()
 }
 
-/// Transactions for each sync of the log at a level with so many connections, where these wait for it: a connection has one commit
-/// at a time, so that no sync can have more of them than there are connections. `None` where commits wait for no sync.
+/// Transactions for each sync of the log at a level with so many connections, where these wait for
+/// it: a connection has one commit at a time, so that no sync can have more of them than there are
+/// connections. `None` where commits wait for no sync.
 pub(super) fn group_commit(trials: &[&Observations], n: f64) -> Option<f64> {
     let batches = batches(trials).into_iter().map(|(_, transactions)| transactions);
     batches.reduce(f64::min).filter(|transactions| *transactions <= n * (1.0 + AGREES))

@@ -1,4 +1,5 @@
-//! How much a device does with so many I/Os in flight: as the disk probe measured it, else by the trials' own counters.
+//! How much a device does with so many I/Os in flight: as the disk probe measured it, else by the
+//! trials' own counters.
 
 use crate::settings::has_probe;
 use crate::{Summary, response, wording};
@@ -15,13 +16,15 @@ pub struct DeviceDepths {
     pub device: String,
     /// I/Os in flight on average and I/Os a second, the smallest depth first.
     pub depths: Vec<(f64, f64)>,
-    /// The experiment whose disk probe measured it; `None`: the counters of the trials themselves say it.
+    /// The experiment whose disk probe measured it; `None`: the counters of the trials themselves
+    /// say it.
     pub probed: Option<String>,
 }
 
 impl Summary<'_> {
-    /// The device under the target that is busiest at the highest of these levels, where it is busy. Not of the disk probe, which
-    /// sets the depth itself: there the levels are what is modelled.
+    /// The device under the target that is busiest at the highest of these levels, where it is
+    /// busy. Not of the disk probe, which sets the depth itself: there the levels are what is
+    /// modelled.
     pub(super) fn busiest_device(&self, levels: &[(usize, f64)]) -> Option<DeviceDepths> {
         let (last, _) = *levels.last()?;
         let trials = self.grid.trials(last);
@@ -39,8 +42,12 @@ impl Summary<'_> {
             return None;
         }
         let probed = self.probed_depths(&trials, busiest);
-        let own =
-            || levels.iter().map(|(own, _)| depth(&self.grid.trials(*own), busiest)).collect::<Option<_>>();
+        let own = || {
+            levels
+                .iter()
+                .map(|(own, _)| depth(&self.grid.trials(*own), busiest))
+                .collect::<Option<_>>()
+        };
         let (mut depths, probed): (Vec<_>, _) = match probed {
             Some((depths, experiment)) => (depths, Some(experiment)),
             None => (own()?, None),
@@ -51,7 +58,8 @@ impl Summary<'_> {
 }
 
 impl DeviceDepths {
-    /// `vda does 250 I/Os a second with 1.00 in flight, 475 with 2.00 (by the disk probe of depths)`.
+    /// `vda does 250 I/Os a second with 1.00 in flight, 475 with 2.00 (by the disk probe of
+    /// depths)`.
     pub(super) fn law(&self) -> String {
         let of = |(at, (depth, rate)): (usize, &(f64, f64))| {
             let [rate, depth] = [rate, depth].map(|own| wording::figure(*own));
@@ -73,7 +81,11 @@ impl DeviceDepths {
 /// I/Os in flight on a device on average, and I/Os a second; `None` of a trial without them.
 pub(super) fn depth(trials: &[&Observations], device: &str) -> Option<(f64, f64)> {
     let own = |seen: &&Observations| {
-        let own = seen.devices.iter().find(|own| own.device == device).filter(|own| own.elapsed_s > 0.0)?;
+        let own = seen
+            .devices
+            .iter()
+            .find(|own| own.device == device)
+            .filter(|own| own.elapsed_s > 0.0)?;
         let ios = (own.reads + own.writes) as f64;
         (ios > 0.0).then_some((own.queue_s / own.elapsed_s, ios / own.elapsed_s))
     };

@@ -1,4 +1,5 @@
-//! What would be: a model's prediction for another number of connections, more processors, faster devices, without a wait.
+//! What would be: a model's prediction for another number of connections, more processors, faster
+//! devices, without a wait.
 
 use super::at_rate::{self, AtRate};
 use super::by_script::ByScript;
@@ -10,8 +11,9 @@ use models::network::Service;
 use observations::{DeviceUse, Observations, WaitClass, WarningKind};
 use serde::Serialize;
 
-/// Standard deviation of the effect of a change other than the number of connections, as a share of its logarithm: how far
-/// from the truth such effects are taken to be, because the trials say nothing of it.
+/// Standard deviation of the effect of a change other than the number of connections, as a share of
+/// its logarithm: how far from the truth such effects are taken to be, because the trials say
+/// nothing of it.
 pub(super) const EFFECT_ERROR: f64 = 0.25;
 
 /// What a model predicts.
@@ -29,10 +31,11 @@ pub struct WhatIf {
     pub interval: Interval,
     /// Unit of the throughput.
     pub unit: String,
-    /// Starts a second of the open loop that is asked for; then the throughput is what a closed loop would do.
+    /// Starts a second of the open loop that is asked for; then the throughput is what a closed
+    /// loop would do.
     pub rate: Option<f64>,
-    /// Mean seconds of a transaction, by Little's Law from the measured ones; `None` where none were measured. In an open
-    /// loop from its intended start.
+    /// Mean seconds of a transaction, by Little's Law from the measured ones; `None` where none
+    /// were measured. In an open loop from its intended start.
     pub latency_s: Option<f64>,
     /// Its interval; `None` too where the rate is more than the lower end of the throughput.
     pub latency_interval: Option<Interval>,
@@ -48,7 +51,8 @@ pub struct WhatIf {
     pub covered: (usize, usize),
     /// What was changed, and by which law.
     pub changes: Vec<Applied>,
-    /// The resource that is busiest, and how busy; `None` where the queueing network cannot be fitted.
+    /// The resource that is busiest, and how busy; `None` where the queueing network cannot be
+    /// fitted.
     pub limit: Option<(String, f64)>,
     /// Reasons to trust it less.
     pub warnings: Vec<String>,
@@ -68,7 +72,8 @@ pub struct Applied {
 pub enum WhatIfError {
     /// No change in that form.
     #[error(
-        "{0:?} is no change: write NAME=VALUE, as in connections=64, cpus=8, device.vda.latency=0.5x or waits.WRITER_LOCK=0"
+        "{0:?} is no change: write NAME=VALUE, as in connections=64, cpus=8, \
+         device.vda.latency=0.5x or waits.WRITER_LOCK=0"
     )]
     Form(String),
     /// A value that is none.
@@ -96,7 +101,9 @@ pub enum WhatIfError {
         why: String,
     },
     /// Connections by script and something else.
-    #[error("connections by script are predicted alone: take the other changes out, and connections=N")]
+    #[error(
+        "connections by script are predicted alone: take the other changes out, and connections=N"
+    )]
     Apart,
     /// No model at all.
     #[error("there is no model of this run: {0}")]
@@ -124,7 +131,9 @@ pub(super) enum Amount {
 
 impl Amount {
     fn read(text: &str) -> Option<Self> {
-        let number = |text: &str| text.trim().parse().ok().filter(|own: &f64| own.is_finite() && *own >= 0.0);
+        let number = |text: &str| {
+            text.trim().parse().ok().filter(|own: &f64| own.is_finite() && *own >= 0.0)
+        };
         match text.strip_suffix('x') {
             Some(times) => number(times).map(Self::Times),
             None => number(text).map(Self::Number),
@@ -144,10 +153,14 @@ impl Change {
     /// `None` of what may be the level of a factor.
     fn read(change: &str, name: &str, value: &str) -> Result<Option<Self>, WhatIfError> {
         let amount = Amount::read(value);
-        let wrong = |wanted: &str| WhatIfError::Value { change: change.into(), wanted: wanted.into() };
-        let times = || amount.and_then(Amount::times).ok_or_else(|| wrong("give a factor, as in 0.5x, or 0"));
+        let wrong =
+            |wanted: &str| WhatIfError::Value { change: change.into(), wanted: wanted.into() };
+        let times = || {
+            amount.and_then(Amount::times).ok_or_else(|| wrong("give a factor, as in 0.5x, or 0"))
+        };
         if name == "cpus" {
-            let cpus = amount.ok_or_else(|| wrong("give a number, as in 8, or a factor, as in 2x"))?;
+            let cpus =
+                amount.ok_or_else(|| wrong("give a number, as in 8, or a factor, as in 2x"))?;
             return Ok(Some(Self::Processors(cpus)));
         }
         if let Some(wait) = name.strip_prefix("waits.") {
@@ -155,7 +168,9 @@ impl Change {
         }
         match name.strip_prefix("device.").map(|rest| rest.strip_suffix(".latency")) {
             Some(Some(device)) => Ok(Some(Self::Device(device.to_owned(), times()?))),
-            Some(None) => Err(wrong("of a device only the latency can be changed: device.NAME.latency=0.5x")),
+            Some(None) => {
+                Err(wrong("of a device only the latency can be changed: device.NAME.latency=0.5x"))
+            }
             None => Ok(None),
         }
     }
@@ -174,10 +189,13 @@ impl Summary<'_> {
         let (mut asked, mut rate, mut apart, mut others) = (None, None, Vec::new(), Vec::new());
         for change in changes {
             let form = || WhatIfError::Form(change.clone());
-            let (name, value) =
-                change.split_once('=').map(|(name, value)| (name.trim(), value.trim())).ok_or_else(form)?;
+            let (name, value) = change
+                .split_once('=')
+                .map(|(name, value)| (name.trim(), value.trim()))
+                .ok_or_else(form)?;
             let number = || value.parse().ok().filter(|n: &f64| n.is_finite() && *n > 0.0);
-            let wrong = |wanted: &str| WhatIfError::Value { change: change.clone(), wanted: wanted.into() };
+            let wrong =
+                |wanted: &str| WhatIfError::Value { change: change.clone(), wanted: wanted.into() };
             if let Some(other) = Change::read(change, name, value)? {
                 others.push((change, other));
             } else if is_factor(RATE, name) {
@@ -218,21 +236,27 @@ impl Summary<'_> {
         value: &str,
     ) -> Result<(), WhatIfError> {
         let no_evidence = |why: String| WhatIfError::NoEvidence { change: change.into(), why };
-        let Some(factor) = self.recording.factors.iter().find(|factor| is_factor(&factor.name, name)) else {
+        let Some(factor) =
+            self.recording.factors.iter().find(|factor| is_factor(&factor.name, name))
+        else {
             let known: Vec<&str> =
                 self.recording.factors.iter().map(|own| wording::short_name(&own.name)).collect();
             return Err(no_evidence(format!(
-                "{name} was not varied; varied were: {}; and there are cpus, device.NAME.latency and waits.NAME",
+                "{name} was not varied; varied were: {}; and there are cpus, device.NAME.latency \
+                 and waits.NAME",
                 known.join(", ")
             )));
         };
-        let level = |own: &ModelGroup| self.recording.configurations[own.configuration()].level(&factor.name);
+        let level = |own: &ModelGroup| {
+            self.recording.configurations[own.configuration()].level(&factor.name)
+        };
         if usable.iter().any(|own| level(own) == Some(value)) {
             usable.retain(|own| level(own) == Some(value));
             return Ok(());
         }
         Err(no_evidence(format!(
-            "this level was not measured, and no model says how throughput goes with {name}; measured: {}",
+            "this level was not measured, and no model says how throughput goes with {name}; \
+             measured: {}",
             factor.levels.join(", ")
         )))
     }
@@ -256,19 +280,27 @@ impl Summary<'_> {
         let none = || WhatIfError::NoModel("the fit cannot be computed there".to_owned());
         let prediction = model.best().and_then(|best| best.predict(n)).ok_or_else(none)?;
         let distance = |own: &&super::ModelLevel| (own.n / n).ln().abs();
-        let near = model.levels.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).ok_or_else(none)?;
+        let near = model
+            .levels
+            .iter()
+            .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+            .ok_or_else(none)?;
         let trials = self.grid.trials(near.configuration);
         let mut applied = vec![Applied {
             change: format!("{}={}", wording::short_name(&model.factor), wording::whole(n)),
             law: model.law(),
         }];
-        let Effect { log: effect, spread, network } = effect(others, model, n, &trials, &mut applied)?;
-        let half = (prediction.interval.high / prediction.predicted).ln().hypot(2.0 * EFFECT_ERROR * effect)
+        let Effect { log: effect, spread, network } =
+            effect(others, model, n, &trials, &mut applied)?;
+        let half = (prediction.interval.high / prediction.predicted)
+            .ln()
+            .hypot(2.0 * EFFECT_ERROR * effect)
             + spread;
         let throughput = prediction.predicted * effect.exp();
         let interval = Interval { low: throughput * (-half).exp(), high: throughput * half.exp() };
         let measured_s = latency_s(&trials);
-        let open = rate.map(|rate| AtRate::of(rate, model, n, near, &trials, measured_s).ok_or_else(none));
+        let open =
+            rate.map(|rate| AtRate::of(rate, model, n, near, &trials, measured_s).ok_or_else(none));
         let open = open.transpose()?;
         let latency = |x: f64| match &open {
             Some(open) => open.latency_s(x / prediction.predicted),
@@ -306,7 +338,9 @@ impl Summary<'_> {
             error_median: model.candidates[0].error_median,
             covered: (tested.iter().filter(|own| own.covered).count(), tested.len()),
             changes: applied,
-            limit: network.as_ref().and_then(|own| limit(own, n, open.as_ref().map(AtRate::work), model)),
+            limit: network
+                .as_ref()
+                .and_then(|own| limit(own, n, open.as_ref().map(AtRate::work), model)),
             warnings,
         })
     }
@@ -342,10 +376,12 @@ fn effect(
 ) -> Result<Effect, WhatIfError> {
     let is_lock = |(_, change): &(&String, Change)| {
         let Change::Wait(name, _) = change else { return false };
-        wait_of(trials, name).is_ok_and(|(class, _)| matches!(class, WaitClass::Lock | WaitClass::Latch))
+        wait_of(trials, name)
+            .is_ok_and(|(class, _)| matches!(class, WaitClass::Lock | WaitClass::Latch))
     };
     // What sessions lock out each other for is done one at a time, whatever else is not.
-    let network = if changes.iter().any(is_lock) { model.serial_network() } else { model.network() };
+    let network =
+        if changes.iter().any(is_lock) { model.serial_network() } else { model.network() };
     if changes.is_empty() {
         return Ok(Effect { log: 0.0, spread: 0.0, network });
     }
@@ -377,9 +413,11 @@ fn changed(
     let no_evidence = |why: String| WhatIfError::NoEvidence { change: text.into(), why };
     match change {
         Change::Processors(amount) => {
-            let now = model.processors.filter(|_| model.points.iter().all(|own| own.cpu_s.is_some()));
             let now =
-                now.ok_or_else(|| no_evidence("the processor time of the target was not recorded".into()))?;
+                model.processors.filter(|_| model.points.iter().all(|own| own.cpu_s.is_some()));
+            let now = now.ok_or_else(|| {
+                no_evidence("the processor time of the target was not recorded".into())
+            })?;
             let cpus = match amount {
                 Amount::Number(number) => *number,
                 Amount::Times(times) => times * f64::from(now),
@@ -389,7 +427,8 @@ fn changed(
                 return Err(WhatIfError::Value { change: text.into(), wanted });
             }
             let with = |own: &Bottlenecks| Bottlenecks { processors: cpus as u32, ..own.clone() };
-            let law = format!("queueing network: {now} processors become {cpus}, each as fast as now");
+            let law =
+                format!("queueing network: {now} processors become {cpus}, each as fast as now");
             Ok((variants.iter().map(with).collect(), law))
         }
         Change::Wait(name, times) => {
@@ -403,19 +442,24 @@ fn changed(
                         ..own.clone()
                     }
                 };
-                let law = "queueing network: so much of what is done one at a time is done side by side, and takes as long".to_owned();
+                let law = "queueing network: so much of what is done one at a time is done side \
+                           by side, and takes as long"
+                    .to_owned();
                 return Ok((variants.iter().map(with).collect(), law));
             }
             Ok(shortened(variants, each_s * (1.0 - times)))
         }
-        Change::Device(name, times) if model.factor == CONCURRENCY[2] && has_device_alone(trials, name) => {
+        Change::Device(name, times)
+            if model.factor == CONCURRENCY[2] && has_device_alone(trials, name) =>
+        {
             let with = |own: &Bottlenecks| Bottlenecks {
                 serial_s: own.serial_s * times,
                 delay_s: own.delay_s * times,
                 ..own.clone()
             };
-            let law =
-                "queueing network: all time of an I/O but that of the processors is the device's".to_owned();
+            let law = "queueing network: all time of an I/O but that of the processors is the \
+                       device's"
+                .to_owned();
             Ok((variants.iter().map(with).collect(), law))
         }
         Change::Device(name, times)
@@ -425,9 +469,11 @@ fn changed(
                         && model.device.as_ref().is_some_and(|known| known.device == own.device)
                 }) =>
         {
-            let with = |own: &Bottlenecks| Bottlenecks { serial_s: own.serial_s * times, ..own.clone() };
-            let law =
-                "queueing network: all time at the device changes so, at each depth of its queue".to_owned();
+            let with =
+                |own: &Bottlenecks| Bottlenecks { serial_s: own.serial_s * times, ..own.clone() };
+            let law = "queueing network: all time at the device changes so, at each depth of its \
+                       queue"
+                .to_owned();
             Ok((variants.iter().map(with).collect(), law))
         }
         Change::Device(name, times) => {
@@ -439,7 +485,8 @@ fn changed(
 
 fn none_usable() -> String {
     format!(
-        "it needs a factor among {} with {LEVELS_MIN} or more levels of numbers, measured in a closed loop",
+        "it needs a factor among {} with {LEVELS_MIN} or more levels of numbers, measured in a \
+         closed loop",
         CONCURRENCY.join(", ")
     )
 }
@@ -454,24 +501,32 @@ fn fastest(model: &ModelSummary) -> f64 {
     best.map_or(1.0, |level| level.n)
 }
 
-/// Less time for a unit of work, taken from where nobody queues or from what is done one at a time: which, nobody has
-/// measured, so that both are computed; of several changes all from the one, and all from the other.
+/// Less time for a unit of work, taken from where nobody queues or from what is done one at a time:
+/// which, nobody has measured, so that both are computed; of several changes all from the one, and
+/// all from the other.
 fn shortened(variants: &[Bottlenecks], by_s: f64) -> (Vec<Bottlenecks>, String) {
     let (first, last) = (&variants[0], &variants[variants.len() - 1]);
     let of_delay = by_s.min(first.delay_s);
     let rest = (by_s - of_delay).min(first.serial_s);
-    let delay_first =
-        Bottlenecks { delay_s: first.delay_s - of_delay, serial_s: first.serial_s - rest, ..first.clone() };
+    let delay_first = Bottlenecks {
+        delay_s: first.delay_s - of_delay,
+        serial_s: first.serial_s - rest,
+        ..first.clone()
+    };
     let of_serial = by_s.min(last.serial_s);
     let rest = (by_s - of_serial).min(last.delay_s);
-    let serial_first =
-        Bottlenecks { serial_s: last.serial_s - of_serial, delay_s: last.delay_s - rest, ..last.clone() };
-    let law = "queueing network: that much less time for a unit of work; the interval holds both that it is waited for one at a time \
-               and that it is waited for side by side";
+    let serial_first = Bottlenecks {
+        serial_s: last.serial_s - of_serial,
+        delay_s: last.delay_s - rest,
+        ..last.clone()
+    };
+    let law = "queueing network: that much less time for a unit of work; the interval holds both \
+               that it is waited for one at a time and that it is waited for side by side";
     (vec![delay_first, serial_first], law.to_owned())
 }
 
-/// Logarithm of the throughput with the changes relative to that without, in the middle of the variants, and half their spread.
+/// Logarithm of the throughput with the changes relative to that without, in the middle of the
+/// variants, and half their spread.
 fn ratios(network: &Bottlenecks, variants: &[Bottlenecks], n: f64) -> Option<(f64, f64)> {
     let throughput = |own: &Bottlenecks| own.throughputs(n as usize)?.last().copied();
     let before = throughput(network)?;
@@ -482,8 +537,14 @@ fn ratios(network: &Bottlenecks, variants: &[Bottlenecks], n: f64) -> Option<(f6
     Some((f64::midpoint(low, high), (high - low) / 2.0))
 }
 
-/// The busier one of the processors and what is not done side by side. A log is none that gets faster with each who waits for it.
-fn limit(network: &Bottlenecks, n: f64, work: Option<f64>, model: &ModelSummary) -> Option<(String, f64)> {
+/// The busier one of the processors and what is not done side by side. A log is none that gets
+/// faster with each who waits for it.
+fn limit(
+    network: &Bottlenecks,
+    n: f64,
+    work: Option<f64>,
+    model: &ModelSummary,
+) -> Option<(String, f64)> {
     let work = work.or_else(|| network.throughputs(n as usize)?.last().copied())?;
     let [processors, serial] = network.busy(work);
     let name = match (&network.service, &model.device) {
@@ -494,11 +555,16 @@ fn limit(network: &Bottlenecks, n: f64, work: Option<f64>, model: &ModelSummary)
     Some((name, processors.max(serial).min(1.0)))
 }
 
-fn warnings(prediction: &holdout::Prediction, model: &ModelSummary, trials: &[&Observations]) -> Vec<String> {
+fn warnings(
+    prediction: &holdout::Prediction,
+    model: &ModelSummary,
+    trials: &[&Observations],
+) -> Vec<String> {
     let mut warnings = Vec::new();
     if prediction.distance > FAR {
         warnings.push(format!(
-            "this is {} times as far as anything that was measured ({} to {}): no such prediction has been tested",
+            "this is {} times as far as anything that was measured ({} to {}): no such prediction \
+             has been tested",
             wording::figure(prediction.distance),
             wording::whole(model.levels[0].n),
             wording::whole(model.levels[model.levels.len() - 1].n)
@@ -507,15 +573,18 @@ fn warnings(prediction: &holdout::Prediction, model: &ModelSummary, trials: &[&O
     let best = &model.candidates[0];
     if best.error_median > 0.1 {
         warnings.push(format!(
-            "the model misses levels that it has not seen by {} (median): it does not describe this target well",
+            "the model misses levels that it has not seen by {} (median): it does not describe \
+             this target well",
             wording::percent(best.error_median)
         ));
     }
-    let others = |seen: &&&Observations| seen.warnings.iter().any(|own| own.kind == WarningKind::OtherLoad);
+    let others =
+        |seen: &&&Observations| seen.warnings.iter().any(|own| own.kind == WarningKind::OtherLoad);
     let disturbed = trials.iter().filter(others).count();
     if disturbed > 0 {
         warnings.push(format!(
-            "other processes used the machine in {disturbed} of {} trials at the nearest level: the model takes what they did for the target's",
+            "other processes used the machine in {disturbed} of {} trials at the nearest level: \
+             the model takes what they did for the target's",
             trials.len()
         ));
     }
@@ -550,7 +619,9 @@ fn wait_of(trials: &[&Observations], name: &str) -> Result<(WaitClass, f64), Str
         WaitClass::Client | WaitClass::Idle => {
             Err("this is time of the client, not of the target".to_owned())
         }
-        WaitClass::CpuQueue => Err("who waits for a processor needs more of them: --set cpus=N".to_owned()),
+        WaitClass::CpuQueue => {
+            Err("who waits for a processor needs more of them: --set cpus=N".to_owned())
+        }
         class => Ok((class, own().map(observations::Wait::wait_s).sum::<f64>() / work(trials))),
     }
 }
@@ -566,8 +637,8 @@ fn is_named(device: &DeviceUse, name: &str) -> bool {
     device.device == name || device.volume.split(", ").any(|volume| volume == name)
 }
 
-/// Seconds that I/Os of a unit of work are in flight on a device, or on those of a volume, and no more than what sessions
-/// waited for I/O: what is written in the background holds nobody up.
+/// Seconds that I/Os of a unit of work are in flight on a device, or on those of a volume, and no
+/// more than what sessions waited for I/O: what is written in the background holds nobody up.
 fn device_s(trials: &[&Observations], name: &str) -> Result<f64, String> {
     let all = || trials.iter().flat_map(|seen| &seen.devices);
     let is_own = |device: &&DeviceUse| is_named(device, name);
@@ -575,13 +646,16 @@ fn device_s(trials: &[&Observations], name: &str) -> Result<f64, String> {
         let mut known = response::distinct(all().map(|device| device.device.as_str()));
         known.extend(response::distinct(all().flat_map(|device| device.volume.split(", "))));
         let why = if known.is_empty() {
-            "no counters of any device were recorded: the target is remote, or its storage is none that the kernel counts".to_owned()
+            "no counters of any device were recorded: the target is remote, or its storage is none \
+             that the kernel counts"
+                .to_owned()
         } else {
             format!("no such device or volume; recorded were: {}", known.join(", "))
         };
         return Err(why);
     }
-    let in_flight = all().filter(is_own).map(|own| own.read_s + own.write_s + own.flush_s).sum::<f64>();
+    let in_flight =
+        all().filter(is_own).map(|own| own.read_s + own.write_s + own.flush_s).sum::<f64>();
     let is_io = |wait: &&observations::Wait| {
         matches!(
             wait.class,

@@ -1,12 +1,13 @@
-//! A plan in short: its operators with the tables and indexes that they use, from the text of the plan.
+//! A plan in short: its operators with the tables and indexes that they use, from the text of the
+//! plan.
 
 use serde_json::Value;
 
 /// Operators that are named; the rest of a longer plan is in its text.
 const OPERATORS_MAX: usize = 100;
 
-/// The operators of a plan, from the top: `Limit`, `Index Scan using i on t` (PostgreSQL), `ref on t using i` (MariaDB),
-/// `SEARCH t USING INDEX i (a=?)` (SQLite), `SEQ_SCAN on t` (DuckDB).
+/// The operators of a plan, from the top: `Limit`, `Index Scan using i on t` (PostgreSQL), `ref on
+/// t using i` (MariaDB), `SEARCH t USING INDEX i (a=?)` (SQLite), `SEQ_SCAN on t` (DuckDB).
 pub fn operators(plan: &str) -> Vec<String> {
     let mut all = match serde_json::from_str::<Value>(plan) {
         Ok(json) => {
@@ -21,7 +22,8 @@ pub fn operators(plan: &str) -> Vec<String> {
     all
 }
 
-/// A line for each operator: PostgreSQL has an arrow before all but the first, and properties below them.
+/// A line for each operator: PostgreSQL has an arrow before all but the first, and properties below
+/// them.
 fn lines(plan: &str) -> Vec<String> {
     const ARROW: &str = "->  ";
     let has_arrows = plan.lines().any(|line| line.trim_start().starts_with(ARROW));
@@ -37,7 +39,8 @@ fn lines(plan: &str) -> Vec<String> {
 /// What DuckDB draws: an operator's name is in capitals, and stands in a box of its own.
 fn boxes(plan: &str) -> Vec<String> {
     let cells = plan.lines().flat_map(|line| line.split('│')).map(str::trim);
-    let is_name = |cell: &&str| cell.len() > 2 && cell.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+    let is_name =
+        |cell: &&str| cell.len() > 2 && cell.chars().all(|c| c.is_ascii_uppercase() || c == '_');
     cells.filter(is_name).map(str::to_owned).collect()
 }
 
@@ -47,7 +50,8 @@ fn tables(json: &Value, all: &mut Vec<String>) {
         Value::Object(fields) => {
             if let (Some(table), access) = (fields.get("table_name"), fields.get("access_type")) {
                 let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
-                let key = text(fields.get("key")).map_or_else(String::new, |key| format!(" using {key}"));
+                let key =
+                    text(fields.get("key")).map_or_else(String::new, |key| format!(" using {key}"));
                 let access = text(access).unwrap_or_else(|| "change".to_owned());
                 all.push(format!("{access} on {}{key}", table.as_str().unwrap_or_default()));
             }
@@ -62,8 +66,8 @@ fn tables(json: &Value, all: &mut Vec<String>) {
     }
 }
 
-/// What one plan has and the other has not, of both: `Seq Scan on t -> Index Scan using i on t`. All operators where only
-/// their order differs; `None` where operators do not differ.
+/// What one plan has and the other has not, of both: `Seq Scan on t -> Index Scan using i on t`.
+/// All operators where only their order differs; `None` where operators do not differ.
 pub fn change(from: &[String], to: &[String]) -> Option<String> {
     let without = |of: &[String], other: &[String]| {
         let mut other = other.to_vec();
@@ -80,7 +84,8 @@ pub fn change(from: &[String], to: &[String]) -> Option<String> {
     if from == to {
         return None;
     }
-    let [gone, new] = if gone.is_empty() || new.is_empty() { [from, to] } else { [&gone[..], &new[..]] };
+    let [gone, new] =
+        if gone.is_empty() || new.is_empty() { [from, to] } else { [&gone[..], &new[..]] };
     Some(format!("{} -> {}", gone.join(", "), new.join(", ")))
 }
 
@@ -91,29 +96,37 @@ mod tests {
     /// As PostgreSQL 15, SQLite 3.50, DuckDB 1.5 and MariaDB 10.11 print them.
     #[test]
     fn operators_have_their_tables_and_indexes() {
-        let postgres = "Limit\n  InitPlan 1 (returns $0)\n    ->  Seq Scan on u\n  ->  Bitmap Heap Scan on t\n        \
-                        Recheck Cond: (a = $1)\n        ->  Bitmap Index Scan on i";
-        let expected = ["Limit", "Seq Scan on u", "Bitmap Heap Scan on t", "Bitmap Index Scan on i"];
+        let postgres = "Limit\n  InitPlan 1 (returns $0)\n    ->  Seq Scan on u\n  ->  Bitmap \
+                        Heap Scan on t\n        Recheck Cond: (a = $1)\n        ->  Bitmap Index \
+                        Scan on i";
+        let expected =
+            ["Limit", "Seq Scan on u", "Bitmap Heap Scan on t", "Bitmap Index Scan on i"];
         assert_eq!(operators(postgres), expected);
         assert_eq!(operators("Seq Scan on t\n  Filter: (a = 1)"), ["Seq Scan on t"]);
         let sqlite = "SEARCH t USING INDEX i (a=?)\nUSE TEMP B-TREE FOR ORDER BY";
         assert_eq!(operators(sqlite), sqlite.lines().collect::<Vec<_>>());
         assert_eq!(operators("FILTER\n  SEQ_SCAN on memory.main.t, Sequential Scan").len(), 2);
-        let drawn =
-            "┌───────────┐\n│ HASH_JOIN ├──┐\n│  SEQ_SCAN │  │ SEQ_SCAN  │\n│ Type: Sequential Scan │";
+        let drawn = "┌───────────┐\n│ HASH_JOIN ├──┐\n│  SEQ_SCAN │  │ SEQ_SCAN  │\n│ Type: \
+                     Sequential Scan │";
         assert_eq!(operators(drawn), ["SEQ_SCAN", "SEQ_SCAN"]);
         let mariadb = r#"{"query_block": {"filesort": {"table": {"table_name": "t", "access_type": "ref", "key": "i"}}}}"#;
         assert_eq!(operators(mariadb), ["filesort", "ref on t using i"]);
-        let delete = r#"{"query_block": {"table": {"delete": 1, "table_name": "t", "access_type": "ALL"}}}"#;
+        let delete =
+            r#"{"query_block": {"table": {"delete": 1, "table_name": "t", "access_type": "ALL"}}}"#;
         assert_eq!(operators(delete), ["ALL on t"]);
         assert_eq!(operators(""), Vec::<String>::new());
     }
 
     #[test]
     fn a_change_names_what_differs() {
-        let list = |operators: &[&str]| operators.iter().map(|own| (*own).to_owned()).collect::<Vec<_>>();
-        let (scan, index) = (list(&["Limit", "Seq Scan on t"]), list(&["Limit", "Index Scan using i on t"]));
-        assert_eq!(change(&scan, &index).as_deref(), Some("Seq Scan on t -> Index Scan using i on t"));
+        let list =
+            |operators: &[&str]| operators.iter().map(|own| (*own).to_owned()).collect::<Vec<_>>();
+        let (scan, index) =
+            (list(&["Limit", "Seq Scan on t"]), list(&["Limit", "Index Scan using i on t"]));
+        assert_eq!(
+            change(&scan, &index).as_deref(),
+            Some("Seq Scan on t -> Index Scan using i on t")
+        );
         assert_eq!(
             change(&scan, &list(&["Seq Scan on t"])).as_deref(),
             Some("Limit, Seq Scan on t -> Seq Scan on t")

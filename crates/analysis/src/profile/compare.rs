@@ -79,7 +79,8 @@ fn changes(a: &ProfileSummary, b: &ProfileSummary, by_function: bool) -> Vec<Cha
     let p_values = |test: &dyn Fn([u64; 2]) -> f64| {
         adjusted(&counts.values().map(|own| Some(test(*own))).collect::<Vec<_>>())
     };
-    let share_p = p_values(&|[of_a, of_b]| same_share_p((of_a, a.all.samples), (of_b, b.all.samples)));
+    let share_p =
+        p_values(&|[of_a, of_b]| same_share_p((of_a, a.all.samples), (of_b, b.all.samples)));
     let seconds_p = p_values(&|[of_a, of_b]| same_seconds_p((of_a, a.hz), (of_b, b.hz)));
     let all = counts.into_iter().zip(share_p).zip(seconds_p);
     let change = |((((module, function, kernel), own), share_p), seconds_p): (((Key, _), _), _)| {
@@ -112,7 +113,8 @@ fn difference(value: f64, interval: Interval, adjusted_p: Option<f64>) -> Differ
     Difference { value, interval, adjusted_p, is_beyond: adjusted_p < BEYOND }
 }
 
-/// Interval of a difference of two shares: Newcombe 1998, Statistics in Medicine 17:873-890, method 10.
+/// Interval of a difference of two shares: Newcombe 1998, Statistics in Medicine 17:873-890, method
+/// 10.
 fn newcombe(a: &Sampled, b: &Sampled) -> Interval {
     let value = b.share - a.share;
     let below = (b.share - b.interval.low).hypot(a.interval.high - a.share);
@@ -120,14 +122,17 @@ fn newcombe(a: &Sampled, b: &Sampled) -> Interval {
     Interval { low: value - below, high: value + above }
 }
 
-/// Interval of a difference in seconds. Counts vary as Poisson's do, or less: a thread that never waits
-/// is sampled a known number of times.
+/// Interval of a difference in seconds. Counts vary as Poisson's do, or less: a thread that never
+/// waits is sampled a known number of times.
 fn seconds_interval(a: &Sampled, b: &Sampled) -> Interval {
-    let error = |one: &Sampled| if one.samples > 0 { one.seconds / (one.samples as f64).sqrt() } else { 0.0 };
+    let error = |one: &Sampled| {
+        if one.samples > 0 { one.seconds / (one.samples as f64).sqrt() } else { 0.0 }
+    };
     Interval::around(b.seconds - a.seconds, Z * error(a).hypot(error(b)))
 }
 
-/// Twice the smaller tail of Fisher's exact test: are these two parts the same share of their wholes?
+/// Twice the smaller tail of Fisher's exact test: are these two parts the same share of their
+/// wholes?
 fn same_share_p(a: (u64, u64), b: (u64, u64)) -> f64 {
     let part = a.0 + b.0;
     Hypergeometric::new(a.1 + b.1, part, a.1).map_or(1.0, |chance| two_tails(&chance, a.0))

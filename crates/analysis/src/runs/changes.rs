@@ -80,12 +80,14 @@ fn facts(environment: Option<&Environment>) -> BTreeMap<String, String> {
 }
 
 fn flatten(name: &str, value: &Value, facts: &mut BTreeMap<String, String>) {
-    let below = |part: &str| if name.is_empty() { part.to_owned() } else { format!("{name}.{part}") };
+    let below =
+        |part: &str| if name.is_empty() { part.to_owned() } else { format!("{name}.{part}") };
     match value {
         Value::Null => {}
         Value::Object(object) => {
             // Free space is different in any two runs and says little.
-            let all = object.iter().filter(|(part, _)| part.as_str() != "free_bytes" && *part != "name");
+            let all =
+                object.iter().filter(|(part, _)| part.as_str() != "free_bytes" && *part != "name");
             all.for_each(|(part, value)| flatten(&below(part), value, facts));
         }
         // Volumes have names; options are facts by themselves.
@@ -127,11 +129,16 @@ pub(super) fn settings(from: &Recording, to: &Recording, matches: &[Match]) -> V
 }
 
 fn differing(from: &ConfigurationRecord, to: &ConfigurationRecord) -> Vec<Change> {
-    let value = |own: &ConfigurationRecord, path: &str| own.settings.get(path).map(ToString::to_string);
+    let value =
+        |own: &ConfigurationRecord, path: &str| own.settings.get(path).map(ToString::to_string);
     let paths: BTreeSet<&String> = from.settings.keys().chain(to.settings.keys()).collect();
-    let differ = paths.into_iter().filter(|path| from.settings.get(*path) != to.settings.get(*path));
-    let changes =
-        differ.map(|path| Change { what: path.clone(), from: value(from, path), to: value(to, path) });
+    let differ =
+        paths.into_iter().filter(|path| from.settings.get(*path) != to.settings.get(*path));
+    let changes = differ.map(|path| Change {
+        what: path.clone(),
+        from: value(from, path),
+        to: value(to, path),
+    });
     changes.filter(|change| change.from != change.to).collect()
 }
 
@@ -142,8 +149,11 @@ pub(super) fn factors(from: &Recording, to: &Recording) -> Vec<FactorChange> {
         factor.map(|factor| factor.levels.clone())
     };
     let names = from.factors.iter().chain(&to.factors).map(|factor| factor.name.as_str());
-    let change =
-        |name: &str| FactorChange { factor: name.to_owned(), from: levels(from, name), to: levels(to, name) };
+    let change = |name: &str| FactorChange {
+        factor: name.to_owned(),
+        from: levels(from, name),
+        to: levels(to, name),
+    };
     distinct(names).into_iter().map(change).filter(|change| change.from != change.to).collect()
 }
 
@@ -156,8 +166,8 @@ pub(super) fn positions(from: &Recording, to: &Recording) -> Vec<Option<usize>> 
     positions
 }
 
-/// Each configuration of the first run with the one of the second that has the same settings, else the same
-/// levels. Each belongs to one match at most.
+/// Each configuration of the first run with the one of the second that has the same settings, else
+/// the same levels. Each belongs to one match at most.
 pub(super) fn matching(from: &Recording, to: &Recording) -> Vec<Match> {
     type Identity = fn(&ConfigurationRecord) -> String;
     let mut matches: Vec<Match> = Vec::new();
@@ -165,18 +175,24 @@ pub(super) fn matching(from: &Recording, to: &Recording) -> Vec<Match> {
         (vec![true; from.configurations.len()], vec![true; to.configurations.len()]);
     // In any order: a file may name its factors in another one.
     let levels = |own: &ConfigurationRecord| {
-        let mut levels: Vec<_> = own.levels.iter().map(|level| (&level.factor, &level.level)).collect();
+        let mut levels: Vec<_> =
+            own.levels.iter().map(|level| (&level.factor, &level.level)).collect();
         levels.sort_unstable();
         format!("{levels:?}")
     };
     let settings = |own: &ConfigurationRecord| own.key.clone();
-    for (by, identity) in [(MatchedBy::Settings, settings as Identity), (MatchedBy::Levels, levels)] {
+    for (by, identity) in [(MatchedBy::Settings, settings as Identity), (MatchedBy::Levels, levels)]
+    {
         let mut others: HashMap<String, VecDeque<usize>> = HashMap::new();
-        for (other, record) in to.configurations.iter().enumerate().filter(|(other, _)| to_free[*other]) {
+        for (other, record) in
+            to.configurations.iter().enumerate().filter(|(other, _)| to_free[*other])
+        {
             others.entry(identity(record)).or_default().push_back(other);
         }
         for (at, own) in from.configurations.iter().enumerate() {
-            let Some(same) = others.get_mut(&identity(own)).filter(|_| from_free[at]) else { continue };
+            let Some(same) = others.get_mut(&identity(own)).filter(|_| from_free[at]) else {
+                continue;
+            };
             let Some(other) = same.pop_front() else { continue };
             (from_free[at], to_free[other]) = (false, false);
             matches.push(Match { from: at, to: other, by });

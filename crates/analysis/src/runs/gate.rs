@@ -1,8 +1,8 @@
 //! Does the second run keep to limits? A regression gate.
 //!
-//! The rule, in full in `docs/regression-gate.md`: a limit fails when a change is beyond it by Welch's test of
-//! logarithms, one-sided at 2.5 %, corrected (Holm) over the configurations. For one configuration that
-//! is when the whole 95 % interval lies beyond the limit.
+//! The rule, in full in `docs/regression-gate.md`: a limit fails when a change is beyond it by
+//! Welch's test of logarithms, one-sided at 2.5 %, corrected (Holm) over the configurations. For
+//! one configuration that is when the whole 95 % interval lies beyond the limit.
 
 use super::samples::Samples;
 use super::{Pair, Responses, RunsError};
@@ -45,14 +45,18 @@ pub enum Way {
 /// A limit that is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a limit; it is `slower:3%`, `faster:3%`, or a response with a change: `latency_p99:+5%`, `iops:-3%`"
+    "`{0}` is not a limit; it is `slower:3%`, `faster:3%`, or a response with a change: \
+     `latency_p99:+5%`, `iops:-3%`"
 )]
 pub struct LimitError(String);
 
 impl Gate {
-    /// Limits of which no configuration could be judged: too few blocks, or values that are not above 0.
+    /// Limits of which no configuration could be judged: too few blocks, or values that are not
+    /// above 0.
     pub fn not_judged(&self) -> impl Iterator<Item = &LimitJudged> {
-        self.limits.iter().filter(|limit| limit.configurations.iter().all(|own| own.adjusted_p.is_none()))
+        self.limits
+            .iter()
+            .filter(|limit| limit.configurations.iter().all(|own| own.adjusted_p.is_none()))
     }
 }
 
@@ -82,7 +86,11 @@ impl FromStr for Limit {
             (name, None) => (Some(name), Way::Worse),
         };
         let impossible = !share.is_finite() || (way == Way::Fall && share >= 1.0);
-        if impossible { Err(error()) } else { Ok(Self { response: response.map(str::to_owned), way, share }) }
+        if impossible {
+            Err(error())
+        } else {
+            Ok(Self { response: response.map(str::to_owned), way, share })
+        }
     }
 }
 
@@ -107,7 +115,8 @@ pub struct Gate {
     pub decision: Decision,
     /// Each limit.
     pub limits: Vec<LimitJudged>,
-    /// Warnings that the trials behind it carry. They change no decision: what is judged is what was measured.
+    /// Warnings that the trials behind it carry. They change no decision: what is judged is what
+    /// was measured.
     pub warnings: WarningsCompared,
 }
 
@@ -133,7 +142,8 @@ pub struct Judged {
     pub label: String,
     /// Whether it is kept.
     pub decision: Decision,
-    /// Relative change of the response, as it is: 0.04 is 4 % more. `None` where it cannot be told.
+    /// Relative change of the response, as it is: 0.04 is 4 % more. `None` where it cannot be
+    /// told.
     pub change: Option<f64>,
     /// Its 95 % interval, not corrected.
     pub interval: Option<Interval>,
@@ -153,8 +163,8 @@ pub enum Decision {
     Broken,
 }
 
-/// Whether the second run keeps to the limits. A limit without a response of its own is on the one that `which`
-/// names; of several on the primary one.
+/// Whether the second run keeps to the limits. A limit without a response of its own is on the one
+/// that `which` names; of several on the primary one.
 ///
 /// # Errors
 /// As [`super::compare_runs`].
@@ -191,7 +201,11 @@ pub fn judge_sides(
     Ok(Gate { decision, limits, warnings: pair.warnings() })
 }
 
-fn judge_limit(pair: &Pair, limit: &Limit, response: ResponseChoice) -> Result<LimitJudged, RunsError> {
+fn judge_limit(
+    pair: &Pair,
+    limit: &Limit,
+    response: ResponseChoice,
+) -> Result<LimitJudged, RunsError> {
     let lower_is_better = response.direction == Direction::LowerIsBetter;
     let rise = match limit.way {
         Way::Rise => true,
@@ -207,8 +221,12 @@ fn judge_limit(pair: &Pair, limit: &Limit, response: ResponseChoice) -> Result<L
         judge_one(label, &samples, rise, limit.share)
     });
     let (mut configurations, beyond): (Vec<Judged>, Vec<Option<f64>>) = judged.unzip();
-    correct(beyond.into_iter().zip(configurations.iter_mut().map(|it| &mut it.adjusted_p)).collect());
-    for judged in configurations.iter_mut().filter(|it| it.adjusted_p.is_some_and(|p| p < ONE_SIDED)) {
+    correct(
+        beyond.into_iter().zip(configurations.iter_mut().map(|it| &mut it.adjusted_p)).collect(),
+    );
+    for judged in
+        configurations.iter_mut().filter(|it| it.adjusted_p.is_some_and(|p| p < ONE_SIDED))
+    {
         judged.decision = Decision::Broken;
     }
     let decision = configurations.iter().map(|it| it.decision).max().unwrap_or(Decision::Unsure);
@@ -217,15 +235,23 @@ fn judge_limit(pair: &Pair, limit: &Limit, response: ResponseChoice) -> Result<L
 
 /// A configuration by itself, kept or unsure, with the one-sided p-value of "the limit is kept".
 fn judge_one(label: String, samples: &Samples, rise: bool, share: f64) -> (Judged, Option<f64>) {
-    let unsure = Judged { label, decision: Decision::Unsure, change: None, interval: None, adjusted_p: None };
+    let unsure = Judged {
+        label,
+        decision: Decision::Unsure,
+        change: None,
+        interval: None,
+        adjusted_p: None,
+    };
     let Some([from, to]) = samples.logarithms() else { return (unsure, None) };
     let seen = welch(&from, &to, RESOLUTION);
     let sign = if rise { 1.0 } else { -1.0 };
-    // The test of "no more than the limit" is that of "no difference" from values that are at the limit.
+    // The test of "no more than the limit" is that of "no difference" from values that are at the
+    // limit.
     let mut at_limit = from.clone();
     at_limit.values.iter_mut().for_each(|log| *log += (sign * share).ln_1p());
     let beyond = welch(&at_limit, &to, RESOLUTION);
-    let p_value = beyond.p_value.map(|p| if sign * beyond.value > 0.0 { p / 2.0 } else { 1.0 - p / 2.0 });
+    let p_value =
+        beyond.p_value.map(|p| if sign * beyond.value > 0.0 { p / 2.0 } else { 1.0 - p / 2.0 });
     let kept = p_value.is_some_and(|p| 1.0 - p < ONE_SIDED);
     // The first run's time-outs make the change smaller than it looks, the second's make it larger.
     let [smaller, larger] = samples.timed_out();
@@ -253,10 +279,15 @@ mod tests {
 
     #[test]
     fn limits_are_read() {
-        let of = |text: &str| text.parse::<Limit>().map(|it| (it.response, it.way, (it.share * 1e6).round()));
+        let of = |text: &str| {
+            text.parse::<Limit>().map(|it| (it.response, it.way, (it.share * 1e6).round()))
+        };
         assert_eq!(of("slower:3%"), Ok((None, Way::Worse, 30_000.0)));
         assert_eq!(of("faster: 2.5 %"), Ok((None, Way::Better, 25_000.0)));
-        assert_eq!(of("latency_p99:+150%"), Ok((Some("latency_p99".into()), Way::Rise, 1_500_000.0)));
+        assert_eq!(
+            of("latency_p99:+150%"),
+            Ok((Some("latency_p99".into()), Way::Rise, 1_500_000.0))
+        );
         assert_eq!(of("log.iops:-3%"), Ok((Some("log.iops".into()), Way::Fall, 30_000.0)));
         assert_eq!(of("iops:3%"), Ok((Some("iops".into()), Way::Worse, 30_000.0)));
         for bad in [

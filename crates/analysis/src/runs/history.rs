@@ -71,17 +71,20 @@ pub struct HistoryChange {
     pub before: f64,
     /// Mean of the runs until the next change.
     pub after: f64,
-    /// How much better the new level is; above 1 is better. Its interval takes the place of the change as known.
+    /// How much better the new level is; above 1 is better. Its interval takes the place of the
+    /// change as known.
     pub comparison: Comparison,
     /// Better or worse.
     pub verdict: Verdict,
 }
 
-/// The history of an experiment from its runs, oldest first. Runs without trials done are points that are missing.
+/// The history of an experiment from its runs, oldest first. Runs without trials done are points
+/// that are missing.
 ///
-/// One value a run, its mean over blocks, goes into the search for changes: the blocks of a run share what was
-/// special about it, and would make every run look like a change. `summarized` is a run as its own report shows it: the
-/// record of its models is of the levels that are held out there.
+/// One value a run, its mean over blocks, goes into the search for changes: the blocks of a run
+/// share what was special about it, and would make every run look like a change. `summarized` is a
+/// run as its own report shows it: the record of its models is of the levels that are held out
+/// there.
 ///
 /// # Errors
 /// When no run has a trial done, or none has such a response.
@@ -92,14 +95,17 @@ pub fn history(
 ) -> Result<History, RunsError> {
     let latest = runs.iter().rfind(|run| run.done().next().is_some());
     let Some(latest) = latest else {
-        return Err(RunsError::no_trials(&runs.last().map(|it| it.run.clone()).unwrap_or_default()));
+        return Err(RunsError::no_trials(
+            &runs.last().map(|it| it.run.clone()).unwrap_or_default(),
+        ));
     };
     let response = choose(latest, runs, which)?;
     let grids: Vec<Grid<&Observations>> = runs.iter().map(Grid::new).collect();
     let positions: Vec<_> = runs.iter().map(|run| changes::positions(latest, run)).collect();
     let series = (0..latest.configurations.len()).map(|configuration| {
         let points = grids.iter().zip(&positions);
-        let points = points.map(|(grid, positions)| grid.estimate(positions[configuration]?, &response));
+        let points =
+            points.map(|(grid, positions)| grid.estimate(positions[configuration]?, &response));
         HistorySeries::of(latest.configurations[configuration].label.clone(), points.collect())
     });
     let gone = runs.iter().zip(&positions).flat_map(|(run, positions)| {
@@ -116,7 +122,11 @@ pub fn history(
 }
 
 /// The response asked for, as the latest run that has it has it.
-fn choose(latest: &Recording, runs: &[Recording], which: Responses) -> Result<ResponseChoice, RunsError> {
+fn choose(
+    latest: &Recording,
+    runs: &[Recording],
+    which: Responses,
+) -> Result<ResponseChoice, RunsError> {
     let primary = ResponseChoice::of(latest);
     let Responses::Named(name) = which else {
         return primary.ok_or_else(|| RunsError::no_trials(&latest.run));
@@ -135,7 +145,10 @@ impl HistoryRun {
         let (before, own) = (&runs[at.saturating_sub(1)], &runs[at]);
         Self {
             run: RunName::of(own),
-            environment: changes::environment(before.environments.first(), own.environments.first()),
+            environment: changes::environment(
+                before.environments.first(),
+                own.environments.first(),
+            ),
             settings: changes::settings(before, own, &matching(before, own)),
             models: models(own, summarized),
         }
@@ -156,7 +169,8 @@ fn models(run: &Recording, summarized: fn(&Recording) -> Summary<'_>) -> Vec<Mod
 
 impl HistorySeries {
     fn of(label: String, points: Vec<Option<Estimate>>) -> Self {
-        let known = points.iter().enumerate().filter_map(|(run, point)| Some((run, point.as_ref()?)));
+        let known =
+            points.iter().enumerate().filter_map(|(run, point)| Some((run, point.as_ref()?)));
         let (at, known): (Vec<usize>, Vec<&Estimate>) = known.unzip();
         let means: Vec<f64> = known.iter().map(|point| point.mean).collect();
         let found = change_points::change_points(&means);
@@ -171,7 +185,8 @@ impl HistorySeries {
                 before: mean(before),
                 after: mean(after),
                 verdict: if comparison.is_better() { Verdict::Better } else { Verdict::Worse },
-                // The place was chosen for its difference, so that this test's own p-value would be too small.
+                // The place was chosen for its difference, so that this test's own p-value would be
+                // too small.
                 comparison: Comparison { p_value: None, ..comparison },
             })
         });

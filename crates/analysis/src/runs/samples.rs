@@ -15,8 +15,8 @@ pub(super) struct Samples {
     pub to: Side,
 }
 
-/// The values of a configuration: of one run by block, or, where the run has factors that are hard to change, by set-up;
-/// of several runs by run.
+/// The values of a configuration: of one run by block, or, where the run has factors that are hard
+/// to change, by set-up; of several runs by run.
 pub(super) struct Side {
     values: BTreeMap<u32, f64>,
     /// Whether trials timed out: values are larger than is known.
@@ -31,7 +31,8 @@ impl Side {
         let figures = cells.filter_map(|(block, seen)| Some((*block, response.figure(seen)?)));
         let (units, first) = grid.units(figures, grid.has_setups());
         // Without values where nothing is known of a time-out.
-        let value = |own: &Vec<Figure>| own.iter().map(|own| own.known).collect::<Option<Vec<f64>>>();
+        let value =
+            |own: &Vec<Figure>| own.iter().map(|own| own.known).collect::<Option<Vec<f64>>>();
         let values = units.iter().map(|(unit, own)| Some((*unit, mean(value(own)?))));
         let all = || units.iter().flat_map(|(_, own)| own);
         Self {
@@ -47,7 +48,9 @@ impl Side {
         runs: impl Iterator<Item = (&'g Grid<&'a Observations>, Option<usize>)>,
         response: &ResponseChoice,
     ) -> Self {
-        let runs = (1..).zip(runs).filter_map(|(run, (grid, at))| Some((run, Self::of(grid, at?, response))));
+        let runs = (1..)
+            .zip(runs)
+            .filter_map(|(run, (grid, at))| Some((run, Self::of(grid, at?, response))));
         let runs: Vec<(u32, Self)> = runs.filter(|(_, own)| !own.values.is_empty()).collect();
         let run_mean = |own: &Self| mean(own.values.values());
         let resolutions: Vec<f64> = runs.iter().map(|(_, own)| own.resolution).collect();
@@ -83,7 +86,8 @@ impl Samples {
     /// The second run against the first.
     pub fn compare(&self, response: &ResponseChoice) -> Option<Comparison> {
         let (from, to) = (self.from.values(), self.to.values());
-        Comparison::of_values(false, &from, &to, response.direction)?.with_timeouts(self.timed_out())
+        Comparison::of_values(false, &from, &to, response.direction)?
+            .with_timeouts(self.timed_out())
     }
 
     /// Which side has time-outs.
@@ -96,8 +100,8 @@ impl Samples {
         Some([self.from.logarithms()?, self.to.logarithms()?])
     }
 
-    /// The relative difference that Welch's test finds with a probability of 80 %: (t for 5 % two-sided + t for
-    /// 80 % power) standard errors.
+    /// The relative difference that Welch's test finds with a probability of 80 %: (t for 5 %
+    /// two-sided + t for 80 % power) standard errors.
     pub fn detectable(&self) -> Option<f64> {
         let [from, to] = self.logarithms()?.map(|side| Moments::known(&side.values, side.known));
         let (error, df) = welch_error(&from, &to)?;
@@ -108,18 +112,21 @@ impl Samples {
 
 /// The geometric mean of the factors of all configurations.
 ///
-/// Blocks hit all configurations of a run alike, so that these are not independent: the mean logarithm of a
-/// block is. Blocks in which a configuration is missing are left out. `None` where a trial timed out.
+/// Blocks hit all configurations of a run alike, so that these are not independent: the mean
+/// logarithm of a block is. Blocks in which a configuration is missing are left out. `None` where a
+/// trial timed out.
 pub(super) fn overall(all: &[Samples], response: &ResponseChoice) -> Option<Comparison> {
     let measured = all.iter().filter(|it| !it.from.values.is_empty() && !it.to.values.is_empty());
     let measured: Vec<&Samples> = measured.collect();
-    let logs: Vec<[Sample; 2]> = measured.iter().map(|it| it.logarithms()).collect::<Option<_>>()?;
+    let logs: Vec<[Sample; 2]> =
+        measured.iter().map(|it| it.logarithms()).collect::<Option<_>>()?;
     if measured.len() < 2 || all.iter().any(|it| it.timed_out().contains(&true)) {
         return None;
     }
     let side = |own: fn(&Samples) -> &Side| -> Values {
         let complete = own(measured[0]).values.keys().filter_map(|block| {
-            let logs = measured.iter().map(|samples| own(samples).values.get(block).map(|it| it.ln()));
+            let logs =
+                measured.iter().map(|samples| own(samples).values.get(block).map(|it| it.ln()));
             logs.collect::<Option<Vec<f64>>>().map(|logs| vec![mean(&logs).exp()])
         });
         let first = measured.iter().map(|samples| own(samples).first).min();

@@ -1,9 +1,11 @@
-//! What several processors make of a scan: its time and its processor time by the degree of parallelism (S3b: whether the
-//! rate is linear in cores must be measured).
+//! What several processors make of a scan: its time and its processor time by the degree of
+//! parallelism (S3b: whether the rate is linear in cores must be measured).
 
 use crate::grid::Figures;
 use crate::settings::groups;
-use crate::{Comparison, ConfigurationGroup, Estimate, Interval, Scale, ScalingClass, Summary, response};
+use crate::{
+    Comparison, ConfigurationGroup, Estimate, Interval, Scale, ScalingClass, Summary, response,
+};
 use observations::{Direction, Observations};
 use serde::Serialize;
 
@@ -28,8 +30,8 @@ pub struct SpeedUpRow {
     pub degree: u64,
     /// Time of a scan in ms.
     pub scan: Estimate,
-    /// Processors that were busy with a scan, on average: processor time of all workers by the time of the scan. `None`
-    /// where the processor time is not known.
+    /// Processors that were busy with a scan, on average: processor time of all workers by the
+    /// time of the scan. `None` where the processor time is not known.
     pub busy: Option<Estimate>,
     /// How many times faster a scan is than with the lowest degree. `None` of that one.
     pub speed_up: Option<Comparison>,
@@ -62,14 +64,16 @@ impl Summary<'_> {
     }
 
     fn speed_up(&self, group: ConfigurationGroup, measured: &Measured) -> Option<SpeedUp> {
-        let degree = |own: &usize| Some((self.recording.configurations[*own].get::<u64>(DEGREE)?, *own));
+        let degree =
+            |own: &usize| Some((self.recording.configurations[*own].get::<u64>(DEGREE)?, *own));
         let mut all: Vec<(u64, usize)> = group.configurations.iter().filter_map(degree).collect();
         all.sort_unstable();
         let lowest = *all.first()?;
         let rows = all.into_iter().filter_map(|own| self.speed_up_row(own, lowest, measured));
         let rows: Vec<SpeedUpRow> = rows.collect();
         // Without the lowest degree there is nothing that the others could be compared with.
-        (rows.len() > 1 && rows[0].configuration == lowest.1).then_some(SpeedUp { group: group.label, rows })
+        (rows.len() > 1 && rows[0].configuration == lowest.1)
+            .then_some(SpeedUp { group: group.label, rows })
     }
 
     /// A degree and its configuration against the lowest and its own.
@@ -99,7 +103,10 @@ impl Summary<'_> {
             between: interval.map(|own| (class(own.low), class(own.high))),
             speed_up,
             // Less is better, so that the ratio is the other way round.
-            processor_time: measured.processor_time.as_ref().and_then(|own| ratio(own, configuration, first)),
+            processor_time: measured
+                .processor_time
+                .as_ref()
+                .and_then(|own| ratio(own, configuration, first)),
         })
     }
 }

@@ -15,8 +15,8 @@ const fn setting(name: &'static str, is: &'static str, wanted: &'static str) -> 
 
 /// What is known of a setting.
 ///
-/// Sources: of Linux's Documentation/admin-guide the parts sysctl (vm, kernel, fs, net), mm/transhuge.rst and
-/// pm; PostgreSQL's chapter "Managing Kernel Resources".
+/// Sources: of Linux's Documentation/admin-guide the parts sysctl (vm, kernel, fs, net),
+/// mm/transhuge.rst and pm; PostgreSQL's chapter "Managing Kernel Resources".
 pub fn known(name: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| known.name == name)
 }

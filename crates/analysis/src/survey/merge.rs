@@ -2,11 +2,12 @@ use observations::{ServerSetting, Survey, SurveyedServer};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A value that no more than this share of the machines has, or one machine alone, is odd where more than
-/// half share another. Our choice: of 40 machines, up to 4.
+/// A value that no more than this share of the machines has, or one machine alone, is odd where
+/// more than half share another. Our choice: of 40 machines, up to 4.
 const ODD_SHARE_MAX: f64 = 0.10;
 
-/// Settings that the kernel sizes by the machine, or that count what goes on: they differ everywhere.
+/// Settings that the kernel sizes by the machine, or that count what goes on: they differ
+/// everywhere.
 const OF_EACH_MACHINE: [&str; 10] = [
     "cpufreq.max_khz",
     "fs.aio-nr",
@@ -133,7 +134,8 @@ pub fn merge(surveys: &[Survey]) -> Merged {
     }
 }
 
-/// What servers have that do not tell a setting which others of their version tell: an inventory has all that are changed.
+/// What servers have that do not tell a setting which others of their version tell: an inventory
+/// has all that are changed.
 const DEFAULT: &str = "default";
 
 /// Settings that servers do not tell though others of their version do, and who does not.
@@ -158,7 +160,8 @@ fn untold(surveys: &[(String, &Survey)]) -> Vec<(String, String)> {
 /// The servers of an inventory with their names.
 fn holders<'a>(name: &str, survey: &'a Survey) -> Vec<(String, &'a SurveyedServer)> {
     let numbered = |(index, server): (usize, &'a SurveyedServer)| {
-        let number = if survey.servers.len() > 1 { format!(" #{}", index + 1) } else { String::new() };
+        let number =
+            if survey.servers.len() > 1 { format!(" #{}", index + 1) } else { String::new() };
         (format!("{name}{number}"), server)
     };
     survey.servers.iter().enumerate().map(numbered).collect()
@@ -169,8 +172,13 @@ fn named(surveys: &[Survey]) -> Vec<(String, &Survey)> {
     let mut taken = BTreeSet::new();
     let name = |survey: &Survey| {
         // A capture has a server alone.
-        let server =
-            || survey.servers.first().map(|server| server.address.as_str()).filter(|name| !name.is_empty());
+        let server = || {
+            survey
+                .servers
+                .first()
+                .map(|server| server.address.as_str())
+                .filter(|name| !name.is_empty())
+        };
         let host = survey.machine.host.as_deref().or_else(server).unwrap_or("unnamed");
         let numbered = (2..).map(|number| format!("{host} ({number})"));
         let mut names = std::iter::once(host.to_owned()).chain(numbered);
@@ -243,11 +251,13 @@ fn told(name: &str, survey: &Survey) -> Vec<(String, String, String)> {
         ("virtualization", machine.virtualization.clone()),
         ("clock synchronized", machine.clock_synchronized.map(yes_or_no)),
     ];
-    let settings = survey.settings.iter().map(|setting| (setting.name.as_str(), setting.value.clone()));
+    let settings =
+        survey.settings.iter().map(|setting| (setting.name.as_str(), setting.value.clone()));
     let of_machine = facts.into_iter().chain(settings).filter(|(what, _)| is_common(what));
     let of_machine = of_machine.map(|(what, value)| (what.to_owned(), value, name.to_owned()));
     let of_servers = holders(name, survey).into_iter().flat_map(|(holder, server)| {
-        let settings = server.settings.iter().map(|setting| (setting.name.as_str(), shown(setting)));
+        let settings =
+            server.settings.iter().map(|setting| (setting.name.as_str(), shown(setting)));
         let version = [("version", Some(server.version.clone()))];
         let told = version.into_iter().chain(settings).filter(|(what, _)| is_common(what));
         told.map(move |(what, value)| (format!("{} {what}", server.engine), value, holder.clone()))
@@ -263,14 +273,17 @@ fn is_common(name: &str) -> bool {
 fn shown(setting: &ServerSetting) -> Option<String> {
     let value = setting.value.as_ref()?;
     Some(match &setting.unit {
-        Some(unit) if unit.starts_with(|sign: char| sign.is_ascii_digit()) => format!("{value} x {unit}"),
+        Some(unit) if unit.starts_with(|sign: char| sign.is_ascii_digit()) => {
+            format!("{value} x {unit}")
+        }
         Some(unit) => format!("{value} {unit}"),
         None => value.clone(),
     })
 }
 
 fn difference((what, values): (String, BTreeMap<String, Vec<String>>)) -> Difference {
-    let mut values: Vec<Held> = values.into_iter().map(|(value, holders)| Held { value, holders }).collect();
+    let mut values: Vec<Held> =
+        values.into_iter().map(|(value, holders)| Held { value, holders }).collect();
     values.sort_by_key(|held| std::cmp::Reverse(held.holders.len()));
     Difference { what, of: values.iter().map(|held| held.holders.len()).sum(), values }
 }
@@ -293,8 +306,8 @@ fn odd(difference: &Difference) -> Vec<OddOne> {
     rare.filter(|_| difference.of > 2).map(one).collect()
 }
 
-/// How many servers have which setting of parallelism, against the machines that they run on: what P.
-/// Randal's survey of max degree of parallelism against cores and NUMA nodes asked.
+/// How many servers have which setting of parallelism, against the machines that they run on: what
+/// P. Randal's survey of max degree of parallelism against cores and NUMA nodes asked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Parallelism {
     /// The setting: processes that one part of one query may have beside its own.
@@ -305,7 +318,8 @@ pub struct Parallelism {
     pub servers: usize,
     /// Those of them at which nobody set it.
     pub at_default: usize,
-    /// Servers that are on no surveyed machine, or on one whose cores are not known: these are in no group.
+    /// Servers that are on no surveyed machine, or on one whose cores are not known: these are in
+    /// no group.
     pub unplaced: usize,
 }
 
@@ -336,20 +350,19 @@ fn parallelism(surveys: &[Survey]) -> Parallelism {
             let nodes = survey.machine.nodes.len().max(1) as u32;
             *groups.entry((cores, nodes)).or_default().entry(value).or_default() += 1;
             found.servers += 1;
-            found.at_default += usize::from(server.setting(SETTING).is_some_and(|one| !one.is_changed));
+            found.at_default +=
+                usize::from(server.setting(SETTING).is_some_and(|one| !one.is_changed));
         }
     }
-    let group = |((cores, numa_nodes), values): ((u32, u32), BTreeMap<i64, usize>)| ParallelismGroup {
-        cores,
-        numa_nodes,
-        values: values.into_iter().collect(),
+    let group = |((cores, numa_nodes), values): ((u32, u32), BTreeMap<i64, usize>)| {
+        ParallelismGroup { cores, numa_nodes, values: values.into_iter().collect() }
     };
     found.groups = groups.into_iter().map(group).collect();
     found
 }
 
-/// Takes out what names machines, servers, databases and places: each gets a number in the order of the
-/// inventories.
+/// Takes out what names machines, servers, databases and places: each gets a number in the order of
+/// the inventories.
 pub fn anonymous(surveys: &mut [Survey]) {
     let mut servers = 0;
     for (index, survey) in surveys.iter_mut().enumerate() {

@@ -22,8 +22,11 @@ fn machine(host: &str, cores: u32, nodes: u32, gib: u64) -> Survey {
     machine.memory.available_bytes = Some(gib * GIB);
     machine.memory.swap_bytes = Some(GIB);
     machine.clock_synchronized = Some(true);
-    let calm =
-        [("vm.swappiness", "1"), ("vm.dirty_background_bytes", "268435456"), ("vm.overcommit_memory", "2")];
+    let calm = [
+        ("vm.swappiness", "1"),
+        ("vm.dirty_background_bytes", "268435456"),
+        ("vm.overcommit_memory", "2"),
+    ];
     for (name, value) in calm {
         set(&mut survey, name, value);
     }
@@ -108,11 +111,17 @@ fn each_rule_of_the_machine_finds_what_it_looks_for_and_only_then() {
         (&[("fs.aio-nr", "65000"), ("fs.aio-max-nr", "65536")], "aio-limit"),
         (&[("transparent_hugepage.enabled", "always")], "transparent-huge-pages"),
         (
-            &[("transparent_hugepage.enabled", "madvise"), ("transparent_hugepage.defrag", "always")],
+            &[
+                ("transparent_hugepage.enabled", "madvise"),
+                ("transparent_hugepage.defrag", "always"),
+            ],
             "huge-page-defrag",
         ),
         // 10 % of 64 GiB.
-        (&[("vm.dirty_background_bytes", "0"), ("vm.dirty_background_ratio", "10")], "unwritten-data"),
+        (
+            &[("vm.dirty_background_bytes", "0"), ("vm.dirty_background_ratio", "10")],
+            "unwritten-data",
+        ),
     ];
     for (changes, rule) in cases {
         assert_eq!(rules(&with(changes)), [*rule], "{changes:?}");
@@ -142,7 +151,10 @@ fn each_rule_of_the_machine_finds_what_it_looks_for_and_only_then() {
     small.machine.limits.cpus = Some(1.5);
     small.machine.steal_share = Some(0.2);
     small.machine.clock_synchronized = Some(false);
-    assert_eq!(rules(&small), ["memory-limit", "processor-limit", "stolen-time", "clock-synchronized"]);
+    assert_eq!(
+        rules(&small),
+        ["memory-limit", "processor-limit", "stolen-time", "clock-synchronized"]
+    );
 }
 
 #[test]
@@ -168,8 +180,9 @@ fn each_rule_of_servers_finds_what_it_looks_for() {
         assert_eq!(rules(&survey), [*rule], "{changes:?}");
         // What is about the machine is not said of a server elsewhere.
         survey.servers[0].is_local = false;
-        let stays =
-            ["fsync", "full-page", "parallel-limit", "io-timing"].iter().any(|part| rule.contains(part));
+        let stays = ["fsync", "full-page", "parallel-limit", "io-timing"]
+            .iter()
+            .any(|part| rule.contains(part));
         assert_eq!(rules(&survey).len(), usize::from(stays), "{changes:?}");
     }
     let mut survey = machine("m", 32, 2, 64);
@@ -187,15 +200,20 @@ fn each_rule_of_servers_finds_what_it_looks_for() {
     );
     assert_eq!(
         rules(&survey),
-        ["postgres-pending-restart", "transparent-huge-pages", "postgres-huge-pages", "postgres-overcommit"]
+        [
+            "postgres-pending-restart",
+            "transparent-huge-pages",
+            "postgres-huge-pages",
+            "postgres-overcommit"
+        ]
     );
     assert!(found.is_sorted_by_key(|one| one.weight) && found[0].weight == Weight::Problem);
     assert!(found[1].action.contains("this PostgreSQL server"));
     assert!(found.iter().all(|one| !one.reason.is_empty() && !one.action.is_empty()));
 }
 
-/// 40 machines: 20 of 16 cores and 2 nodes, 20 of 64 cores and 4; two with another swappiness, one with another
-/// kernel, a third of the servers set by hand.
+/// 40 machines: 20 of 16 cores and 2 nodes, 20 of 64 cores and 4; two with another swappiness, one
+/// with another kernel, a third of the servers set by hand.
 fn forty() -> Vec<Survey> {
     let one = |number: u32| {
         let (cores, nodes) = if number < 20 { (16, 2) } else { (64, 4) };
@@ -205,8 +223,10 @@ fn forty() -> Vec<Survey> {
         set(&mut survey, "fs.file-max", &number.to_string());
         let mut server = server(if number.is_multiple_of(3) { "8" } else { "2" });
         if number.is_multiple_of(3) {
-            let setting =
-                server.settings.iter_mut().find(|one| one.name == "max_parallel_workers_per_gather");
+            let setting = server
+                .settings
+                .iter_mut()
+                .find(|one| one.name == "max_parallel_workers_per_gather");
             setting.unwrap().is_changed = true;
         }
         server.databases.push(Database { name: format!("customers{number}"), bytes: Some(1) });
@@ -218,7 +238,11 @@ fn forty() -> Vec<Survey> {
 }
 
 fn odd<'a>(merged: &'a Merged, what: &str) -> &'a OddOne {
-    merged.odd.iter().find(|one| one.what == what).unwrap_or_else(|| panic!("{what}: {:?}", merged.odd))
+    merged
+        .odd
+        .iter()
+        .find(|one| one.what == what)
+        .unwrap_or_else(|| panic!("{what}: {:?}", merged.odd))
 }
 
 #[test]
@@ -255,7 +279,10 @@ fn forty_machines_are_laid_side_by_side() {
         "sockets",
         "vm.swappiness",
     ];
-    assert_eq!(differing, expected, "what is the same everywhere, or of each machine, is no difference");
+    assert_eq!(
+        differing, expected,
+        "what is the same everywhere, or of each machine, is no difference"
+    );
     let cores = &merged.differences[1];
     assert!(
         cores.of == 40 && cores.values.iter().all(|held| held.holders.len() == 20),
@@ -278,11 +305,18 @@ fn anonymous_machines_have_no_names_anywhere() {
 fn few_machines_and_equal_names() {
     let mut two = [machine("same", 4, 1, 8), machine("same", 8, 1, 8)];
     let merged = merge(&two);
-    assert_eq!(merged.machines.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["same", "same (2)"]);
+    assert_eq!(
+        merged.machines.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
+        ["same", "same (2)"]
+    );
     assert_eq!((merged.differences.len(), merged.odd.len()), (1, 0), "of two, none is odd");
     two[0].machine.host = None;
     two[0].servers.push(server("2"));
-    assert_eq!(merge(&two).machines[0].name, "host=db port=5432", "as a capture of this server is named");
+    assert_eq!(
+        merge(&two).machines[0].name,
+        "host=db port=5432",
+        "as a capture of this server is named"
+    );
     two[0].servers.clear();
     assert_eq!(merge(&two).machines[1].name, "unnamed");
     let three = [machine("a", 4, 1, 8), machine("b", 4, 1, 8), machine("c", 8, 1, 8)];
@@ -298,7 +332,8 @@ fn what_is_said_of_a_setting_is_said_once() {
 
 #[test]
 fn names_are_sorted_as_people_do_it() {
-    let names = ["db10", "db2", "a", "db2-b", "db", "db99999999999999999999999999999999999999999", "7"];
+    let names =
+        ["db10", "db2", "a", "db2-b", "db", "db99999999999999999999999999999999999999999", "7"];
     let merged = merge(&names.map(|name| machine(name, 4, 1, 8)));
     let sorted: Vec<&str> = merged.machines.iter().map(|machine| machine.name.as_str()).collect();
     assert_eq!(

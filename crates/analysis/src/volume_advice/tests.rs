@@ -96,20 +96,29 @@ fn a_partition_begins_at_a_physical_sector() {
 
 #[test]
 fn a_partition_begins_at_a_stripe_unit() {
-    let stripe = |start_bytes| partition(start_bytes, |device| device.minimum_io_bytes = Some(64 * KIB));
+    let stripe =
+        |start_bytes| partition(start_bytes, |device| device.minimum_io_bytes = Some(64 * KIB));
     let advice = only(stripe(32 * KIB));
     assert_eq!((advice.rule, advice.weight), ("partition-stripe", Weight::Problem));
     assert_eq!(advice.fact, "begins at 32 KiB, not at a boundary of its 64 KiB stripe unit");
-    assert!(advice.reason.contains("+11 %") && advice.reason.contains("+5.7 %"), "{}", advice.reason);
+    assert!(
+        advice.reason.contains("+11 %") && advice.reason.contains("+5.7 %"),
+        "{}",
+        advice.reason
+    );
     assert_eq!(advice.action, "make the partition anew, beginning at 1 MiB or a multiple of it");
     assert_eq!(rules(&stripe(64 * KIB)), ["partition-mib"], "aligned, but not to a MiB");
     assert_eq!(rules(&stripe(MIB)), Vec::<&str>::new());
 
     // A chunk that a MiB is no multiple of.
     let odd = partition(MIB, |device| device.minimum_io_bytes = Some(768 * KIB));
-    assert_eq!(only(odd).action, "make the partition anew, beginning at 1536 KiB or a multiple of it");
+    assert_eq!(
+        only(odd).action,
+        "make the partition anew, beginning at 1536 KiB or a multiple of it"
+    );
     // The chunk of an array that is partitioned.
-    let array = ArrayFacts { level: "raid0".into(), chunk_bytes: Some(2 * MIB), ..ArrayFacts::default() };
+    let array =
+        ArrayFacts { level: "raid0".into(), chunk_bytes: Some(2 * MIB), ..ArrayFacts::default() };
     let advice = partition(MIB, |device| device.array = Some(array));
     assert_eq!(rules(&advice)[0], "partition-stripe");
 }
@@ -123,7 +132,11 @@ fn a_partition_begins_at_a_whole_mib() {
 }
 
 /// An array of four disks with chunks of 64 KiB under the sound volume.
-fn on_array(level: &str, data_disks: Option<u64>, change: impl FnOnce(&mut MountFacts)) -> Vec<Advice> {
+fn on_array(
+    level: &str,
+    data_disks: Option<u64>,
+    change: impl FnOnce(&mut MountFacts),
+) -> Vec<Advice> {
     let mut facts = sound();
     facts.devices[0].partition = None;
     let chunk_bytes = data_disks.map(|_| 64 * KIB);
@@ -139,18 +152,23 @@ fn a_file_system_knows_the_stripes_of_its_array() {
     assert_eq!((advice.rule, advice.weight), ("file-system-stripe", Weight::Problem));
     assert_eq!(
         advice.fact,
-        "has xfs made for stripe unit none, stripe width none; the array (raid5) has chunks of 64 KiB and stripes of \
-         192 KiB"
+        "has xfs made for stripe unit none, stripe width none; the array (raid5) has chunks of 64 \
+         KiB and stripes of 192 KiB"
     );
     assert_eq!(advice.action, "mkfs.xfs -d su=64k,sw=3, or mount with sunit=128,swidth=384");
     let made_for = |unit: u64, width: u64| {
         on_array("raid5", Some(3), |mount| {
-            (mount.stripe_unit_bytes, mount.stripe_width_bytes) = (Some(unit * KIB), Some(width * KIB));
+            (mount.stripe_unit_bytes, mount.stripe_width_bytes) =
+                (Some(unit * KIB), Some(width * KIB));
         })
     };
     assert_eq!(rules(&made_for(64, 192)), Vec::<&str>::new());
     assert_eq!(rules(&made_for(32, 192)), ["file-system-stripe"]);
-    assert_eq!(rules(&made_for(64, 256)), ["file-system-stripe"], "the disk for parity was counted");
+    assert_eq!(
+        rules(&made_for(64, 256)),
+        ["file-system-stripe"],
+        "the disk for parity was counted"
+    );
 
     let ext4 = |width: Option<u64>| {
         on_array("raid10", Some(2), |mount| {
@@ -222,7 +240,8 @@ fn a_loop_device_bypasses_the_cache_of_its_file() {
 fn properties_of_drives_are_noted() {
     let emulated = |logical, physical| {
         device(|device| {
-            (device.logical_sector_bytes, device.physical_sector_bytes) = (Some(logical), Some(physical));
+            (device.logical_sector_bytes, device.physical_sector_bytes) =
+                (Some(logical), Some(physical));
         })
     };
     let advice = only(emulated(512, 4096));

@@ -2,14 +2,14 @@
 
 use super::{done, plan};
 use observations::{
-    DeviceUse, Environment, Histogram, Latency, Observations, Recording, Response, Value, VolumeEnvironment,
-    Work,
+    DeviceUse, Environment, Histogram, Latency, Observations, Recording, Response, Value,
+    VolumeEnvironment, Work,
 };
 use std::collections::BTreeMap;
 
-/// A device of one server that takes so many seconds for an I/O, after a delay without queueing of so many: with N
-/// I/Os under way X(N) = min(N / (service + delay), 1 / service), the asymptotes of a closed network, and
-/// N* = (service + delay) / service.
+/// A device of one server that takes so many seconds for an I/O, after a delay without queueing of
+/// so many: with N I/Os under way X(N) = min(N / (service + delay), 1 / service), the asymptotes of
+/// a closed network, and N* = (service + delay) / service.
 #[derive(Clone, Copy)]
 pub struct Device {
     pub service_s: f64,

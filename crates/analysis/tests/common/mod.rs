@@ -8,8 +8,8 @@ pub mod disk;
 pub use recording as plan;
 
 use observations::{
-    ConfigurationRecord, FactorRecord, LevelRecord, Observations, Recording, Response, RunRecord, TimeUse,
-    TrialRecord, TrialStatus, Wait, WaitClass, WaitSource, Work,
+    ConfigurationRecord, FactorRecord, LevelRecord, Observations, Recording, Response, RunRecord,
+    TimeUse, TrialRecord, TrialStatus, Wait, WaitClass, WaitSource, Work,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -87,19 +87,23 @@ pub fn timed_out(configuration: usize, block: u32, elapsed_s: f64) -> TrialRecor
 /// A factor of the design: its path and its levels.
 pub type Factor<'a> = (&'a str, &'a [&'a str]);
 
-/// A recording without trials: every combination of levels, the last factor fastest, the first the baseline.
+/// A recording without trials: every combination of levels, the last factor fastest, the first the
+/// baseline.
 pub fn recording(factors: &[Factor]) -> Recording {
     let mut configurations = vec![Vec::new()];
     for (factor, levels) in factors {
         let extend = |own: &Vec<LevelRecord>| -> Vec<Vec<LevelRecord>> {
-            let level =
-                |level: &&str| LevelRecord { factor: (*factor).to_owned(), level: (*level).to_owned() };
+            let level = |level: &&str| LevelRecord {
+                factor: (*factor).to_owned(),
+                level: (*level).to_owned(),
+            };
             levels.iter().map(|l| own.iter().cloned().chain([level(l)]).collect()).collect()
         };
         configurations = configurations.iter().flat_map(extend).collect();
     }
     let label = |levels: &[LevelRecord]| {
-        let name = |l: &LevelRecord| format!("{}={}", l.factor.rsplit('.').next().unwrap(), l.level);
+        let name =
+            |l: &LevelRecord| format!("{}={}", l.factor.rsplit('.').next().unwrap(), l.level);
         levels.iter().map(name).collect::<Vec<_>>().join(" ")
     };
     Recording {

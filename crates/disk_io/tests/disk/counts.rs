@@ -2,7 +2,9 @@
 
 use crate::support::{LoopDevice, MIB, Told, file, folder, go, load, stream, whole};
 use conductor::LoadError;
-use disk_io::{Access, Arrivals, Backend, BlockSize, DiskError, Group, Outcome, Stream, StreamOutcome, run};
+use disk_io::{
+    Access, Arrivals, Backend, BlockSize, DiskError, Group, Outcome, Stream, StreamOutcome, run,
+};
 use std::time::Duration;
 
 const BACKENDS: [Backend; 2] = [Backend::IoUring, Backend::Blocking];
@@ -16,7 +18,10 @@ fn is_consistent(outcome: &Outcome) {
     for stream in &outcome.streams {
         assert_eq!(stream.failures, []);
         assert_eq!(stream.ios_by_interval.iter().sum::<u64>(), ios(stream));
-        assert_eq!(stream.bytes_by_interval.iter().sum::<u64>(), stream.reads.bytes + stream.writes.bytes);
+        assert_eq!(
+            stream.bytes_by_interval.iter().sum::<u64>(),
+            stream.reads.bytes + stream.writes.bytes
+        );
     }
 }
 
@@ -37,10 +42,18 @@ fn the_kernel_counts_the_same_ios_and_bytes_of_a_device() {
         assert_eq!(outcome.backend, backend);
         assert_eq!(outcome.threads.len(), if backend == Backend::IoUring { 2 } else { 8 });
         assert!(ios(seen) > 100, "{}", ios(seen));
-        assert_eq!((read_sectors * 512, write_sectors * 512), (seen.reads.bytes, seen.writes.bytes));
+        assert_eq!(
+            (read_sectors * 512, write_sectors * 512),
+            (seen.reads.bytes, seen.writes.bytes)
+        );
         // Neighbours in flight at once may have been merged.
-        assert!(reads <= seen.reads.latency.len() && reads * 100 >= seen.reads.latency.len() * 97, "{reads}");
-        assert!(writes <= seen.writes.latency.len() && writes * 100 >= seen.writes.latency.len() * 97);
+        assert!(
+            reads <= seen.reads.latency.len() && reads * 100 >= seen.reads.latency.len() * 97,
+            "{reads}"
+        );
+        assert!(
+            writes <= seen.writes.latency.len() && writes * 100 >= seen.writes.latency.len() * 97
+        );
         assert_eq!(flushes, 0);
         // Shares are drawn: six deviations of a binomial.
         let share = seen.reads.latency.len() as f64 / ios(seen) as f64;
@@ -61,14 +74,19 @@ fn depth_is_rate_times_latency() {
         let (_, mean_ns, _) = seen.reads.latency.min_mean_max_ns();
         let littles = ios(seen) as f64 / outcome.elapsed_s * mean_ns / 1e9;
         // The histogram keeps three digits.
-        assert!((littles / seen.depth_mean - 1.0).abs() < 0.01, "{littles} and {}", seen.depth_mean);
+        assert!(
+            (littles / seen.depth_mean - 1.0).abs() < 0.01,
+            "{littles} and {}",
+            seen.depth_mean
+        );
         assert!(seen.depth_mean <= 6.0 && seen.depth_mean > 1.0, "{}", seen.depth_mean);
     }
 }
 
 #[test]
 fn a_sequential_stream_writes_every_byte_once() {
-    for (backend, direct) in [(Backend::IoUring, true), (Backend::Blocking, true), (Backend::IoUring, false)]
+    for (backend, direct) in
+        [(Backend::IoUring, true), (Backend::Blocking, true), (Backend::IoUring, false)]
     {
         let folder = folder();
         let paths = [file(&folder, "a", 3 * MIB), file(&folder, "b", MIB)];
@@ -134,7 +152,11 @@ fn a_rate_is_kept_and_its_lateness_counted_from_the_intended_start() {
         assert_eq!(service.len(), ios(seen));
         assert!(seen.reads.latency.min_mean_max_ns().1 >= service.min_mean_max_ns().1);
         assert!(outcome.elapsed_s >= 1.0);
-        assert!(seen.free_until_s > 0.9 && (0.9..1.1).contains(&seen.schedule_s), "{}", seen.free_until_s);
+        assert!(
+            seen.free_until_s > 0.9 && (0.9..1.1).contains(&seen.schedule_s),
+            "{}",
+            seen.free_until_s
+        );
     }
 }
 
@@ -146,10 +168,19 @@ fn an_overloaded_open_loop_tells_what_was_never_begun() {
     flood.arrivals = Arrivals::Rate(20e6);
     let outcome = go(&load(1, 1, vec![flood])).unwrap();
     let seen = &outcome.streams[0];
-    assert!(seen.sends_intended > 5_000_000 && ios(seen) < seen.sends_intended / 2, "{}", ios(seen));
+    assert!(
+        seen.sends_intended > 5_000_000 && ios(seen) < seen.sends_intended / 2,
+        "{}",
+        ios(seen)
+    );
     let service = seen.reads.service.as_ref().unwrap();
     assert!(seen.reads.latency.percentile_ns(50.0) > 10 * service.percentile_ns(50.0));
-    assert!(seen.free_until_s < 0.5 * seen.schedule_s, "{} of {}", seen.free_until_s, seen.schedule_s);
+    assert!(
+        seen.free_until_s < 0.5 * seen.schedule_s,
+        "{} of {}",
+        seen.free_until_s,
+        seen.schedule_s
+    );
     assert!(seen.sends_late >= seen.sends_intended - ios(seen), "what was never begun is late");
 }
 
@@ -161,7 +192,8 @@ fn bursts_have_their_count_and_come_on_time() {
     (bursts.read_percent, bursts.direct) = (0, false);
     bursts.arrivals = Arrivals::Burst { count: 101, every: Duration::from_millis(200) };
     let mut load = load(2, 16, vec![bursts]);
-    (load.duration, load.interval) = (Some(Duration::from_millis(1100)), Duration::from_millis(200));
+    (load.duration, load.interval) =
+        (Some(Duration::from_millis(1100)), Duration::from_millis(200));
     let outcome = go(&load).unwrap();
     is_consistent(&outcome);
     // At 0, 200, ... 1000 ms.
@@ -216,7 +248,9 @@ fn the_warm_up_is_apart_and_go_comes_when_nothing_is_in_flight() {
     assert_eq!((at_go[1] - before[1]) * 512, warm);
     assert_eq!(device.since(at_go)[1] * 512, seen.reads.bytes);
     assert!(warm > 0 && seen.warmup_ios_by_interval.len() >= 2);
-    assert!(told.iter().any(|one| one.elapsed_s < 0.0) && told.iter().any(|one| one.elapsed_s > 0.0));
+    assert!(
+        told.iter().any(|one| one.elapsed_s < 0.0) && told.iter().any(|one| one.elapsed_s > 0.0)
+    );
 }
 
 #[test]

@@ -29,7 +29,11 @@ fn a_sync_comes_after_every_so_many_writes_and_flushes_the_device() {
             let outcome = go(&load).unwrap();
             let [_, _, _, sectors, flushes] = device.since(before);
             let seen = &outcome.streams[0];
-            assert_eq!((seen.writes.latency.len(), seen.syncs.latency.len()), (100, 10), "{backend:?}");
+            assert_eq!(
+                (seen.writes.latency.len(), seen.syncs.latency.len()),
+                (100, 10),
+                "{backend:?}"
+            );
             assert_eq!((seen.failures.len(), seen.syncs.bytes), (0, 0));
             assert_eq!(flushes, 10, "{backend:?} direct {direct}");
             assert_eq!(sectors * 512, seen.writes.bytes);
@@ -62,10 +66,13 @@ fn durable_writes_flush_each_by_itself() {
         let outcome = go(&load).unwrap();
         let seen = &outcome.streams[0];
         assert_eq!((seen.writes.latency.len(), seen.syncs.latency.len()), (100, 0));
-        // A loop device cannot write durably by itself (FUA), so that each write is followed by a flush;
-        // pwrite on a device makes another one as it returns.
+        // A loop device cannot write durably by itself (FUA), so that each write is followed by a
+        // flush; pwrite on a device makes another one as it returns.
         let flushes = device.since(before)[4];
-        assert!(flushes == 100 || flushes == 200 && backend == Backend::Blocking, "{backend:?}: {flushes}");
+        assert!(
+            flushes == 100 || flushes == 200 && backend == Backend::Blocking,
+            "{backend:?}: {flushes}"
+        );
     }
 }
 

@@ -14,7 +14,12 @@ fn truncate(path: &Path) {
 }
 
 /// Runs on two files for a second and breaks the first one on the way.
-fn with_broken(first: &Path, second: &Path, backend: Backend, breaks: &(dyn Fn() + Sync)) -> Outcome {
+fn with_broken(
+    first: &Path,
+    second: &Path,
+    backend: Backend,
+    breaks: &(dyn Fn() + Sync),
+) -> Outcome {
     let regions = vec![whole(first, 8 * MIB), whole(second, 8 * MIB)];
     let mut both = load(2, 4, vec![stream(regions), stream(vec![whole(first, 8 * MIB)])]);
     (both.backend, both.duration) = (Some(backend), Some(Duration::from_secs(1)));
@@ -39,8 +44,16 @@ fn a_truncated_file_fails_and_the_others_go_on() {
             assert!((0.0..0.6).contains(&failure.at_s) && failure.length == 8192, "{failure:?}");
         }
         // The first stream has another file, the second has not.
-        assert!(outcome.streams[0].ios_by_interval[8] > 0, "{:?}", outcome.streams[0].ios_by_interval);
-        assert!(outcome.streams[1].ios_by_interval.len() < 7, "{:?}", outcome.streams[1].ios_by_interval);
+        assert!(
+            outcome.streams[0].ios_by_interval[8] > 0,
+            "{:?}",
+            outcome.streams[0].ios_by_interval
+        );
+        assert!(
+            outcome.streams[1].ios_by_interval.len() < 7,
+            "{:?}",
+            outcome.streams[1].ios_by_interval
+        );
         assert!(outcome.elapsed_s >= 1.0 && outcome.streams[0].elapsed_s >= 1.0);
         assert!(outcome.streams[1].elapsed_s < 0.7, "{}", outcome.streams[1].elapsed_s);
     }
@@ -53,7 +66,9 @@ fn a_device_that_loses_its_backing_fails_and_the_others_go_on() {
         let (image, second) = (file(&folder, "image", 8 * MIB), file(&folder, "second", 8 * MIB));
         let Some(device) = LoopDevice::on(&image) else { return };
         let outcome = with_broken(&device.path, &second, backend, &|| truncate(&image));
-        let [failure] = &outcome.streams[0].failures[..] else { panic!("{:?}", outcome.streams[0].failures) };
+        let [failure] = &outcome.streams[0].failures[..] else {
+            panic!("{:?}", outcome.streams[0].failures)
+        };
         assert_eq!((&failure.path, failure.errno), (&device.path, Some(libc::EIO)));
         assert!(outcome.streams[0].ios_by_interval[8] > 0);
         assert_eq!(outcome.streams[1].failures.len(), 1);

@@ -34,7 +34,8 @@ fn reads(data: &Path, block: &'static str) -> [String; 5] {
 #[test]
 fn too_little_locked_memory_costs_the_registration_only() {
     let Some((_folder, program, data)) = example() else { return };
-    if !command("prlimit --memlock=4194304 setpriv --reuid=65001 --regid=65001 --clear-groups true") {
+    if !command("prlimit --memlock=4194304 setpriv --reuid=65001 --regid=65001 --clear-groups true")
+    {
         println!("SKIPPED: needs root, setpriv and prlimit");
         return;
     }
@@ -86,7 +87,10 @@ fn where_io_uring_is_not_permitted_pread_serves() {
     let output = child.output().unwrap();
     let text = text(&output);
     assert!(output.status.success(), "{text}");
-    assert!(text.contains("backend Blocking") && text.contains("io_uring is not permitted"), "{text}");
+    assert!(
+        text.contains("backend Blocking") && text.contains("io_uring is not permitted"),
+        "{text}"
+    );
 }
 
 /// As containers have it: `io_uring_setup(2)` gives EPERM.

@@ -20,7 +20,8 @@ fn filling_writes_all_of_a_region_and_nothing_else() {
         let mut pages: Vec<&[u8]> = filled.chunks(4096).collect();
         assert!(pages.iter().all(|page| page.iter().any(|byte| *byte != 0)));
         assert!(pages.iter().filter(|page| page.len() == 4096).all(|page| {
-            page[2048..].iter().all(|byte| *byte == 0) && page[..2048].iter().any(|byte| *byte > 100)
+            page[2048..].iter().all(|byte| *byte == 0)
+                && page[..2048].iter().any(|byte| *byte > 100)
         }));
         // Nothing to deduplicate.
         let count = pages.len();
@@ -58,12 +59,16 @@ fn preconditioning_goes_on_until_steady_or_the_last_round() {
     assert!(many.iops.len() == 40 || many.steady);
     // All of the file was hit: 1,024 blocks, each missed with a chance of exp(-writes / 1024).
     let writes: f64 = few.iops.iter().chain(&many.iops).map(|iops| iops * 0.05).sum();
-    let missed =
-        std::fs::read(&path).unwrap().chunks(8192).filter(|block| block.iter().all(|b| *b == 0)).count();
+    let missed = std::fs::read(&path)
+        .unwrap()
+        .chunks(8192)
+        .filter(|block| block.iter().all(|b| *b == 0))
+        .count();
     assert!(
         missed as f64 <= 1024.0 * (-writes / 1024.0).exp() * 2.0 + 20.0,
         "{missed} after {writes} writes"
     );
-    let missing = precondition(&[whole(&folder.path().join("missing"), MIB)], round, 1, 0, &|| false);
+    let missing =
+        precondition(&[whole(&folder.path().join("missing"), MIB)], round, 1, 0, &|| false);
     assert!(matches!(missing, Err(DiskError::File { .. })), "{missing:?}");
 }

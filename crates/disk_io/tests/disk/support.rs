@@ -62,8 +62,8 @@ pub fn go(load: &Load) -> Result<Outcome, DiskError> {
     run(load, &mut ())
 }
 
-/// A director of two functions: for the beginning of the measurement, and for what it hears, each of which says whether
-/// to go on.
+/// A director of two functions: for the beginning of the measurement, and for what it hears, each
+/// of which says whether to go on.
 pub struct Told<G, L>(pub G, pub L);
 
 impl<G: FnMut() -> bool, L: FnMut(LoadProgress) -> bool> Director for Told<G, L> {

@@ -6,7 +6,8 @@ use observations::{ActivityCell, ActivityPart, ProcessUse};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-/// Sums the samples by what is worth telling apart; `factor` corrects the time that a sample stands for.
+/// Sums the samples by what is worth telling apart; `factor` corrects the time that a sample stands
+/// for.
 pub fn cells(
     window: &Window,
     types: &'static [WaitType],
@@ -20,20 +21,21 @@ pub fn cells(
         sum.0 += count;
         sum.1 += *count as f64 * factor(sample, process) * window.sample_s();
     }
-    let cell = |((sample, process), (samples, seconds)): ((Sample, &Process), (u64, f64))| ActivityCell {
-        process: process.kind.clone(),
-        for_client: process.for_client(),
-        class: sample.wait.as_deref().map(|wait| WaitType::class_of(types, wait)),
-        wait_type: sample.wait,
-        idle: sample.idle,
-        state: sample.state,
-        query_id: sample.query_id,
-        application: process.application.clone(),
-        user: process.user.clone(),
-        database: process.database.clone(),
-        samples,
-        seconds,
-    };
+    let cell =
+        |((sample, process), (samples, seconds)): ((Sample, &Process), (u64, f64))| ActivityCell {
+            process: process.kind.clone(),
+            for_client: process.for_client(),
+            class: sample.wait.as_deref().map(|wait| WaitType::class_of(types, wait)),
+            wait_type: sample.wait,
+            idle: sample.idle,
+            state: sample.state,
+            query_id: sample.query_id,
+            application: process.application.clone(),
+            user: process.user.clone(),
+            database: process.database.clone(),
+            samples,
+            seconds,
+        };
     let mut cells: Vec<ActivityCell> = sums.into_iter().map(cell).collect();
     cells.sort_by_cached_key(|cell| {
         let names = [&cell.application, &cell.user, &cell.state].map(Clone::clone);
@@ -45,7 +47,8 @@ pub fn cells(
 /// The parts of the window, each sorted so that the same is always recorded alike.
 pub fn parts(window: &Window) -> Vec<ActivityPart> {
     let part = |part: &super::Part| {
-        let samples = part.samples.iter().map(|((wait, query_id), count)| (wait.clone(), *query_id, *count));
+        let samples =
+            part.samples.iter().map(|((wait, query_id), count)| (wait.clone(), *query_id, *count));
         let mut samples: Vec<_> = samples.collect();
         samples.sort_unstable();
         ActivityPart { polls: part.polls, samples }
@@ -70,7 +73,8 @@ pub fn process_use(window: &Window) -> Vec<ProcessUse> {
     kinds.into_values().collect()
 }
 
-/// What the waits of these names mean: in the server's own words where it has any and ours are general.
+/// What the waits of these names mean: in the server's own words where it has any and ours are
+/// general.
 pub fn meanings<'a>(
     types: &'static [WaitType],
     theirs: impl Fn(&str) -> Option<String>,

@@ -13,7 +13,8 @@ pub struct KernelWatch {
 }
 
 impl KernelWatch {
-    /// Takes the times of the sessions that there are. The first call of a watch begins its first window.
+    /// Takes the times of the sessions that there are. The first call of a watch begins its first
+    /// window.
     pub fn read(&mut self, sessions: impl Iterator<Item = (i32, ProcessTimes)>) {
         for (session, times) in sessions {
             self.see(session, times);
@@ -23,8 +24,10 @@ impl KernelWatch {
 
     fn see(&mut self, pid: i32, times: ProcessTimes) {
         // A process that begins in a window, or has the number of one that has ended, began at 0.
-        let newborn = ProcessTimes { started_ticks: times.started_ticks, ..ProcessTimes::default() };
-        let last = self.last.insert(pid, times).filter(|last| last.started_ticks == times.started_ticks);
+        let newborn =
+            ProcessTimes { started_ticks: times.started_ticks, ..ProcessTimes::default() };
+        let last =
+            self.last.insert(pid, times).filter(|last| last.started_ticks == times.started_ticks);
         let last = last.unwrap_or(if self.begun { newborn } else { times });
         add(self.used.entry(pid).or_default(), times.since(last));
     }

@@ -1,4 +1,5 @@
-//! What the sessions of a server were seen to do, whichever engine it is of: an engine's [`Source`] lists and samples them.
+//! What the sessions of a server were seen to do, whichever engine it is of: an engine's [`Source`]
+//! lists and samples them.
 //!
 //! - [`Sampler`]: asks a source at a fixed rate, on a thread of its own
 //! - [`Window`]: what it saw of sessions in an interval
@@ -35,13 +36,15 @@ pub trait Source: Debug + Send {
     fn list(&mut self) -> Result<(), ServerError>;
     /// Who was connected when that was last read.
     fn roster(&self) -> &Roster;
-    /// What a session used of processors since it began; `None` when it has ended, or the kernel is not ours.
+    /// What a session used of processors since it began; `None` when it has ended, or the kernel is
+    /// not ours.
     fn times(&self, session: i32) -> Option<ProcessTimes>;
     /// Whether the sessions are processes or threads of this machine.
     fn is_local(&self) -> bool;
     /// What the sample of a session says that had nothing to do.
     fn idle(&self) -> Idle;
-    /// The samples a second of a server that takes them itself; [`Source::sample`] is not asked then.
+    /// The samples a second of a server that takes them itself; [`Source::sample`] is not asked
+    /// then.
     fn own_hz(&self) -> Option<f64> {
         None
     }
@@ -72,7 +75,8 @@ const TEXT_BYTES_MAX: usize = 16 << 20;
 impl Roster {
     /// Keeps the text of a statement, if there is room for it and it is not known yet.
     pub fn keep(&mut self, number: i64, text: &str) {
-        if !self.statements.contains_key(&number) && self.text_bytes + text.len() <= TEXT_BYTES_MAX {
+        if !self.statements.contains_key(&number) && self.text_bytes + text.len() <= TEXT_BYTES_MAX
+        {
             self.text_bytes += text.len();
             self.statements.insert(number, text.to_owned());
         }

@@ -30,7 +30,8 @@ impl fmt::Debug for Sampler {
 }
 
 impl Sampler {
-    /// Begins the first window. `hz`: samples a second; `disconnect` ends the source's connection, whatever it waits for.
+    /// Begins the first window. `hz`: samples a second; `disconnect` ends the source's connection,
+    /// whatever it waits for.
     ///
     /// # Errors
     /// When the server fails, or no thread can be started.
@@ -42,9 +43,11 @@ impl Sampler {
     ) -> Result<Self, ServerError> {
         let watcher = Arc::new(Mutex::new(Watcher::begin(source, hz, roster_period)?));
         let watched = Arc::downgrade(&watcher);
-        let thread =
-            std::thread::Builder::new().name("wait sampler".to_owned()).spawn(move || work(&watched));
-        let failed = |error| ServerError::new(format!("cannot start a thread that samples waits: {error}"));
+        let thread = std::thread::Builder::new()
+            .name("wait sampler".to_owned())
+            .spawn(move || work(&watched));
+        let failed =
+            |error| ServerError::new(format!("cannot start a thread that samples waits: {error}"));
         Ok(Self { watcher: Some(watcher), thread: Some(thread.map_err(failed)?), disconnect })
     }
 
@@ -53,7 +56,8 @@ impl Sampler {
     /// # Errors
     /// When the server has failed meanwhile.
     pub fn window(&self) -> Result<Window, ServerError> {
-        let watcher = self.watcher.as_ref().ok_or_else(|| ServerError::new("nothing is sampled any more"))?;
+        let watcher =
+            self.watcher.as_ref().ok_or_else(|| ServerError::new("nothing is sampled any more"))?;
         let mut watcher = lock(watcher);
         watcher.state.clone()?;
         let window = watcher.finish();
@@ -61,7 +65,8 @@ impl Sampler {
         window
     }
 
-    /// What was seen until the server was lost: `None` when nothing was, or all of it was returned before.
+    /// What was seen until the server was lost: `None` when nothing was, or all of it was returned
+    /// before.
     pub fn rest(&self) -> Option<Window> {
         let mut watcher = lock(self.watcher.as_ref()?);
         (watcher.state.is_err() && watcher.window.polls > 0).then(|| watcher.cut())
@@ -92,8 +97,8 @@ impl Drop for Sampler {
     }
 }
 
-/// Samples at a fixed rate until nobody can ask any more, or it fails. What is late is dropped, not made up
-/// for: a burst of samples would tell the same moment several times.
+/// Samples at a fixed rate until nobody can ask any more, or it fails. What is late is dropped, not
+/// made up for: a burst of samples would tell the same moment several times.
 fn work(watcher: &Weak<Mutex<Watcher>>) {
     while let Some(watcher) = watcher.upgrade() {
         let mut watcher = lock(&watcher);
@@ -133,7 +138,11 @@ struct Watcher {
 
 impl Watcher {
     /// Reads everything that a window counts from.
-    fn begin(mut source: Box<dyn Source>, hz: f64, roster_period: Duration) -> Result<Self, ServerError> {
+    fn begin(
+        mut source: Box<dyn Source>,
+        hz: f64,
+        roster_period: Duration,
+    ) -> Result<Self, ServerError> {
         let period = match source.own_hz() {
             Some(_) => roster_period,
             None => Duration::from_secs_f64(1.0 / hz),
@@ -248,7 +257,8 @@ impl Watcher {
     fn read_kernel(&mut self) {
         if let Some(kernel) = &mut self.kernel {
             let present = self.source.roster().present.keys();
-            kernel.read(present.filter_map(|session| Some((*session, self.source.times(*session)?))));
+            kernel
+                .read(present.filter_map(|session| Some((*session, self.source.times(*session)?))));
         }
     }
 

@@ -72,7 +72,8 @@ impl Sample {
     }
 }
 
-/// What processes that worked for clients were found to do in a part of a window: waiting for what, for which statement.
+/// What processes that worked for clients were found to do in a part of a window: waiting for what,
+/// for which statement.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Part {
     /// Samples taken of each process.
@@ -86,8 +87,8 @@ const PARTS_MAX: usize = 64;
 /// The length of the parts of a short one.
 const PART: Duration = Duration::from_secs(1);
 
-/// Most bytes that a window keeps of processes and samples: for tens of thousands of sessions. What a server says must
-/// not fill our memory.
+/// Most bytes that a window keeps of processes and samples: for tens of thousands of sessions. What
+/// a server says must not fill our memory.
 const WINDOW_BYTES_MAX: usize = 64 << 20;
 
 /// What was seen from one reading of a [`super::Sampler`] to the next.
@@ -105,7 +106,8 @@ pub struct Window {
     pub missed: u64,
     /// How often what was seen. A process that is not in it was idle at that time.
     pub samples: HashMap<Sample, u64>,
-    /// Of each wait of processes that work for clients: the sum over polls of the squares of how often it was seen.
+    /// Of each wait of processes that work for clients: the sum over polls of the squares of how
+    /// often it was seen.
     pub squares: HashMap<String, u64>,
     /// The same samples in consecutive parts of the window; none of a profile.
     pub parts: Vec<Part>,
@@ -117,7 +119,8 @@ pub struct Window {
     pub present_s: HashMap<i32, f64>,
     /// Who the processes are, also those that have ended.
     pub processes: HashMap<i32, Process>,
-    /// Time that each process used in the window; `None` when the kernel of the server is not ours.
+    /// Time that each process used in the window; `None` when the kernel of the server is not
+    /// ours.
     pub kernel: Option<HashMap<i32, ProcessTimes>>,
     /// Texts of statements that were seen.
     pub statements: HashMap<i64, String>,
@@ -133,7 +136,8 @@ impl Window {
 
     /// The part that a moment belongs to.
     pub fn part_at(&mut self, since_start: Duration) -> &mut Part {
-        let position = |halvings: u32| (since_start.as_millis() / PART.as_millis()) as usize >> halvings;
+        let position =
+            |halvings: u32| (since_start.as_millis() / PART.as_millis()) as usize >> halvings;
         while position(self.halvings) >= PARTS_MAX {
             self.halvings += 1;
             let pairs = std::mem::take(&mut self.parts);
@@ -146,21 +150,24 @@ impl Window {
         &mut self.parts[position]
     }
 
-    /// Variance of how often processes that work for clients were seen in a wait, summed over polls; `None` when it was
-    /// not recorded by poll.
+    /// Variance of how often processes that work for clients were seen in a wait, summed over
+    /// polls; `None` when it was not recorded by poll.
     pub fn variance(&self, wait: &str) -> Option<f64> {
         let squares = *self.squares.get(wait)? as f64;
         let for_client = |pid: i32| self.processes.get(&pid).is_none_or(Process::for_client);
         let own = |sample: &Sample| for_client(sample.pid) && sample.wait.as_deref() == Some(wait);
-        let seen: u64 = self.samples.iter().filter(|(sample, _)| own(sample)).map(|(_, count)| count).sum();
-        Some(squares - (seen * seen) as f64 / self.polls.max(1) as f64).filter(|variance| *variance > 0.0)
+        let seen: u64 =
+            self.samples.iter().filter(|(sample, _)| own(sample)).map(|(_, count)| count).sum();
+        Some(squares - (seen * seen) as f64 / self.polls.max(1) as f64)
+            .filter(|variance| *variance > 0.0)
     }
 
     /// Takes so many bytes more; fails when it would be too many.
     pub fn keep(&mut self, bytes: usize) -> Result<(), ServerError> {
         self.bytes += bytes;
         if self.bytes > WINDOW_BYTES_MAX {
-            let what = "the server shows so many different sessions and waits that they take more than";
+            let what =
+                "the server shows so many different sessions and waits that they take more than";
             return Err(ServerError::new(format!("{what} {} MiB", WINDOW_BYTES_MAX >> 20)));
         }
         Ok(())
@@ -250,7 +257,10 @@ mod tests {
             part.polls += 1;
             *part.samples.entry((None, Some((second % 3) as i64))).or_insert(0) += 2;
         }
-        assert!(window.parts.len() <= PARTS_MAX && window.parts.len() > PARTS_MAX / 2 - 2, "{window:?}");
+        assert!(
+            window.parts.len() <= PARTS_MAX && window.parts.len() > PARTS_MAX / 2 - 2,
+            "{window:?}"
+        );
         assert_eq!(window.parts.iter().map(|part| part.polls).sum::<u64>(), 900);
         let samples = window.parts.iter().flat_map(|part| part.samples.values());
         assert_eq!(samples.sum::<u64>(), 1800);

@@ -24,7 +24,8 @@ fn uuid(value: u128) -> [u64; 2] {
     [turned as u64, (turned >> 64) as u64]
 }
 
-/// Appends rows with these keys, all else by default, in the transaction that the connection has begun.
+/// Appends rows with these keys, all else by default, in the transaction that the connection has
+/// begun.
 pub fn append_keys(
     connection: &Connection,
     chunk: &mut Chunk,

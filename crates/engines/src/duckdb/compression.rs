@@ -1,5 +1,5 @@
-//! How columns are compressed: given to DuckDB, and read back from what it has stored. DuckDB falls back in silence where a
-//! method does not fit a column, its values or the format of the file.
+//! How columns are compressed: given to DuckDB, and read back from what it has stored. DuckDB falls
+//! back in silence where a method does not fit a column, its values or the format of the file.
 
 use super::library::{Connection, Database, Library};
 use super::stored::compressed;
@@ -55,7 +55,8 @@ pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<
         return Vec::new();
     }
     // Where no database can be opened the first trial will tell.
-    let Ok(connection) = Database::open(library, None, &[]).and_then(|database| database.connect()) else {
+    let Ok(connection) = Database::open(library, None, &[]).and_then(|database| database.connect())
+    else {
         return Vec::new();
     };
     let refused = |(path, method): (String, &str)| {
@@ -115,7 +116,11 @@ impl Compression {
         for (column, wanted) in &self.columns {
             let mut own = stored.iter().filter(|own| own.column == *column).peekable();
             if own.peek().is_some() && !own.any(|own| own.method.eq_ignore_ascii_case(wanted)) {
-                return ignored(format!("{PREFIX}{column}"), wanted, list(&|own| own.column == *column));
+                return ignored(
+                    format!("{PREFIX}{column}"),
+                    wanted,
+                    list(&|own| own.column == *column),
+                );
             }
         }
         Ok(())

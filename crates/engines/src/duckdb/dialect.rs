@@ -11,7 +11,8 @@ const PAGE_BYTES: usize = 8192;
 pub struct DuckDbDialect;
 
 impl DuckDbDialect {
-    /// Statements for when the rows are there: the key, where it is made then, and the secondary index.
+    /// Statements for when the rows are there: the key, where it is made then, and the secondary
+    /// index.
     pub fn after_fill(self, table: &Table) -> Vec<String> {
         let is_after = table.storage.key_after_fill && !table.key.is_empty();
         let key = is_after.then(|| {
@@ -74,7 +75,8 @@ impl Dialect for DuckDbDialect {
     }
 
     fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
-        let mut parts: Vec<String> = table.columns.iter().map(|column| self.column(column)).collect();
+        let mut parts: Vec<String> =
+            table.columns.iter().map(|column| self.column(column)).collect();
         if !table.key.is_empty() && !table.storage.key_after_fill {
             parts.push(format!("PRIMARY KEY ({})", self.names(table.key)));
         }

@@ -1,4 +1,5 @@
-//! What DuckDB tells of a statement: its plan, the blocks of the table, and the profile of one run by operator.
+//! What DuckDB tells of a statement: its plan, the blocks of the table, and the profile of one run
+//! by operator.
 
 use super::dialect::literal;
 use super::library::{Connection, Said};
@@ -9,18 +10,30 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Explains a statement on a table.
-pub fn explain(connection: &Connection, sql: &str, table: &Table, analyze: bool) -> Said<Explained> {
+pub fn explain(
+    connection: &Connection,
+    sql: &str,
+    table: &Table,
+    analyze: bool,
+) -> Said<Explained> {
     let name = literal(table.name);
-    let stored = format!("SELECT count(DISTINCT block_id) FROM pragma_storage_info({name}) WHERE persistent");
+    let stored = format!(
+        "SELECT count(DISTINCT block_id) FROM pragma_storage_info({name}) WHERE persistent"
+    );
     // Of a Parquet file there are no blocks of the database.
     let stored = Some(stored).filter(|_| table.storage.format == TableFormat::Table);
     let mut explained = Explained {
-        plan: Some(Planned { text: answer(connection, &format!("EXPLAIN {sql}"), 1)?, ..Planned::default() }),
+        plan: Some(Planned {
+            text: answer(connection, &format!("EXPLAIN {sql}"), 1)?,
+            ..Planned::default()
+        }),
         pages: match stored {
             Some(sql) => answer(connection, &sql, 0)?.parse().ok(),
             None => None,
         },
-        page_bytes: answer(connection, "SELECT block_size FROM pragma_database_size()", 0)?.parse().ok(),
+        page_bytes: answer(connection, "SELECT block_size FROM pragma_database_size()", 0)?
+            .parse()
+            .ok(),
         ..Explained::default()
     };
     // Without values for its parameters a statement would do something else.
@@ -42,7 +55,8 @@ pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, St
     })
 }
 
-/// A line for each operator, indented below the one that it works for, with the table that it reads.
+/// A line for each operator, indented below the one that it works for, with the table that it
+/// reads.
 fn planned(plan: &str) -> Planned {
     let Ok(json) = serde_json::from_str::<Value>(plan) else {
         return Planned { text: plan.to_owned(), ..Planned::default() };
@@ -72,7 +86,12 @@ fn answer(connection: &Connection, sql: &str, column: u64) -> Said<String> {
     answer_for(connection, sql, column, &vec![Parameter::Integer(1); parameters as usize])
 }
 
-fn answer_for(connection: &Connection, sql: &str, column: u64, values: &[Parameter]) -> Said<String> {
+fn answer_for(
+    connection: &Connection,
+    sql: &str,
+    column: u64,
+    values: &[Parameter],
+) -> Said<String> {
     let mut statement = connection.prepare(sql)?;
     for (number, value) in (1..).zip(values) {
         statement.bind(number, value)?;
@@ -82,15 +101,18 @@ fn answer_for(connection: &Connection, sql: &str, column: u64, values: &[Paramet
     Ok(answer.cell(column, last).unwrap_or_default())
 }
 
-/// Seconds in each kind of operator, of all threads together, and the rows that were scanned, from a profile:
-/// `{"children": [{"operator_name": ..., "operator_timing": ..., "operator_rows_scanned": ..., "children": ...}]}`.
+/// Seconds in each kind of operator, of all threads together, and the rows that were scanned, from
+/// a profile: `{"children": [{"operator_name": ..., "operator_timing": ...,
+/// "operator_rows_scanned": ..., "children": ...}]}`.
 fn counters(profile: &str) -> Vec<Fact> {
     let Ok(profile) = serde_json::from_str::<Value>(profile) else { return Vec::new() };
-    let (mut seconds, mut scanned, mut left) = (BTreeMap::<String, f64>::new(), 0.0, vec![&profile]);
+    let (mut seconds, mut scanned, mut left) =
+        (BTreeMap::<String, f64>::new(), 0.0, vec![&profile]);
     while let Some(node) = left.pop() {
         left.extend(node["children"].as_array().into_iter().flatten());
         scanned += node["operator_rows_scanned"].as_f64().unwrap_or(0.0);
-        if let (Some(name), Some(timing)) = (node["operator_name"].as_str(), node["operator_timing"].as_f64())
+        if let (Some(name), Some(timing)) =
+            (node["operator_name"].as_str(), node["operator_timing"].as_f64())
         {
             *seconds.entry(name.trim().to_lowercase()).or_default() += timing;
         }
@@ -115,12 +137,14 @@ mod tests {
                 {"operator_name": "SEQ_SCAN ", "operator_timing": 0.125, "operator_rows_scanned": 24, "children": []}]}]}]}"#;
         let facts: Vec<(String, f64)> =
             counters(profile).into_iter().map(|fact| (fact.name, fact.value)).collect();
-        let expected = [("operator_hash_join", 0.25), ("operator_seq_scan", 0.625), ("rows_scanned", 1024.0)];
+        let expected =
+            [("operator_hash_join", 0.25), ("operator_seq_scan", 0.625), ("rows_scanned", 1024.0)];
         assert_eq!(facts, expected.map(|(name, value)| (name.to_owned(), value)));
         assert!(counters("not JSON").is_empty());
     }
 
-    /// DuckDB's profile as a crashing or foreign library may give it: whatever it is, facts are finite.
+    /// DuckDB's profile as a crashing or foreign library may give it: whatever it is, facts are
+    /// finite.
     #[test]
     fn no_profile_gives_a_figure_that_is_none() {
         let whole = br#"{"children": [{"operator_name": "SEQ_SCAN", "operator_timing": 0.5, "operator_rows_scanned": 7}]}"#;
@@ -141,7 +165,9 @@ mod tests {
         ];
         let mut number = 1_u64;
         let mut below = |end: usize| {
-            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            number = number
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (number >> 33) as usize % end
         };
         for _ in 0..5000 {

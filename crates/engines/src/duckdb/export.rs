@@ -7,8 +7,9 @@ use super::{failed, find};
 use crate::{Dialect as _, EngineError};
 use std::path::Path;
 
-/// Writes rows of a table of a database to a new Parquet file: all of them, or of a table with more than `rows_max` as many whole
-/// row groups as hold so many, evenly spread. The database is only read. Gives the number of its rows.
+/// Writes rows of a table of a database to a new Parquet file: all of them, or of a table with more
+/// than `rows_max` as many whole row groups as hold so many, evenly spread. The database is only
+/// read. Gives the number of its rows.
 ///
 /// # Errors
 /// When there is no libduckdb, no such database or table, or no room.
@@ -22,8 +23,10 @@ pub fn export(database: &Path, table: &str, rows_max: u64, to: &Path) -> Result<
     let copy = || -> Said<u64> {
         let connection = Database::open(library, Some(database), &read_only)?.connect()?;
         // SCHEMA.TABLE, each of them quoted.
-        let name = table.split('.').map(|part| DuckDbDialect.quote(part)).collect::<Vec<_>>().join(".");
-        let count = connection.prepare(&format!("SELECT count(*) FROM {name}"))?.execute()?.cell(0, 0);
+        let name =
+            table.split('.').map(|part| DuckDbDialect.quote(part)).collect::<Vec<_>>().join(".");
+        let count =
+            connection.prepare(&format!("SELECT count(*) FROM {name}"))?.execute()?.cell(0, 0);
         let rows = count.and_then(|count| count.parse::<u64>().ok()).unwrap_or_default();
         let some = match rows.div_ceil(rows_max.max(1)) {
             0 | 1 => String::new(),

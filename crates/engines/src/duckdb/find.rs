@@ -20,9 +20,9 @@ const NAME: &str = "libduckdb.so";
 /// Releases before this one lack functions that are used.
 const VERSION_MIN: (u32, u32) = (1, 2);
 
-const INSTALL: &str = "install libduckdb 1.2 or later (libduckdb-linux-*.zip of DuckDB's releases, or the npm package \
-                       @duckdb/node-bindings-linux-x64, which holds it) and give its path in target.library or \
-                       STEELBENCH_DUCKDB_LIB";
+const INSTALL: &str = "install libduckdb 1.2 or later (libduckdb-linux-*.zip of DuckDB's \
+                       releases, or the npm package @duckdb/node-bindings-linux-x64, which holds \
+                       it) and give its path in target.library or STEELBENCH_DUCKDB_LIB";
 
 /// The libraries that were loaded, by the name that they were asked for with.
 static LOADED: Mutex<BTreeMap<OsString, &'static Library>> = Mutex::new(BTreeMap::new());
@@ -32,8 +32,8 @@ pub fn objection(wanted: &str) -> Option<String> {
     unloadable(OsStr::new(wanted)).map(|message| format!("{message}; {INSTALL}"))
 }
 
-/// Why a file is not even tried. The loader would wait at a pipe for ever, and of a file that is cut off it would read what
-/// is not there, which kills the process (SIGBUS).
+/// Why a file is not even tried. The loader would wait at a pipe for ever, and of a file that is
+/// cut off it would read what is not there, which kills the process (SIGBUS).
 fn unloadable(name: &OsStr) -> Option<String> {
     let path = Path::new(name);
     if !name.as_bytes().contains(&b'/') {
@@ -45,11 +45,12 @@ fn unloadable(name: &OsStr) -> Option<String> {
         return Some(format!("{shown} is no regular file"));
     }
     let (bytes, needed) = (found.len(), bytes_needed(path).unwrap_or(0));
-    (bytes < needed).then(|| format!("{shown} is cut off: it has {bytes} of at least {needed} bytes"))
+    (bytes < needed)
+        .then(|| format!("{shown} is cut off: it has {bytes} of at least {needed} bytes"))
 }
 
-/// Bytes of a library by its header and the segments that this lists: elf(5). `None` where it is no ELF file of 64 bits or
-/// cannot be read, of which the loader tells more.
+/// Bytes of a library by its header and the segments that this lists: elf(5). `None` where it is no
+/// ELF file of 64 bits or cannot be read, of which the loader tells more.
 fn bytes_needed(path: &Path) -> Option<u64> {
     let file = File::open(path).ok()?;
     let mut header = [0; 64];
@@ -58,7 +59,8 @@ fn bytes_needed(path: &Path) -> Option<u64> {
         bytes[at..at + length].iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
     };
     header.starts_with(b"\x7fELF\x02\x01").then_some(())?;
-    let (segments, size, count) = (number(&header, 32, 8), number(&header, 54, 2), number(&header, 56, 2));
+    let (segments, size, count) =
+        (number(&header, 32, 8), number(&header, 54, 2), number(&header, 56, 2));
     let mut needed = segments.checked_add(size * count)?;
     for segment in 0..count {
         let mut entry = [0; 56];
@@ -72,17 +74,20 @@ fn bytes_needed(path: &Path) -> Option<u64> {
     Some(needed)
 }
 
-/// The library that a configuration wants, or that is found without it, and the name that it was loaded by.
+/// The library that a configuration wants, or that is found without it, and the name that it was
+/// loaded by.
 ///
 /// # Errors
 /// When there is none, or it is not one that we can use: says what was tried and what to do.
 pub fn library(wanted: Option<&str>) -> Result<(OsString, &'static Library), EngineError> {
-    let (name, source) = match (wanted, std::env::var_os(VARIABLE).filter(|name| !name.is_empty())) {
+    let (name, source) = match (wanted, std::env::var_os(VARIABLE).filter(|name| !name.is_empty()))
+    {
         (Some(wanted), _) => (OsString::from(wanted), "target.library"),
         (None, Some(name)) => (name, VARIABLE),
-        (None, None) => {
-            (OsString::from(NAME), "target.library and STEELBENCH_DUCKDB_LIB are not set; the loader")
-        }
+        (None, None) => (
+            OsString::from(NAME),
+            "target.library and STEELBENCH_DUCKDB_LIB are not set; the loader",
+        ),
     };
     let mut loaded = lock(&LOADED);
     if let Some(known) = loaded.get(&name) {
@@ -101,7 +106,9 @@ fn load(name: &OsStr) -> Result<Library, String> {
     let library = Library::load(name).map_err(|error| match error {
         Unusable::NotLoaded(words) => words,
         Unusable::Lacks { version: None, .. } => format!("{shown} is not DuckDB"),
-        Unusable::Lacks { version: Some(version), .. } if is_too_old(&version) => too_old(&shown, &version),
+        Unusable::Lacks { version: Some(version), .. } if is_too_old(&version) => {
+            too_old(&shown, &version)
+        }
         Unusable::Lacks { function, version: Some(version) } => {
             format!("{shown} (DuckDB {version}) lacks the function {function}")
         }

@@ -15,9 +15,9 @@ use super::threads::Workers;
 use super::waits::{DuckDbCollector, Seats};
 use super::{CACHE, FINAL_CHECKPOINT, LIBRARY, SAMPLE_RATE, VOLUME};
 use crate::{
-    Asked, CacheReport, CacheState, Cancel, ColumnStore, Compressed, ConnectionSet, DataType, Dialect as _,
-    EngineError, Explained, Fill, Filter, Folders, Instance, Operation, Planned, SetOfOne, Stored, Table,
-    TableFormat, WaitCollector, Work, cache, lock,
+    Asked, CacheReport, CacheState, Cancel, ColumnStore, Compressed, ConnectionSet, DataType,
+    Dialect as _, EngineError, Explained, Fill, Filter, Folders, Instance, Operation, Planned,
+    SetOfOne, Stored, Table, TableFormat, WaitCollector, Work, cache, lock,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -85,8 +85,9 @@ impl DuckDbInstance {
         Ok(Self { target: Arc::new(target), operations: OnceLock::new() })
     }
 
-    /// Copies a data set from our cache in place of the database, which is empty; says how many of its tables are there
-    /// then. One that would take more than a quarter of what is free beside the cache is not kept.
+    /// Copies a data set from our cache in place of the database, which is empty; says how many of
+    /// its tables are there then. One that would take more than a quarter of what is free
+    /// beside the cache is not kept.
     fn copy_kept(&self, work: &mut Work) -> Result<usize, EngineError> {
         let Some(data) = &work.data else { return Ok(0) };
         if !cache::has_room(&cache::folder()?, data.bytes) {
@@ -178,7 +179,9 @@ impl Target {
         }
         for table in all[own].iter().filter(|table| !is_file(table)) {
             for sql in DuckDbDialect.after_fill(table) {
-                connection.run(&sql).map_err(failed(format!("making the key of table {}", table.name)))?;
+                connection
+                    .run(&sql)
+                    .map_err(failed(format!("making the key of table {}", table.name)))?;
             }
         }
         connection.run("CHECKPOINT").map_err(failed("checkpoint after loading"))
@@ -197,7 +200,8 @@ impl Target {
         let number = |fill: &Fill| load::connections(&all[fill.table], &settings);
         let most = fills.iter().map(number).max().unwrap_or(0);
         // Before anything is set: they read back what the configuration says.
-        let connections: Vec<_> = (0..most).map(|_| self.connect_to(database)).collect::<Result<_, _>>()?;
+        let connections: Vec<_> =
+            (0..most).map(|_| self.connect_to(database)).collect::<Result<_, _>>()?;
         for LoadSetting { name, loading, .. } in &settings {
             self.set(connection, name, loading)?;
         }
@@ -215,16 +219,19 @@ impl Target {
         set.map_err(failed(format!("setting {name} to {value}")))
     }
 
-    /// Whether sessions connect only when measuring begins: the database is opened anew just before.
+    /// Whether sessions connect only when measuring begins: the database is opened anew just
+    /// before.
     pub fn connects_late(&self) -> bool {
         self.cache == CacheState::Cold
     }
 
-    /// Closes the database, drops its file from the page cache, and opens it again: what DuckDB had in memory is gone.
+    /// Closes the database, drops its file from the page cache, and opens it again: what DuckDB had
+    /// in memory is gone.
     fn open_cold(&self, file: &File) -> Result<(), EngineError> {
         self.connect()?.run("CHECKPOINT").map_err(failed("checkpoint before measuring"))?;
         self.close("opening the database anew")?;
-        let evict = || observe::page_cache::evict(file).map_err(EngineError::at(&self.files.database));
+        let evict =
+            || observe::page_cache::evict(file).map_err(EngineError::at(&self.files.database));
         evict()?;
         self.open()?;
         // Opening has read the headers and the catalog.
@@ -245,13 +252,19 @@ impl Instance for DuckDbInstance {
         }
         let fills = std::mem::take(&mut work.fills);
         let filled = there > 0 || !fills.is_empty();
-        self.target.make(&self.target.database()?, &work.tables, there..work.tables.len(), fills)?;
+        self.target.make(
+            &self.target.database()?,
+            &work.tables,
+            there..work.tables.len(),
+            fills,
+        )?;
         // A Parquet file has no segments.
         let is_stored = |table: &&Table| filled && table.storage.format == TableFormat::Table;
         if let Some(table) = work.tables.first().filter(is_stored) {
             self.target.compression.verify(&connection, table)?;
         }
-        // Work that is created twice in one trial would be a defect of the probe: the first one stays.
+        // Work that is created twice in one trial would be a defect of the probe: the first one
+        // stays.
         self.operations.get_or_init(|| operations);
         Ok(())
     }
@@ -261,10 +274,16 @@ impl Instance for DuckDbInstance {
         Ok(Box::new(SetOfOne::new(DuckDbSession::new(self.target.clone(), operations.clone())?)))
     }
 
-    fn explain(&self, operation: usize, table: &Table, analyze: bool) -> Result<Explained, EngineError> {
+    fn explain(
+        &self,
+        operation: usize,
+        table: &Table,
+        analyze: bool,
+    ) -> Result<Explained, EngineError> {
         let sql = &self.operations()?[operation].sql;
         let connection = self.target.connect()?;
-        explain::explain(&connection, sql, table, analyze).map_err(failed(format!("explaining {sql}")))
+        explain::explain(&connection, sql, table, analyze)
+            .map_err(failed(format!("explaining {sql}")))
     }
 
     fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
@@ -273,19 +292,24 @@ impl Instance for DuckDbInstance {
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
         let path = &self.target.files.database;
-        // A handle of our own that is closed takes DuckDB's lock on the file with it, which keeps other programs away:
-        // this one is kept.
+        // A handle of our own that is closed takes DuckDB's lock on the file with it, which keeps
+        // other programs away: this one is kept.
         let file = self.target.files.handle()?;
         let tables = self.target.files.tables();
         if cache == CacheState::Cold {
             self.target.open_cold(file)?;
         }
-        let files: Vec<&File> = [file].into_iter().chain(tables.iter().map(|file| &**file)).collect();
+        let files: Vec<&File> =
+            [file].into_iter().chain(tables.iter().map(|file| &**file)).collect();
         for file in &files {
             match cache {
-                CacheState::Cold => observe::page_cache::evict(file).map_err(EngineError::at(path))?,
+                CacheState::Cold => {
+                    observe::page_cache::evict(file).map_err(EngineError::at(path))?
+                }
                 CacheState::Warm => {}
-                CacheState::Hot => observe::page_cache::load(file).map_err(EngineError::at(path))?,
+                CacheState::Hot => {
+                    observe::page_cache::load(file).map_err(EngineError::at(path))?
+                }
             }
         }
         CacheReport::of_files(files.into_iter().map(Ok::<_, EngineError>), cache)
@@ -365,11 +389,17 @@ fn write_parquet(
 ) -> Result<Vec<Vec<u64>>, EngineError> {
     let written = crate::parquet::write(table, fill, file);
     let doing = format!("writing table {} as Parquet", table.name);
-    written.map(|written| written.group_bytes).map_err(|error| EngineError::failed(doing, error.to_string()))
+    written
+        .map(|written| written.group_bytes)
+        .map_err(|error| EngineError::failed(doing, error.to_string()))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn write_parquet(_: &Table, _: Fill, _: impl std::io::Write + Send) -> Result<Vec<Vec<u64>>, EngineError> {
+fn write_parquet(
+    _: &Table,
+    _: Fill,
+    _: impl std::io::Write + Send,
+) -> Result<Vec<Vec<u64>>, EngineError> {
     Err(EngineError::Unsupported { engine: "this build", what: "tables as Parquet files" })
 }
 
@@ -407,7 +437,9 @@ impl Files {
                 Ok(Self { database, handle: OnceLock::new(), tables: Mutex::default() })
             }
             Err(source) => Err(EngineError::File { path: database, source }),
-            Ok(_) => Err(EngineError::File { path: database, source: ErrorKind::AlreadyExists.into() }),
+            Ok(_) => {
+                Err(EngineError::File { path: database, source: ErrorKind::AlreadyExists.into() })
+            }
         }
     }
 
@@ -430,8 +462,10 @@ impl Files {
         write_parquet(table, fill, std::io::BufWriter::new(&*file))?;
         file.sync_all().map_err(EngineError::at(&path))?;
         let path = literal(&path.to_string_lossy());
-        let view =
-            format!("CREATE VIEW {} AS SELECT * FROM read_parquet({path})", DuckDbDialect.quote(table.name));
+        let view = format!(
+            "CREATE VIEW {} AS SELECT * FROM read_parquet({path})",
+            DuckDbDialect.quote(table.name)
+        );
         connection.run(&view).map_err(failed(format!("reading table {} as Parquet", table.name)))
     }
 
@@ -459,7 +493,10 @@ impl Files {
         let [log, temporary] = self.beside();
         let spilled = temporary.read_dir().into_iter().flatten().flatten();
         let tables: u64 = lock(&self.tables).iter().map(|(path, _)| bytes(path)).sum();
-        tables + bytes(&self.database) + bytes(&log) + spilled.map(|entry| bytes(&entry.path())).sum::<u64>()
+        tables
+            + bytes(&self.database)
+            + bytes(&log)
+            + spilled.map(|entry| bytes(&entry.path())).sum::<u64>()
     }
 
     fn remove(&self) -> Result<(), EngineError> {

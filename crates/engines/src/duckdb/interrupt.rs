@@ -10,7 +10,8 @@ use std::time::Duration;
 /// How often the token is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Interrupts the statements of a trial's connections as long as the trial is asked to stop. Dropping it ends its thread.
+/// Interrupts the statements of a trial's connections as long as the trial is asked to stop.
+/// Dropping it ends its thread.
 pub struct Interrupter {
     watched: Arc<Watched>,
     thread: Option<JoinHandle<()>>,

@@ -1,9 +1,9 @@
-//! DuckDB's C interface, declared by hand for the functions that are used, and safe types around it. All that is unsafe
-//! about this engine is here.
+//! DuckDB's C interface, declared by hand for the functions that are used, and safe types around
+//! it. All that is unsafe about this engine is here.
 //!
 //! <https://duckdb.org/docs/stable/clients/c/api>. Functions are those of its stable part, as DuckDB 1.2 has them, and
-//! two older ones that turn any value into text and that later versions still have. No function of ours is called by DuckDB,
-//! so that no panic can pass through it.
+//! two older ones that turn any value into text and that later versions still have. No function of
+//! ours is called by DuckDB, so that no panic can pass through it.
 
 mod append;
 mod interface;
@@ -21,7 +21,8 @@ use std::sync::Arc;
 /// What DuckDB objects to, in its words.
 pub type Said<T> = Result<T, String>;
 
-/// A libduckdb in this process. It is never unloaded: its threads and its threads' data would not survive that.
+/// A libduckdb in this process. It is never unloaded: its threads and its threads' data would not
+/// survive that.
 pub struct Library {
     interface: Interface,
     /// As the library says it, without the `v`: `1.2.2`.
@@ -42,8 +43,8 @@ pub enum Unusable {
 impl Library {
     /// Loads a library: a path, or a name that the loader looks for.
     pub fn load(name: &OsStr) -> Result<Self, Unusable> {
-        // SAFETY: loading runs what the library does when it begins; the user has named it. Its names are not made
-        // known to other libraries, so that two versions do not meet.
+        // SAFETY: loading runs what the library does when it begins; the user has named it. Its
+        // names are not made known to other libraries, so that two versions do not meet.
         let loaded = unsafe { Loaded::open(Some(name), RTLD_NOW | RTLD_LOCAL) };
         let loaded = loaded.map_err(|error| Unusable::NotLoaded(words(&error)))?;
         // SAFETY: this function has had this type in every version of DuckDB.
@@ -81,7 +82,8 @@ unsafe fn text(pointer: *const c_char) -> String {
     unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }
 
-/// A text for DuckDB. One with a 0 in it ends there, as it does for every function that takes such a text.
+/// A text for DuckDB. One with a 0 in it ends there, as it does for every function that takes such
+/// a text.
 fn terminated(text: impl AsRef<[u8]>) -> CString {
     let bytes = text.as_ref();
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
@@ -100,7 +102,8 @@ unsafe impl Send for Database {}
 unsafe impl Sync for Database {}
 
 impl Database {
-    /// Opens a file, creating it where it is not there, or a database in memory, with these settings.
+    /// Opens a file, creating it where it is not there, or a database in memory, with these
+    /// settings.
     pub fn open(
         library: &'static Library,
         path: Option<&Path>,
@@ -109,8 +112,10 @@ impl Database {
         let path = path.map(|path| terminated(path.as_os_str().as_bytes()));
         let path = path.as_ref().map_or(ptr::null(), |path| path.as_ptr());
         let interface = &library.interface;
-        let (mut config, mut handle, mut error) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
-        // SAFETY: the places for answers are valid; a configuration that was made is destroyed, an error freed.
+        let (mut config, mut handle, mut error) =
+            (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+        // SAFETY: the places for answers are valid; a configuration that was made is destroyed, an
+        // error freed.
         unsafe {
             (interface.duckdb_create_config)(&raw mut config);
             let set = settings.iter().find(|(name, value)| {
@@ -122,8 +127,10 @@ impl Database {
                 None => (interface.duckdb_open_ext)(path, &raw mut handle, config, &raw mut error),
             };
             (interface.duckdb_destroy_config)(&raw mut config);
-            let said =
-                set.map_or_else(|| text(error), |(name, value)| format!("{name} does not take {value}"));
+            let said = set.map_or_else(
+                || text(error),
+                |(name, value)| format!("{name} does not take {value}"),
+            );
             if !error.is_null() {
                 (interface.duckdb_free)(error.cast());
             }
@@ -135,7 +142,8 @@ impl Database {
     pub fn connect(self: &Arc<Self>) -> Said<Connection> {
         let mut handle = ptr::null_mut();
         // SAFETY: the database is open, the place for the answer valid.
-        let state = unsafe { (self.library.interface.duckdb_connect)(self.handle, &raw mut handle) };
+        let state =
+            unsafe { (self.library.interface.duckdb_connect)(self.handle, &raw mut handle) };
         if state != 0 {
             return Err("the database takes no further connection".into());
         }
@@ -194,7 +202,8 @@ impl Connection {
     pub fn prepare(&self, sql: &str) -> Said<Prepared> {
         let mut last = None;
         self.each(sql, |statement| {
-            last.replace(statement).map_or(Ok(()), |mut before: Prepared| before.execute().map(drop))
+            last.replace(statement)
+                .map_or(Ok(()), |mut before: Prepared| before.execute().map(drop))
         })?;
         last.ok_or_else(|| "no statement".into())
     }
@@ -203,11 +212,12 @@ impl Connection {
     pub fn each(&self, sql: &str, mut deal: impl FnMut(Prepared) -> Said<()>) -> Said<()> {
         let interface = &self.library().interface;
         let (sql, mut extracted) = (terminated(sql), ptr::null_mut());
-        // SAFETY: the connection is open, the text ends with 0; what was extracted is destroyed below, and its error
-        // is read before.
+        // SAFETY: the connection is open, the text ends with 0; what was extracted is destroyed
+        // below, and its error is read before.
         unsafe {
             let handle = self.0.handle;
-            let count = (interface.duckdb_extract_statements)(handle, sql.as_ptr(), &raw mut extracted);
+            let count =
+                (interface.duckdb_extract_statements)(handle, sql.as_ptr(), &raw mut extracted);
             let said = text((interface.duckdb_extract_statements_error)(extracted));
             let mut result = if said.is_empty() { Ok(()) } else { Err(said) };
             for index in 0..count {
@@ -236,16 +246,23 @@ impl Connection {
     pub fn appender(&self, table: &str, columns: &[&str]) -> Said<Appender> {
         let interface = &self.library().interface;
         let (table, mut handle) = (terminated(table), ptr::null_mut());
-        // SAFETY: the connection is open, the text ends with 0, and no schema means the default one.
+        // SAFETY: the connection is open, the text ends with 0, and no schema means the default
+        // one.
         let state = unsafe {
-            (interface.duckdb_appender_create)(self.0.handle, ptr::null(), table.as_ptr(), &raw mut handle)
+            (interface.duckdb_appender_create)(
+                self.0.handle,
+                ptr::null(),
+                table.as_ptr(),
+                &raw mut handle,
+            )
         };
         let appender = Appender { connected: self.0.clone(), handle };
         appender.said(state)?;
         for column in columns {
             let column = terminated(column);
             // SAFETY: the appender exists, the text ends with 0.
-            appender.said(unsafe { (interface.duckdb_appender_add_column)(handle, column.as_ptr()) })?;
+            appender
+                .said(unsafe { (interface.duckdb_appender_add_column)(handle, column.as_ptr()) })?;
         }
         Ok(appender)
     }
@@ -307,16 +324,22 @@ impl Prepared {
     fn bound(&self, state: u32, number: u64) -> Said<()> {
         // SAFETY: the statement exists.
         let said = || unsafe { text((self.interface().duckdb_prepare_error)(self.handle)) };
-        if state == 0 { Ok(()) } else { Err(format!("parameter {number} cannot be bound: {}", said())) }
+        if state == 0 {
+            Ok(())
+        } else {
+            Err(format!("parameter {number} cannot be bound: {}", said()))
+        }
     }
 
     /// Runs it to its end.
     pub fn execute(&mut self) -> Said<Answer> {
         let raw = RawResult { counts: [0; 3], pointers: [ptr::null_mut(); 3] };
         let mut answer = Answer { library: self.connected.database.library, raw };
-        // SAFETY: the statement exists; the answer is destroyed when it is dropped, also that of a failure.
+        // SAFETY: the statement exists; the answer is destroyed when it is dropped, also that of a
+        // failure.
         unsafe {
-            let state = (self.interface().duckdb_execute_prepared)(self.handle, &raw mut answer.raw);
+            let state =
+                (self.interface().duckdb_execute_prepared)(self.handle, &raw mut answer.raw);
             if state == 0 {
                 return Ok(answer);
             }
@@ -345,7 +368,9 @@ impl Answer {
         // SAFETY: the answer exists, and column numbers are below their count.
         unsafe {
             let count = (interface.duckdb_column_count)(&raw mut self.raw);
-            (0..count).map(|at| text((interface.duckdb_column_name)(&raw mut self.raw, at))).collect()
+            (0..count)
+                .map(|at| text((interface.duckdb_column_name)(&raw mut self.raw, at)))
+                .collect()
         }
     }
 
@@ -358,7 +383,8 @@ impl Answer {
     /// A cell as text; `None` for NULL, and for what is not there.
     pub fn cell(&mut self, column: u64, row: u64) -> Option<String> {
         let interface = &self.library.interface;
-        // SAFETY: the answer exists; DuckDB answers with null for a place outside of it, and what it gives is freed.
+        // SAFETY: the answer exists; DuckDB answers with null for a place outside of it, and what
+        // it gives is freed.
         unsafe {
             let cell = (interface.duckdb_value_varchar)(&raw mut self.raw, column, row);
             let value = (!cell.is_null()).then(|| text(cell));

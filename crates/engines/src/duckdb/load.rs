@@ -1,4 +1,5 @@
-//! The load of a table: one connection appends rows as they come, or several do, each some row groups at a time.
+//! The load of a table: one connection appends rows as they come, or several do, each some row
+//! groups at a time.
 
 use super::bulk;
 use super::failed;
@@ -11,9 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, scope};
 
-/// Rows of a transaction, by however many connections a table is filled: so it takes the same bytes. DuckDB compresses full row
-/// groups of a transaction and writes them to their place before its end if there are more than one; else it would log the
-/// rows. The last one it compresses at the end, where one transaction waits for the other.
+/// Rows of a transaction, by however many connections a table is filled: so it takes the same
+/// bytes. DuckDB compresses full row groups of a transaction and writes them to their place before
+/// its end if there are more than one; else it would log the rows. The last one it compresses at
+/// the end, where one transaction waits for the other.
 const RUN_ROWS: usize = 2 * GROUP_ROWS;
 
 /// Bytes of rows that may wait for their transactions.
@@ -29,19 +31,25 @@ pub struct LoadSetting {
 /// The number of threads that DuckDB works with.
 const THREADS: &str = "threads";
 
-/// What DuckDB is set to while connections load, each in a thread of its own. No thread of DuckDB's can help them; but where
-/// there are some, each flush of an appender is a statement that one of them may take, for which ours would wait in a busy
-/// loop. And DuckDB is to compress row groups when they are full (newer versions collect some), not at the end of their
-/// transactions, which wait for each other. Of those that `is_given` only the threads are set.
-pub fn settings(connection: &Connection, is_given: impl Fn(&str) -> bool) -> Said<Vec<LoadSetting>> {
+/// What DuckDB is set to while connections load, each in a thread of its own. No thread of DuckDB's
+/// can help them; but where there are some, each flush of an appender is a statement that one of
+/// them may take, for which ours would wait in a busy loop. And DuckDB is to compress row groups
+/// when they are full (newer versions collect some), not at the end of their transactions, which
+/// wait for each other. Of those that `is_given` only the threads are set.
+pub fn settings(
+    connection: &Connection,
+    is_given: impl Fn(&str) -> bool,
+) -> Said<Vec<LoadSetting>> {
     let mut statement = connection.prepare(
-        "SELECT name, CASE name WHEN 'threads' THEN current_setting('external_threads') ELSE 1 END, value \
-         FROM duckdb_settings() WHERE name IN ('threads', 'write_buffer_row_group_count')",
+        "SELECT name, CASE name WHEN 'threads' THEN current_setting('external_threads') ELSE 1 \
+         END, value FROM duckdb_settings() WHERE name IN ('threads', \
+         'write_buffer_row_group_count')",
     )?;
     let mut answer = statement.execute()?;
     let mut all = Vec::new();
     for row in 0..answer.rows() {
-        let [name, loading, otherwise] = [0, 1, 2].map(|column| answer.cell(column, row).unwrap_or_default());
+        let [name, loading, otherwise] =
+            [0, 1, 2].map(|column| answer.cell(column, row).unwrap_or_default());
         if name == THREADS || !is_given(&name) {
             all.push(LoadSetting { name, loading, otherwise });
         }
@@ -49,8 +57,8 @@ pub fn settings(connection: &Connection, is_given: impl Fn(&str) -> bool) -> Sai
     Ok(all)
 }
 
-/// How many connections are to fill a table: as many as DuckDB otherwise has threads, but each has the rows of a transaction in
-/// memory.
+/// How many connections are to fill a table: as many as DuckDB otherwise has threads, but each has
+/// the rows of a transaction in memory.
 pub fn connections(table: &Table, settings: &[LoadSetting]) -> usize {
     let threads = settings.iter().find(|own| own.name == THREADS);
     let threads = threads.and_then(|own| own.otherwise.parse().ok()).unwrap_or(1);
@@ -58,9 +66,9 @@ pub fn connections(table: &Table, settings: &[LoadSetting]) -> usize {
     ((WAITING_BYTES / run_bytes) as usize).clamp(1, threads)
 }
 
-/// Fills a table in transactions that are committed as their rows come one behind the other, by one connection or by several at
-/// the same time. So rows have the same order, and all row groups but the last are full. `ends` is called in each thread that is
-/// started, at its end.
+/// Fills a table in transactions that are committed as their rows come one behind the other, by one
+/// connection or by several at the same time. So rows have the same order, and all row groups but
+/// the last are full. `ends` is called in each thread that is started, at its end.
 ///
 /// # Errors
 /// When DuckDB refuses, or the trial is asked to stop.
@@ -73,7 +81,15 @@ pub fn fill(
 ) -> Result<(), EngineError> {
     let Fill { columns, batches, busy, .. } = fill;
     let source = Mutex::new(Source { batches, rest: None, runs: 0 });
-    let load = &Load { table, columns, cancel, busy, source, turn: Mutex::default(), turned: Condvar::new() };
+    let load = &Load {
+        table,
+        columns,
+        cancel,
+        busy,
+        source,
+        turn: Mutex::default(),
+        turned: Condvar::new(),
+    };
     let Some((first, others)) = connections.split_first() else { return Ok(()) };
     if others.is_empty() {
         return load.all(first);
@@ -90,7 +106,8 @@ pub fn fill(
         };
         let started: Vec<_> = others.iter().map_while(start).collect();
         let own = load.runs(first);
-        let ended = started.into_iter().map(|own| own.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        let ended =
+            started.into_iter().map(|own| own.join().unwrap_or_else(|panic| resume_unwind(panic)));
         ended.fold(own, Result::and)
     })
 }
@@ -185,7 +202,8 @@ impl Load<'_> {
                 return Ok(());
             }
             self.busy.fetch_add(1, Ordering::Relaxed);
-            let result = self.transaction(connection, run.into_iter(), || self.wait_for_turn(number));
+            let result =
+                self.transaction(connection, run.into_iter(), || self.wait_for_turn(number));
             self.busy.fetch_sub(1, Ordering::Relaxed);
             result?;
             let mut turn = lock(&self.turn);
@@ -206,7 +224,8 @@ impl Load<'_> {
         may: impl FnOnce() -> bool,
     ) -> Result<(), EngineError> {
         let doing = || failed(format!("filling table {}", self.table.name));
-        let columns: Vec<&Column> = self.columns.iter().filter_map(|name| self.table.column(name)).collect();
+        let columns: Vec<&Column> =
+            self.columns.iter().filter_map(|name| self.table.column(name)).collect();
         let mut chunk = bulk::chunk(connection, &columns);
         connection.run("BEGIN").map_err(doing())?;
         let mut appender = connection.appender(self.table.name, &self.columns).map_err(doing())?;
@@ -224,7 +243,8 @@ impl Load<'_> {
     /// Waits until all transactions before this one are over; false: one has failed.
     fn wait_for_turn(&self, number: usize) -> bool {
         let waits = |turn: &mut Turn| turn.over < number && !turn.failed;
-        let turn = self.turned.wait_while(lock(&self.turn), waits).unwrap_or_else(PoisonError::into_inner);
+        let turn =
+            self.turned.wait_while(lock(&self.turn), waits).unwrap_or_else(PoisonError::into_inner);
         !turn.failed
     }
 }

@@ -1,15 +1,18 @@
 //! DuckDB, embedded: libduckdb is found and loaded when a trial needs it.
 //!
 //! - `find`: which library; `library`: its C interface, and all that is unsafe
-//! - `settings`: `target.settings`, given and read back; `compression`: how columns are compressed, likewise
+//! - `settings`: `target.settings`, given and read back; `compression`: how columns are compressed,
+//!   likewise
 //! - `instance`: the database file of a trial; `bulk`: rows into it by DuckDB's appender
 //! - `session`: a connection of the load; `interrupt`: how its statements are stopped
-//! - `dialect`: how tables and operations are written; `explain`: their plans, and profiles by operator
+//! - `dialect`: how tables and operations are written; `explain`: their plans, and profiles by
+//!   operator
 //! - `export`: rows of a user's table as a Parquet file
 //! - `stored`: how tables lie column by column, as tables and as Parquet files
 //! - `waits`: what sessions wait for; `threads`: what DuckDB's own threads have used
 //!
-//! There is one database in one file. Each load thread has a connection to it; DuckDB's worker threads serve them all.
+//! There is one database in one file. Each load thread has a connection to it; DuckDB's worker
+//! threads serve them all.
 
 mod bulk;
 mod compression;
@@ -28,8 +31,8 @@ mod threads;
 mod waits;
 
 use crate::{
-    Ability, CacheState, Cancel, Engine, EngineError, Folders, Host, Instance, Need, Preflight, Space, Stop,
-    Table, WaitType,
+    Ability, CacheState, Cancel, Engine, EngineError, Folders, Host, Instance, Need, Preflight,
+    Space, Stop, Table, WaitType,
 };
 #[cfg(test)]
 pub(crate) use dialect::DuckDbDialect;
@@ -65,8 +68,8 @@ settings! {
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
 }
 
-/// Bytes of rows for each byte in the file, at most: what needs more space than this leaves does not fit. TPC-H's LINEITEM
-/// has about 4.
+/// Bytes of rows for each byte in the file, at most: what needs more space than this leaves does
+/// not fit. TPC-H's LINEITEM has about 4.
 const COMPRESSION_MAX: u64 = 10;
 
 /// The embedded column store, from version 1.2 up.
@@ -146,7 +149,9 @@ impl Engine for DuckDb {
                 Err(error) => found.misses(error.to_string()),
             }
             let rows = need.of_rows(&need.configuration.get(VOLUME), folders);
-            found.needs(rows.into_iter().map(|rows| Space { bytes: rows.bytes / COMPRESSION_MAX, ..rows }));
+            found.needs(
+                rows.into_iter().map(|rows| Space { bytes: rows.bytes / COMPRESSION_MAX, ..rows }),
+            );
         }
         found
     }
@@ -182,14 +187,19 @@ impl Host for DuckDbHost {
 fn failed(doing: impl Into<String>) -> impl FnOnce(String) -> EngineError {
     move |message| {
         let doing = doing.into();
-        if ["No space left on device", "Disk quota exceeded"].iter().any(|full| message.contains(full)) {
+        if ["No space left on device", "Disk quota exceeded"]
+            .iter()
+            .any(|full| message.contains(full))
+        {
             return EngineError::DiskFull { doing };
         }
         if message.starts_with("INTERRUPT Error") {
             return EngineError::Cancelled;
         }
         // "Conflict on update!", "Catalog write-write conflict on ...".
-        if message.starts_with("TransactionContext Error") && message.to_lowercase().contains("conflict") {
+        if message.starts_with("TransactionContext Error")
+            && message.to_lowercase().contains("conflict")
+        {
             return EngineError::Retry { doing, message };
         }
         EngineError::Engine { doing, message }

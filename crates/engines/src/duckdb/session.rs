@@ -27,8 +27,8 @@ pub struct KeyOf {
 
 /// The connection of one thread.
 pub struct DuckDbSession {
-    /// `None` until measuring begins where the database is opened anew for that. Above the target: the connection is
-    /// closed before the files can be removed.
+    /// `None` until measuring begins where the database is opened anew for that. Above the target:
+    /// the connection is closed before the files can be removed.
     open: Option<Open>,
     target: Arc<Target>,
     operations: Arc<[Compiled]>,
@@ -63,7 +63,8 @@ impl Open {
 impl DuckDbSession {
     /// Connects, or will do so when measuring begins.
     pub fn new(target: Arc<Target>, operations: Arc<[Compiled]>) -> Result<Self, EngineError> {
-        let open = if target.connects_late() { None } else { Some(Open::new(&target, operations.len())?) };
+        let open =
+            if target.connects_late() { None } else { Some(Open::new(&target, operations.len())?) };
         let seat = target.seats.take();
         Ok(Self { open, target, operations, seat })
     }
@@ -72,7 +73,9 @@ impl DuckDbSession {
         if self.open.is_none() {
             self.open = Some(Open::new(&self.target, self.operations.len())?);
         }
-        self.open.as_mut().ok_or_else(|| EngineError::failed("connecting", "there is no connection"))
+        self.open
+            .as_mut()
+            .ok_or_else(|| EngineError::failed("connecting", "there is no connection"))
     }
 
     /// Does something in a transaction, which is rolled back when it fails.
@@ -84,7 +87,8 @@ impl DuckDbSession {
         let open = self.open()?;
         open.begin.execute().map_err(failed("begin"))?;
         let result = work(open, &operations);
-        let result = result.and_then(|()| open.commit.execute().map(drop).map_err(failed("commit")));
+        let result =
+            result.and_then(|()| open.commit.execute().map(drop).map_err(failed("commit")));
         if result.is_err() {
             // The first error is the one to report. A commit that failed has rolled back already.
             let _ = open.connection.run("ROLLBACK");
@@ -98,7 +102,8 @@ impl DuckDbSession {
         self.transaction(|open, operations| {
             let compiled = &operations[operation];
             let kind = compiled.key.as_ref().map_or(ChunkType::BigInt, |key| key.kind);
-            let statement = prepared(&open.connection, &mut open.prepared[operation], &compiled.sql)?;
+            let statement =
+                prepared(&open.connection, &mut open.prepared[operation], &compiled.sql)?;
             for key in keys {
                 let bound = match kind {
                     ChunkType::Uuid => statement.bind_uuid(1, key.0),
@@ -116,8 +121,10 @@ impl DuckDbSession {
     /// Appends rows with these keys in one transaction.
     fn bulk(&mut self, operation: usize, keys: &[Key]) -> Result<Done, EngineError> {
         self.transaction(|open, operations| {
-            let missing = EngineError::Unsupported { engine: "duckdb", what: "a bulk load without a key" };
-            let KeyOf { table, column, kind } = operations[operation].key.as_ref().ok_or(missing)?;
+            let missing =
+                EngineError::Unsupported { engine: "duckdb", what: "a bulk load without a key" };
+            let KeyOf { table, column, kind } =
+                operations[operation].key.as_ref().ok_or(missing)?;
             let chunk = open.chunks[operation]
                 .get_or_insert_with(|| Chunk::new(open.connection.library(), vec![*kind]));
             bulk::append_keys(&open.connection, chunk, table, column, keys, *kind)
@@ -210,7 +217,11 @@ impl Session for DuckDbSession {
         };
         self.seat.leave();
         // Whatever an interrupted statement says.
-        if self.target.cancel.is_cancelled() { done.map_err(|_| EngineError::Cancelled) } else { done }
+        if self.target.cancel.is_cancelled() {
+            done.map_err(|_| EngineError::Cancelled)
+        } else {
+            done
+        }
     }
 
     /// The first session does it for all: there is one file.

@@ -1,4 +1,5 @@
-//! `target.settings`: what can be said against it without a library, how it is given to DuckDB, and reading it back.
+//! `target.settings`: what can be said against it without a library, how it is given to DuckDB, and
+//! reading it back.
 
 use super::library::{Connection, Database, Library};
 use super::{COMPRESSION, compression, failed};
@@ -40,14 +41,16 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
     configuration.below(PREFIX).filter_map(objection).chain(twice).collect()
 }
 
-/// A setting of the library: its value where nobody has set it, and whether each connection has its own.
+/// A setting of the library: its value where nobody has set it, and whether each connection has its
+/// own.
 #[derive(Clone)]
 struct Known {
     value: String,
     is_local: bool,
 }
 
-/// Settings that say how DuckDB works and leave no trace in a file; of all others a data set that is kept depends on.
+/// Settings that say how DuckDB works and leave no trace in a file; of all others a data set that
+/// is kept depends on.
 const PASSING: [&str; 10] = [
     "threads",
     "worker_threads",
@@ -74,11 +77,17 @@ impl Settings {
     ///
     /// # Errors
     /// When it does not know one: names the nearest.
-    pub fn of(configuration: &Configuration, library: &'static Library) -> Result<Self, EngineError> {
+    pub fn of(
+        configuration: &Configuration,
+        library: &'static Library,
+    ) -> Result<Self, EngineError> {
         let given: Vec<(String, String)> = configuration
             .below(PREFIX)
             .map(|(name, value)| (name.to_lowercase(), value.to_string()))
-            .chain(compression::of_table(configuration).map(|own| (compression::SETTING.into(), own.into())))
+            .chain(
+                compression::of_table(configuration)
+                    .map(|own| (compression::SETTING.into(), own.into())),
+            )
             .collect();
         if given.is_empty() {
             return Ok(Self { global: given, local: Vec::new(), known: BTreeMap::new() });
@@ -94,7 +103,8 @@ impl Settings {
 
     /// Whether a database in memory takes them.
     fn tried(&self, library: &'static Library) -> Result<(), EngineError> {
-        let connection = Database::open(library, None, &self.global).and_then(|database| database.connect());
+        let connection =
+            Database::open(library, None, &self.global).and_then(|database| database.connect());
         self.apply(&connection.map_err(failed("opening a database in memory"))?)
     }
 
@@ -126,7 +136,8 @@ impl Settings {
         }
         // Read back last: one setting can change what became of another.
         for (name, wanted) in self.global.iter().chain(&self.local) {
-            let got = value_of(connection, name).map_err(failed(format!("reading {PREFIX}{name}")))?;
+            let got =
+                value_of(connection, name).map_err(failed(format!("reading {PREFIX}{name}")))?;
             if !is_answer(wanted, &got, &self.known[name].value) {
                 let setting = format!("{PREFIX}{name}");
                 return Err(EngineError::SettingIgnored { setting, wanted: wanted.clone(), got });
@@ -136,7 +147,8 @@ impl Settings {
     }
 }
 
-/// What the library does not know or take of the settings of a configuration: it is asked with a database in memory.
+/// What the library does not know or take of the settings of a configuration: it is asked with a
+/// database in memory.
 pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<Invalid> {
     let mut names = configuration.below(PREFIX).map(|(name, _)| name.to_lowercase()).peekable();
     if names.peek().is_none() {
@@ -158,12 +170,17 @@ pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<
         Some(Invalid::new(format!("{PREFIX}{}", own.0), error.to_string()))
     };
     // One can depend on another.
-    if all.tried(library).is_ok() { unknown } else { global.chain(local).filter_map(objection).collect() }
+    if all.tried(library).is_ok() {
+        unknown
+    } else {
+        global.chain(local).filter_map(objection).collect()
+    }
 }
 
 fn unknown(name: &str, known: &BTreeMap<String, Known>, library: &Library) -> Option<Invalid> {
     let names: Vec<&str> = known.keys().map(String::as_str).collect();
-    let message = (!known.contains_key(name)).then(|| experiment::unknown_name("setting", name, &names))?;
+    let message =
+        (!known.contains_key(name)).then(|| experiment::unknown_name("setting", name, &names))?;
     Some(Invalid::new(format!("{PREFIX}{name}"), format!("{message} (DuckDB {})", library.version)))
 }
 
@@ -175,7 +192,10 @@ fn known(library: &'static Library) -> Result<BTreeMap<String, Known>, String> {
     let mut settings = BTreeMap::new();
     for row in 0..answer.rows() {
         let mut cell = |column| answer.cell(column, row).unwrap_or_default();
-        settings.insert(cell(0), Known { value: cell(1), is_local: cell(2).eq_ignore_ascii_case("local") });
+        settings.insert(
+            cell(0),
+            Known { value: cell(1), is_local: cell(2).eq_ignore_ascii_case("local") },
+        );
     }
     Ok(settings)
 }
@@ -186,8 +206,8 @@ fn value_of(connection: &Connection, name: &str) -> Result<String, String> {
     Ok(answer.cell(0, 0).unwrap_or_default())
 }
 
-/// Whether what DuckDB has is what was wanted: the same text, the same amount as far as DuckDB prints it, or a
-/// text that DuckDB has made of it in place of what stood there before.
+/// Whether what DuckDB has is what was wanted: the same text, the same amount as far as DuckDB
+/// prints it, or a text that DuckDB has made of it in place of what stood there before.
 fn is_answer(wanted: &str, got: &str, before: &str) -> bool {
     if got.eq_ignore_ascii_case(wanted) {
         return true;

@@ -1,4 +1,5 @@
-//! How a table lies in storage, column by column: in the blocks of the database, or in a Parquet file.
+//! How a table lies in storage, column by column: in the blocks of the database, or in a Parquet
+//! file.
 
 use super::dialect::{data_type, literal};
 use super::library::{Connection, Said};
@@ -8,16 +9,17 @@ use std::path::Path;
 /// Rows of a row group.
 pub const GROUP_ROWS: usize = 122_880;
 
-/// The segments of a table with their bytes, as `pragma_storage_info` says it: a segment of a column ends where the next one in
-/// its block begins, or with the block, so that room at the end of a block counts to the column before it. Values that are all the
-/// same take no block.
+/// The segments of a table with their bytes, as `pragma_storage_info` says it: a segment of a
+/// column ends where the next one in its block begins, or with the block, so that room at the end
+/// of a block counts to the column before it. Values that are all the same take no block.
 fn segments(info: &str) -> String {
     format!(
-        "(SELECT row_group_id, column_id, column_name, compression, segment_type, CASE WHEN in_block \
-         THEN coalesce(behind, size) - block_offset + extra * size ELSE 0 END AS bytes FROM \
-         (SELECT *, persistent AND block_id >= 0 AS in_block, coalesce(len(additional_block_ids), 0) AS extra, \
-          lead(block_offset) OVER (PARTITION BY block_id, in_block ORDER BY block_offset) AS behind FROM {info}), \
-         (SELECT block_size AS size FROM pragma_database_size()))"
+        "(SELECT row_group_id, column_id, column_name, compression, segment_type, CASE WHEN \
+         in_block THEN coalesce(behind, size) - block_offset + extra * size ELSE 0 END AS bytes \
+         FROM (SELECT *, persistent AND block_id >= 0 AS in_block, \
+         coalesce(len(additional_block_ids), 0) AS extra, lead(block_offset) OVER (PARTITION BY \
+         block_id, in_block ORDER BY block_offset) AS behind FROM {info}), (SELECT block_size AS \
+         size FROM pragma_database_size()))"
     )
 }
 
@@ -29,25 +31,27 @@ fn info_of(table: &Table) -> String {
 pub fn of_table(connection: &Connection, table: &Table, filter: Filter) -> Said<Stored> {
     let info = info_of(table);
     let bytes = format!(
-        "SELECT column_name, CAST(sum(bytes) AS BIGINT) FROM {} GROUP BY column_name HAVING sum(bytes) > 0",
+        "SELECT column_name, CAST(sum(bytes) AS BIGINT) FROM {} GROUP BY column_name HAVING \
+         sum(bytes) > 0",
         segments(&info)
     );
     let least = |column: &str, own: &str| {
         format!(
-            "SELECT min(TRY_CAST(regexp_extract(stats, 'Min: (.*?), Max: ', 1) AS {own})) AS least FROM {info} \
-             WHERE column_name = {} AND segment_type <> 'VALIDITY' GROUP BY row_group_id",
+            "SELECT min(TRY_CAST(regexp_extract(stats, 'Min: (.*?), Max: ', 1) AS {own})) AS \
+             least FROM {info} WHERE column_name = {} AND segment_type <> 'VALIDITY' GROUP BY \
+             row_group_id",
             literal(column)
         )
     };
     stored(connection, table, filter, &bytes, &info, &least)
 }
 
-/// By which methods the columns of a table of the database are compressed, in the order of the columns; the bitmaps of NULLs
-/// apart.
+/// By which methods the columns of a table of the database are compressed, in the order of the
+/// columns; the bitmaps of NULLs apart.
 pub fn compressed(connection: &Connection, table: &Table) -> Said<Vec<Compressed>> {
     let sql = format!(
-        "SELECT column_name, compression, CAST(sum(bytes) AS BIGINT) FROM {} WHERE segment_type <> 'VALIDITY' \
-         GROUP BY ALL ORDER BY min(column_id), sum(bytes) DESC, compression",
+        "SELECT column_name, compression, CAST(sum(bytes) AS BIGINT) FROM {} WHERE segment_type \
+         <> 'VALIDITY' GROUP BY ALL ORDER BY min(column_id), sum(bytes) DESC, compression",
         segments(&info_of(table))
     );
     let mut answer = connection.prepare(&sql)?.execute()?;
@@ -61,14 +65,21 @@ pub fn compressed(connection: &Connection, table: &Table) -> Said<Vec<Compressed
 }
 
 /// Of a Parquet file, as its own metadata say it.
-pub fn of_file(connection: &Connection, table: &Table, path: &Path, filter: Filter) -> Said<Stored> {
+pub fn of_file(
+    connection: &Connection,
+    table: &Table,
+    path: &Path,
+    filter: Filter,
+) -> Said<Stored> {
     let info = format!("parquet_metadata({})", literal(&path.to_string_lossy()));
     let bytes = format!(
-        "SELECT path_in_schema, CAST(sum(total_compressed_size) AS BIGINT) FROM {info} GROUP BY path_in_schema"
+        "SELECT path_in_schema, CAST(sum(total_compressed_size) AS BIGINT) FROM {info} GROUP BY \
+         path_in_schema"
     );
     let least = |column: &str, own: &str| {
         format!(
-            "SELECT TRY_CAST(stats_min_value AS {own}) AS least FROM {info} WHERE path_in_schema = {}",
+            "SELECT TRY_CAST(stats_min_value AS {own}) AS least FROM {info} WHERE path_in_schema \
+             = {}",
             literal(column)
         )
     };
@@ -108,10 +119,12 @@ pub fn by_group(connection: &Connection, table: &Table, columns: &[&str]) -> Sai
     let info = info_of(table);
     let groups = number(connection, &format!("SELECT count(DISTINCT row_group_id) FROM {info}"))?;
     let mut all = vec![vec![0; columns.len()]; groups as usize];
-    let sql = format!("SELECT row_group_id, column_name, CAST(bytes AS BIGINT) FROM {}", segments(&info));
+    let sql =
+        format!("SELECT row_group_id, column_name, CAST(bytes AS BIGINT) FROM {}", segments(&info));
     let mut answer = connection.prepare(&sql)?.execute()?;
     for row in 0..answer.rows() {
-        let [group, name, bytes] = [0, 1, 2].map(|column| answer.cell(column, row).unwrap_or_default());
+        let [group, name, bytes] =
+            [0, 1, 2].map(|column| answer.cell(column, row).unwrap_or_default());
         let place = columns.iter().position(|own| *own == name);
         let group = group.parse::<usize>().ok().and_then(|group| all.get_mut(group));
         if let (Some(group), Some(place), Ok(bytes)) = (group, place, bytes.parse::<u64>()) {

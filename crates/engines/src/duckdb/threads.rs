@@ -9,8 +9,8 @@ use std::thread;
 /// Databases that were opened in this process.
 static OPENED: AtomicU32 = AtomicU32::new(0);
 
-/// The threads that work for one database. A thread has the name of the one that starts it, so that theirs is known when
-/// DuckDB starts them from a thread with a name of its own.
+/// The threads that work for one database. A thread has the name of the one that starts it, so that
+/// theirs is known when DuckDB starts them from a thread with a name of its own.
 #[derive(Debug, Clone)]
 pub struct Workers {
     name: String,
@@ -32,8 +32,11 @@ impl Workers {
     /// When the system gives no thread.
     pub fn starting<T: Send>(&self, action: impl FnOnce() -> T + Send) -> std::io::Result<T> {
         thread::scope(|scope| {
-            let thread = thread::Builder::new().name(self.name.clone()).spawn_scoped(scope, action)?;
-            thread.join().map_err(|_| std::io::Error::other("the thread that opens the database panicked"))
+            let thread =
+                thread::Builder::new().name(self.name.clone()).spawn_scoped(scope, action)?;
+            thread
+                .join()
+                .map_err(|_| std::io::Error::other("the thread that opens the database panicked"))
         })
     }
 
@@ -42,15 +45,18 @@ impl Workers {
         self.ended_ns.fetch_add(ThreadClock::of_this_thread().read().cpu_ns, Ordering::Relaxed);
     }
 
-    /// Their numbers, and the nanoseconds that each has been on a processor; all that have ended have the number 0.
+    /// Their numbers, and the nanoseconds that each has been on a processor; all that have ended
+    /// have the number 0.
     pub fn cpu_ns(&self) -> Vec<(i32, u64)> {
         let entries = Path::new("/proc/self/task").read_dir().into_iter().flatten().flatten();
         let is_one = |folder: &Path| {
-            std::fs::read_to_string(folder.join("comm")).is_ok_and(|name| name.trim_end() == self.name)
+            std::fs::read_to_string(folder.join("comm"))
+                .is_ok_and(|name| name.trim_end() == self.name)
         };
         let found = entries.filter(|entry| is_one(&entry.path()));
         let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse().ok();
-        let running = found.filter_map(number).filter_map(|own| Some((own, ProcessTimes::of(own)?.cpu_ns)));
+        let running =
+            found.filter_map(number).filter_map(|own| Some((own, ProcessTimes::of(own)?.cpu_ns)));
         running.chain([(0, self.ended_ns.load(Ordering::Relaxed))]).collect()
     }
 }

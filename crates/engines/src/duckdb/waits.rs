@@ -1,9 +1,10 @@
 //! What sessions wait for.
 //!
-//! DuckDB counts no waits. How long a session was suspended in it is known exactly: the wall time of its requests less
-//! the time on a processor and in the run queue, which the kernel tells of each thread. What it was suspended in is
-//! sampled: the kernel shows the system call that a thread sleeps in and its arguments (`/proc/<pid>/task/<tid>/syscall`,
-//! see proc(5)), so that a read of the database file, a sync of the log and a mutex are told apart. Samples divide the
+//! DuckDB counts no waits. How long a session was suspended in it is known exactly: the wall time
+//! of its requests less the time on a processor and in the run queue, which the kernel tells of
+//! each thread. What it was suspended in is sampled: the kernel shows the system call that a thread
+//! sleeps in and its arguments (`/proc/<pid>/task/<tid>/syscall`, see proc(5)), so that a read of
+//! the database file, a sync of the log and a mutex are told apart. Samples divide the
 //! suspended time; they do not add to it.
 
 use super::threads::Workers;
@@ -22,7 +23,11 @@ use std::time::{Duration, Instant};
 
 pub const WAIT_TYPES: &[WaitType] = &[
     WaitType::new("DATA_READ", WaitClass::DataRead, "reading the database file"),
-    WaitType::new("DATA_WRITE", WaitClass::DataWrite, "writing the database file (a checkpoint does so)"),
+    WaitType::new(
+        "DATA_WRITE",
+        WaitClass::DataWrite,
+        "writing the database file (a checkpoint does so)",
+    ),
     WaitType::new(
         "DATA_SYNC",
         WaitClass::DataWrite,
@@ -30,10 +35,26 @@ pub const WAIT_TYPES: &[WaitType] = &[
     ),
     WaitType::new("WAL_READ", WaitClass::Log, "reading the write-ahead log"),
     WaitType::new("WAL_WRITE", WaitClass::Log, "writing to the write-ahead log"),
-    WaitType::new("WAL_SYNC", WaitClass::Log, "making the write-ahead log durable, or changing its size"),
-    WaitType::new("OTHER_READ", WaitClass::DataRead, "reading another file, such as a temporary one"),
-    WaitType::new("OTHER_WRITE", WaitClass::DataWrite, "writing another file, such as a temporary one"),
-    WaitType::new("OTHER_SYNC", WaitClass::DataWrite, "making another file durable, or changing its size"),
+    WaitType::new(
+        "WAL_SYNC",
+        WaitClass::Log,
+        "making the write-ahead log durable, or changing its size",
+    ),
+    WaitType::new(
+        "OTHER_READ",
+        WaitClass::DataRead,
+        "reading another file, such as a temporary one",
+    ),
+    WaitType::new(
+        "OTHER_WRITE",
+        WaitClass::DataWrite,
+        "writing another file, such as a temporary one",
+    ),
+    WaitType::new(
+        "OTHER_SYNC",
+        WaitClass::DataWrite,
+        "making another file durable, or changing its size",
+    ),
     WaitType::new(
         "MUTEX",
         WaitClass::Latch,
@@ -42,14 +63,16 @@ pub const WAIT_TYPES: &[WaitType] = &[
     WaitType::new(
         "WORKERS",
         WaitClass::Other,
-        "waiting for DuckDB's worker threads to do their part of the statement, or for a shared lock",
+        "waiting for DuckDB's worker threads to do their part of the statement, or for a shared \
+         lock",
     ),
     WaitType::new("MEMORY", WaitClass::Other, "waiting for a page of memory"),
     WaitType::new("SYSTEM_CALL", WaitClass::Other, "waiting in another system call"),
     WaitType::new("SUSPENDED", WaitClass::Other, "suspended; no sample says in what"),
 ];
 
-/// A request that took less cannot have been suspended for long enough to be worth two readings of the thread's times.
+/// A request that took less cannot have been suspended for long enough to be worth two readings of
+/// the thread's times.
 const SHORT: Duration = Duration::from_micros(20);
 
 /// Where the sessions of a trial are seen.
@@ -189,11 +212,18 @@ impl Reading {
 
     fn until_now(&self, workers: &Workers) -> EngineUse {
         let now = Self::of(workers);
-        let before =
-            |thread| self.workers_ns.iter().find(|(known, _)| *known == thread).map_or(0, |(_, ns)| *ns);
-        let cpu_ns: u64 = now.workers_ns.iter().map(|(thread, ns)| ns.saturating_sub(before(*thread))).sum();
-        let read = now.read_bytes.zip(self.read_bytes).map(|(now, before)| now.saturating_sub(before));
-        EngineUse { worker_cpu_s: Some(cpu_ns as f64 / 1e9), disk_read_bytes: read, ..EngineUse::default() }
+        let before = |thread| {
+            self.workers_ns.iter().find(|(known, _)| *known == thread).map_or(0, |(_, ns)| *ns)
+        };
+        let cpu_ns: u64 =
+            now.workers_ns.iter().map(|(thread, ns)| ns.saturating_sub(before(*thread))).sum();
+        let read =
+            now.read_bytes.zip(self.read_bytes).map(|(now, before)| now.saturating_sub(before));
+        EngineUse {
+            worker_cpu_s: Some(cpu_ns as f64 / 1e9),
+            disk_read_bytes: read,
+            ..EngineUse::default()
+        }
     }
 }
 
@@ -219,14 +249,16 @@ impl WaitCollector for DuckDbCollector {
         lock(&self.seats.all).suspended_ns = 0;
         let (is_over, seats) = (Arc::<AtomicBool>::default(), self.seats.clone());
         let (stop, every) = (is_over.clone(), Duration::from_secs_f64(1.0 / self.hz));
-        let thread = Builder::new().name("sampler".into()).spawn(move || sample(&seats, every, &stop));
+        let thread =
+            Builder::new().name("sampler".into()).spawn(move || sample(&seats, every, &stop));
         let thread = thread.map_err(|error| EngineError::no_thread(&error))?;
         self.sampler = Some(Sampler { is_over, thread });
         Ok(())
     }
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
-        let used = self.before.take().map(|before| before.until_now(&self.workers)).unwrap_or_default();
+        let used =
+            self.before.take().map(|before| before.until_now(&self.workers)).unwrap_or_default();
         let samples = match self.sampler.take() {
             None => return Ok(Collected { used, ..Collected::default() }),
             Some(Sampler { is_over, thread }) => {
@@ -263,7 +295,8 @@ fn divide(suspended_s: f64, samples: &Samples, hz: f64) -> Vec<Wait> {
         source,
     };
     if all == 0 {
-        let unknown = (suspended_s > 0.0).then(|| wait("SUSPENDED", suspended_s, WaitSource::Counted));
+        let unknown =
+            (suspended_s > 0.0).then(|| wait("SUSPENDED", suspended_s, WaitSource::Counted));
         return unknown.into_iter().collect();
     }
     let divided = samples.iter().map(|(name, count)| {
@@ -317,12 +350,18 @@ fn look(files: &mut BTreeMap<i32, File>, thread: i32) -> Result<Option<&'static 
         Err(error) => return Err(format!("{path}: {error}")),
     };
     Ok(wait_type(&String::from_utf8_lossy(&buffer[..length]), |descriptor| {
-        Path::new("/proc/self/fd").join(descriptor.to_string()).read_link().ok()?.to_str().map(str::to_owned)
+        Path::new("/proc/self/fd")
+            .join(descriptor.to_string())
+            .read_link()
+            .ok()?
+            .to_str()
+            .map(str::to_owned)
     }))
 }
 
-/// The wait type of a thread of which the kernel shows this: `running`, `-1 ...` (asleep outside of a system call), or
-/// the number of the call and its arguments. `file` gives the path of an open file.
+/// The wait type of a thread of which the kernel shows this: `running`, `-1 ...` (asleep outside of
+/// a system call), or the number of the call and its arguments. `file` gives the path of an open
+/// file.
 fn wait_type(text: &str, file: impl Fn(u64) -> Option<String>) -> Option<&'static str> {
     let mut words = text.split_ascii_whitespace();
     let call: i64 = words.next()?.parse().ok()?;
@@ -353,8 +392,8 @@ fn wait_type(text: &str, file: impl Fn(u64) -> Option<String>) -> Option<&'stati
     )
 }
 
-/// A mutex is waited for by `FUTEX_WAIT`; condition variables, which threads use to wait for each other's work, and
-/// shared locks by `FUTEX_WAIT_BITSET` (futex(2), glibc).
+/// A mutex is waited for by `FUTEX_WAIT`; condition variables, which threads use to wait for each
+/// other's work, and shared locks by `FUTEX_WAIT_BITSET` (futex(2), glibc).
 fn futex(operation: u64) -> &'static str {
     const COMMAND: u64 = 0x7f;
     if operation & COMMAND == libc::FUTEX_WAIT as u64 { "MUTEX" } else { "WORKERS" }
@@ -375,7 +414,10 @@ mod tests {
             Some(path.to_owned())
         };
         let shown = |call: i64, first: u64, second: u64| {
-            wait_type(&format!("{call} {first:#x} {second:#x} 0x0 0x0 0x0 0x0 0x7ffd 0x7f62\n"), file)
+            wait_type(
+                &format!("{call} {first:#x} {second:#x} 0x0 0x0 0x0 0x0 0x7ffd 0x7f62\n"),
+                file,
+            )
         };
         for (call, first, second, expected) in [
             (libc::SYS_pread64, 9, 0, "DATA_READ"),
@@ -383,7 +425,8 @@ mod tests {
             (libc::SYS_fsync, 10, 0, "WAL_SYNC"),
             (libc::SYS_fdatasync, 9, 0, "DATA_SYNC"),
             (libc::SYS_pwrite64, 17, 0, "OTHER_WRITE"),
-            // FUTEX_WAIT | FUTEX_PRIVATE_FLAG, and FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME.
+            // FUTEX_WAIT | FUTEX_PRIVATE_FLAG, and FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG |
+            // FUTEX_CLOCK_REALTIME.
             (libc::SYS_futex, 0x7f00, 0x80, "MUTEX"),
             (libc::SYS_futex, 0x7f00, 0x189, "WORKERS"),
             (libc::SYS_ppoll, 0, 0, "SYSTEM_CALL"),

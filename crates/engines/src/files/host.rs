@@ -3,7 +3,9 @@
 use super::set::{FileSet, Origin, Role, TargetFile, forbidden};
 use super::{OFFSET, Wanted};
 use crate::Cancel;
-use crate::engine::{CacheReport, CacheState, ConnectionSet, EngineError, Folders, Host, Instance, Permits};
+use crate::engine::{
+    CacheReport, CacheState, ConnectionSet, EngineError, Folders, Host, Instance, Permits,
+};
 use disk_io::{DiskError, LoadError, Region};
 use experiment::Configuration;
 use std::fs::{File, OpenOptions};
@@ -71,7 +73,11 @@ impl Instance for FilesInstance {
         }
         let Some(made) = made.as_ref() else { return Ok(()) };
         let offset = self.configuration.get(OFFSET);
-        self.set.get_or_init(|| FileSet { files: made.files.clone(), offset, notes: made.notes.clone() });
+        self.set.get_or_init(|| FileSet {
+            files: made.files.clone(),
+            offset,
+            notes: made.notes.clone(),
+        });
         Ok(())
     }
 
@@ -100,7 +106,12 @@ impl Instance for FilesInstance {
     fn space_bytes(&self) -> Option<u64> {
         let created = self.files_of().filter(|file| file.origin == Origin::Created);
         // 512: the unit of st_blocks, whatever the file system's block is.
-        Some(created.filter_map(|file| file.path.metadata().ok()).map(|file| file.blocks() * 512).sum())
+        Some(
+            created
+                .filter_map(|file| file.path.metadata().ok())
+                .map(|file| file.blocks() * 512)
+                .sum(),
+        )
     }
 }
 
@@ -127,7 +138,13 @@ impl Made {
                 made.claims.push(claim(&path)?);
             }
             // From here on, dropping what was made removes it.
-            made.files.push(TargetFile { role: wanted.role, path: path.clone(), size, origin, forbidden });
+            made.files.push(TargetFile {
+                role: wanted.role,
+                path: path.clone(),
+                size,
+                origin,
+                forbidden,
+            });
             if origin == Origin::Created {
                 fill(&path, size, made.wanted.compress_percent, cancel)?;
             }
@@ -140,12 +157,15 @@ impl Made {
 
     /// Brings the data files into the state of a drive that has been in use.
     fn precondition(&mut self, most_s: f64, cancel: &Cancel) -> Result<(), EngineError> {
-        let data: Vec<&TargetFile> = self.files.iter().filter(|file| file.role == Role::Data).collect();
+        let data: Vec<&TargetFile> =
+            self.files.iter().filter(|file| file.role == Role::Data).collect();
         if let Some(reason) = data.iter().find_map(|file| file.forbidden.clone()) {
             return Err(EngineError::failed("pre-conditioning", reason));
         }
-        let regions: Vec<Region> =
-            data.iter().map(|file| Region { path: file.path.clone(), start: 0, length: file.size }).collect();
+        let regions: Vec<Region> = data
+            .iter()
+            .map(|file| Region { path: file.path.clone(), start: 0, length: file.size })
+            .collect();
         let round_s = ROUND_S.min(most_s);
         let rounds_max = (most_s / round_s).ceil() as u32;
         let done = disk_io::precondition(
@@ -159,7 +179,8 @@ impl Made {
         if !done.steady {
             let figures: Vec<String> = done.iops.iter().map(|iops| format!("{iops:.0}")).collect();
             self.notes.push(format!(
-                "pre-conditioning was not steady after {} rounds of {round_s:.0} s; I/Os/s of each: {}",
+                "pre-conditioning was not steady after {} rounds of {round_s:.0} s; I/Os/s of \
+                 each: {}",
                 done.iops.len(),
                 figures.join(", ")
             ));
@@ -196,7 +217,9 @@ fn fill(path: &Path, size: u64, compress_percent: u8, cancel: &Cancel) -> Result
     disk_io::fill(&region, false, compress_percent, &|| cancel.is_cancelled())
         .map_err(|error| failed("filling a file", error))?;
     // Its pages would otherwise stay in memory, where measured reads may find them.
-    File::open(path).and_then(|file| observe::page_cache::evict(&file)).map_err(EngineError::at(path))
+    File::open(path)
+        .and_then(|file| observe::page_cache::evict(&file))
+        .map_err(EngineError::at(path))
 }
 
 /// A file or device that was there before, without links, whose it is, and its size.
@@ -224,7 +247,11 @@ pub fn obstacle(path: &Path, is_written: bool, permits: &Permits) -> Option<Stri
 
 /// Opens a device as the only one who may, as a mount does (open(2), `O_EXCL` without `O_CREAT`).
 fn claim(device: &Path) -> Result<File, EngineError> {
-    OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(device).map_err(EngineError::at(device))
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_EXCL)
+        .open(device)
+        .map_err(EngineError::at(device))
 }
 
 fn failed(doing: &str, error: DiskError) -> EngineError {

@@ -153,13 +153,21 @@ struct WantedFile {
 
 impl Wanted {
     /// What a configuration wants at a place, as far as files of these roles are needed.
-    fn of(configuration: &Configuration, place: &Folders, roles: &[Role]) -> Result<Self, EngineError> {
+    fn of(
+        configuration: &Configuration,
+        place: &Folders,
+        roles: &[Role],
+    ) -> Result<Self, EngineError> {
         let volumes = configuration.get(VOLUME);
         let (paths, size) = (configuration.get(PATHS), configuration.get(FILE_SIZE));
         let mut files = Vec::new();
         if roles.contains(&Role::Data) {
             let role = Role::Data;
-            files.extend(paths.iter().map(|path| WantedFile { role, path: path.into(), create: None }));
+            files.extend(paths.iter().map(|path| WantedFile {
+                role,
+                path: path.into(),
+                create: None,
+            }));
             let created = if paths.is_empty() { configuration.get(DATA_FILES) } else { 0 };
             for number in 0..created {
                 let folder = folder(place, volumes.get(number % volumes.len().max(1)))?;
@@ -172,7 +180,9 @@ impl Wanted {
         }
         let log = (Role::Log, LOG_PATH, LOG_VOLUME, configuration.get(LOG_SIZE));
         let others = [log, (Role::Backup, BACKUP_PATH, BACKUP_VOLUME, size)];
-        for (role, path, volume, size) in others.into_iter().filter(|(role, ..)| roles.contains(role)) {
+        for (role, path, volume, size) in
+            others.into_iter().filter(|(role, ..)| roles.contains(role))
+        {
             if let Some(existing) = configuration.get(path) {
                 files.push(WantedFile { role, path: existing.into(), create: None });
                 continue;

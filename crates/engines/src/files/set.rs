@@ -1,4 +1,5 @@
-//! The files of a trial, and which of them may be written to: those that Steelbench creates and those that the user names.
+//! The files of a trial, and which of them may be written to: those that Steelbench creates and
+//! those that the user names.
 
 use crate::engine::Permits;
 use std::path::{Path, PathBuf};
@@ -59,8 +60,8 @@ impl FileSet {
     }
 }
 
-/// Why nothing may be written to a file that was there before, or a device; `None`: it may be. `real` is where its path
-/// leads to; links are resolved in the permits too.
+/// Why nothing may be written to a file that was there before, or a device; `None`: it may be.
+/// `real` is where its path leads to; links are resolved in the permits too.
 pub fn forbidden(path: &Path, real: &Path, origin: Origin, permits: &Permits) -> Option<String> {
     if let refused @ Some(_) = refusal(path, origin, permits, |named| named == real) {
         return refused;
@@ -74,14 +75,21 @@ pub fn forbidden(path: &Path, real: &Path, origin: Origin, permits: &Permits) ->
     Some(format!("{} is not overwritten: {reason}", path.display()))
 }
 
-/// Why the user has to permit that something is written to a file or device; `None`: that is permitted.
+/// Why the user has to permit that something is written to a file or device; `None`: that is
+/// permitted.
 pub fn not_permitted(path: &Path, origin: Origin, permits: &Permits) -> Option<String> {
     let real = |path: &Path| path.canonicalize().ok();
-    let is_same = |named: &Path| named == path || (real(named).is_some() && real(named) == real(path));
+    let is_same =
+        |named: &Path| named == path || (real(named).is_some() && real(named) == real(path));
     refusal(path, origin, permits, is_same)
 }
 
-fn refusal(path: &Path, origin: Origin, permits: &Permits, is_it: impl Fn(&Path) -> bool) -> Option<String> {
+fn refusal(
+    path: &Path,
+    origin: Origin,
+    permits: &Permits,
+    is_it: impl Fn(&Path) -> bool,
+) -> Option<String> {
     let (permitted, what, option) = match origin {
         Origin::Created => return None,
         Origin::Existing => (&permits.overwrite, "existed before this run", "--overwrite"),
@@ -89,7 +97,10 @@ fn refusal(path: &Path, origin: Origin, permits: &Permits, is_it: impl Fn(&Path)
     };
     let path = path.display();
     (!permitted.iter().any(|named| is_it(named))).then(|| {
-        format!("{path} {what}: writing to it would destroy its contents; allow it with {option} {path}")
+        format!(
+            "{path} {what}: writing to it would destroy its contents; allow it with {option} \
+             {path}"
+        )
     })
 }
 
@@ -112,7 +123,9 @@ mod tests {
         let permits = permits.resolved();
         assert_eq!(forbidden(&mine, &mine, Origin::Existing, &permits), None);
         assert_eq!(forbidden(&other, &other, Origin::Created, &permits), None);
-        assert!(forbidden(&other, &other, Origin::Existing, &permits).unwrap().contains("--overwrite"));
+        assert!(
+            forbidden(&other, &other, Origin::Existing, &permits).unwrap().contains("--overwrite")
+        );
         assert!(forbidden(&mine, &mine, Origin::Device, &permits).unwrap().contains("--destroy"));
     }
 }

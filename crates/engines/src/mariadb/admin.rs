@@ -1,5 +1,5 @@
-//! The connection of administration, and the database that it holds: made by us, marked as ours, dropped by us. Nothing
-//! else of a server is touched.
+//! The connection of administration, and the database that it holds: made by us, marked as ours,
+//! dropped by us. Nothing else of a server is touched.
 
 use super::failed_at;
 use super::waits::cells;
@@ -18,7 +18,8 @@ pub const MARK: &str = "made_by_steelbench";
 /// Name of the lock that says that a run works in the database.
 const LOCK: &str = "steelbench";
 
-/// How long the database may be held by a session that is over but that the server still believes in.
+/// How long the database may be held by a session that is over but that the server still believes
+/// in.
 const HELD_MAX: Duration = Duration::from_secs(20);
 
 /// How long the server may take for each step of cleaning up, and when the trial was asked to stop.
@@ -32,7 +33,8 @@ const ENDED_MAX: Duration = Duration::from_secs(10);
 /// `ER_NO_SUCH_THREAD`: it has ended.
 const NO_SUCH_THREAD: u16 = 1094;
 
-/// A connection whose requests end when the trial is asked to stop, also when the server does not answer any more.
+/// A connection whose requests end when the trial is asked to stop, also when the server does not
+/// answer any more.
 pub struct Admin {
     config: Config,
     client: Mutex<Client>,
@@ -43,7 +45,8 @@ impl Admin {
     /// Connects, and takes our database, emptied, for the life of the connection.
     ///
     /// # Errors
-    /// When another run has it, when there is one that we did not make, or when we may not make one.
+    /// When another run has it, when there is one that we did not make, or when we may not make
+    /// one.
     pub fn take_database(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
         let mut client = connect(config, cancel)?;
         hold(&mut client, cancel)?;
@@ -51,8 +54,8 @@ impl Admin {
         let doing = format!("creating database {DATABASE}");
         match is_marked(&mut client)? {
             Some(false) => {
-                let message = "there is one that Steelbench did not make, and it is not touched; rename it, or use \
-                               another server";
+                let message = "there is one that Steelbench did not make, and it is not touched; \
+                               rename it, or use another server";
                 return Err(EngineError::failed(doing, message));
             }
             // A run that was killed has left it: nobody holds its lock.
@@ -61,8 +64,8 @@ impl Admin {
         }
         // The order of strings is that of their bytes, whatever the server's default.
         let sql = format!(
-            "CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin; USE {name}; \
-             CREATE TABLE {MARK} (dropped_with_everything_in_it int)"
+            "CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin; USE {name}; CREATE \
+             TABLE {MARK} (dropped_with_everything_in_it int)"
         );
         client.run(&sql).map_err(failed_at(&doing))?;
         Ok(Self { config: config.clone(), client: Mutex::new(client), cancel: cancel.clone() })
@@ -93,25 +96,31 @@ impl Admin {
         std::mem::swap(&mut *lock(&self.client), &mut *lock(&other.client));
     }
 
-    /// Has the pages of the trial's tables written that are not: `FLUSH TABLES ... FOR EXPORT` waits for it
-    /// (<https://mariadb.com/kb/en/flush-tables-for-export/>).
+    /// Has the pages of the trial's tables written that are not: `FLUSH TABLES ... FOR EXPORT`
+    /// waits for it (<https://mariadb.com/kb/en/flush-tables-for-export/>).
     pub fn checkpoint(&self) -> Result<(), EngineError> {
         let doing = "final checkpoint";
-        let tables: Vec<String> = self.tables()?.iter().map(|name| quote_identifier(name)).collect();
+        let tables: Vec<String> =
+            self.tables()?.iter().map(|name| quote_identifier(name)).collect();
         self.run(doing, &format!("FLUSH TABLES {} FOR EXPORT; UNLOCK TABLES", tables.join(", ")))
     }
 
     /// The names of the tables in our database.
     pub fn tables(&self) -> Result<Vec<String>, EngineError> {
         let sql = format!(
-            "SELECT table_name FROM information_schema.tables WHERE table_schema = '{DATABASE}' AND engine = 'InnoDB'"
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = '{DATABASE}' \
+             AND engine = 'InnoDB'"
         );
-        let rows = self.ask(|client| client.query(&sql).map_err(failed_at("looking for our tables")))?;
+        let rows =
+            self.ask(|client| client.query(&sql).map_err(failed_at("looking for our tables")))?;
         Ok(rows.rows.into_iter().flatten().flatten().collect())
     }
 
     /// Does some work with the connection.
-    pub fn ask<T>(&self, work: impl FnOnce(&mut Client) -> Result<T, EngineError>) -> Result<T, EngineError> {
+    pub fn ask<T>(
+        &self,
+        work: impl FnOnce(&mut Client) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
         if self.cancel.is_cancelled() {
             return Err(EngineError::Cancelled);
         }
@@ -123,8 +132,9 @@ impl Admin {
         self.ask(|client| client.run(sql).map_err(failed_at(doing)))
     }
 
-    /// Drops the database, also when the trial was asked to stop and the connection is of no use any more: a new one does
-    /// it, which first kills what was left at work. Then a server that is silent has little time.
+    /// Drops the database, also when the trial was asked to stop and the connection is of no use
+    /// any more: a new one does it, which first kills what was left at work. Then a server that
+    /// is silent has little time.
     pub fn drop_all(&self) -> Result<(), EngineError> {
         let mut client = lock(&self.client);
         let is_cancelled = self.cancel.is_cancelled();
@@ -144,8 +154,8 @@ impl Admin {
 }
 
 fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
-    let mut client =
-        Client::connect(&config.clone().with_stop(cancel.stop())).map_err(failed_at("connecting"))?;
+    let mut client = Client::connect(&config.clone().with_stop(cancel.stop()))
+        .map_err(failed_at("connecting"))?;
     client.set_stop(cancel.stop());
     Ok(client)
 }
@@ -154,7 +164,8 @@ fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
 pub fn hold(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
     let doing = "taking our database";
     let taken = wait_for(HELD_MAX, cancel, || {
-        let taken = client.cell(&format!("SELECT get_lock('{LOCK}', 0)")).map_err(failed_at(doing))?;
+        let taken =
+            client.cell(&format!("SELECT get_lock('{LOCK}', 0)")).map_err(failed_at(doing))?;
         Ok(taken.filter(|taken| taken == "1"))
     })?;
     let held = "another run works on this server; wait for it, or use another server";
@@ -164,22 +175,29 @@ pub fn hold(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
 /// Whether there is a database of that name, and if so, whether we made it.
 pub fn is_marked(client: &mut Client) -> Result<Option<bool>, EngineError> {
     let sql = format!(
-        "SELECT (SELECT count(*) FROM information_schema.tables WHERE table_schema = '{DATABASE}' AND table_name = '{MARK}') \
-         FROM information_schema.schemata WHERE schema_name = '{DATABASE}'"
+        "SELECT (SELECT count(*) FROM information_schema.tables WHERE table_schema = '{DATABASE}' \
+         AND table_name = '{MARK}') FROM information_schema.schemata WHERE schema_name = \
+         '{DATABASE}'"
     );
     let found = client.cell(&sql).map_err(failed_at("looking for our database"))?;
     Ok(found.map(|marks| marks == "1"))
 }
 
-/// Drops the database and everything in it, once no session of a load is there any more: it could hold locks for as long
-/// as its statement takes.
+/// Drops the database and everything in it, once no session of a load is there any more: it could
+/// hold locks for as long as its statement takes.
 fn drop_database(client: &mut Client) -> Result<(), EngineError> {
     let doing = "ending the load's sessions";
     let (mut looks, waits, own) = (0, [ENDING, ENDED_MAX], client.connection_id().to_string());
     for at_most in waits {
         let gone = wait_for(at_most, &Cancel::new(), || {
-            // Of the table of the same name MySQL makes a temporary one, for which a full disk has no room.
-            let all = client.query("SHOW PROCESSLIST").map_err(failed_at(doing))?.rows.into_iter().map(cells);
+            // Of the table of the same name MySQL makes a temporary one, for which a full disk has
+            // no room.
+            let all = client
+                .query("SHOW PROCESSLIST")
+                .map_err(failed_at(doing))?
+                .rows
+                .into_iter()
+                .map(cells);
             let in_it = all.filter(|[id, _, _, database]| database == DATABASE && *id != own);
             let sessions: Vec<String> = in_it.map(|[id, ..]| id).collect();
             for session in sessions.iter().filter(|_| looks > 0) {

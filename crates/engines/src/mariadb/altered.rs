@@ -1,6 +1,7 @@
-//! Settings of a server by URL that no session may set, where the user permits it: `SET GLOBAL`, and for variables that are
-//! fixed at start an option file of the server and the user's own command for a restart. What the variables and the file held
-//! is recorded before anything is changed, and put back ([`crate::altered`]).
+//! Settings of a server by URL that no session may set, where the user permits it: `SET GLOBAL`,
+//! and for variables that are fixed at start an option file of the server and the user's own
+//! command for a restart. What the variables and the file held is recorded before anything is
+//! changed, and put back ([`crate::altered`]).
 
 use super::admin::hold;
 use super::server::variables::{self, Variable, is_in_force, option_line, path, read_back};
@@ -22,8 +23,8 @@ const GROUP: &str = "[mysqld]";
 /// What a record notes besides the values of variables.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Own {
-    /// When the server that was changed had been started, in seconds since 1970: one that has been started since has what
-    /// its files say.
+    /// When the server that was changed had been started, in seconds since 1970: one that has been
+    /// started since has what its files say.
     started_s: String,
     option_file: Option<OptionFile>,
 }
@@ -58,11 +59,18 @@ impl Alter for MariaDb {
             Some(_) => format!("write {} as the record has it", file.path.display()),
             None => format!("remove {}", file.path.display()),
         });
-        let set = record.before.iter().filter_map(|(name, value)| Some(set(name, None, value.as_deref()?)));
+        let set = record
+            .before
+            .iter()
+            .filter_map(|(name, value)| Some(set(name, None, value.as_deref()?)));
         file.chain(set).collect::<Vec<_>>().join(";\n")
     }
 
-    fn put_back(config: &Config, configuration: &Configuration, record: &Record) -> Result<(), EngineError> {
+    fn put_back(
+        config: &Config,
+        configuration: &Configuration,
+        record: &Record,
+    ) -> Result<(), EngineError> {
         Altered::of(config, configuration, &Cancel::new()).put_back(record)
     }
 }
@@ -75,12 +83,13 @@ struct Altered {
     cancel: Cancel,
 }
 
-/// Brings a server by URL to those settings of a configuration that no session may set, and all others that we have
-/// changed to what they were; records first what was there before, and `run`, the folder of the run. Returns the settings
-/// that are left to sessions.
+/// Brings a server by URL to those settings of a configuration that no session may set, and all
+/// others that we have changed to what they were; records first what was there before, and `run`,
+/// the folder of the run. Returns the settings that are left to sessions.
 ///
 /// # Errors
-/// When the server refuses, a restart is needed and not permitted or fails, or a value is not in force afterwards.
+/// When the server refuses, a restart is needed and not permitted or fails, or a value is not in
+/// force afterwards.
 pub fn apply(
     run: &Path,
     config: &Config,
@@ -121,16 +130,22 @@ pub fn apply(
 /// Where the record of a server is, whoever asks for it and by whatever name.
 fn place(client: &mut Client) -> Result<PathBuf, EngineError> {
     let sql = "SELECT concat(@@hostname, ' ', @@port, ' ', @@datadir)";
-    let server = client.cell(sql).map_err(failed_at("asking which server it is"))?.unwrap_or_default();
+    let server =
+        client.cell(sql).map_err(failed_at("asking which server it is"))?.unwrap_or_default();
     altered::place::<MariaDb>(&fnv1a(&server))
 }
 
-/// When the server was started: both times are of one statement, so that it is always the same number.
+/// When the server was started: both times are of one statement, so that it is always the same
+/// number.
 fn started(client: &mut Client) -> Result<String, EngineError> {
     let status = global_status(client);
-    let sql =
-        format!("SELECT unix_timestamp() - variable_value FROM {status} WHERE variable_name = 'UPTIME'");
-    Ok(client.cell(&sql).map_err(failed_at("asking when the server was started"))?.unwrap_or_default())
+    let sql = format!(
+        "SELECT unix_timestamp() - variable_value FROM {status} WHERE variable_name = 'UPTIME'"
+    );
+    Ok(client
+        .cell(&sql)
+        .map_err(failed_at("asking when the server was started"))?
+        .unwrap_or_default())
 }
 
 fn set(name: &str, known: Option<&Variable>, value: &str) -> String {
@@ -154,7 +169,8 @@ fn awaits_restart(wanted: &Settings, client: &mut Client) -> Result<bool, Engine
 fn set_all(wanted: &Settings, client: &mut Client) -> Result<(), EngineError> {
     let known = Variable::read(client)?;
     for (name, value) in wanted {
-        let Some(variable) = known.get(name).filter(|own| own.is_dynamic() && !own.is(value)) else {
+        let Some(variable) = known.get(name).filter(|own| own.is_dynamic() && !own.is(value))
+        else {
             continue;
         };
         client
@@ -187,8 +203,9 @@ impl Altered {
         self.restart.is_some() && self.option_file.is_some()
     }
 
-    /// Notes what these variables and the option file are, as far as we have not done so before we changed them; where we may
-    /// restart the server, also what others have set while it ran, which would go with that.
+    /// Notes what these variables and the option file are, as far as we have not done so before we
+    /// changed them; where we may restart the server, also what others have set while it ran,
+    /// which would go with that.
     fn note(
         &self,
         record: &mut Record,
@@ -204,7 +221,10 @@ impl Altered {
         }
         let by_sql = known.iter().filter(|(_, own)| own.is_set_by_sql() && self.may_restart());
         for name in wanted.keys().chain(by_sql.map(|(name, _)| name)) {
-            record.before.entry(name.clone()).or_insert_with(|| Some(known[name].value().to_owned()));
+            record
+                .before
+                .entry(name.clone())
+                .or_insert_with(|| Some(known[name].value().to_owned()));
         }
         if let (None, Some(path)) = (&record.own.option_file, &self.option_file) {
             record.own.option_file = Some(OptionFile { path: path.clone(), text: text_of(path)? });
@@ -212,8 +232,8 @@ impl Altered {
         Ok(())
     }
 
-    /// Has these variables stand in the option file, behind what was there, and restarts the server where its own are others.
-    /// Whether it did.
+    /// Has these variables stand in the option file, behind what was there, and restarts the server
+    /// where its own are others. Whether it did.
     fn change_file(
         &self,
         record: &Record,
@@ -226,7 +246,10 @@ impl Altered {
         let text = if lines.is_empty() {
             before.map(str::to_owned)
         } else {
-            Some(format!("{}{GROUP}\n{lines}", before.map_or(String::new(), |text| format!("{text}\n"))))
+            Some(format!(
+                "{}{GROUP}\n{lines}",
+                before.map_or(String::new(), |text| format!("{text}\n"))
+            ))
         };
         if text_of(&file.path)? != text {
             write(&file.path, text.as_deref())?;
@@ -257,7 +280,9 @@ impl Altered {
         let mut client = self.connect();
         let before = values_before(record);
         let file = record.own.option_file.as_ref();
-        if let Some(file) = file.filter(|file| text_of(&file.path).is_ok_and(|text| text != file.text)) {
+        if let Some(file) =
+            file.filter(|file| text_of(&file.path).is_ok_and(|text| text != file.text))
+        {
             write(&file.path, file.text.as_deref())?;
             // With what we have set it may not start: then nobody answers.
             if client.as_mut().map_or(Ok(true), |client| awaits_restart(&before, client))? {

@@ -1,12 +1,15 @@
 //! Servers that run already: observed, and asked how they are set.
 
 use super::{CONNECTING, MariaDb, queries, survey, waits, what_to_do};
-use crate::{LiveObserver, ObserveOptions, QueryLimits, QueryReader, Server, ServerError, Servers, Stop};
+use crate::{
+    LiveObserver, ObserveOptions, QueryLimits, QueryReader, Server, ServerError, Servers, Stop,
+};
 use mysqlclient::{Client, Config, Error};
 use observations::{Advice, Survey, SurveyedServer, Unread};
 use std::time::Duration;
 
-/// A server that needs longer to answer a question about its state has a problem that waits do not show.
+/// A server that needs longer to answer a question about its state has a problem that waits do not
+/// show.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Servers for MariaDb {
@@ -33,7 +36,11 @@ impl Server for Config {
         &self.warnings
     }
 
-    fn observe(&self, options: ObserveOptions, stop: &Stop) -> Result<Box<dyn LiveObserver>, ServerError> {
+    fn observe(
+        &self,
+        options: ObserveOptions,
+        stop: &Stop,
+    ) -> Result<Box<dyn LiveObserver>, ServerError> {
         Ok(Box::new(waits::MariaObserver::start(self, options, stop)?))
     }
 
@@ -41,15 +48,21 @@ impl Server for Config {
         survey::survey(self, stop)
     }
 
-    fn queries(&self, limits: QueryLimits, stop: &Stop) -> Result<Box<dyn QueryReader>, ServerError> {
+    fn queries(
+        &self,
+        limits: QueryLimits,
+        stop: &Stop,
+    ) -> Result<Box<dyn QueryReader>, ServerError> {
         Ok(Box::new(queries::Reader::start(self, limits, stop)?))
     }
 }
 
-/// The default database of sessions that observe. The server counts statements by it: those with this one are ours.
+/// The default database of sessions that observe. The server counts statements by it: those with
+/// this one are ours.
 pub const OBSERVED_FROM: &str = "information_schema";
 
-/// Opens a connection that changes nothing. The settings of a server may be made for other work than ours.
+/// Opens a connection that changes nothing. The settings of a server may be made for other work
+/// than ours.
 pub fn connect_to_observe(config: &Config, stop: &Stop) -> Result<Client, ServerError> {
     let config = config.clone().with_stop(stop.clone());
     let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
@@ -57,7 +70,8 @@ pub fn connect_to_observe(config: &Config, stop: &Stop) -> Result<Client, Server
     client.set_stop(stop.clone());
     client
         .run(&format!(
-            "USE {OBSERVED_FROM}; SET SESSION TRANSACTION READ ONLY; SET SESSION lock_wait_timeout = 30"
+            "USE {OBSERVED_FROM}; SET SESSION TRANSACTION READ ONLY; SET SESSION \
+             lock_wait_timeout = 30"
         ))
         .map_err(while_doing("preparing the connection"))?;
     Ok(client)
@@ -68,10 +82,14 @@ pub fn product(client: &Client) -> &'static str {
     if client.is_mariadb() { "MariaDB" } else { "MySQL" }
 }
 
-/// The table of the server's status variables: MySQL keeps it in the Performance Schema, which MariaDB fills only while
-/// that is on.
+/// The table of the server's status variables: MySQL keeps it in the Performance Schema, which
+/// MariaDB fills only while that is on.
 pub fn global_status(client: &Client) -> &'static str {
-    if client.is_mariadb() { "information_schema.global_status" } else { "performance_schema.global_status" }
+    if client.is_mariadb() {
+        "information_schema.global_status"
+    } else {
+        "performance_schema.global_status"
+    }
 }
 
 /// Says what was being done when the server or the connection failed.

@@ -1,5 +1,5 @@
-//! How InnoDB compresses the tables of a trial: by rows in smaller pages (`ROW_FORMAT = COMPRESSED`,
-//! <https://mariadb.com/kb/en/innodb-row-formats-overview/>), or by pages with holes behind them (`PAGE_COMPRESSED`,
+//! How InnoDB compresses the tables of a trial: by rows in smaller pages (`ROW_FORMAT =
+//! COMPRESSED`, <https://mariadb.com/kb/en/innodb-row-formats-overview/>), or by pages with holes behind them (`PAGE_COMPRESSED`,
 //! <https://mariadb.com/kb/en/innodb-page-compression/>).
 
 use super::admin::{Admin, DATABASE, MARK};
@@ -57,7 +57,8 @@ impl Compression {
         }
     }
 
-    /// Whether a copy of its files takes as much room: holes behind pages are filled when a file is copied.
+    /// Whether a copy of its files takes as much room: holes behind pages are filled when a file is
+    /// copied.
     pub fn can_be_copied(self) -> bool {
         matches!(self, Self::Rows(_))
     }
@@ -72,8 +73,8 @@ impl Compression {
             .then(|| lacking(algorithm))
     }
 
-    /// Has the server compress pages by the algorithm, which is a setting of the whole server: on another's it has to be so
-    /// already.
+    /// Has the server compress pages by the algorithm, which is a setting of the whole server: on
+    /// another's it has to be so already.
     ///
     /// # Errors
     /// When the server lacks it, or its files can have no holes.
@@ -83,7 +84,9 @@ impl Compression {
         let failed = |message: String| EngineError::failed(doing.clone(), message);
         if !admin.ask(|client| Ok(client.is_mariadb()))? {
             return Err(failed(
-                "MySQL compresses pages in another way, which is not supported; by rows it can be had".into(),
+                "MySQL compresses pages in another way, which is not supported; by rows it can be \
+                 had"
+                .into(),
             ));
         }
         let status = |name: &str| {
@@ -102,11 +105,14 @@ impl Compression {
         }
         if !status("punch_hole")? {
             return Err(failed(
-                "the server's files can have no holes on this file system, so that nothing is saved".into(),
+                "the server's files can have no holes on this file system, so that nothing is \
+                 saved"
+                    .into(),
             ));
         }
         if is_private {
-            admin.run(&doing, &format!("SET GLOBAL innodb_compression_algorithm = '{algorithm}'"))?;
+            admin
+                .run(&doing, &format!("SET GLOBAL innodb_compression_algorithm = '{algorithm}'"))?;
         }
         let sql = "SELECT @@GLOBAL.innodb_compression_algorithm";
         let got = admin.ask(|client| client.cell(sql).map_err(failed_at(sql)))?.unwrap_or_default();
@@ -130,13 +136,14 @@ impl Compression {
             Self::Pages(_) => "create_options LIKE '%PAGE_COMPRESSED%'",
         };
         let sql = format!(
-            "SELECT group_concat(table_name) FROM information_schema.tables WHERE table_schema = '{DATABASE}' \
-             AND table_name <> '{MARK}' AND engine = 'InnoDB' AND NOT ({is_so})"
+            "SELECT group_concat(table_name) FROM information_schema.tables WHERE table_schema = \
+             '{DATABASE}' AND table_name <> '{MARK}' AND engine = 'InnoDB' AND NOT ({is_so})"
         );
         match admin.ask(|client| client.cell(&sql).map_err(failed_at("looking at the tables")))? {
-            Some(plain) => {
-                Err(EngineError::failed("compressing the tables", format!("{plain} is stored as it is")))
-            }
+            Some(plain) => Err(EngineError::failed(
+                "compressing the tables",
+                format!("{plain} is stored as it is"),
+            )),
             None => Ok(()),
         }
     }

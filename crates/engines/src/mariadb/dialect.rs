@@ -23,26 +23,29 @@ pub struct MariaDialect {
 /// The procedure of [`Operation::InsertLoop`] and the sequence of its keys.
 const PROCEDURE: &str = "insert_rows";
 const SEQUENCE: &str = "insert_keys";
-const NO_SEQUENCE: &str = "MySQL has no sequences: insert by another method than procedure, or random keys";
+const NO_SEQUENCE: &str =
+    "MySQL has no sequences: insert by another method than procedure, or random keys";
 
-/// A statement of a script as the server knows it: PostgreSQL's `END`, with which pgbench's built-in scripts end their
-/// transactions, is `COMMIT`.
+/// A statement of a script as the server knows it: PostgreSQL's `END`, with which pgbench's
+/// built-in scripts end their transactions, is `COMMIT`.
 pub fn spelled(sql: &str) -> &str {
     if sql.trim().eq_ignore_ascii_case("end") { "COMMIT" } else { sql }
 }
 
-/// Bytes of a page that are not of rows: header and trailer of the file, header of the page, its two pseudo-records
-/// (<https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_INNODB_RECORD.html>; `fil0fil.h`, `page0page.h`).
+/// Bytes of a page that are not of rows: header and trailer of the file, header of the page, its
+/// two pseudo-records (<https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_INNODB_RECORD.html>; `fil0fil.h`, `page0page.h`).
 const PAGE_OVERHEAD: usize = 38 + 8 + 56 + 26;
-/// Bytes of a record besides its columns: header, transaction, roll pointer (`rem0rec.h`, `data0type.h`).
+/// Bytes of a record besides its columns: header, transaction, roll pointer (`rem0rec.h`,
+/// `data0type.h`).
 const RECORD_OVERHEAD: usize = 5 + 6 + 7;
 /// The number of a row that has no key.
 const ROW_NUMBER: usize = 6;
 
 impl MariaDialect {
-    /// Bytes of the filler of a table's rows. Rows that come in the order of their keys fill 15/16 of a page (`innodb_fill_factor`
-    /// 100), and each fourth needs a slot of 2 bytes at least. A row with a page of its own takes almost half of one, the
-    /// most that InnoDB keeps in a page: a second one finds no room in the 15/16.
+    /// Bytes of the filler of a table's rows. Rows that come in the order of their keys fill 15/16
+    /// of a page (`innodb_fill_factor` 100), and each fourth needs a slot of 2 bytes at least.
+    /// A row with a page of its own takes almost half of one, the most that InnoDB keeps in a
+    /// page: a second one finds no room in the 15/16.
     fn filler(&self, table: &Table) -> Result<usize, EngineError> {
         let page_bytes = self.page_bytes as usize;
         let Some((_, rows)) = table.filler() else { return Ok(0) };
@@ -61,7 +64,8 @@ impl MariaDialect {
 
     fn column(&self, column: &Column, filler: usize) -> String {
         let data_type = match column.data_type {
-            // The same bytes in the same order everywhere: MariaDB's own type UUID sorts by another one.
+            // The same bytes in the same order everywhere: MariaDB's own type UUID sorts by another
+            // one.
             DataType::Uuid => "binary(16)".into(),
             DataType::Int => "int".into(),
             DataType::BigInt => "bigint".into(),
@@ -97,14 +101,17 @@ impl MariaDialect {
 
     /// The bulk load of a table from rows in tab-separated text. UUIDs come as text.
     pub fn load(&self, table: &Table, columns: &[&'static str]) -> String {
-        let is_uuid = |name: &&str| table.column(name).is_some_and(|own| own.data_type == DataType::Uuid);
+        let is_uuid =
+            |name: &&str| table.column(name).is_some_and(|own| own.data_type == DataType::Uuid);
         let target = |(number, name): (usize, &&str)| {
             if is_uuid(name) { format!("@u{number}") } else { self.quote(name) }
         };
         let targets: Vec<String> = columns.iter().enumerate().map(target).collect();
         let uuids = columns.iter().enumerate().filter(|(_, name)| is_uuid(name));
         let set: Vec<String> = uuids
-            .map(|(number, name)| format!("{} = unhex(replace(@u{number}, '-', ''))", self.quote(name)))
+            .map(|(number, name)| {
+                format!("{} = unhex(replace(@u{number}, '-', ''))", self.quote(name))
+            })
             .collect();
         let set = if set.is_empty() { String::new() } else { format!(" SET {}", set.join(", ")) };
         format!(
@@ -121,9 +128,12 @@ impl MariaDialect {
             return Vec::new();
         };
         let table = &work.tables[*table];
-        let (name, key, next) = (self.table(table), self.names(table.key), format!("nextval({SEQUENCE})"));
+        let (name, key, next) =
+            (self.table(table), self.names(table.key), format!("nextval({SEQUENCE})"));
         let (random, sequential) = match table.single_key().map(|key| key.data_type) {
-            Some(DataType::Uuid) => ("random_bytes(16)", format!("unhex(lpad(hex({next}), 32, '0'))")),
+            Some(DataType::Uuid) => {
+                ("random_bytes(16)", format!("unhex(lpad(hex({next}), 32, '0'))"))
+            }
             // 62 random bits, as the keys that clients make.
             _ => ("cast(conv(hex(random_bytes(8)), 16, 10) AS unsigned) & ((1 << 62) - 1)", next),
         };
@@ -134,21 +144,12 @@ impl MariaDialect {
             format!("SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = {}", quote_literal(NO_SEQUENCE))
         };
         let procedure = [format!(
-            "CREATE PROCEDURE {PROCEDURE}(IN total bigint, IN batch bigint, IN sequential boolean) \
-                 BEGIN \
-                   DECLARE done, left_in_batch bigint DEFAULT 0; \
-                   WHILE done < total DO \
-                     SET left_in_batch = least(batch, total - done); \
-                     SET done = done + left_in_batch; \
-                     START TRANSACTION; \
-                     WHILE left_in_batch > 0 DO \
-                       IF sequential THEN {insert_sequential}; \
-                       ELSE INSERT INTO {name} ({key}) VALUES ({random}); END IF; \
-                       SET left_in_batch = left_in_batch - 1; \
-                     END WHILE; \
-                     COMMIT; \
-                   END WHILE; \
-                 END"
+            "CREATE PROCEDURE {PROCEDURE}(IN total bigint, IN batch bigint, IN sequential \
+             boolean) BEGIN DECLARE done, left_in_batch bigint DEFAULT 0; WHILE done < total DO \
+             SET left_in_batch = least(batch, total - done); SET done = done + left_in_batch; \
+             START TRANSACTION; WHILE left_in_batch > 0 DO IF sequential THEN \
+             {insert_sequential}; ELSE INSERT INTO {name} ({key}) VALUES ({random}); END IF; SET \
+             left_in_batch = left_in_batch - 1; END WHILE; COMMIT; END WHILE; END"
         )];
         sequence.into_iter().chain(procedure).collect()
     }
@@ -178,10 +179,12 @@ impl Dialect for MariaDialect {
         "?".into()
     }
 
-    /// The rows of a table lie in the order of its key, so that the key is there from the first row on.
+    /// The rows of a table lie in the order of its key, so that the key is there from the first row
+    /// on.
     fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
         let (name, filler) = (self.table(table), self.filler(table)?);
-        let mut parts: Vec<String> = table.columns.iter().map(|column| self.column(column, filler)).collect();
+        let mut parts: Vec<String> =
+            table.columns.iter().map(|column| self.column(column, filler)).collect();
         if !table.key.is_empty() {
             parts.push(format!("PRIMARY KEY ({})", self.names(table.key)));
         }

@@ -9,8 +9,9 @@ use mysqlclient::{Client, quote_identifier, quote_literal};
 use observations::statement::{Quotes, shown};
 use serde_json::Value;
 
-/// What the server says of a statement before it runs, and with `analyze` of one run (MariaDB's ANALYZE). One with
-/// parameters has no plan without their values: where they are the table's key, that is of one row that it has.
+/// What the server says of a statement before it runs, and with `analyze` of one run (MariaDB's
+/// ANALYZE). One with parameters has no plan without their values: where they are the table's key,
+/// that is of one row that it has.
 pub fn explain(
     client: &mut Client,
     sql: &str,
@@ -26,8 +27,10 @@ pub fn explain(
     let parameters = sql.matches('?').count();
     if parameters > 0 {
         if parameters == table.key.len() {
-            let key: Vec<String> = table.key.iter().map(|column| quote_identifier(column)).collect();
-            let row = format!("SELECT {} FROM {} LIMIT 1", key.join(", "), quote_identifier(table.name));
+            let key: Vec<String> =
+                table.key.iter().map(|column| quote_identifier(column)).collect();
+            let row =
+                format!("SELECT {} FROM {} LIMIT 1", key.join(", "), quote_identifier(table.name));
             explained.plan = of_a_row(client, sql, &row).ok();
         }
         return Ok(explained);
@@ -44,8 +47,8 @@ pub fn explain(
     Ok(explained)
 }
 
-/// Has MySQL write plans as all its versions do, also of what its newer format, the default from 9.x on, has no plan for:
-/// changes of one table (<https://dev.mysql.com/doc/refman/9.4/en/explain.html>, `explain_json_format_version`). Servers that
+/// Has MySQL write plans as all its versions do, also of what its newer format, the default from
+/// 9.x on, has no plan for: changes of one table (<https://dev.mysql.com/doc/refman/9.4/en/explain.html>, `explain_json_format_version`). Servers that
 /// do not know the variable have this format alone.
 pub(super) fn one_format(client: &mut Client) {
     if !client.is_mariadb() {
@@ -70,14 +73,21 @@ pub fn plans(client: &mut Client, asked: &[Asked]) -> Vec<Result<Planned, String
     let _ = client.run("SET lock_wait_timeout = 1");
     each(asked, |own| {
         let Some(values) = &own.values else {
-            return Err("the values of its parameters are known only while it runs, and without them there is no plan".into());
+            return Err("the values of its parameters are known only while it runs, and without \
+                        them there is no plan"
+                .into());
         };
         plan(client, own, values).map_err(|error| error.to_string())
     })
 }
 
-fn plan(client: &mut Client, asked: &Asked, values: &[Parameter]) -> Result<Planned, mysqlclient::Error> {
-    let variables: Vec<String> = (0..values.len()).map(|number| format!("@value{number}")).collect();
+fn plan(
+    client: &mut Client,
+    asked: &Asked,
+    values: &[Parameter],
+) -> Result<Planned, mysqlclient::Error> {
+    let variables: Vec<String> =
+        (0..values.len()).map(|number| format!("@value{number}")).collect();
     for (variable, value) in variables.iter().zip(values) {
         client.run(&format!("SET {variable} = {}", literal(value, quote_literal)))?;
     }
@@ -85,10 +95,20 @@ fn plan(client: &mut Client, asked: &Asked, values: &[Parameter]) -> Result<Plan
 }
 
 /// What is prepared is one statement, whatever its text holds.
-fn prepared(client: &mut Client, sql: &str, variables: &[String]) -> Result<Planned, mysqlclient::Error> {
-    client
-        .run(&format!("PREPARE explained FROM {}", quote_literal(&format!("EXPLAIN FORMAT=JSON {sql}"))))?;
-    let using = if variables.is_empty() { String::new() } else { format!(" USING {}", variables.join(", ")) };
+fn prepared(
+    client: &mut Client,
+    sql: &str,
+    variables: &[String],
+) -> Result<Planned, mysqlclient::Error> {
+    client.run(&format!(
+        "PREPARE explained FROM {}",
+        quote_literal(&format!("EXPLAIN FORMAT=JSON {sql}"))
+    ))?;
+    let using = if variables.is_empty() {
+        String::new()
+    } else {
+        format!(" USING {}", variables.join(", "))
+    };
     let plan = client.cell(&format!("EXECUTE explained{using}"))?;
     Ok(planned(&plan.unwrap_or_default(), true))
 }
@@ -107,15 +127,19 @@ const ESTIMATES: [&str; 10] = [
     "query_optimization",
 ];
 
-/// Takes off what the optimizer estimated, and hides the constants of conditions where they come from the load. The rows
-/// are those that a statement on one table is expected to read.
+/// Takes off what the optimizer estimated, and hides the constants of conditions where they come
+/// from the load. The rows are those that a statement on one table is expected to read.
 fn planned(plan: &str, has_constants: bool) -> Planned {
     let Ok(mut json) = serde_json::from_str::<Value>(plan) else {
         return Planned { text: plan.to_owned(), ..Planned::default() };
     };
     let block = &json["query_block"];
     let table = &block["nested_loop"][0]["table"];
-    let table = if table.is_object() && block["nested_loop"][1].is_null() { table } else { &block["table"] };
+    let table = if table.is_object() && block["nested_loop"][1].is_null() {
+        table
+    } else {
+        &block["table"]
+    };
     let rows = table["rows"].as_f64().or_else(|| table["rows_examined_per_scan"].as_f64());
     let of_mysql = || block["cost_info"]["query_cost"].as_str()?.parse().ok();
     let cost = block["cost"].as_f64().or_else(of_mysql);
@@ -147,8 +171,8 @@ fn leaf_pages(client: &mut Client, table: &Table) -> Option<u64> {
     let name = quote_literal(table.name);
     let sql = format!(
         "SELECT sum(stat_value) FROM mysql.innodb_index_stats WHERE database_name = '{DATABASE}' \
-         AND (table_name = {name} OR table_name LIKE concat({name}, '#P#%')) \
-         AND index_name IN ('PRIMARY', 'GEN_CLUST_INDEX') AND stat_name = 'n_leaf_pages'"
+         AND (table_name = {name} OR table_name LIKE concat({name}, '#P#%')) AND index_name IN \
+         ('PRIMARY', 'GEN_CLUST_INDEX') AND stat_name = 'n_leaf_pages'"
     );
     cell(client, &sql)?.parse().ok()
 }
@@ -174,7 +198,8 @@ mod tests {
         assert_eq!((first.rows, first.cost), (Some(12.0), None));
         assert_eq!(first.text, planned(&old(900, "'y'"), true).text);
         assert!(
-            first.text.contains("\"attached_condition\": \"t.a = ?\"") && !first.text.contains("rows"),
+            first.text.contains("\"attached_condition\": \"t.a = ?\"")
+                && !first.text.contains("rows"),
             "{}",
             first.text
         );

@@ -22,8 +22,8 @@ pub fn make(
     fills.into_iter().try_for_each(|own| fill(admin, dialect, &tables[own.table], own, cancel))
 }
 
-/// Fills an empty table by LOAD DATA LOCAL INFILE. Without checks of uniqueness InnoDB (from 10.6 on) writes the pages of an
-/// empty table without undo records (<https://mariadb.com/kb/en/innodb-system-variables/>, `unique_checks`).
+/// Fills an empty table by LOAD DATA LOCAL INFILE. Without checks of uniqueness InnoDB (from 10.6
+/// on) writes the pages of an empty table without undo records (<https://mariadb.com/kb/en/innodb-system-variables/>, `unique_checks`).
 fn fill(
     admin: &Admin,
     dialect: &MariaDialect,
@@ -55,8 +55,8 @@ fn fill(
     admin.run(&doing, &format!("ANALYZE TABLE {}", dialect.table(table)))
 }
 
-/// Appends rows as lines of tab-separated text, with backslashes before what separates columns and rows, as LOAD DATA reads
-/// them by default (<https://mariadb.com/kb/en/load-data-infile/>).
+/// Appends rows as lines of tab-separated text, with backslashes before what separates columns and
+/// rows, as LOAD DATA reads them by default (<https://mariadb.com/kb/en/load-data-infile/>).
 fn put_rows(out: &mut String, rows: &Rows) {
     for row in 0..rows.count {
         for (number, values) in rows.columns.iter().enumerate() {
@@ -84,8 +84,11 @@ mod tests {
     #[test]
     fn what_separates_columns_and_rows_is_escaped() {
         let texts: Texts = ["a\tb", "c\\\n", "plain"].into_iter().collect();
-        let columns =
-            vec![Values::Integers(vec![1, 2, 3]), Values::Texts(texts), Values::Dates(vec![0, 1, 2])];
+        let columns = vec![
+            Values::Integers(vec![1, 2, 3]),
+            Values::Texts(texts),
+            Values::Dates(vec![0, 1, 2]),
+        ];
         let mut out = String::new();
         put_rows(&mut out, &Rows { count: 3, columns });
         assert_eq!(out, "1\ta\\tb\t1970-01-01\n2\tc\\\\\\n\t1970-01-02\n3\tplain\t1970-01-03\n");

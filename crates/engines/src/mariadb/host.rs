@@ -16,8 +16,8 @@ use mysqlclient::Config;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// Connections that a private server has room for at least; more come in powers of two, so that numbers of connections
-/// can be a factor without a new server for each.
+/// Connections that a private server has room for at least; more come in powers of two, so that
+/// numbers of connections can be a factor without a new server for each.
 const CONNECTIONS_MIN: u32 = 128;
 
 /// What is decided when a data directory is made.
@@ -62,10 +62,15 @@ impl MariaHost {
         Ok(server)
     }
 
-    fn options(&self, configuration: &Configuration, connections: u32) -> Result<ServerOptions, EngineError> {
+    fn options(
+        &self,
+        configuration: &Configuration,
+        connections: u32,
+    ) -> Result<ServerOptions, EngineError> {
         let log_volume = configuration.get(LOG_VOLUME);
         let setup = Setup::of(configuration);
-        // Folders of data files are for tables that we make: a user's are where the server has its own.
+        // Folders of data files are for tables that we make: a user's are where the server has its
+        // own.
         let volumes = configuration.get(VOLUME);
         let directory = match volumes.first().filter(|_| setup.is_some()) {
             Some(volume) => self.folders.volume(volume)?,
@@ -81,7 +86,9 @@ impl MariaHost {
             directory: directory.clone(),
             setup: setup.map(|own| ServerSetup::new(own, settings::server_settings(configuration))),
             table_directories,
-            log_directory: log_volume.map(|name| self.folders.volume(&name).cloned()).transpose()?,
+            log_directory: log_volume
+                .map(|name| self.folders.volume(&name).cloned())
+                .transpose()?,
             account: Account::for_server(configuration.get(USER).as_deref(), PACKAGES_ACCOUNT)?,
             page_bytes: settings::server_settings(configuration).remove(PAGE_SIZE),
             connections: connections.next_power_of_two().max(CONNECTIONS_MIN),
@@ -115,7 +122,13 @@ impl Host for MariaHost {
             let config = lock(&server).config();
             Server { private: Some(server), config, session_settings: BTreeMap::new() }
         };
-        Ok(Box::new(MariaInstance::create(server, configuration, &self.folders, connections, cancel)?))
+        Ok(Box::new(MariaInstance::create(
+            server,
+            configuration,
+            &self.folders,
+            connections,
+            cancel,
+        )?))
     }
 
     fn rest(&mut self, cancel: &Cancel) -> Result<(), EngineError> {

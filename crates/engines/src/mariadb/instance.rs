@@ -15,8 +15,8 @@ use crate::private::files::{allocated_bytes, evict, last_lines, walk};
 use crate::private::wait_for;
 use crate::setup::Setup;
 use crate::{
-    Asked, CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Fill,
-    Folders, Instance, Operation, Planned, Table, WaitCollector, Work, lock, open_files,
+    Asked, CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained,
+    Fill, Folders, Instance, Operation, Planned, Table, WaitCollector, Work, lock, open_files,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -139,8 +139,9 @@ impl MariaInstance {
 
     fn dialect(&self) -> Result<MariaDialect, EngineError> {
         let sql = "SELECT @@innodb_page_size";
-        let (page_bytes, is_mariadb) =
-            self.admin.ask(|client| Ok((client.cell(sql).map_err(failed_at(sql))?, client.is_mariadb())))?;
+        let (page_bytes, is_mariadb) = self
+            .admin
+            .ask(|client| Ok((client.cell(sql).map_err(failed_at(sql))?, client.is_mariadb())))?;
         Ok(MariaDialect {
             has_sequences: is_mariadb,
             data_files: self.data_files,
@@ -155,7 +156,8 @@ impl MariaInstance {
         self.statements.get().ok_or_else(missing)
     }
 
-    /// Has a private server hold the data set of this work; says how many of its tables are there then.
+    /// Has a private server hold the data set of this work; says how many of its tables are there
+    /// then.
     fn take_kept(&self, work: &mut Work, dialect: &MariaDialect) -> Result<usize, EngineError> {
         let Some(server) = &self.server.private else { return Ok(0) };
         let Some(kept) = KeptTables::of(work, dialect)? else { return Ok(0) };
@@ -197,7 +199,8 @@ impl MariaInstance {
         Ok(files)
     }
 
-    /// Reads all tables into the buffer pool; returns how many pages the server has read from storage since it began.
+    /// Reads all tables into the buffer pool; returns how many pages the server has read from
+    /// storage since it began.
     fn read_tables(&self) -> Result<Option<String>, EngineError> {
         for table in self.admin.tables()? {
             // Every page of rows, which are in the primary key.
@@ -207,7 +210,8 @@ impl MariaInstance {
         self.admin.ask(|client| {
             let table = super::global_status(client);
             let reads = format!(
-                "SELECT variable_value FROM {table} WHERE variable_name = 'Innodb_buffer_pool_reads'"
+                "SELECT variable_value FROM {table} WHERE variable_name = \
+                 'Innodb_buffer_pool_reads'"
             );
             client.cell(&reads).map_err(failed_at(&reads))
         })
@@ -228,7 +232,8 @@ fn verified_session_settings(
     for (name, value) in wanted {
         let setting = variables::path(name);
         let doing = format!(
-            "{setting} of a server by URL, which a session must be allowed to set (target.allow_server_settings permits others)"
+            "{setting} of a server by URL, which a session must be allowed to set \
+             (target.allow_server_settings permits others)"
         );
         let variable = known.get(name).cloned().unwrap_or_default();
         let literal = variable.literal(value);
@@ -243,7 +248,8 @@ fn verified_session_settings(
     Ok(verified)
 }
 
-/// The variable of a session that limits its statements, and its value. MySQL's limits `SELECT` alone.
+/// The variable of a session that limits its statements, and its value. MySQL's limits `SELECT`
+/// alone.
 pub(super) fn statement_limit(client: &Client, seconds: f64) -> (String, String) {
     if client.is_mariadb() {
         ("max_statement_time".into(), seconds.to_string())
@@ -252,7 +258,11 @@ pub(super) fn statement_limit(client: &Client, seconds: f64) -> (String, String)
     }
 }
 
-fn compile(dialect: &MariaDialect, operation: &Operation, work: &Work) -> Result<StatementText, EngineError> {
+fn compile(
+    dialect: &MariaDialect,
+    operation: &Operation,
+    work: &Work,
+) -> Result<StatementText, EngineError> {
     let insert_head = match operation {
         Operation::Insert { table, columns } => dialect.insert_head(&work.tables[*table], columns),
         _ => String::new(),
@@ -277,7 +287,8 @@ impl Instance for MariaInstance {
         }
         let compile = |operation| compile(&dialect, operation, &work);
         let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
-        // Work that is created twice in one trial would be a defect of the probe: the first one stays.
+        // Work that is created twice in one trial would be a defect of the probe: the first one
+        // stays.
         self.statements.get_or_init(|| operations);
         Ok(())
     }
@@ -286,7 +297,12 @@ impl Instance for MariaInstance {
         self.data_files
     }
 
-    fn explain(&self, operation: usize, table: &Table, analyze: bool) -> Result<Explained, EngineError> {
+    fn explain(
+        &self,
+        operation: usize,
+        table: &Table,
+        analyze: bool,
+    ) -> Result<Explained, EngineError> {
         let mut client = self.load.connect()?;
         client.set_stop(self.cancel.stop());
         let sql = self.statements()?.get(operation).map_or("", |statement| statement.sql.as_str());
@@ -300,12 +316,20 @@ impl Instance for MariaInstance {
     }
 
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        open_files::allow(self.connections, || format!("opening {} connections", self.connections))?;
+        open_files::allow(self.connections, || {
+            format!("opening {} connections", self.connections)
+        })?;
         let (statements, sessions) = (self.statements()?, self.sessions.clone());
         let cancel = self.cancel.clone();
         let checkpoints = self.final_checkpoint.then(|| Arc::clone(&self.admin));
-        let opened =
-            MariaConnections::connect(&self.load, connections, statements, sessions, checkpoints, cancel)?;
+        let opened = MariaConnections::connect(
+            &self.load,
+            connections,
+            statements,
+            sessions,
+            checkpoints,
+            cancel,
+        )?;
         Ok(Box::new(opened))
     }
 
@@ -326,12 +350,14 @@ impl Instance for MariaInstance {
         let is_read = cache == CacheState::Hot && self.read_tables()? == self.read_tables()?;
         let files = self.table_files(&lock(server))?;
         if cache == CacheState::Cold {
-            // A server that starts looks at the first page of each file through the page cache, which reads ahead.
+            // A server that starts looks at the first page of each file through the page cache,
+            // which reads ahead.
             evict(&files)?;
         }
         if cache == CacheState::Hot {
             // In the buffer pool: InnoDB reads its files past the page cache.
-            let bytes = files.iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum();
+            let bytes =
+                files.iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum();
             let resident_bytes = is_read.then_some(bytes);
             return Ok(CacheReport { file_bytes: bytes, resident_bytes, verified: is_read });
         }
@@ -342,7 +368,13 @@ impl Instance for MariaInstance {
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
         let (config, sessions) = (self.server.config.clone(), self.sessions.clone());
         let pid = self.server.private.as_ref().and_then(|server| lock(server).pid());
-        Some(Box::new(MariaCollector::new(config, sessions, pid, self.sample_hz?, self.cancel.clone())))
+        Some(Box::new(MariaCollector::new(
+            config,
+            sessions,
+            pid,
+            self.sample_hz?,
+            self.cancel.clone(),
+        )))
     }
 
     fn space_bytes(&self) -> Option<u64> {
@@ -356,16 +388,18 @@ impl Instance for MariaInstance {
 
     fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
         if let Some(Compression::Pages(_)) = self.compression {
-            // A page has its hole once it is written; until then its place in the file takes nothing at all.
+            // A page has its hole once it is written; until then its place in the file takes
+            // nothing at all.
             self.admin.checkpoint()?;
         }
-        // Of a table with its indexes and its BLOB pages; of pages that are compressed the holes behind them do not count.
+        // Of a table with its indexes and its BLOB pages; of pages that are compressed the holes
+        // behind them do not count.
         let bytes = |client: &mut Client| {
             let tablespaces =
                 if client.is_mariadb() { "innodb_sys_tablespaces" } else { "innodb_tablespaces" };
             client.cell(&format!(
-                "SELECT sum(allocated_size) FROM information_schema.{tablespaces} \
-                 WHERE name LIKE '{DATABASE}/%' AND name <> '{DATABASE}/{MARK}'"
+                "SELECT sum(allocated_size) FROM information_schema.{tablespaces} WHERE name LIKE \
+                 '{DATABASE}/%' AND name <> '{DATABASE}/{MARK}'"
             ))
         };
         match self.admin.ask(|client| Ok(bytes(client)))? {
@@ -406,8 +440,8 @@ impl Instance for MariaInstance {
             lock(server).data_sets.forget();
         }
         match &self.server.private {
-            // A trial that was stopped has left work in flight, and one that cannot be put in order is of no use: for the
-            // next trial there will be a new server.
+            // A trial that was stopped has left work in flight, and one that cannot be put in order
+            // is of no use: for the next trial there will be a new server.
             Some(server) if self.cancel.is_cancelled() || self.admin.drop_all().is_err() => {
                 lock(server).stop(Stop::Kill, &self.cancel)?;
             }
@@ -415,7 +449,9 @@ impl Instance for MariaInstance {
             None => self.admin.drop_all()?,
         }
         // What a server leaves of a data file's folder.
-        self.folders.iter().try_for_each(|path| std::fs::remove_dir_all(path).map_err(EngineError::at(path)))
+        self.folders
+            .iter()
+            .try_for_each(|path| std::fs::remove_dir_all(path).map_err(EngineError::at(path)))
     }
 }
 

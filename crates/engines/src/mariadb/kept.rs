@@ -1,4 +1,5 @@
-//! Data sets that stay on a private server: while no trial works on them their tables are in a database of their own.
+//! Data sets that stay on a private server: while no trial works on them their tables are in a
+//! database of their own.
 
 use super::admin::{Admin, DATABASE};
 use crate::EngineError;
@@ -18,7 +19,8 @@ pub fn take(kept: &KeptTables, admin: &Admin) -> Result<(), EngineError> {
 
 /// Puts the tables back.
 pub fn put_back(kept: &KeptTables, admin: &Admin) -> Result<(), EngineError> {
-    let database = format!("CREATE DATABASE IF NOT EXISTS {}", quote_identifier(DATABASE_MEANWHILE));
+    let database =
+        format!("CREATE DATABASE IF NOT EXISTS {}", quote_identifier(DATABASE_MEANWHILE));
     admin.run("keeping the tables", &database)?;
     move_tables(kept, admin, DATABASE, DATABASE_MEANWHILE)
 }

@@ -1,5 +1,5 @@
-//! The connections of a load: many of them on one thread, each with at most one request in flight. The crate
-//! `transport` drives them.
+//! The connections of a load: many of them on one thread, each with at most one request in flight.
+//! The crate `transport` drives them.
 
 use super::admin::Admin;
 use super::failed_at;
@@ -78,7 +78,8 @@ impl MariaConnections {
             let client = load.connect()?;
             listed.ours.push(client.connection_id());
             lock(&listed.sessions).push(client.connection_id());
-            let features = Features { caches_metadata: client.caches_metadata(), bulk: client.has_bulk() };
+            let features =
+                Features { caches_metadata: client.caches_metadata(), bulk: client.has_bulk() };
             opened.push((client.into_stream(), MariaWire::new(Arc::clone(statements), features)));
         }
         let connections = Connections::new(opened).map_err(|error| waiting_failed(&error))?;
@@ -98,8 +99,11 @@ impl ConnectionSet for MariaConnections {
 
     /// A session's time with its client counts once its next statement comes: it comes now.
     fn publish(&mut self) -> Result<(), EngineError> {
-        let nothing =
-            Request::Execute { statement: Statement::Text("DO 0"), parameters: &[], results: false };
+        let nothing = Request::Execute {
+            statement: Statement::Text("DO 0"),
+            parameters: &[],
+            results: false,
+        };
         let connections = self.listed.ours.len();
         for connection in 0..connections {
             self.send(connection, &nothing)?;
@@ -125,7 +129,8 @@ impl ConnectionSet for MariaConnections {
     }
 
     fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {
-        let timeout = most_ns.map_or(WAIT_MAX, |most_ns| Duration::from_nanos(most_ns).min(WAIT_MAX));
+        let timeout =
+            most_ns.map_or(WAIT_MAX, |most_ns| Duration::from_nanos(most_ns).min(WAIT_MAX));
         self.connections
             .wait(timeout, |connection, result| answers.push(Answer { connection, result }))
             .map_err(|error| waiting_failed(&error))

@@ -3,15 +3,17 @@
 //! - `settings`: what `[target]` can say, and objections to it
 //! - `server`: installations, private servers and their variables
 //! - `preflight`: what stands in the way of a first trial
-//! - `host`: the server of consecutive trials; `instance`: what a trial works on, a database of our own
+//! - `host`: the server of consecutive trials; `instance`: what a trial works on, a database of our
+//!   own
 //! - `altered`: settings of servers by URL that are changed and put back
 //! - `admin`: the connection that holds it, marked as ours
 //! - `compression`: how InnoDB compresses its tables
 //! - `dialect`: how its tables and operations are written
-//! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`: plans and sizes
+//! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`:
+//!   plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
-//! - `waits`: what sessions wait for; `by_url`, `survey`: servers that run already, observed and asked how they are set;
-//!   `queries`: their statements, plans and indexes
+//! - `waits`: what sessions wait for; `by_url`, `survey`: servers that run already, observed and
+//!   asked how they are set; `queries`: their statements, plans and indexes
 
 mod admin;
 mod altered;
@@ -34,7 +36,8 @@ mod wire;
 
 use crate::setup::Setup;
 use crate::{
-    Ability, CacheState, Engine, EngineError, Folders, Host, Need, Preflight, Servers, Stop, WaitType,
+    Ability, CacheState, Engine, EngineError, Folders, Host, Need, Preflight, Servers, Stop,
+    WaitType,
 };
 use by_url::{connect_to_observe, global_status, product, while_doing};
 #[cfg(test)]
@@ -118,7 +121,11 @@ impl Engine for MariaDb {
         Box::new(host::MariaHost { folders, kept: None })
     }
 
-    fn put_back(&self, folder: &Path, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
+    fn put_back(
+        &self,
+        folder: &Path,
+        configurations: &[&Configuration],
+    ) -> Result<Vec<String>, EngineError> {
         crate::altered::put_back::<Self>(folder, configurations)
     }
 
@@ -161,7 +168,9 @@ fn failed_at(doing: &str) -> impl FnOnce(Error) -> EngineError + '_ {
 fn said_by_server(doing: &str, error: &ServerError) -> EngineError {
     match error.code {
         // ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK, and ER_CHECKREAD of innodb_snapshot_isolation
-        1205 | 1213 | 1020 => EngineError::Retry { doing: doing.into(), message: error.to_string() },
+        1205 | 1213 | 1020 => {
+            EngineError::Retry { doing: doing.into(), message: error.to_string() }
+        }
         // ER_DISK_FULL, ER_RECORD_FILE_FULL
         1021 | 1114 => EngineError::DiskFull { doing: format!("{doing}: {}", error.message) },
         _ => EngineError::failed(doing, error.to_string()),
@@ -177,9 +186,10 @@ fn what_to_do(error: &Error) -> Option<&'static str> {
         }
         // ER_CON_COUNT_ERROR
         (_, Some(1040)) => Some("All connections are taken: see max_connections."),
-        (Error::Connect(..), _) => {
-            Some("Is the server running there? Name it by URL: mariadb://user@host:port/, or ?socket=/path.")
-        }
+        (Error::Connect(..), _) => Some(
+            "Is the server running there? Name it by URL: mariadb://user@host:port/, or \
+             ?socket=/path.",
+        ),
         _ => None,
     }
 }

@@ -1,5 +1,5 @@
-//! What stands in the way of trials: asked of servers by URL, and found out about servers of our own before one is
-//! started.
+//! What stands in the way of trials: asked of servers by URL, and found out about servers of our
+//! own before one is started.
 
 use super::admin::{DATABASE, is_marked};
 use super::server::PACKAGES_ACCOUNT;
@@ -20,7 +20,8 @@ const UNKNOWN_VARIABLE: u16 = 1193;
 /// How long a server may take for each answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// Connections of a trial besides those of the load: of administration, and of the observer of waits.
+/// Connections of a trial besides those of the load: of administration, and of the observer of
+/// waits.
 const OWN_CONNECTIONS: u32 = 2;
 
 /// What stands in the way of these needs.
@@ -36,7 +37,8 @@ pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Prefligh
             Ok(mut client) => {
                 client.set_answer_timeout(Some(ANSWER));
                 client.set_stop(stop.clone());
-                let missing = ask(&mut client, connections).unwrap_or_else(|error| vec![error.to_string()]);
+                let missing =
+                    ask(&mut client, connections).unwrap_or_else(|error| vec![error.to_string()]);
                 for what in missing {
                     found.misses(format!("{}: {what}", URL.path()));
                 }
@@ -46,7 +48,9 @@ pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Prefligh
                 }
             }
             Err(error) => {
-                let advice = what_to_do(&error).into_iter().chain(config.warnings.iter().map(String::as_str));
+                let advice = what_to_do(&error)
+                    .into_iter()
+                    .chain(config.warnings.iter().map(String::as_str));
                 let advice = advice.fold(String::new(), |all, advice| format!("{all}. {advice}"));
                 found.misses(format!("{}: {error}{advice}", URL.path()));
             }
@@ -68,42 +72,48 @@ fn ask(client: &mut Client, connections: u32) -> Result<Vec<String>, EngineError
     let most = number("SELECT @@GLOBAL.max_connections")?;
     if most < connections + OWN_CONNECTIONS {
         missing.push(format!(
-            "the server admits {most} connections (max_connections); the load opens {connections} and Steelbench \
-             {OWN_CONNECTIONS} more"
+            "the server admits {most} connections (max_connections); the load opens {connections} \
+             and Steelbench {OWN_CONNECTIONS} more"
         ));
     }
     if number("SELECT @@GLOBAL.local_infile")? == 0 {
         missing.push(
-            "tables are filled by LOAD DATA LOCAL, which the server refuses: SET GLOBAL local_infile = ON"
+            "tables are filled by LOAD DATA LOCAL, which the server refuses: SET GLOBAL \
+             local_infile = ON"
                 .into(),
         );
     }
     if is_marked(client)? == Some(false) {
         missing.push(format!(
-            "there is a database {DATABASE} that Steelbench did not make, and it is not touched; rename it, or use another \
-             server"
+            "there is a database {DATABASE} that Steelbench did not make, and it is not touched; \
+             rename it, or use another server"
         ));
     }
     Ok(missing)
 }
 
 /// What a server by URL objects to in the settings of configurations; nothing of it changes.
-fn settings_of_another(client: &mut Client, needs: &[&Need<'_>]) -> Result<Vec<Invalid>, EngineError> {
+fn settings_of_another(
+    client: &mut Client,
+    needs: &[&Need<'_>],
+) -> Result<Vec<Invalid>, EngineError> {
     let mut wanted = BTreeSet::new();
     for configuration in needs.iter().map(|need| need.configuration) {
-        let (server, restart) = (is_permitted(configuration), configuration.get(ALLOW_RESTART).is_some());
+        let (server, restart) =
+            (is_permitted(configuration), configuration.get(ALLOW_RESTART).is_some());
         let settings = settings::server_settings(configuration).into_iter();
         wanted.extend(settings.map(|(name, value)| (name, value, server, restart)));
     }
     let mut invalid = Vec::new();
     let known = Variable::read(client)?;
     if known.is_empty() && needs.iter().any(|need| is_permitted(need.configuration)) {
-        let message = "this server does not tell which variables are of the whole server, as MariaDB does and MySQL \
-                       from 9.0 on (performance_schema.variables_metadata)";
+        let message = "this server does not tell which variables are of the whole server, as \
+                       MariaDB does and MySQL from 9.0 on (performance_schema.variables_metadata)";
         invalid.push(Invalid::new(ALLOW_SERVER_SETTINGS.path(), message));
     }
     if !client.is_mariadb() && wanted.iter().any(|(.., restart)| *restart) {
-        let message = "MySQL does not tell which variables need a restart; only those can be changed that SET GLOBAL takes";
+        let message = "MySQL does not tell which variables need a restart; only those can be \
+                       changed that SET GLOBAL takes";
         invalid.push(Invalid::new(ALLOW_RESTART.path(), message));
     }
     for (name, value, server, restart) in wanted {
@@ -138,10 +148,15 @@ fn refused(
 }
 
 fn of_the_whole_server(variable: &Variable) -> String {
-    let how = if variable.is_dynamic() { "is of the whole server" } else { "needs a restart of the server" };
+    let how = if variable.is_dynamic() {
+        "is of the whole server"
+    } else {
+        "needs a restart of the server"
+    };
     format!(
-        "{how}, and on a server by URL Steelbench changes variables of its sessions only; permit more by \
-         target.allow_server_settings, set it there yourself, or leave out target.url for a private server"
+        "{how}, and on a server by URL Steelbench changes variables of its sessions only; permit \
+         more by target.allow_server_settings, set it there yourself, or leave out target.url for \
+         a private server"
     )
 }
 
@@ -165,11 +180,14 @@ fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Inval
     let unknown = settings.keys().filter(|name| !known.contains(&name.as_str()));
     let what = format!("variable of {installation}");
     Ok(unknown
-        .map(|name| Invalid::new(variables::path(name), experiment::unknown_name(&what, name, &known)))
+        .map(|name| {
+            Invalid::new(variables::path(name), experiment::unknown_name(&what, name, &known))
+        })
         .collect())
 }
 
-/// The names of options in what `mariadbd --verbose --help` prints: below a line of dashes, a name and its value a line.
+/// The names of options in what `mariadbd --verbose --help` prints: below a line of dashes, a name
+/// and its value a line.
 fn options(help: &str) -> Vec<String> {
     let table = help.lines().skip_while(|line| !line.starts_with("-----")).skip(1);
     let names = table.map_while(|line| line.split_whitespace().next());
@@ -182,7 +200,8 @@ mod tests {
 
     #[test]
     fn names_stand_below_a_line_of_dashes() {
-        let help = "usage\n\nVariables (--variable-name=value)\n--------- ----\nallow-suspicious-udfs   FALSE\nsync-binlog   0\n\nTo see\n";
+        let help = "usage\n\nVariables (--variable-name=value)\n--------- \
+                    ----\nallow-suspicious-udfs   FALSE\nsync-binlog   0\n\nTo see\n";
         assert_eq!(options(help), ["allow_suspicious_udfs", "sync_binlog"]);
     }
 }

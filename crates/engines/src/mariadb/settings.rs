@@ -70,13 +70,18 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
         validate_url(&url, configuration, &mut invalid);
     }
     validate_permissions(configuration, &mut invalid);
-    let unknown = configuration.get(RESET).into_iter().find(|name| !RESETS.contains(&name.as_str()));
+    let unknown =
+        configuration.get(RESET).into_iter().find(|name| !RESETS.contains(&name.as_str()));
     invalid.extend(
-        unknown.map(|name| Invalid::new(RESET.path(), experiment::unknown_name("reset", &name, &RESETS))),
+        unknown.map(|name| {
+            Invalid::new(RESET.path(), experiment::unknown_name("reset", &name, &RESETS))
+        }),
     );
     for (name, value) in server_settings(configuration) {
-        invalid
-            .extend(variables::objection(&name, &value).map(|why| Invalid::new(variables::path(&name), why)));
+        invalid.extend(
+            variables::objection(&name, &value)
+                .map(|why| Invalid::new(variables::path(&name), why)),
+        );
     }
     invalid.extend(Setup::validate(configuration));
     if let Some(own) = Setup::of(configuration) {
@@ -96,7 +101,8 @@ fn validate_permissions(configuration: &Configuration, invalid: &mut Vec<Invalid
     invalid.extend(altered::validate(configuration, configuration.get(URL).is_some(), more));
     match (&restart, &file) {
         (Some(_), None) => {
-            let message = "name in target.option_file where the variables are to stand that need the restart";
+            let message =
+                "name in target.option_file where the variables are to stand that need the restart";
             invalid.push(Invalid::new(ALLOW_RESTART.path(), message));
         }
         (None, Some(_)) => {
@@ -115,7 +121,8 @@ fn validate_url(url: &str, configuration: &Configuration, invalid: &mut Vec<Inva
         Err(error) => invalid.push(Invalid::new(URL.path(), error.to_string())),
         Ok(config) if config.has_password() => invalid.push(Invalid::new(
             URL.path(),
-            "a password in the file would end up in results and reports; use ~/.my.cnf or MYSQL_PWD",
+            "a password in the file would end up in results and reports; use ~/.my.cnf or \
+             MYSQL_PWD",
         )),
         Ok(_) => {}
     }

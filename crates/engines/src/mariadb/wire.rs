@@ -4,7 +4,9 @@ use super::dialect::spelled;
 use super::said_by_server;
 use crate::{Done, EngineError, Key, Parameter, Request, Results, Statement};
 use mysqlclient::command::{self, Value};
-use mysqlclient::{Column, Event, Kind, Packets, Response, ServerError, binary_row, put_packet, text_row};
+use mysqlclient::{
+    Column, Event, Kind, Packets, Response, ServerError, binary_row, put_packet, text_row,
+};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io;
@@ -34,7 +36,8 @@ pub struct Features {
 /// Most results of one request that are kept: a server must not fill our memory with them.
 const RESULTS_MAX: usize = 1000;
 
-/// Rows of one message of a bulk load: some hundred kilobytes, less than `max_allowed_packet` has anywhere.
+/// Rows of one message of a bulk load: some hundred kilobytes, less than `max_allowed_packet` has
+/// anywhere.
 const BULK_ROWS: usize = 10_000;
 
 /// `ER_UNSUPPORTED_PS`: the statement cannot be prepared.
@@ -43,8 +46,8 @@ const CANNOT_BE_PREPARED: u16 = 1295;
 const BEGIN: &str = "START TRANSACTION";
 const COMMIT: &str = "COMMIT";
 const ROLLBACK: &str = "ROLLBACK";
-/// A transaction that is sent ahead begins so: when the server rolls it back by itself (a deadlock), what follows is not
-/// committed statement by statement.
+/// A transaction that is sent ahead begins so: when the server rolls it back by itself (a
+/// deadlock), what follows is not committed statement by statement.
 const AUTOCOMMIT_OFF: &str = "SET autocommit = 0";
 const AUTOCOMMIT_ON: &str = "SET autocommit = 1";
 
@@ -73,7 +76,8 @@ enum Next {
     Key(usize),
     /// The keys from this position on, or the commit.
     Bulk(usize),
-    /// The transaction that was sent ahead is committed, or rolled back when one of its statements failed.
+    /// The transaction that was sent ahead is committed, or rolled back when one of its statements
+    /// failed.
     Finish,
 }
 
@@ -162,7 +166,9 @@ impl MariaWire {
                 self.next = Next::Finish;
             }
             // A single statement needs no transaction around it.
-            What::Batch { pipelined: false } if self.keys.len() == 1 => self.run_for(self.keys[0], out),
+            What::Batch { pipelined: false } if self.keys.len() == 1 => {
+                self.run_for(self.keys[0], out)
+            }
             What::Batch { pipelined: false } => {
                 self.text(BEGIN, out);
                 self.next = Next::Key(0);
@@ -304,8 +310,9 @@ impl MariaWire {
         Ok(())
     }
 
-    /// A column of a statement that is prepared, or of a result. What is told with a result is true from then on: the
-    /// types of parameters can have changed it. Those of a text whose results nobody wants are not looked at.
+    /// A column of a statement that is prepared, or of a result. What is told with a result is true
+    /// from then on: the types of parameters can have changed it. Those of a text whose results
+    /// nobody wants are not looked at.
     fn take_column(&mut self, of: Of, packet: &[u8]) -> Result<(), mysqlclient::Error> {
         if of == Of::Text && !self.keeps_results {
             return Ok(());
@@ -352,7 +359,9 @@ impl MariaWire {
 
     /// The last row of the result that has ended becomes text.
     fn keep_row(&mut self, of: Of) {
-        let Some(results) = self.results.last_mut().filter(|_| !self.row.is_empty()) else { return };
+        let Some(results) = self.results.last_mut().filter(|_| !self.row.is_empty()) else {
+            return;
+        };
         let cells = match of {
             Of::Text => text_row(&self.row, self.columns.len()),
             _ => binary_row(&self.row, &self.columns),
@@ -415,7 +424,9 @@ impl Wire for MariaWire {
                     self.execute(parameters, out);
                 }
             }
-            Request::Execute { statement: Statement::Text(sql), .. } => self.text(spelled(sql), out),
+            Request::Execute { statement: Statement::Text(sql), .. } => {
+                self.text(spelled(sql), out)
+            }
             Request::Execute { statement: Statement::Begin, .. } => self.text(BEGIN, out),
             Request::Execute { statement: Statement::Commit, .. } => self.text(COMMIT, out),
             Request::Execute { statement: Statement::Rollback, .. } => self.text(ROLLBACK, out),
@@ -443,7 +454,9 @@ impl Wire for MariaWire {
         let doing = "running a transaction";
         Err(match self.error.take() {
             Some(said) => said_by_server(doing, &said),
-            None => EngineError::failed(doing, format!("the connection to the server is lost: {error}")),
+            None => {
+                EngineError::failed(doing, format!("the connection to the server is lost: {error}"))
+            }
         })
     }
 }

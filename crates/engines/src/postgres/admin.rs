@@ -1,5 +1,5 @@
-//! The connection of administration, and the schema that it holds: made by us, marked as ours, dropped by us.
-//! Nothing else of a database is touched.
+//! The connection of administration, and the schema that it holds: made by us, marked as ours,
+//! dropped by us. Nothing else of a database is touched.
 
 use super::failed_at;
 use crate::private::wait_for;
@@ -102,9 +102,12 @@ impl Admin {
         Ok(())
     }
 
-    /// Does some work with the connection. When the trial is asked to stop, the server is, too; when
-    /// it does not, the connection is cut.
-    pub fn ask<T>(&self, work: impl FnOnce(&mut Client) -> Result<T, EngineError>) -> Result<T, EngineError> {
+    /// Does some work with the connection. When the trial is asked to stop, the server is, too;
+    /// when it does not, the connection is cut.
+    pub fn ask<T>(
+        &self,
+        work: impl FnOnce(&mut Client) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
         if self.cancel.is_cancelled() {
             return Err(EngineError::Cancelled);
         }
@@ -119,7 +122,9 @@ impl Admin {
             }
         };
         let result = until_cancelled(&self.cancel, stop, || work(&mut client));
-        result.map_err(|error| if self.cancel.is_cancelled() { EngineError::Cancelled } else { error })
+        result.map_err(
+            |error| if self.cancel.is_cancelled() { EngineError::Cancelled } else { error },
+        )
     }
 
     /// Runs statements.
@@ -127,9 +132,12 @@ impl Admin {
         self.ask(|client| client.batch(sql).map_err(failed_at(doing)))
     }
 
-    /// Drops the schema and these tablespaces, also when the trial was asked to stop: then a server that is silent
-    /// for long has little time.
-    pub fn drop_all<'a>(&self, tablespaces: impl Iterator<Item = &'a str>) -> Result<(), EngineError> {
+    /// Drops the schema and these tablespaces, also when the trial was asked to stop: then a server
+    /// that is silent for long has little time.
+    pub fn drop_all<'a>(
+        &self,
+        tablespaces: impl Iterator<Item = &'a str>,
+    ) -> Result<(), EngineError> {
         let mut client = lock(&self.client);
         client.set_answer_timeout(Some(CLEANING));
         let canceller = client.canceller();
@@ -152,8 +160,8 @@ impl Admin {
     }
 }
 
-/// Does some work. When the trial is asked to stop meanwhile, `stop` is called in another thread, with
-/// a way to wait for the end of the work: true when it goes on for longer than that.
+/// Does some work. When the trial is asked to stop meanwhile, `stop` is called in another thread,
+/// with a way to wait for the end of the work: true when it goes on for longer than that.
 fn until_cancelled<T>(
     cancel: &Cancel,
     stop: impl FnOnce(&dyn Fn(Duration) -> bool) + Send,
@@ -163,7 +171,8 @@ fn until_cancelled<T>(
         let (working, done) = channel::<()>();
         let watch = move || {
             // Nothing is ever sent: at its end the work hangs up.
-            let goes_on_for = |time| matches!(done.recv_timeout(time), Err(RecvTimeoutError::Timeout));
+            let goes_on_for =
+                |time| matches!(done.recv_timeout(time), Err(RecvTimeoutError::Timeout));
             while goes_on_for(LOOK_EVERY) {
                 if cancel.is_cancelled() {
                     stop(&goes_on_for);
@@ -180,12 +189,12 @@ fn until_cancelled<T>(
 }
 
 /// Takes the schema for this session and empties it. The session that did so keeps it until it
-/// ends: two runs cannot measure in one database. Fails when another run has it, when there is a schema of that name
-/// that we did not make, or when the role may not make one.
+/// ends: two runs cannot measure in one database. Fails when another run has it, when there is a
+/// schema of that name that we did not make, or when the role may not make one.
 fn take(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
     take_again(client, HELD_MAX, cancel)?;
-    let sql =
-        "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE nspname = $1";
+    let sql = "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE \
+               nspname = $1";
     let found = client.query(sql, &[Some(SCHEMA)]).map_err(failed_at("looking for our schema"))?;
     let doing = format!("creating schema {SCHEMA}");
     match found.first().map(|row| row.get(0) == Some(MARK)) {
@@ -214,23 +223,27 @@ pub fn take_again(client: &mut Client, held: Duration, cancel: &Cancel) -> Resul
     if taken.is_none() {
         return Err(EngineError::failed(doing, holder(client)));
     }
-    client.batch(&format!("SET search_path = {}", quote_identifier(SCHEMA))).map_err(failed_at(doing))
+    client
+        .batch(&format!("SET search_path = {}", quote_identifier(SCHEMA)))
+        .map_err(failed_at(doing))
 }
 
 fn holder(client: &mut Client) -> String {
     // A key of 64 bits is shown in halves (pg_locks).
-    let holder = "SELECT pid::text, coalesce(usename, '?') FROM pg_locks LEFT JOIN pg_stat_activity USING (pid) \
-                  WHERE locktype = 'advisory' AND granted AND (classid::bigint << 32 | objid::bigint) = $1 \
-                  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    let holder = "SELECT pid::text, coalesce(usename, '?') FROM pg_locks LEFT JOIN \
+                  pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted AND \
+                  (classid::bigint << 32 | objid::bigint) = $1 AND database = (SELECT oid FROM \
+                  pg_database WHERE datname = current_database())";
     let rows = client.query(holder, &[Some(&LOCK.to_string())]).unwrap_or_default();
-    let who =
-        rows.first().and_then(|row| Some(format!(" (session {} of role {})", row.get(0)?, row.get(1)?)));
+    let who = rows
+        .first()
+        .and_then(|row| Some(format!(" (session {} of role {})", row.get(0)?, row.get(1)?)));
     let who = who.unwrap_or_default();
     format!("another run works in this database{who}; wait for it, or use another database")
 }
 
-/// Drops the schema and everything in it, once no session of a load is there any more: it could hold
-/// locks for as long as its statement takes.
+/// Drops the schema and everything in it, once no session of a load is there any more: it could
+/// hold locks for as long as its statement takes.
 fn drop_schema(client: &mut Client) -> Result<(), EngineError> {
     end_loads(client)?;
     let sql = format!("DROP SCHEMA IF EXISTS {} CASCADE", quote_identifier(SCHEMA));
@@ -239,11 +252,12 @@ fn drop_schema(client: &mut Client) -> Result<(), EngineError> {
 
 /// Who holds the schema is the only one with loads in this database.
 fn end_loads(client: &mut Client) -> Result<(), EngineError> {
-    let of_loads = "FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database() \
-                    AND usename = session_user";
+    let of_loads = "FROM pg_stat_activity WHERE application_name = $1 AND datname = \
+                    current_database() AND usename = session_user";
     let (started, mut told) = (Instant::now(), false);
     loop {
-        let what = if !told && started.elapsed() > ENDING { "pg_terminate_backend(pid)" } else { "pid" };
+        let what =
+            if !told && started.elapsed() > ENDING { "pg_terminate_backend(pid)" } else { "pid" };
         told |= what != "pid";
         let rows = client.query(&format!("SELECT {what} {of_loads}"), &[Some(LOAD)]);
         let rows = rows.map_err(failed_at("ending the load's sessions"))?;

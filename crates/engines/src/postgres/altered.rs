@@ -1,6 +1,6 @@
-//! Settings of a server by URL that no session may set, where the user permits it: `ALTER SYSTEM`, a reload or the
-//! user's own command for a restart. What `postgresql.auto.conf` held is recorded before anything is changed, and put back
-//! ([`crate::altered`]).
+//! Settings of a server by URL that no session may set, where the user permits it: `ALTER SYSTEM`,
+//! a reload or the user's own command for a restart. What `postgresql.auto.conf` held is recorded
+//! before anything is changed, and put back ([`crate::altered`]).
 
 use super::admin::take_again;
 use super::host::patient;
@@ -66,7 +66,11 @@ impl Alter for Postgres {
         statements.collect::<Vec<_>>().join(";\n")
     }
 
-    fn put_back(config: &Config, configuration: &Configuration, record: &Record) -> Result<(), EngineError> {
+    fn put_back(
+        config: &Config,
+        configuration: &Configuration,
+        record: &Record,
+    ) -> Result<(), EngineError> {
         Altered::of(config, configuration, record.clone(), &Cancel::new()).put_back()
     }
 }
@@ -79,12 +83,13 @@ struct Altered {
     cancel: Cancel,
 }
 
-/// Brings a server by URL to those settings of a configuration that no session may set, and all others that we have
-/// changed to what they were; records first what was there before, and `run`, the folder of the run. Returns the settings
-/// that are left to sessions.
+/// Brings a server by URL to those settings of a configuration that no session may set, and all
+/// others that we have changed to what they were; records first what was there before, and `run`,
+/// the folder of the run. Returns the settings that are left to sessions.
 ///
 /// # Errors
-/// When the server refuses, a restart is needed and not permitted or fails, or a value is not in force afterwards.
+/// When the server refuses, a restart is needed and not permitted or fails, or a value is not in
+/// force afterwards.
 pub fn apply(
     run: &Path,
     config: &Config,
@@ -97,9 +102,12 @@ pub fn apply(
     let mut altered = Altered::of(config, configuration, record, cancel);
     let known = Known::read(&mut client, AUTO_CONF)?;
     let wanted = server_settings(configuration).into_iter();
-    let wanted: BTreeMap<String, String> = wanted.map(|(name, value)| (name.to_lowercase(), value)).collect();
+    let wanted: BTreeMap<String, String> =
+        wanted.map(|(name, value)| (name.to_lowercase(), value)).collect();
     let only_files = |name: &String| {
-        known.get(name).is_some_and(|known| ["postmaster", "sighup"].contains(&known.context.as_str()))
+        known
+            .get(name)
+            .is_some_and(|known| ["postmaster", "sighup"].contains(&known.context.as_str()))
     };
     let (of_server, of_sessions): (BTreeMap<_, _>, BTreeMap<_, _>) =
         wanted.into_iter().partition(|(name, _)| only_files(name));
@@ -107,7 +115,9 @@ pub fn apply(
     altered.verify_permitted(&of_server, &known)?;
     let target = |record: &Record| -> BTreeMap<String, Option<String>> {
         let before = record.before.clone().into_iter();
-        before.chain(of_server.clone().into_iter().map(|(name, value)| (name, Some(value)))).collect()
+        before
+            .chain(of_server.clone().into_iter().map(|(name, value)| (name, Some(value))))
+            .collect()
     };
     if of_server.is_empty() && altered.record.before.is_empty() {
         return Ok(of_sessions);
@@ -118,18 +128,19 @@ pub fn apply(
     Ok(of_sessions)
 }
 
-/// Where the record of a server is, whoever asks for it and by whatever name: its cluster has a number of its own, which
-/// copies on other ports have too.
+/// Where the record of a server is, whoever asks for it and by whatever name: its cluster has a
+/// number of its own, which copies on other ports have too.
 fn place(client: &mut Client) -> Result<PathBuf, EngineError> {
     let sql = "SELECT system_identifier || '-' || current_setting('port') FROM pg_control_system()";
-    let server = client.cell(sql).map_err(failed_at("asking which server it is"))?.unwrap_or_default();
+    let server =
+        client.cell(sql).map_err(failed_at("asking which server it is"))?.unwrap_or_default();
     altered::place::<Postgres>(&server)
 }
 
 /// Connects, and keeps other runs out of the database meanwhile.
 fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
-    let mut client =
-        Client::connect(&config.clone().with_stop(cancel.stop())).map_err(failed_at("connecting"))?;
+    let mut client = Client::connect(&config.clone().with_stop(cancel.stop()))
+        .map_err(failed_at("connecting"))?;
     client.set_stop(cancel.stop(), Duration::ZERO);
     take_again(&mut client, HELD_MAX, cancel)?;
     Ok(client)
@@ -164,8 +175,8 @@ impl Altered {
         match known.iter().find(others) {
             Some((other, _)) => {
                 let message = format!(
-                    "needs a restart, which would bring a change of {other} into force that somebody else has made; \
-                     restart the server first"
+                    "needs a restart, which would bring a change of {other} into force that \
+                     somebody else has made; restart the server first"
                 );
                 Err(EngineError::failed(setting, message))
             }
@@ -173,8 +184,8 @@ impl Altered {
         }
     }
 
-    /// Records what stands in the server's file for these settings, as far as we have not done so before we changed
-    /// them.
+    /// Records what stands in the server's file for these settings, as far as we have not done so
+    /// before we changed them.
     fn note<'a>(
         &mut self,
         path: &Path,
@@ -182,7 +193,8 @@ impl Altered {
         client: &mut Client,
     ) -> Result<(), EngineError> {
         let now = in_file(client)?;
-        let new: Vec<&String> = names.filter(|name| !self.record.before.contains_key(*name)).collect();
+        let new: Vec<&String> =
+            names.filter(|name| !self.record.before.contains_key(*name)).collect();
         if new.is_empty() {
             return Ok(());
         }
@@ -191,14 +203,15 @@ impl Altered {
             if LISTS.contains(&name.as_str())
                 && before.as_ref().is_some_and(|value| elements(value).is_empty())
             {
-                let message =
-                    "stands as an empty list in postgresql.auto.conf, which ALTER SYSTEM could not put back";
+                let message = "stands as an empty list in postgresql.auto.conf, which ALTER \
+                               SYSTEM could not put back";
                 return Err(EngineError::failed(format!("target.settings.{name}"), message));
             }
             self.record.before.insert(name.clone(), before);
         }
         if is_local(client, &self.config.user) {
-            let directory = client.cell("SHOW data_directory").map_err(failed_at("SHOW data_directory"))?;
+            let directory =
+                client.cell("SHOW data_directory").map_err(failed_at("SHOW data_directory"))?;
             self.record.own.data_directory = directory.map(PathBuf::from);
         }
         self.record.save(path)
@@ -211,8 +224,10 @@ impl Altered {
         mut client: Client,
     ) -> Result<(), EngineError> {
         let now = in_file(&mut client)?;
-        let differ = target.iter().filter(|(name, value)| !is_same(name, now.get(*name), value.as_ref()));
-        let statements: Vec<String> = differ.map(|(name, value)| alter(name, value.as_deref())).collect();
+        let differ =
+            target.iter().filter(|(name, value)| !is_same(name, now.get(*name), value.as_ref()));
+        let statements: Vec<String> =
+            differ.map(|(name, value)| alter(name, value.as_deref())).collect();
         if statements.is_empty() && !self.awaits_restart(&mut client)? {
             return Ok(());
         }
@@ -227,7 +242,9 @@ impl Altered {
             let mut client = self.connect()?;
             Ok((load_time(&mut client)? != before).then_some(client))
         })?;
-        let late = || EngineError::failed("loading the server's settings", "the server does not load them");
+        let late = || {
+            EngineError::failed("loading the server's settings", "the server does not load them")
+        };
         let mut client = loaded.ok_or_else(late)?;
         if self.awaits_restart(&mut client)? {
             return self.restart(Some(client));
@@ -238,7 +255,11 @@ impl Altered {
     /// Whether a setting of the record has another value in the server than in its files.
     fn awaits_restart(&self, client: &mut Client) -> Result<bool, EngineError> {
         let known = Known::read(client, AUTO_CONF)?;
-        Ok(self.record.before.keys().any(|name| known.get(name).is_some_and(|known| known.pending_restart)))
+        Ok(self
+            .record
+            .before
+            .keys()
+            .any(|name| known.get(name).is_some_and(|known| known.pending_restart)))
     }
 
     /// Restarts the server by the user's command.
@@ -260,8 +281,11 @@ impl Altered {
         };
         self.change_to(&self.record.before, client)?;
         let now = in_file(&mut self.connect()?)?;
-        let other =
-            self.record.before.iter().find(|(name, value)| !is_same(name, now.get(*name), value.as_ref()));
+        let other = self
+            .record
+            .before
+            .iter()
+            .find(|(name, value)| !is_same(name, now.get(*name), value.as_ref()));
         match other {
             Some((name, value)) => Err(EngineError::SettingIgnored {
                 setting: name.clone(),
@@ -272,8 +296,8 @@ impl Altered {
         }
     }
 
-    /// Writes the recorded values into the file of a server of this machine that does not run, and starts it. Whether
-    /// that was possible.
+    /// Writes the recorded values into the file of a server of this machine that does not run, and
+    /// starts it. Whether that was possible.
     fn revive(&self) -> Result<bool, EngineError> {
         let Some(directory) = &self.record.own.data_directory else { return Ok(false) };
         let path = directory.join(AUTO_CONF);
@@ -286,8 +310,10 @@ impl Altered {
             let name = line.split('=').next().unwrap_or_default().trim().to_lowercase();
             self.record.before.contains_key(&name)
         };
-        let mut lines: Vec<String> = text.lines().filter(|line| !is_ours(line)).map(str::to_owned).collect();
-        let before = self.record.before.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        let mut lines: Vec<String> =
+            text.lines().filter(|line| !is_ours(line)).map(str::to_owned).collect();
+        let before =
+            self.record.before.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
         lines.extend(before.map(|(name, value)| super::server::settings::line(name, value)));
         // In place: its owner and its mode stay.
         std::fs::write(&path, lines.join("\n") + "\n").map_err(EngineError::at(&path))?;
@@ -303,9 +329,10 @@ fn started(client: &mut Client) -> Result<String, EngineError> {
 
 /// What `postgresql.auto.conf` holds, by names in lower case.
 fn in_file(client: &mut Client) -> Result<BTreeMap<String, String>, EngineError> {
-    let sql = "SELECT lower(name), setting FROM pg_file_settings \
-               WHERE name IS NOT NULL AND sourcefile LIKE '%/postgresql.auto.conf' ORDER BY seqno";
-    let doing = "reading pg_file_settings, for which the role must be a superuser or have been granted it";
+    let sql = "SELECT lower(name), setting FROM pg_file_settings WHERE name IS NOT NULL AND \
+               sourcefile LIKE '%/postgresql.auto.conf' ORDER BY seqno";
+    let doing =
+        "reading pg_file_settings, for which the role must be a superuser or have been granted it";
     let rows = client.query(sql, &[]).map_err(failed_at(doing))?;
     Ok(rows.iter().map(|row| (row.text(0), row.text(1))).collect())
 }
@@ -317,7 +344,8 @@ fn alter(name: &str, value: Option<&str>) -> String {
     match value {
         None => format!("ALTER SYSTEM RESET {quoted}"),
         Some(value) if LISTS.contains(&name) => {
-            let elements: Vec<String> = elements(value).iter().map(|one| quote_literal(one)).collect();
+            let elements: Vec<String> =
+                elements(value).iter().map(|one| quote_literal(one)).collect();
             let elements = if elements.is_empty() { "''".into() } else { elements.join(", ") };
             format!("ALTER SYSTEM SET {quoted} = {elements}")
         }
@@ -357,7 +385,10 @@ mod tests {
         assert_eq!(elements("a, \"b c\",d"), ["a", "b c", "d"]);
         assert!(elements("").is_empty());
         let sql = alter("shared_preload_libraries", Some("auto_explain, \"$libdir/x\""));
-        assert_eq!(sql, "ALTER SYSTEM SET \"shared_preload_libraries\" = 'auto_explain', '$libdir/x'");
+        assert_eq!(
+            sql,
+            "ALTER SYSTEM SET \"shared_preload_libraries\" = 'auto_explain', '$libdir/x'"
+        );
         assert_eq!(alter("work_mem", Some("4MB")), "ALTER SYSTEM SET \"work_mem\" = '4MB'");
         assert_eq!(
             alter("auto_explain.log_analyze", None),

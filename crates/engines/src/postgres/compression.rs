@@ -1,4 +1,5 @@
-//! Which method compresses which column: PostgreSQL compresses texts of rows that would be longer than 2 kB (TOAST).
+//! Which method compresses which column: PostgreSQL compresses texts of rows that would be longer
+//! than 2 kB (TOAST).
 
 use super::dialect::width;
 use super::settings::COMPRESSION;
@@ -12,8 +13,8 @@ pub const NONE: &str = "none";
 /// What a column can have.
 pub const METHODS: &[&str] = &[NONE, "pglz", "lz4"];
 
-/// A row that is no longer than this is stored as it is: `TOAST_TUPLE_THRESHOLD` of pages of 8 KiB, with the header of a
-/// row (<https://www.postgresql.org/docs/current/storage-toast.html>).
+/// A row that is no longer than this is stored as it is: `TOAST_TUPLE_THRESHOLD` of pages of 8 KiB,
+/// with the header of a row (<https://www.postgresql.org/docs/current/storage-toast.html>).
 const ROW_BYTES: usize = 2_032;
 
 /// How the columns of a trial's tables are to be compressed.
@@ -42,7 +43,8 @@ impl Compression {
 /// The setting that takes a method of this server's, and no other.
 pub const DEFAULT: &str = "default_toast_compression";
 
-/// The methods that a configuration asks for, which a server may lack, each with the path of its setting.
+/// The methods that a configuration asks for, which a server may lack, each with the path of its
+/// setting.
 pub fn asked(configuration: &Configuration) -> Vec<(String, &'static str)> {
     let Compression { all, columns } = Compression::of(configuration);
     let all = all.map(|method| (COMPRESSION.path().to_owned(), method));
@@ -53,7 +55,8 @@ pub fn asked(configuration: &Configuration) -> Vec<(String, &'static str)> {
 /// That a server has no such method.
 pub fn lacking(path: String, method: &str, server: &str) -> Invalid {
     let message = format!(
-        "{server} was built without {method}; leave it out, or use one that was built with it (target.version, target.bindir)"
+        "{server} was built without {method}; leave it out, or use one that was built with it \
+         (target.version, target.bindir)"
     );
     Invalid::new(path, message)
 }
@@ -68,8 +71,9 @@ pub fn validate(configuration: &Configuration, tables: &[Table]) -> Vec<Invalid>
     if !tables.iter().any(can_be_long) && invalid.is_empty() {
         invalid.extend(asked(configuration).into_iter().map(|(path, _)| {
             let message = format!(
-                "no row of these tables is longer than {ROW_BYTES} bytes, and PostgreSQL compresses none below; use data = \
-                 \"documents\", or compress on a file system (target.volume)"
+                "no row of these tables is longer than {ROW_BYTES} bytes, and PostgreSQL \
+                 compresses none below; use data = \"documents\", or compress on a file system \
+                 (target.volume)"
             );
             Invalid::new(path, message)
         }));

@@ -20,9 +20,9 @@ const PROCEDURE: &str = "insert_rows";
 const SEQUENCE: &str = "insert_keys";
 
 impl PostgresDialect {
-    /// Bytes of the filler of a table's rows: a page has a header of 24 bytes; a row takes a pointer of 4, a header of 24
-    /// and its values, together aligned to 8 bytes; a text that is stored plainly has a length of 4
-    /// (<https://www.postgresql.org/docs/current/storage-page-layout.html>). A row with a page of its own takes more than
+    /// Bytes of the filler of a table's rows: a page has a header of 24 bytes; a row takes a
+    /// pointer of 4, a header of 24 and its values, together aligned to 8 bytes; a text that is
+    /// stored plainly has a length of 4 (<https://www.postgresql.org/docs/current/storage-page-layout.html>). A row with a page of its own takes more than
     /// half of one: a second one does not fit.
     fn filler(&self, table: &Table) -> Result<usize, EngineError> {
         let page_bytes = self.page_bytes as usize;
@@ -63,7 +63,8 @@ impl PostgresDialect {
         format!("{} {data_type}{method}{not_null}{default}", self.quote(column.name))
     }
 
-    /// Sets how many workers read a table, however small it is; without a degree, and of partitions, the server decides.
+    /// Sets how many workers read a table, however small it is; without a degree, and of
+    /// partitions, the server decides.
     pub fn workers(&self, table: &Table, degree: Option<u32>) -> Option<String> {
         let whole = self.data_files <= 1 || !table.storage.spread;
         let set = degree.map_or("RESET (parallel_workers)".into(), |degree| {
@@ -77,13 +78,14 @@ impl PostgresDialect {
         format!("COPY {} ({}) FROM STDIN WITH ({format})", self.table(table), self.names(columns))
     }
 
-    /// What is done once the rows of a table are there: the vacuum first, which has little to do after a load that
-    /// froze its rows.
+    /// What is done once the rows of a table are there: the vacuum first, which has little to do
+    /// after a load that froze its rows.
     pub fn after_fill(&self, table: &Table) -> Vec<String> {
         let name = self.table(table);
         let mut statements = vec![format!("VACUUM ANALYZE {name}")];
         if table.storage.key_after_fill && !table.key.is_empty() {
-            statements.push(format!("ALTER TABLE {name} ADD PRIMARY KEY ({})", self.names(table.key)));
+            statements
+                .push(format!("ALTER TABLE {name} ADD PRIMARY KEY ({})", self.names(table.key)));
         }
         statements.extend(self.create_index(table));
         statements
@@ -91,8 +93,10 @@ impl PostgresDialect {
 
     /// The loop of the published studies: rows one by one, a commit after each batch.
     pub fn procedures(&self, work: &Work) -> Vec<String> {
-        let Some(Operation::InsertLoop { table }) =
-            work.operations.iter().find(|operation| matches!(operation, Operation::InsertLoop { .. }))
+        let Some(Operation::InsertLoop { table }) = work
+            .operations
+            .iter()
+            .find(|operation| matches!(operation, Operation::InsertLoop { .. }))
         else {
             return Vec::new();
         };
@@ -100,25 +104,21 @@ impl PostgresDialect {
         let (name, key) = (self.table(table), self.names(table.key));
         let next = format!("nextval('{SEQUENCE}')");
         let (random, sequential) = match table.single_key().map(|key| key.data_type) {
-            Some(DataType::Uuid) => ("gen_random_uuid()", format!("lpad(to_hex({next}), 32, '0')::uuid")),
+            Some(DataType::Uuid) => {
+                ("gen_random_uuid()", format!("lpad(to_hex({next}), 32, '0')::uuid"))
+            }
             // 62 random bits, as the keys that clients make.
             _ => (
-                "('x' || left(replace(gen_random_uuid()::text, '-', ''), 16))::bit(64)::bigint & (1::bigint << 62) - 1",
+                "('x' || left(replace(gen_random_uuid()::text, '-', ''), 16))::bit(64)::bigint & \
+                 (1::bigint << 62) - 1",
                 next,
             ),
         };
         let body = format!(
-            "DECLARE done bigint := 0; \
-             BEGIN \
-               WHILE done < total LOOP \
-                 FOR row IN 1..least(batch, total - done) LOOP \
-                   IF sequential THEN INSERT INTO {name} ({key}) VALUES ({sequential}); \
-                   ELSE INSERT INTO {name} ({key}) VALUES ({random}); END IF; \
-                 END LOOP; \
-                 done := done + batch; \
-                 COMMIT; \
-               END LOOP; \
-             END"
+            "DECLARE done bigint := 0; BEGIN WHILE done < total LOOP FOR row IN 1..least(batch, \
+             total - done) LOOP IF sequential THEN INSERT INTO {name} ({key}) VALUES \
+             ({sequential}); ELSE INSERT INTO {name} ({key}) VALUES ({random}); END IF; END LOOP; \
+             done := done + batch; COMMIT; END LOOP; END"
         );
         vec![
             format!("CREATE SEQUENCE {SEQUENCE} CACHE 1000"),
@@ -155,35 +155,45 @@ impl Dialect for PostgresDialect {
 
     fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
         let (name, filler) = (self.table(table), self.filler(table)?);
-        let mut parts: Vec<String> = table.columns.iter().map(|column| self.column(column, filler)).collect();
+        let mut parts: Vec<String> =
+            table.columns.iter().map(|column| self.column(column, filler)).collect();
         if !table.key.is_empty() && !table.storage.key_after_fill {
             parts.push(format!("PRIMARY KEY ({})", self.names(table.key)));
         }
         let parts = parts.join(", ");
-        let filled = table.storage.fill_percent.map(|percent| format!(" WITH (fillfactor = {percent})"));
+        let filled =
+            table.storage.fill_percent.map(|percent| format!(" WITH (fillfactor = {percent})"));
         let filled = filled.unwrap_or_default();
         let on = |file: usize| match self.tablespaces.get(file) {
-            Some(tablespace) => format!("SET default_tablespace = {}", quote_identifier(tablespace)),
+            Some(tablespace) => {
+                format!("SET default_tablespace = {}", quote_identifier(tablespace))
+            }
             None => "RESET default_tablespace".into(),
         };
         let mut statements = Vec::new();
         if self.data_files <= 1 || !table.storage.spread {
             statements.extend([on(0), format!("CREATE TABLE {name} ({parts}){filled}")]);
         } else {
-            statements
-                .push(format!("CREATE TABLE {name} ({parts}) PARTITION BY HASH ({})", self.names(table.key)));
+            statements.push(format!(
+                "CREATE TABLE {name} ({parts}) PARTITION BY HASH ({})",
+                self.names(table.key)
+            ));
             for file in 0..self.data_files {
                 let partition = self.quote(&format!("{}_{file}", table.name));
-                let values = format!("FOR VALUES WITH (MODULUS {}, REMAINDER {file})", self.data_files);
+                let values =
+                    format!("FOR VALUES WITH (MODULUS {}, REMAINDER {file})", self.data_files);
                 statements.push(on(file as usize));
-                statements.push(format!("CREATE TABLE {partition} PARTITION OF {name} {values}{filled}"));
+                statements
+                    .push(format!("CREATE TABLE {partition} PARTITION OF {name} {values}{filled}"));
             }
         }
-        // A filler is stored plainly, neither compressed nor out of line. Of a parent this goes to its partitions too.
+        // A filler is stored plainly, neither compressed nor out of line. Of a parent this goes to
+        // its partitions too.
         statements.extend(table.filler().map(|(filler, _)| {
             format!("ALTER TABLE {name} ALTER {} SET STORAGE PLAIN", self.quote(filler.name))
         }));
-        let plain = table.columns.iter().filter(|column| column.compression == Some(compression::NONE));
+        let plain =
+            table.columns.iter().filter(|column| column.compression == Some(compression::NONE));
         statements.extend(plain.map(|column| {
             format!("ALTER TABLE {name} ALTER {} SET STORAGE EXTERNAL", self.quote(column.name))
         }));

@@ -24,14 +24,16 @@ pub fn make(
     for own in fills {
         fill(admin, dialect, &tables[own.table], own, cancel)?;
     }
-    for statement in tables[first..].iter().filter(|_| filled).flat_map(|table| dialect.after_fill(table)) {
+    for statement in
+        tables[first..].iter().filter(|_| filled).flat_map(|table| dialect.after_fill(table))
+    {
         admin.run("finishing the tables", &statement)?;
     }
     Ok(())
 }
 
-/// Fills a table by COPY of rows that are frozen at once, for which the same transaction must have emptied it. In the
-/// binary format the server has no text to parse.
+/// Fills a table by COPY of rows that are frozen at once, for which the same transaction must have
+/// emptied it. In the binary format the server has no text to parse.
 fn fill(
     admin: &Admin,
     dialect: &PostgresDialect,
@@ -70,7 +72,8 @@ const EPOCH_DAYS: i32 = 10_957;
 const EPOCH_S: i64 = 86_400 * EPOCH_DAYS as i64;
 
 /// Appends rows in COPY's binary format (<https://www.postgresql.org/docs/current/sql-copy.html>, "Binary Format"): the
-/// number of columns, and of each value its length and its bytes as the type's `recv` function reads them.
+/// number of columns, and of each value its length and its bytes as the type's `recv` function
+/// reads them.
 fn put_rows(out: &mut Vec<u8>, columns: &[&Column], rows: &Rows) {
     for row in 0..rows.count {
         out.extend((columns.len() as i16).to_be_bytes());
@@ -103,8 +106,8 @@ fn put_integer(out: &mut Vec<u8>, number: i64, data_type: DataType) {
     }
 }
 
-/// Appends a numeric (`numeric_recv` in `numeric.c`): how many digits to the base 10,000, the power of the first, the
-/// sign, how many decimal places are shown, then the digits.
+/// Appends a numeric (`numeric_recv` in `numeric.c`): how many digits to the base 10,000, the power
+/// of the first, the sign, how many decimal places are shown, then the digits.
 fn put_decimal(out: &mut Vec<u8>, hundredths: i64) {
     const NEGATIVE: u16 = 0x4000;
     let size = hundredths.unsigned_abs();
@@ -133,14 +136,17 @@ mod tests {
         let part = |at: usize| i16::from_be_bytes([bytes[4 + 2 * at], bytes[5 + 2 * at]]);
         let (count, weight, sign, scale) = (part(0), part(1), part(2), part(3));
         assert_eq!((bytes.len(), scale), (12 + 2 * count as usize, 2));
-        let digit = |at: i16| f64::from(part(4 + at as usize)) * 10_000_f64.powi(i32::from(weight - at));
+        let digit =
+            |at: i16| f64::from(part(4 + at as usize)) * 10_000_f64.powi(i32::from(weight - at));
         let size: f64 = (0..count).map(digit).sum();
         if sign == 0 { size } else { -size }
     }
 
     #[test]
     fn decimals_are_digits_to_the_base_10000() {
-        for hundredths in [0, 1, 99, 100, -7, 123_456, 1_000_000, -999_999_999_999_999, 100_000_000_000_000] {
+        for hundredths in
+            [0, 1, 99, 100, -7, 123_456, 1_000_000, -999_999_999_999_999, 100_000_000_000_000]
+        {
             let mut out = Vec::new();
             put_decimal(&mut out, hundredths);
             assert!((read(&out) * 100.0 - hundredths as f64).abs() < 0.5, "{hundredths}: {out:?}");

@@ -4,7 +4,9 @@ use super::altered;
 use super::instance::{PostgresInstance, Server};
 use super::own_database;
 use super::server::{Account, Cluster, ClusterOptions, DataOptions, PROGRAM, ServerSetup, Stop};
-use super::settings::{self, DATA_CHECKSUMS, LOG_VOLUME, RESET, URL, USER, VOLUME, WAL_SEGMENT_SIZE};
+use super::settings::{
+    self, DATA_CHECKSUMS, LOG_VOLUME, RESET, URL, USER, VOLUME, WAL_SEGMENT_SIZE,
+};
 use crate::altered::is_permitted;
 use crate::setup::Setup;
 use crate::{Cancel, EngineError, Folders, Host, Instance, lock};
@@ -75,11 +77,15 @@ impl PostgresHost {
             installation: settings::installation(configuration)?,
             directory: directory.clone(),
             setup: setup.map(|own| ServerSetup::new(own, settings::server_settings(configuration))),
-            wal_directory: log_volume.map(|name| self.folders.volume(&name).cloned()).transpose()?,
+            wal_directory: log_volume
+                .map(|name| self.folders.volume(&name).cloned())
+                .transpose()?,
             account: Account::for_server(configuration.get(USER).as_deref(), PROGRAM)?,
             data: DataOptions {
                 checksums: configuration.get(DATA_CHECKSUMS),
-                wal_segment_mb: configuration.get(WAL_SEGMENT_SIZE).map(|bytes| (bytes >> 20) as u32),
+                wal_segment_mb: configuration
+                    .get(WAL_SEGMENT_SIZE)
+                    .map(|bytes| (bytes >> 20) as u32),
             },
             connections: connections.next_power_of_two().max(CONNECTIONS_MIN),
             cgroups: self.folders.cgroup_joins.clone(),
@@ -87,13 +93,14 @@ impl PostgresHost {
     }
 }
 
-/// A server that somebody else runs can go away without a word: neither we nor it wait for hours, as
-/// the defaults of systems are. What the text and the variables say goes before.
+/// A server that somebody else runs can go away without a word: neither we nor it wait for hours,
+/// as the defaults of systems are. What the text and the variables say goes before.
 pub fn patient(config: Config) -> Config {
     let seconds = SILENCE.as_secs();
     let (idle, interval) = (seconds / 2, seconds / 6);
     config.with_default_patience(CONNECTING, SILENCE).with_options(&format!(
-        "-c tcp_keepalives_idle={idle} -c tcp_keepalives_interval={interval} -c tcp_keepalives_count=3"
+        "-c tcp_keepalives_idle={idle} -c tcp_keepalives_interval={interval} -c \
+         tcp_keepalives_count=3"
     ))
 }
 
@@ -130,7 +137,8 @@ impl Host for PostgresHost {
                 settings::server_settings(configuration)
             };
             let own = Setup::of(configuration);
-            let own = own.map(|setup| own_database::copy(run, &config, &setup, cancel)).transpose()?;
+            let own =
+                own.map(|setup| own_database::copy(run, &config, &setup, cancel)).transpose()?;
             (None, own.unwrap_or(config))
         } else {
             let cluster = self.cluster(configuration, connections, cancel)?;
@@ -138,7 +146,8 @@ impl Host for PostgresHost {
             (Some(cluster), config)
         };
         let server = Server { cluster, config, session_settings };
-        let instance = PostgresInstance::create(server, configuration, &self.folders, connections, cancel)?;
+        let instance =
+            PostgresInstance::create(server, configuration, &self.folders, connections, cancel)?;
         Ok(Box::new(instance))
     }
 

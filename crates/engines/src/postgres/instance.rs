@@ -16,8 +16,9 @@ use crate::private::files::last_lines;
 use crate::private::process::parent;
 use crate::private::wait_for;
 use crate::{
-    Asked, CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Fill,
-    Folders, Instance, ObserveOptions, Operation, Planned, Table, WaitCollector, Work, lock, open_files,
+    Asked, CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained,
+    Fill, Folders, Instance, ObserveOptions, Operation, Planned, Table, WaitCollector, Work, lock,
+    open_files,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -145,7 +146,8 @@ impl PostgresInstance {
         self.statements.get().ok_or_else(missing)
     }
 
-    /// Has a private server hold the data set of this work; says how many of its tables are there then.
+    /// Has a private server hold the data set of this work; says how many of its tables are there
+    /// then.
     fn take_kept(&self, work: &mut Work, dialect: &PostgresDialect) -> Result<usize, EngineError> {
         let Some(cluster) = &self.cluster else { return Ok(0) };
         let Some(kept) = KeptTables::of(work, dialect)? else { return Ok(0) };
@@ -198,16 +200,20 @@ impl PostgresInstance {
     /// The files of all tables and indexes but those of the system, on a server of ours.
     fn table_files(&self, cluster: &Cluster) -> Result<Vec<PathBuf>, EngineError> {
         // Not what initdb made: FirstNormalObjectId in access/transam.h.
-        let sql = "SELECT pg_relation_filepath(oid) FROM pg_class \
-                   WHERE oid >= 16384 AND pg_relation_filepath(oid) IS NOT NULL";
-        let rows =
-            self.admin.ask(|admin| admin.query(sql, &[]).map_err(failed_at("looking for our files")))?;
+        let sql = "SELECT pg_relation_filepath(oid) FROM pg_class WHERE oid >= 16384 AND \
+                   pg_relation_filepath(oid) IS NOT NULL";
+        let rows = self
+            .admin
+            .ask(|admin| admin.query(sql, &[]).map_err(failed_at("looking for our files")))?;
         let mut files = Vec::new();
         for first in rows.iter().filter_map(|row| row.get(0)) {
             // A relation's file is continued in `.1`, `.2`, ... after each gigabyte.
             let first = cluster.data_directory().join(first);
-            let segments = (1..).map(|segment| PathBuf::from(format!("{}.{segment}", first.display())));
-            files.extend(std::iter::once(first.clone()).chain(segments).take_while(|path| path.exists()));
+            let segments =
+                (1..).map(|segment| PathBuf::from(format!("{}.{segment}", first.display())));
+            files.extend(
+                std::iter::once(first.clone()).chain(segments).take_while(|path| path.exists()),
+            );
         }
         Ok(files)
     }
@@ -262,7 +268,11 @@ fn verify_session_settings(
         let sql = "SELECT current_setting($1), set_config($1, $2, true)";
         let rows = client.query(sql, &[Some(name), Some(value)]).map_err(failed_at(&setting))?;
         if let Some(row) = rows.first().filter(|row| row.get(0) != row.get(1)) {
-            return Err(EngineError::SettingIgnored { setting, wanted: row.text(1), got: row.text(0) });
+            return Err(EngineError::SettingIgnored {
+                setting,
+                wanted: row.text(1),
+                got: row.text(0),
+            });
         }
     }
     Ok(())
@@ -287,7 +297,9 @@ impl Instance for PostgresInstance {
             self.admin.run("writing the tables", "CHECKPOINT")?;
         }
         if work.data.is_some() {
-            for statement in work.tables.iter().filter_map(|table| dialect.workers(table, work.degree)) {
+            for statement in
+                work.tables.iter().filter_map(|table| dialect.workers(table, work.degree))
+            {
                 self.admin.run("setting workers", &statement)?;
             }
         }
@@ -295,7 +307,8 @@ impl Instance for PostgresInstance {
         self.options.get_or_init(|| options);
         let compile = |operation| Self::compile(&dialect, operation, &work);
         let operations = work.operations.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
-        // Work that is created twice in one trial would be a defect of the probe: the first one stays.
+        // Work that is created twice in one trial would be a defect of the probe: the first one
+        // stays.
         self.statements.get_or_init(|| statements(operations.into_iter()));
         Ok(())
     }
@@ -304,7 +317,12 @@ impl Instance for PostgresInstance {
         self.data_files
     }
 
-    fn explain(&self, operation: usize, table: &Table, analyze: bool) -> Result<Explained, EngineError> {
+    fn explain(
+        &self,
+        operation: usize,
+        table: &Table,
+        analyze: bool,
+    ) -> Result<Explained, EngineError> {
         let mut client = Client::connect(&self.load()).map_err(failed_at("connecting"))?;
         client.set_stop(self.cancel.stop(), Duration::ZERO);
         explain::explain(&mut client, operation_sql(self.statements()?, operation), table, analyze)
@@ -318,7 +336,9 @@ impl Instance for PostgresInstance {
 
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         let statements = self.statements()?;
-        open_files::allow(self.connections, || format!("opening {} connections", self.connections))?;
+        open_files::allow(self.connections, || {
+            format!("opening {} connections", self.connections)
+        })?;
         let (backends, checkpoints) =
             (self.backends.clone(), self.final_checkpoint.then(|| self.admin.clone()));
         let cancel = self.cancel.clone();
@@ -367,11 +387,12 @@ impl Instance for PostgresInstance {
 
     fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
         let sql = format!(
-            "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace \
-             WHERE nspname = '{SCHEMA}' AND relkind = 'r'"
+            "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n ON \
+             n.oid = relnamespace WHERE nspname = '{SCHEMA}' AND relkind = 'r'"
         );
-        let bytes =
-            self.admin.ask(|admin| admin.cell(&sql).map_err(failed_at("asking for the size of tables")))?;
+        let bytes = self
+            .admin
+            .ask(|admin| admin.cell(&sql).map_err(failed_at("asking for the size of tables")))?;
         Ok(bytes.and_then(|bytes| bytes.parse().ok()))
     }
 
@@ -391,8 +412,10 @@ impl Instance for PostgresInstance {
         if self.cluster.is_some() {
             return Ok(None);
         }
-        let elsewhere =
-            EngineError::Unsupported { engine: "a server on another machine", what: "seeing its processes" };
+        let elsewhere = EngineError::Unsupported {
+            engine: "a server on another machine",
+            what: "seeing its processes",
+        };
         // The first process of a server starts those of sessions.
         let first = |admin: &mut Client| {
             let pid = is_local(admin, &self.config.user).then(|| admin.backend_pid());
@@ -410,8 +433,9 @@ impl Instance for PostgresInstance {
             lock(cluster).data_sets.forget();
         }
         match &self.cluster {
-            // A trial that was stopped has left work in flight. Such a server, and one that could not be put in
-            // order, will not be used again: for the next trial there will be a new one.
+            // A trial that was stopped has left work in flight. Such a server, and one that could
+            // not be put in order, will not be used again: for the next trial there
+            // will be a new one.
             Some(cluster) if self.cancel.is_cancelled() || self.drop_everything().is_err() => {
                 lock(cluster).stop(Stop::Immediate, &self.cancel)?;
             }

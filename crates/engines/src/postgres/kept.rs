@@ -1,4 +1,5 @@
-//! Data sets that stay on a private server: while no trial works on them their tables are in a schema of their own.
+//! Data sets that stay on a private server: while no trial works on them their tables are in a
+//! schema of their own.
 
 use super::admin::{Admin, SCHEMA};
 use crate::EngineError;
@@ -25,10 +26,13 @@ pub fn put_back(kept: &KeptTables, admin: &Admin) -> Result<(), EngineError> {
 
 fn move_tables(kept: &KeptTables, admin: &Admin, from: &str, to: &str) -> Result<(), EngineError> {
     let [from, to] = [from, to].map(quote_identifier);
-    let alter = |name: &&str| format!("ALTER TABLE {from}.{} SET SCHEMA {to}; ", quote_identifier(name));
+    let alter =
+        |name: &&str| format!("ALTER TABLE {from}.{} SET SCHEMA {to}; ", quote_identifier(name));
     let all: String = kept.tables.iter().map(alter).collect();
-    let moved = admin
-        .run("keeping the tables", &format!("BEGIN; SET LOCAL lock_timeout = '{LOCK_MAX}'; {all}COMMIT"));
+    let moved = admin.run(
+        "keeping the tables",
+        &format!("BEGIN; SET LOCAL lock_timeout = '{LOCK_MAX}'; {all}COMMIT"),
+    );
     moved.inspect_err(|_| {
         // The first error is the one to report.
         let _ = admin.run("keeping the tables", "ROLLBACK");

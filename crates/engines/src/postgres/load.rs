@@ -1,5 +1,5 @@
-//! The connections of a load: many of them on one thread, each with at most one request in flight. The crate
-//! `transport` drives them.
+//! The connections of a load: many of them on one thread, each with at most one request in flight.
+//! The crate `transport` drives them.
 
 use super::admin::Admin;
 use super::failed_at;
@@ -90,7 +90,8 @@ impl ConnectionSet for PostgresConnections {
     }
 
     fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {
-        let timeout = most_ns.map_or(WAIT_MAX, |most_ns| Duration::from_nanos(most_ns).min(WAIT_MAX));
+        let timeout =
+            most_ns.map_or(WAIT_MAX, |most_ns| Duration::from_nanos(most_ns).min(WAIT_MAX));
         self.connections
             .wait(timeout, |connection, result| answers.push(Answer { connection, result }))
             .map_err(|error| waiting_failed(&error))
@@ -115,8 +116,10 @@ impl ConnectionSet for PostgresConnections {
                 return Err(EngineError::Cancelled);
             }
             if waited > PUBLISH_MAX {
-                let late =
-                    format!("its sessions have not reported their counters in {} s", PUBLISH_MAX.as_secs());
+                let late = format!(
+                    "its sessions have not reported their counters in {} s",
+                    PUBLISH_MAX.as_secs()
+                );
                 return Err(EngineError::failed("waiting for the server", late));
             }
             let start = Instant::now();

@@ -8,8 +8,10 @@
 //! - `altered`: settings of servers by URL that are changed and put back
 //! - `own_database`: on servers by URL, databases for tables of the user
 //! - `admin`: the connection that holds it, marked as ours
-//! - `dialect`: how its tables and operations are written; `compression`: which method compresses which column
-//! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`: plans and sizes
+//! - `dialect`: how its tables and operations are written; `compression`: which method compresses
+//!   which column
+//! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`:
+//!   plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set; `queries`: its statements, plans and indexes
@@ -37,8 +39,8 @@ mod wire;
 
 use crate::setup::Setup;
 use crate::{
-    Ability, CacheState, Engine, EngineError, Folders, Host, LiveObserver, Need, ObserveOptions, Preflight,
-    QueryLimits, QueryReader, Server, ServerError, Servers, Stop, Table, WaitType,
+    Ability, CacheState, Engine, EngineError, Folders, Host, LiveObserver, Need, ObserveOptions,
+    Preflight, QueryLimits, QueryReader, Server, ServerError, Servers, Stop, Table, WaitType,
 };
 #[cfg(test)]
 pub(crate) use dialect::PostgresDialect;
@@ -126,7 +128,11 @@ impl Engine for Postgres {
         Box::new(host::PostgresHost { folders, kept: None })
     }
 
-    fn put_back(&self, folder: &Path, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
+    fn put_back(
+        &self,
+        folder: &Path,
+        configurations: &[&Configuration],
+    ) -> Result<Vec<String>, EngineError> {
         let dropped = own_database::drop_all(folder, configurations)?;
         Ok([dropped, crate::altered::put_back::<Self>(folder, configurations)?].concat())
     }
@@ -197,7 +203,11 @@ impl Server for Config {
         &self.warnings
     }
 
-    fn observe(&self, options: ObserveOptions, stop: &Stop) -> Result<Box<dyn LiveObserver>, ServerError> {
+    fn observe(
+        &self,
+        options: ObserveOptions,
+        stop: &Stop,
+    ) -> Result<Box<dyn LiveObserver>, ServerError> {
         Ok(Box::new(waits::PostgresObserver::start(self, options, stop)?))
     }
 
@@ -205,17 +215,27 @@ impl Server for Config {
         survey::survey(self, stop)
     }
 
-    fn queries(&self, limits: QueryLimits, stop: &Stop) -> Result<Box<dyn QueryReader>, ServerError> {
+    fn queries(
+        &self,
+        limits: QueryLimits,
+        stop: &Stop,
+    ) -> Result<Box<dyn QueryReader>, ServerError> {
         Ok(Box::new(queries::Reader::start(self, limits, stop)?))
     }
 
     #[cfg(feature = "parquet")]
-    fn sample(&self, table: &str, rows_max: u64, stop: &Stop) -> Result<crate::sample::Sample, ServerError> {
+    fn sample(
+        &self,
+        table: &str,
+        rows_max: u64,
+        stop: &Stop,
+    ) -> Result<crate::sample::Sample, ServerError> {
         sample::sample(self, table, rows_max, stop)
     }
 }
 
-/// What a session of ours asks is not counted as work of the server, where the server lets us choose: of superusers.
+/// What a session of ours asks is not counted as work of the server, where the server lets us
+/// choose: of superusers.
 fn leave_no_statistics(client: &mut Client) {
     let mark = crate::query_reader::MARK;
     let _ = client.batch(&format!("SET /* {mark} */ pg_stat_statements.track = 'none'"));
@@ -226,11 +246,13 @@ fn while_doing(doing: &str) -> impl FnOnce(pgclient::Error) -> ServerError + '_ 
     move |error| ServerError { what: format!("{doing}: {error}"), advice: what_to_do(&error) }
 }
 
-/// Whether the process of this session is one of this machine: the connection is local, and the process with its
-/// number calls itself a session of this user.
+/// Whether the process of this session is one of this machine: the connection is local, and the
+/// process with its number calls itself a session of this user.
 fn is_local(client: &Client, user: &str) -> bool {
     let title = client.is_local().then(|| process_title(client.backend_pid())).flatten();
-    title.is_some_and(|title| title.starts_with("postgres:") && title.split(' ').any(|word| word == user))
+    title.is_some_and(|title| {
+        title.starts_with("postgres:") && title.split(' ').any(|word| word == user)
+    })
 }
 
 /// What to do about a server that does not let us connect.
@@ -240,21 +262,28 @@ fn what_to_do(error: &pgclient::Error) -> Option<&'static str> {
         return match code {
             "28P01" => Some("The password is wrong: give it in PGPASSWORD or ~/.pgpass."),
             "28000" => Some(
-                "The server does not admit this user from here: see pg_hba.conf, and sslmode in the URL.",
+                "The server does not admit this user from here: see pg_hba.conf, and sslmode in \
+                 the URL.",
             ),
-            "3D000" => Some("Name a database that exists. Most servers have one that is named postgres."),
+            "3D000" => {
+                Some("Name a database that exists. Most servers have one that is named postgres.")
+            }
             "53300" => Some(
-                "All connections are taken. Two are needed: a role with pg_use_reserved_connections (16 and later) or a \
-                 superuser may use the reserved ones.",
+                "All connections are taken. Two are needed: a role with \
+                 pg_use_reserved_connections (16 and later) or a superuser may use the reserved \
+                 ones.",
             ),
-            "57P03" => Some("The server is starting or stopping: try again when it accepts connections."),
+            "57P03" => {
+                Some("The server is starting or stopping: try again when it accepts connections.")
+            }
             _ => None,
         };
     }
     match error {
         pgclient::Error::Attempts(errors) => errors.iter().rev().find_map(what_to_do),
         pgclient::Error::Connect { .. } => Some(
-            "Is the server running there? Name it by URL (postgres://user@host:port/database) or PG* variables.",
+            "Is the server running there? Name it by URL (postgres://user@host:port/database) or \
+             PG* variables.",
         ),
         pgclient::Error::Tls { .. } => {
             Some("See sslmode and sslrootcert in the URL, or PGSSLMODE and PGSSLROOTCERT.")

@@ -1,5 +1,6 @@
-//! Databases of our own on a server by URL, for tables that the user has made there: one is filled, each trial works in a
-//! copy of it, and all are dropped at the end of the run, or by the next run of the same results file after a kill.
+//! Databases of our own on a server by URL, for tables that the user has made there: one is filled,
+//! each trial works in a copy of it, and all are dropped at the end of the run, or by the next run
+//! of the same results file after a kill.
 
 use super::admin::{ADMIN, take_again};
 use super::failed_at;
@@ -33,12 +34,18 @@ struct OwnDatabases {
     prefix: String,
 }
 
-/// A new copy of the tables that a configuration asks for, which are made first unless this run has done so: how to
-/// connect to it. `run`: the folder of the run.
+/// A new copy of the tables that a configuration asks for, which are made first unless this run has
+/// done so: how to connect to it. `run`: the folder of the run.
 ///
 /// # Errors
-/// When the role may not create databases, a database of that name is not ours, or the tables cannot be made.
-pub fn copy(run: &Path, config: &Config, setup: &Setup, cancel: &Cancel) -> Result<Config, EngineError> {
+/// When the role may not create databases, a database of that name is not ours, or the tables
+/// cannot be made.
+pub fn copy(
+    run: &Path,
+    config: &Config,
+    setup: &Setup,
+    cancel: &Cancel,
+) -> Result<Config, EngineError> {
     note(run, config)?;
     let mut own = OwnDatabases::connect(run, config, cancel)?;
     let template = format!("{}{}", own.prefix, fnv1a(&setup.identity()));
@@ -46,8 +53,16 @@ pub fn copy(run: &Path, config: &Config, setup: &Setup, cancel: &Cancel) -> Resu
     if own.accepts_connections(&template)? != Some(false) {
         own.drop_database(&template)?;
         own.create(&template, None)?;
-        fill(&config.clone().with_database(&template), installed_programs().as_deref(), setup, cancel)?;
-        own.run(&format!("ALTER DATABASE {} ALLOW_CONNECTIONS false", quote_identifier(&template)))?;
+        fill(
+            &config.clone().with_database(&template),
+            installed_programs().as_deref(),
+            setup,
+            cancel,
+        )?;
+        own.run(&format!(
+            "ALTER DATABASE {} ALLOW_CONNECTIONS false",
+            quote_identifier(&template)
+        ))?;
     }
     let trial = format!("{}trial", own.prefix);
     own.drop_database(&trial)?;
@@ -55,7 +70,8 @@ pub fn copy(run: &Path, config: &Config, setup: &Setup, cancel: &Cancel) -> Resu
     Ok(own.config.with_database(&trial))
 }
 
-/// Drops the databases that runs of this results file have made. Returns a sentence for each server.
+/// Drops the databases that runs of this results file have made. Returns a sentence for each
+/// server.
 ///
 /// # Errors
 /// When one cannot be dropped, with how to do so by hand.
@@ -68,7 +84,8 @@ pub fn drop_all(run: &Path, configurations: &[&Configuration]) -> Result<Vec<Str
         let mut named = configurations.iter().filter_map(|own| Config::parse(&own.get(URL)?).ok());
         let config = named.find(|config| config.to_string() == server);
         let config = config.map_or_else(|| Config::parse(server), Ok);
-        let config = config.map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
+        let config =
+            config.map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
         let prefix = prefix(run);
         let dropped = OwnDatabases::connect(run, &patient(config), &Cancel::new())
             .and_then(|mut own| own.drop_mine())
@@ -77,7 +94,10 @@ pub fn drop_all(run: &Path, configurations: &[&Configuration]) -> Result<Vec<Str
                     "{error}\nDrop what is there of databases {prefix}... by hand, and remove {}",
                     path.display()
                 );
-                EngineError::failed(format!("dropping the databases of this run on {server}"), message)
+                EngineError::failed(
+                    format!("dropping the databases of this run on {server}"),
+                    message,
+                )
             })?;
         if !dropped.is_empty() {
             done.push(format!("dropped on {server}: {}", dropped.join(", ")));
@@ -127,7 +147,8 @@ impl OwnDatabases {
 
     /// Whether one can connect to a database of ours; `None`: it does not exist.
     fn accepts_connections(&mut self, name: &str) -> Result<Option<bool>, EngineError> {
-        let sql = "SELECT datallowconn, shobj_description(oid, 'pg_database') = $2 FROM pg_database WHERE datname = $1";
+        let sql = "SELECT datallowconn, shobj_description(oid, 'pg_database') = $2 FROM \
+                   pg_database WHERE datname = $1";
         let found = self
             .client
             .query(sql, &[Some(name), Some(MARK)])
@@ -141,7 +162,8 @@ impl OwnDatabases {
     }
 
     fn create(&mut self, name: &str, template: Option<&str>) -> Result<(), EngineError> {
-        let from = template.map_or_else(String::new, |name| format!(" TEMPLATE {}", quote_identifier(name)));
+        let from = template
+            .map_or_else(String::new, |name| format!(" TEMPLATE {}", quote_identifier(name)));
         let name = quote_identifier(name);
         self.run(&format!("CREATE DATABASE {name}{from}"))?;
         self.run(&format!("COMMENT ON DATABASE {name} IS {}", quote_literal(MARK)))
@@ -159,8 +181,10 @@ impl OwnDatabases {
     fn drop_mine(&mut self) -> Result<Vec<String>, EngineError> {
         let sql = "SELECT datname FROM pg_database WHERE datname ^@ $1 ORDER BY datname";
         let prefix = self.prefix.clone();
-        let rows =
-            self.client.query(sql, &[Some(&prefix)]).map_err(failed_at("looking for our databases"))?;
+        let rows = self
+            .client
+            .query(sql, &[Some(&prefix)])
+            .map_err(failed_at("looking for our databases"))?;
         let names: Vec<String> = rows.iter().map(|row| row.text(0)).collect();
         names.iter().try_for_each(|name| self.drop_database(name))?;
         Ok(names)

@@ -6,28 +6,35 @@ use crate::sample::{Cell, Sample};
 use crate::{ServerError, Stop};
 use pgclient::{Client, Config, quote_identifier};
 
-/// Rows of a table: all, or of one with more than `rows_max` those of as many pages as hold so many, drawn at random
-/// (`TABLESAMPLE SYSTEM`) and read as they lie. `table` is a name, or a schema's and one with a point between them.
+/// Rows of a table: all, or of one with more than `rows_max` those of as many pages as hold so
+/// many, drawn at random (`TABLESAMPLE SYSTEM`) and read as they lie. `table` is a name, or a
+/// schema's and one with a point between them.
 ///
 /// # Errors
 /// When the server refuses, or there is no such table.
-pub fn sample(config: &Config, table: &str, rows_max: u64, stop: &Stop) -> Result<Sample, ServerError> {
+pub fn sample(
+    config: &Config,
+    table: &str,
+    rows_max: u64,
+    stop: &Stop,
+) -> Result<Sample, ServerError> {
     let config = config.clone().with_application_name(ADMIN).with_stop(stop.clone());
     let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
     client.set_answer_timeout(None);
     let name = table.split('.').map(quote_identifier).collect::<Vec<_>>().join(".");
     let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
     client.batch(begin).map_err(while_doing("beginning to read"))?;
-    let sql = "SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 \
-               AND NOT attisdropped ORDER BY attnum";
+    let sql = "SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = \
+               to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum";
     let found = client.query(sql, &[Some(&name)]).map_err(while_doing("asking for its columns"))?;
     if found.is_empty() {
-        let what = "there is no such table that this role may see; name one as TABLE or SCHEMA.TABLE, in upper and lower case \
-                    as the catalog has it";
+        let what = "there is no such table that this role may see; name one as TABLE or \
+                    SCHEMA.TABLE, in upper and lower case as the catalog has it";
         return Err(ServerError::new(what));
     }
-    let count =
-        client.cell(&format!("SELECT count(*) FROM {name}")).map_err(while_doing("counting its rows"))?;
+    let count = client
+        .cell(&format!("SELECT count(*) FROM {name}"))
+        .map_err(while_doing("counting its rows"))?;
     let all = count.and_then(|count| count.parse::<u64>().ok()).unwrap_or(0);
     let some = match rows_max as f64 / all.max(1) as f64 {
         share if share < 1.0 => {

@@ -111,7 +111,8 @@ fn validate_url(url: &str, configuration: &Configuration, invalid: &mut Vec<Inva
         Err(error) => invalid.push(Invalid::new(URL.path(), error.to_string())),
         Ok(_) if names_password(url) => invalid.push(Invalid::new(
             URL.path(),
-            "a password in the file would end up in results and reports; use PGPASSWORD or ~/.pgpass",
+            "a password in the file would end up in results and reports; use PGPASSWORD or \
+             ~/.pgpass",
         )),
         Ok(_) => {}
     }

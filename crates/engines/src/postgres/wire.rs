@@ -1,5 +1,5 @@
-//! What a request makes a connection send, exchange by exchange, and what the server answers: messages of the
-//! frontend/backend protocol, version 3
+//! What a request makes a connection send, exchange by exchange, and what the server answers:
+//! messages of the frontend/backend protocol, version 3
 //! (<https://www.postgresql.org/docs/current/protocol-message-formats.html>).
 
 use super::said_by_server;
@@ -40,8 +40,8 @@ pub fn operation_sql(statements: &[StatementText], operation: usize) -> &str {
     statements.get(OWN.len() + operation).map_or("", |statement| &statement.sql)
 }
 
-/// One connection's side of the protocol, with the request in flight. A request makes it send one exchange of
-/// messages or several, each of which ends with the server's ReadyForQuery.
+/// One connection's side of the protocol, with the request in flight. A request makes it send one
+/// exchange of messages or several, each of which ends with the server's ReadyForQuery.
 pub struct PostgresWire {
     statements: Arc<[StatementText]>,
     /// Which of them the server has prepared for this connection.
@@ -51,7 +51,8 @@ pub struct PostgresWire {
     /// Keys for each of which the statement runs in an exchange of its own.
     keys: Vec<Key>,
     statement: usize,
-    /// What comes after the exchange in flight: the key at this position, or the commit behind the last one.
+    /// What comes after the exchange in flight: the key at this position, or the commit behind the
+    /// last one.
     next: Option<usize>,
     keeps_results: bool,
     results: Vec<Results>,
@@ -170,13 +171,18 @@ impl Wire for PostgresWire {
 
     fn begin(&mut self, request: &Request<'_>, out: &mut Vec<u8>) {
         self.results.clear();
-        (self.next, self.keeps_results) = (None, matches!(request, Request::Execute { results: true, .. }));
+        (self.next, self.keeps_results) =
+            (None, matches!(request, Request::Execute { results: true, .. }));
         match *request {
             Request::Batch { operation, keys, pipelined, .. } => {
                 self.begin_batch(OWN.len() + operation, keys, pipelined, out);
             }
             Request::Bulk { operation, keys, .. } => self.copy(OWN.len() + operation, keys, out),
-            Request::Execute { statement: Statement::Operation(operation), parameters, results } => {
+            Request::Execute {
+                statement: Statement::Operation(operation),
+                parameters,
+                results,
+            } => {
                 let statement = OWN.len() + operation;
                 self.prepare(statement, out);
                 bind(out, statement, (Format::Text, parameters.len()), |out| {
@@ -238,7 +244,9 @@ impl Wire for PostgresWire {
         let doing = "running a transaction";
         Err(match self.error.take() {
             Some(said) => said_by_server(doing, &said),
-            None => EngineError::failed(doing, format!("the connection to the server is lost: {error}")),
+            None => {
+                EngineError::failed(doing, format!("the connection to the server is lost: {error}"))
+            }
         })
     }
 }

@@ -23,7 +23,8 @@ pub struct Account {
 }
 
 impl Account {
-    /// The account for servers of ours: our own, but for root `user`, or that of the server's `packages`, or `nobody`.
+    /// The account for servers of ours: our own, but for root `user`, or that of the server's
+    /// `packages`, or `nobody`.
     pub fn for_server(user: Option<&str>, packages: &str) -> Result<Self, EngineError> {
         // SAFETY: cannot fail.
         let (uid, gid) = unsafe { (libc::geteuid(), libc::getegid()) };
@@ -32,7 +33,9 @@ impl Account {
             return match user {
                 Some(user) if user != name => Err(EngineError::failed(
                     format!("target.user = {user}"),
-                    format!("only root can run a server as another user; this is {name}: leave it out"),
+                    format!(
+                        "only root can run a server as another user; this is {name}: leave it out"
+                    ),
                 )),
                 _ => Ok(Self { name, uid, gid, groups: None }),
             };
@@ -78,8 +81,8 @@ impl Account {
         lchown(path, Some(self.uid), Some(self.gid)).map_err(EngineError::at(path))
     }
 
-    /// Writes a file of its own, at once: a reader sees the one before or this one. In a folder that
-    /// the account may change, links that it may have made are not followed.
+    /// Writes a file of its own, at once: a reader sees the one before or this one. In a folder
+    /// that the account may change, links that it may have made are not followed.
     pub(crate) fn write(&self, path: &Path, text: &str) -> Result<(), EngineError> {
         let unfinished = unfinished(path);
         let _ = std::fs::remove_file(&unfinished);
@@ -113,14 +116,15 @@ impl Account {
         self.reach(folder, &["-x"], "enter")
     }
 
-    /// Fails unless the account may enter the folder of a run and those of these volumes; of one that does not exist yet, the
-    /// nearest above it.
+    /// Fails unless the account may enter the folder of a run and those of these volumes; of one
+    /// that does not exist yet, the nearest above it.
     pub fn can_enter_all(
         &self,
         folders: &Folders,
         volumes: impl Iterator<Item = String>,
     ) -> Result<(), EngineError> {
-        let volumes: Vec<&PathBuf> = volumes.filter_map(|name| folders.volume(&name).ok()).collect();
+        let volumes: Vec<&PathBuf> =
+            volumes.filter_map(|name| folders.volume(&name).ok()).collect();
         for folder in volumes.into_iter().chain([&folders.directory]) {
             let Some(folder) = folder.ancestors().find(|folder| folder.is_dir()) else { continue };
             self.can_enter(&folder.canonicalize().map_err(EngineError::at(folder))?)?;
@@ -154,8 +158,8 @@ impl Account {
         Err(EngineError::failed(
             format!("user {} cannot {verb} {}", self.name, path.display()),
             format!(
-                "{} is closed to this user, under whom the server is to run; {cure}, or put the files \
-                 elsewhere, or name another user in target.user",
+                "{} is closed to this user, under whom the server is to run; {cure}, or put the \
+                 files elsewhere, or name another user in target.user",
                 closed.unwrap_or(path).display()
             ),
         ))
@@ -169,8 +173,9 @@ pub(crate) fn unfinished(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Variables that a server may have from our environment: where programs and libraries are, and its clock. Others may
-/// be secrets of ours, settings of PostgreSQL or folders that are closed to the account.
+/// Variables that a server may have from our environment: where programs and libraries are, and its
+/// clock. Others may be secrets of ours, settings of PostgreSQL or folders that are closed to the
+/// account.
 const VARIABLES: [&str; 3] = ["PATH", "LD_LIBRARY_PATH", "TZ"];
 
 /// A command for the account, with a clean environment.

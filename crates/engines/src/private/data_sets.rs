@@ -1,5 +1,5 @@
-//! Data sets of a private server: each has a data directory of its own, which is cloned from a template in the cache and
-//! stays beside that of the running server until the server goes.
+//! Data sets of a private server: each has a data directory of its own, which is cloned from a
+//! template in the cache and stays beside that of the running server until the server goes.
 
 use super::account::Account;
 use super::files::{Layout, clone_folder, write_back};
@@ -25,7 +25,8 @@ pub(crate) struct KeptTables {
 }
 
 impl KeptTables {
-    /// Those of this work, as the engine writes them: how they are spread and compressed is part of what they are.
+    /// Those of this work, as the engine writes them: how they are spread and compressed is part of
+    /// what they are.
     ///
     /// # Errors
     /// When the engine cannot have such a table.
@@ -72,8 +73,8 @@ impl DataSets {
         self.held = None;
     }
 
-    /// Puts the directory of a data set in the place of that of a server that does not run: the one that an earlier trial
-    /// had, else a clone of a template, which must be given then.
+    /// Puts the directory of a data set in the place of that of a server that does not run: the one
+    /// that an earlier trial had, else a clone of a template, which must be given then.
     ///
     /// # Errors
     /// When a directory cannot be moved, removed or copied.

@@ -1,5 +1,6 @@
-//! The files of private servers: what one has in its directory, the folder of its sockets, copies that share their
-//! blocks where the file system can, their space and their place in the page cache.
+//! The files of private servers: what one has in its directory, the folder of its sockets, copies
+//! that share their blocks where the file system can, their space and their place in the page
+//! cache.
 
 use super::account::Account;
 use crate::EngineError;
@@ -39,7 +40,10 @@ const MARKER: &str = ".steelbench-socket";
 
 /// Makes the folder for the sockets of a server: in its directory where the path is short
 /// enough, else below the folder for temporary files, with a link to it in the directory.
-pub(crate) fn make_socket_folder(layout: &Layout, account: &Account) -> Result<PathBuf, EngineError> {
+pub(crate) fn make_socket_folder(
+    layout: &Layout,
+    account: &Account,
+) -> Result<PathBuf, EngineError> {
     let preferred = layout.socket.clone();
     if fits(&preferred) {
         account.make_folder(&preferred)?;
@@ -49,7 +53,8 @@ pub(crate) fn make_socket_folder(layout: &Layout, account: &Account) -> Result<P
     // Before anything else, so that it is found again.
     symlink(&short, &preferred).map_err(EngineError::at(&preferred))?;
     let marker = short.join(MARKER);
-    std::fs::write(&marker, layout.directory.as_os_str().as_bytes()).map_err(EngineError::at(&marker))?;
+    std::fs::write(&marker, layout.directory.as_os_str().as_bytes())
+        .map_err(EngineError::at(&marker))?;
     account.own(&short)?;
     account.can_enter(&short)?;
     Ok(short)
@@ -126,12 +131,16 @@ pub(crate) fn evict(files: &[PathBuf]) -> Result<(), EngineError> {
 /// Bytes that files have allocated.
 pub(crate) fn allocated_bytes(files: &[PathBuf]) -> u64 {
     // Blocks of 512 bytes, whatever the file system's are (stat(2)).
-    files.iter().filter_map(|file| file.symlink_metadata().ok()).map(|found| found.blocks() * 512).sum()
+    files
+        .iter()
+        .filter_map(|file| file.symlink_metadata().ok())
+        .map(|found| found.blocks() * 512)
+        .sum()
 }
 
-/// Copies a folder with all it has, or a file, to a new place and gives the copy to an account. Modes are kept;
-/// files share their blocks with the original where the file system can, which the system's
-/// `copy_file_range(2)` sees to.
+/// Copies a folder with all it has, or a file, to a new place and gives the copy to an account.
+/// Modes are kept; files share their blocks with the original where the file system can, which the
+/// system's `copy_file_range(2)` sees to.
 pub fn clone_folder(from: &Path, to: &Path, owner: &Account) -> Result<(), EngineError> {
     let found = from.symlink_metadata().map_err(EngineError::at(from))?;
     if found.is_file() {

@@ -6,8 +6,8 @@ use super::wait_for;
 use crate::{Cancel, EngineError, lock};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, getppid, kill_process, set_parent_process_death_signal, setsid,
-    waitid,
+    Pid, Signal, WaitId, WaitIdOptions, getppid, kill_process, set_parent_process_death_signal,
+    setsid, waitid,
 };
 use std::fs::File;
 use std::io::{self, Write};
@@ -29,15 +29,16 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a command as the account, in these cgroups (files that take a process number); `last` is the signal that it
-    /// is sent when we die.
+    /// Starts a command as the account, in these cgroups (files that take a process number); `last`
+    /// is the signal that it is sent when we die.
     pub(crate) fn start(
         mut command: Command,
         account: &Account,
         cgroups: &[PathBuf],
         last: Signal,
     ) -> io::Result<Self> {
-        let cgroups = cgroups.iter().map(|file| open_cgroup(file)).collect::<io::Result<Vec<File>>>()?;
+        let cgroups =
+            cgroups.iter().map(|file| open_cgroup(file)).collect::<io::Result<Vec<File>>>()?;
         let join = move || {
             // Zero stands for the process that writes.
             for mut cgroup in &cgroups {
@@ -72,7 +73,8 @@ impl Process {
         }
     }
 
-    /// Waits until it has ended; `false` when it has not in this time, or before somebody asks to stop.
+    /// Waits until it has ended; `false` when it has not in this time, or before somebody asks to
+    /// stop.
     pub(crate) fn wait(&self, at_most: Duration, cancel: &Cancel) -> bool {
         matches!(wait_for(at_most, cancel, || Ok(self.ended())), Ok(Some(_)))
     }
@@ -121,9 +123,9 @@ fn open_cgroup(file: &Path) -> io::Result<File> {
     opened.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))
 }
 
-/// Processes of the server program with this data directory: its first one, those that work there, and
-/// the first one's children. Where another user's working directory cannot be seen, the first one
-/// is known by its arguments.
+/// Processes of the server program with this data directory: its first one, those that work there,
+/// and the first one's children. Where another user's working directory cannot be seen, the first
+/// one is known by its arguments.
 pub(crate) fn processes_of(program: &str, data: &Path, first: Option<i32>) -> Vec<i32> {
     let Ok(data) = data.canonicalize() else { return Vec::new() };
     let ours = |pid: &i32| works_in(*pid, &data).unwrap_or_else(|| was_given(*pid, &data));
@@ -157,12 +159,14 @@ fn works_in(pid: i32, folder: &Path) -> Option<bool> {
     std::fs::read_link(format!("/proc/{pid}/cwd")).ok().map(|cwd| cwd == folder)
 }
 
-/// Whether a server was started with this data directory: `-D folder`, `--datadir=folder`. Of PostgreSQL only the first
-/// process keeps its arguments; the others show what they do in their place.
+/// Whether a server was started with this data directory: `-D folder`, `--datadir=folder`. Of
+/// PostgreSQL only the first process keeps its arguments; the others show what they do in their
+/// place.
 fn was_given(pid: i32, data: &Path) -> bool {
     let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let data = data.as_os_str().as_encoded_bytes();
-    let mut options = arguments.split(|byte| *byte == 0).filter_map(|argument| argument.strip_suffix(data));
+    let mut options =
+        arguments.split(|byte| *byte == 0).filter_map(|argument| argument.strip_suffix(data));
     options.any(|option| option.is_empty() || option.ends_with(b"="))
 }
 
@@ -204,7 +208,9 @@ fn find(folder: &Path, is_one: fn(&Path) -> bool, depth: u32, found: &mut Vec<Pa
         return;
     }
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| depth > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+    for entry in
+        entries.filter(|entry| depth > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()))
+    {
         find(&entry.path(), is_one, depth - 1, found);
     }
 }
@@ -221,7 +227,9 @@ pub(crate) fn remove_files(layout: &Layout, log: Option<&Path>) -> Result<(), En
 /// The result of removing this, which may be gone already.
 pub(crate) fn removed(path: &Path, result: io::Result<()>) -> Result<(), EngineError> {
     match result {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(EngineError::at(path)(source)),
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(EngineError::at(path)(source))
+        }
         _ => Ok(()),
     }
 }

@@ -64,9 +64,10 @@ pub(crate) struct Unfinished<'a> {
 }
 
 impl Unfinished<'_> {
-    /// Runs a program that makes a data directory to its end, as the account. It is killed when we are, but not what it has
-    /// started, which writes on for a while: these processes hold the template's lock too, so that the next run waits for
-    /// their end before it removes what is there.
+    /// Runs a program that makes a data directory to its end, as the account. It is killed when we
+    /// are, but not what it has started, which writes on for a while: these processes hold the
+    /// template's lock too, so that the next run waits for their end before it removes what is
+    /// there.
     pub(crate) fn run(&self, mut command: Command) -> Result<Output, EngineError> {
         let program = PathBuf::from(command.get_program());
         self.account.can_run(&program)?;
@@ -96,7 +97,8 @@ impl Template {
         let folder = recipe.cache.join(&name);
         // Released when dropped, or when we are killed.
         let lock = lock(&recipe.cache.join(format!("{name}.lock")), at_most, cancel)?;
-        let is_new = std::fs::read_to_string(folder.join(MARKER)).ok().as_deref() != Some(recipe.identity);
+        let is_new =
+            std::fs::read_to_string(folder.join(MARKER)).ok().as_deref() != Some(recipe.identity);
         if is_new {
             if recipe.is_filled {
                 recipe.remove_surplus();
@@ -111,7 +113,8 @@ impl Template {
 impl Recipe<'_> {
     /// Removes templates of the kind that were not used for long, and what was left unfinished.
     fn remove_surplus(&self) {
-        let unfinished = cache::entries(self.cache, self.kind, None).into_iter().map(|(_, path)| path);
+        let unfinished =
+            cache::entries(self.cache, self.kind, None).into_iter().map(|(_, path)| path);
         let unfinished = unfinished.filter(|path| path.extension().is_some_and(|end| end == "new"));
         let surplus = cache::surplus(cache::entries(self.cache, self.kind, Some(MARKER)));
         for folder in unfinished.chain(surplus) {
@@ -148,9 +151,10 @@ impl Recipe<'_> {
     }
 }
 
-/// The folder of an engine's templates of an account: in our own cache, but for another account, which must be able to
-/// enter it, in the one that `XDG_CACHE_HOME` names, the system's, or else the folder for temporary files. Only that account
-/// can enter it; fails when somebody else has made it.
+/// The folder of an engine's templates of an account: in our own cache, but for another account,
+/// which must be able to enter it, in the one that `XDG_CACHE_HOME` names, the system's, or else
+/// the folder for temporary files. Only that account can enter it; fails when somebody else has
+/// made it.
 pub(crate) fn cache_folder(engine: &str, account: &Account) -> Result<PathBuf, EngineError> {
     if !account.is_other() {
         let folder = cache::folder()?.join(engine);
@@ -220,7 +224,8 @@ mod tests {
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
 
-    /// As of `mariadb-install-db`: the script is killed with us, and the server that it has started goes on.
+    /// As of `mariadb-install-db`: the script is killed with us, and the server that it has started
+    /// goes on.
     #[test]
     fn what_a_program_has_started_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
@@ -240,19 +245,22 @@ mod tests {
         let ended = cache.join("ended");
         let killed = Template::find_or_make(&recipe, &Cancel::new(), |unfinished| {
             let mut script = command(Path::new("/bin/sh"));
-            let writes =
-                "for i in $(seq 60); do mkdir -p \"$0\"; : > \"$0/$i\"; sleep 0.02; done; : > \"$1\"";
+            let writes = "for i in $(seq 60); do mkdir -p \"$0\"; : > \"$0/$i\"; sleep 0.02; \
+                          done; : > \"$1\"";
             script.arg("-c").arg(format!("({writes}) > /dev/null 2>&1 & exit 3"));
             script.arg(unfinished.folder.join("data")).arg(&ended);
             let output = unfinished.run(script)?;
             Err(EngineError::failed("the script", output.status.to_string()))
         });
         assert!(killed.unwrap_err().to_string().contains("exit status: 3"));
-        let make = |unfinished: &Unfinished<'_>| account.make_folder(&unfinished.folder.join("data"));
+        let make =
+            |unfinished: &Unfinished<'_>| account.make_folder(&unfinished.folder.join("data"));
         let made = Template::find_or_make(&recipe, &Cancel::new(), make).unwrap();
         assert!(ended.exists() && made.is_new && made.data.read_dir().unwrap().next().is_none());
         // Whoever copies it holds the lock.
         drop(made);
-        assert!(!Template::find_or_make(&recipe, &Cancel::new(), |_| unreachable!()).unwrap().is_new);
+        assert!(
+            !Template::find_or_make(&recipe, &Cancel::new(), |_| unreachable!()).unwrap().is_new
+        );
     }
 }

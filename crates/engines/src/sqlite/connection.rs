@@ -1,4 +1,5 @@
-//! The data files of a trial and the connections to them: which VFS, which settings, how to wait for a lock.
+//! The data files of a trial and the connections to them: which VFS, which settings, how to wait
+//! for a lock.
 
 use super::pragma::{self, Pragma};
 use super::{BUSY_TIMEOUT, DATA_FILES, FILE_GROWTH, FINAL_CHECKPOINT, OPEN, Open, VOLUME};
@@ -27,13 +28,14 @@ const STEPS_BETWEEN_LOOKS: i32 = 100_000;
 /// A file, its file system and its number there.
 pub type Identity = (PathBuf, u64, u64);
 
-/// The data files of a trial and how sessions open them; shared by all sessions. Dropping them removes them.
+/// The data files of a trial and how sessions open them; shared by all sessions. Dropping them
+/// removes them.
 #[derive(Debug)]
 pub struct DataFiles {
     pub paths: Vec<PathBuf>,
-    /// A handle of each, which is kept until every session has closed its own: closing any handle of a file in this
-    /// process drops the locks that SQLite has on it, and another program that finds no lock takes the log for left
-    /// behind and removes it (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
+    /// A handle of each, which is kept until every session has closed its own: closing any handle
+    /// of a file in this process drops the locks that SQLite has on it, and another program
+    /// that finds no lock takes the log for left behind and removes it (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
     pub handles: Vec<File>,
     pub open: Open,
     pub timed: bool,
@@ -52,11 +54,13 @@ impl DataFiles {
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
         let volumes = configuration.get(VOLUME);
-        let mut directories = volumes.iter().map(|name| place.volume(name)).collect::<Result<Vec<_>, _>>()?;
+        let mut directories =
+            volumes.iter().map(|name| place.volume(name)).collect::<Result<Vec<_>, _>>()?;
         if directories.is_empty() {
             directories.push(&place.directory);
         }
-        let path = |file: usize| directories[file % directories.len()].join(format!("data-{file}.db"));
+        let path =
+            |file: usize| directories[file % directories.len()].join(format!("data-{file}.db"));
         let mut files = Self {
             paths: (0..configuration.get(DATA_FILES) as usize).map(path).collect(),
             handles: Vec::new(),
@@ -81,16 +85,20 @@ impl DataFiles {
     pub fn all_paths(&self) -> impl Iterator<Item = PathBuf> {
         let extensions = ["db", "db-wal", "db-journal", "db-shm"];
         let created = &self.paths[..self.handles.len()];
-        created.iter().flat_map(move |file| extensions.map(|extension| file.with_extension(extension)))
+        created
+            .iter()
+            .flat_map(move |file| extensions.map(|extension| file.with_extension(extension)))
     }
 
     /// Which files these are, of those that exist.
     pub fn identities(&self) -> Vec<Identity> {
-        let identity = |path: PathBuf| path.metadata().ok().map(|file| (path, file.dev(), file.ino()));
+        let identity =
+            |path: PathBuf| path.metadata().ok().map(|file| (path, file.dev(), file.ino()));
         self.lasting().filter_map(identity).collect()
     }
 
-    /// Makes sure that these files are still where they were, and that sessions have none open that was removed.
+    /// Makes sure that these files are still where they were, and that sessions have none open that
+    /// was removed.
     ///
     /// # Errors
     /// When a file was removed or replaced by another one, or that cannot be seen.
@@ -103,7 +111,8 @@ impl DataFiles {
         for handle in handles.read_dir().map_err(EngineError::at(handles))?.flatten() {
             // Of one that was closed meanwhile, nothing is known any more.
             let target = handle.path().read_link().unwrap_or_default();
-            let removed = target.to_str().and_then(|target| target.strip_suffix(" (deleted)")).map(Path::new);
+            let removed =
+                target.to_str().and_then(|target| target.strip_suffix(" (deleted)")).map(Path::new);
             if let Some(removed) = removed.filter(|path| self.is_ours(path)) {
                 return Err(replaced(removed));
             }
@@ -114,7 +123,8 @@ impl DataFiles {
     /// Whether a path without links in it is that of one of these files.
     fn is_ours(&self, path: &Path) -> bool {
         let folder = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
-        self.lasting().any(|own| own.file_name() == path.file_name() && folder(&own) == folder(path))
+        self.lasting()
+            .any(|own| own.file_name() == path.file_name() && folder(&own) == folder(path))
     }
 
     /// Not rollback journals, which come and go.
@@ -160,8 +170,8 @@ impl DataFiles {
         pragma::rebuild(&self.pragmas, connection)
     }
 
-    /// Opens the connections of a session with so many operations: one for each data file, or one that all are
-    /// attached to.
+    /// Opens the connections of a session with so many operations: one for each data file, or one
+    /// that all are attached to.
     pub fn connect(&self, operations: usize) -> Result<Vec<Connection>, EngineError> {
         let own = if self.open == Open::Attached { 1 } else { self.paths.len() };
         let connections = self.paths[..own].iter().map(|path| self.connect_to(path));
@@ -200,7 +210,8 @@ impl DataFiles {
         connection
             .busy_handler(Some(wait))
             .and_then(|()| {
-                connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || cancel.is_cancelled()))
+                connection
+                    .progress_handler(STEPS_BETWEEN_LOOKS, Some(move || cancel.is_cancelled()))
             })
             .map_err(|error| failed(format!("opening {}", path.display()), &error))?;
         self.configure(&connection, false)?;
@@ -226,8 +237,8 @@ impl Drop for DataFiles {
 fn replaced(path: &Path) -> EngineError {
     EngineError::failed(
         format!("data file {}", path.display()),
-        "it was removed or replaced while sessions had it open, so that what was measured is void; keep other programs \
-         away from the data files",
+        "it was removed or replaced while sessions had it open, so that what was measured is \
+         void; keep other programs away from the data files",
     )
 }
 
@@ -247,8 +258,9 @@ pub fn wait_once() {
 /// Opens (and creates) a data file.
 pub fn open(path: &Path, timed: bool) -> Result<Connection, EngineError> {
     // One thread uses a connection at a time, so SQLite's own mutex on it is not needed.
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = if timed && vfs::register() {
         Connection::open_with_flags_and_vfs(path, flags, vfs::NAME)
     } else {
@@ -275,10 +287,18 @@ fn set_growth(connection: &Connection, growth_bytes: u64) -> Result<(), EngineEr
     // operation is a pointer to an int.
     let rc = unsafe {
         let argument = (&raw mut chunk).cast();
-        ffi::sqlite3_file_control(connection.handle(), ptr::null(), ffi::SQLITE_FCNTL_CHUNK_SIZE, argument)
+        ffi::sqlite3_file_control(
+            connection.handle(),
+            ptr::null(),
+            ffi::SQLITE_FCNTL_CHUNK_SIZE,
+            argument,
+        )
     };
     if rc == ffi::SQLITE_OK {
         return Ok(());
     }
-    Err(EngineError::failed(format!("setting {}", FILE_GROWTH.path()), format!("SQLite error {rc}")))
+    Err(EngineError::failed(
+        format!("setting {}", FILE_GROWTH.path()),
+        format!("SQLite error {rc}"),
+    ))
 }

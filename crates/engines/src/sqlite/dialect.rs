@@ -16,8 +16,9 @@ pub struct SqliteDialect {
 
 impl SqliteDialect {
     /// The filler of a table's rows, after the file format (<https://www.sqlite.org/fileformat2.html>): a leaf page has
-    /// a header of 8 bytes; a row takes a pointer of 2, its length, its number and its record, whose header has its own
-    /// length and a type for each column. A record of more than (page size - 35) bytes would overflow.
+    /// a header of 8 bytes; a row takes a pointer of 2, its length, its number and its record,
+    /// whose header has its own length and a type for each column. A record of more than (page
+    /// size - 35) bytes would overflow.
     ///
     /// # Errors
     /// When so many rows do not fit a page.
@@ -37,7 +38,9 @@ impl SqliteDialect {
         let data_type = match column.data_type {
             DataType::Int | DataType::BigInt => "INTEGER",
             DataType::Decimal => "REAL",
-            DataType::Timestamp | DataType::Date | DataType::Char(_) | DataType::Varchar(_) => "TEXT",
+            DataType::Timestamp | DataType::Date | DataType::Char(_) | DataType::Varchar(_) => {
+                "TEXT"
+            }
             DataType::Uuid | DataType::PageFiller { .. } => "BLOB",
         };
         let not_null = if column.nullable { "" } else { " NOT NULL" };
@@ -45,7 +48,10 @@ impl SqliteDialect {
             Some(DefaultValue::Now) => " DEFAULT CURRENT_TIMESTAMP".into(),
             Some(DefaultValue::Integer(number)) => format!(" DEFAULT {number}"),
             Some(DefaultValue::Text(text)) => {
-                format!(" DEFAULT '{}'", padded(text, column, &mut String::new()).replace('\'', "''"))
+                format!(
+                    " DEFAULT '{}'",
+                    padded(text, column, &mut String::new()).replace('\'', "''")
+                )
             }
             // Sessions bind a filler; keys are made by clients.
             Some(DefaultValue::NewUuid | DefaultValue::Filler) | None => String::new(),
@@ -97,11 +103,13 @@ impl Dialect for SqliteDialect {
     /// A single integer key is the row's number; other keys cluster the table.
     fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
         self.filler(table)?;
-        let mut parts: Vec<String> = table.columns.iter().map(|column| self.column(column)).collect();
+        let mut parts: Vec<String> =
+            table.columns.iter().map(|column| self.column(column)).collect();
         if !table.key.is_empty() {
             parts.push(format!("PRIMARY KEY ({})", self.names(table.key)));
         }
-        let clustered = if table.key.is_empty() || table.has_integer_key() { "" } else { " WITHOUT ROWID" };
+        let clustered =
+            if table.key.is_empty() || table.has_integer_key() { "" } else { " WITHOUT ROWID" };
         Ok(vec![format!("CREATE TABLE {} ({}){clustered}", self.table(table), parts.join(", "))])
     }
 }

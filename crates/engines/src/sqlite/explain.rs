@@ -1,4 +1,5 @@
-//! What SQLite tells of a statement before it runs: its plan, the pages of the table, and its own counters of one run.
+//! What SQLite tells of a statement before it runs: its plan, the pages of the table, and its own
+//! counters of one run.
 
 use crate::planned::each;
 use crate::{Asked, Explained, Planned, Table};
@@ -49,7 +50,8 @@ pub fn explain(
     Ok(explained)
 }
 
-/// The plans of the user's statements; they do not depend on the values of parameters, and SQLite tells no estimates.
+/// The plans of the user's statements; they do not depend on the values of parameters, and SQLite
+/// tells no estimates.
 pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, String>> {
     each(asked, |own| {
         let text = plan(connection, &own.statement.sql(|number| format!("?{number}")));
@@ -65,7 +67,8 @@ pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, St
 /// The steps of a statement.
 pub(super) fn steps(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<Step>> {
     let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
-    let step = |row: &Row<'_>| Ok(Step { id: row.get(0)?, parent: row.get(1)?, detail: row.get(3)? });
+    let step =
+        |row: &Row<'_>| Ok(Step { id: row.get(0)?, parent: row.get(1)?, detail: row.get(3)? });
     statement.raw_query().mapped(step).collect()
 }
 
@@ -73,7 +76,8 @@ pub(super) fn steps(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<
 fn plan(connection: &Connection, sql: &str) -> rusqlite::Result<String> {
     let (mut lines, mut depths) = (Vec::new(), vec![(0_i64, 0_usize)]);
     for Step { id, parent, detail } in steps(connection, sql)? {
-        let depth = depths.iter().find(|(known, _)| *known == parent).map_or(0, |(_, depth)| *depth);
+        let depth =
+            depths.iter().find(|(known, _)| *known == parent).map_or(0, |(_, depth)| *depth);
         depths.push((id, depth + 1));
         lines.push(format!("{}{detail}", "  ".repeat(depth)));
     }

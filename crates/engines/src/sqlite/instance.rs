@@ -6,13 +6,14 @@ use super::session::{Compiled, SqliteSession, Totals};
 use super::{DATA_FILES, explain, failed, setup};
 use crate::dialect::padded;
 use crate::engine::{
-    CacheReport, CacheState, Collected, ConnectionSet, EngineError, Folders, Instance, WaitCollector,
+    CacheReport, CacheState, Collected, ConnectionSet, EngineError, Folders, Instance,
+    WaitCollector,
 };
 use crate::session::SetOfOne;
 use crate::setup::Setup;
 use crate::{
-    Asked, Cancel, Column, Dialect as _, EngineUse, Explained, Fill, Operation, Planned, Rows, Table, Values,
-    Work, cache, lock, open_files,
+    Asked, Cancel, Column, Dialect as _, EngineUse, Explained, Fill, Operation, Planned, Rows,
+    Table, Values, Work, cache, lock, open_files,
 };
 use experiment::Configuration;
 use rusqlite::{Connection, Statement};
@@ -32,8 +33,8 @@ pub struct SqliteInstance {
 }
 
 impl SqliteInstance {
-    /// Creates the files with the settings that are kept in a file: empty, but for the first one where the user sets
-    /// up tables.
+    /// Creates the files with the settings that are kept in a file: empty, but for the first one
+    /// where the user sets up tables.
     pub fn create(
         configuration: &Configuration,
         place: &Folders,
@@ -41,9 +42,12 @@ impl SqliteInstance {
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
         let count = u64::from(configuration.get(DATA_FILES));
-        // A connection has its data file and its log open; indexes of logs are shared, and so is a handle of ours.
+        // A connection has its data file and its log open; indexes of logs are shared, and so is a
+        // handle of ours.
         let needed = u64::from(connections) * count * 2 + count * 2;
-        open_files::allow(needed, || format!("opening {count} data files on {connections} connections"))?;
+        open_files::allow(needed, || {
+            format!("opening {count} data files on {connections} connections")
+        })?;
         let files = DataFiles::create(configuration, place, cancel)?;
         let own = Setup::of(configuration);
         if let Some(own) = &own {
@@ -56,7 +60,12 @@ impl SqliteInstance {
             files.open(path, number > 0 || own.is_none())?;
         }
         let is_set_up = own.is_some();
-        Ok(Self { files: Arc::new(files), operations: OnceLock::new(), is_set_up, total: Arc::default() })
+        Ok(Self {
+            files: Arc::new(files),
+            operations: OnceLock::new(),
+            is_set_up,
+            total: Arc::default(),
+        })
     }
 
     /// Creates and fills the tables of one data file; gives the bytes of its pages.
@@ -69,18 +78,22 @@ impl SqliteInstance {
         self.make(&self.files.paths[file], work, &tables, fills)
     }
 
-    /// Copies a data set from our cache into the only data file; says how many of its tables are there then. One that
-    /// would take more than a quarter of what is free beside the cache is not kept.
+    /// Copies a data set from our cache into the only data file; says how many of its tables are
+    /// there then. One that would take more than a quarter of what is free beside the cache is
+    /// not kept.
     fn copy_kept(&self, work: &mut Work) -> Result<usize, EngineError> {
-        let ([path], Some(data), false) = (self.files.paths.as_slice(), &work.data, self.is_set_up) else {
+        let ([path], Some(data), false) = (self.files.paths.as_slice(), &work.data, self.is_set_up)
+        else {
             return Ok(0);
         };
         if !cache::has_room(&cache::folder()?, data.bytes) {
             return Ok(0);
         }
         let count = data.tables;
-        let identity =
-            setup::identity(&format!("{}\n{:?}", data.identity, &work.tables[..count]), &self.files);
+        let identity = setup::identity(
+            &format!("{}\n{:?}", data.identity, &work.tables[..count]),
+            &self.files,
+        );
         let of_data = |fill: &mut Fill| fill.table < count;
         let fills: Vec<Fill> = work.fills.extract_if(.., of_data).collect();
         let tables: Vec<&Table> = work.tables[..count].iter().collect();
@@ -89,7 +102,8 @@ impl SqliteInstance {
             self.make(place, work, &tables, fills).map(drop)
         })?;
         let handle = &self.files.handles[0];
-        let copied = handle.set_len(0).and_then(|()| std::io::copy(&mut File::open(&kept)?, &mut &*handle));
+        let copied =
+            handle.set_len(0).and_then(|()| std::io::copy(&mut File::open(&kept)?, &mut &*handle));
         copied.map(|_| count).map_err(EngineError::at(path))
     }
 
@@ -146,7 +160,8 @@ impl SqliteInstance {
         if table.filler().is_some() {
             insert.raw_bind_parameter(own, filler.as_slice()).map_err(failed)?;
         }
-        let columns: Vec<&Column> = fill.columns.iter().filter_map(|name| table.column(name)).collect();
+        let columns: Vec<&Column> =
+            fill.columns.iter().filter_map(|name| table.column(name)).collect();
         let mut text = String::new();
         for rows in fill.batches {
             if self.files.cancel.is_cancelled() {
@@ -208,8 +223,12 @@ fn insert_row(
             Values::Decimals(hundredths) => {
                 insert.raw_bind_parameter(number, hundredths[row] as f64 / 100.0)?;
             }
-            Values::Uuids(uuids) => insert.raw_bind_parameter(number, uuids[row].to_be_bytes().as_slice())?,
-            Values::SameText(same) => insert.raw_bind_parameter(number, padded(same, column, text))?,
+            Values::Uuids(uuids) => {
+                insert.raw_bind_parameter(number, uuids[row].to_be_bytes().as_slice())?
+            }
+            Values::SameText(same) => {
+                insert.raw_bind_parameter(number, padded(same, column, text))?
+            }
             Values::Texts(texts) => {
                 insert.raw_bind_parameter(number, padded(texts.get(row), column, text))?;
             }
@@ -230,12 +249,15 @@ impl Instance for SqliteInstance {
         for file in 0..self.files.paths.len() {
             page_bytes = self.create_in(file, &mut work)?;
         }
-        for (path, file) in self.files.paths.iter().zip(&self.files.handles).filter(|_| work.measured) {
+        for (path, file) in
+            self.files.paths.iter().zip(&self.files.handles).filter(|_| work.measured)
+        {
             file.sync_all().map_err(EngineError::at(path))?;
         }
         let compile = |operation| self.compile(operation, &work, page_bytes);
         let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
-        // Work that is created twice in one trial would be a defect of the probe: the first one stays.
+        // Work that is created twice in one trial would be a defect of the probe: the first one
+        // stays.
         self.operations.get_or_init(|| operations);
         Ok(())
     }
@@ -244,7 +266,12 @@ impl Instance for SqliteInstance {
         self.files.paths.len() as u32
     }
 
-    fn explain(&self, operation: usize, table: &Table, analyze: bool) -> Result<Explained, EngineError> {
+    fn explain(
+        &self,
+        operation: usize,
+        table: &Table,
+        analyze: bool,
+    ) -> Result<Explained, EngineError> {
         let connection = self.files.connect_one()?;
         let sql = &self.operations()?[operation].sql[0];
         explain::explain(&connection, sql, table, analyze)
@@ -257,7 +284,8 @@ impl Instance for SqliteInstance {
 
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         let operations = self.operations()?;
-        let session = SqliteSession::open(self.files.clone(), operations.clone(), self.total.clone())?;
+        let session =
+            SqliteSession::open(self.files.clone(), operations.clone(), self.total.clone())?;
         Ok(Box::new(SetOfOne::new(session)))
     }
 
@@ -319,10 +347,16 @@ impl WaitCollector for Collector {
         let read = observe::storage_read_bytes(std::process::id() as i32);
         self.files.verify_in_place(&self.identities)?;
         let Totals { tallies, pages } = &*lock(&self.total);
-        let disk_read_bytes = read.zip(self.read_before).map(|(now, before)| now.saturating_sub(before));
+        let disk_read_bytes =
+            read.zip(self.read_before).map(|(now, before)| now.saturating_sub(before));
         // Sessions work in the load's threads, and nothing works beside them.
         let worker_cpu_s = Some(0.0);
-        let used = EngineUse { worker_cpu_s, pages: Some(*pages), disk_read_bytes, ..EngineUse::default() };
+        let used = EngineUse {
+            worker_cpu_s,
+            pages: Some(*pages),
+            disk_read_bytes,
+            ..EngineUse::default()
+        };
         Ok(Collected {
             waits: tallies.waits(),
             operations: tallies.operations(),

@@ -114,14 +114,16 @@ impl Engine for Sqlite {
         if pragma::is_exclusive(configuration) && connections > 1 {
             invalid.push(Invalid::new(
                 "target.settings.locking_mode",
-                "with exclusive locking the first connection keeps every other one out; set workload.connections = 1",
+                "with exclusive locking the first connection keeps every other one out; set \
+                 workload.connections = 1",
             ));
         }
         let attached_max = connection::attached_max();
         let attached = configuration.get(OPEN) == Open::Attached;
         if attached && u64::from(configuration.get(DATA_FILES)) > attached_max + 1 {
             let message = format!(
-                "this build of SQLite attaches at most {attached_max} files; use open = \"separate\""
+                "this build of SQLite attaches at most {attached_max} files; use open = \
+                 \"separate\""
             );
             invalid.push(Invalid::new(DATA_FILES.path(), message));
         }

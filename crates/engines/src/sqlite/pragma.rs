@@ -42,7 +42,8 @@ const PRAGMAS: &[(&str, Form)] = &[
     ("threads", Number),
 ];
 
-/// Those that are kept in the file: given once, while it is empty. The others are given on every connection.
+/// Those that are kept in the file: given once, while it is empty. The others are given on every
+/// connection.
 const OF_THE_FILE: [&str; 2] = ["page_size", "auto_vacuum"];
 
 /// Where the settings stand in an experiment file.
@@ -76,8 +77,10 @@ impl Form {
             (Word(words) | Position(words), Value::Text(text)) => {
                 let word = text.to_lowercase();
                 let position = words.iter().position(|known| *known == word);
-                let position = position.ok_or_else(|| experiment::unknown_name("value", text, words))?;
-                let answer = if matches!(self, Word(_)) { word.clone() } else { position.to_string() };
+                let position =
+                    position.ok_or_else(|| experiment::unknown_name("value", text, words))?;
+                let answer =
+                    if matches!(self, Word(_)) { word.clone() } else { position.to_string() };
                 Ok((word, answer))
             }
             (Word(words) | Position(words), other) => {
@@ -108,7 +111,8 @@ pub fn of(configuration: &Configuration) -> Vec<Pragma> {
     wanted.collect()
 }
 
-/// The setting that this build of SQLite does not take, tried on a file of its own, which is removed.
+/// The setting that this build of SQLite does not take, tried on a file of its own, which is
+/// removed.
 pub fn refused(pragmas: &[Pragma]) -> Option<Invalid> {
     // Without a place to try it the first trial will tell.
     let folder = tempfile::tempdir().ok()?;
@@ -121,15 +125,16 @@ pub fn refused(pragmas: &[Pragma]) -> Option<Invalid> {
     }
 }
 
-/// Applies the settings of a connection to a data file (`schema`: `main` or the name of an attached file), for a new,
-/// empty one those of the file too, and reads all of them back.
+/// Applies the settings of a connection to a data file (`schema`: `main` or the name of an attached
+/// file), for a new, empty one those of the file too, and reads all of them back.
 pub fn apply(
     pragmas: &[Pragma],
     connection: &Connection,
     schema: &str,
     is_new: bool,
 ) -> Result<(), EngineError> {
-    for Pragma { name, given, .. } in pragmas.iter().filter(|one| is_new || !OF_THE_FILE.contains(&one.name))
+    for Pragma { name, given, .. } in
+        pragmas.iter().filter(|one| is_new || !OF_THE_FILE.contains(&one.name))
     {
         connection
             .pragma_update(Some(schema), name, given)
@@ -155,15 +160,18 @@ pub fn apply(
 /// Those that last in a file, as given.
 pub fn kept(pragmas: &[Pragma]) -> String {
     let lasts = |own: &&Pragma| OF_THE_FILE.contains(&own.name) || own.name == "journal_mode";
-    let given = pragmas.iter().filter(lasts).map(|own| [own.name, " = ", &own.given, "\n"].concat());
+    let given =
+        pragmas.iter().filter(lasts).map(|own| [own.name, " = ", &own.given, "\n"].concat());
     given.collect()
 }
 
-/// Gives a file that has data the settings that are kept in it, where they are others: it is written anew, which is
-/// not possible with a log.
+/// Gives a file that has data the settings that are kept in it, where they are others: it is
+/// written anew, which is not possible with a log.
 pub fn rebuild(pragmas: &[Pragma], connection: &Connection) -> rusqlite::Result<()> {
     let mut differs = false;
-    for Pragma { name, given, answer } in pragmas.iter().filter(|one| OF_THE_FILE.contains(&one.name)) {
+    for Pragma { name, given, answer } in
+        pragmas.iter().filter(|one| OF_THE_FILE.contains(&one.name))
+    {
         let has: Option<String> =
             connection.pragma_query_value(None, name, |row| Ok(text_of(row.get_ref(0)?)))?;
         if has.as_ref() != Some(answer) {
@@ -176,8 +184,9 @@ pub fn rebuild(pragmas: &[Pragma], connection: &Connection) -> rusqlite::Result<
 }
 
 fn get(connection: &Connection, schema: &str, name: &str) -> Result<String, EngineError> {
-    let answer = connection
-        .pragma_query_value(Some(schema), name, |row| Ok(text_of(row.get_ref(0)?).unwrap_or_default()));
+    let answer = connection.pragma_query_value(Some(schema), name, |row| {
+        Ok(text_of(row.get_ref(0)?).unwrap_or_default())
+    });
     match answer {
         // A PRAGMA that SQLite does not know, or was built without, returns no row.
         Err(rusqlite::Error::QueryReturnedNoRows) => Ok("no such setting".into()),

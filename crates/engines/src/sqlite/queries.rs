@@ -1,7 +1,8 @@
-//! Statements of scripts on a database file: their plans, what SQLite counts when they run, and the indexes.
+//! Statements of scripts on a database file: their plans, what SQLite counts when they run, and the
+//! indexes.
 //!
-//! SQLite keeps no statistics of statements: those that only read are run once, in a connection that can change nothing
-//! (<https://www.sqlite.org/c3ref/stmt_status.html>); what writes, or has parameters, is explained only.
+//! SQLite keeps no statistics of statements: those that only read are run once, in a connection
+//! that can change nothing (<https://www.sqlite.org/c3ref/stmt_status.html>); what writes, or has parameters, is explained only.
 
 use super::explain::{COUNTERS, steps};
 use super::setup::quoted_length;
@@ -10,7 +11,9 @@ use crate::{ServerError, Stop};
 use observations::Unread;
 use observations::statement::behind_comments;
 use plans::{Engine, Kind, Operator, Plan, Predicate, Role};
-use queries::{Counter, ForeignKey, Index, Key, Origin, Snapshot, Span, Statement, StatementPlan, Table};
+use queries::{
+    Counter, ForeignKey, Index, Key, Origin, Snapshot, Span, Statement, StatementPlan, Table,
+};
 use rusqlite::{Connection, Error, OpenFlags};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -79,11 +82,18 @@ impl FileReader {
         let begun = Instant::now();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         for given in &self.given {
-            let at = *known.entry(queries::fingerprint(&given.text, Engine::Sqlite)).or_insert_with(|| {
-                let (digest, text) = (given.place.clone(), given.text.clone());
-                snapshot.statements.push(Statement { digest, text, is_top: true, ..Statement::default() });
-                snapshot.statements.len() - 1
-            });
+            let at = *known
+                .entry(queries::fingerprint(&given.text, Engine::Sqlite))
+                .or_insert_with(|| {
+                    let (digest, text) = (given.place.clone(), given.text.clone());
+                    snapshot.statements.push(Statement {
+                        digest,
+                        text,
+                        is_top: true,
+                        ..Statement::default()
+                    });
+                    snapshot.statements.len() - 1
+                });
             let left = RUNS_MAX.saturating_sub(begun.elapsed()).min(RUN_MAX);
             let statement = &mut snapshot.statements[at];
             if let Err(why) = self.run(statement, &given.text, left) {
@@ -119,8 +129,8 @@ impl FileReader {
         drop(rows);
         let ns = begun.elapsed().as_nanos() as u64;
         let of_run = [(Counter::Calls, 1), (Counter::TimeNs, ns), (Counter::Rows, count)];
-        let counted =
-            COUNTERS.map(|(_, status, counter)| (counter, prepared.get_status(status).max(0) as u64));
+        let counted = COUNTERS
+            .map(|(_, status, counter)| (counter, prepared.get_status(status).max(0) as u64));
         for (counter, value) in of_run.into_iter().chain(counted) {
             *statement.counters.entry(counter).or_default() += value;
         }
@@ -128,24 +138,27 @@ impl FileReader {
     }
 
     fn tables(&self) -> Result<Vec<Table>, Error> {
-        let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
-                   AND rootpage > 0 ORDER BY name";
+        let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE \
+                   'sqlite\\_%' ESCAPE '\\' AND rootpage > 0 ORDER BY name";
         let names: Vec<String> = self.rows(sql, [], |row| row.get(0))?;
         names.into_iter().map(|name| self.table(name)).collect()
     }
 
     fn table(&self, name: String) -> Result<Table, Error> {
         let sql = "SELECT id, \"from\" FROM pragma_foreign_key_list(?1) ORDER BY id, seq";
-        let columns: Vec<(i64, String)> = self.rows(sql, [&name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let columns: Vec<(i64, String)> =
+            self.rows(sql, [&name], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let mut foreign_keys: BTreeMap<i64, ForeignKey> = BTreeMap::new();
         for (id, column) in columns {
-            let key = foreign_keys
-                .entry(id)
-                .or_insert_with(|| ForeignKey { name: format!("foreign key {id}"), columns: Vec::new() });
+            let key = foreign_keys.entry(id).or_insert_with(|| ForeignKey {
+                name: format!("foreign key {id}"),
+                columns: Vec::new(),
+            });
             key.columns.push(quoted_where_needed(&column));
         }
-        let sql = "SELECT l.name, l.\"unique\", l.origin <> 'c', s.sql FROM pragma_index_list(?1) l \
-                   LEFT JOIN sqlite_schema s ON s.type = 'index' AND s.name = l.name ORDER BY l.name";
+        let sql = "SELECT l.name, l.\"unique\", l.origin <> 'c', s.sql FROM pragma_index_list(?1) \
+                   l LEFT JOIN sqlite_schema s ON s.type = 'index' AND s.name = l.name ORDER BY \
+                   l.name";
         let listed = self.rows(sql, [&name], |row| {
             Ok(Index {
                 name: row.get(0)?,
@@ -157,14 +170,16 @@ impl FileReader {
                 ..Index::default()
             })
         })?;
-        let indexes = listed.into_iter().map(|index| self.index(index)).collect::<Result<_, _>>()?;
+        let indexes =
+            listed.into_iter().map(|index| self.index(index)).collect::<Result<_, _>>()?;
         let foreign_keys = foreign_keys.into_values().collect();
         Ok(Table { quoted: quoted(&name), name, indexes, foreign_keys, ..Table::default() })
     }
 
     /// What an index is ordered by. Of an expression SQLite tells no text: it is like no other.
     fn index(&self, index: Index) -> Result<Index, Error> {
-        let sql = "SELECT name, \"desc\", coll FROM pragma_index_xinfo(?1) WHERE key ORDER BY seqno";
+        let sql =
+            "SELECT name, \"desc\", coll FROM pragma_index_xinfo(?1) WHERE key ORDER BY seqno";
         let keys = self.rows(sql, [&index.name], |row| {
             let name: Option<String> = row.get(0)?;
             let rules: String = row.get(2)?;
@@ -175,7 +190,11 @@ impl FileReader {
                     descending: row.get(1)?,
                     ..Key::default()
                 },
-                None => Key { column: "(expression)".into(), rules: index.name.clone(), ..Key::default() },
+                None => Key {
+                    column: "(expression)".into(),
+                    rules: index.name.clone(),
+                    ..Key::default()
+                },
             })
         })?;
         let condition = index.definition.to_ascii_uppercase().find(" WHERE ");
@@ -186,8 +205,8 @@ impl FileReader {
     /// Bytes and entries of all tables and indexes, which reads the whole file.
     fn sizes(&self, tables: &mut [Table]) -> Result<(), Error> {
         self.limit(RUN_MAX);
-        let sql = "SELECT name, sum(pgsize), sum(ncell), sum(CASE pagetype WHEN 'leaf' THEN ncell END) FROM dbstat \
-                   GROUP BY name";
+        let sql = "SELECT name, sum(pgsize), sum(ncell), sum(CASE pagetype WHEN 'leaf' THEN ncell \
+                   END) FROM dbstat GROUP BY name";
         let rows: Vec<(String, u64, f64, f64)> = self.rows(sql, [], |row| {
             Ok((
                 row.get(0)?,
@@ -265,7 +284,8 @@ impl QueryReader for FileReader {
     }
 }
 
-/// A scan does not say what rows are kept by; where the statement reads one table alone it is the condition in its text.
+/// A scan does not say what rows are kept by; where the statement reads one table alone it is the
+/// condition in its text.
 fn add_condition(plan: &mut Plan, text: &str) {
     let is_read = |operator: &&Operator| operator.access.is_some();
     let reads: Vec<Kind> = plan
@@ -342,12 +362,14 @@ mod tests {
 
     #[test]
     fn a_script_is_its_statements_with_their_lines() {
-        let script =
-            "-- first; not one\nSELECT ';', \"a;b\" /* ; */ FROM [t;1];\n\n/* x */ ;\nSELECT 'it''s;' -- end";
+        let script = "-- first; not one\nSELECT ';', \"a;b\" /* ; */ FROM [t;1];\n\n/* x */ \
+                      ;\nSELECT 'it''s;' -- end";
         let found: Vec<(String, String)> =
             given("f.sql", script).into_iter().map(|one| (one.place, one.text)).collect();
-        let expected =
-            [("f.sql:2", "SELECT ';', \"a;b\" /* ; */ FROM [t;1]"), ("f.sql:5", "SELECT 'it''s;' -- end")];
+        let expected = [
+            ("f.sql:2", "SELECT ';', \"a;b\" /* ; */ FROM [t;1]"),
+            ("f.sql:5", "SELECT 'it''s;' -- end"),
+        ];
         assert_eq!(found, expected.map(|(place, text)| (place.to_owned(), text.to_owned())));
         assert!(given("f", "").is_empty() && given("f", " ;; -- a").is_empty());
         assert_eq!(given("f", "SELECT 'open")[0].text, "SELECT 'open");

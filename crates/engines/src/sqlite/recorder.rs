@@ -3,9 +3,9 @@
 //!
 //! Reading the thread's CPU time and run-queue delay costs about a microsecond, too much for each
 //! of the page copies that an inserted row makes. So a call is timed with two looks at the
-//! processor's time stamp counter (through `quanta`, which uses the monotonic clock where the counter
-//! cannot be relied on), and only a call longer than [`SLOW_NS`] reads the thread's times and
-//! compares them with the last reading: of the wall time since then, what was neither on a
+//! processor's time stamp counter (through `quanta`, which uses the monotonic clock where the
+//! counter cannot be relied on), and only a call longer than [`SLOW_NS`] reads the thread's times
+//! and compares them with the last reading: of the wall time since then, what was neither on a
 //! processor nor in the run queue was spent suspended, and only a slow call can have been
 //! suspended for that long. The thread's totals are exact; what a fast call hides (less than
 //! 20 us each) is seen as unaccounted time.

@@ -58,13 +58,16 @@ impl SqliteSession {
         Ok(Self { connections, files, operations, total, left_engine: Instant::now() })
     }
 
-    /// Runs an operation for each key in one transaction, again where its snapshot has become too old to write.
+    /// Runs an operation for each key in one transaction, again where its snapshot has become too
+    /// old to write.
     fn batch(&self, operation: usize, file: u32, keys: &[Key]) -> Result<Done, EngineError> {
         let mut retries = 0;
         loop {
             match self.try_batch(operation, file as usize, keys) {
                 Ok(()) => return Ok(Done { retries, ..Done::default() }),
-                Err((_, error)) if is_stale_snapshot(&error) && retries < RETRIES_MAX => retries += 1,
+                Err((_, error)) if is_stale_snapshot(&error) && retries < RETRIES_MAX => {
+                    retries += 1
+                }
                 Err((doing, error)) => {
                     return Err(self.give_up(format!("{doing} in data file {file}"), &error));
                 }
@@ -81,8 +84,10 @@ impl SqliteSession {
     ) -> Result<(), (&'static str, rusqlite::Error)> {
         let connection = self.connection(file);
         run(connection, self.begin_sql()).map_err(|error| ("begin", error))?;
-        let done = self.each_key(connection, operation, file, keys).map_err(|error| ("statement", error));
-        let ended = done.and_then(|()| run(connection, "COMMIT").map_err(|error| ("commit", error)));
+        let done =
+            self.each_key(connection, operation, file, keys).map_err(|error| ("statement", error));
+        let ended =
+            done.and_then(|()| run(connection, "COMMIT").map_err(|error| ("commit", error)));
         if ended.is_err() && !connection.is_autocommit() {
             // The first error is the one to report; a failed rollback leaves nothing to undo.
             let _ = run(connection, "ROLLBACK");
@@ -111,7 +116,10 @@ impl SqliteSession {
             let mut rows = statement.raw_query();
             while rows.next()?.is_some() {}
             if self.files.cancel.is_cancelled() {
-                return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_INTERRUPT), None));
+                return Err(rusqlite::Error::SqliteFailure(
+                    ffi::Error::new(ffi::SQLITE_INTERRUPT),
+                    None,
+                ));
             }
         }
         Ok(())
@@ -134,9 +142,8 @@ impl SqliteSession {
             Statement::Operation(operation) => connection
                 .prepare_cached(&self.operations[operation].sql[0])
                 .and_then(|mut statement| run_to_end(&mut statement)),
-            Statement::Text(text) => {
-                rusqlite::Batch::new(connection, text).for_each(|mut statement| run_to_end(&mut statement))
-            }
+            Statement::Text(text) => rusqlite::Batch::new(connection, text)
+                .for_each(|mut statement| run_to_end(&mut statement)),
             Statement::Begin => run(connection, self.begin_sql()),
             Statement::Commit => run(connection, "COMMIT"),
             Statement::Rollback if connection.is_autocommit() => Ok(()),
@@ -144,8 +151,9 @@ impl SqliteSession {
         };
         match outcome {
             Ok(()) => Ok(done),
-            // Two transactions that read and then want to write exclude each other: SQLite refuses one of them at
-            // once. It waits as for any lock, for the first step, before it is repeated.
+            // Two transactions that read and then want to write exclude each other: SQLite refuses
+            // one of them at once. It waits as for any lock, for the first step, before
+            // it is repeated.
             Err(error) if is_busy(&error) && !connection.is_autocommit() => {
                 connection::wait_once();
                 Err(EngineError::Retry { doing: "statement".into(), message: error.to_string() })
@@ -154,16 +162,21 @@ impl SqliteSession {
         }
     }
 
-    /// BEGIN IMMEDIATE locks every attached file, so that attached files would exclude each other; a plain BEGIN locks
-    /// the one that the first row is written to.
+    /// BEGIN IMMEDIATE locks every attached file, so that attached files would exclude each other;
+    /// a plain BEGIN locks the one that the first row is written to.
     fn begin_sql(&self) -> &'static str {
         if self.files.open == Open::Attached { "BEGIN" } else { "BEGIN IMMEDIATE" }
     }
 
     /// The pages that the connections have used since this was asked last.
     fn take_pages(&self) -> PageUse {
-        let count = |counter| self.connections.iter().map(|connection| take_count(connection, counter)).sum();
-        PageUse { hits: count(ffi::SQLITE_DBSTATUS_CACHE_HIT), reads: count(ffi::SQLITE_DBSTATUS_CACHE_MISS) }
+        let count = |counter| {
+            self.connections.iter().map(|connection| take_count(connection, counter)).sum()
+        };
+        PageUse {
+            hits: count(ffi::SQLITE_DBSTATUS_CACHE_HIT),
+            reads: count(ffi::SQLITE_DBSTATUS_CACHE_MISS),
+        }
     }
 
     fn connection(&self, file: usize) -> &Connection {
@@ -187,8 +200,11 @@ impl SqliteSession {
 /// A counter of a connection, which begins anew then (<https://www.sqlite.org/c3ref/c_dbstatus_options.html>).
 fn take_count(connection: &Connection, counter: c_int) -> u64 {
     let (mut count, mut highest) = (0, 0);
-    // SAFETY: the connection is open, this thread alone uses it, and both places for the results are valid.
-    unsafe { ffi::sqlite3_db_status(connection.handle(), counter, &raw mut count, &raw mut highest, 1) };
+    // SAFETY: the connection is open, this thread alone uses it, and both places for the results
+    // are valid.
+    unsafe {
+        ffi::sqlite3_db_status(connection.handle(), counter, &raw mut count, &raw mut highest, 1)
+    };
     // The counters are unsigned; more than 2^32 pages in one measurement wrap around.
     u64::from(count as u32)
 }
@@ -242,7 +258,9 @@ pub fn text_of(value: ValueRef<'_>) -> Option<String> {
         ValueRef::Null => None,
         ValueRef::Integer(number) => Some(number.to_string()),
         ValueRef::Real(number) => Some(number.to_string()),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            Some(String::from_utf8_lossy(bytes).into_owned())
+        }
     }
 }
 
@@ -261,9 +279,8 @@ impl Session for SqliteSession {
         }
         let done = match *request {
             // An embedded engine has no faster way in than its statements.
-            Request::Batch { operation, file, keys, .. } | Request::Bulk { operation, file, keys } => {
-                self.batch(operation, file, keys)
-            }
+            Request::Batch { operation, file, keys, .. }
+            | Request::Bulk { operation, file, keys } => self.batch(operation, file, keys),
             Request::Execute { statement, parameters, results } => {
                 self.execute(statement, parameters, results)
             }
@@ -284,9 +301,10 @@ impl Session for SqliteSession {
             let doing = format!("final checkpoint of data file {file}");
             // A passive checkpoint ends incomplete when a reader stands in its way; no session
             // is in a transaction now. Without a WAL it does nothing and answers -1.
-            let left: rusqlite::Result<(i64, i64)> = self
-                .connection(file)
-                .query_row(&sql, [], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? - row.get::<_, i64>(2)?)));
+            let left: rusqlite::Result<(i64, i64)> =
+                self.connection(file).query_row(&sql, [], |row| {
+                    Ok((row.get(0)?, row.get::<_, i64>(1)? - row.get::<_, i64>(2)?))
+                });
             let left = left.map_err(|error| failed(doing.clone(), &error))?;
             if left != (0, 0) {
                 let message = format!("busy {}, {} pages left in the WAL", left.0, left.1);

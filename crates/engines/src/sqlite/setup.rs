@@ -31,8 +31,8 @@ pub fn validate(setup: &Setup) -> Option<String> {
         .into_iter()
         .find(|log| is_database && Path::new(log).metadata().is_ok_and(|found| found.len() > 0))?;
     Some(format!(
-        "{log} holds changes that are not in the database file; close the programs that use it, or copy it with \
-         sqlite3 {} \".backup copy.sqlite\"",
+        "{log} holds changes that are not in the database file; close the programs that use it, \
+         or copy it with sqlite3 {} \".backup copy.sqlite\"",
         dump.path
     ))
 }
@@ -54,8 +54,8 @@ fn make(setup: &Setup, files: &DataFiles, path: &Path) -> Result<(), EngineError
     let restoring = |dump: &NamedFile| format!("restoring {}", dump.path);
     let database = setup.dump.as_ref().filter(|dump| first_bytes(&dump.place()).starts_with(MAGIC));
     if let Some(dump) = database {
-        let copied =
-            File::open(dump.place()).and_then(|mut from| std::io::copy(&mut from, &mut File::create(path)?));
+        let copied = File::open(dump.place())
+            .and_then(|mut from| std::io::copy(&mut from, &mut File::create(path)?));
         copied.map_err(EngineError::at(&dump.place()))?;
         let mut connection = super::connection::open(path, false)?;
         stop_with(&mut connection, &files.cancel);
@@ -82,8 +82,8 @@ fn stop_with(connection: &mut Connection, cancel: &Cancel) {
     let _ = connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || cancel.is_cancelled()));
 }
 
-/// Runs the statements of a file. They are told apart as the shell of SQLite does it: one ends with a line that ends
-/// with a semicolon and completes it, so that triggers are whole.
+/// Runs the statements of a file. They are told apart as the shell of SQLite does it: one ends with
+/// a line that ends with a semicolon and completes it, so that triggers are whole.
 fn run(
     connection: &Connection,
     file: &NamedFile,
@@ -96,10 +96,18 @@ fn run(
     for number in 1.. {
         line.clear();
         let room = STATEMENT_BYTES_MAX - sql.len() as u64;
-        let read = (&mut reader).take(room + 1).read_line(&mut line).map_err(EngineError::at(&place))? as u64;
+        let read =
+            (&mut reader).take(room + 1).read_line(&mut line).map_err(EngineError::at(&place))?
+                as u64;
         if read > room {
             let most = format!("a statement has more than {} MiB", STATEMENT_BYTES_MAX >> 20);
-            return Err(at(file, if sql.is_empty() { number } else { begins_at }, &sql, &most, cancel));
+            return Err(at(
+                file,
+                if sql.is_empty() { number } else { begins_at },
+                &sql,
+                &most,
+                cancel,
+            ));
         }
         if read == 0 {
             break;
@@ -118,11 +126,15 @@ fn run(
         }
     }
     // The last statement needs no semicolon.
-    execute(connection, &sql, variables).map_err(|error| at(file, begins_at, &sql, &error, cancel))?;
+    execute(connection, &sql, variables)
+        .map_err(|error| at(file, begins_at, &sql, &error, cancel))?;
     if connection.is_autocommit() {
         return Ok(());
     }
-    Err(EngineError::failed(format!("running {}", file.path), "it ends within a transaction; add COMMIT;"))
+    Err(EngineError::failed(
+        format!("running {}", file.path),
+        "it ends within a transaction; add COMMIT;",
+    ))
 }
 
 fn is_complete(sql: &str) -> bool {
@@ -132,8 +144,13 @@ fn is_complete(sql: &str) -> bool {
     unsafe { rusqlite::ffi::sqlite3_complete(sql.as_ptr()) != 0 }
 }
 
-fn execute(connection: &Connection, sql: &str, variables: Option<&[(String, String)]>) -> Result<(), String> {
-    let sql = variables.map_or_else(|| Ok(sql.to_owned()), |variables| substituted(sql, variables))?;
+fn execute(
+    connection: &Connection,
+    sql: &str,
+    variables: Option<&[(String, String)]>,
+) -> Result<(), String> {
+    let sql =
+        variables.map_or_else(|| Ok(sql.to_owned()), |variables| substituted(sql, variables))?;
     let mut batch = Batch::new(connection, &sql);
     while let Some(mut statement) = batch.next().map_err(|error| error.to_string())? {
         let mut rows = statement.raw_query();
@@ -152,8 +169,8 @@ fn at(file: &NamedFile, line: u64, sql: &str, error: &str, cancel: &Cancel) -> E
 
 /// SQL with the values of variables in their places, as psql puts them there
 /// (<https://www.postgresql.org/docs/current/app-psql.html#APP-PSQL-INTERPOLATION>): `:name` as it is, `:'name'` as a
-/// literal, `:"name"` as a name; nothing within quotes and comments. A name that is not set is an error: SQLite would
-/// take it for a parameter that is NULL.
+/// literal, `:"name"` as a name; nothing within quotes and comments. A name that is not set is an
+/// error: SQLite would take it for a parameter that is NULL.
 fn substituted(sql: &str, variables: &[(String, String)]) -> Result<String, String> {
     let mut out = String::new();
     let mut rest = sql;
@@ -164,8 +181,9 @@ fn substituted(sql: &str, variables: &[(String, String)]) -> Result<String, Stri
             rest = &rest[length..];
         } else if let Some((name, quote, length)) = variable(rest) {
             let value = variables.iter().find(|(known, _)| known == name).map(|(_, value)| value);
-            let value = value
-                .ok_or_else(|| format!("variable `{name}` is not set; give it in target.setup.variables"))?;
+            let value = value.ok_or_else(|| {
+                format!("variable `{name}` is not set; give it in target.setup.variables")
+            })?;
             match quote {
                 Some(quote) => {
                     let doubled = value.replace(quote, &format!("{quote}{quote}"));
@@ -185,7 +203,9 @@ fn substituted(sql: &str, variables: &[(String, String)]) -> Result<String, Stri
 
 /// Bytes of the literal, quoted name or comment that a text begins with; 0 for anything else.
 pub fn quoted_length(text: &str) -> usize {
-    let to = |end: &str, from: usize| text[from..].find(end).map_or(text.len(), |at| from + at + end.len());
+    let to = |end: &str, from: usize| {
+        text[from..].find(end).map_or(text.len(), |at| from + at + end.len())
+    };
     match text.as_bytes() {
         // A doubled quote ends one and begins the next, which comes to the same.
         [b'\'', ..] => to("'", 1),
@@ -236,8 +256,8 @@ mod tests {
 
     #[test]
     fn variables_stand_where_psql_would_put_them() {
-        let variables =
-            [("n", "10"), ("t", "it's"), ("i", "a\"b")].map(|(name, value)| (name.into(), value.into()));
+        let variables = [("n", "10"), ("t", "it's"), ("i", "a\"b")]
+            .map(|(name, value)| (name.into(), value.into()));
         for (sql, expected) in [
             ("SELECT :n, :'n', :\"n\"", "SELECT 10, '10', \"10\""),
             ("SELECT :'t' AS :\"i\"", "SELECT 'it''s' AS \"a\"\"b\""),

@@ -35,8 +35,9 @@ pub fn register() -> bool {
         if found.is_null() {
             return None;
         }
-        // SAFETY: `found` is a valid VFS. A bitwise copy keeps its version, its limits and the functions that
-        // are not timed: those of SQLite's own VFS for Unix do not look at the VFS that they are called with.
+        // SAFETY: `found` is a valid VFS. A bitwise copy keeps its version, its limits and the
+        // functions that are not timed: those of SQLite's own VFS for Unix do not look at
+        // the VFS that they are called with.
         let mut timed = unsafe { ptr::read(found) };
         timed.szOsFile += size_of::<TimedFile>() as c_int;
         timed.pNext = ptr::null_mut();
@@ -60,8 +61,8 @@ pub fn sleep_us(microseconds: c_int) {
     }
 }
 
-/// Functions of the timed VFS, each of which calls that of the default VFS and hands the start of the call to what
-/// records it.
+/// Functions of the timed VFS, each of which calls that of the default VFS and hands the start of
+/// the call to what records it.
 macro_rules! functions {
     ($($name:ident($($argument:ident: $type:ty),*), $function:ident else $missing:expr, $record:expr;)*) => {$(
         unsafe extern "C" fn $name(_: *mut ffi::sqlite3_vfs $(, $argument: $type)*) -> c_int {
@@ -144,16 +145,16 @@ unsafe extern "C" fn open(
     flags: c_int,
     out_flags: *mut c_int,
 ) -> c_int {
-    // SAFETY: SQLite allocated `szOsFile` bytes: ours, then those of the default VFS, whose methods are null or those
-    // of an open file once its function has returned.
+    // SAFETY: SQLite allocated `szOsFile` bytes: ours, then those of the default VFS, whose methods
+    // are null or those of an open file once its function has returned.
     unsafe {
         let timed = file.cast::<TimedFile>();
         let real = timed.add(1).cast::<ffi::sqlite3_file>();
         let rc = open_real(vfs, name, real, flags, out_flags);
         let version = (*real).pMethods.as_ref().map(|methods| methods.iVersion);
         // SQLite closes the file only when it has methods.
-        let methods =
-            version.map_or(ptr::null(), |version| &raw const METHODS[version.clamp(1, 3) as usize - 1]);
+        let methods = version
+            .map_or(ptr::null(), |version| &raw const METHODS[version.clamp(1, 3) as usize - 1]);
         timed.write(TimedFile {
             file: ffi::sqlite3_file { pMethods: methods },
             events: Events::from_flags(flags),
@@ -166,8 +167,8 @@ unsafe extern "C" fn open(
 /// the file says that it has them.
 static METHODS: [ffi::sqlite3_io_methods; 3] = [methods(1), methods(2), methods(3)];
 
-/// Methods of an open file, each of which calls that of the real file. A call with an event is timed and recorded with
-/// the bytes that it moves; what comes of it can be looked at then.
+/// Methods of an open file, each of which calls that of the real file. A call with an event is
+/// timed and recorded with the bytes that it moves; what comes of it can be looked at then.
 macro_rules! methods {
     ($($name:ident($($argument:ident: $type:ty),*) -> $returns:ty, $method:ident else $missing:expr
         $(, $event:expr, $bytes:expr)? $(, then $rc:ident => $then:expr)?;)*) => {

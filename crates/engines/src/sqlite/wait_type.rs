@@ -1,8 +1,8 @@
 use crate::WaitType;
 use observations::WaitClass;
 
-/// What a session can wait for, and what an instrumented call is counted as: the table of wait types, and each
-/// one's place in it.
+/// What a session can wait for, and what an instrumented call is counted as: the table of wait
+/// types, and each one's place in it.
 macro_rules! wait_types {
     ($($event:ident = $name:literal, $class:ident, $meaning:literal;)*) => {
         /// A wait type by its place in [`WAIT_TYPES`].

@@ -9,7 +9,8 @@ pub struct MssqlDialect {
     pub compression: Option<String>,
     /// `OPTIMIZE_FOR_SEQUENTIAL_KEY` of the clustered index.
     pub sequential_key: Option<bool>,
-    /// Columns of integers in the table that is asked about, whose sums and means need more room than they have.
+    /// Columns of integers in the table that is asked about, whose sums and means need more room
+    /// than they have.
     pub integers: Vec<&'static str>,
 }
 
@@ -26,7 +27,8 @@ const SLOT: usize = 2;
 /// (<https://learn.microsoft.com/sql/relational-databases/databases/estimate-the-size-of-a-clustered-index>).
 const ROW_OVERHEAD: usize = 4 + 2;
 
-/// A statement of a script as the server knows it: `BEGIN` alone opens a block, and PostgreSQL's `END` is `COMMIT`.
+/// A statement of a script as the server knows it: `BEGIN` alone opens a block, and PostgreSQL's
+/// `END` is `COMMIT`.
 pub fn spelled(sql: &str) -> &str {
     let is = |word: &str| sql.trim().eq_ignore_ascii_case(word);
     match () {
@@ -50,7 +52,8 @@ impl MssqlDialect {
     /// The same for statements about a table.
     #[must_use]
     pub fn about(&self, table: Option<&Table>) -> Self {
-        let is_integer = |column: &&Column| matches!(column.data_type, DataType::Int | DataType::BigInt);
+        let is_integer =
+            |column: &&Column| matches!(column.data_type, DataType::Int | DataType::BigInt);
         let columns = table.map(|table| table.columns.as_slice()).unwrap_or_default();
         let integers = columns.iter().filter(is_integer).map(|column| column.name).collect();
         Self { integers, compression: self.compression.clone(), ..*self }
@@ -90,7 +93,11 @@ impl MssqlDialect {
         let switch = |is_on: bool| if is_on { "ON" } else { "OFF" };
         let key = !table.key.is_empty();
         let options: Vec<String> = [
-            table.storage.fill_percent.filter(|_| key).map(|percent| format!("FILLFACTOR = {percent}")),
+            table
+                .storage
+                .fill_percent
+                .filter(|_| key)
+                .map(|percent| format!("FILLFACTOR = {percent}")),
             compression.map(|method| format!("DATA_COMPRESSION = {}", method.to_uppercase())),
             self.sequential_key
                 .filter(|_| key)
@@ -116,45 +123,41 @@ impl MssqlDialect {
         let (name, key) = (self.table(table), self.names(table.key));
         let (random, sequential) = match table.single_key().map(|key| key.data_type) {
             // They are ordered by their last six bytes, which this counts up.
-            Some(DataType::Uuid) => {
-                ("NEWID()", "CAST(CAST(0 AS binary(8)) + CAST(@next AS binary(8)) AS uniqueidentifier)")
-            }
-            // 62 random bits, as the keys that clients make: all of these bytes but the two bits of the variant.
+            Some(DataType::Uuid) => (
+                "NEWID()",
+                "CAST(CAST(0 AS binary(8)) + CAST(@next AS binary(8)) AS uniqueidentifier)",
+            ),
+            // 62 random bits, as the keys that clients make: all of these bytes but the two bits of
+            // the variant.
             _ => (
-                "CAST(SUBSTRING(CAST(NEWID() AS binary(16)), 9, 8) AS bigint) & 4611686018427387903",
+                "CAST(SUBSTRING(CAST(NEWID() AS binary(16)), 9, 8) AS bigint) & \
+                 4611686018427387903",
                 "@next",
             ),
         };
         vec![
             format!("CREATE SEQUENCE {SEQUENCE} AS bigint START WITH 1 CACHE 1000"),
             format!(
-                "CREATE PROCEDURE {PROCEDURE} @total bigint, @batch bigint, @sequential bit AS BEGIN \
-                 SET NOCOUNT ON; \
-                 DECLARE @done bigint = 0, @left bigint = 0, @next bigint = 0; \
-                 WHILE @done < @total BEGIN \
-                 SET @left = CASE WHEN @batch < @total - @done THEN @batch ELSE @total - @done END; \
-                 SET @done = @done + @left; \
-                 BEGIN TRANSACTION; \
-                 WHILE @left > 0 BEGIN \
-                 IF @sequential = 1 BEGIN \
-                 SET @next = NEXT VALUE FOR {SEQUENCE}; \
-                 INSERT INTO {name} ({key}) VALUES ({sequential}); \
-                 END ELSE INSERT INTO {name} ({key}) VALUES ({random}); \
-                 SET @left = @left - 1; \
-                 END; \
-                 COMMIT TRANSACTION; \
-                 END; \
-                 END"
+                "CREATE PROCEDURE {PROCEDURE} @total bigint, @batch bigint, @sequential bit AS \
+                 BEGIN SET NOCOUNT ON; DECLARE @done bigint = 0, @left bigint = 0, @next bigint = \
+                 0; WHILE @done < @total BEGIN SET @left = CASE WHEN @batch < @total - @done THEN \
+                 @batch ELSE @total - @done END; SET @done = @done + @left; BEGIN TRANSACTION; \
+                 WHILE @left > 0 BEGIN IF @sequential = 1 BEGIN SET @next = NEXT VALUE FOR \
+                 {SEQUENCE}; INSERT INTO {name} ({key}) VALUES ({sequential}); END ELSE INSERT \
+                 INTO {name} ({key}) VALUES ({random}); SET @left = @left - 1; END; COMMIT \
+                 TRANSACTION; END; END"
             ),
         ]
     }
 }
 
-/// The parameters of a statement that are the columns of a table's key, as variables of their types.
+/// The parameters of a statement that are the columns of a table's key, as variables of their
+/// types.
 pub fn declared(table: &Table) -> String {
     let typed = |name: &&str| table.columns.iter().find(|column| column.name == *name);
     let types = table.key.iter().filter_map(typed).map(|column| type_name(column.data_type, 0));
-    let variables: Vec<String> = types.zip(1..).map(|(name, number)| format!("@P{number} {name}")).collect();
+    let variables: Vec<String> =
+        types.zip(1..).map(|(name, number)| format!("@P{number} {name}")).collect();
     format!("DECLARE {}; ", variables.join(", "))
 }
 
@@ -196,10 +199,12 @@ impl Dialect for MssqlDialect {
         format!("@P{number}")
     }
 
-    /// The rows of a table lie in the order of its key, so that the key is there from the first row on.
+    /// The rows of a table lie in the order of its key, so that the key is there from the first row
+    /// on.
     fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
         let (name, filler) = (self.table(table), Self::filler(table)?);
-        let mut parts: Vec<String> = table.columns.iter().map(|column| self.column(column, filler)).collect();
+        let mut parts: Vec<String> =
+            table.columns.iter().map(|column| self.column(column, filler)).collect();
         let options = self.options(table);
         let is_columns = self.is_columns();
         if !table.key.is_empty() {
@@ -248,7 +253,12 @@ mod tests {
     use crate::{Column, DataType, DefaultValue, Dialect as _, Operation, Storage, Table, Work};
 
     fn table(columns: Vec<Column>, key: &'static [&'static str]) -> Table {
-        Table { name: "t", columns, key, storage: Storage { fill_percent: Some(90), ..Storage::default() } }
+        Table {
+            name: "t",
+            columns,
+            key,
+            storage: Storage { fill_percent: Some(90), ..Storage::default() },
+        }
     }
 
     fn filled(rows: u16) -> String {
@@ -259,10 +269,15 @@ mod tests {
 
     #[test]
     fn a_filler_makes_rows_fill_a_page() {
-        // 4 bytes of status, 8 of the key, 2 + 1 for columns and NULLs, as documented for the size of a clustered index.
+        // 4 bytes of status, 8 of the key, 2 + 1 for columns and NULLs, as documented for the size
+        // of a clustered index.
         let row = |filler: usize| 4 + 8 + 2 + 1 + filler;
         for (rows, filler) in [(1, 8045), (2, 4031), (30, 252)] {
-            assert!(filled(rows).contains(&format!("[f] char({filler}) ")), "{rows}: {}", filled(rows));
+            assert!(
+                filled(rows).contains(&format!("[f] char({filler}) ")),
+                "{rows}: {}",
+                filled(rows)
+            );
             let rows = usize::from(rows);
             assert!(row(filler) <= ROW_MAX && rows * (row(filler) + 2) <= PAGE_ROOM);
             assert!(row(filler + 1) > ROW_MAX || rows * (row(filler + 1) + 2) > PAGE_ROOM);
@@ -280,13 +295,15 @@ mod tests {
         let created = own("page", Some(true)).create(&table(columns(), &["id"])).unwrap();
         assert_eq!(
             created,
-            [
-                "CREATE TABLE [t] ([id] bigint NOT NULL, CONSTRAINT [pk_t] PRIMARY KEY CLUSTERED ([id]) WITH (FILLFACTOR = 90, \
-              DATA_COMPRESSION = PAGE, OPTIMIZE_FOR_SEQUENTIAL_KEY = ON))"
-            ]
+            ["CREATE TABLE [t] ([id] bigint NOT NULL, CONSTRAINT [pk_t] PRIMARY KEY CLUSTERED \
+              ([id]) WITH (FILLFACTOR = 90, DATA_COMPRESSION = PAGE, OPTIMIZE_FOR_SEQUENTIAL_KEY \
+              = ON))"]
         );
         let created = own("row", None).create(&table(columns(), &[])).unwrap();
-        assert_eq!(created, ["CREATE TABLE [t] ([id] bigint NOT NULL) WITH (DATA_COMPRESSION = ROW)"]);
+        assert_eq!(
+            created,
+            ["CREATE TABLE [t] ([id] bigint NOT NULL) WITH (DATA_COMPRESSION = ROW)"]
+        );
         let created = own("columnstore", None).create(&table(columns(), &["id"])).unwrap();
         assert!(
             created[0].contains("PRIMARY KEY NONCLUSTERED ([id]) WITH (FILLFACTOR = 90))"),

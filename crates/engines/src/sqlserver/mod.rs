@@ -3,7 +3,8 @@
 //! - `settings`: what `[target]` can say; `dialect`: how its tables and operations are written
 //! - `wait_types`: names, classes, which are benign; `page`: pages and what they are for
 //! - `servers`: servers by URL; `rules`: what is advised about them
-//! - with the feature `sqlserver`: `live`, how servers are reached and what they are asked, and `target`, trials on them
+//! - with the feature `sqlserver`: `live`, how servers are reached and what they are asked, and
+//!   `target`, trials on them
 
 #[cfg(any(test, feature = "sqlserver"))]
 mod dialect;
@@ -72,10 +73,12 @@ impl Engine for SqlServer {
         if cfg!(not(feature = "sqlserver")) {
             return Some(NOT_BUILT.into());
         }
-        let is_named =
-            configuration.get(settings::URL).is_some() || std::env::var_os(SERVER_VARIABLE).is_some();
+        let is_named = configuration.get(settings::URL).is_some()
+            || std::env::var_os(SERVER_VARIABLE).is_some();
         let path = settings::URL.path();
-        (!is_named).then(|| format!("no SQL Server is named: set {path}, or the variable {SERVER_VARIABLE}"))
+        (!is_named).then(|| {
+            format!("no SQL Server is named: set {path}, or the variable {SERVER_VARIABLE}")
+        })
     }
 
     fn preflight(&self, needs: &[Need<'_>], _: &Folders, stop: &Stop) -> Preflight {
@@ -130,7 +133,12 @@ struct NotBuilt;
 
 #[cfg(not(feature = "sqlserver"))]
 impl Host for NotBuilt {
-    fn prepare(&mut self, _: &Configuration, _: u32, _: &Cancel) -> Result<Box<dyn Instance>, EngineError> {
+    fn prepare(
+        &mut self,
+        _: &Configuration,
+        _: u32,
+        _: &Cancel,
+    ) -> Result<Box<dyn Instance>, EngineError> {
         Err(EngineError::Unsupported { engine: "this build", what: "SQL Server" })
     }
 }

@@ -28,13 +28,14 @@ pub struct PageKind {
     pub name: &'static str,
     /// Whether sessions meet here only to allocate or free pages.
     pub is_allocation: bool,
-    /// The first page of this kind in a file, and the interval of the others with their place in it.
+    /// The first page of this kind in a file, and the interval of the others with their place in
+    /// it.
     first: u32,
     others: Option<(u32, u32)>,
 }
 
-/// The intervals of PFS and maps share a factor, so that from page 516,855,552 (3.9 TB) on a few numbers fit both
-/// rules: PFS comes first.
+/// The intervals of PFS and maps share a factor, so that from page 516,855,552 (3.9 TB) on a few
+/// numbers fit both rules: PFS comes first.
 static KINDS: [PageKind; 6] = [
     kind("file header", false, 0, None),
     // Which pages are allocated and how full they are.
@@ -50,7 +51,12 @@ static KINDS: [PageKind; 6] = [
 static BOOT: PageKind = kind("boot", false, 9, None);
 static DATA: PageKind = kind("data or index", false, 0, None);
 
-const fn kind(name: &'static str, is_allocation: bool, first: u32, others: Option<(u32, u32)>) -> PageKind {
+const fn kind(
+    name: &'static str,
+    is_allocation: bool,
+    first: u32,
+    others: Option<(u32, u32)>,
+) -> PageKind {
     PageKind { name, is_allocation, first, others }
 }
 
@@ -90,10 +96,16 @@ pub struct NotAPage(String);
 impl FromStr for PageId {
     type Err = NotAPage;
 
-    /// Reads `5:1:1520544`, `PAGE: 5:1:1520544` and `5:1:1520544 (detail)`, as the different views print it.
+    /// Reads `5:1:1520544`, `PAGE: 5:1:1520544` and `5:1:1520544 (detail)`, as the different views
+    /// print it.
     fn from_str(text: &str) -> Result<Self, NotAPage> {
         let rest = text.trim();
-        let id = rest.strip_prefix("PAGE:").unwrap_or(rest).split_whitespace().next().unwrap_or_default();
+        let id = rest
+            .strip_prefix("PAGE:")
+            .unwrap_or(rest)
+            .split_whitespace()
+            .next()
+            .unwrap_or_default();
         let number = |part: &str| part.parse::<u32>().ok().filter(|_| !part.starts_with('+'));
         let read = |parts: Vec<u32>| {
             let [database, file, page] = parts[..] else { return None };

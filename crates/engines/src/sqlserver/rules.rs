@@ -1,11 +1,12 @@
-//! What should be looked at about a server: the source of each rule is the page of Microsoft's documentation about the option
-//! (<https://learn.microsoft.com/sql/database-engine/configure-windows/server-configuration-options-sql-server>).
+//! What should be looked at about a server: the source of each rule is the page of Microsoft's
+//! documentation about the option (<https://learn.microsoft.com/sql/database-engine/configure-windows/server-configuration-options-sql-server>).
 
 use crate::survey_rules::{self, OnMachine, Rule};
 use observations::Weight::{Note, Problem};
 use observations::{Advice, Survey, SurveyedServer};
 
-/// From more processors than these on the guidelines limit the parallelism of a statement, at most to so many.
+/// From more processors than these on the guidelines limit the parallelism of a statement, at most
+/// to so many.
 const FEW_PROCESSORS: i64 = 8;
 const PARALLELISM_MAX: i64 = 16;
 
@@ -50,9 +51,16 @@ fn parallelism(place: &OnMachine<'_>) -> Option<String> {
     let processors = place.server.number("cpu_count")?;
     let nodes = place.server.number("numa_node_count").filter(|nodes| *nodes > 0).unwrap_or(1);
     let of_node = processors / nodes;
-    let best = if nodes == 1 { FEW_PROCESSORS } else { (of_node / 2).clamp(FEW_PROCESSORS, PARALLELISM_MAX) };
+    let best = if nodes == 1 {
+        FEW_PROCESSORS
+    } else {
+        (of_node / 2).clamp(FEW_PROCESSORS, PARALLELISM_MAX)
+    };
     (of_node > FEW_PROCESSORS).then(|| {
-        format!("{set} with {processors} processors on {nodes} NUMA nodes, where the guidelines allow {best}")
+        format!(
+            "{set} with {processors} processors on {nodes} NUMA nodes, where the guidelines allow \
+             {best}"
+        )
     })
 }
 
@@ -67,8 +75,10 @@ mod tests {
             value: Some((*value).into()),
             ..ServerSetting::default()
         };
-        let server =
-            SurveyedServer { settings: settings.iter().map(setting).collect(), ..SurveyedServer::default() };
+        let server = SurveyedServer {
+            settings: settings.iter().map(setting).collect(),
+            ..SurveyedServer::default()
+        };
         advice(&server, &Survey::default()).iter().map(|advice| advice.rule).collect()
     }
 

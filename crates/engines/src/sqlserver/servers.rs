@@ -16,7 +16,8 @@ impl Servers for SqlServer {
     }
 
     fn is_connection_string(&self, text: &str) -> bool {
-        let first = text.split_once('=').map(|(name, _)| name.replace([' ', '_'], "").to_lowercase());
+        let first =
+            text.split_once('=').map(|(name, _)| name.replace([' ', '_'], "").to_lowercase());
         let servers = ["server", "datasource", "address", "addr", "networkaddress", "driver"];
         first.is_some_and(|first| servers.contains(&first.as_str()))
     }
@@ -43,8 +44,14 @@ mod tests {
     #[test]
     fn connection_strings_are_told_from_those_of_others() {
         let is_ours = |text: &str| SqlServer.is_connection_string(text);
-        assert!(is_ours("Server=h;Uid=a") && is_ours("DRIVER={x};Server=h") && is_ours("Data Source=tcp:h"));
-        for other in ["host=db dbname=x", "shop", "", "application_name=a://b", "mssql://a@h?Server=x"] {
+        assert!(
+            is_ours("Server=h;Uid=a")
+                && is_ours("DRIVER={x};Server=h")
+                && is_ours("Data Source=tcp:h")
+        );
+        for other in
+            ["host=db dbname=x", "shop", "", "application_name=a://b", "mssql://a@h?Server=x"]
+        {
             assert!(!is_ours(other), "{other}");
         }
     }

@@ -64,14 +64,16 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
         use super::live::Config;
         use super::live::config::holds_password;
         if holds_password(&url) {
-            let message = "a password in the file would end up in results and reports; use SQLCMDPASSWORD or PasswordFile=";
+            let message = "a password in the file would end up in results and reports; use \
+                           SQLCMDPASSWORD or PasswordFile=";
             invalid.push(Invalid::new(URL.path(), message));
         } else if let Err(error) = Config::parse(&url) {
             invalid.push(Invalid::new(URL.path(), error.to_string()));
         }
     }
     if !server_settings(configuration).is_empty() && !is_permitted(configuration) {
-        let message = "target.settings change the server for all who use it; target.allow_server_settings = true permits it";
+        let message = "target.settings change the server for all who use it; \
+                       target.allow_server_settings = true permits it";
         invalid.push(Invalid::new(ALLOW_SERVER_SETTINGS.path(), message));
     }
     if configuration.get(CACHE) == CacheState::Cold && !is_permitted(configuration) {
@@ -120,11 +122,20 @@ mod tests {
         assert_eq!(objections(&[url("mssql://sa:S3c@db1/")]), ["target.url"]);
         assert_eq!(objections(&[url("Server=db1;Uid=sa;Pwd=S3c")]), ["target.url"]);
         assert_eq!(objections(std::slice::from_ref(&degree)), ["target.allow_server_settings"]);
-        assert_eq!(objections(&[degree, ("target.allow_server_settings", Value::Bool(true))]), [""; 0]);
+        assert_eq!(
+            objections(&[degree, ("target.allow_server_settings", Value::Bool(true))]),
+            [""; 0]
+        );
         let cold = ("target.cache", Value::Text("cold".into()));
         assert_eq!(objections(std::slice::from_ref(&cold)), ["target.cache"]);
-        assert_eq!(objections(&[cold, ("target.allow_server_settings", Value::Bool(true))]), [""; 0]);
+        assert_eq!(
+            objections(&[cold, ("target.allow_server_settings", Value::Bool(true))]),
+            [""; 0]
+        );
         let small = ("target.data_size", Value::Integer(8 << 20));
-        assert_eq!(objections(&[small, ("target.data_files", Value::Integer(16))]), ["target.data_size"]);
+        assert_eq!(
+            objections(&[small, ("target.data_files", Value::Integer(16))]),
+            ["target.data_size"]
+        );
     }
 }

@@ -5,7 +5,8 @@ use observations::WaitClass::{
     self, Checkpoint, Client, CpuQueue, DataRead, DataWrite, Idle, Latch, Lock, Log, Other,
 };
 
-/// The benign wait types are those of the list that Paul Randal maintains at sqlskills.com, as of this date.
+/// The benign wait types are those of the list that Paul Randal maintains at sqlskills.com, as of
+/// this date.
 pub const BENIGN_VERSION: &str = "2026-03-21";
 
 const BACKGROUND: BenignGroup = group("background", true);
@@ -24,7 +25,8 @@ const fn group(name: &'static str, is_filtered: bool) -> BenignGroup {
     BenignGroup { name, is_filtered }
 }
 
-/// The time in which a session of a load has no request to work on. The server does not count it; we do.
+/// The time in which a session of a load has no request to work on. The server does not count it;
+/// we do.
 pub const BETWEEN_REQUESTS: &str = "BETWEEN_REQUESTS";
 
 /// Wait types by name, then patterns for all others.
@@ -148,7 +150,12 @@ const fn wait(name: &'static str, class: WaitClass, meaning: &'static str) -> Wa
     WaitType::new(name, class, meaning)
 }
 
-const fn benign(name: &'static str, class: WaitClass, group: BenignGroup, meaning: &'static str) -> WaitType {
+const fn benign(
+    name: &'static str,
+    class: WaitClass,
+    group: BenignGroup,
+    meaning: &'static str,
+) -> WaitType {
     WaitType { name, class, meaning, benign: Some(group) }
 }
 

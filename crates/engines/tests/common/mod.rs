@@ -1,5 +1,10 @@
 //! What tests on real servers need.
-#![allow(dead_code, clippy::unwrap_used, clippy::print_stdout, reason = "each file of tests uses some of it")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "each file of tests uses some of it"
+)]
 
 use engines::Cancel;
 use engines::mariadb::server::{PACKAGES_ACCOUNT, PrivateServer, ServerOptions};
@@ -33,11 +38,12 @@ pub fn installations() -> Vec<Installation> {
     found
 }
 
-/// The libraries of DuckDB to test on: those in `STEELBENCH_TEST_DUCKDB_LIBS`, or the one that is found without being
-/// named. Says so when there is none.
+/// The libraries of DuckDB to test on: those in `STEELBENCH_TEST_DUCKDB_LIBS`, or the one that is
+/// found without being named. Says so when there is none.
 pub fn duckdb_libraries() -> Vec<Option<String>> {
     let listed = std::env::var("STEELBENCH_TEST_DUCKDB_LIBS").unwrap_or_default();
-    let listed: Vec<_> = listed.split(':').filter(|path| !path.is_empty()).map(str::to_owned).collect();
+    let listed: Vec<_> =
+        listed.split(':').filter(|path| !path.is_empty()).map(str::to_owned).collect();
     if !listed.is_empty() {
         return listed.into_iter().map(Some).collect();
     }
@@ -58,13 +64,14 @@ pub fn mariadb_installations() -> Vec<engines::mariadb::server::Installation> {
     found
 }
 
-/// The URL of a SQL Server to test on: the one that `STEELBENCH_MSSQL_URL` names, or a stand-in. Says so when there is none.
+/// The URL of a SQL Server to test on: the one that `STEELBENCH_MSSQL_URL` names, or a stand-in.
+/// Says so when there is none.
 pub fn sql_server() -> Option<String> {
     std::env::var("STEELBENCH_MSSQL_URL").ok().or_else(|| sql_server_stand_in(&[]))
 }
 
-/// The URL of an emulator of SQL Server that has these databases, and runs until this process ends. Says so when there is
-/// none.
+/// The URL of an emulator of SQL Server that has these databases, and runs until this process ends.
+/// Says so when there is none.
 pub fn sql_server_stand_in(databases: &[&str]) -> Option<String> {
     let program = std::env::var_os("STEELBENCH_TEST_SQLSERVER").filter(|path| !path.is_empty());
     let Some(program) = program else {
@@ -74,7 +81,12 @@ pub fn sql_server_stand_in(databases: &[&str]) -> Option<String> {
     let folder = folder();
     let file = folder.path().join("port");
     let mut command = Command::new(program);
-    command.arg(&file).args(databases).env("RUST_LOG", "off").stdin(Stdio::piped()).stderr(Stdio::null());
+    command
+        .arg(&file)
+        .args(databases)
+        .env("RUST_LOG", "off")
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null());
     // It ends when its standard input is closed.
     std::mem::forget(command.spawn().unwrap());
     assert!(until(|| file.exists()), "the stand-in does not start");
@@ -82,7 +94,8 @@ pub fn sql_server_stand_in(databases: &[&str]) -> Option<String> {
     Some(format!("mssql://sa:S3c@127.0.0.1:{port}/master?encrypt=optional"))
 }
 
-/// A running MariaDB server in a folder, with its instruments of waits on or the Performance Schema off.
+/// A running MariaDB server in a folder, with its instruments of waits on or the Performance Schema
+/// off.
 pub fn mariadb(
     installation: engines::mariadb::server::Installation,
     folder: &Path,

@@ -1,9 +1,10 @@
-//! The smallest engine that passes the contract: a map in memory. Copy it to `src/NAME/mod.rs` to begin a new
-//! engine, and replace what a comment begins with `Yours`.
+//! The smallest engine that passes the contract: a map in memory. Copy it to `src/NAME/mod.rs` to
+//! begin a new engine, and replace what a comment begins with `Yours`.
 
 use engines::{
-    Ability, Cancel, ConnectionSet, Done, Engine, EngineError, Filter, Folders, Host, Instance, Key,
-    Operation, Output, Parameter, Request, Results, Session, SetOfOne, Statement, Stop, Values, Work,
+    Ability, Cancel, ConnectionSet, Done, Engine, EngineError, Filter, Folders, Host, Instance,
+    Key, Operation, Output, Parameter, Request, Results, Session, SetOfOne, Statement, Stop,
+    Values, Work,
 };
 use experiment::{Configuration, Declaration};
 use observations::EngineVersion;
@@ -20,12 +21,14 @@ impl Engine for Skeleton {
         "skeleton"
     }
 
-    /// Yours, if it has any: `settings! { const SETTINGS = []; pub CACHE_SIZE: u64 = "target.cache_size", ...; }`, then `SETTINGS`.
+    /// Yours, if it has any: `settings! { const SETTINGS = []; pub CACHE_SIZE: u64 =
+    /// "target.cache_size", ...; }`, then `SETTINGS`.
     fn settings(&self) -> &'static [Declaration] {
         &[]
     }
 
-    /// Yours: embedded engines work in the load's threads; servers are reached through crate `transport`.
+    /// Yours: embedded engines work in the load's threads; servers are reached through crate
+    /// `transport`.
     fn abilities(&self) -> &'static [Ability] {
         &[Ability::Embedded, Ability::Tables, Ability::NestedLoops]
     }
@@ -42,8 +45,14 @@ impl Engine for Skeleton {
 }
 
 impl Host for Skeleton {
-    /// Yours: start the server, or take the one that runs, and bring it into the same state for each trial.
-    fn prepare(&mut self, _: &Configuration, _: u32, _: &Cancel) -> Result<Box<dyn Instance>, EngineError> {
+    /// Yours: start the server, or take the one that runs, and bring it into the same state for
+    /// each trial.
+    fn prepare(
+        &mut self,
+        _: &Configuration,
+        _: u32,
+        _: &Cancel,
+    ) -> Result<Box<dyn Instance>, EngineError> {
         Ok(Box::new(Memory::default()))
     }
 }
@@ -59,8 +68,9 @@ struct Memory {
 }
 
 impl Instance for Memory {
-    /// Yours: create and fill the tables, and have the [`engines::Dialect`] compile the operations into statements.
-    /// Here there is one table with a key and a column, and a sample of its keys.
+    /// Yours: create and fill the tables, and have the [`engines::Dialect`] compile the operations
+    /// into statements. Here there is one table with a key and a column, and a sample of its
+    /// keys.
     fn create(&self, work: Work) -> Result<(), EngineError> {
         let batches = work.fills.into_iter().flat_map(|fill| fill.batches);
         let first = |rows: engines::Rows| match rows.columns.into_iter().next() {
@@ -81,8 +91,8 @@ impl Instance for Memory {
     fn space_bytes(&self) -> Option<u64> {
         Some(self.rows.lock().map_or(0, |rows| rows.len() as u64 * 16))
     }
-    // Yours: `settle` makes and verifies the state of the caches, `wait_collector` gives waits as the engine counts
-    // them or as they are sampled, `remove` reports what cannot be removed.
+    // Yours: `settle` makes and verifies the state of the caches, `wait_collector` gives waits as
+    // the engine counts them or as they are sampled, `remove` reports what cannot be removed.
 }
 
 /// Yours: one connection of a load thread. Of a server it is a `transport::Wire` instead.
@@ -112,7 +122,11 @@ impl Session for Connection {
                 let results = match &self.operations[operation] {
                     Operation::LookupEach { outputs, .. } => aggregate(
                         outputs,
-                        &self.sample.iter().filter_map(|key| rows.get_key_value(key)).collect::<Vec<_>>(),
+                        &self
+                            .sample
+                            .iter()
+                            .filter_map(|key| rows.get_key_value(key))
+                            .collect::<Vec<_>>(),
                     ),
                     operation => select(&rows, operation, &numbers),
                 };
@@ -135,7 +149,9 @@ fn integer(parameter: &Parameter) -> Option<i64> {
 fn one(rows: &mut Rows, operation: &Operation, key: Key) -> Result<(), EngineError> {
     let key = key.integer();
     match operation {
-        Operation::Insert { .. } if rows.contains_key(&key) => Err(failed("the key is there already")),
+        Operation::Insert { .. } if rows.contains_key(&key) => {
+            Err(failed("the key is there already"))
+        }
         Operation::Insert { .. } => {
             rows.insert(key, 2);
             Ok(())
@@ -155,7 +171,9 @@ fn one(rows: &mut Rows, operation: &Operation, key: Key) -> Result<(), EngineErr
 }
 
 fn select(rows: &Rows, operation: &Operation, parameters: &[i64]) -> Results {
-    let Operation::Select { outputs, rows: filter, .. } = operation else { return Results::default() };
+    let Operation::Select { outputs, rows: filter, .. } = operation else {
+        return Results::default();
+    };
     let wanted = |(key, amount): &(&i64, &i64)| match filter {
         Filter::All => true,
         Filter::Key => parameters[0] == **key,

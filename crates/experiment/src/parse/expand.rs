@@ -21,8 +21,11 @@ impl Reader<'_> {
         let mut rules: Vec<(&Node, Option<Condition>, bool)> =
             rules.map(|rule| (rule, self.exclusion(rule, factors), false)).collect();
         let Some(number) = self.number_of_configurations(factors) else { return Vec::new() };
-        let mut own =
-            OwnSettings { catalog: self.catalog, by_owners: HashMap::new(), misfits: BTreeMap::new() };
+        let mut own = OwnSettings {
+            catalog: self.catalog,
+            by_owners: HashMap::new(),
+            misfits: BTreeMap::new(),
+        };
         let mut kept = Vec::new();
         for number in 0..number {
             let levels = levels_of(number, factors);
@@ -37,7 +40,11 @@ impl Reader<'_> {
             }
         }
         for (rule, ..) in rules.iter().filter(|(.., used)| *used && kept.is_empty()) {
-            self.errors.add(&rule.span, "exclude", "nothing is left: every configuration is excluded");
+            self.errors.add(
+                &rule.span,
+                "exclude",
+                "nothing is left: every configuration is excluded",
+            );
         }
         self.check_owners(&kept);
         if !own.misfits.is_empty() {
@@ -49,7 +56,8 @@ impl Reader<'_> {
         kept
     }
 
-    /// The product of the numbers of levels, counted before anything is made; `None` if it is too large.
+    /// The product of the numbers of levels, counted before anything is made; `None` if it is too
+    /// large.
     fn number_of_configurations(&mut self, factors: &[Factor]) -> Option<usize> {
         let levels = || factors.iter().map(|factor| factor.levels.len() as u128);
         // A factor without levels is an error of its own.
@@ -57,10 +65,12 @@ impl Reader<'_> {
         if let Some(product) = product.filter(|product| *product <= CONFIGURATIONS_MAX) {
             return Some(product as usize);
         }
-        let number = product.map_or_else(|| "more than 10^38".into(), |product| product.to_string());
+        let number =
+            product.map_or_else(|| "more than 10^38".into(), |product| product.to_string());
         let counts: Vec<String> = levels().map(|levels| levels.to_string()).collect();
         let message = format!(
-            "{} = {number} configurations; at most {CONFIGURATIONS_MAX} are possible: use fewer factors or levels",
+            "{} = {number} configurations; at most {CONFIGURATIONS_MAX} are possible: use fewer \
+             factors or levels",
             counts.join(" x ")
         );
         self.errors.add(&self.section_or_levels("factors"), "factors", message);
@@ -86,7 +96,8 @@ impl Reader<'_> {
     /// Linked levels can leave a configuration without an engine or a probe.
     fn check_owners(&mut self, configurations: &[Configuration]) {
         for path in OWNERS {
-            let missing = configurations.iter().find(|configuration| configuration.value(path).is_none());
+            let missing =
+                configurations.iter().find(|configuration| configuration.value(path).is_none());
             // Where nothing gives it, that is an error already.
             let given = configurations.iter().any(|some| some.value(path).is_some());
             let Some(missing) = missing.filter(|_| given) else { continue };
@@ -101,25 +112,32 @@ impl Reader<'_> {
 
     /// The configuration that `report.baseline` names: of factors that it does not name, the first
     /// level. Without a baseline: the first configuration, when there is anything to compare.
-    pub fn baseline(&mut self, factors: &[Factor], configurations: &[Configuration]) -> Option<usize> {
+    pub fn baseline(
+        &mut self,
+        factors: &[Factor],
+        configurations: &[Configuration],
+    ) -> Option<usize> {
         let path = "report.baseline";
         let Some(node) = self.root.at(path) else {
             return (configurations.len() > 1).then_some(0);
         };
         let condition = self.condition(node, path, factors)?;
         if let Some((factor, _)) = condition.iter().find(|(_, levels)| levels.len() != 1) {
-            let message = format!("one level of {} is the baseline, not several", factors[*factor].name);
+            let message =
+                format!("one level of {} is the baseline, not several", factors[*factor].name);
             self.errors.add(&node.span, path, message);
             return None;
         }
         let level_of = |(position, factor): (usize, &Factor)| {
-            let named = condition.get(&position).and_then(|levels| levels.first()).copied().unwrap_or(0);
+            let named =
+                condition.get(&position).and_then(|levels| levels.first()).copied().unwrap_or(0);
             factor.levels.get(named).map(|level| level.label.clone())
         };
-        let labels: Vec<String> = factors.iter().enumerate().map(level_of).collect::<Option<_>>()?;
-        let position = configurations
-            .iter()
-            .position(|configuration| configuration.levels.iter().map(|level| &level.label).eq(&labels));
+        let labels: Vec<String> =
+            factors.iter().enumerate().map(level_of).collect::<Option<_>>()?;
+        let position = configurations.iter().position(|configuration| {
+            configuration.levels.iter().map(|level| &level.label).eq(&labels)
+        });
         // Where there are no configurations, that is an error already.
         if position.is_none() && !configurations.is_empty() {
             self.errors.add(&node.span, path, "this configuration is excluded");
@@ -196,24 +214,32 @@ struct Owned {
 
 impl OwnSettings<'_> {
     fn of(&mut self, settings: &BTreeMap<String, Value>) -> &Owned {
-        let names = OWNERS.map(|path| settings.get(path).map(ToString::to_string).unwrap_or_default());
+        let names =
+            OWNERS.map(|path| settings.get(path).map(ToString::to_string).unwrap_or_default());
         let catalog = self.catalog;
         self.by_owners.entry(names).or_insert_with_key(|[engine, probe]| {
             let mut known = Known::default();
             known.add(OBSERVE);
             let mut shared = Vec::new();
             for (name, all) in [(engine, &catalog.engines), (probe, &catalog.probes)] {
-                let mine: &[Declaration] =
-                    all.iter().find(|(owner, _)| owner == name).map_or(&[], |(_, settings)| settings);
+                let mine: &[Declaration] = all
+                    .iter()
+                    .find(|(owner, _)| owner == name)
+                    .map_or(&[], |(_, settings)| settings);
                 known.add(mine);
                 let differs = |mine: &&Declaration| {
                     let mut others = all.iter().flat_map(|(_, settings)| *settings);
                     others.any(|other| other.path == mine.path && other.kind != mine.kind)
                 };
-                shared.extend(mine.iter().filter(differs).map(|setting| (setting.path, setting.kind)));
+                shared.extend(
+                    mine.iter().filter(differs).map(|setting| (setting.path, setting.kind)),
+                );
             }
             let default = |setting: &Declaration| {
-                Some((setting.path.to_owned(), human::read_default(setting.kind, setting.default?)?))
+                Some((
+                    setting.path.to_owned(),
+                    human::read_default(setting.kind, setting.default?)?,
+                ))
             };
             let defaults = known.with_default().filter_map(default).collect();
             Owned { known, defaults, shared }
@@ -230,7 +256,10 @@ mod tests {
     fn the_last_factor_is_the_fastest() {
         let factor = |count: usize| Factor {
             name: count.to_string(),
-            levels: vec![FactorLevel { label: String::new(), set: Vec::new(), if_installed: false }; count],
+            levels: vec![
+                FactorLevel { label: String::new(), set: Vec::new(), if_installed: false };
+                count
+            ],
             hard_to_change: false,
             manual: None,
         };

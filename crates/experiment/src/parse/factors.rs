@@ -6,7 +6,8 @@ use crate::document::{Content, Leaf, Node};
 use crate::error::Fault;
 use crate::experiment::{Factor, FactorLevel, Volume};
 use crate::file::{
-    HARD_TO_CHANGE, LEVEL, LEVEL_FACTOR, LEVEL_IF_INSTALLED, LEVEL_NAME, MANUAL, MANUAL_FACTOR, MANUAL_TEXT,
+    HARD_TO_CHANGE, LEVEL, LEVEL_FACTOR, LEVEL_IF_INSTALLED, LEVEL_NAME, MANUAL, MANUAL_FACTOR,
+    MANUAL_TEXT,
 };
 use crate::{Value, human};
 use std::collections::{BTreeMap, HashSet};
@@ -39,10 +40,18 @@ impl Reader<'_> {
         let settings = self.lookup(leaf);
         match &leaf.node.content {
             Content::List(nodes) if nodes.is_empty() => {
-                self.errors.add(&leaf.node.span, path, "the factor is empty; it needs at least one level");
+                self.errors.add(
+                    &leaf.node.span,
+                    path,
+                    "the factor is empty; it needs at least one level",
+                );
             }
             Content::List(_) => {}
-            _ => self.errors.add(&leaf.node.span, path, "a factor is a list of levels, as in [1, 2, 4]"),
+            _ => self.errors.add(
+                &leaf.node.span,
+                path,
+                "a factor is a list of levels, as in [1, 2, 4]",
+            ),
         }
         let mut factor = Factor { name: path.into(), ..Factor::default() };
         let (mut labels, mut values) = (HashSet::new(), HashSet::new());
@@ -50,8 +59,10 @@ impl Reader<'_> {
             let label = human::label(node);
             let value = read_as(&settings, node);
             // `320000` and "320k" are the same level; so, to a reader, are 1 and "1".
-            let new_value =
-                value.as_ref().ok().is_none_or(|value| values.insert(value.to_json()) || settings.is_empty());
+            let new_value = value
+                .as_ref()
+                .ok()
+                .is_none_or(|value| values.insert(value.to_json()) || settings.is_empty());
             let new_label = labels.insert(label.clone());
             if !(new_value && new_label) {
                 self.errors.add(&node.span, path, format!("the level `{label}` is given twice"));
@@ -63,8 +74,8 @@ impl Reader<'_> {
         factor
     }
 
-    /// Adds a level to its factor, which is new with its first level. `varied` says which factor sets
-    /// which setting; the first `plain` factors are those of `[factors]`.
+    /// Adds a level to its factor, which is new with its first level. `varied` says which factor
+    /// sets which setting; the first `plain` factors are those of `[factors]`.
     fn linked_level(
         &mut self,
         node: &Node,
@@ -73,7 +84,9 @@ impl Reader<'_> {
         varied: &mut BTreeMap<String, String>,
     ) {
         let values = self.read_item(node, "level", LEVEL, &["factor", "name"], &["set"]);
-        let (name, Some(label)) = (LEVEL_FACTOR.of(&values), LEVEL_NAME.of(&values)) else { return };
+        let (name, Some(label)) = (LEVEL_FACTOR.of(&values), LEVEL_NAME.of(&values)) else {
+            return;
+        };
         if name.is_empty() {
             return;
         }
@@ -87,7 +100,8 @@ impl Reader<'_> {
         });
         if position < plain {
             let message = format!(
-                "`{name}` has its levels in [factors]; give the linked levels a factor name of their own"
+                "`{name}` has its levels in [factors]; give the linked levels a factor name of \
+                 their own"
             );
             self.errors.add(&node.span_at("factor"), LEVEL_FACTOR.path(), message);
             return;
@@ -120,7 +134,8 @@ impl Reader<'_> {
             let owner = varied.entry(leaf.path.clone()).or_insert_with(|| factor.to_owned());
             if owner != factor {
                 let message = format!(
-                    "factor `{owner}` and factor `{factor}` both set this; one setting belongs to one factor"
+                    "factor `{owner}` and factor `{factor}` both set this; one setting belongs to \
+                     one factor"
                 );
                 self.errors.add(&leaf.key_span, &leaf.path, message);
             }
@@ -132,9 +147,10 @@ impl Reader<'_> {
         set
     }
 
-    /// Marks the factors that are hard to change. Returns their positions, the one that changes most seldom first: a
-    /// person is slower than any command, so a manual step goes first unless `order.hard_to_change` lists it. A factor
-    /// that chooses between volumes comes last when a command prepares or cleans one of them: a drive is formatted as
+    /// Marks the factors that are hard to change. Returns their positions, the one that changes
+    /// most seldom first: a person is slower than any command, so a manual step goes first
+    /// unless `order.hard_to_change` lists it. A factor that chooses between volumes comes last
+    /// when a command prepares or cleans one of them: a drive is formatted as
     /// seldom as possible.
     pub fn hard_to_change(&mut self, factors: &mut [Factor], volumes: &[Volume]) -> Vec<usize> {
         let names: Vec<String> = factors.iter().map(|factor| factor.name.clone()).collect();
@@ -145,7 +161,9 @@ impl Reader<'_> {
             let Content::Text(name) = &node.content else { continue };
             let fault = match position(name) {
                 None => Fault::unknown("factor", name, &known),
-                Some(factor) if listed.contains(&factor) => format!("`{name}` is given twice").into(),
+                Some(factor) if listed.contains(&factor) => {
+                    format!("`{name}` is given twice").into()
+                }
                 Some(factor) => {
                     listed.push(factor);
                     continue;
@@ -190,8 +208,14 @@ impl Reader<'_> {
         hard
     }
 
-    /// Reads `{ factor = level, ... }`: the levels that a table names for each factor; `None` after an error.
-    pub fn condition(&mut self, table: &Node, section: &str, factors: &[Factor]) -> Option<Condition> {
+    /// Reads `{ factor = level, ... }`: the levels that a table names for each factor; `None` after
+    /// an error.
+    pub fn condition(
+        &mut self,
+        table: &Node,
+        section: &str,
+        factors: &[Factor],
+    ) -> Option<Condition> {
         if !table.is_table() {
             let message = "write factors with their levels, as { \"target.data_files\" = 1 }";
             self.errors.add(&table.span, section, message);
@@ -202,9 +226,14 @@ impl Reader<'_> {
         for leaf in table.leaves("") {
             let position = names.iter().position(|name| *name == leaf.path);
             if position.is_none() {
-                self.errors.add(&leaf.key_span, section, Fault::unknown("factor", &leaf.path, &names));
+                self.errors.add(
+                    &leaf.key_span,
+                    section,
+                    Fault::unknown("factor", &leaf.path, &names),
+                );
             }
-            let levels = position.and_then(|at| Some((at, self.levels(leaf.node, section, &factors[at])?)));
+            let levels =
+                position.and_then(|at| Some((at, self.levels(leaf.node, section, &factors[at])?)));
             // One error is enough for there to be no condition; the others are found all the same.
             condition = condition.zip(levels).map(|(mut condition, (position, levels))| {
                 condition.insert(position, levels);
@@ -230,7 +259,11 @@ impl Reader<'_> {
             let position = self.position_of(node, factor);
             if position.is_none() {
                 let what = format!("level of {}", factor.name);
-                self.errors.add(&node.span, section, Fault::unknown(&what, &human::label(node), &labels));
+                self.errors.add(
+                    &node.span,
+                    section,
+                    Fault::unknown(&what, &human::label(node), &labels),
+                );
             }
             levels.push(position);
         }
@@ -244,7 +277,10 @@ impl Reader<'_> {
         same_label.or_else(|| {
             let settings = self.known.find(&factor.name);
             let value = settings.iter().find_map(|setting| human::read(setting.kind, node).ok())?;
-            factor.levels.iter().position(|level| matches!(&level.set[..], [(_, only)] if *only == value))
+            factor
+                .levels
+                .iter()
+                .position(|level| matches!(&level.set[..], [(_, only)] if *only == value))
         })
     }
 }

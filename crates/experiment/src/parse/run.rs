@@ -8,9 +8,9 @@ use crate::error::Fault;
 use crate::experiment::{Blocks, Factor, Repeats, Throttle, Volume};
 use crate::file::{
     BANDWIDTH, BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, HOLD_OUT, PREDICT, PREDICT_AGGREGATE,
-    PREDICT_COLD, PREDICT_COLUMNS, PREDICT_NAME, PREDICT_ROWS, PREDICT_ROWS_PER_PAGE, READ_BANDWIDTH,
-    READ_IOPS, RETRIES, SEED, SETUPS, VOLUME, VOLUME_CLEANUP, VOLUME_NAME, VOLUME_PATH, VOLUME_PREPARE,
-    VOLUME_TIMEOUT_S, WRITE_BANDWIDTH, WRITE_IOPS,
+    PREDICT_COLD, PREDICT_COLUMNS, PREDICT_NAME, PREDICT_ROWS, PREDICT_ROWS_PER_PAGE,
+    READ_BANDWIDTH, READ_IOPS, RETRIES, SEED, SETUPS, VOLUME, VOLUME_CLEANUP, VOLUME_NAME,
+    VOLUME_PATH, VOLUME_PREPARE, VOLUME_TIMEOUT_S, WRITE_BANDWIDTH, WRITE_IOPS,
 };
 use observations::{HoldOut, UnmeasuredTable};
 
@@ -22,7 +22,8 @@ impl Reader<'_> {
     pub fn predictions(&mut self) -> Vec<UnmeasuredTable> {
         let tables = self.root.tables("predict").iter();
         let table = |node| {
-            let values = self.read_item(node, "predict", PREDICT, &["name", "rows", "rows_per_page"], &[]);
+            let values =
+                self.read_item(node, "predict", PREDICT, &["name", "rows", "rows_per_page"], &[]);
             UnmeasuredTable {
                 name: PREDICT_NAME.of(&values),
                 rows: PREDICT_ROWS.of(&values),
@@ -41,8 +42,9 @@ impl Reader<'_> {
         let mut rules = Vec::new();
         for text in HOLD_OUT.of(core) {
             let Some(rule) = HoldOut::read(&text) else {
-                let message =
-                    format!("`{text}` names no levels; write a factor, >, >=, <, <= or =, and a number");
+                let message = format!(
+                    "`{text}` names no levels; write a factor, >, >=, <, <= or =, and a number"
+                );
                 let help = "as in \"workload.connections > 8\"";
                 self.errors.add(&span, HOLD_OUT.path(), Fault::with_help(message, help));
                 continue;
@@ -50,8 +52,13 @@ impl Reader<'_> {
             let named = factors.iter().find(|factor| factor.name == rule.factor);
             match named.map(|factor| factor.numeric().unwrap_or_default()) {
                 None => {
-                    let all: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
-                    self.errors.add(&span, HOLD_OUT.path(), Fault::unknown("factor", &rule.factor, &all));
+                    let all: Vec<&str> =
+                        factors.iter().map(|factor| factor.name.as_str()).collect();
+                    self.errors.add(
+                        &span,
+                        HOLD_OUT.path(),
+                        Fault::unknown("factor", &rule.factor, &all),
+                    );
                 }
                 Some(levels) if !levels.iter().any(|level| rule.holds(*level)) => {
                     let message = format!("`{text}` holds for no level of {}", rule.factor);
@@ -94,7 +101,8 @@ impl Reader<'_> {
         let declared: Vec<&str> = volumes.iter().map(|volume| volume.name.as_str()).collect();
         let mut settings = self.root.leaves_of("target", "target");
         settings.extend(self.root.leaves_of("factors", ""));
-        settings.extend(self.root.tables("level").iter().flat_map(|level| level.leaves_of("set", "")));
+        settings
+            .extend(self.root.tables("level").iter().flat_map(|level| level.leaves_of("set", "")));
         settings.retain(|leaf| names_volume(&leaf.path) && self.known.has(&leaf.path));
         for leaf in settings {
             // Of a factor the elements are levels, of which each may be a list.
@@ -130,15 +138,18 @@ impl Reader<'_> {
     pub fn check_setups(&mut self, repeats: &Repeats, hard_to_change: &[usize]) {
         let message = match repeats.blocks {
             _ if repeats.setups == 1 => return,
-            _ if hard_to_change.is_empty() => {
-                "no factor is hard to change, so that there is nothing to set up; list the factor in order.hard_to_change"
-                    .to_owned()
-            }
-            Blocks::Adaptive { .. } => {
-                "adaptive repeats cannot be divided among set-ups; give repeats.blocks as a number".to_owned()
-            }
+            _ if hard_to_change.is_empty() => "no factor is hard to change, so that there is \
+                                               nothing to set up; list the factor in \
+                                               order.hard_to_change"
+                .to_owned(),
+            Blocks::Adaptive { .. } => "adaptive repeats cannot be divided among set-ups; give \
+                                        repeats.blocks as a number"
+                .to_owned(),
             Blocks::Fixed(blocks) if blocks < repeats.setups => {
-                format!("{blocks} blocks cannot be divided among {} set-ups; each needs at least one", repeats.setups)
+                format!(
+                    "{blocks} blocks cannot be divided among {} set-ups; each needs at least one",
+                    repeats.setups
+                )
             }
             Blocks::Fixed(_) => return,
         };
@@ -158,7 +169,8 @@ impl Reader<'_> {
             self.errors.add(&table.span, BLOCKS.path(), message);
             return None;
         }
-        let (min, max, until) = (BLOCKS_MIN.of(core)?, BLOCKS_MAX.of(core)?, BLOCKS_UNTIL.of(core)?);
+        let (min, max, until) =
+            (BLOCKS_MIN.of(core)?, BLOCKS_MAX.of(core)?, BLOCKS_UNTIL.of(core)?);
         if min > max {
             let message = format!("{min} is more than max, which is {max}");
             self.errors.add(&table.span_at("min"), BLOCKS_MIN.path(), message);
@@ -175,7 +187,8 @@ impl Reader<'_> {
         let trials = u64::from(blocks) * configurations as u64;
         if trials > TRIALS_MAX {
             let message = format!(
-                "{configurations} configurations in {blocks} blocks are {trials} trials; at most {TRIALS_MAX} are possible"
+                "{configurations} configurations in {blocks} blocks are {trials} trials; at most \
+                 {TRIALS_MAX} are possible"
             );
             let number = self.root.at(BLOCKS_MAX.path()).or_else(|| self.root.at(BLOCKS.path()));
             self.errors.add(&number.map_or(0..0, |node| node.span.clone()), BLOCKS.path(), message);
@@ -183,7 +196,8 @@ impl Reader<'_> {
     }
 }
 
-/// The limits of a volume, if it has any: `bandwidth` holds for the direction that has none of its own.
+/// The limits of a volume, if it has any: `bandwidth` holds for the direction that has none of its
+/// own.
 fn throttle(values: &Values) -> Option<Throttle> {
     let both = BANDWIDTH.of(values);
     let throttle = Throttle {

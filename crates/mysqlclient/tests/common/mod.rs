@@ -1,5 +1,10 @@
 //! A real server to test against, in a directory of its own, stopped and removed when dropped.
-#![allow(dead_code, clippy::unwrap_used, clippy::print_stdout, reason = "each file of tests uses some of it")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "each file of tests uses some of it"
+)]
 
 use mysqlclient::{Client, Config};
 use std::fs::{self, File, Permissions};
@@ -43,7 +48,11 @@ impl Server {
         // A server that starts removes what another one has as temporary tables in the same folder.
         let mut install = Command::new(installer);
         install.env("TMPDIR", server.folder());
-        install.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
+        install.args([
+            "--no-defaults",
+            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
+        ]);
         install.args(["--skip-name-resolve", "--innodb-log-file-size=4M"]).args(server.common());
         server.make(install);
         Some(server)
@@ -68,7 +77,8 @@ impl Server {
         [Self::start(&[]), Self::mysql(&["--local-infile=ON"])].into_iter().flatten().collect()
     }
 
-    /// One of MySQL that all tests of this executable share. It ends with this process, however that ends.
+    /// One of MySQL that all tests of this executable share. It ends with this process, however
+    /// that ends.
     pub fn shared_mysql() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Server>> = OnceLock::new();
         let start = || {
@@ -76,7 +86,9 @@ impl Server {
             let mut undertaker = Command::new("sh");
             undertaker.args(["-c", "cat; kill -9 $0; rm -rf \"$1\""]).arg(server.pid().to_string());
             // Our end of the pipe is closed when we end.
-            std::mem::forget(undertaker.arg(server.folder()).stdin(Stdio::piped()).spawn().unwrap());
+            std::mem::forget(
+                undertaker.arg(server.folder()).stdin(Stdio::piped()).spawn().unwrap(),
+            );
             Some(server)
         };
         SHARED.get_or_init(start).as_ref()
@@ -120,7 +132,8 @@ impl Server {
 
     /// Starts it, after [`stop`](Self::stop).
     pub fn run(&mut self) {
-        let log = File::options().create(true).append(true).open(self.folder().join("log")).unwrap();
+        let log =
+            File::options().create(true).append(true).open(self.folder().join("log")).unwrap();
         let mut command = Command::new(&self.program);
         command.env("TMPDIR", self.folder()).arg("--no-defaults").args(self.arguments());
         self.process = Some(command.stderr(log).spawn().unwrap());
@@ -171,8 +184,8 @@ impl Server {
         format!("mariadb://{user}@localhost/?socket={}", self.socket().display())
     }
 
-    /// What MariaDB's own client says of a query over TCP with these options: the first line of rows, or `Err` with its
-    /// complaint.
+    /// What MariaDB's own client says of a query over TCP with these options: the first line of
+    /// rows, or `Err` with its complaint.
     pub fn mariadb(&self, options: &[String], sql: &str) -> Result<String, String> {
         let mut command = Command::new(program("mariadb").unwrap());
         command.args(["--no-defaults", "--protocol=TCP", "--host=127.0.0.1", "-N", "-e", sql]);
@@ -188,18 +201,22 @@ impl Drop for Server {
     }
 }
 
-/// Three sessions in each other's way, while something is done: a client leaves a transaction open, another waits for its
-/// row, a third to change the table. `act` gets the numbers of the sessions.
+/// Three sessions in each other's way, while something is done: a client leaves a transaction open,
+/// another waits for its row, a third to change the table. `act` gets the numbers of the sessions.
 pub fn with_blocked_sessions(config: &Config, act: impl FnOnce([u32; 3])) {
     let connect = || Client::connect(config).unwrap();
     let [mut holder, mut waiter, mut changer] = [(); 3].map(|()| connect());
     let numbers = [&holder, &waiter, &changer].map(Client::connection_id);
     holder
-        .run("CREATE DATABASE shop; CREATE TABLE shop.stock (id int PRIMARY KEY, a int); INSERT INTO shop.stock VALUES (7, 1)")
+        .run(
+            "CREATE DATABASE shop; CREATE TABLE shop.stock (id int PRIMARY KEY, a int); INSERT \
+             INTO shop.stock VALUES (7, 1)",
+        )
         .unwrap();
     holder.run("BEGIN; UPDATE shop.stock SET a = 2 WHERE id = 7").unwrap();
-    let waits =
-        std::thread::spawn(move || waiter.run("UPDATE /* one */ shop.stock SET a = 4711 WHERE id = 7"));
+    let waits = std::thread::spawn(move || {
+        waiter.run("UPDATE /* one */ shop.stock SET a = 4711 WHERE id = 7")
+    });
     let mut admin = connect();
     let mut until = |what: &str, sql: &str| {
         let end = Instant::now() + LONG;
@@ -213,10 +230,12 @@ pub fn with_blocked_sessions(config: &Config, act: impl FnOnce([u32; 3])) {
         "a session waits for a row",
         "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
     );
-    let changes = std::thread::spawn(move || changer.run("ALTER TABLE shop.stock ADD COLUMN b int"));
+    let changes =
+        std::thread::spawn(move || changer.run("ALTER TABLE shop.stock ADD COLUMN b int"));
     until(
         "a session waits for the table",
-        "SELECT count(*) FROM information_schema.processlist WHERE state = 'Waiting for table metadata lock'",
+        "SELECT count(*) FROM information_schema.processlist WHERE state = 'Waiting for table \
+         metadata lock'",
     );
     act(numbers);
     holder.run("ROLLBACK").unwrap();

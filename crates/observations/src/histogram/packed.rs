@@ -1,6 +1,6 @@
-//! A distribution as it is stored: the standard V2 form of `HdrHistogram` (`hdrhistogram.org`), which its libraries in
-//! other languages read, with bounds and digits as we record them. It is questioned as it is, without the 264 KiB of
-//! counters that recording needs.
+//! A distribution as it is stored: the standard V2 form of `HdrHistogram` (`hdrhistogram.org`),
+//! which its libraries in other languages read, with bounds and digits as we record them. It is
+//! questioned as it is, without the 264 KiB of counters that recording needs.
 
 use super::{DIGITS, HIGHEST_NS, HistogramError};
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
@@ -22,7 +22,8 @@ thread_local! {
     static INFLATE: RefCell<Decompress> = RefCell::new(Decompress::new(true));
 }
 
-/// The counts of a distribution: numbers of variable length, one for each slot or run of empty ones.
+/// The counts of a distribution: numbers of variable length, one for each slot or run of empty
+/// ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Packed {
     counts: Box<[u8]>,
@@ -187,8 +188,13 @@ fn inflate(deflated: &[u8]) -> Option<Vec<u8>> {
         let mut plain = Vec::with_capacity(4096);
         while plain.len() <= HEADER + SLOTS * COUNT_MAX {
             let done = inflate.total_in() as usize;
-            match inflate.decompress_vec(&deflated[done..], &mut plain, FlushDecompress::None).ok()? {
-                Status::StreamEnd => return (inflate.total_in() as usize == deflated.len()).then_some(plain),
+            match inflate
+                .decompress_vec(&deflated[done..], &mut plain, FlushDecompress::None)
+                .ok()?
+            {
+                Status::StreamEnd => {
+                    return (inflate.total_in() as usize == deflated.len()).then_some(plain);
+                }
                 // The input has ended, but not what it says.
                 _ if plain.len() < plain.capacity() => return None,
                 _ => plain.reserve(plain.capacity()),
@@ -250,7 +256,8 @@ mod tests {
 
     #[test]
     fn slots_hold_the_values_that_the_library_cannot_tell_apart() {
-        let library = hdrhistogram::Histogram::<u64>::new_with_bounds(1, HIGHEST_NS, DIGITS).unwrap();
+        let library =
+            hdrhistogram::Histogram::<u64>::new_with_bounds(1, HIGHEST_NS, DIGITS).unwrap();
         assert_eq!(library.distinct_values(), slot(1 << 42));
         for value in [0, 1, 2047, 2048, 2049, 4095, 4096, 123_456_789, HIGHEST_NS] {
             let (low, high) = (library.lowest_equivalent(value), library.highest_equivalent(value));
@@ -273,8 +280,9 @@ mod tests {
 
     #[test]
     fn what_is_damaged_is_refused() {
-        let good =
-            Packed::of(&[(5, 3), (70_000, 2), (HIGHEST_NS, 1)].map(|(value, count)| Slot::of(value, count)));
+        let good = Packed::of(
+            &[(5, 3), (70_000, 2), (HIGHEST_NS, 1)].map(|(value, count)| Slot::of(value, count)),
+        );
         let bytes = good.to_bytes();
         assert_eq!(Packed::from_bytes(&bytes).unwrap(), good);
         let mut accepted = 0;

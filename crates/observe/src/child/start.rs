@@ -1,5 +1,6 @@
-//! Starting a program with everything made ready before. The standard library collects the environment while it starts
-//! one, which takes longer than the start itself and would be measured with it.
+//! Starting a program with everything made ready before. The standard library collects the
+//! environment while it starts one, which takes longer than the start itself and would be measured
+//! with it.
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::io;
@@ -31,11 +32,14 @@ impl Start {
     /// A zero byte in one of its texts; no memory.
     pub fn new(command: &Command, streams: Streams) -> io::Result<Self> {
         let words = std::iter::once(command.get_program()).chain(command.get_args());
-        let folder = command.get_current_dir().map(|folder| text(folder.as_os_str())).transpose()?;
+        let folder =
+            command.get_current_dir().map(|folder| text(folder.as_os_str())).transpose()?;
         Ok(Self {
             program: text(&program(command)?)?,
             words: words.map(text).collect::<io::Result<_>>()?,
-            environment: environment(command).map(|variable| text(&variable)).collect::<io::Result<_>>()?,
+            environment: environment(command)
+                .map(|variable| text(&variable))
+                .collect::<io::Result<_>>()?,
             actions: Actions::new(&streams, folder.as_deref())?,
             attributes: Attributes::new()?,
             _streams: streams,
@@ -48,7 +52,10 @@ impl Start {
     /// A zero byte in it.
     pub fn set(&mut self, name: &str, value: &str) -> io::Result<()> {
         let is_named = |variable: &&mut CString| {
-            variable.as_bytes().strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
+            variable
+                .as_bytes()
+                .strip_prefix(name.as_bytes())
+                .is_some_and(|rest| rest.starts_with(b"="))
         };
         let variable = text(&format!("{name}={value}"))?;
         match self.environment.iter_mut().find(is_named) {
@@ -58,7 +65,8 @@ impl Start {
         Ok(())
     }
 
-    /// Starts it: as `posix_spawnp(3)` does, so that the program is looked for on our `PATH`. The number of the process.
+    /// Starts it: as `posix_spawnp(3)` does, so that the program is looked for on our `PATH`. The
+    /// number of the process.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -95,12 +103,18 @@ impl Actions {
             let Some(stream) = stream else { continue };
             // SAFETY: `actions` is initialised, and the file open.
             done(unsafe {
-                libc::posix_spawn_file_actions_adddup2(&raw mut actions.0, stream.as_raw_fd(), number)
+                libc::posix_spawn_file_actions_adddup2(
+                    &raw mut actions.0,
+                    stream.as_raw_fd(),
+                    number,
+                )
             })?;
         }
         if let Some(folder) = folder {
             // SAFETY: `actions` is initialised, and the text, which is copied, valid.
-            done(unsafe { libc::posix_spawn_file_actions_addchdir_np(&raw mut actions.0, folder.as_ptr()) })?;
+            done(unsafe {
+                libc::posix_spawn_file_actions_addchdir_np(&raw mut actions.0, folder.as_ptr())
+            })?;
         }
         Ok(actions)
     }
@@ -113,7 +127,8 @@ impl Drop for Actions {
     }
 }
 
-/// A process group of its own; no signal blocked, and that of a closed pipe, which we ignore, as it is by default.
+/// A process group of its own; no signal blocked, and that of a closed pipe, which we ignore, as it
+/// is by default.
 struct Attributes(libc::posix_spawnattr_t);
 
 impl Attributes {
@@ -123,7 +138,9 @@ impl Attributes {
         done(unsafe { libc::posix_spawnattr_init(attributes.as_mut_ptr()) })?;
         // SAFETY: it has been initialised.
         let mut attributes = Self(unsafe { attributes.assume_init() });
-        let flags = libc::POSIX_SPAWN_SETPGROUP | libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK;
+        let flags = libc::POSIX_SPAWN_SETPGROUP
+            | libc::POSIX_SPAWN_SETSIGDEF
+            | libc::POSIX_SPAWN_SETSIGMASK;
         // SAFETY: `attributes` is initialised, and both sets are before they are read.
         unsafe {
             let mut signals = MaybeUninit::uninit();
@@ -151,7 +168,8 @@ fn environment(command: &Command) -> impl Iterator<Item = OsString> {
     let changes: Vec<(&OsStr, Option<&OsStr>)> = command.get_envs().collect();
     let is_changed = |name: &OsStr| changes.iter().any(|(changed, _)| *changed == name);
     let kept: Vec<_> = std::env::vars_os().filter(|(name, _)| !is_changed(name)).collect();
-    let set = changes.iter().filter_map(|(name, value)| Some(((*name).to_owned(), (*value)?.to_owned())));
+    let set =
+        changes.iter().filter_map(|(name, value)| Some(((*name).to_owned(), (*value)?.to_owned())));
     let all: Vec<_> = kept.into_iter().chain(set).collect();
     all.into_iter().map(|(mut variable, value)| {
         variable.push("=");
@@ -164,7 +182,9 @@ fn environment(command: &Command) -> impl Iterator<Item = OsString> {
 fn program(command: &Command) -> io::Result<OsString> {
     let name = command.get_program();
     let path = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
-    let Some(path) = path.filter(|_| !name.as_bytes().contains(&b'/')) else { return Ok(name.to_owned()) };
+    let Some(path) = path.filter(|_| !name.as_bytes().contains(&b'/')) else {
+        return Ok(name.to_owned());
+    };
     let files = std::env::split_paths(path).map(|folder| folder.join(name));
     let found = files.into_iter().find(|file| is_executable(file));
     found.map(PathBuf::into_os_string).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))
@@ -172,7 +192,8 @@ fn program(command: &Command) -> io::Result<OsString> {
 
 fn is_executable(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    file.metadata()
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 fn text(text: &(impl AsRef<OsStr> + ?Sized)) -> io::Result<CString> {

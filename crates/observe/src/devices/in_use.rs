@@ -22,8 +22,8 @@ const ENDS_BYTES: u64 = 1 << 20;
 /// When the path is not a block device, or the device or what the kernel says of it cannot be read.
 pub fn in_use(path: &Path) -> Result<Option<String>, DeviceError> {
     path.metadata().map_err(unreadable(path, "look at it"))?;
-    let device =
-        Device::at(path).ok_or_else(|| DeviceError(format!("{} is not a block device", path.display())))?;
+    let device = Device::at(path)
+        .ok_or_else(|| DeviceError(format!("{} is not a block device", path.display())))?;
     let partitions = partitions(device);
     for (part, subject) in parts(device, &partitions) {
         if let Some(use_of_it) = use_of(part)? {
@@ -36,7 +36,9 @@ pub fn in_use(path: &Path) -> Result<Option<String>, DeviceError> {
     }
     let file = match OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(path) {
         Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
-            return Ok(Some("it is open exclusively: a program or the kernel works with it".into()));
+            return Ok(Some(
+                "it is open exclusively: a program or the kernel works with it".into(),
+            ));
         }
         opened => opened.map_err(unreadable(path, "open it"))?,
     };
@@ -45,8 +47,8 @@ pub fn in_use(path: &Path) -> Result<Option<String>, DeviceError> {
     Ok(signature(&BLKID, path))
 }
 
-/// Why a file that exists must not be overwritten, in words that follow its name: a loop device has it as its content.
-/// `None`: nothing is known to use it.
+/// Why a file that exists must not be overwritten, in words that follow its name: a loop device has
+/// it as its content. `None`: nothing is known to use it.
 ///
 /// # Errors
 /// When the file cannot be looked at.
@@ -104,12 +106,14 @@ fn use_of(device: Device) -> Result<Option<String>, DeviceError> {
 
 /// Where the device is mounted. A btrfs has a number of its own and names one of its devices.
 fn mounted(device: Device) -> Result<Option<PathBuf>, DeviceError> {
-    let mounts = mounts::all().map_err(unreadable(Path::new("/proc/self/mountinfo"), "read the mounts"))?;
+    let mounts =
+        mounts::all().map_err(unreadable(Path::new("/proc/self/mountinfo"), "read the mounts"))?;
     let number = device.to_string();
     let members = btrfs_folder(device).map(|(_, members)| members).unwrap_or_default();
     let is_on = |mount: &&mounts::Mount| {
         let named = Device::at(Path::new(&mount.source));
-        mount.number == number || named.is_some_and(|named| named == device || members.contains(&named))
+        mount.number == number
+            || named.is_some_and(|named| named == device || members.contains(&named))
     };
     Ok(mounts.iter().find(is_on).map(|mount| mount.folder.clone()))
 }
@@ -148,9 +152,9 @@ fn read_ends(mut file: &File) -> io::Result<()> {
     file.read_exact_at(&mut buffer, last)
 }
 
-/// The program of util-linux that finds signatures of file systems, arrays and tables of partitions, and where it is
-/// for users whose search path has no programs for administrators. It knows some hundred signatures; a list of our own
-/// would always lag behind.
+/// The program of util-linux that finds signatures of file systems, arrays and tables of
+/// partitions, and where it is for users whose search path has no programs for administrators. It
+/// knows some hundred signatures; a list of our own would always lag behind.
 const BLKID: [&str; 3] = ["blkid", "/usr/sbin/blkid", "/sbin/blkid"];
 /// Exit codes, from blkid(8).
 const FOUND: i32 = 0;
@@ -177,7 +181,11 @@ fn signature(programs: &[&str], path: &Path) -> Option<String> {
         }
         _ => {
             let errors = String::from_utf8_lossy(&output.stderr);
-            Some(format!("cannot be looked at for signatures: blkid: {} {}", output.status, errors.trim()))
+            Some(format!(
+                "cannot be looked at for signatures: blkid: {} {}",
+                output.status,
+                errors.trim()
+            ))
         }
     }
 }
@@ -233,34 +241,44 @@ mod tests {
             assert_eq!(message, format!("{path} is not a block device"));
         }
         let message = in_use(Path::new("/no/such/device")).unwrap_err().to_string();
-        assert!(message.starts_with("/no/such/device: cannot look at it: No such file"), "{message}");
+        assert!(
+            message.starts_with("/no/such/device: cannot look at it: No such file"),
+            "{message}"
+        );
     }
 
     #[test]
     fn what_cannot_be_probed_is_not_taken_for_empty() {
-        let absent = signature(&["no-such-program", "/no/such/blkid"], Path::new("/dev/null")).unwrap();
+        let absent =
+            signature(&["no-such-program", "/no/such/blkid"], Path::new("/dev/null")).unwrap();
         assert!(absent.contains("it is not installed; install util-linux"), "{absent}");
         // A program that fails without a word.
         let failed = signature(&["false"], Path::new("/dev/null")).unwrap();
-        assert!(failed.starts_with("cannot be looked at for signatures: blkid: exit status: 1"), "{failed}");
+        assert!(
+            failed.starts_with("cannot be looked at for signatures: blkid: exit status: 1"),
+            "{failed}"
+        );
     }
 
     #[test]
     fn says_what_blkid_has_found() {
-        let ext4 =
-            "DEVNAME=/dev/loop0\nLABEL=my\\ data\nUUID=0-1\nBLOCK_SIZE=4096\nTYPE=ext4\nUSAGE=filesystem\n";
+        let ext4 = "DEVNAME=/dev/loop0\nLABEL=my\\ \
+                    data\nUUID=0-1\nBLOCK_SIZE=4096\nTYPE=ext4\nUSAGE=filesystem\n";
         assert_eq!(described(ext4).unwrap(), "it bears the signature of ext4, label my\\ data");
         assert_eq!(
             described("DEVNAME=/dev/loop0\nPTUUID=1\nPTTYPE=gpt\n").unwrap(),
             "it has a table of partitions (gpt)"
         );
-        assert_eq!(described("DEVNAME=/dev/x\nNEW=thing\n").unwrap(), "it bears a signature: NEW=thing");
+        assert_eq!(
+            described("DEVNAME=/dev/x\nNEW=thing\n").unwrap(),
+            "it bears a signature: NEW=thing"
+        );
     }
 
     #[test]
     fn an_empty_partition_bears_none() {
-        let empty =
-            "DEVNAME=/dev/loop0p1\nPART_ENTRY_SCHEME=dos\nPART_ENTRY_TYPE=0x83\nPART_ENTRY_NUMBER=1\n";
+        let empty = "DEVNAME=/dev/loop0p1\nPART_ENTRY_SCHEME=dos\nPART_ENTRY_TYPE=0x83\\
+                     nPART_ENTRY_NUMBER=1\n";
         assert_eq!(described(empty), None);
     }
 }

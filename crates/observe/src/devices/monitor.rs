@@ -47,7 +47,8 @@ impl DeviceMonitor {
                 }
             }
         }
-        let watched = found.into_iter().filter_map(|(device, names)| Watched::of(device, &names)).collect();
+        let watched =
+            found.into_iter().filter_map(|(device, names)| Watched::of(device, &names)).collect();
         let mut monitor = Self { watched, started: Instant::now() };
         monitor.start();
         monitor
@@ -63,7 +64,8 @@ impl DeviceMonitor {
 
     /// Stops watching. A device that has vanished meanwhile is left out.
     pub fn stop(self) -> Vec<DeviceUse> {
-        let ends: Vec<_> = self.watched.iter().map(|watched| Counters::read(&watched.stat)).collect();
+        let ends: Vec<_> =
+            self.watched.iter().map(|watched| Counters::read(&watched.stat)).collect();
         let elapsed_s = self.started.elapsed().as_secs_f64();
         let uses = self.watched.into_iter().zip(ends).filter_map(|(watched, end)| {
             let counted = end?.since(watched.start?);
@@ -106,8 +108,9 @@ impl Counters {
     fn since(self, start: Self) -> DeviceUse {
         // The kernel's times are of 32 bits and begin anew at 49 days of I/O.
         let delta = |field: usize| self.0[field].saturating_sub(start.0[field]);
-        let seconds =
-            |field: usize| f64::from((self.0[field] as u32).wrapping_sub(start.0[field] as u32)) / 1e3;
+        let seconds = |field: usize| {
+            f64::from((self.0[field] as u32).wrapping_sub(start.0[field] as u32)) / 1e3
+        };
         DeviceUse {
             reads: delta(0),
             read_bytes: delta(2) * SECTOR_BYTES,
@@ -135,7 +138,8 @@ mod tests {
         let Some(disk) = LoopDevices::make(1, 16) else { return };
         let (device, part) = (&disk.devices[0], format!("{}p1", disk.devices[0]));
         shell(&format!("addpart {device} 1 2048 16384")).unwrap();
-        let watch = |path: &str| Watched::of(members_of(path.as_ref()).unwrap()[0], &["data"]).unwrap();
+        let watch =
+            |path: &str| Watched::of(members_of(path.as_ref()).unwrap()[0], &["data"]).unwrap();
         let watched = vec![watch(device), watch(&part)];
         let mut monitor = DeviceMonitor { watched, started: Instant::now() };
         monitor.start();

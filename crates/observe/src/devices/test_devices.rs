@@ -7,7 +7,8 @@ use std::process::Command;
 pub(crate) fn shell(command: &str) -> Result<String, String> {
     // Its tools are not in every user's search path.
     let script = format!("PATH=$PATH:/usr/sbin:/sbin; {command}");
-    let output = Command::new("sh").args(["-ec", &script]).output().map_err(|error| error.to_string())?;
+    let output =
+        Command::new("sh").args(["-ec", &script]).output().map_err(|error| error.to_string())?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
     }
@@ -26,15 +27,18 @@ impl LoopDevices {
     /// So many devices of this size; `None`, with a word about it, where there can be none.
     pub(crate) fn make(count: usize, mib: u32) -> Option<Self> {
         let mut made = Self {
-            // Beside the sources: the folder for temporary files may be memory, which knows no direct I/O.
+            // Beside the sources: the folder for temporary files may be memory, which knows no
+            // direct I/O.
             folder: tempfile::tempdir_in(".").unwrap(),
             devices: Vec::new(),
             mounts: Vec::new(),
         };
         for number in 0..count {
             let image = made.folder.path().join(format!("image{number}"));
-            let make =
-                format!("truncate -s {mib}M {0} && losetup --partscan --find --show {0}", image.display());
+            let make = format!(
+                "truncate -s {mib}M {0} && losetup --partscan --find --show {0}",
+                image.display()
+            );
             match shell(&make) {
                 Ok(device) => made.devices.push(device),
                 Err(error) => {
@@ -46,7 +50,8 @@ impl LoopDevices {
         Some(made)
     }
 
-    /// Runs a command with the devices' names behind it; `None`, with a word about it, when its tool is absent.
+    /// Runs a command with the devices' names behind it; `None`, with a word about it, when its
+    /// tool is absent.
     pub(crate) fn format(&self, command: &str) -> Option<()> {
         let tool = command.split(' ').next().unwrap();
         if let Err(error) = shell(&format!("command -v {tool}")) {
@@ -57,9 +62,11 @@ impl LoopDevices {
         Some(())
     }
 
-    /// Mounts a device with these options; `None`, with a word about it, where its file system is unknown.
+    /// Mounts a device with these options; `None`, with a word about it, where its file system is
+    /// unknown.
     pub(crate) fn mount(&mut self, device: &str, options: &str) -> Option<PathBuf> {
-        let folder = self.folder.path().canonicalize().unwrap().join(format!("mount{}", self.mounts.len()));
+        let folder =
+            self.folder.path().canonicalize().unwrap().join(format!("mount{}", self.mounts.len()));
         std::fs::create_dir(&folder).unwrap();
         if let Err(error) = shell(&format!("mount -o {options} {device} {}", folder.display())) {
             println!("SKIPPED: cannot mount: {error}");

@@ -23,7 +23,8 @@ fn a_file_system_in_memory_has_no_device() {
     let cause = devices_of(Path::new("/proc")).unwrap_err().to_string();
     assert_eq!(cause, "it is on proc, which has no block device of its own");
     assert!(devices_of(Path::new("/no/such/directory")).is_err());
-    let watched = DeviceMonitor::find(&[("none".into(), "/proc".into()), ("gone".into(), "/no/such".into())]);
+    let watched =
+        DeviceMonitor::find(&[("none".into(), "/proc".into()), ("gone".into(), "/no/such".into())]);
     assert_eq!(watched.stop(), []);
 }
 
@@ -62,7 +63,8 @@ fn a_file_system_over_devices_leads_to_all_of_them() {
 
     // Every byte of a mirror is written twice.
     let monitor = DeviceMonitor::find(&[("data".into(), folder.clone())]);
-    shell(&format!("dd if=/dev/urandom of={}/file bs=1M count=8 conv=fsync", folder.display())).unwrap();
+    shell(&format!("dd if=/dev/urandom of={}/file bs=1M count=8 conv=fsync", folder.display()))
+        .unwrap();
     let uses = monitor.stop();
     assert_eq!(uses.len(), 2, "{uses:?}");
     for used in &uses {
@@ -88,17 +90,21 @@ fn counters_agree_with_known_io() {
         assert_eq!(uses.len(), 1, "one device is counted once");
         uses.remove(0)
     };
-    let write = used(&format!("dd if=/dev/zero of={0} bs=64K count=200 oflag=direct", path.display()));
+    let write =
+        used(&format!("dd if=/dev/zero of={0} bs=64K count=200 oflag=direct", path.display()));
     assert_eq!((write.volume.as_str(), &write.device), ("data, log", &name(&disk.devices[0])));
     assert_eq!((write.writes, write.write_bytes), (200, 200 * 65_536));
     assert!(write.busy_s <= write.elapsed_s + 0.01, "{write:?}");
 
-    let read = used(&format!("dd if={0} of=/dev/null bs=8K count=500 iflag=direct", path.display()));
+    let read =
+        used(&format!("dd if={0} of=/dev/null bs=8K count=500 iflag=direct", path.display()));
     assert_eq!((read.reads, read.read_bytes), (500, 500 * 8192));
     assert_eq!((read.writes, read.write_bytes), (0, 0));
 
-    let flush =
-        used(&format!("dd if=/dev/zero of={0} bs=4K count=1 oflag=direct conv=fsync", path.display()));
+    let flush = used(&format!(
+        "dd if=/dev/zero of={0} bs=4K count=1 oflag=direct conv=fsync",
+        path.display()
+    ));
     assert!(flush.flushes >= 1, "{flush:?}");
 }
 
@@ -175,10 +181,12 @@ fn a_swap_area_in_use_is_found() {
 fn partitions_guard_their_disk() {
     let Some(mut disk) = LoopDevices::make(1, 64) else { return };
     let device = disk.devices[0].clone();
-    // A master boot record with one partition from sector 2048: status, CHS, type, CHS, start, length.
+    // A master boot record with one partition from sector 2048: status, CHS, type, CHS, start,
+    // length.
     let entry = r"\000\000\000\000\203\000\000\000\000\010\000\000\000\000\001\000";
     shell(&format!("printf '{entry}' | dd of={device} bs=1 seek=446 conv=notrunc")).unwrap();
-    shell(&format!(r"printf '\125\252' | dd of={device} bs=1 seek=510 conv=notrunc,fsync")).unwrap();
+    shell(&format!(r"printf '\125\252' | dd of={device} bs=1 seek=510 conv=notrunc,fsync"))
+        .unwrap();
     assert_eq!(reason(&device).as_deref(), Some("it has a table of partitions (dos)"));
 
     shell(&format!("addpart {device} 1 2048 65536")).unwrap();

@@ -57,7 +57,10 @@ fn a_partition_says_where_it_begins() {
     let part = format!("{device}p1");
     let found: DeviceFacts = volume(Path::new(&part)).unwrap().devices.remove(0);
     let partition = found.partition.unwrap();
-    assert_eq!((format!("/dev/{}", partition.disk), partition.start_bytes), (device.clone(), 63 * 512));
+    assert_eq!(
+        (format!("/dev/{}", partition.disk), partition.start_bytes),
+        (device.clone(), 63 * 512)
+    );
     assert_eq!(found.size_bytes, Some(65_536 * 512));
 
     shell(&format!("mkfs.ext4 -q -b 1024 -E stride=64,stripe-width=128 {part}")).unwrap();
@@ -65,8 +68,13 @@ fn a_partition_says_where_it_begins() {
     let mount = mount_of(&folder);
     assert_eq!((mount.file_system.as_str(), mount.source), ("ext4", part));
     assert_eq!((mount.block_bytes, mount.stripe_width_bytes), (Some(1024), Some(128 * 1024)));
-    assert!(mount.options.contains("noatime") && mount.options.contains("nobarrier"), "{}", mount.options);
-    let free_of_df = shell(&format!("df --output=avail -B1 {} | tail -1", folder.display())).unwrap();
+    assert!(
+        mount.options.contains("noatime") && mount.options.contains("nobarrier"),
+        "{}",
+        mount.options
+    );
+    let free_of_df =
+        shell(&format!("df --output=avail -B1 {} | tail -1", folder.display())).unwrap();
     assert_eq!(mount.free_bytes, Some(free_of_df.parse().unwrap()));
 }
 
@@ -88,11 +96,15 @@ fn btrfs_shows_its_profiles_and_devices() {
     let devices = disk.devices.clone();
     let Some(folder) = disk.mount(&devices[0], &format!("device={}", devices[1])) else { return };
     let facts = volume(&folder).unwrap();
-    let mut names: Vec<String> = facts.devices.iter().map(|device| format!("/dev/{}", device.name)).collect();
+    let mut names: Vec<String> =
+        facts.devices.iter().map(|device| format!("/dev/{}", device.name)).collect();
     names.sort_by_key(|name| devices.iter().position(|device| device == name));
     assert_eq!(names, devices);
     let mount = facts.mount.unwrap();
-    assert_eq!((mount.btrfs_data, mount.btrfs_metadata), (vec!["raid0".into()], vec!["raid1".to_owned()]));
+    assert_eq!(
+        (mount.btrfs_data, mount.btrfs_metadata),
+        (vec!["raid0".into()], vec!["raid1".to_owned()])
+    );
 }
 
 fn write(folder: &Path, files: &[(&str, &str)]) {
@@ -128,8 +140,14 @@ fn a_partition_has_the_queue_of_its_disk() {
     assert_eq!(part.partition, Some(PartitionFacts { disk: "sda".into(), start_bytes: 63 * 512 }));
     assert_eq!((part.size_bytes, part.alignment_offset_bytes), (Some(1 << 20), Some(512)));
     assert_eq!((part.logical_sector_bytes, part.physical_sector_bytes), (Some(512), Some(4096)));
-    assert_eq!((part.rotational, part.fua, part.read_ahead_bytes), (Some(true), Some(false), Some(131_072)));
-    assert_eq!((part.scheduler.as_deref(), part.write_cache.as_deref()), (Some("bfq"), Some("write back")));
+    assert_eq!(
+        (part.rotational, part.fua, part.read_ahead_bytes),
+        (Some(true), Some(false), Some(131_072))
+    );
+    assert_eq!(
+        (part.scheduler.as_deref(), part.write_cache.as_deref()),
+        (Some("bfq"), Some("write back"))
+    );
     assert_eq!((part.holders, part.optimal_io_bytes), (vec!["md0".to_owned()], None));
     let disk = device_of(&disk);
     assert_eq!((disk.partition, disk.size_bytes), (None, Some(1_953_525_168 * 512)));
@@ -148,13 +166,20 @@ fn arrays_and_mapped_devices_say_what_they_are() {
         ("slaves/sdb1/dev", "8:17"),
     ];
     write(&md, &files);
-    let array =
-        ArrayFacts { level: "raid10".into(), chunk_bytes: Some(65_536), disks: Some(4), data_disks: Some(2) };
+    let array = ArrayFacts {
+        level: "raid10".into(),
+        chunk_bytes: Some(65_536),
+        disks: Some(4),
+        data_disks: Some(2),
+    };
     assert_eq!(device_of(&md).array, Some(array));
     assert_eq!(device_of(&md).slaves, ["sda1", "sdb1"]);
     write(&dm, &[("dm/name", "vg-data"), ("dm/uuid", "LVM-4x7c"), ("queue/scheduler", "none")]);
     let mapped = MappedFacts { name: "vg-data".into(), kind: Some("LVM".into()) };
-    assert_eq!((device_of(&dm).mapped, device_of(&dm).scheduler.as_deref()), (Some(mapped), Some("none")));
+    assert_eq!(
+        (device_of(&dm).mapped, device_of(&dm).scheduler.as_deref()),
+        (Some(mapped), Some("none"))
+    );
 }
 
 #[test]

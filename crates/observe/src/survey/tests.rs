@@ -20,8 +20,8 @@ impl Machine {
         std::fs::write(path, text).unwrap();
     }
 
-    /// 2 sockets of 8 cores with 2 threads each, in 4 nodes: cores are numbered by node, second threads
-    /// come after all first ones, as Linux does it on such machines.
+    /// 2 sockets of 8 cores with 2 threads each, in 4 nodes: cores are numbered by node, second
+    /// threads come after all first ones, as Linux does it on such machines.
     fn two_sockets() -> Self {
         let machine = Self::new();
         machine.has("sys/devices/system/cpu/online", "0-31\n");
@@ -35,34 +35,45 @@ impl Machine {
             machine.has(&format!("{folder}/topology/thread_siblings_list"), &pair);
             let cache = |index: u32, level: &str, kind: &str, size: &str, shared: &str| {
                 let index = format!("{folder}/cache/index{index}");
-                let files = [("level", level), ("type", kind), ("size", size), ("shared_cpu_list", shared)];
+                let files =
+                    [("level", level), ("type", kind), ("size", size), ("shared_cpu_list", shared)];
                 for (name, text) in files {
                     machine.has(&format!("{index}/{name}"), text);
                 }
             };
             cache(0, "1", "Data", "48K", &pair);
             cache(1, "2", "Unified", "2048K", &pair);
-            let of_socket =
-                format!("{0}-{1},{2}-{3}", socket * 8, socket * 8 + 7, socket * 8 + 16, socket * 8 + 23);
+            let of_socket = format!(
+                "{0}-{1},{2}-{3}",
+                socket * 8,
+                socket * 8 + 7,
+                socket * 8 + 16,
+                socket * 8 + 23
+            );
             cache(2, "3", "Unified", "30M", &of_socket);
             let governor = if cpu == 5 { "powersave\n" } else { "performance\n" };
             machine.has(&format!("{folder}/cpufreq/scaling_governor"), governor);
         }
         for node in 0..4 {
             let folder = format!("sys/devices/system/node/node{node}");
-            let cpus = format!("{}-{},{}-{}\n", node * 4, node * 4 + 3, node * 4 + 16, node * 4 + 19);
+            let cpus =
+                format!("{}-{},{}-{}\n", node * 4, node * 4 + 3, node * 4 + 16, node * 4 + 19);
             machine.has(&format!("{folder}/cpulist"), &cpus);
             machine.has(&format!("{folder}/distance"), "10 12 20 20\n");
-            let memory = format!("Node {node} MemTotal:       16777216 kB\nNode {node} MemFree:  100 kB\n");
+            let memory =
+                format!("Node {node} MemTotal:       16777216 kB\nNode {node} MemFree:  100 kB\n");
             machine.has(&format!("{folder}/meminfo"), &memory);
         }
         machine.has(
             "proc/meminfo",
-            "MemTotal:       67108864 kB\nMemAvailable:   50000000 kB\nSwapTotal:        8388604 kB\n\
-             HugePages_Total:    8192\nHugePages_Free:      100\nHugepagesize:       2048 kB\n",
+            "MemTotal:       67108864 kB\nMemAvailable:   50000000 kB\nSwapTotal:        8388604 \
+             kB\nHugePages_Total:    8192\nHugePages_Free:      100\nHugepagesize:       2048 kB\n",
         );
         machine.has("proc/stat", "cpu  100 0 100 700 0 0 0 100 0 0\ncpu0 1\n");
-        machine.has("proc/cpuinfo", "processor\t: 0\nmodel name\t: Xeon\nflags\t\t: fpu hypervisor\n\n");
+        machine.has(
+            "proc/cpuinfo",
+            "processor\t: 0\nmodel name\t: Xeon\nflags\t\t: fpu hypervisor\n\n",
+        );
         machine.has("sys/class/dmi/id/sys_vendor", "QEMU\n");
         machine
     }
@@ -75,19 +86,33 @@ fn sockets_cores_threads_nodes_and_caches_are_told_apart() {
     let cpus = &machine.processors;
     assert_eq!((cpus.logical, cpus.cores, cpus.sockets), (Some(32), Some(16), Some(2)));
     assert_eq!((cpus.smt.as_deref(), cpus.model.as_deref()), (Some("on"), Some("Xeon")));
-    let cache = |level, kind: &str, bytes, instances| Cache { level, kind: kind.into(), bytes, instances };
-    let caches =
-        [cache(1, "Data", 48 << 10, 16), cache(2, "Unified", 2 << 20, 16), cache(3, "Unified", 30 << 20, 2)];
+    let cache =
+        |level, kind: &str, bytes, instances| Cache { level, kind: kind.into(), bytes, instances };
+    let caches = [
+        cache(1, "Data", 48 << 10, 16),
+        cache(2, "Unified", 2 << 20, 16),
+        cache(3, "Unified", 30 << 20, 2),
+    ];
     assert_eq!(cpus.caches, caches);
     assert_eq!(machine.nodes.len(), 4);
     let node = &machine.nodes[3];
     assert_eq!((node.node, node.cpus.as_str(), node.cpu_count), (3, "12-15,28-31", 8));
-    assert_eq!((node.memory_bytes, node.distances.as_slice()), (Some(16 << 30), &[10, 12, 20, 20][..]));
-    assert_eq!((machine.memory.total_bytes, machine.memory.huge_pages), (Some(64 << 30), Some(8192)));
-    assert_eq!((machine.memory.huge_page_bytes, machine.memory.huge_pages_free), (Some(2 << 20), Some(100)));
+    assert_eq!(
+        (node.memory_bytes, node.distances.as_slice()),
+        (Some(16 << 30), &[10, 12, 20, 20][..])
+    );
+    assert_eq!(
+        (machine.memory.total_bytes, machine.memory.huge_pages),
+        (Some(64 << 30), Some(8192))
+    );
+    assert_eq!(
+        (machine.memory.huge_page_bytes, machine.memory.huge_pages_free),
+        (Some(2 << 20), Some(100))
+    );
     assert_eq!(machine.steal_share, Some(0.1));
     assert_eq!(machine.virtualization.as_deref(), Some("virtual machine (QEMU)"));
-    let governor = taken.settings.iter().find(|setting| setting.name == "cpufreq.governor").unwrap();
+    let governor =
+        taken.settings.iter().find(|setting| setting.name == "cpufreq.governor").unwrap();
     assert_eq!(governor.value.as_deref(), Some("performance (31), powersave (1)"));
 }
 
@@ -121,9 +146,14 @@ fn settings_are_read_as_they_are_and_what_is_missing_is_said() {
     assert_eq!(settings["clocksource.current"], Some("tsc"));
     assert_eq!(settings["vm.dirty_ratio"], None, "every kernel has it");
     assert!(!settings.contains_key("kernel.sched_migration_cost_ns"), "only some kernels have it");
-    let why = |what: &str| taken.unread.iter().find(|one| one.what == what).map(|one| one.why.as_str());
+    let why =
+        |what: &str| taken.unread.iter().find(|one| one.what == what).map(|one| one.why.as_str());
     assert_eq!(why("/proc/sys/vm/dirty_ratio"), Some("not there"));
-    assert!(why("/proc/sys/kernel/numa_balancing").unwrap().contains("directory"), "{:?}", taken.unread);
+    assert!(
+        why("/proc/sys/kernel/numa_balancing").unwrap().contains("directory"),
+        "{:?}",
+        taken.unread
+    );
     assert_eq!(why("/proc/sys/kernel/sched_migration_cost_ns"), None);
     assert_eq!(taken.machine.host.as_deref(), Some("db\u{1b}[2J"), "shown as `report::Text` only");
 }
@@ -139,7 +169,10 @@ fn the_narrowest_control_group_counts() {
     machine.has("sys/fs/cgroup/cpu.max", "max 100000\n");
     machine.has("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-2,7\n");
     let limits = machine_in(machine.0.path()).machine.limits;
-    assert_eq!((limits.memory_bytes, limits.cpus, limits.allowed_cpus), (Some(4 << 30), Some(1.5), Some(4)));
+    assert_eq!(
+        (limits.memory_bytes, limits.cpus, limits.allowed_cpus),
+        (Some(4 << 30), Some(1.5), Some(4))
+    );
 
     let first = Machine::new();
     first.has("proc/self/cgroup", "4:memory:/docker/1\n2:cpu,cpuacct:/docker/1\n0::/\n");
@@ -198,7 +231,8 @@ fn this_machine_is_what_its_tools_say() {
             .map(|line| line.split(',').collect())
             .collect();
         let distinct = |column: usize| {
-            let set: std::collections::BTreeSet<&str> = rows.iter().map(|row| row[column]).collect();
+            let set: std::collections::BTreeSet<&str> =
+                rows.iter().map(|row| row[column]).collect();
             Some(set.len() as u32)
         };
         assert_eq!(cpus.logical, Some(rows.len() as u32));
@@ -250,10 +284,13 @@ fn the_volume_of_this_folder_is_among_the_volumes() {
         println!("SKIPPED: this folder is on no block device");
         return;
     };
-    let devices =
-        |facts: &observations::VolumeFacts| facts.devices.iter().map(|d| d.name.clone()).collect::<Vec<_>>();
+    let devices = |facts: &observations::VolumeFacts| {
+        facts.devices.iter().map(|d| d.name.clone()).collect::<Vec<_>>()
+    };
     assert!(
-        found.iter().any(|facts| devices(facts) == devices(&crate::inspect::volume(Path::new(".")).unwrap())),
+        found.iter().any(
+            |facts| devices(facts) == devices(&crate::inspect::volume(Path::new(".")).unwrap())
+        ),
         "{mount:?}"
     );
 }

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use transport::files::{read_file, read_file_and_metadata};
 
 /// Variables that libpq turns into settings of the session.
-const SESSION: [(&str, &str); 3] = [("PGDATESTYLE", "datestyle"), ("PGTZ", "timezone"), ("PGGEQO", "geqo")];
+const SESSION: [(&str, &str); 3] =
+    [("PGDATESTYLE", "datestyle"), ("PGTZ", "timezone"), ("PGGEQO", "geqo")];
 
 /// Where [`Config::parse_in`](crate::Config::parse_in) finds what the text leaves open.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +30,11 @@ impl Environment {
         let variables = env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .filter(|(name, _)| name.starts_with("PG"));
-        Self { variables: variables.collect(), home: env::home_dir(), user: user_name().unwrap_or_default() }
+        Self {
+            variables: variables.collect(),
+            home: env::home_dir(),
+            user: user_name().unwrap_or_default(),
+        }
     }
 
     /// No variables.
@@ -59,8 +64,12 @@ impl Environment {
     }
 
     pub(super) fn session_settings(&self) -> Vec<(&'static str, String)> {
-        let value = |variable| self.variable(variable).filter(|value| !value.is_empty()).map(str::to_owned);
-        SESSION.iter().filter_map(|(variable, setting)| Some((*setting, value(variable)?))).collect()
+        let value =
+            |variable| self.variable(variable).filter(|value| !value.is_empty()).map(str::to_owned);
+        SESSION
+            .iter()
+            .filter_map(|(variable, setting)| Some((*setting, value(variable)?)))
+            .collect()
     }
 
     /// The settings of a service, from the user's file or else the system's.
@@ -75,7 +84,10 @@ impl Environment {
                 Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
                 // Only a file that was asked for has to be there.
                 Err(source) if is_given && index == 0 => {
-                    return Err(ConfigError::Value("servicefile", format!("{}: {source}", path.display())));
+                    return Err(ConfigError::Value(
+                        "servicefile",
+                        format!("{}: {source}", path.display()),
+                    ));
                 }
                 Err(_) => continue,
             };
@@ -83,7 +95,8 @@ impl Environment {
                 return Ok(settings);
             }
         }
-        let files = files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" or ");
+        let files =
+            files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" or ");
         Err(ConfigError::Value("service", format!("`{name}` is not defined in {files}")))
     }
 }
@@ -94,7 +107,8 @@ fn user_name() -> Option<String> {
     // SAFETY: all zeroes is a valid passwd: integers and null pointers.
     let mut entry: libc::passwd = unsafe { std::mem::zeroed() };
     let mut found = std::ptr::null_mut();
-    // SAFETY: `entry`, `buffer` and `found` are valid for writing, and the buffer's length is right.
+    // SAFETY: `entry`, `buffer` and `found` are valid for writing, and the buffer's length is
+    // right.
     let status = unsafe {
         let user = libc::geteuid();
         libc::getpwuid_r(user, &raw mut entry, buffer.as_mut_ptr(), buffer.len(), &raw mut found)
@@ -107,13 +121,14 @@ fn user_name() -> Option<String> {
     Some(name.to_str().ok()?.to_owned())
 }
 
-/// Entries of a password file in their order: host, port, database and user, of which `None` matches all; password.
+/// Entries of a password file in their order: host, port, database and user, of which `None`
+/// matches all; password.
 #[derive(Clone, Default)]
 pub struct Passfile(Vec<([Option<String>; 4], String)>);
 
 impl Passfile {
-    /// Reads the given file or the default one. A missing file is an empty one; a file that others may
-    /// read, or that cannot be read, is too, with a warning.
+    /// Reads the given file or the default one. A missing file is an empty one; a file that others
+    /// may read, or that cannot be read, is too, with a warning.
     pub fn read(path: Option<PathBuf>, environment: &Environment) -> (Self, Option<String>) {
         let Some(path) = path.or_else(|| environment.in_home(".pgpass")) else {
             return (Self::default(), None);
@@ -132,9 +147,12 @@ impl Passfile {
     pub fn find(&self, host: &str, port: u16, database: &str, user: &str) -> Option<&str> {
         let port = port.to_string();
         let wanted = [host, &port, database, user];
-        let is = |(field, wanted): (&Option<String>, &str)| field.as_deref().is_none_or(|f| f == wanted);
+        let is =
+            |(field, wanted): (&Option<String>, &str)| field.as_deref().is_none_or(|f| f == wanted);
         let mut entries = self.0.iter();
-        entries.find(|(fields, _)| fields.iter().zip(wanted).all(is)).map(|(_, password)| password.as_str())
+        entries
+            .find(|(fields, _)| fields.iter().zip(wanted).all(is))
+            .map(|(_, password)| password.as_str())
     }
 }
 
@@ -170,7 +188,8 @@ fn entry(line: &str) -> Option<([Option<String>; 4], String)> {
 
 fn unescaped(text: &str) -> String {
     let mut rest = text.chars();
-    std::iter::from_fn(|| rest.next().and_then(|c| if c == '\\' { rest.next() } else { Some(c) })).collect()
+    std::iter::from_fn(|| rest.next().and_then(|c| if c == '\\' { rest.next() } else { Some(c) }))
+        .collect()
 }
 
 fn section(text: &str, name: &str) -> Result<Option<Pairs>, ConfigError> {

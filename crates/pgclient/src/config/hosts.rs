@@ -57,7 +57,8 @@ impl Host {
 
 /// The hosts that `host`, `hostaddr` and `port` name together.
 pub fn hosts(settings: &mut Settings) -> Result<Vec<Host>, ConfigError> {
-    let split = |list: String| list.split(',').map(|part| part.trim().to_owned()).collect::<Vec<_>>();
+    let split =
+        |list: String| list.split(',').map(|part| part.trim().to_owned()).collect::<Vec<_>>();
     let mut list = |keyword| settings.take(keyword).map(split);
     let (names, addresses, ports) = (list("host"), list("hostaddr"), list("port"));
     let count = addresses.as_ref().or(names.as_ref()).map_or(1, Vec::len);

@@ -1,5 +1,6 @@
-//! The keywords of a connection string, and their values from text, service and variables. A text is
-//! `host=db1 dbname='my db'` or `postgres://user:password@host:port,host:port/database?keyword=value&...`
+//! The keywords of a connection string, and their values from text, service and variables. A text
+//! is `host=db1 dbname='my db'` or
+//! `postgres://user:password@host:port,host:port/database?keyword=value&...`
 
 use super::Environment;
 use crate::ConfigError;
@@ -15,7 +16,8 @@ enum Support {
     Used,
     /// It cannot matter: it is about a feature that this client does not have or need.
     NoEffect,
-    /// It demands something of the connection; only these values demand nothing that is missing here.
+    /// It demands something of the connection; only these values demand nothing that is missing
+    /// here.
     Only(&'static [&'static str]),
 }
 
@@ -75,7 +77,8 @@ fn find(name: &str) -> Result<&'static str, ConfigError> {
     let names = KEYWORDS.iter().map(|keyword| keyword.0);
     names.clone().find(|known| *known == name).ok_or_else(|| {
         let distance = |known: &&str| strsim::damerau_levenshtein(known, &name.to_lowercase());
-        let nearest = names.min_by_key(distance).filter(|known| distance(known) <= name.len().div_ceil(3));
+        let nearest =
+            names.min_by_key(distance).filter(|known| distance(known) <= name.len().div_ceil(3));
         ConfigError::Unknown(name.to_owned(), nearest)
     })
 }
@@ -86,7 +89,8 @@ fn check(keyword: &'static str, support: &Support, value: &str) -> Result<(), Co
     if value.is_empty() || supported.contains(&value) {
         return Ok(());
     }
-    let supported = if supported.is_empty() { "leaving it out".to_owned() } else { supported.join(", ") };
+    let supported =
+        if supported.is_empty() { "leaving it out".to_owned() } else { supported.join(", ") };
     // A key's pass phrase is the one secret among these.
     let value = if keyword == "sslpassword" { "..." } else { value };
     Err(ConfigError::Unsupported(keyword, value.to_owned(), supported))
@@ -96,9 +100,11 @@ fn check(keyword: &'static str, support: &Support, value: &str) -> Result<(), Co
 #[derive(Debug, Default)]
 pub struct Settings(BTreeMap<&'static str, String>);
 
-/// What is said of a text that was meant as a URL and is none. It is not repeated: a password may be in it.
-const NOT_A_URL: &str = "it looks like a URL or a login, but a URL is postgres://user@host:port/database; `:`, `/`, \
-                         `?`, `@` and `%` in a user's name or a password are written %3A, %2F, %3F, %40 and %25";
+/// What is said of a text that was meant as a URL and is none. It is not repeated: a password may
+/// be in it.
+const NOT_A_URL: &str = "it looks like a URL or a login, but a URL is \
+                         postgres://user@host:port/database; `:`, `/`, `?`, `@` and `%` in a \
+                         user's name or a password are written %3A, %2F, %3F, %40 and %25";
 
 /// Whether a text was meant as a URL, or as the part of one in which a password stands.
 fn looks_like_url(text: &str) -> bool {
@@ -128,9 +134,9 @@ impl Settings {
     /// After a password, what is no keyword may be the rest of it.
     fn without_secret(&self, error: ConfigError) -> ConfigError {
         if self.0.keys().any(|keyword| keyword.ends_with("password")) {
-            let message = "a word after the password is no keyword; it is not shown, because it may be a part of the password: \
-                           in a URL `?` and `&` of a password are written %3F and %26, elsewhere one with blanks stands in \
-                           single quotes";
+            let message = "a word after the password is no keyword; it is not shown, because it \
+                           may be a part of the password: in a URL `?` and `&` of a password are \
+                           written %3F and %26, elsewhere one with blanks stands in single quotes";
             return ConfigError::Syntax(message.to_owned());
         }
         error
@@ -139,7 +145,8 @@ impl Settings {
     /// Adds what is not given yet: first the service's values, then the variables'.
     pub fn complete(&mut self, environment: &Environment) -> Result<(), ConfigError> {
         let given = |keyword: &str, variable: &str| {
-            let value = self.0.get(keyword).map(String::as_str).or_else(|| environment.variable(variable));
+            let value =
+                self.0.get(keyword).map(String::as_str).or_else(|| environment.variable(variable));
             value.filter(|value| !value.is_empty()).map(str::to_owned)
         };
         if let Some(name) = given("service", "PGSERVICE").filter(|name| !looks_like_url(name)) {
@@ -155,7 +162,8 @@ impl Settings {
             if let Some(value) = self.0.get(keyword) {
                 check(keyword, support, value)?;
                 // Where the server is and who we are is told in errors and reports.
-                let is_told = ["dbname", "host", "hostaddr", "passfile", "service", "user"].contains(keyword);
+                let is_told =
+                    ["dbname", "host", "hostaddr", "passfile", "service", "user"].contains(keyword);
                 if is_told && looks_like_url(value) {
                     return Err(ConfigError::Value(keyword, NOT_A_URL.to_owned()));
                 }
@@ -187,10 +195,12 @@ impl Settings {
         default: T,
     ) -> Result<T, ConfigError> {
         let Some(value) = self.take(keyword) else { return Ok(default) };
-        choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice).ok_or_else(|| {
-            let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
-            ConfigError::Value(keyword, format!("`{value}` is none of {}", names.join(", ")))
-        })
+        choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice).ok_or_else(
+            || {
+                let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+                ConfigError::Value(keyword, format!("`{value}` is none of {}", names.join(", ")))
+            },
+        )
     }
 }
 
@@ -213,13 +223,16 @@ fn pairs(text: &str) -> Result<Pairs, ConfigError> {
             return Err(ConfigError::Syntax(NOT_A_URL.to_owned()));
         }
         if rest.next() != Some('=') {
-            let is_secret = pairs.iter().any(|(known, _): &(String, String)| known.contains("pass"));
-            let name = if is_secret { "a word after the password".into() } else { format!("`{name}`") };
+            let is_secret =
+                pairs.iter().any(|(known, _): &(String, String)| known.contains("pass"));
+            let name =
+                if is_secret { "a word after the password".into() } else { format!("`{name}`") };
             return Err(ConfigError::Syntax(format!("{name} is not followed by `=`")));
         }
         skip_space(&mut rest);
-        let value = value(&mut rest)
-            .ok_or_else(|| ConfigError::Syntax(format!("the quotes of `{name}`'s value do not end")))?;
+        let value = value(&mut rest).ok_or_else(|| {
+            ConfigError::Syntax(format!("the quotes of `{name}`'s value do not end"))
+        })?;
         pairs.push((name, value));
     }
 }
@@ -267,7 +280,8 @@ fn url_pairs(rest: &str) -> Result<Pairs, ConfigError> {
         None => ("", authority),
     };
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
-    // A sign in a password that ends the login too early: what follows is not the host, and may be the rest of it.
+    // A sign in a password that ends the login too early: what follows is not the host, and may be
+    // the rest of it.
     let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
     let of_host = |host: &str| {
         let after_address = host.rsplit(']').next().unwrap_or_default();
@@ -278,7 +292,8 @@ fn url_pairs(rest: &str) -> Result<Pairs, ConfigError> {
     }
     push(&mut pairs, "user", user)?;
     push(&mut pairs, "password", password)?;
-    let (hosts, ports): (Vec<_>, Vec<_>) = hosts.split(',').map(host_and_port).collect::<Result<_, _>>()?;
+    let (hosts, ports): (Vec<_>, Vec<_>) =
+        hosts.split(',').map(host_and_port).collect::<Result<_, _>>()?;
     push(&mut pairs, "host", &list(&hosts))?;
     push(&mut pairs, "port", &list(&ports))?;
     push(&mut pairs, "dbname", database)?;
@@ -318,9 +333,9 @@ fn host_and_port(part: &str) -> Result<(&str, &str), ConfigError> {
 }
 
 fn push_parameter(pairs: &mut Pairs, parameter: &str) -> Result<(), ConfigError> {
-    let (keyword, value) = parameter
-        .split_once('=')
-        .ok_or_else(|| ConfigError::Syntax("a parameter after `?` is not followed by `=`".to_owned()))?;
+    let (keyword, value) = parameter.split_once('=').ok_or_else(|| {
+        ConfigError::Syntax("a parameter after `?` is not followed by `=`".to_owned())
+    })?;
     if value.contains('=') {
         let reason = format!("the value of `{keyword}` has another `=`; write it as %3D");
         return Err(ConfigError::Syntax(reason));
@@ -340,10 +355,13 @@ fn decoded(text: &str) -> Result<String, ConfigError> {
     let mut parts = text.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
     for part in parts {
-        let digits = part.get(..2).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let digits =
+            part.get(..2).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
         match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
             None => {
-                return Err(syntax("`%` is not followed by two hexadecimal digits; write it as %25"));
+                return Err(syntax(
+                    "`%` is not followed by two hexadecimal digits; write it as %25",
+                ));
             }
             Some(0) => return Err(syntax("%00 is not allowed")),
             Some(byte) => bytes.push(byte),

@@ -65,10 +65,11 @@ pub struct KeepAlive {
 }
 
 impl Config {
-    /// From a `postgres://` URL, from `keyword=value` pairs, or from the name of a database, as psql
-    /// takes them; what the text leaves open comes from its service, the `PG*` variables of this
-    /// process and libpq's defaults. An empty text leaves all of it open. Refuses what libpq would not
-    /// accept either, and demands on the connection that this client cannot fulfil.
+    /// From a `postgres://` URL, from `keyword=value` pairs, or from the name of a database, as
+    /// psql takes them; what the text leaves open comes from its service, the `PG*` variables
+    /// of this process and libpq's defaults. An empty text leaves all of it open. Refuses what
+    /// libpq would not accept either, and demands on the connection that this client cannot
+    /// fulfil.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         Self::parse_in(text, &Environment::of_process())
     }
@@ -110,7 +111,11 @@ impl Config {
                 user_timeout: settings.positive("tcp_user_timeout")?.map(Duration::from_millis),
             },
             tls: TlsSettings::take(&mut settings, environment)?,
-            channel_binding: settings.choice("channel_binding", &channel_binding, channel_binding[1].1)?,
+            channel_binding: settings.choice(
+                "channel_binding",
+                &channel_binding,
+                channel_binding[1].1,
+            )?,
             required_auth: RequiredAuth::take(&mut settings)?,
             warnings: warning.into_iter().collect(),
         })
@@ -165,9 +170,9 @@ impl Config {
         self
     }
 
-    /// With limits where the text and the variables say nothing, and libpq would wait for hours: for
-    /// connecting, and for the other end of a TCP connection to be silent. A server that is there is
-    /// never silent: its system answers for it, however long a request takes.
+    /// With limits where the text and the variables say nothing, and libpq would wait for hours:
+    /// for connecting, and for the other end of a TCP connection to be silent. A server that is
+    /// there is never silent: its system answers for it, however long a request takes.
     #[must_use]
     pub fn with_default_patience(mut self, connecting: Duration, silence: Duration) -> Self {
         self.connect_timeout.get_or_insert(connecting);
@@ -180,16 +185,17 @@ impl Config {
         self
     }
 
-    /// Whether the text or the variables give a password; one from the password file is looked up when
-    /// connecting.
+    /// Whether the text or the variables give a password; one from the password file is looked up
+    /// when connecting.
     pub fn has_password(&self) -> bool {
         self.password.is_some()
     }
 
-    /// Variables by which libpq's programs reach the same server as the same role, password included; `None`: one that
-    /// has to be absent, because it would lead them elsewhere.
+    /// Variables by which libpq's programs reach the same server as the same role, password
+    /// included; `None`: one that has to be absent, because it would lead them elsewhere.
     pub fn client_environment(&self) -> Vec<(String, Option<String>)> {
-        let list = |part: fn(&Host) -> String| self.hosts.iter().map(part).collect::<Vec<_>>().join(",");
+        let list =
+            |part: fn(&Host) -> String| self.hosts.iter().map(part).collect::<Vec<_>>().join(",");
         let password = self.hosts.first().and_then(|host| self.password_for(host));
         let given = [
             ("PGHOST", Some(list(Host::name))),
@@ -202,15 +208,16 @@ impl Config {
             ("PGHOSTADDR", None),
             ("PGSERVICE", None),
         ];
-        let tls = self.tls.client_environment().into_iter().map(|(name, value)| (name, Some(value)));
+        let tls =
+            self.tls.client_environment().into_iter().map(|(name, value)| (name, Some(value)));
         given.into_iter().chain(tls).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// The password for a host: the given one, else the password file's.
     pub(crate) fn password_for(&self, host: &Host) -> Option<&str> {
-        self.password
-            .as_deref()
-            .or_else(|| self.passfile.find(host.password_name(), host.port, &self.database, &self.user))
+        self.password.as_deref().or_else(|| {
+            self.passfile.find(host.password_name(), host.port, &self.database, &self.user)
+        })
     }
 
     /// What the server is told at the start of a session.
@@ -226,7 +233,8 @@ impl Config {
 
 impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = |part: fn(&Host) -> String| self.hosts.iter().map(part).collect::<Vec<_>>().join(",");
+        let list =
+            |part: fn(&Host) -> String| self.hosts.iter().map(part).collect::<Vec<_>>().join(",");
         let host = keywords::quoted(&list(Host::name));
         let port = list(|host| host.port.to_string());
         let (user, database) = (keywords::quoted(&self.user), keywords::quoted(&self.database));

@@ -15,7 +15,8 @@ pub enum AuthMethod {
     Scram,
 }
 
-/// Names in connection strings; those without a method can be named, but this client does not have them.
+/// Names in connection strings; those without a method can be named, but this client does not have
+/// them.
 const NAMES: [(&str, Option<AuthMethod>); 7] = [
     ("none", Some(AuthMethod::None)),
     ("password", Some(AuthMethod::Password)),
@@ -50,7 +51,8 @@ impl RequiredAuth {
             }
             let known = NAMES.iter().find(|(known, _)| *known == name);
             let names = || NAMES.map(|(name, _)| name).join(", ");
-            let (_, method) = known.ok_or_else(|| error(format!("`{name}` is none of {}", names())))?;
+            let (_, method) =
+                known.ok_or_else(|| error(format!("`{name}` is none of {}", names())))?;
             listed.extend(*method);
         }
         Ok(Self { text, listed, is_negated })

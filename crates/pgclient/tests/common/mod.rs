@@ -1,5 +1,10 @@
 //! Real servers to test against: each in a directory of its own, stopped and removed when dropped.
-#![allow(dead_code, clippy::unwrap_used, clippy::print_stdout, reason = "each file of tests uses some of it")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "each file of tests uses some of it"
+)]
 
 use pgclient::{Client, Config};
 use std::ffi::OsStr;
@@ -57,7 +62,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// With these lines of `pg_hba.conf` before the one that trusts whoever comes over the unix socket.
+    /// With these lines of `pg_hba.conf` before the one that trusts whoever comes over the unix
+    /// socket.
     pub fn start(bin: &Path, hba: &str, settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
@@ -82,7 +88,9 @@ impl Server {
         let mut command = self.command("postgres");
         command.args(["-D", self.folder().join("data").to_str().unwrap()]);
         command.args(["-k", self.folder().to_str().unwrap(), "-p", &self.port.to_string()]);
-        for (name, value) in [("listen_addresses", "127.0.0.1"), ("fsync", "off")].iter().chain(settings) {
+        for (name, value) in
+            [("listen_addresses", "127.0.0.1"), ("fsync", "off")].iter().chain(settings)
+        {
             command.arg("-c").arg(format!("{name}={value}"));
         }
         self.process = Some(command.stdout(Stdio::null()).stderr(log).spawn().unwrap());
@@ -161,5 +169,6 @@ fn unprivileged() -> Option<u32> {
         let output = Command::new("id").args(arguments).output().unwrap();
         String::from_utf8_lossy(&output.stdout).trim().parse::<u32>().ok()
     };
-    (id(&["-u"]) == Some(0)).then(|| id(&["-u", "postgres"]).or_else(|| id(&["-u", "nobody"])).unwrap())
+    (id(&["-u"]) == Some(0))
+        .then(|| id(&["-u", "postgres"]).or_else(|| id(&["-u", "nobody"])).unwrap())
 }

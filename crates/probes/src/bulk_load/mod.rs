@@ -1,7 +1,9 @@
-//! The bulk load probe (S2c): what it costs to load a data set by the engine's bulk path, until it is on the disk, and what
-//! it takes there.
+//! The bulk load probe (S2c): what it costs to load a data set by the engine's bulk path, until it
+//! is on the disk, and what it takes there.
 
-use crate::data::{self, COLUMNS, DATA, DATA_SEED, Facts, Filled, Loaded, ROWS, ROWS_PER_PAGE, SCALE, Taken};
+use crate::data::{
+    self, COLUMNS, DATA, DATA_SEED, Facts, Filled, Loaded, ROWS, ROWS_PER_PAGE, SCALE, Taken,
+};
 use crate::measure::{Subject, Surroundings, measure};
 use crate::{Probe, ProbeError, Target, TrialContext};
 use conductor::{Lanes, Stage, conduct};
@@ -17,7 +19,8 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy)]
 pub struct BulkLoad;
 
-const SETTINGS: &[Declaration] = declarations![DATA, SCALE, ROWS, COLUMNS, ROWS_PER_PAGE, DATA_SEED];
+const SETTINGS: &[Declaration] =
+    declarations![DATA, SCALE, ROWS, COLUMNS, ROWS_PER_PAGE, DATA_SEED];
 
 impl Probe for BulkLoad {
     fn name(&self) -> &'static str {
@@ -45,13 +48,16 @@ impl Probe for BulkLoad {
             rate_scale: 1.0,
         };
         let work = Mutex::new(Some(Work { measured: true, data: None, ..data::work(&set) }));
-        let take = || work.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
+        let take =
+            || work.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
         let lanes = Lanes { number: 1, name: "load", warmup: Duration::ZERO };
         let (loads, surroundings) = measure(context, subject, |director| {
             conduct(lanes, director, |stage| load(context, stage, take()))
         })?;
-        let load =
-            loads.into_iter().next().ok_or_else(|| EngineError::failed("loading", "no thread did it"))?;
+        let load = loads
+            .into_iter()
+            .next()
+            .ok_or_else(|| EngineError::failed("loading", "no thread did it"))?;
         let loaded = Loaded::of(context, &set, set.tables().first(), load.filled, &taken)?;
         Ok(observations(context, &loaded, &load, surroundings))
     }
@@ -91,9 +97,11 @@ fn observations(
     let load_s = (elapsed_s - waited_s).max(0.0);
     let Facts { cpu_s, all } = loaded.facts(seen.time.cpu_s, of_engine, rows.max(1.0));
     let mut responses = vec![Response::lower("load", "s", load_s)];
-    responses.extend((load_s > 0.0).then(|| Response::higher("throughput", "rows/s", rows / load_s)));
+    responses
+        .extend((load_s > 0.0).then(|| Response::higher("throughput", "rows/s", rows / load_s)));
     responses.extend(cpu_s.map(|cpu_s| Response::lower("cpu_per_row", "us/row", cpu_s * 1e6)));
-    responses.extend(loaded.stored_bytes.map(|bytes| Response::lower("size", "MB", bytes as f64 / 1e6)));
+    responses
+        .extend(loaded.stored_bytes.map(|bytes| Response::lower("size", "MB", bytes as f64 / 1e6)));
     responses.push(Response::lower("elapsed", "s", elapsed_s));
     Observations { responses, facts: all, ..seen }
 }
@@ -105,6 +113,7 @@ fn waits(load: &Load) -> Vec<Wait> {
     let suspended_s = load.elapsed_s - (times.cpu_ns + times.run_delay_ns) as f64 / 1e9;
     let rows_s = rows_s.min(suspended_s.max(0.0));
     let rows = Wait::counted("ROWS", WaitClass::Client, count, rows_s, 0.0);
-    let others = Wait::counted("BULK_LOAD", WaitClass::Other, count, (suspended_s - rows_s).max(0.0), 0.0);
+    let others =
+        Wait::counted("BULK_LOAD", WaitClass::Other, count, (suspended_s - rows_s).max(0.0), 0.0);
     rows.into_iter().chain(others).collect()
 }

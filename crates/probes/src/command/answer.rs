@@ -34,8 +34,8 @@ pub struct Answer {
 /// Where its value stands in what is printed.
 #[derive(Debug)]
 enum Place {
-    /// The first group of the expression, or all of it where it has none, in the last match on standard output, else on
-    /// standard error.
+    /// The first group of the expression, or all of it where it has none, in the last match on
+    /// standard output, else on standard error.
     Regex(Regex),
     /// A JSON Pointer (RFC 6901) into what standard output has.
     Pointer(String),
@@ -48,7 +48,8 @@ impl Answer {
     /// What is wrong with them, each with its setting.
     pub fn all(configuration: &Configuration) -> Result<Vec<Self>, Vec<Invalid>> {
         let settings = configuration.below(PREFIX);
-        let names: BTreeSet<&str> = settings.filter_map(|(path, _)| Some(path.rsplit_once('.')?.0)).collect();
+        let names: BTreeSet<&str> =
+            settings.filter_map(|(path, _)| Some(path.rsplit_once('.')?.0)).collect();
         let (mut answers, mut invalid) = (Vec::new(), Vec::new());
         for name in names {
             match Self::of(configuration, name) {
@@ -66,8 +67,8 @@ impl Answer {
         let small = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         if !name.chars().all(small) || OWN.contains(&name) {
             let key = if given("regex").is_some() { "regex" } else { "pointer" };
-            let message =
-                "a response is named by small letters, digits and `_`, and not as one that the probe has";
+            let message = "a response is named by small letters, digits and `_`, and not as one \
+                           that the probe has";
             return objection(key, format!("`{name}`: {message}"));
         }
         let place = match (given("regex"), given("pointer")) {
@@ -79,9 +80,14 @@ impl Answer {
                 Place::Pointer(pointer)
             }
             (None, Some(_)) => {
-                return objection("pointer", "a JSON Pointer begins with `/`, as in /results/0/tps".into());
+                return objection(
+                    "pointer",
+                    "a JSON Pointer begins with `/`, as in /results/0/tps".into(),
+                );
             }
-            (Some(_), Some(_)) => return objection("pointer", "give this or regex, not both".into()),
+            (Some(_), Some(_)) => {
+                return objection("pointer", "give this or regex, not both".into());
+            }
             (None, None) => return objection("regex", "missing; give this or pointer".into()),
         };
         let Some(better) = given("direction").and_then(|name| Better::from_name(&name)) else {
@@ -156,8 +162,8 @@ fn beginning(text: &str) -> String {
     text.chars().take(TOLD_CHARS_MAX).chain(more.chars()).collect()
 }
 
-/// The last match. One takes time in proportion to the text, and all of them perhaps to its square: 4 MiB in one line,
-/// searched to its end for each character.
+/// The last match. One takes time in proportion to the text, and all of them perhaps to its square:
+/// 4 MiB in one line, searched to its end for each character.
 fn last_match(regex: &Regex, text: &str, stop: &dyn Fn() -> bool) -> Option<String> {
     let last = regex.find_iter(text).take_while(|_| !stop()).last()?;
     let found = regex.captures_at(text, last.start())?;
@@ -167,7 +173,9 @@ fn last_match(regex: &Regex, text: &str, stop: &dyn Fn() -> bool) -> Option<Stri
 fn in_json(pointer: &str, stdout: &Printed) -> Result<String, String> {
     if stdout.is_cut() {
         let most = observe::child::KEPT_BYTES_MAX >> 20;
-        return Err(format!("standard output is larger than {most} MiB, too large to be read as JSON"));
+        return Err(format!(
+            "standard output is larger than {most} MiB, too large to be read as JSON"
+        ));
     }
     let json: Json = serde_json::from_str(&stdout.text())
         .map_err(|error| format!("standard output is no JSON document: {error}"))?;

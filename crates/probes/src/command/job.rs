@@ -3,8 +3,8 @@
 use super::answer::Answer;
 use super::template::{Parameters, Shell, escaped, is_name, substituted, uses};
 use super::{
-    CLEANUP, COMMAND, CONCLUDE, CONCURRENCY, DURATION, FOLDER, HOOK_TIMEOUT, IGNORE_FAILURE, INPUT, MAX_RUNS,
-    MIN_RUNS, OUTPUT, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
+    CLEANUP, COMMAND, CONCLUDE, CONCURRENCY, DURATION, FOLDER, HOOK_TIMEOUT, IGNORE_FAILURE, INPUT,
+    MAX_RUNS, MIN_RUNS, OUTPUT, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
 };
 use experiment::{Configuration, Invalid, Setting, Value, nearest};
 use std::path::{Path, PathBuf};
@@ -81,7 +81,8 @@ impl Accepted {
             "true" | "all-non-zero" => Some(Self::Any),
             "false" => Some(Self::Zero),
             codes => {
-                let code = |code: &str| code.trim().parse().ok().filter(|code| (0..256).contains(code));
+                let code =
+                    |code: &str| code.trim().parse().ok().filter(|code| (0..256).contains(code));
                 codes.split(',').map(code).collect::<Option<_>>().map(Self::Codes)
             }
         }
@@ -90,7 +91,9 @@ impl Accepted {
     /// Whether a run may end so.
     pub fn takes(&self, status: ExitStatus) -> bool {
         let listed = |codes: &Vec<i32>| status.code().is_some_and(|code| codes.contains(&code));
-        status.success() || matches!(self, Self::Any) || matches!(self, Self::Codes(codes) if listed(codes))
+        status.success()
+            || matches!(self, Self::Any)
+            || matches!(self, Self::Codes(codes) if listed(codes))
     }
 }
 
@@ -121,8 +124,10 @@ impl Job {
     /// What is wrong with it, each with its setting.
     pub fn of(configuration: &Configuration) -> Result<Self, Vec<Invalid>> {
         let parameters = configuration.below(PARAMETERS);
-        let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_string())).collect();
-        let mut reader = Reader { configuration, parameters, shell: Shell::None, invalid: Vec::new() };
+        let parameters =
+            parameters.map(|(name, value)| (name.to_owned(), value.to_string())).collect();
+        let mut reader =
+            Reader { configuration, parameters, shell: Shell::None, invalid: Vec::new() };
         let job = reader.job();
         let invalid = reader.invalid;
         if invalid.is_empty() { Ok(job) } else { Err(invalid) }
@@ -235,7 +240,8 @@ impl Reader<'_> {
             |near| format!("a similar name is `{near}`"),
         );
         let message = format!(
-            "unknown parameter `{{{unknown}}}`; {near}, or write {{{{{unknown}}}}} for these characters"
+            "unknown parameter `{{{unknown}}}`; {near}, or write {{{{{unknown}}}}} for these \
+             characters"
         );
         self.object(setting, message);
         String::new()
@@ -250,14 +256,17 @@ impl Reader<'_> {
             Some(Value::List(words)) => {
                 let words = words.iter().map(|word| self.substituted(COMMAND, &word.to_string()));
                 let words: Vec<String> = words.collect();
-                let line =
-                    words.iter().map(|word| shlex::try_quote(word).unwrap_or_default()).collect::<Vec<_>>();
+                let line = words
+                    .iter()
+                    .map(|word| shlex::try_quote(word).unwrap_or_default())
+                    .collect::<Vec<_>>();
                 return (words.clone(), line.join(" "));
             }
             Some(text) => {
                 let line = self.substituted(COMMAND, &text.to_string());
                 let words = self.shell.execute(&line);
-                // Of a text with an unknown parameter nothing is left, which is an objection already.
+                // Of a text with an unknown parameter nothing is left, which is an objection
+                // already.
                 let words = if line.is_empty() { Ok(Vec::new()) } else { words };
                 return (self.taken(COMMAND, words).unwrap_or_default(), line);
             }
@@ -286,7 +295,10 @@ impl Reader<'_> {
         let default = if answers.is_empty() { Sink::Null } else { Sink::Pipe };
         let output = self.configuration.get(OUTPUT).map_or(default, |text| Sink::parse(&text));
         if !answers.is_empty() && output != Sink::Pipe {
-            self.object(OUTPUT, "responses are found in what the command prints: this has to be \"pipe\"");
+            self.object(
+                OUTPUT,
+                "responses are found in what the command prints: this has to be \"pipe\"",
+            );
         }
         output
     }

@@ -35,14 +35,22 @@ pub struct LaneOutcome {
 }
 
 /// Runs the warm-ups and the measured runs of a trial under a director.
-pub fn conduct_all(runner: &Runner<'_>, director: &mut dyn Director) -> Result<Vec<LaneOutcome>, ProbeError> {
-    let lanes = Lanes { number: runner.job.concurrency as usize, name: "command", warmup: Duration::ZERO };
+pub fn conduct_all(
+    runner: &Runner<'_>,
+    director: &mut dyn Director,
+) -> Result<Vec<LaneOutcome>, ProbeError> {
+    let lanes =
+        Lanes { number: runner.job.concurrency as usize, name: "command", warmup: Duration::ZERO };
     let next = AtomicU64::new(0);
     conduct(lanes, director, |stage| run(stage, runner, &next))
 }
 
 /// One thread; the number of the next run is common to all.
-fn run(stage: &Stage<'_>, runner: &Runner<'_>, next: &AtomicU64) -> Result<LaneOutcome, ProbeError> {
+fn run(
+    stage: &Stage<'_>,
+    runner: &Runner<'_>,
+    next: &AtomicU64,
+) -> Result<LaneOutcome, ProbeError> {
     let job = runner.job;
     let mut recorder = Recorder::default();
     let _ = stage.live().latencies.set(vec![recorder.reader()]);

@@ -1,4 +1,5 @@
-//! The command probe: any command as the load, started again and again, with what it and all that it starts uses.
+//! The command probe: any command as the load, started again and again, with what it and all that
+//! it starts uses.
 //!
 //! - `template`: commands with parameters in braces, shells and words
 //! - `job`: what a configuration runs, read from its settings, with the objections to it
@@ -110,7 +111,8 @@ impl Probe for CommandProbe {
         let mut invalid = Job::of(configuration).err().unwrap_or_default();
         let has = |ability| target.abilities.contains(&ability);
         if (has(Ability::Tables) || has(Ability::Files)) && !has(Ability::Clients) {
-            let message = "this engine cannot tell a command how to reach it: set target.engine = \"none\"";
+            let message =
+                "this engine cannot tell a command how to reach it: set target.engine = \"none\"";
             invalid.push(Invalid::new(PROBE.path(), message));
         }
         invalid
@@ -150,7 +152,8 @@ impl Probe for CommandProbe {
     }
 }
 
-/// Whether each trial begins with another target, so that what a setup command makes on it is gone after the trial.
+/// Whether each trial begins with another target, so that what a setup command makes on it is gone
+/// after the trial.
 fn is_made_anew(target: &Target) -> bool {
     target.abilities.contains(&Ability::Clients)
 }

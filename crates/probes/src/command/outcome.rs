@@ -5,15 +5,15 @@ use super::lane::{LaneOutcome, Run};
 use super::run::StartUp;
 use crate::measure::{Surroundings, connection_done};
 use observations::{
-    Fact, Histogram, Latency, Observations, Response, Series, TimeUse, Wait, WaitClass, Warning, WarningKind,
-    Work,
+    Fact, Histogram, Latency, Observations, Response, Series, TimeUse, Wait, WaitClass, Warning,
+    WarningKind, Work,
 };
 
 /// Names of processes that are told.
 const NAMED_MAX: usize = 5;
 
-/// The observations of a trial. `shell`: what is subtracted from each run, if anything; `left_behind`: the processes that
-/// were still there at the trial's end.
+/// The observations of a trial. `shell`: what is subtracted from each run, if anything;
+/// `left_behind`: the processes that were still there at the trial's end.
 pub fn observations(
     job: &Job,
     shell: Option<StartUp>,
@@ -35,11 +35,16 @@ pub fn observations(
         responses.push(answer.response(&values));
     }
     let sessions = surroundings.sessions_of_others();
-    let seen = surroundings.observations(elapsed_s, job.concurrency, std::iter::empty(), Vec::new());
+    let seen =
+        surroundings.observations(elapsed_s, job.concurrency, std::iter::empty(), Vec::new());
     // Where the command's sessions on a server are seen, it is their time that is accounted for.
     let (connections, waits, time) = match sessions {
-        Some(time) => ((time.session_s / elapsed_s).round().max(1.0) as u32, seen.waits.clone(), time),
-        None => (job.concurrency, waits(lanes, elapsed_s), time_of(&runs, job.concurrency, elapsed_s)),
+        Some(time) => {
+            ((time.session_s / elapsed_s).round().max(1.0) as u32, seen.waits.clone(), time)
+        }
+        None => {
+            (job.concurrency, waits(lanes, elapsed_s), time_of(&runs, job.concurrency, elapsed_s))
+        }
     };
     let mut warnings = seen.warnings.clone();
     warnings.extend(left(&runs, left_behind));
@@ -76,8 +81,9 @@ struct Figures {
 
 impl Figures {
     fn of(runs: &[&Run], shell: StartUp) -> Self {
-        let less =
-            |of: fn(&Run) -> f64, shell_s: f64| runs.iter().map(|run| (of(run) - shell_s).max(0.0)).collect();
+        let less = |of: fn(&Run) -> f64, shell_s: f64| {
+            runs.iter().map(|run| (of(run) - shell_s).max(0.0)).collect()
+        };
         Self {
             elapsed_s: less(|run| run.elapsed_s, shell.elapsed_s),
             user_s: less(|run| run.used.user_s, shell.user_s),
@@ -87,13 +93,16 @@ impl Figures {
 
     /// Means over the runs, but for the extremes.
     fn responses(&self, runs: &[&Run]) -> Vec<Response> {
-        let mean =
-            |of: fn(&Run) -> u64| runs.iter().map(|run| of(run) as f64).sum::<f64>() / runs.len() as f64;
+        let mean = |of: fn(&Run) -> u64| {
+            runs.iter().map(|run| of(run) as f64).sum::<f64>() / runs.len() as f64
+        };
         let step = 1.0 / runs.len() as f64;
-        let counted = |name: &str, of: fn(&Run) -> u64| Response::lower(name, "", mean(of)).in_steps_of(step);
+        let counted =
+            |name: &str, of: fn(&Run) -> u64| Response::lower(name, "", mean(of)).in_steps_of(step);
         let mut responses = vec![Response::lower("elapsed", "s", mean_of(&self.elapsed_s))];
         if runs.len() > 1 {
-            let extreme = |of: fn(f64, f64) -> f64| self.elapsed_s.iter().copied().reduce(of).unwrap_or(0.0);
+            let extreme =
+                |of: fn(f64, f64) -> f64| self.elapsed_s.iter().copied().reduce(of).unwrap_or(0.0);
             responses.push(Response::lower("elapsed_min", "s", extreme(f64::min)));
             responses.push(Response::lower("elapsed_max", "s", extreme(f64::max)));
         }
@@ -101,7 +110,9 @@ impl Figures {
             Response::lower("user_cpu", "s", mean_of(&self.user_s)),
             Response::lower("system_cpu", "s", mean_of(&self.system_s)),
         ]);
-        if let Some(delays) = runs.iter().map(|run| run.used.run_delay_s).collect::<Option<Vec<_>>>() {
+        if let Some(delays) =
+            runs.iter().map(|run| run.used.run_delay_s).collect::<Option<Vec<_>>>()
+        {
             responses.push(Response::lower("run_queue", "s", mean_of(&delays)));
         }
         responses.extend([
@@ -112,13 +123,16 @@ impl Figures {
         ]);
         if runs.iter().all(|run| run.used.storage_bytes.is_some()) {
             let bytes = |run: &Run| run.used.storage_bytes.unwrap_or_default();
-            let read = mean_of(&runs.iter().map(|run| bytes(run).0 as f64 / 1e6).collect::<Vec<_>>());
-            let written = mean_of(&runs.iter().map(|run| bytes(run).1 as f64 / 1e6).collect::<Vec<_>>());
+            let read =
+                mean_of(&runs.iter().map(|run| bytes(run).0 as f64 / 1e6).collect::<Vec<_>>());
+            let written =
+                mean_of(&runs.iter().map(|run| bytes(run).1 as f64 / 1e6).collect::<Vec<_>>());
             responses.push(Response::lower("storage_read", "MB", read));
             responses.push(Response::lower("storage_written", "MB", written));
         }
-        responses
-            .extend(peak_bytes(runs).map(|peak| Response::lower("peak_memory", "MB", peak as f64 / 1e6)));
+        responses.extend(
+            peak_bytes(runs).map(|peak| Response::lower("peak_memory", "MB", peak as f64 / 1e6)),
+        );
         responses
     }
 
@@ -127,8 +141,11 @@ impl Figures {
         let codes = runs.iter().map(|run| f64::from(run.exit_code)).collect();
         let peaks: Option<Vec<f64>> =
             runs.iter().map(|run| run.used.peak_bytes.map(|peak| peak as f64)).collect();
-        let times =
-            [("elapsed", &self.elapsed_s), ("user_cpu", &self.user_s), ("system_cpu", &self.system_s)];
+        let times = [
+            ("elapsed", &self.elapsed_s),
+            ("user_cpu", &self.user_s),
+            ("system_cpu", &self.system_s),
+        ];
         let times = times.map(|(name, values)| Series::of_runs(name, "s", values.clone()));
         let others = [Series::of_runs("exit_code", "", codes)].into_iter();
         times
@@ -149,15 +166,16 @@ fn peak_bytes(runs: &[&Run]) -> Option<u64> {
 }
 
 fn facts(runs: &[&Run], shell: Option<StartUp>) -> Vec<Fact> {
-    let fact = |name: &str, unit: &str, value: f64| Fact { name: name.into(), unit: unit.into(), value };
+    let fact =
+        |name: &str, unit: &str, value: f64| Fact { name: name.into(), unit: unit.into(), value };
     let shell = shell.map(|shell| fact("shell_start_up", "s", shell.elapsed_s));
     // The kernel counts the memory of the process that starts a command as the command's.
     let most = || fact("peak_memory_at_most", "MB", observe::child::own_peak_bytes() as f64 / 1e6);
     shell.into_iter().chain(peak_bytes(runs).is_none().then(most)).collect()
 }
 
-/// What a session, which is one run after the other, did not do on a processor. Of a run that used several processors at
-/// once nothing is left of its elapsed time that could be told.
+/// What a session, which is one run after the other, did not do on a processor. Of a run that used
+/// several processors at once nothing is left of its elapsed time that could be told.
 fn waits(lanes: &[LaneOutcome], elapsed_s: f64) -> Vec<Wait> {
     let (mut queue_s, mut off_s, mut between_s) = (0.0, 0.0, 0.0);
     let (mut lost, mut left, mut runs) = (0, 0, 0);
@@ -198,6 +216,7 @@ fn left(runs: &[&Run], left_behind: &[String]) -> Option<Warning> {
         let named = left_behind[..left_behind.len().min(NAMED_MAX)].join(", ");
         parts.push(format!("at the end of the trial there were still {named}{more}"));
     }
-    let detail = format!("{}; they were killed, and what they used is not counted", parts.join("; "));
+    let detail =
+        format!("{}; they were killed, and what they used is not counted", parts.join("; "));
     (!parts.is_empty()).then_some(Warning { kind: WarningKind::LeftBehind, detail })
 }

@@ -65,7 +65,8 @@ pub enum CommandError {
     },
 }
 
-/// The end of what was printed, for an error: of standard error or, if that has nothing, of standard output.
+/// The end of what was printed, for an error: of standard error or, if that has nothing, of
+/// standard output.
 pub fn said(stdout: &Printed, stderr: &Printed) -> String {
     let (out, err) = (stdout.text(), stderr.text());
     let text = if err.trim().is_empty() { out } else { err };
@@ -109,13 +110,16 @@ impl<'a> Runner<'a> {
 
     /// Runs the setup command, if there is one.
     pub fn set_up(&self) -> Result<(), ProbeError> {
-        self.hook("the setup command", self.job.setup.as_deref(), "setup", &|| self.cancel.is_cancelled())
+        self.hook("the setup command", self.job.setup.as_deref(), "setup", &|| {
+            self.cancel.is_cancelled()
+        })
     }
 
-    /// Runs the cleanup command, if there is one, also when the trial is to stop; then kills the processes that are still
-    /// there. Their names.
+    /// Runs the cleanup command, if there is one, also when the trial is to stop; then kills the
+    /// processes that are still there. Their names.
     pub fn clean_up(&self) -> Result<Vec<String>, ProbeError> {
-        let cleaned = self.hook("the cleanup command", self.job.cleanup.as_deref(), "cleanup", &|| false);
+        let cleaned =
+            self.hook("the cleanup command", self.job.cleanup.as_deref(), "cleanup", &|| false);
         let names = self.mark.kill();
         cleaned.map(|()| names)
     }
@@ -128,8 +132,10 @@ impl<'a> Runner<'a> {
     /// An error without the secrets that commands were given: a command may print its environment.
     pub fn hide(&self, error: ProbeError) -> ProbeError {
         let hidden = |text: &str| {
-            let given =
-                self.variables.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+            let given = self
+                .variables
+                .iter()
+                .filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
             child::without(text, given)
         };
         match error {
@@ -163,11 +169,15 @@ impl<'a> Runner<'a> {
         }
         let mean = |sum: f64| sum / f64::from(SHELL_STARTS);
         let StartUp { elapsed_s, user_s, system_s } = sum;
-        Ok(Some(StartUp { elapsed_s: mean(elapsed_s), user_s: mean(user_s), system_s: mean(system_s) }))
+        Ok(Some(StartUp {
+            elapsed_s: mean(elapsed_s),
+            user_s: mean(user_s),
+            system_s: mean(system_s),
+        }))
     }
 
-    /// Runs a hook, no longer than it may take. Processes that it leaves behind are the command's company until the end
-    /// of the trial: a server that prepare starts and conclude ends.
+    /// Runs a hook, no longer than it may take. Processes that it leaves behind are the command's
+    /// company until the end of the trial: a server that prepare starts and conclude ends.
     fn hook(
         &self,
         what: &'static str,
@@ -188,10 +198,15 @@ impl<'a> Runner<'a> {
             return Err(EngineError::Cancelled.into());
         }
         if ended.stopped {
-            let how = format!("was killed after {} s (workload.hook_timeout)", self.job.hook_timeout_s);
+            let how =
+                format!("was killed after {} s (workload.hook_timeout)", self.job.hook_timeout_s);
             return Err(failed(what, line, how, &ended));
         }
-        if ended.status.success() { Ok(()) } else { Err(failed(what, line, how(ended.status), &ended)) }
+        if ended.status.success() {
+            Ok(())
+        } else {
+            Err(failed(what, line, how(ended.status), &ended))
+        }
     }
 
     /// Makes words ready to be run, with the input and, if it is wanted, the output of the command.
@@ -228,8 +243,8 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// The command as one thread runs it again and again. What is the same each time is made ready once: between two short
-/// runs that would take longer than anything else.
+/// The command as one thread runs it again and again. What is the same each time is made ready
+/// once: between two short runs that would take longer than anything else.
 pub struct Turns<'a> {
     runner: &'a Runner<'a>,
     ready: Option<Ready>,
@@ -243,7 +258,8 @@ impl Turns<'_> {
         runner.hook("the prepare command", prepare.as_deref(), iteration, stop)?;
         let ended = self.run_command(iteration, stop);
         // What prepare has started is ended whatever became of the run.
-        let concluded = runner.hook("the conclude command", conclude.as_deref(), iteration, &|| false);
+        let concluded =
+            runner.hook("the conclude command", conclude.as_deref(), iteration, &|| false);
         let ended = ended?;
         if ended.stopped {
             return Err(EngineError::Cancelled.into());
@@ -254,12 +270,17 @@ impl Turns<'_> {
         concluded.map(|()| ended)
     }
 
-    fn run_command(&mut self, iteration: &str, stop: &dyn Fn() -> bool) -> Result<Ended, ProbeError> {
+    fn run_command(
+        &mut self,
+        iteration: &str,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Ended, ProbeError> {
         let words = &self.runner.job.words;
         let mut ready = self.ready.take().map_or_else(|| self.runner.ready(words, true), Ok)?;
         started(ready.set(ITERATION, iteration), words)?;
         let ended = started(ready.run(stop), words)?;
-        // Files begin anew with each run. Whoever was left behind may have printed what the next run would be heard with.
+        // Files begin anew with each run. Whoever was left behind may have printed what the next
+        // run would be heard with.
         let Job { input, output, answers, .. } = self.runner.job;
         let has_files = input.is_some() || matches!(output, Sink::File(_));
         if !has_files && answers.is_empty() && !ended.left_group {

@@ -7,8 +7,9 @@ use engines::Cancel;
 use experiment::Configuration;
 use observe::Mark;
 
-/// What consecutive trials share: what the setup command has made, until the cleanup command. Two are equal when their
-/// commands are, parameters in place: then what one has made serves the trials of the other.
+/// What consecutive trials share: what the setup command has made, until the cleanup command. Two
+/// are equal when their commands are, parameters in place: then what one has made serves the trials
+/// of the other.
 #[derive(Debug)]
 pub struct SetUp {
     job: Job,
@@ -23,7 +24,8 @@ impl PartialEq for SetUp {
 }
 
 impl SetUp {
-    /// That of a configuration, not begun yet; `None` where its settings are wrong, which its trials tell.
+    /// That of a configuration, not begun yet; `None` where its settings are wrong, which its
+    /// trials tell.
     pub fn of(configuration: &Configuration) -> Option<Self> {
         Some(Self { job: Job::of(configuration).ok()?, mark: Mark::new() })
     }
@@ -36,16 +38,27 @@ impl SetUp {
         if self.job.setup.is_none() { Ok(()) } else { self.runner(cancel).set_up() }
     }
 
-    /// Runs the cleanup command, if there is one, then kills the processes that are still there. Their names.
+    /// Runs the cleanup command, if there is one, then kills the processes that are still there.
+    /// Their names.
     ///
     /// # Errors
     /// When the cleanup command fails.
     pub fn end(&self) -> Result<Vec<String>, ProbeError> {
-        if self.job.cleanup.is_none() { Ok(self.mark.kill()) } else { self.runner(&Cancel::new()).clean_up() }
+        if self.job.cleanup.is_none() {
+            Ok(self.mark.kill())
+        } else {
+            self.runner(&Cancel::new()).clean_up()
+        }
     }
 
     fn runner<'a>(&'a self, cancel: &'a Cancel) -> Runner<'a> {
-        let parameters = self.job.set_up_parameters().map(|(name, value)| (name.clone(), value.clone()));
-        Runner::new(&self.job, parameters.map(|(name, value)| (name, Some(value))), &self.mark, cancel)
+        let parameters =
+            self.job.set_up_parameters().map(|(name, value)| (name.clone(), value.clone()));
+        Runner::new(
+            &self.job,
+            parameters.map(|(name, value)| (name, Some(value))),
+            &self.mark,
+            cancel,
+        )
     }
 }

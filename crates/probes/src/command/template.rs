@@ -41,7 +41,8 @@ impl Shell {
 
 /// The words of a text as a shell splits it.
 fn words(text: &str) -> Result<Vec<String>, String> {
-    let words = shlex::split(text).ok_or("a quote is not closed, or the text ends with a backslash")?;
+    let words =
+        shlex::split(text).ok_or("a quote is not closed, or the text ends with a backslash")?;
     if words.is_empty() { Err("there is no word in it".into()) } else { Ok(words) }
 }
 
@@ -52,8 +53,8 @@ pub fn command(words: &[String]) -> Command {
     command
 }
 
-/// The text with the values of parameters in the place of `{NAME}`; `{{NAME}}` is these characters with single braces.
-/// Other braces stand for themselves: `${NAME}`, `{}`, `{a,b}`, `{ cmd; }`.
+/// The text with the values of parameters in the place of `{NAME}`; `{{NAME}}` is these characters
+/// with single braces. Other braces stand for themselves: `${NAME}`, `{}`, `{a,b}`, `{ cmd; }`.
 ///
 /// # Errors
 /// The name in braces that is no parameter.
@@ -79,7 +80,8 @@ pub fn substituted<'t>(text: &'t str, parameters: &Parameters) -> Result<String,
     Ok(out)
 }
 
-/// A text in which only the braces of these parameters are replaced: those of other names are doubled.
+/// A text in which only the braces of these parameters are replaced: those of other names are
+/// doubled.
 pub fn escaped(text: &str, is_parameter: impl Fn(&str) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -171,16 +173,26 @@ mod tests {
             "a",
         ] {
             let same = text.replace("{n}", "8").replace("$8", "${n}");
-            assert_eq!(substituted(&escaped(text, is_parameter), &parameters()), Ok(same), "{text}");
+            assert_eq!(
+                substituted(&escaped(text, is_parameter), &parameters()),
+                Ok(same),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn a_text_is_given_to_the_shell_or_split_as_by_one() {
         let bash = Shell::parse("bash --norc").unwrap();
-        assert_eq!(bash.execute("a 'b"), Ok(["bash", "--norc", "-c", "a 'b"].map(str::to_owned).to_vec()));
+        assert_eq!(
+            bash.execute("a 'b"),
+            Ok(["bash", "--norc", "-c", "a 'b"].map(str::to_owned).to_vec())
+        );
         let none = Shell::parse("none").unwrap();
-        assert_eq!(none.execute("grep -i 'a b'"), Ok(["grep", "-i", "a b"].map(str::to_owned).to_vec()));
+        assert_eq!(
+            none.execute("grep -i 'a b'"),
+            Ok(["grep", "-i", "a b"].map(str::to_owned).to_vec())
+        );
         assert!(none.execute("grep 'a").unwrap_err().contains("quote"));
         assert!(none.execute("  ").unwrap_err().contains("no word"));
     }

@@ -44,7 +44,8 @@ impl Probe for DiskProbe {
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         if !target.abilities.contains(&Ability::Files) {
-            let message = "the disk probe works on plain files and devices: set target.engine = \"files\"";
+            let message =
+                "the disk probe works on plain files and devices: set target.engine = \"files\"";
             return vec![Invalid::new(PROBE.path(), message)];
         }
         let mut invalid: Vec<Invalid> =
@@ -80,21 +81,29 @@ impl Probe for DiskProbe {
         };
         let (outcome, surroundings) =
             measure(context, subject, |director| Ok(disk_io::run(&load, director)?))?;
-        let seen =
-            outcome::Seen { configuration: context.configuration, streams: &streams, outcome: &outcome };
+        let seen = outcome::Seen {
+            configuration: context.configuration,
+            streams: &streams,
+            outcome: &outcome,
+        };
         let mut observations = seen.observations(surroundings)?;
-        let note = |detail: &String| Warning { kind: WarningKind::NotSteady, detail: detail.clone() };
+        let note =
+            |detail: &String| Warning { kind: WarningKind::NotSteady, detail: detail.clone() };
         observations.warnings.extend(set.notes.iter().map(note));
         Ok(observations)
     }
 }
 
 /// Where the files are: folders of ours by volume, existing files and devices by their path.
-fn watched(context: &TrialContext<'_>, set: &engines::FileSet) -> Vec<(String, std::path::PathBuf)> {
+fn watched(
+    context: &TrialContext<'_>,
+    set: &engines::FileSet,
+) -> Vec<(String, std::path::PathBuf)> {
     let mut places = Vec::new();
     for file in &set.files {
         let folder = context.storage.iter().find(|(_, folder)| file.path.starts_with(folder));
-        let place = folder.cloned().unwrap_or_else(|| (file.path.display().to_string(), file.path.clone()));
+        let place =
+            folder.cloned().unwrap_or_else(|| (file.path.display().to_string(), file.path.clone()));
         if !places.contains(&place) {
             places.push(place);
         }

@@ -10,8 +10,8 @@ use engines::Role;
 use experiment::Configuration;
 use experiment::common::OBSERVE_INTERVAL;
 use observations::{
-    Amounts, DeviceUse, Histogram, Latency, LoadHealth, Observations, Operation, Response, Series, Wait,
-    WaitClass, Warning, WarningKind, Work, device_agreement,
+    Amounts, DeviceUse, Histogram, Latency, LoadHealth, Observations, Operation, Response, Series,
+    Wait, WaitClass, Warning, WarningKind, Work, device_agreement,
 };
 
 /// What was seen of a trial.
@@ -22,13 +22,15 @@ pub struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// The observations. A stream of which a file failed has no figures of its own, and then there are none of all together.
+    /// The observations. A stream of which a file failed has no figures of its own, and then there
+    /// are none of all together.
     ///
     /// # Errors
     /// When no stream is left.
     pub fn observations(&self, surroundings: Surroundings) -> Result<Observations, ProbeError> {
         let outcome = self.outcome;
-        let failures: Vec<&IoFailure> = outcome.streams.iter().flat_map(|stream| &stream.failures).collect();
+        let failures: Vec<&IoFailure> =
+            outcome.streams.iter().flat_map(|stream| &stream.failures).collect();
         let complete = failures.is_empty();
         if outcome.streams.iter().all(|stream| !stream.failures.is_empty())
             && let Some(first) = failures.first()
@@ -39,11 +41,15 @@ impl Seen<'_> {
         let threads = outcome.threads.iter().map(|thread| thread.used);
         let files = self.files();
         let waits = self.waits(&files);
-        let around = surroundings.observations(outcome.elapsed_s, threads.len() as u32, threads, waits);
+        let around =
+            surroundings.observations(outcome.elapsed_s, threads.len() as u32, threads, waits);
         let warning = |kind, detail: String| Warning { kind, detail };
         let mut warnings = around.warnings;
-        warnings.extend(outcome.notes.iter().map(|note| warning(WarningKind::Fallback, note.clone())));
-        warnings.extend(failures.iter().map(|failure| warning(WarningKind::IoErrors, in_words(failure))));
+        warnings
+            .extend(outcome.notes.iter().map(|note| warning(WarningKind::Fallback, note.clone())));
+        warnings.extend(
+            failures.iter().map(|failure| warning(WarningKind::IoErrors, in_words(failure))),
+        );
         let series = self.series();
         if complete && self.streams.iter().all(StreamPlan::is_closed) {
             warnings.extend(not_steady(&series[0], outcome.elapsed_s));
@@ -61,7 +67,10 @@ impl Seen<'_> {
             sends_missed: outcome.streams.iter().map(|stream| stream.sends_missed).sum(),
             send_delay_us_max: delays_ns.max().unwrap_or(0) / 1000,
             sends_late: all_open.then(|| open().map(|stream| stream.sends_late).sum()),
-            schedule_s: open().map(|stream| stream.schedule_s).max_by(f64::total_cmp).filter(|_| all_open),
+            schedule_s: open()
+                .map(|stream| stream.schedule_s)
+                .max_by(f64::total_cmp)
+                .filter(|_| all_open),
             free_until_s: open()
                 .map(|stream| stream.free_until_s)
                 .min_by(f64::total_cmp)
@@ -77,7 +86,11 @@ impl Seen<'_> {
             },
             responses: self.responses(&all, complete.then_some(around.machine.own_s)),
             latencies: self.latencies(&all),
-            operations: files.into_iter().map(|part| part.operation).filter(|part| part.count > 0).collect(),
+            operations: files
+                .into_iter()
+                .map(|part| part.operation)
+                .filter(|part| part.count > 0)
+                .collect(),
             series,
             load,
             warnings,
@@ -87,7 +100,8 @@ impl Seen<'_> {
 
     /// The outcomes in the order of the plans: those with a share come last in the load.
     fn in_order(&self) -> impl Iterator<Item = (&StreamPlan, &StreamOutcome)> {
-        let find = |plan: &StreamPlan| self.outcome.streams.iter().find(|stream| stream.name == plan.name);
+        let find =
+            |plan: &StreamPlan| self.outcome.streams.iter().find(|stream| stream.name == plan.name);
         self.streams.iter().filter_map(move |plan| Some((plan, find(plan)?)))
     }
 
@@ -96,8 +110,8 @@ impl Seen<'_> {
         self.in_order().map(|(_, stream)| stream).filter(|_| self.streams.len() > 1)
     }
 
-    /// `own_s`: processor time, where all streams are complete. The kernel's own threads work for the I/O of a process on
-    /// its account.
+    /// `own_s`: processor time, where all streams are complete. The kernel's own threads work for
+    /// the I/O of a process on its account.
     fn responses(&self, all: &StreamOutcome, own_s: Option<f64>) -> Vec<Response> {
         let elapsed_s = self.outcome.elapsed_s;
         let mut all = own_s.map_or_else(Vec::new, |s| responses(all, "", elapsed_s, Some(s)));
@@ -110,7 +124,8 @@ impl Seen<'_> {
         all
     }
 
-    /// Latency of all I/Os, of each direction, and of each direction of each stream where there are several.
+    /// Latency of all I/Os, of each direction, and of each direction of each stream where there are
+    /// several.
     fn latencies(&self, all: &StreamOutcome) -> Vec<Latency> {
         let parts = [&all.reads.service, &all.writes.service];
         let service = parts.into_iter().flatten().cloned().reduce(|mut sum, part| {
@@ -118,7 +133,8 @@ impl Seen<'_> {
             sum
         });
         let of = |prefix: String, stream: &StreamOutcome| -> Vec<Latency> {
-            let directions = directions(stream).into_iter().filter(|(_, part)| !part.latency.is_empty());
+            let directions =
+                directions(stream).into_iter().filter(|(_, part)| !part.latency.is_empty());
             let latency = |(name, part): (&str, &Direction)| Latency {
                 name: format!("{prefix}{}", name.to_lowercase()),
                 histogram: part.latency.clone(),
@@ -132,7 +148,8 @@ impl Seen<'_> {
         latencies
     }
 
-    /// I/Os and megabytes a second of all streams, and I/Os a second of each where there are several.
+    /// I/Os and megabytes a second of all streams, and I/Os a second of each where there are
+    /// several.
     fn series(&self) -> Vec<Series> {
         let series = |name: &str, unit: &str, scale: f64, warmup: &[u64], measured: &[u64]| {
             Series::of_amounts(
@@ -142,9 +159,12 @@ impl Seen<'_> {
                 Amounts { by_interval: measured, covered_s: self.outcome.elapsed_s },
             )
         };
-        let sum = |part: fn(&StreamOutcome) -> &[u64]| add_intervals(self.outcome.streams.iter().map(part));
+        let sum = |part: fn(&StreamOutcome) -> &[u64]| {
+            add_intervals(self.outcome.streams.iter().map(part))
+        };
         let (ios_before, ios) = (sum(|s| &s.warmup_ios_by_interval), sum(|s| &s.ios_by_interval));
-        let (bytes_before, bytes) = (sum(|s| &s.warmup_bytes_by_interval), sum(|s| &s.bytes_by_interval));
+        let (bytes_before, bytes) =
+            (sum(|s| &s.warmup_bytes_by_interval), sum(|s| &s.bytes_by_interval));
         let mut all = vec![
             series("iops", "I/Os/s", 1.0, &ios_before, &ios),
             series("bandwidth", "MB/s", 1e-6, &bytes_before, &bytes),
@@ -196,16 +216,18 @@ impl Seen<'_> {
 
     /// The waits of all threads: for I/O, for the next intended start, and for each other.
     ///
-    /// A thread that is neither on a processor, nor in the run queue, nor idle, waits for the I/Os that it has in flight.
-    /// With several in flight nobody can say for which: the time is divided among reads, writes and syncs in proportion to
-    /// their latencies, summed, each divided by the queue depth of its stream.
+    /// A thread that is neither on a processor, nor in the run queue, nor idle, waits for the I/Os
+    /// that it has in flight. With several in flight nobody can say for which: the time is
+    /// divided among reads, writes and syncs in proportion to their latencies, summed, each
+    /// divided by the queue depth of its stream.
     fn waits(&self, files: &[FileUse]) -> Vec<Wait> {
         let threads = &self.outcome.threads;
         let idle_s: f64 = threads.iter().map(|thread| thread.idle_s).sum();
         let awake_s = |thread: &disk_io::ThreadOutcome| {
             seconds(thread.used.times.cpu_ns + thread.used.times.run_delay_ns) + thread.idle_s
         };
-        let io_s: f64 = threads.iter().map(|thread| (thread.elapsed_s - awake_s(thread)).max(0.0)).sum();
+        let io_s: f64 =
+            threads.iter().map(|thread| (thread.elapsed_s - awake_s(thread)).max(0.0)).sum();
         let io_waits: u64 = threads.iter().map(|thread| thread.io_waits).sum();
         let all_s: f64 = files.iter().map(|file| file.in_flight_s).sum();
         let share = |file: &FileUse| if all_s > 0.0 { file.in_flight_s / all_s } else { 0.0 };
@@ -255,7 +277,12 @@ fn latency(stream: &StreamOutcome) -> Histogram {
 }
 
 /// The responses of a stream, their names behind this prefix.
-fn responses(stream: &StreamOutcome, prefix: &str, elapsed_s: f64, cpu_s: Option<f64>) -> Vec<Response> {
+fn responses(
+    stream: &StreamOutcome,
+    prefix: &str,
+    elapsed_s: f64,
+    cpu_s: Option<f64>,
+) -> Vec<Response> {
     let named = |name: &str| format!("{prefix}{name}");
     let rate = |amount: u64| if elapsed_s > 0.0 { amount as f64 / elapsed_s } else { 0.0 };
     let higher = |name: &str, unit, value| Response::higher(&named(name), unit, value);
@@ -276,7 +303,13 @@ fn responses(stream: &StreamOutcome, prefix: &str, elapsed_s: f64, cpu_s: Option
     let parts = [
         ("read_iops", "I/Os/s", "read_latency", &stream.reads.latency, mixed),
         ("write_iops", "I/Os/s", "write_latency", &stream.writes.latency, mixed),
-        ("syncs", "syncs/s", "sync_latency", &stream.syncs.latency, !stream.syncs.latency.is_empty()),
+        (
+            "syncs",
+            "syncs/s",
+            "sync_latency",
+            &stream.syncs.latency,
+            !stream.syncs.latency.is_empty(),
+        ),
     ];
     for (name, unit, latency_name, latency, _) in parts.into_iter().filter(|(.., shown)| *shown) {
         all.push(higher(name, unit, rate(latency.len())).in_steps_of(rate(1)));
@@ -312,7 +345,8 @@ fn in_words(failure: &IoFailure) -> String {
     )
 }
 
-/// A warning where the throughput was not steady at the end; none where the intervals are too few to tell.
+/// A warning where the throughput was not steady at the end; none where the intervals are too few
+/// to tell.
 fn not_steady(iops: &Series, elapsed_s: f64) -> Option<Warning> {
     let warmup = (-iops.start_s / iops.interval_s).round() as usize;
     let whole = (elapsed_s / iops.interval_s) as usize;
@@ -320,7 +354,8 @@ fn not_steady(iops: &Series, elapsed_s: f64) -> Option<Warning> {
     (disk_io::steady(&measured) == Some(false)).then(|| {
         let window = &measured[measured.len().saturating_sub(disk_io::STEADY_ROUNDS)..];
         let window: Vec<String> = window.iter().map(|iops| format!("{iops:.0}")).collect();
-        let detail = format!("I/Os/s of the last intervals of {} s: {}", iops.interval_s, window.join(", "));
+        let detail =
+            format!("I/Os/s of the last intervals of {} s: {}", iops.interval_s, window.join(", "));
         Warning { kind: WarningKind::NotSteady, detail }
     })
 }

@@ -18,7 +18,8 @@ pub struct StoragePath {
     pub name: String,
 }
 
-/// Whether a name means something in streams: no path gets it, because its stream would do what the name says.
+/// Whether a name means something in streams: no path gets it, because its stream would do what the
+/// name says.
 fn is_taken(name: &str) -> bool {
     Mix::from_name(name).is_some() || pattern_settings(name).is_some()
 }
@@ -35,8 +36,8 @@ impl StoragePath {
     /// Looks at one path.
     ///
     /// # Errors
-    /// When it is no storage, its name is not UTF-8, as an experiment file is, or looks as if a password were in it: the
-    /// name stands in results and reports.
+    /// When it is no storage, its name is not UTF-8, as an experiment file is, or looks as if a
+    /// password were in it: the name stands in results and reports.
     pub fn named(path: &Path, name: impl Into<String>) -> Result<Self, String> {
         let shown = path.display();
         let kind = kind(path)?;
@@ -50,7 +51,8 @@ impl StoragePath {
         Ok(Self { path: text.into(), kind, name: name.into() })
     }
 
-    /// Why nothing may be written to it; `None`: it may be, as far as that depends on what the user permits.
+    /// Why nothing may be written to it; `None`: it may be, as far as that depends on what the user
+    /// permits.
     pub fn refused(&self, permits: &Permits) -> Option<String> {
         not_permitted(Path::new(&self.path), self.kind, permits)
     }
@@ -58,9 +60,9 @@ impl StoragePath {
 
 fn kind(path: &Path) -> Result<Origin, String> {
     let shown = path.display();
-    let metadata = path
-        .metadata()
-        .map_err(|error| format!("{shown}: {error}; name a directory, an existing file or a block device"))?;
+    let metadata = path.metadata().map_err(|error| {
+        format!("{shown}: {error}; name a directory, an existing file or a block device")
+    })?;
     match metadata.file_type() {
         kind if kind.is_dir() => Ok(Origin::Created),
         kind if kind.is_file() => Ok(Origin::Existing),
@@ -75,8 +77,10 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
         // `.` and `..` say nothing, and what looks like a password is not said.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let path = PathBuf::from(redacted(&path.to_string_lossy()).replace('*', ""));
-        let all: Vec<String> = path.iter().map(|part| stream_name(&part.to_string_lossy())).collect();
-        let all: Vec<&str> = all.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+        let all: Vec<String> =
+            path.iter().map(|part| stream_name(&part.to_string_lossy())).collect();
+        let all: Vec<&str> =
+            all.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
         all[all.len().saturating_sub(parts)..].join("-")
     };
     let mut names: Vec<String> = Vec::new();

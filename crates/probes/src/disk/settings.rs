@@ -39,7 +39,9 @@ impl Pattern {
     pub(super) fn access(self) -> Access {
         match self {
             Self::RandomRead | Self::RandomWrite | Self::RandomMixed => Access::Random,
-            Self::SequentialRead | Self::SequentialWrite | Self::SequentialMixed => Access::Sequential,
+            Self::SequentialRead | Self::SequentialWrite | Self::SequentialMixed => {
+                Access::Sequential
+            }
         }
     }
 
@@ -48,7 +50,9 @@ impl Pattern {
         match self {
             Self::RandomRead | Self::SequentialRead => 100,
             Self::RandomWrite | Self::SequentialWrite => 0,
-            Self::RandomMixed | Self::SequentialMixed => (reads * 100.0).round().clamp(0.0, 100.0) as u8,
+            Self::RandomMixed | Self::SequentialMixed => {
+                (reads * 100.0).round().clamp(0.0, 100.0) as u8
+            }
         }
     }
 }
@@ -181,7 +185,8 @@ settings! {
 }
 
 /// The settings that hold for all streams together; a stream can have any other one of its own.
-const OF_ALL: [&str; 5] = [MIX.path(), STREAMS.path(), DURATION.path(), WARMUP.path(), IO_ENGINE.path()];
+const OF_ALL: [&str; 5] =
+    [MIX.path(), STREAMS.path(), DURATION.path(), WARMUP.path(), IO_ENGINE.path()];
 
 /// The key in [workload] of a setting.
 pub(super) fn key_of(setting: &Declaration) -> &'static str {
@@ -193,28 +198,33 @@ pub(super) fn of_streams() -> impl Iterator<Item = &'static Declaration> {
     SETTINGS.iter().filter(|setting| !OF_ALL.contains(&setting.path))
 }
 
-/// The named patterns: their settings as a stream gives them, with their sources. What they leave out (threads, queue
-/// depth, rate) is the user's.
+/// The named patterns: their settings as a stream gives them, with their sources. What they leave
+/// out (threads, queue depth, rate) is the user's.
 pub(super) const PATTERNS: [(&str, &str); 6] = [
-    // Pages of 8 KiB are those of SQL Server (Microsoft Learn, "Pages and extents architecture guide") and
-    // PostgreSQL (manual, 73.6 "Database Page Layout"); 70 % reads is the convention by which storage for
-    // OLTP is sized, not a law: take your own share from the devices of a database trial.
+    // Pages of 8 KiB are those of SQL Server (Microsoft Learn, "Pages and extents architecture
+    // guide") and PostgreSQL (manual, 73.6 "Database Page Layout"); 70 % reads is the
+    // convention by which storage for OLTP is sized, not a law: take your own share from the
+    // devices of a database trial.
     ("oltp-data", "pattern=random-mixed reads=70% block_size=8KiB on=data"),
-    // A log writer has one write of one sector to 60 KB in flight, the largest log block of SQL Server
-    // (study S1a), and goes on when it is durable.
+    // A log writer has one write of one sector to 60 KB in flight, the largest log block of SQL
+    // Server (study S1a), and goes on when it is durable.
     (
         "log",
-        "pattern=sequential-write block_size=512 block_size_max=60KiB sync=dsync threads=1 queue_depth=1 on=log",
+        "pattern=sequential-write block_size=512 block_size_max=60KiB sync=dsync threads=1 \
+         queue_depth=1 on=log",
     ),
-    // A checkpoint writes changed pages all over the data and syncs them at its end (PostgreSQL manual,
-    // 28.5 "WAL Configuration"); scaled down from minutes to seconds: 16 MiB every 2 s.
+    // A checkpoint writes changed pages all over the data and syncs them at its end (PostgreSQL
+    // manual, 28.5 "WAL Configuration"); scaled down from minutes to seconds: 16 MiB every 2
+    // s.
     (
         "checkpoint",
-        "pattern=random-write block_size=8KiB burst=2048 burst_every=2s sync=fdatasync threads=1 queue_depth=32 on=data",
+        "pattern=random-write block_size=8KiB burst=2048 burst_every=2s sync=fdatasync threads=1 \
+         queue_depth=32 on=data",
     ),
     // Read-ahead reads up to 64 pages of 8 KiB at once (Microsoft Learn, "Reading pages").
     ("scan", "pattern=sequential-read block_size=512KiB on=data"),
-    // A backup moves pieces of 1 MiB, the usual MAXTRANSFERSIZE of SQL Server (Microsoft Learn, "BACKUP").
+    // A backup moves pieces of 1 MiB, the usual MAXTRANSFERSIZE of SQL Server (Microsoft Learn,
+    // "BACKUP").
     ("backup-read", "pattern=sequential-read block_size=1MiB on=data"),
     ("backup-write", "pattern=sequential-write block_size=1MiB on=backup"),
 ];

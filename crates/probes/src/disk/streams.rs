@@ -1,9 +1,10 @@
-//! From the settings of a trial to its streams, and from these and the target's files to what the I/O engine runs.
+//! From the settings of a trial to its streams, and from these and the target's files to what the
+//! I/O engine runs.
 
 use super::settings::{
-    ALIGN, BATCH, BLOCK_SIZE, BLOCK_SIZE_MAX, BURST, BURST_EVERY, BYTES, DIRECT, DURATION, FILE, IO_ENGINE,
-    MIX, ON, PATTERN, QUEUE_DEPTH, RATE, READS, SETTINGS, SHARE, STREAMS, SYNC, SYNC_EVERY, Sync, THREADS,
-    WARMUP, WORKING_SET, key_of, of_streams, pattern_settings,
+    ALIGN, BATCH, BLOCK_SIZE, BLOCK_SIZE_MAX, BURST, BURST_EVERY, BYTES, DIRECT, DURATION, FILE,
+    IO_ENGINE, MIX, ON, PATTERN, QUEUE_DEPTH, RATE, READS, SETTINGS, SHARE, STREAMS, SYNC,
+    SYNC_EVERY, Sync, THREADS, WARMUP, WORKING_SET, key_of, of_streams, pattern_settings,
 };
 use crate::{ProbeError, TrialContext};
 use disk_io::{Arrivals, BlockSize, Durability, Group, Load, Region, Stream};
@@ -55,7 +56,9 @@ pub fn streams(configuration: &Configuration) -> Result<Vec<StreamPlan>, Invalid
             let message = "workload.streams is given too; give one of them";
             return Err(Invalid::new(MIX.path(), message));
         }
-        (Some(mix), true) => (MIX.path(), mix.streams().iter().map(|name| (*name).to_owned()).collect()),
+        (Some(mix), true) => {
+            (MIX.path(), mix.streams().iter().map(|name| (*name).to_owned()).collect())
+        }
         (None, false) => (STREAMS.path(), given),
         (None, true) => {
             let configuration = configuration.clone();
@@ -64,7 +67,8 @@ pub fn streams(configuration: &Configuration) -> Result<Vec<StreamPlan>, Invalid
     };
     let mut streams: Vec<StreamPlan> = Vec::new();
     for text in texts {
-        let stream = StreamPlan::read(&text, configuration).map_err(|message| Invalid::new(path, message))?;
+        let stream = StreamPlan::read(&text, configuration)
+            .map_err(|message| Invalid::new(path, message))?;
         if streams.iter().any(|other| other.name == stream.name) {
             return Err(Invalid::new(path, format!("two streams have the name `{}`", stream.name)));
         }
@@ -93,15 +97,18 @@ impl StreamPlan {
         }
         if name.contains(wrong) || name.len() > NAME_LENGTH_MAX {
             return Err(format!(
-                "`{name}` cannot be the name of a stream; allowed are letters, digits, `-`, `_` and `/`, at most {NAME_LENGTH_MAX}"
+                "`{name}` cannot be the name of a stream; allowed are letters, digits, `-`, `_` \
+                 and `/`, at most {NAME_LENGTH_MAX}"
             ));
         }
-        let mut stream = Self { name: name.into(), configuration: configuration.clone(), own: Vec::new() };
+        let mut stream =
+            Self { name: name.into(), configuration: configuration.clone(), own: Vec::new() };
         let words: Vec<&str> =
             pattern_settings(name).unwrap_or_default().split_whitespace().chain(words).collect();
         if let Some(word) = words.iter().find(|word| !word.contains('=')) {
             return Err(format!(
-                "stream {name}: `{word}` is not of the form key=value; values have no blanks: block_size=8KiB"
+                "stream {name}: `{word}` is not of the form key=value; values have no blanks: \
+                 block_size=8KiB"
             ));
         }
         for (key, value) in words.iter().filter_map(|word| word.split_once('=')) {
@@ -148,7 +155,8 @@ impl StreamPlan {
         self.read_percent() < 100
     }
 
-    /// Its share of common threads; `None`: it has threads of its own. Only a stream itself can say so.
+    /// Its share of common threads; `None`: it has threads of its own. Only a stream itself can say
+    /// so.
     fn share(&self) -> Option<u32> {
         self.get(SHARE).filter(|_| self.own.contains(&SHARE.path()))
     }
@@ -184,13 +192,15 @@ impl StreamPlan {
         let (path, message) = if max < min {
             (BLOCK_SIZE_MAX.path(), "smaller than the block size".into())
         } else if self.get(DIRECT) && min % 512 != 0 {
-            let message =
-                format!("{min} bytes is not a multiple of 512, the smallest sector, which direct I/O needs");
+            let message = format!(
+                "{min} bytes is not a multiple of 512, the smallest sector, which direct I/O needs"
+            );
             (BLOCK_SIZE.path(), message)
         } else if batch > depth {
             (BATCH.path(), format!("more than the {depth} I/Os that a thread keeps in flight"))
         } else if batch > 1 && !self.is_closed() {
-            let message = "I/Os that begin by the clock, with rate or burst, are not gathered in batches";
+            let message =
+                "I/Os that begin by the clock, with rate or burst, are not gathered in batches";
             (BATCH.path(), message.into())
         } else if self.get(BURST).is_some() && self.get(RATE).is_some() {
             (BURST.path(), "workload.rate is given too; give one of them".into())
@@ -202,27 +212,35 @@ impl StreamPlan {
 
     /// What the I/O engine runs for it on these files.
     fn stream(&self, set: &FileSet, compress_percent: u8) -> Result<Stream, ProbeError> {
-        let unfit = |message: String| EngineError::Engine { doing: format!("stream {}", self.name), message };
+        let unfit = |message: String| EngineError::Engine {
+            doing: format!("stream {}", self.name),
+            message,
+        };
         let (role, only) = (self.get(ON), self.get(FILE));
         let mut regions = Vec::new();
-        for (_, file) in (1..).zip(set.of(role)).filter(|(number, _)| only.is_none_or(|only| only == *number))
+        for (_, file) in
+            (1..).zip(set.of(role)).filter(|(number, _)| only.is_none_or(|only| only == *number))
         {
             if let Some(reason) = file.forbidden.as_ref().filter(|_| self.writes()) {
                 return Err(unfit(reason.clone()).into());
             }
-            let length = file.size.checked_sub(set.offset).filter(|length| *length > 0).ok_or_else(|| {
-                let path = file.path.display();
-                unfit(format!(
-                    "{path} has {} bytes: nothing is left behind target.offset = {}",
-                    file.size, set.offset
-                ))
-            })?;
+            let length =
+                file.size.checked_sub(set.offset).filter(|length| *length > 0).ok_or_else(
+                    || {
+                        let path = file.path.display();
+                        unfit(format!(
+                            "{path} has {} bytes: nothing is left behind target.offset = {}",
+                            file.size, set.offset
+                        ))
+                    },
+                )?;
             let length = self.get(WORKING_SET).map_or(length, |most| length.min(most));
             regions.push(Region { path: file.path.clone(), start: set.offset, length });
         }
         if regions.is_empty() {
             let (of_role, role) = (set.of(role).count(), role.name());
-            let message = format!("there are {of_role} {role} files, none with the number that `file` gives");
+            let message =
+                format!("there are {of_role} {role} files, none with the number that `file` gives");
             return Err(unfit(message).into());
         }
         Ok(Stream {
@@ -242,9 +260,13 @@ impl StreamPlan {
     }
 }
 
-/// The load of a trial. Streams with a share form one group with the threads of `[workload]`; each of the others has
-/// a group of its own.
-pub fn load(context: &TrialContext<'_>, streams: &[StreamPlan], set: &FileSet) -> Result<Load, ProbeError> {
+/// The load of a trial. Streams with a share form one group with the threads of `[workload]`; each
+/// of the others has a group of its own.
+pub fn load(
+    context: &TrialContext<'_>,
+    streams: &[StreamPlan],
+    set: &FileSet,
+) -> Result<Load, ProbeError> {
     let compress_percent = (context.configuration.get(COMPRESS) * 100.0).round() as u8;
     let group = |configuration: &Configuration, streams| Group {
         threads: configuration.get(THREADS),

@@ -28,13 +28,27 @@ pub struct Keys {
 
 impl Keys {
     /// Keys of connection `index` of `connections`; the same seed gives the same keys.
-    pub fn new(order: KeyOrder, placement: Placement, seed: u64, index: u64, connections: u64) -> Self {
+    pub fn new(
+        order: KeyOrder,
+        placement: Placement,
+        seed: u64,
+        index: u64,
+        connections: u64,
+    ) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         // Streams that cannot overlap: 2^128 draws apart.
         for _ in 0..index {
             random.jump();
         }
-        Self { order, placement, random, stripe: index, connections, rows_before: 0, stripe_rows: 1 }
+        Self {
+            order,
+            placement,
+            random,
+            stripe: index,
+            connections,
+            rows_before: 0,
+            stripe_rows: 1,
+        }
     }
 
     /// Sequential keys begin after so many rows and are taken in stripes of so many.

@@ -2,10 +2,13 @@
 
 mod keys;
 
-use crate::load::{CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, drive};
+use crate::load::{
+    CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, drive,
+};
 use crate::{Probe, ProbeError, Target, TrialContext};
 use engines::{
-    Ability, EngineError, Footprint, Operation, Parameter, Placement, Request, Statement, Table, Work,
+    Ability, EngineError, Footprint, Operation, Parameter, Placement, Request, Statement, Table,
+    Work,
 };
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
@@ -110,7 +113,10 @@ impl Probe for Insert {
         }
         let connections = configuration.get(CONNECTIONS);
         if configuration.get(ROWS).is_some_and(|rows| rows < u64::from(connections)) {
-            object(ROWS.path(), format!("fewer rows than the {connections} connections that insert them"));
+            object(
+                ROWS.path(),
+                format!("fewer rows than the {connections} connections that insert them"),
+            );
         }
         invalid
     }
@@ -128,8 +134,9 @@ impl Probe for Insert {
             ..LoadPlan::of(context, ROWS)
         };
         let placement = Placement::over(context.instance.data_files());
-        let keys =
-            |seed, index, connections| Keys::new(configuration.get(KEY), placement, seed, index, connections);
+        let keys = |seed, index, connections| {
+            Keys::new(configuration.get(KEY), placement, seed, index, connections)
+        };
         let initial_rows = configuration.get(INITIAL_ROWS);
         context.instance.create(work(configuration))?;
         if initial_rows > 0 {
@@ -162,7 +169,11 @@ fn work(configuration: &Configuration) -> Work {
     Work { tables: vec![table], operations, ..Work::default() }
 }
 
-fn load_initial_rows(context: &TrialContext<'_>, keys: Keys, mut left: u64) -> Result<(), ProbeError> {
+fn load_initial_rows(
+    context: &TrialContext<'_>,
+    keys: Keys,
+    mut left: u64,
+) -> Result<(), ProbeError> {
     // Who makes the keys that count up goes on from them.
     let method = match context.configuration.get(METHOD) {
         InsertMethod::Procedure if keys.are_sequential() => InsertMethod::Procedure,
@@ -189,8 +200,11 @@ fn load_initial_rows(context: &TrialContext<'_>, keys: Keys, mut left: u64) -> R
 
 /// Rows of a request: a transaction's, or those of several that one call makes.
 fn rows_of_request(method: InsertMethod, rows_per_transaction: u64) -> u64 {
-    let calls =
-        if method == InsertMethod::Procedure { ROWS_PER_CALL.div_ceil(rows_per_transaction) } else { 1 };
+    let calls = if method == InsertMethod::Procedure {
+        ROWS_PER_CALL.div_ceil(rows_per_transaction)
+    } else {
+        1
+    };
     rows_per_transaction * calls
 }
 
@@ -233,8 +247,12 @@ impl InsertWorkload {
                 results: false,
             },
             InsertMethod::Copy => Request::Bulk { operation: INSERT, file, keys },
-            InsertMethod::Statements => Request::Batch { operation: INSERT, file, keys, pipelined: false },
-            InsertMethod::Pipelined => Request::Batch { operation: INSERT, file, keys, pipelined: true },
+            InsertMethod::Statements => {
+                Request::Batch { operation: INSERT, file, keys, pipelined: false }
+            }
+            InsertMethod::Pipelined => {
+                Request::Batch { operation: INSERT, file, keys, pipelined: true }
+            }
         }
     }
 }

@@ -223,8 +223,9 @@ impl<'a, W: Workload> Client<'a, W> {
     /// Waits for answers. Of an embedded engine's thread, waiting for the next intended start is a
     /// wait of its session; a server sees that by itself.
     fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {
-        let arrival =
-            self.context.target.abilities.contains(&Ability::Embedded) && self.measuring && most_ns.is_some();
+        let arrival = self.context.target.abilities.contains(&Ability::Embedded)
+            && self.measuring
+            && most_ns.is_some();
         if !arrival || self.lanes.iter().any(|lane| lane.state == State::Asking) {
             return self.connection_set.wait(most_ns, answers);
         }
@@ -245,7 +246,8 @@ impl<'a, W: Workload> Client<'a, W> {
                 if self.measuring {
                     lane.left = self.plan.left_after(before);
                 }
-                let hopeless = self.plan.limit_ns.is_some_and(|limit_ns| due_ns + limit_ns < now_ns);
+                let hopeless =
+                    self.plan.limit_ns.is_some_and(|limit_ns| due_ns + limit_ns < now_ns);
                 if !hopeless || lane.left == 0 || due_ns >= self.deadline_ns {
                     break due_ns;
                 }
@@ -369,7 +371,8 @@ impl<'a, W: Workload> Client<'a, W> {
         self.step(connection)
     }
 
-    /// Records a transaction that has ended now, and begins the next one; true when that is due now.
+    /// Records a transaction that has ended now, and begins the next one; true when that is due
+    /// now.
     fn end(&mut self, connection: usize, committed: bool) -> bool {
         let end_ns = self.clock.now_ns() - self.go_ns;
         let lane = &mut self.lanes[connection];

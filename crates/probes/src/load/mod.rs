@@ -46,8 +46,11 @@ pub fn drive_counting<W: Workload>(
 ) -> Result<(Observations, EngineUse), ProbeError> {
     let embedded = context.target.abilities.contains(&engines::Ability::Embedded);
     let threads = if embedded { plan.connections } else { plan.threads.clamp(1, plan.connections) };
-    let lanes =
-        Lanes { number: threads as usize, name: "load", warmup: Duration::from_secs_f64(plan.warmup_s) };
+    let lanes = Lanes {
+        number: threads as usize,
+        name: "load",
+        warmup: Duration::from_secs_f64(plan.warmup_s),
+    };
     let clock = Clock::monotonic();
     let subject = Subject {
         // Devices are watched where the target's files can be seen.

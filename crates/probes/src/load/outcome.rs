@@ -5,13 +5,13 @@ use super::plan::{LoadPlan, Started, TRANSACTION};
 use crate::measure::{Surroundings, seconds};
 use conductor::{Reader, Recorder};
 use observations::{
-    Amounts, Fact, Histogram, Latency, LoadHealth, Observations, Response, ScriptStatement, Series, Wait,
-    WaitClass, Work, add_by_interval,
+    Amounts, Fact, Histogram, Latency, LoadHealth, Observations, Response, ScriptStatement, Series,
+    Wait, WaitClass, Work, add_by_interval,
 };
 use observe::{ThreadTimes, ThreadUse};
 
-/// What one thread records in the measurement, and hands over when it is done. Others see only what readers of its
-/// recorders show.
+/// What one thread records in the measurement, and hands over when it is done. Others see only what
+/// readers of its recorders show.
 #[derive(Debug, Default)]
 pub struct ClientReport {
     /// What it took to connect.
@@ -31,8 +31,8 @@ pub struct ClientReport {
     pub warmup_units_by_interval: Vec<u64>,
     /// From the intended start to the end; `None` when latencies are not recorded.
     pub latency: Option<Recorder>,
-    /// From the actual start to the end, where transactions have an intended start (open loop): in a
-    /// closed loop it is the latency.
+    /// From the actual start to the end, where transactions have an intended start (open loop): in
+    /// a closed loop it is the latency.
     pub service: Option<Recorder>,
     /// Units done in each interval since "go", and the length of one.
     pub units_by_interval: Vec<u64>,
@@ -46,14 +46,15 @@ pub struct ClientReport {
     pub latency_by_kind: Vec<Recorder>,
     /// Each statement of the plan.
     pub statements: Vec<StatementTimes>,
-    /// Transactions that took longer than the limit, and those that an open loop did not begin because of it.
+    /// Transactions that took longer than the limit, and those that an open loop did not begin
+    /// because of it.
     pub over_limit: u64,
     pub skipped: u64,
     limit_ns: u64,
     /// Time in the generator's own code.
     pub generator_ns: u64,
-    /// Open loop: transactions intended, started late because all connections were busy, started late by an idle
-    /// connection, and the worst delay of these.
+    /// Open loop: transactions intended, started late because all connections were busy, started
+    /// late by an idle connection, and the worst delay of these.
     pub sends_intended: u64,
     pub sends_late: u64,
     pub sends_missed: u64,
@@ -93,8 +94,8 @@ impl StatementTimes {
 const MISSED_NS: u64 = 1_000_000;
 
 impl ClientReport {
-    /// A record with room for so many intervals, so that measuring does not allocate, and for what the plan
-    /// wants recorded.
+    /// A record with room for so many intervals, so that measuring does not allocate, and for what
+    /// the plan wants recorded.
     pub fn with_room(intervals: usize, plan: &LoadPlan) -> Self {
         let kinds = if plan.latencies && plan.kinds.len() > 1 { plan.kinds.len() } else { 0 };
         let statements = if plan.latencies { plan.statements.len() } else { 0 };
@@ -110,8 +111,8 @@ impl ClientReport {
         }
     }
 
-    /// Records what one connection committed as one: when it was meant to start, started and ended, in nanoseconds after
-    /// "go".
+    /// Records what one connection committed as one: when it was meant to start, started and ended,
+    /// in nanoseconds after "go".
     #[inline]
     pub fn transaction(&mut self, done: Started, [intended_ns, start_ns, end_ns]: [u64; 3]) {
         let latency_ns = end_ns - intended_ns.min(end_ns);
@@ -184,8 +185,9 @@ pub fn add_up(
     let waits = if embedded { client_waits(&reports, end_ns) } else { Vec::new() };
     let around = surroundings.observations(elapsed_s, plan.connections, lanes, waits);
     let total = |part: fn(&ClientReport) -> u64| reports.iter().map(|report| part(report)).sum();
-    let largest =
-        |part: fn(&ClientReport) -> u64| reports.iter().map(|report| part(report)).max().unwrap_or(0);
+    let largest = |part: fn(&ClientReport) -> u64| {
+        reports.iter().map(|report| part(report)).max().unwrap_or(0)
+    };
     let work = Work {
         unit: plan.unit.into(),
         amount: total(|report| report.units),
@@ -203,8 +205,11 @@ pub fn add_up(
     let mut responses = responses(plan, elapsed_s, flush_s, &work, [&latency, &service]);
     if !embedded {
         let cpu_us = total(|report| report.used.times.cpu_ns) as f64 / 1e3;
-        let transactions = Some(work.transactions as f64).filter(|transactions| *transactions > 0.0);
-        responses.extend(transactions.map(|n| Response::lower("client_cpu", "us/transaction", cpu_us / n)));
+        let transactions =
+            Some(work.transactions as f64).filter(|transactions| *transactions > 0.0);
+        responses.extend(
+            transactions.map(|n| Response::lower("client_cpu", "us/transaction", cpu_us / n)),
+        );
     }
     let (over, skipped) = (total(|report| report.over_limit), total(|report| report.skipped));
     let mut facts = limited(plan, &mut responses, &work, [over, skipped]);
@@ -229,7 +234,11 @@ pub fn add_up(
         facts,
         work,
         statements: statements(plan, &reports),
-        latencies: if plan.latencies { latencies(plan, &reports, [latency, service]) } else { Vec::new() },
+        latencies: if plan.latencies {
+            latencies(plan, &reports, [latency, service])
+        } else {
+            Vec::new()
+        },
         series: vec![throughput(plan, &reports, elapsed_s)],
         load,
         ..around
@@ -241,10 +250,11 @@ fn merge<'a>(recorders: impl Iterator<Item = &'a Recorder>) -> Histogram {
     Reader::sum(&readers)
 }
 
-/// First comes what configurations are compared on. The time where the amount of work is fixed, and throughput where the
-/// time is. In an open loop both follow the schedule: what tells configurations apart is latency from the intended start,
-/// and of it what the slowest see. The 99th percentile is the deepest that a trial of some seconds holds: it needs 1,000
-/// transactions for ten slower ones.
+/// First comes what configurations are compared on. The time where the amount of work is fixed, and
+/// throughput where the time is. In an open loop both follow the schedule: what tells
+/// configurations apart is latency from the intended start, and of it what the slowest see. The
+/// 99th percentile is the deepest that a trial of some seconds holds: it needs 1,000 transactions
+/// for ten slower ones.
 fn responses(
     plan: &LoadPlan,
     elapsed_s: f64,
@@ -254,19 +264,29 @@ fn responses(
 ) -> Vec<Response> {
     let rate = |amount: u64| if elapsed_s > 0.0 { amount as f64 / elapsed_s } else { 0.0 };
     let elapsed = Response::lower("elapsed", "s", elapsed_s);
-    // In a given time whole units are done; a given number of them takes a time that no step limits.
+    // In a given time whole units are done; a given number of them takes a time that no step
+    // limits.
     let step = if plan.duration_s.is_some() { rate(1) } else { 0.0 };
-    let throughput = Response::higher("throughput", plan.rate_unit, rate(work.amount)).in_steps_of(step);
-    let mut responses =
-        if plan.duration_s.is_none() { vec![elapsed, throughput] } else { vec![throughput, elapsed] };
+    let throughput =
+        Response::higher("throughput", plan.rate_unit, rate(work.amount)).in_steps_of(step);
+    let mut responses = if plan.duration_s.is_none() {
+        vec![elapsed, throughput]
+    } else {
+        vec![throughput, elapsed]
+    };
     if plan.unit != TRANSACTION {
-        let transactions = Response::higher("transactions", "transactions/s", rate(work.transactions));
+        let transactions =
+            Response::higher("transactions", "transactions/s", rate(work.transactions));
         responses.push(transactions.in_steps_of(step));
     }
-    let mean = |name, histogram: &Histogram| Response::lower(name, "ms", histogram.min_mean_max_ns().1 / 1e6);
+    let mean = |name, histogram: &Histogram| {
+        Response::lower(name, "ms", histogram.min_mean_max_ns().1 / 1e6)
+    };
     if plan.latencies {
         responses.push(mean("latency_mean", latency));
-        for (name, percentile) in [("latency_p50", 50.0), ("latency_p95", 95.0), ("latency_p99", 99.0)] {
+        for (name, percentile) in
+            [("latency_p50", 50.0), ("latency_p95", 95.0), ("latency_p99", 99.0)]
+        {
             let ns = latency.percentile_ns(percentile);
             let response = Response::lower(name, "ms", ns as f64 / 1e6);
             responses.push(response.in_steps_of(Histogram::bucket_ns(ns) as f64 / 1e6));
@@ -280,8 +300,9 @@ fn responses(
     responses
 }
 
-/// The share of transactions that a latency limit was broken by. In an open loop those that were skipped are among
-/// them, and it is what configurations are compared on: the latencies recorded are those of the others.
+/// The share of transactions that a latency limit was broken by. In an open loop those that were
+/// skipped are among them, and it is what configurations are compared on: the latencies recorded
+/// are those of the others.
 fn limited(
     plan: &LoadPlan,
     responses: &mut Vec<Response>,
@@ -293,7 +314,8 @@ fn limited(
         return Vec::new();
     }
     let percent = |count: u64| count as f64 / intended * 100.0;
-    responses.push(Response::lower("over_limit", "%", percent(over + skipped)).in_steps_of(percent(1)));
+    responses
+        .push(Response::lower("over_limit", "%", percent(over + skipped)).in_steps_of(percent(1)));
     if plan.rate.is_none() {
         return Vec::new();
     }
@@ -320,14 +342,19 @@ fn statements(plan: &LoadPlan, reports: &[&ClientReport]) -> Vec<ScriptStatement
 }
 
 /// Latency of all transactions, their service time, and the latency of each kind of them.
-fn latencies(plan: &LoadPlan, reports: &[&ClientReport], [latency, service]: [Histogram; 2]) -> Vec<Latency> {
+fn latencies(
+    plan: &LoadPlan,
+    reports: &[&ClientReport],
+    [latency, service]: [Histogram; 2],
+) -> Vec<Latency> {
     let mut latencies = vec![
         Latency { name: plan.timed.into(), histogram: latency },
         Latency { name: "service".into(), histogram: service },
     ];
     for (kind, name) in plan.kinds.iter().enumerate().filter(|_| plan.kinds.len() > 1) {
         let of_kind = reports.iter().filter_map(|report| report.latency_by_kind.get(kind));
-        latencies.push(Latency { name: format!("{}: {name}", plan.timed), histogram: merge(of_kind) });
+        latencies
+            .push(Latency { name: format!("{}: {name}", plan.timed), histogram: merge(of_kind) });
     }
     latencies
 }
@@ -335,10 +362,12 @@ fn latencies(plan: &LoadPlan, reports: &[&ClientReport], [latency, service]: [Hi
 /// Waits on the client's side: for the next arrival, and for connections that are not done yet.
 fn client_waits(reports: &[&ClientReport], end_ns: u64) -> Vec<Wait> {
     let sum = |part: fn(&ClientReport) -> ClientWait| {
-        reports.iter().map(|report| part(report)).fold(ClientWait::default(), |sum, wait| ClientWait {
-            count: sum.count + wait.count,
-            resource_ns: sum.resource_ns + wait.resource_ns,
-            signal_ns: sum.signal_ns + wait.signal_ns,
+        reports.iter().map(|report| part(report)).fold(ClientWait::default(), |sum, wait| {
+            ClientWait {
+                count: sum.count + wait.count,
+                resource_ns: sum.resource_ns + wait.resource_ns,
+                signal_ns: sum.signal_ns + wait.signal_ns,
+            }
         })
     };
     let arrival = sum(|report| report.arrival);
@@ -353,7 +382,8 @@ fn client_waits(reports: &[&ClientReport], end_ns: u64) -> Vec<Wait> {
 
 /// Units a second in each interval: warm-up before second 0, then the measurement.
 fn throughput(plan: &LoadPlan, reports: &[&ClientReport], elapsed_s: f64) -> Series {
-    let warmup = add_intervals(reports.iter().map(|report| report.warmup_units_by_interval.as_slice()));
+    let warmup =
+        add_intervals(reports.iter().map(|report| report.warmup_units_by_interval.as_slice()));
     let measured = add_intervals(reports.iter().map(|report| report.units_by_interval.as_slice()));
     Series::of_amounts(
         ("throughput", plan.rate_unit, 1.0),

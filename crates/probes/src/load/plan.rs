@@ -55,7 +55,8 @@ pub struct LoadPlan {
     pub timed: &'static str,
     /// Names of the kinds of transactions.
     pub kinds: Vec<String>,
-    /// What is recorded of the statements of transactions, with nothing recorded yet: a workload names them by position.
+    /// What is recorded of the statements of transactions, with nothing recorded yet: a workload
+    /// names them by position.
     pub statements: Vec<ScriptStatement>,
     /// How often a transaction that the engine asks to repeat is tried before it counts as failed.
     pub tries_max: u64,
@@ -67,8 +68,8 @@ pub struct LoadPlan {
 pub const TRANSACTION: &str = "transaction";
 
 impl LoadPlan {
-    /// What every load reads alike from its configuration, with `units` for the fixed amount: a load that counts
-    /// transactions and tries each once. What differs is up to the probe.
+    /// What every load reads alike from its configuration, with `units` for the fixed amount: a
+    /// load that counts transactions and tries each once. What differs is up to the probe.
     pub fn of(context: &TrialContext<'_>, units: Setting<Option<u64>>) -> Self {
         let configuration = context.configuration;
         Self {
@@ -106,7 +107,8 @@ impl LoadPlan {
             (None, None) => Some((
                 units.path(),
                 format!(
-                    "missing; say how many {key} ({key} = \"100k\") or for how long (duration = \"10 s\")"
+                    "missing; say how many {key} ({key} = \"100k\") or for how long (duration = \
+                     \"10 s\")"
                 ),
             )),
             _ => None,
@@ -115,8 +117,8 @@ impl LoadPlan {
         amount.into_iter().chain(no_warmup_of_cold(configuration, target, WARMUP)).collect()
     }
 
-    /// Units of work that a connection does at most: divided evenly, the first ones take the remainder; in an open loop
-    /// each takes what is left. No end without a fixed amount.
+    /// Units of work that a connection does at most: divided evenly, the first ones take the
+    /// remainder; in an open loop each takes what is left. No end without a fixed amount.
     pub fn share(&self, connection: u32) -> u64 {
         let (connection, connections) = (u64::from(connection), u64::from(self.connections));
         let share = |units| units / connections + u64::from(connection < units % connections);
@@ -125,7 +127,8 @@ impl LoadPlan {
 
     /// Units of work that are left when so many transactions have been taken.
     pub fn left_after(&self, taken: u64) -> u64 {
-        self.units.map_or(u64::MAX, |units| units.saturating_sub(taken.saturating_mul(self.units_each)))
+        self.units
+            .map_or(u64::MAX, |units| units.saturating_sub(taken.saturating_mul(self.units_each)))
     }
 }
 
@@ -135,7 +138,8 @@ pub fn no_warmup_of_cold(
     target: &Target,
     warmup: Setting<f64>,
 ) -> Option<Invalid> {
-    let message = "a warm-up fills the caches, which contradicts target.cache = \"cold\"; set it to 0";
+    let message =
+        "a warm-up fills the caches, which contradicts target.cache = \"cold\"; set it to 0";
     let both = target.cache == CacheState::Cold && configuration.get(warmup) > 0.0;
     both.then(|| Invalid::new(warmup.path(), message))
 }
@@ -186,10 +190,11 @@ pub enum Step<'a> {
     End,
 }
 
-/// When the transactions of an open loop are meant to start: at random times, whether or not others have ended; a Poisson
-/// process. The same seed gives the same process, stretched by the rate, whatever the numbers of threads and connections
-/// are: each thread has one of these and draws the whole process; which starts it takes is agreed on by a counter that
-/// all threads share. So whichever connection is free takes the next start (as of pgbench's `--rate`, where it is one of
+/// When the transactions of an open loop are meant to start: at random times, whether or not others
+/// have ended; a Poisson process. The same seed gives the same process, stretched by the rate,
+/// whatever the numbers of threads and connections are: each thread has one of these and draws the
+/// whole process; which starts it takes is agreed on by a counter that all threads share. So
+/// whichever connection is free takes the next start (as of pgbench's `--rate`, where it is one of
 /// the same thread), and none waits behind a busy connection while another is idle.
 #[derive(Debug)]
 pub struct Arrivals<'a> {
@@ -197,7 +202,8 @@ pub struct Arrivals<'a> {
     mean_ns: f64,
     /// Starts that threads have taken.
     taken: &'a AtomicU64,
-    /// Of scripted clocks, which no counter can put in order: the next start of this thread and the distance of its starts.
+    /// Of scripted clocks, which no counter can put in order: the next start of this thread and
+    /// the distance of its starts.
     dealt: Option<(u64, u64)>,
     /// Starts drawn, and the time of the last one in nanoseconds after "go".
     drawn: u64,
@@ -253,7 +259,8 @@ mod tests {
         let times: Vec<u64> = (0..100_000).map(|_| arrivals.take().1).collect();
         let distances: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
         let mean = distances.iter().sum::<f64>() / distances.len() as f64;
-        let variance = distances.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / distances.len() as f64;
+        let variance =
+            distances.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / distances.len() as f64;
         // 1,000 a second; an exponential's deviation equals its mean.
         assert!((mean / 1e6 - 1.0).abs() < 0.02, "mean distance {mean} ns");
         assert!((variance.sqrt() / mean - 1.0).abs() < 0.02, "deviation {}", variance.sqrt());
@@ -262,7 +269,8 @@ mod tests {
     /// Takes 300 starts with so many threads that take turns in some uneven order.
     fn taken(rate: f64, threads: usize) -> Vec<u64> {
         let counter = AtomicU64::new(0);
-        let mut all: Vec<Arrivals> = (0..threads).map(|_| Arrivals::new(rate, 42, &counter)).collect();
+        let mut all: Vec<Arrivals> =
+            (0..threads).map(|_| Arrivals::new(rate, 42, &counter)).collect();
         let mut times: Vec<u64> = (0..300).map(|i| all[i * i % threads].take().1).collect();
         times.sort_unstable();
         times

@@ -1,6 +1,8 @@
-//! The lookup probe (S2c): single rows by key, asked for by clients, or on the server by a join with a table of keys.
+//! The lookup probe (S2c): single rows by key, asked for by clients, or on the server by a join
+//! with a table of keys.
 //!
-//! Its facts are those of the scan probe that begin with `table_`, `page` or `cpu_`; each of a lookup.
+//! Its facts are those of the scan probe that begin with `table_`, `page` or `cpu_`; each of a
+//! lookup.
 
 use crate::data::{
     self, ANALYZE, COLUMNS, DATA, DATA_SEED, ROWS, ROWS_PER_PAGE, SCALE, cpu_each, keys_of_a_table,
@@ -87,7 +89,8 @@ impl Probe for Lookup {
             add_join(&mut work, keys(context.seed, 0), sample);
             sample
         } else {
-            let columns: Vec<&'static str> = table.columns.iter().map(|column| column.name).collect();
+            let columns: Vec<&'static str> =
+                table.columns.iter().map(|column| column.name).collect();
             work.operations.push(Operation::lookup(0, &columns));
             1
         };
@@ -117,7 +120,8 @@ fn add_join(work: &mut Work, keys: Keys, count: u64) {
     let sample = work.tables.len();
     let (table, fill) = keys.sample(count, sample);
     // What is found has to be read, not only counted.
-    let last = work.tables[0].columns.iter().rfind(|column| !work.tables[0].key.contains(&column.name));
+    let last =
+        work.tables[0].columns.iter().rfind(|column| !work.tables[0].key.contains(&column.name));
     let outputs = std::iter::once(Output::Count).chain(last.map(|column| Output::Max(column.name)));
     work.operations.push(Operation::LookupEach { sample, table: 0, outputs: outputs.collect() });
     // The sample is this trial's own: what is kept for others are the tables of the data set.

@@ -40,7 +40,8 @@ impl Aggregates {
     /// How many there are of each kind, by the names of their facts.
     pub fn facts(&self) -> Vec<(&'static str, usize)> {
         let of = |kind: OverColumn| {
-            let is_of_kind = |output: &&Output| column_of(output).is_some_and(|name| **output == kind(name));
+            let is_of_kind =
+                |output: &&Output| column_of(output).is_some_and(|name| **output == kind(name));
             self.outputs.iter().filter(is_of_kind).count()
         };
         let mut columns: Vec<&str> = self.outputs.iter().filter_map(column_of).collect();
@@ -66,7 +67,8 @@ fn column_of(output: &Output) -> Option<&'static str> {
     }
 }
 
-/// The setting that an objection to an aggregate is about: the number of columns where it names none.
+/// The setting that an objection to an aggregate is about: the number of columns where it names
+/// none.
 fn path_of(text: &str) -> &'static str {
     let without_column = KINDS.iter().any(|(kind, _)| *kind == text);
     if without_column { AGGREGATED_COLUMNS.path() } else { AGGREGATES.path() }
@@ -79,14 +81,17 @@ fn aggregate(text: &str, columns: usize, table: &Table) -> Result<Vec<Output>, S
     }
     let (kind, named) = match text.split_once('(') {
         Some((kind, rest)) => {
-            let closed = rest.strip_suffix(')').ok_or_else(|| format!("`{text}` lacks a closing bracket"))?;
+            let closed = rest
+                .strip_suffix(')')
+                .ok_or_else(|| format!("`{text}` lacks a closing bracket"))?;
             (kind.trim(), Some(closed.trim()))
         }
         None => (text, None),
     };
     let found = KINDS.iter().find(|(known, _)| *known == kind);
-    let (_, output) = found
-        .ok_or_else(|| experiment::unknown_name("aggregate", kind, &["count", "sum", "min", "max", "avg"]))?;
+    let (_, output) = found.ok_or_else(|| {
+        experiment::unknown_name("aggregate", kind, &["count", "sum", "min", "max", "avg"])
+    })?;
     let needs_numbers = matches!(kind, "sum" | "avg");
     if let Some(name) = named {
         let name = column(name, table)?;
@@ -105,7 +110,8 @@ fn aggregate(text: &str, columns: usize, table: &Table) -> Result<Vec<Output>, S
     Ok(fitting.into_iter().take(columns).map(output).collect())
 }
 
-/// Columns in the order in which they are aggregated: numbers outside of the key, those of the key, others.
+/// Columns in the order in which they are aggregated: numbers outside of the key, those of the key,
+/// others.
 fn in_order(table: &Table, only_numbers: bool) -> Vec<&'static str> {
     let others = |own: &DataType| !matches!(own, DataType::PageFiller { .. } | DataType::Uuid);
     let mut columns: Vec<_> = table.columns.iter().filter(|own| others(&own.data_type)).collect();
@@ -122,7 +128,8 @@ fn is_number(data_type: DataType) -> bool {
 pub fn filter(text: &str, table: &Table) -> Result<Filter, String> {
     let form = |bound: &str| {
         format!(
-            "`{text}` is no condition; write a column, < and {bound}: \"c2 < 20000000\", \"l_shipdate < 1995-01-01\""
+            "`{text}` is no condition; write a column, < and {bound}: \"c2 < 20000000\", \
+             \"l_shipdate < 1995-01-01\""
         )
     };
     let either = "a whole number, or the day that a column of dates is compared with";
@@ -130,7 +137,9 @@ pub fn filter(text: &str, table: &Table) -> Result<Filter, String> {
     let (name, bound) = (column(name.trim(), table)?, bound.trim());
     let bound = match table.column(name).map(|own| own.data_type) {
         Some(DataType::Date) => engines::day(bound).map(i64::from).ok_or_else(|| form("a day"))?,
-        Some(own) if is_number(own) => bound.replace('_', "").parse().map_err(|_| form("a whole number"))?,
+        Some(own) if is_number(own) => {
+            bound.replace('_', "").parse().map_err(|_| form("a whole number"))?
+        }
         _ => return Err(format!("{name} is no column of numbers or dates")),
     };
     Ok(Filter::Below(name, bound))

@@ -1,7 +1,7 @@
 //! The scan probe (S2c, S3b): what it costs to read all rows of a table and answer with one.
 //!
-//! The facts that it records with each trial, from which cost models are fitted. All are of one scan unless they say
-//! otherwise; one that is not known is absent:
+//! The facts that it records with each trial, from which cost models are fitted. All are of one
+//! scan unless they say otherwise; one that is not known is absent:
 //!
 //! | fact | unit | |
 //! |---|---|---|
@@ -21,18 +21,22 @@
 //! | `filters`, `group_columns` | | conditions on rows, and columns by which they are grouped |
 //! | `degree` | | `workload.degree`, where it is given |
 //!
-//! A named query has no facts that begin with `agg_`, and neither `filters` nor `group_columns`. With
-//! `workload.analyze` SQLite's counters of one scan are facts too: `vm_steps`, `fullscan_steps`, `sorts`,
-//! `automatic_index_rows`.
+//! A named query has no facts that begin with `agg_`, and neither `filters` nor `group_columns`.
+//! With `workload.analyze` SQLite's counters of one scan are facts too: `vm_steps`,
+//! `fullscan_steps`, `sorts`, `automatic_index_rows`.
 
 pub(crate) mod aggregates;
 
-use crate::data::{self, ANALYZE, COLUMNS, DATA, DATA_SEED, DEGREE, Loaded, ROWS, ROWS_PER_PAGE, SCALE};
+use crate::data::{
+    self, ANALYZE, COLUMNS, DATA, DATA_SEED, DEGREE, Loaded, ROWS, ROWS_PER_PAGE, SCALE,
+};
 use crate::load::{DURATION, LoadPlan, Started, Step, THREADS, WARMUP, Workload, drive_counting};
 use crate::{Probe, ProbeError, Target, TrialContext};
 use aggregates::Aggregates;
 use datasets::DataSet;
-use engines::{Ability, CacheState, EngineUse, Explained, Operation, Request, Statement, UserStatement};
+use engines::{
+    Ability, CacheState, EngineUse, Explained, Operation, Request, Statement, UserStatement,
+};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::{Observations, Response};
@@ -139,7 +143,8 @@ impl Question {
         if set.tables()[0].name == "lineitem" {
             return Ok(Self::Named(sql));
         }
-        let message = format!("{} is a query on LINEITEM; use data = \"lineitem\"", configuration.get(QUERY));
+        let message =
+            format!("{} is a query on LINEITEM; use data = \"lineitem\"", configuration.get(QUERY));
         Err(Invalid::new(QUERY.path(), message))
     }
 
@@ -188,7 +193,8 @@ impl Workload for ScanWorkload {
     }
 }
 
-/// Adds the facts, and the responses that follow from them, in front: what a scan takes, and what it costs.
+/// Adds the facts, and the responses that follow from them, in front: what a scan takes, and what
+/// it costs.
 fn add_facts(
     seen: &mut Observations,
     loaded: &Loaded,
@@ -201,15 +207,20 @@ fn add_facts(
     facts.add("scans", "", Some(scans));
     facts.add("degree", "", degree.map(f64::from));
     if let Question::Aggregates(aggregates) = question {
-        aggregates.facts().into_iter().for_each(|(name, value)| facts.add(name, "", Some(value as f64)));
+        aggregates
+            .facts()
+            .into_iter()
+            .for_each(|(name, value)| facts.add(name, "", Some(value as f64)));
     }
     let scan_s = seen.elapsed_s * f64::from(seen.connections) / scans;
     let mut responses = vec![Response::lower("scan", "ms", scan_s * 1e3)];
     if let Some(cpu_s) = facts.cpu_s {
         let Loaded { rows, explained: Explained { pages, page_bytes, .. }, .. } = loaded;
-        let each = |name: &str, unit: &str, of: u64| Response::lower(name, unit, cpu_s * 1e6 / of as f64);
-        responses
-            .extend(pages.filter(|pages| *pages > 0).map(|pages| each("cpu_per_page", "us/page", pages)));
+        let each =
+            |name: &str, unit: &str, of: u64| Response::lower(name, unit, cpu_s * 1e6 / of as f64);
+        responses.extend(
+            pages.filter(|pages| *pages > 0).map(|pages| each("cpu_per_page", "us/page", pages)),
+        );
         responses.extend((*rows > 0).then(|| each("cpu_per_row", "us/row", *rows)));
         let bytes = pages.zip(*page_bytes).map(|(pages, page_bytes)| (pages * page_bytes) as f64);
         let per_core = bytes.filter(|_| cpu_s > 0.0).map(|bytes| bytes / 1e6 / cpu_s);

@@ -90,8 +90,8 @@ struct Compiler<'a> {
     blocks: Vec<Block>,
     /// The command before is a statement whose results can be kept.
     after_sql: bool,
-    /// Offset, line and column of the last command: from there on they are counted, so that each character is counted
-    /// once, however long a script is.
+    /// Offset, line and column of the last command: from there on they are counted, so that each
+    /// character is counted once, however long a script is.
     last: (usize, usize, usize),
 }
 
@@ -104,7 +104,8 @@ impl Compiler<'_> {
                 *region == Region::Comment || self.text[range.clone()].trim_ascii().is_empty()
             });
             if !empty || ending == Ending::Semicolon {
-                let statement = statement(self.text, &command, self.protocol, self.names, self.prepared)?;
+                let statement =
+                    statement(self.text, &command, self.protocol, self.names, self.prepared)?;
                 let offset = command.parts.first().map_or(next - 1, |(_, range)| range.start);
                 self.push(offset, Action::Ask(self.body.statements.len()));
                 self.body.statements.push(statement);
@@ -204,7 +205,8 @@ impl Compiler<'_> {
     /// This jump goes to the next command.
     fn land(&mut self, jump: usize) {
         let next = self.body.commands.len();
-        if let Action::Unless { target, .. } | Action::Jump { target } = &mut self.body.commands[jump].action
+        if let Action::Unless { target, .. } | Action::Jump { target } =
+            &mut self.body.commands[jump].action
         {
             *target = next;
         }
@@ -229,7 +231,8 @@ impl Compiler<'_> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Keep {
     pub prefix: String,
-    /// `\aset`: the columns of each query's last row, if there is one. Else `\gset`: those of the last query's only row.
+    /// `\aset`: the columns of each query's last row, if there is one. Else `\gset`: those of the
+    /// last query's only row.
     pub each: bool,
 }
 
@@ -242,7 +245,8 @@ pub(super) enum Amount {
 
 const KNOWN: &[&str] = &["set", "sleep", "if", "elif", "else", "endif", "gset", "aset"];
 
-/// Where the meta command at this backslash ends: at the end of its line, unless that is a backslash.
+/// Where the meta command at this backslash ends: at the end of its line, unless that is a
+/// backslash.
 fn line_end(text: &str, backslash: usize) -> usize {
     let mut at = backslash;
     while let Some(newline) = text[at..].find('\n').map(|found| at + found) {
@@ -258,12 +262,12 @@ fn line_end(text: &str, backslash: usize) -> usize {
 fn refusal(name: &str) -> String {
     match name {
         "shell" | "setshell" => format!(
-            "\\{name} is not supported: a program started in a transaction would be measured with it; \
-             run it before the trial, in the experiment's hooks"
+            "\\{name} is not supported: a program started in a transaction would be measured with \
+             it; run it before the trial, in the experiment's hooks"
         ),
         "startpipeline" | "endpipeline" | "syncpipeline" => format!(
-            "\\{name} is not supported: a script's statements are sent one by one; `\\;` joins several to one \
-             in the simple protocol"
+            "\\{name} is not supported: a script's statements are sent one by one; `\\;` joins \
+             several to one in the simple protocol"
         ),
         _ => experiment::unknown_name("meta command", name, KNOWN),
     }
@@ -300,7 +304,10 @@ fn sleep(words: &mut Words<'_>, names: &mut Names) -> Result<Action, Located> {
         "ms" => 1_000,
         "s" => 1_000_000,
         unknown => {
-            return Err(Located::new(offset, format!("`{unknown}` is not a unit of time: us, ms or s")));
+            return Err(Located::new(
+                offset,
+                format!("`{unknown}` is not a unit of time: us, ms or s"),
+            ));
         }
     };
     Ok(Action::Sleep { amount, unit_us })
@@ -330,7 +337,9 @@ impl<'a> Words<'a> {
     fn nothing_more(&mut self) -> Result<(), Located> {
         match self.next() {
             None => Ok(()),
-            Some((word, offset)) => Err(Located::new(offset, format!("`{word}` is one argument too many"))),
+            Some((word, offset)) => {
+                Err(Located::new(offset, format!("`{word}` is one argument too many")))
+            }
         }
     }
 

@@ -21,8 +21,8 @@ pub(super) enum Expression {
     },
 }
 
-/// An operator of two values, NULL if one of them is. Of AND and OR the right side is not looked at when the left one
-/// decides.
+/// An operator of two values, NULL if one of them is. Of AND and OR the right side is not looked at
+/// when the left one decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
     Or,
@@ -45,8 +45,8 @@ pub(super) enum Operator {
     Remainder,
 }
 
-/// So many operands an expression may have, and so deep it may be nested: it is parsed and evaluated
-/// recursively, on a thread's stack.
+/// So many operands an expression may have, and so deep it may be nested: it is parsed and
+/// evaluated recursively, on a thread's stack.
 const OPERANDS_MAX: usize = 1_000;
 const DEPTH_MAX: usize = 100;
 
@@ -61,8 +61,8 @@ const SUM: u8 = 7;
 const PRODUCT: u8 = 8;
 const UNARY: u8 = 9;
 
-/// What signs and words between two operands mean, and how tightly they bind. Two characters first: the longest sign that
-/// fits is meant.
+/// What signs and words between two operands mean, and how tightly they bind. Two characters first:
+/// the longest sign that fits is meant.
 const OPERATORS: &[(&str, u8, Operator)] = &[
     ("or", OR, Operator::Or),
     ("and", AND, Operator::And),
@@ -139,7 +139,9 @@ impl<'a> Parser<'a, '_> {
     fn unexpected(&self, wanted: &str) -> Located {
         let found = match self.token {
             Token::Integer(number) => format!("`{number}`"),
-            Token::BeyondInteger => "9223372036854775808, which is too large for a 64 bit integer".to_owned(),
+            Token::BeyondInteger => {
+                "9223372036854775808, which is too large for a 64 bit integer".to_owned()
+            }
             Token::Double(number) => format!("`{number}`"),
             Token::Variable(name) => format!("`:{name}`"),
             Token::Word(word) | Token::Sign(word) => format!("`{word}`"),
@@ -170,7 +172,8 @@ impl<'a> Parser<'a, '_> {
                 continue;
             }
             let next = OPERATORS.iter().find(|(text, ..)| self.at(text));
-            let Some((_, power, operator)) = next.copied().filter(|(_, power, _)| *power >= least) else {
+            let Some((_, power, operator)) = next.copied().filter(|(_, power, _)| *power >= least)
+            else {
                 return Ok(left);
             };
             if power == COMPARISON && compared {
@@ -257,12 +260,17 @@ impl<'a> Parser<'a, '_> {
     fn signed(&mut self, sign: &str) -> Result<Expression, Located> {
         let (operator, left, power) = match sign {
             "~" => (Operator::BitXor, -1, BITWISE + 1),
-            "-" if self.token == Token::BeyondInteger => return self.literal(Value::Integer(i64::MIN)),
+            "-" if self.token == Token::BeyondInteger => {
+                return self.literal(Value::Integer(i64::MIN));
+            }
             "-" => (Operator::Subtract, 0, UNARY),
             _ => return self.expression(UNARY),
         };
         let right = self.expression(power)?;
-        Ok(Expression::Binary(operator, Box::new([Expression::Constant(Value::Integer(left)), right])))
+        Ok(Expression::Binary(
+            operator,
+            Box::new([Expression::Constant(Value::Integer(left)), right]),
+        ))
     }
 
     fn case(&mut self) -> Result<Expression, Located> {
@@ -303,8 +311,11 @@ impl<'a> Parser<'a, '_> {
                 (least, most) if least < most => format!("{least} or {most}"),
                 (least, _) => least.to_string(),
             };
-            let message =
-                format!("{} takes {wanted} arguments, but here are {}", function.name, arguments.len());
+            let message = format!(
+                "{} takes {wanted} arguments, but here are {}",
+                function.name,
+                arguments.len()
+            );
             return Err(Located::new(start, message));
         }
         if most < usize::MAX && arguments.len() < most {
@@ -360,7 +371,10 @@ impl<'a> Lexer<'a> {
             (Token::Sign(sign), sign.len())
         } else {
             let unknown = rest.chars().next().unwrap_or_default();
-            return Err(Located::new(start, format!("`{unknown}` has no meaning in an expression")));
+            return Err(Located::new(
+                start,
+                format!("`{unknown}` has no meaning in an expression"),
+            ));
         };
         self.at += length;
         Ok((token, start))
@@ -372,7 +386,8 @@ pub(super) fn skip_blanks(text: &str, mut at: usize, end: usize) -> usize {
     loop {
         let rest = &text[at..end];
         let blanks = rest.len() - rest.trim_ascii_start().len();
-        let continuation = ["\\\n", "\\\r\n"].iter().find(|mark| rest[blanks..].starts_with(**mark));
+        let continuation =
+            ["\\\n", "\\\r\n"].iter().find(|mark| rest[blanks..].starts_with(**mark));
         let skipped = blanks + continuation.map_or(0, |mark| mark.len());
         if skipped == 0 {
             return at;

@@ -110,7 +110,8 @@ impl Interpreter {
     /// When `\gset` did not get one row.
     pub fn answer(&mut self, results: &[Results]) -> Result<(), ScriptError> {
         let statements = &self.mix.scripts[self.script].body.statements;
-        let Some(Keep { prefix, each }) = statements.get(self.asked).and_then(|asked| asked.keep.as_ref())
+        let Some(Keep { prefix, each }) =
+            statements.get(self.asked).and_then(|asked| asked.keep.as_ref())
         else {
             return Ok(());
         };
@@ -118,13 +119,15 @@ impl Interpreter {
         let kept = if *each { results } else { last.map(std::slice::from_ref).unwrap_or_default() };
         let rows = last.map_or(0, |last| last.rows);
         if !*each && rows != 1 {
-            let fault = format!("\\gset takes the columns of one row, but the query returned {rows} rows");
+            let fault =
+                format!("\\gset takes the columns of one row, but the query returned {rows} rows");
             return Err(self.error(fault));
         }
         for result in kept.iter().filter(|result| result.rows > 0) {
             for (column, value) in result.columns.iter().zip(&result.last) {
                 if let Some(slot) = self.mix.names.find_prefixed(prefix, column) {
-                    let value = value.as_deref().map_or(Value::Null, |text| Value::Text(text.into()));
+                    let value =
+                        value.as_deref().map_or(Value::Null, |text| Value::Text(text.into()));
                     self.variables[slot] = Some(value);
                 }
             }
@@ -143,7 +146,8 @@ impl Interpreter {
         ScriptError { script: script.name.clone(), line, column, message }
     }
 
-    /// Runs commands until the script wants something; `None`: the statement that has become `asked`.
+    /// Runs commands until the script wants something; `None`: the statement that has become
+    /// `asked`.
     fn compute(&mut self) -> Result<Option<Step<'static>>, Fault> {
         while let Some(command) = self.mix.scripts[self.script].body.commands.get(self.next) {
             self.next += 1;
@@ -182,7 +186,8 @@ impl Interpreter {
         let values = asked.slots.iter().map(|slot| self.variables[*slot].as_ref());
         self.parameters.clear();
         let statement = if let Some(number) = asked.prepared {
-            self.parameters.extend(values.map(|value| value.map_or(Parameter::Null, Value::to_parameter)));
+            self.parameters
+                .extend(values.map(|value| value.map_or(Parameter::Null, Value::to_parameter)));
             Statement::Operation(number)
         } else {
             self.text.clear();
@@ -205,10 +210,14 @@ impl Interpreter {
         let amount = match amount {
             Amount::Fixed(amount) => amount,
             Amount::Variable(slot) => {
-                let value = self.variables[slot].as_ref().ok_or_else(|| self.mix.names.not_set(slot))?;
+                let value =
+                    self.variables[slot].as_ref().ok_or_else(|| self.mix.names.not_set(slot))?;
                 whole(value).ok_or_else(|| {
                     let name = self.mix.names.name(slot);
-                    format!("\\sleep: variable `{name}` has the value `{value}`, which is not a whole number")
+                    format!(
+                        "\\sleep: variable `{name}` has the value `{value}`, which is not a whole \
+                         number"
+                    )
                 })?
             }
         };

@@ -96,7 +96,11 @@ impl Mix {
     ///
     /// # Errors
     /// When one of them cannot be understood, a variable is never set, or none has a weight.
-    pub fn parse(sources: &[Source], protocol: Protocol, presets: &Presets) -> Result<Self, String> {
+    pub fn parse(
+        sources: &[Source],
+        protocol: Protocol,
+        presets: &Presets,
+    ) -> Result<Self, String> {
         let mut names = Names::default();
         let mut preset: Vec<(Slot, Value)> = Vec::new();
         let default_seed = Xoshiro256PlusPlus::seed_from_u64(presets.seed).next_u64() as i64;
@@ -191,7 +195,8 @@ impl Source {
     /// When there is none, or more than one, or what follows the `@` is not a weight.
     pub fn builtin(argument: &str, sysbench: Sysbench) -> Result<Self, String> {
         let (name, weight) = parse_file_argument(argument)?;
-        let names: Vec<&str> = BUILTINS.iter().map(|(name, _)| *name).chain(sysbench::NAMES).collect();
+        let names: Vec<&str> =
+            BUILTINS.iter().map(|(name, _)| *name).chain(sysbench::NAMES).collect();
         let mut fitting = names.iter().filter(|known| known.starts_with(name));
         match (fitting.next(), fitting.next()) {
             (Some(name), None) => {
@@ -226,8 +231,8 @@ pub fn parse_file_argument(argument: &str) -> Result<(&str, u32), String> {
     match weight {
         Some(weight) if !file.is_empty() => Ok((file, weight)),
         _ => Err(format!(
-            "`{argument}`: the weight after `@` is to be a whole number from 0 to {FILE_WEIGHT_MAX}; a file whose \
-             name has an `@` is given with a weight: `a@b.sql@1`"
+            "`{argument}`: the weight after `@` is to be a whole number from 0 to \
+             {FILE_WEIGHT_MAX}; a file whose name has an `@` is given with a weight: `a@b.sql@1`"
         )),
     }
 }
@@ -245,7 +250,8 @@ UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;
 SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
 UPDATE pgbench_tellers SET tbalance = tbalance + :delta WHERE tid = :tid;
 UPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = :bid;
-INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (:tid, :bid, :aid, :delta, CURRENT_TIMESTAMP);
+INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (:tid, :bid, :aid, :delta, \
+                         CURRENT_TIMESTAMP);
 END;
 ";
 
@@ -256,7 +262,8 @@ const SIMPLE_UPDATE: &str = "\\set aid random(1, 100000 * :scale)
 BEGIN;
 UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;
 SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
-INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (:tid, :bid, :aid, :delta, CURRENT_TIMESTAMP);
+INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (:tid, :bid, :aid, :delta, \
+                             CURRENT_TIMESTAMP);
 END;
 ";
 
@@ -284,8 +291,14 @@ mod tests {
         assert_eq!(Source::builtin("sel@9", Sysbench::default()).unwrap().weight, 9);
         assert_eq!(Source::builtin("t", Sysbench::default()).unwrap().name, "tpcb-like");
         let ambiguous = Source::builtin("s", Sysbench::default()).unwrap_err();
-        assert!(ambiguous.contains("simple-update") && ambiguous.contains("select-only"), "{ambiguous}");
-        assert_eq!(Source::builtin("oltp_p", Sysbench::default()).unwrap().name, "oltp_point_select");
+        assert!(
+            ambiguous.contains("simple-update") && ambiguous.contains("select-only"),
+            "{ambiguous}"
+        );
+        assert_eq!(
+            Source::builtin("oltp_p", Sysbench::default()).unwrap().name,
+            "oltp_point_select"
+        );
         let unknown = Source::builtin("tpcb_like", Sysbench::default()).unwrap_err();
         assert!(unknown.contains("did you mean `tpcb-like`?"), "{unknown}");
     }

@@ -1,6 +1,6 @@
-//! The script probe: transactions that the user has written, or pgbench's own, as SQL with variables, random values and
-//! conditions. The language is defined by pgbench's manual page (PostgreSQL 15 to 18), and where that is silent by what
-//! pgbench does.
+//! The script probe: transactions that the user has written, or pgbench's own, as SQL with
+//! variables, random values and conditions. The language is defined by pgbench's manual page
+//! (PostgreSQL 15 to 18), and where that is silent by what pgbench does.
 //!
 //! A [`Mix`] is one or more scripts with weights, parsed once. Each connection has an
 //! [`Interpreter`], which says what to ask of the server next. Nothing here does I/O.
@@ -8,10 +8,10 @@
 //! Deliberate differences from pgbench:
 //! - A NULL (from `\set` or a column taken by `\gset`) is a NULL in a prepared statement's
 //!   parameters and in expressions; pgbench gives the text `NULL` or an empty text there.
-//! - A variable that nothing ever sets is an error before anything runs; with prepared
-//!   statements pgbench sends NULL.
-//! - With prepared statements a variable in quotes is an error, and comments are left alone; pgbench
-//!   makes parameters of both, which the server refuses.
+//! - A variable that nothing ever sets is an error before anything runs; with prepared statements
+//!   pgbench sends NULL.
+//! - With prepared statements a variable in quotes is an error, and comments are left alone;
+//!   pgbench makes parameters of both, which the server refuses.
 //! - A text of nothing but comments is no statement; pgbench sends it.
 //! - `\shell`, `\setshell` and pipelines are refused.
 
@@ -88,8 +88,9 @@ impl Probe for ScriptProbe {
     }
 
     fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
-        let named =
-            |argument: &String| Some((SCRIPT.path(), parse_file_argument(argument).ok()?.0.to_owned()));
+        let named = |argument: &String| {
+            Some((SCRIPT.path(), parse_file_argument(argument).ok()?.0.to_owned()))
+        };
         configuration.get(SCRIPT).iter().filter_map(named).collect()
     }
 
@@ -119,8 +120,9 @@ impl Probe for ScriptProbe {
         let mut work = Work { operations, ..Work::default() };
         for set in data_sets(configuration) {
             let before = work.tables.len();
-            work.fills
-                .extend(set.fills().into_iter().map(|fill| Fill { table: before + fill.table, ..fill }));
+            work.fills.extend(
+                set.fills().into_iter().map(|fill| Fill { table: before + fill.table, ..fill }),
+            );
             work.tables.extend(set.tables());
         }
         context.instance.create(work)?;
@@ -139,7 +141,8 @@ impl Probe for ScriptProbe {
     }
 }
 
-/// The tables that are made: sysbench's where its scripts run or their size is given, pgbench's for all others.
+/// The tables that are made: sysbench's where its scripts run or their size is given, pgbench's for
+/// all others.
 fn data_sets(configuration: &Configuration) -> Vec<DataSet> {
     let builtin = configuration.get(BUILTIN);
     if !configuration.get(INITIALIZE).unwrap_or(!builtin.is_empty()) {
@@ -171,7 +174,11 @@ fn sysbench_of(configuration: &Configuration) -> Sysbench {
 
 /// What is recorded of a statement of a script.
 fn recorded((script, text): (&str, &str)) -> ScriptStatement {
-    ScriptStatement { script: script.to_owned(), text: redacted(text), ..ScriptStatement::default() }
+    ScriptStatement {
+        script: script.to_owned(),
+        text: redacted(text),
+        ..ScriptStatement::default()
+    }
 }
 
 /// The scripts that a configuration names; an error with the setting that it is about.
@@ -187,20 +194,26 @@ fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
         sources.push(source);
     }
     for argument in configuration.get(SCRIPT) {
-        sources.push(file(configuration, &argument).map_err(|message| Invalid::new(SCRIPT.path(), message))?);
+        sources.push(
+            file(configuration, &argument)
+                .map_err(|message| Invalid::new(SCRIPT.path(), message))?,
+        );
     }
     if sources.is_empty() {
         return Err(Invalid::new(
             SCRIPT.path(),
-            "missing; name a script in pgbench's language, or a built-in one: builtin = \"tpcb-like\"",
+            "missing; name a script in pgbench's language, or a built-in one: builtin = \
+             \"tpcb-like\"",
         ));
     }
     let variables = configuration.below("workload.variables.");
-    let variables: Vec<_> = variables.map(|(name, value)| (name.to_owned(), value.to_string())).collect();
+    let variables: Vec<_> =
+        variables.map(|(name, value)| (name.to_owned(), value.to_string())).collect();
     let named = variables.iter().all(|(name, _)| is_name(name));
     let path = if named { SCRIPT.path() } else { "workload.variables" };
     let presets = Presets { scale: configuration.get(SCALE), seed, variables };
-    Mix::parse(&sources, configuration.get(PROTOCOL), &presets).map_err(|message| Invalid::new(path, message))
+    Mix::parse(&sources, configuration.get(PROTOCOL), &presets)
+        .map_err(|message| Invalid::new(path, message))
 }
 
 fn file(configuration: &Configuration, argument: &str) -> Result<Source, String> {

@@ -24,7 +24,8 @@ struct Use {
     slot: Slot,
     script: usize,
     offset: usize,
-    /// `:name` in quotes of a statement to be prepared, where no value can be put. Else its value is needed.
+    /// `:name` in quotes of a statement to be prepared, where no value can be put. Else its value
+    /// is needed.
     quoted: bool,
 }
 
@@ -66,7 +67,8 @@ impl Names {
     /// Whether `\gset` or `\aset` may set it: some beginning of its name is one of their prefixes.
     fn has_prefix(&self, name: &str) -> bool {
         let ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
-        !self.prefixes.is_empty() && ends.into_iter().any(|end| self.prefixes.contains(&name[..end]))
+        !self.prefixes.is_empty()
+            && ends.into_iter().any(|end| self.prefixes.contains(&name[..end]))
     }
 
     pub fn begin_script(&mut self, script: usize) {
@@ -97,16 +99,17 @@ impl Names {
         for place in &self.uses {
             let name = &self.names[place.slot];
             let set = self.assigned[place.slot] || self.has_prefix(name);
-            let message = if place.quoted && (self.assigned[place.slot] || used.contains(&place.slot)) {
-                format!(
-                    "variable `{name}` in quotes: a prepared statement has no place for a value there; \
-                     write `'...' || :{name}`, or use the simple protocol"
-                )
-            } else if !place.quoted && !set {
-                self.never_set(name)
-            } else {
-                continue;
-            };
+            let message =
+                if place.quoted && (self.assigned[place.slot] || used.contains(&place.slot)) {
+                    format!(
+                        "variable `{name}` in quotes: a prepared statement has no place for a \
+                         value there; write `'...' || :{name}`, or use the simple protocol"
+                    )
+                } else if !place.quoted && !set {
+                    self.never_set(name)
+                } else {
+                    continue;
+                };
             return Err(Located::new(place.offset, message).in_script(&sources[place.script]));
         }
         Ok(())
@@ -120,15 +123,17 @@ impl Names {
     }
 }
 
-/// Whether this can be a variable's name: letters of any language, digits and underscores, the first
-/// no digit.
+/// Whether this can be a variable's name: letters of any language, digits and underscores, the
+/// first no digit.
 pub(super) fn is_name(text: &str) -> bool {
     text.bytes().next().is_some_and(begins_name) && text.bytes().all(continues_name)
 }
 
 /// The message about a text that cannot be a variable's name.
 pub(super) fn not_a_name(text: &str) -> String {
-    format!("`{text}` is not a variable's name: letters, digits and underscores, the first no digit")
+    format!(
+        "`{text}` is not a variable's name: letters, digits and underscores, the first no digit"
+    )
 }
 
 /// Whether a name can begin with this byte.

@@ -1,4 +1,5 @@
-//! How the engine runs the statements of a mix: asked for after the measurement, with values such as the load sends.
+//! How the engine runs the statements of a mix: asked for after the measurement, with values such
+//! as the load sends.
 
 use super::{Interpreter, Mix};
 use crate::TrialContext;
@@ -44,7 +45,8 @@ pub fn add(context: &TrialContext<'_>, mix: &Arc<Mix>, seen: &mut Observations) 
     let mut plans = plans.into_iter();
     for (source, asked) in sources.iter().zip(asked) {
         let statement = redacted(source);
-        let plan = asked.and_then(|_| plans.next().unwrap_or_else(|| Err("the engine does not tell".into())));
+        let plan = asked
+            .and_then(|_| plans.next().unwrap_or_else(|| Err("the engine does not tell".into())));
         seen.plans.push(match plan {
             Ok(plan) => recorded(&statement, plan),
             Err(reason) => QueryPlan::none(&statement, reason),
@@ -52,15 +54,20 @@ pub fn add(context: &TrialContext<'_>, mix: &Arc<Mix>, seen: &mut Observations) 
     }
 }
 
-/// The texts of statements as they stand in the scripts, and what is asked about each, or why nothing can be.
+/// The texts of statements as they stand in the scripts, and what is asked about each, or why
+/// nothing can be.
 fn statements(mix: &Arc<Mix>) -> (Vec<String>, Vec<Result<Asked, String>>) {
     let mut values = walk(mix);
-    let (mut sources, mut asked): (Vec<String>, Vec<Result<Asked, String>>) = (Vec::new(), Vec::new());
+    let (mut sources, mut asked): (Vec<String>, Vec<Result<Asked, String>>) =
+        (Vec::new(), Vec::new());
     let bodies = mix.scripts.iter().flat_map(|script| script.body.statements.iter());
     for (position, own) in bodies.enumerate() {
         let verb = first_word(&own.source).to_ascii_uppercase();
         let is_known = sources.contains(&own.source);
-        if is_known || verb.is_empty() || CONTROL.contains(&verb.as_str()) || sources.len() >= STATEMENTS_MAX
+        if is_known
+            || verb.is_empty()
+            || CONTROL.contains(&verb.as_str())
+            || sources.len() >= STATEMENTS_MAX
         {
             continue;
         }
@@ -69,8 +76,10 @@ fn statements(mix: &Arc<Mix>) -> (Vec<String>, Vec<Result<Asked, String>>) {
             None => Err("its values come from what other statements return".to_owned()),
         };
         // The first of them would be explained, and the second one run.
-        let several =
-            own.source.contains("\\;").then(|| Err("it is several statements in one request".into()));
+        let several = own
+            .source
+            .contains("\\;")
+            .then(|| Err("it is several statements in one request".into()));
         let found = values.remove(&position);
         asked.push(several.unwrap_or_else(|| found.map_or_else(unknown, Ok)));
         sources.push(own.source.clone());
@@ -78,8 +87,8 @@ fn statements(mix: &Arc<Mix>) -> (Vec<String>, Vec<Result<Asked, String>>) {
     (sources, asked)
 }
 
-/// Goes through transactions as the first connection does, without a server: for each statement, by its position, what is
-/// sent for it the first time. What follows from results is not known.
+/// Goes through transactions as the first connection does, without a server: for each statement, by
+/// its position, what is sent for it the first time. What follows from results is not known.
 fn walk(mix: &Arc<Mix>) -> HashMap<usize, Asked> {
     let statements = mix.sources().count();
     let mut interpreter = Interpreter::new(mix.clone(), 0).without_restarts();
@@ -96,7 +105,8 @@ fn walk(mix: &Arc<Mix>) -> HashMap<usize, Asked> {
                 Ok(Step::Request(Request::Execute { statement, parameters, results })) => {
                     // A variable without a value is NULL among parameters, and its name in a text.
                     let lacks_value = lacks_results
-                        && (parameters.contains(&Parameter::Null) || matches!(statement, Statement::Text(_)));
+                        && (parameters.contains(&Parameter::Null)
+                            || matches!(statement, Statement::Text(_)));
                     lacks_results |= results;
                     (!lacks_value).then(|| asked(mix, statement, parameters)).flatten()
                 }
@@ -134,8 +144,9 @@ mod tests {
         Arc::new(Mix::parse(&[source], protocol, &presets).unwrap())
     }
 
-    const SCRIPT: &str = "\\set a random(5, 5)\nBEGIN;\nSELECT x FROM t WHERE a = :a \\gset\nUPDATE t SET x = :x WHERE a = :a;\n\
-        SELECT 1 WHERE :a = 5;\nSELECT 1 WHERE :a = 5;\n\\if :a = 6\nDELETE FROM t;\n\\endif\nEND;\n";
+    const SCRIPT: &str = "\\set a random(5, 5)\nBEGIN;\nSELECT x FROM t WHERE a = :a \
+                          \\gset\nUPDATE t SET x = :x WHERE a = :a;\nSELECT 1 WHERE :a = \
+                          5;\nSELECT 1 WHERE :a = 5;\n\\if :a = 6\nDELETE FROM t;\n\\endif\nEND;\n";
 
     #[test]
     fn values_are_those_that_the_script_draws_and_results_are_unknown() {

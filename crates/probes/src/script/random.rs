@@ -1,4 +1,5 @@
-//! The random functions: pgbench's distributions, drawn with a generator of ours, its permutation and its hashes.
+//! The random functions: pgbench's distributions, drawn with a generator of ours, its permutation
+//! and its hashes.
 
 use super::value::Fault;
 use datasets::sysbench;
@@ -6,7 +7,8 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::{Xoroshiro128StarStar, Xoshiro256PlusPlus as Random};
 use std::f64::consts::TAU;
 
-/// Smallest parameter of a Gaussian: Box-Muller's draws beyond it are repeated, and below this too many were.
+/// Smallest parameter of a Gaussian: Box-Muller's draws beyond it are repeated, and below this too
+/// many were.
 const GAUSSIAN_MIN: f64 = 2.0;
 /// Limits of a Zipfian's parameter: where the rejection method works.
 const ZIPFIAN_MIN: f64 = 1.001;
@@ -28,7 +30,9 @@ impl Bounds {
         let bounds = Self { function, least, most };
         bounds.require(least <= most, || format!("the range from {least} to {most} is empty"))?;
         let count = most.checked_sub(least).and_then(|width| width.checked_add(1));
-        bounds.require(count.is_some(), || format!("the range from {least} to {most} is too large"))?;
+        bounds.require(count.is_some(), || {
+            format!("the range from {least} to {most} is too large")
+        })?;
         Ok(bounds)
     }
 
@@ -54,8 +58,13 @@ pub(super) fn uniform(bounds: Bounds, random: &mut Random) -> i64 {
 }
 
 /// An exponential distribution cut off at `parameter`, which is mapped to the end of the range.
-pub(super) fn exponential(bounds: Bounds, parameter: f64, random: &mut Random) -> Result<i64, Fault> {
-    bounds.require(parameter > 0.0, || format!("the parameter has to be above 0, not {parameter}"))?;
+pub(super) fn exponential(
+    bounds: Bounds,
+    parameter: f64,
+    random: &mut Random,
+) -> Result<i64, Fault> {
+    bounds
+        .require(parameter > 0.0, || format!("the parameter has to be above 0, not {parameter}"))?;
     let uniform: f64 = random.random();
     // The inverse of the distribution function (1 - e^-x) / (1 - e^-parameter).
     let beyond = 1.0 - (1.0 - (-parameter).exp()) * uniform;
@@ -83,7 +92,8 @@ pub(super) fn special(bounds: Bounds, random: &mut Random) -> i64 {
     sysbench::special(bounds.least, bounds.most, random)
 }
 
-/// sysbench's Pareto distribution: of the integers, a share of 1 - `parameter` is in the first `parameter` of the range.
+/// sysbench's Pareto distribution: of the integers, a share of 1 - `parameter` is in the first
+/// `parameter` of the range.
 pub(super) fn pareto(bounds: Bounds, parameter: f64, random: &mut Random) -> Result<i64, Fault> {
     bounds.require(parameter > 0.0 && parameter < 1.0, || {
         format!("the parameter has to be above 0 and below 1, not {parameter}")
@@ -96,7 +106,8 @@ const DIGITS_MAX: i64 = 65_536;
 
 /// A text of groups of random digits with dashes between them, as sysbench writes.
 pub(super) fn digits(groups: i64, digits: i64, random: &mut Random) -> Result<String, Fault> {
-    let both = groups.checked_mul(digits).filter(|all| groups >= 1 && digits >= 1 && *all <= DIGITS_MAX);
+    let both =
+        groups.checked_mul(digits).filter(|all| groups >= 1 && digits >= 1 && *all <= DIGITS_MAX);
     let Some(all) = both else {
         return Err(format!(
             "random_digits: {groups} groups of {digits} digits are not 1 to {DIGITS_MAX} digits"
@@ -108,7 +119,8 @@ pub(super) fn digits(groups: i64, digits: i64, random: &mut Random) -> Result<St
 }
 
 /// The k-th integer with a probability in proportion to k^-parameter: by rejection from a Pareto
-/// distribution (Devroye, Non-Uniform Random Variate Generation, 1986, p. 551), drawn again beyond the range.
+/// distribution (Devroye, Non-Uniform Random Variate Generation, 1986, p. 551), drawn again beyond
+/// the range.
 pub(super) fn zipfian(bounds: Bounds, parameter: f64, random: &mut Random) -> Result<i64, Fault> {
     bounds.require((ZIPFIAN_MIN..=ZIPFIAN_MAX).contains(&parameter), || {
         format!("the parameter has to be from {ZIPFIAN_MIN} to {ZIPFIAN_MAX}, not {parameter}")
@@ -135,8 +147,8 @@ const ROUNDS: u32 = 6;
 /// The new position of `value` (modulo `size`) in the permutation of `0..size` that belongs to this
 /// seed: the same one as pgbench's, so that a script hits the same rows. 0 for a size below 2.
 ///
-/// Each round is three bijections: one of the lowest 2^k positions (the largest power of two that is
-/// at most `size`), the same of the highest 2^k, and a rotation of all.
+/// Each round is three bijections: one of the lowest 2^k positions (the largest power of two that
+/// is at most `size`), the same of the highest 2^k, and a rotation of all.
 pub(super) fn permute(value: i64, size: i64, seed: i64) -> i64 {
     if size < 2 {
         return 0;
@@ -160,8 +172,8 @@ struct Window {
 }
 
 impl Window {
-    /// Moves a position within the window: multiplied by an odd number, flipped by a mask, rotated by
-    /// one bit. Positions outside stay.
+    /// Moves a position within the window: multiplied by an odd number, flipped by a mask, rotated
+    /// by one bit. Positions outside stay.
     fn scramble(&self, position: u64, random: &mut Xoroshiro128StarStar) -> u64 {
         let mask = (1 << self.bits) - 1;
         let factor = (random.next_u64() & mask) | 1;
@@ -174,7 +186,8 @@ impl Window {
     }
 }
 
-/// A random number below `limit` (at least 2): the highest bits of the generator, drawn again while too large.
+/// A random number below `limit` (at least 2): the highest bits of the generator, drawn again while
+/// too large.
 fn below(limit: u64, random: &mut Xoroshiro128StarStar) -> u64 {
     let shift = (limit - 1).leading_zeros();
     loop {

@@ -33,10 +33,12 @@ pub(super) enum Ending {
     EndOfText,
 }
 
-/// The next command, what ends it, and the offset of what follows the end (of a backslash, its own).
+/// The next command, what ends it, and the offset of what follows the end (of a backslash, its
+/// own).
 pub(super) fn next_command(text: &str, from: usize) -> Result<(Command, Ending, usize), Located> {
     let start = skip_empty(text, from);
-    let mut splitter = Splitter { text, at: start, start, parentheses: 0, command: Command::default() };
+    let mut splitter =
+        Splitter { text, at: start, start, parentheses: 0, command: Command::default() };
     let ending = splitter.run()?;
     let end = splitter.at;
     splitter.close(Region::Code);
@@ -199,7 +201,9 @@ impl Splitter<'_> {
 
 /// Letters, digits, underscores and dollars: what no quote begins in.
 fn word_length(text: &str) -> usize {
-    text.bytes().take_while(|byte| begins_name(*byte) || byte.is_ascii_digit() || *byte == b'$').count()
+    text.bytes()
+        .take_while(|byte| begins_name(*byte) || byte.is_ascii_digit() || *byte == b'$')
+        .count()
 }
 
 /// Statements that are prepared at most: each connection keeps all of them on the server.
@@ -210,9 +214,11 @@ const PREPARED_MAX: usize = 10_000;
 pub(super) struct Statement {
     /// As it stands in the script.
     pub source: String,
-    /// Position in the mix's list of statements to be prepared; `None`: it is sent as text with the values filled in.
+    /// Position in the mix's list of statements to be prepared; `None`: it is sent as text with
+    /// the values filled in.
     pub prepared: Option<usize>,
-    /// What it is made of: a text, then a variable and a text for each variable. None of a prepared one.
+    /// What it is made of: a text, then a variable and a text for each variable. None of a
+    /// prepared one.
     pub texts: Vec<String>,
     pub slots: Vec<Slot>,
     pub keep: Option<Keep>,
@@ -253,8 +259,8 @@ pub(super) fn statement(
                 if prepared.len() >= PREPARED_MAX {
                     let offset = command.parts.first().map_or(0, |(_, range)| range.start);
                     let message = format!(
-                        "more than {PREPARED_MAX} different statements to prepare; use the simple protocol, or load data \
-                         before the trial"
+                        "more than {PREPARED_MAX} different statements to prepare; use the simple \
+                         protocol, or load data before the trial"
                     );
                     return Err(Located::new(offset, message));
                 }
@@ -265,8 +271,9 @@ pub(super) fn statement(
     }
 }
 
-/// Takes a command apart at its variables: `:name`, but not after another colon (`::text`). `variable` hears the name,
-/// where it stands and the offset of its colon; what it knows no slot for stays text.
+/// Takes a command apart at its variables: `:name`, but not after another colon (`::text`).
+/// `variable` hears the name, where it stands and the offset of its colon; what it knows no slot
+/// for stays text.
 fn parts(
     text: &str,
     command: &Command,
@@ -280,7 +287,8 @@ fn parts(
             let behind = rest.trim_start_matches(':');
             let colons = rest.len() - behind.len();
             let name = &behind[..behind.bytes().take_while(|byte| continues_name(*byte)).count()];
-            let slot = if colons == 1 && is_name(name) { variable(name, *region, at) } else { None };
+            let slot =
+                if colons == 1 && is_name(name) { variable(name, *region, at) } else { None };
             if let Some(slot) = slot {
                 texts.push(std::mem::take(&mut current));
                 slots.push(slot);
@@ -306,7 +314,8 @@ mod tests {
         let mut at = 0;
         loop {
             let (command, ending, next) = next_command(text, at).unwrap();
-            let whole: String = command.parts.iter().map(|(_, range)| &text[range.clone()]).collect();
+            let whole: String =
+                command.parts.iter().map(|(_, range)| &text[range.clone()]).collect();
             if ending != Ending::EndOfText || !whole.is_empty() {
                 found.push(whole);
             }

@@ -1,11 +1,12 @@
-//! sysbench's OLTP scripts of version 1.0.20 with its default options, in pgbench's language: the same statements in the same
-//! order with the same distributions of values.
+//! sysbench's OLTP scripts of version 1.0.20 with its default options, in pgbench's language: the
+//! same statements in the same order with the same distributions of values.
 
 use datasets::sysbench::{C_GROUPS, Distribution, GROUP_DIGITS, PAD_GROUPS, PARETO_H};
 use std::fmt::Write;
 
 /// Names of the scripts.
-pub const NAMES: [&str; 4] = ["oltp_point_select", "oltp_read_only", "oltp_write_only", "oltp_read_write"];
+pub const NAMES: [&str; 4] =
+    ["oltp_point_select", "oltp_read_only", "oltp_write_only", "oltp_read_write"];
 
 /// Point selects of a transaction (`--point-selects`) and rows of a range (`--range-size`).
 const POINT_SELECTS: usize = 10;
@@ -69,7 +70,10 @@ impl Sysbench {
         self.on_a_table(text, &format!("{c}{id}UPDATE sbtest# SET c = :c WHERE id = :id;\n"));
         let (k, pad) = (self.set("k"), digits("pad", PAD_GROUPS));
         let insert = "INSERT INTO sbtest# (id, k, c, pad) VALUES (:id, :k, :c, :pad);";
-        self.on_a_table(text, &format!("{id}{k}{c}{pad}DELETE FROM sbtest# WHERE id = :id;\n{insert}\n"));
+        self.on_a_table(
+            text,
+            &format!("{id}{k}{c}{pad}DELETE FROM sbtest# WHERE id = :id;\n{insert}\n"),
+        );
     }
 
     /// Sets a variable to the number of a row, as the distribution has it.
@@ -78,7 +82,9 @@ impl Sysbench {
         match self.distribution {
             Distribution::Special => format!("\\set {variable} random_special(1, {rows})\n"),
             Distribution::Uniform => format!("\\set {variable} random(1, {rows})\n"),
-            Distribution::Pareto => format!("\\set {variable} random_pareto(1, {rows}, {PARETO_H})\n"),
+            Distribution::Pareto => {
+                format!("\\set {variable} random_pareto(1, {rows}, {PARETO_H})\n")
+            }
         }
     }
 

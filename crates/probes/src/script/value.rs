@@ -29,8 +29,9 @@ pub enum Value {
 }
 
 impl Value {
-    /// What a text means in an expression: NULL, a boolean (also `t`, `yes`, `off`...: any beginning
-    /// that is not ambiguous), an integer or a double. `None` when it is none of these.
+    /// What a text means in an expression: NULL, a boolean (also `t`, `yes`, `off`...: any
+    /// beginning that is not ambiguous), an integer or a double. `None` when it is none of
+    /// these.
     pub fn typed(&self) -> Option<Self> {
         let Self::Text(text) = self else { return Some(self.clone()) };
         let lower = text.to_ascii_lowercase();
@@ -172,7 +173,10 @@ pub(super) fn apply(operator: Operator, left: &Value, right: &Value) -> Result<V
 
 fn of_integers_only(operator: Operator) -> bool {
     use Operator as O;
-    matches!(operator, O::Remainder | O::BitOr | O::BitXor | O::BitAnd | O::ShiftLeft | O::ShiftRight)
+    matches!(
+        operator,
+        O::Remainder | O::BitOr | O::BitXor | O::BitAnd | O::ShiftLeft | O::ShiftRight
+    )
 }
 
 fn doubles(operator: Operator, left: f64, right: f64) -> Value {
@@ -193,7 +197,9 @@ fn integers(operator: Operator, left: i64, right: i64) -> Result<Value, Fault> {
         Operator::Add => in_range(left.checked_add(right), "the sum")?,
         Operator::Subtract => in_range(left.checked_sub(right), "the difference")?,
         Operator::Multiply => in_range(left.checked_mul(right), "the product")?,
-        Operator::Divide | Operator::Remainder if right == 0 => return Err("division by zero".into()),
+        Operator::Divide | Operator::Remainder if right == 0 => {
+            return Err("division by zero".into());
+        }
         Operator::Divide => in_range(left.checked_div(right), "the quotient")?,
         Operator::Remainder => left.wrapping_rem(right),
         Operator::BitOr => left | right,
@@ -229,7 +235,8 @@ type Draw = fn(Bounds, f64, &mut Xoshiro256PlusPlus) -> Result<i64, Fault>;
 #[derive(Debug)]
 pub(super) struct Function {
     pub name: &'static str,
-    /// Fewest and most arguments. The last one of two numbers of them is a seed, `:default_seed` if left out.
+    /// Fewest and most arguments. The last one of two numbers of them is a seed, `:default_seed`
+    /// if left out.
     pub arguments: (usize, usize),
     call: Call,
 }
@@ -317,7 +324,9 @@ impl Scope<'_> {
             },
             Expression::Binary(Operator::And, sides) => self.logical(sides, false),
             Expression::Binary(Operator::Or, sides) => self.logical(sides, true),
-            Expression::Is(operand, constant) => Ok(Value::Bool(self.evaluate(operand)? == *constant)),
+            Expression::Is(operand, constant) => {
+                Ok(Value::Bool(self.evaluate(operand)? == *constant))
+            }
             Expression::Binary(operator, sides) => {
                 let (left, right) = (self.evaluate(&sides[0])?, self.evaluate(&sides[1])?);
                 apply(*operator, &left, &right)
@@ -338,12 +347,15 @@ impl Scope<'_> {
         let value = self.variables[slot].as_ref().ok_or_else(|| self.names.not_set(slot))?;
         value.typed().ok_or_else(|| {
             let name = self.names.name(slot);
-            format!("variable `{name}` has the value `{value}`, which is not NULL, a boolean or a number")
+            format!(
+                "variable `{name}` has the value `{value}`, which is not NULL, a boolean or a \
+                 number"
+            )
         })
     }
 
-    /// AND (decided by FALSE) and OR (decided by TRUE). As in pgbench, and unlike SQL, a NULL on the
-    /// left is the answer.
+    /// AND (decided by FALSE) and OR (decided by TRUE). As in pgbench, and unlike SQL, a NULL on
+    /// the left is the answer.
     fn logical(&mut self, sides: &[Expression; 2], decisive: bool) -> Result<Value, Fault> {
         for side in sides {
             match self.evaluate(side)? {
@@ -355,7 +367,11 @@ impl Scope<'_> {
         Ok(Value::Bool(!decisive))
     }
 
-    fn call(&mut self, function: &'static Function, arguments: &[Expression]) -> Result<Value, Fault> {
+    fn call(
+        &mut self,
+        function: &'static Function,
+        arguments: &[Expression],
+    ) -> Result<Value, Fault> {
         match function.call {
             Call::Extreme(order) => return self.extreme(order, arguments),
             Call::Debug => {
@@ -374,8 +390,9 @@ impl Scope<'_> {
         if values.contains(&Value::Null) {
             return Ok(Value::Null);
         }
-        let bounds =
-            |least: &Value, most: &Value| Bounds::new(function.name, least.to_integer()?, most.to_integer()?);
+        let bounds = |least: &Value, most: &Value| {
+            Bounds::new(function.name, least.to_integer()?, most.to_integer()?)
+        };
         Ok(match (function.call, &*values) {
             (Call::Operator(operator), [left, right]) => apply(operator, left, right)?,
             (Call::Abs, [Value::Double(number)]) => Value::Double(number.abs()),
@@ -383,12 +400,18 @@ impl Scope<'_> {
             (Call::Abs, [number]) => Value::Integer(number.to_integer()?.wrapping_abs()),
             (Call::Int, [number]) => Value::Integer(number.to_integer()?),
             (Call::Double(of), [number]) => Value::Double(of(number.to_double()?)),
-            (Call::Power, [base, power]) => Value::Double(base.to_double()?.powf(power.to_double()?)),
-            (Call::Hash(of), [number, seed]) => Value::Integer(of(number.to_integer()?, seed.to_integer()?)),
-            (Call::Range(draw), [least, most]) => Value::Integer(draw(bounds(least, most)?, self.random)),
-            (Call::Digits, [groups, digits]) => {
-                Value::Text(random::digits(groups.to_integer()?, digits.to_integer()?, self.random)?.into())
+            (Call::Power, [base, power]) => {
+                Value::Double(base.to_double()?.powf(power.to_double()?))
             }
+            (Call::Hash(of), [number, seed]) => {
+                Value::Integer(of(number.to_integer()?, seed.to_integer()?))
+            }
+            (Call::Range(draw), [least, most]) => {
+                Value::Integer(draw(bounds(least, most)?, self.random))
+            }
+            (Call::Digits, [groups, digits]) => Value::Text(
+                random::digits(groups.to_integer()?, digits.to_integer()?, self.random)?.into(),
+            ),
             (Call::Draw(draw), [least, most, parameter]) => {
                 Value::Integer(draw(bounds(least, most)?, parameter.to_double()?, self.random)?)
             }

@@ -1,4 +1,5 @@
-//! The sort-order probe (S2f): a table in a column store, its rows in some order: what it takes, and what a scan of it costs.
+//! The sort-order probe (S2f): a table in a column store, its rows in some order: what it takes,
+//! and what a scan of it costs.
 //!
 //! Beside its responses it records as facts with each trial:
 //!
@@ -11,18 +12,21 @@
 //! | `predicted_groups`, `predicted_groups_all` | | row groups that the prediction looked at, of how many |
 //! | `row_groups`, `row_groups_skipped` | | row groups, and those that `workload.filter` needs not read |
 //!
-//! and those of the table that the scan probe has too. The order in words is the plan of the statement `order`.
+//! and those of the table that the scan probe has too. The order in words is the plan of the
+//! statement `order`.
 
 mod order;
 
-use crate::data::{self, ANALYZE, COLUMNS, DATA, DATA_SEED, DEGREE, Loaded, ROWS, ROWS_PER_PAGE, SCALE};
+use crate::data::{
+    self, ANALYZE, COLUMNS, DATA, DATA_SEED, DEGREE, Loaded, ROWS, ROWS_PER_PAGE, SCALE,
+};
 use crate::load::{DURATION, LoadPlan, THREADS, WARMUP, drive_counting};
 use crate::scan::{CONNECTIONS, FILTER, SCANS, ScanWorkload, aggregates};
 use crate::{Probe, ProbeError, Target, TrialContext};
 use datasets::InMemory;
 use engines::{
-    Ability, CacheState, ColumnStore, DataType, EngineError, Fill, Filter, Operation, Output, Stored, Table,
-    TableFormat, Work,
+    Ability, CacheState, ColumnStore, DataType, EngineError, Fill, Filter, Operation, Output,
+    Stored, Table, TableFormat, Work,
 };
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
@@ -67,17 +71,22 @@ impl Probe for SortOrder {
             object(PROBE.path(), "this engine does not store tables by column; use duckdb".into());
         }
         if target.cache == CacheState::Cold {
-            let message =
-                "each trial scans the table several times, and only the first scan finds cold caches";
+            let message = "each trial scans the table several times, and only the first scan \
+                           finds cold caches";
             object("target.cache", format!("{message}; use \"hot\" or \"warm\""));
         }
         if configuration.get(FORMAT) == TableFormat::Parquet && !cfg!(feature = "parquet") {
-            object(FORMAT.path(), "this build writes no Parquet; build it with --features full".into());
+            object(
+                FORMAT.path(),
+                "this build writes no Parquet; build it with --features full".into(),
+            );
         }
         let set = data::data_set(configuration);
         let table = &set.tables()[0];
         invalid.extend(
-            Wanted::of(&configuration.get(ORDER), table).err().map(|m| Invalid::new(ORDER.path(), m)),
+            Wanted::of(&configuration.get(ORDER), table)
+                .err()
+                .map(|m| Invalid::new(ORDER.path(), m)),
         );
         invalid.extend(filter(configuration, table).err());
         invalid
@@ -86,7 +95,8 @@ impl Probe for SortOrder {
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         let configuration = context.configuration;
         let store = context.instance.column_store();
-        let none = EngineError::Unsupported { engine: "this target", what: "storing tables by column" };
+        let none =
+            EngineError::Unsupported { engine: "this target", what: "storing tables by column" };
         let store = store.ok_or(none)?;
         let set = data::data_set(configuration);
         let mut table = set.tables().remove(0);
@@ -100,7 +110,8 @@ impl Probe for SortOrder {
         step("ordering the rows");
         let ordered = Ordered::of(configuration, &rows, &table, store)?;
         let measured = rows.names().to_vec();
-        let work = work(table.clone(), rows.fill(ordered.rows.clone()), filter, &measured, configuration);
+        let work =
+            work(table.clone(), rows.fill(ordered.rows.clone()), filter, &measured, configuration);
         drop(rows);
         let started = Instant::now();
         let loaded = data::create(context, &set, work)?;
@@ -125,7 +136,9 @@ const FILTERED: usize = 2;
 
 fn filter(configuration: &Configuration, table: &Table) -> Result<Filter, Invalid> {
     let filter = configuration.get(FILTER).map(|text| aggregates::filter(&text, table)).transpose();
-    filter.map(|filter| filter.unwrap_or(Filter::All)).map_err(|message| Invalid::new(FILTER.path(), message))
+    filter
+        .map(|filter| filter.unwrap_or(Filter::All))
+        .map_err(|message| Invalid::new(FILTER.path(), message))
 }
 
 /// The rows in memory, where they have room.
@@ -141,14 +154,16 @@ fn rows_of(
     if needed > available || rows > InMemory::ROWS_MAX {
         let [needed, available] = [needed, available].map(observations::number::bytes);
         let message = format!(
-            "about {needed} of memory are needed and {available} are available; use a smaller workload.scale or fewer rows"
+            "about {needed} of memory are needed and {available} are available; use a smaller \
+             workload.scale or fewer rows"
         );
         return Err(EngineError::failed("ordering the rows in memory", message));
     }
     InMemory::of(fill, context.cancel)
 }
 
-/// The table, its rows, and two scans: MAX of every column of all rows, and of those that pass the filter.
+/// The table, its rows, and two scans: MAX of every column of all rows, and of those that pass the
+/// filter.
 fn work(
     table: Table,
     fill: Fill,
@@ -157,9 +172,14 @@ fn work(
     configuration: &Configuration,
 ) -> Work {
     let outputs: Vec<Output> = columns.iter().map(|name| Output::Max(name)).collect();
-    let select = |rows| Operation::Select { table: 0, outputs: outputs.clone(), rows, group_by: Vec::new() };
+    let select =
+        |rows| Operation::Select { table: 0, outputs: outputs.clone(), rows, group_by: Vec::new() };
     Work {
-        operations: vec![Operation::scan(0, vec![Output::Count]), select(Filter::All), select(filter)],
+        operations: vec![
+            Operation::scan(0, vec![Output::Count]),
+            select(Filter::All),
+            select(filter),
+        ],
         tables: vec![table],
         fills: vec![fill],
         degree: configuration.get(DEGREE),
@@ -177,7 +197,11 @@ struct Scanned {
 }
 
 impl Scanned {
-    fn of(context: &TrialContext<'_>, loaded: &Loaded, operation: usize) -> Result<Self, ProbeError> {
+    fn of(
+        context: &TrialContext<'_>,
+        loaded: &Loaded,
+        operation: usize,
+    ) -> Result<Self, ProbeError> {
         let plan = LoadPlan {
             connections: context.configuration.get(CONNECTIONS),
             unit: "scan",
@@ -189,7 +213,8 @@ impl Scanned {
         let scans = (seen.work.amount as f64).max(1.0);
         let facts = loaded.facts(seen.time.cpu_s, used, scans);
         let scan_ms = seen.elapsed_s * f64::from(seen.connections) / scans * 1e3;
-        let cpu_us = facts.cpu_s.filter(|_| loaded.rows > 0).map(|cpu_s| cpu_s * 1e6 / loaded.rows as f64);
+        let cpu_us =
+            facts.cpu_s.filter(|_| loaded.rows > 0).map(|cpu_s| cpu_s * 1e6 / loaded.rows as f64);
         seen.facts.extend(facts.all);
         Ok(Self { seen, scan_ms, cpu_us })
     }
@@ -203,7 +228,9 @@ fn add(scanned: Scanned, filtered: Option<Scanned>, stored: &Stored, load_s: f64
         Response::lower("load", "s", load_s),
         Response::lower("scan", "ms", scanned.scan_ms),
     ];
-    let cpu = |name: &str, scanned: &Scanned| scanned.cpu_us.map(|us| Response::lower(name, "us/row", us));
+    let cpu = |name: &str, scanned: &Scanned| {
+        scanned.cpu_us.map(|us| Response::lower(name, "us/row", us))
+    };
     responses.extend(cpu("cpu_per_row", &scanned));
     if let Some(filtered) = filtered {
         responses.push(Response::lower("filtered_scan", "ms", filtered.scan_ms));

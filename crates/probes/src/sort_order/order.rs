@@ -23,8 +23,12 @@ pub enum Wanted {
 impl Wanted {
     /// Reads it; an error says what may stand there.
     pub fn of(text: &str, table: &Table) -> Result<Self, String> {
-        let known: Vec<&'static str> =
-            table.columns.iter().filter(|own| is_ordered(own.data_type)).map(|own| own.name).collect();
+        let known: Vec<&'static str> = table
+            .columns
+            .iter()
+            .filter(|own| is_ordered(own.data_type))
+            .map(|own| own.name)
+            .collect();
         match text.trim() {
             "none" => return Ok(Self::Generated),
             "random" => return Ok(Self::Random),
@@ -34,7 +38,10 @@ impl Wanted {
         if let Some(place) = text.trim().strip_prefix("advise:") {
             let place = place.parse().ok().filter(|place| *place > 0);
             return place.map(Self::Advised).ok_or_else(|| {
-                format!("`{text}` names no place of the advice; write advise:1 for the best order, advise:2 for the next")
+                format!(
+                    "`{text}` names no place of the advice; write advise:1 for the best order, \
+                     advise:2 for the next"
+                )
             });
         }
         let column = |name: &str| {
@@ -74,7 +81,8 @@ impl Ordered {
     ) -> Result<Self, ProbeError> {
         let invalid = |message: String| Invalid::new(ORDER.path(), message);
         let (coded, seed) = (rows.coded(), configuration.get(DATA_SEED));
-        let layout = Layout { group_rows: store.group_rows(), table_rows: rows.rows() as u64, seed };
+        let layout =
+            Layout { group_rows: store.group_rows(), table_rows: rows.rows() as u64, seed };
         let mut bytes = |some: Vec<u32>| bytes_of(store, table, rows, some);
         let position = |name: &&str| rows.names().iter().position(|own| own == name);
         let order = match Wanted::of(&configuration.get(ORDER), table).map_err(invalid)? {
@@ -140,7 +148,10 @@ mod tests {
         let table = DataSet::new("lineitem", Size::default()).unwrap().tables().remove(0);
         let of = |text: &str| Wanted::of(text, &table);
         assert_eq!((of("none"), of("random")), (Ok(Wanted::Generated), Ok(Wanted::Random)));
-        assert_eq!((of("advise"), of("advise:3")), (Ok(Wanted::Advised(1)), Ok(Wanted::Advised(3))));
+        assert_eq!(
+            (of("advise"), of("advise:3")),
+            (Ok(Wanted::Advised(1)), Ok(Wanted::Advised(3)))
+        );
         assert_eq!(of("l_shipdate, l_tax"), Ok(Wanted::By(vec!["l_shipdate", "l_tax"])));
         for (text, words) in [
             ("advise:0", "names no place"),

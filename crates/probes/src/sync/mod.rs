@@ -1,5 +1,5 @@
-//! The sync probe: how primitives of synchronisation scale on this machine. `outcome` goes from what the threads did to
-//! the observations of the trial.
+//! The sync probe: how primitives of synchronisation scale on this machine. `outcome` goes from
+//! what the threads did to the observations of the trial.
 
 mod outcome;
 
@@ -53,19 +53,26 @@ impl Probe for SyncProbe {
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = Vec::new();
-        if [Ability::Tables, Ability::Files].iter().any(|ability| target.abilities.contains(ability)) {
-            let message = "the sync probe measures the machine itself: set target.engine = \"none\"";
+        if [Ability::Tables, Ability::Files]
+            .iter()
+            .any(|ability| target.abilities.contains(ability))
+        {
+            let message =
+                "the sync probe measures the machine itself: set target.engine = \"none\"";
             invalid.push(Invalid::new(PROBE.path(), message));
         }
         let primitive = configuration.get(PRIMITIVE);
         if configuration.get(PADDING) != Padding::None && !primitive.pads() {
             let name = primitive.name();
-            let message =
-                format!("this changes nothing for {name}, whose members cannot be kept apart or are always");
+            let message = format!(
+                "this changes nothing for {name}, whose members cannot be kept apart or are always"
+            );
             invalid.push(Invalid::new(PADDING.path(), message));
         }
         let topology = Topology::of_this_machine();
-        if let Err(message) = place(&topology, configuration.get(PINNING), configuration.get(THREADS)) {
+        if let Err(message) =
+            place(&topology, configuration.get(PINNING), configuration.get(THREADS))
+        {
             invalid.push(Invalid::new(PINNING.path(), message));
         }
         invalid

@@ -2,13 +2,20 @@
 
 use crate::measure::{Surroundings, connection_done};
 use observations::{
-    Amounts, Fact, Histogram, Latency, Observations, Operation, Response, Series, Wait, WaitClass, Work,
+    Amounts, Fact, Histogram, Latency, Observations, Operation, Response, Series, Wait, WaitClass,
+    Work,
 };
 use observe::topology::Span;
 use primitives::{Load, Outcome, ThreadOutcome, Waiting};
 
-/// The observations of a trial whose threads were pinned to what spans so much; nothing: they were not pinned.
-pub fn observations(load: &Load, outcome: &Outcome, span: Span, surroundings: Surroundings) -> Observations {
+/// The observations of a trial whose threads were pinned to what spans so much; nothing: they were
+/// not pinned.
+pub fn observations(
+    load: &Load,
+    outcome: &Outcome,
+    span: Span,
+    surroundings: Surroundings,
+) -> Observations {
     let threads = &outcome.threads;
     let acquire = merged(threads, |thread| &thread.acquire);
     let operation = merged(threads, |thread| &thread.operation);
@@ -46,7 +53,8 @@ fn merged(threads: &[ThreadOutcome], part: fn(&ThreadOutcome) -> &Histogram) -> 
 fn responses(outcome: &Outcome, acquire: &Histogram, operation: &Histogram) -> Vec<Response> {
     let operations = outcome.operations().max(1) as f64;
     let switches = |name: &str, part: fn(&ThreadOutcome) -> u64| {
-        let (switches, one) = (outcome.threads.iter().map(part).sum::<u64>() as f64, 1e6 / operations);
+        let (switches, one) =
+            (outcome.threads.iter().map(part).sum::<u64>() as f64, 1e6 / operations);
         Response::lower(name, "/million ops", switches * one).in_steps_of(one)
     };
     let p99 = |name: &str, latency: &Histogram| {
@@ -72,7 +80,8 @@ fn responses(outcome: &Outcome, acquire: &Histogram, operation: &Histogram) -> V
     responses
 }
 
-/// Where the threads were, when they were pinned, and how many lines they shared: what curves are read by.
+/// Where the threads were, when they were pinned, and how many lines they shared: what curves are
+/// read by.
 fn place(outcome: &Outcome, span: Span) -> Vec<Fact> {
     let spanned = [
         ("processors", span.processors),
@@ -85,8 +94,8 @@ fn place(outcome: &Outcome, span: Span) -> Vec<Fact> {
     lines.into_iter().chain(spanned).map(|(name, number)| Fact::count(name, number)).collect()
 }
 
-/// Waits by the kernel's accounts. There is nothing for which a thread could sleep but the lock. A thread that spins does
-/// not wait in this sense: it uses its processor.
+/// Waits by the kernel's accounts. There is nothing for which a thread could sleep but the lock. A
+/// thread that spins does not wait in this sense: it uses its processor.
 fn waits(load: &Load, outcome: &Outcome) -> Vec<Wait> {
     let threads = &outcome.threads;
     let mut waits = Vec::new();
@@ -99,7 +108,8 @@ fn waits(load: &Load, outcome: &Outcome) -> Vec<Wait> {
     waits
 }
 
-/// All acquisitions of the lock; their time is that of the sampled ones, times how many there are for each of these.
+/// All acquisitions of the lock; their time is that of the sampled ones, times how many there are
+/// for each of these.
 fn acquisitions(load: &Load, outcome: &Outcome, acquire: &Histogram) -> Option<Operation> {
     let name = match load.primitive.waiting() {
         Waiting::Never => return None,

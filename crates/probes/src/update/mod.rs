@@ -1,9 +1,10 @@
 //! The update probe (S2c): an int of single rows is changed in place, one row a transaction.
 //!
-//! A transaction is BEGIN, UPDATE, COMMIT. The response `lock_held` is the mean time from the answer of UPDATE to that of
-//! COMMIT, as clients see it: when the answer of UPDATE comes the row is locked, and when that of COMMIT comes it no longer is. It
-//! differs from the time that the engine would measure by less than the way of the two answers; the wait for a lock is
-//! not in it. An engine that locks more than the row (SQLite: the file, from BEGIN on) holds that for longer.
+//! A transaction is BEGIN, UPDATE, COMMIT. The response `lock_held` is the mean time from the
+//! answer of UPDATE to that of COMMIT, as clients see it: when the answer of UPDATE comes the row
+//! is locked, and when that of COMMIT comes it no longer is. It differs from the time that the
+//! engine would measure by less than the way of the two answers; the wait for a lock is not in it.
+//! An engine that locks more than the row (SQLite: the file, from BEGIN on) holds that for longer.
 //!
 //! Its facts are those of the scan probe that begin with `table_`, `page` or
 //! `cpu_`; each of an update.
@@ -97,7 +98,8 @@ impl Probe for Update {
         })?;
         let commits = seen.statements.get(COMMIT).filter(|commits| commits.count > 0);
         let held_s = commits.map(|commits| commits.wall_s / commits.count as f64);
-        seen.responses.extend(held_s.map(|held_s| Response::lower("lock_held", "ms", held_s * 1e3)));
+        seen.responses
+            .extend(held_s.map(|held_s| Response::lower("lock_held", "ms", held_s * 1e3)));
         cpu_each(&mut seen, &loaded, used, "cpu_per_update", "us/update");
         Ok(loaded.with_plan("update", seen))
     }
@@ -119,7 +121,8 @@ fn column_to_change(set: &DataSet) -> Result<&'static str, Invalid> {
     let whole = |data_type| matches!(data_type, DataType::Int | DataType::BigInt);
     let mut columns = table.columns.iter();
     let found = columns.find(|column| whole(column.data_type) && !table.key.contains(&column.name));
-    let message = || format!("table {} has no column of whole numbers outside of its key", table.name);
+    let message =
+        || format!("table {} has no column of whole numbers outside of its key", table.name);
     found.map(|column| column.name).ok_or_else(|| Invalid::new(DATA.path(), message()))
 }
 

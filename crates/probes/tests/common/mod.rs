@@ -1,5 +1,10 @@
 //! PostgreSQL servers and pgbench, to compare with.
-#![allow(dead_code, clippy::unwrap_used, clippy::print_stdout, reason = "each file of tests uses some of it")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "each file of tests uses some of it"
+)]
 
 use std::fs::{self, File, Permissions};
 use std::io::Write as _;
@@ -24,7 +29,8 @@ pub fn servers() -> impl Iterator<Item = Server> {
             .filter_map(|entry| Some(entry.ok()?.path().join("bin")))
             .collect(),
     };
-    let complete = |bin: &PathBuf| ["postgres", "pgbench", "psql"].iter().all(|name| bin.join(name).exists());
+    let complete =
+        |bin: &PathBuf| ["postgres", "pgbench", "psql"].iter().all(|name| bin.join(name).exists());
     let found: Vec<PathBuf> = found.into_iter().filter(complete).collect();
     if found.is_empty() {
         println!("SKIPPED: no PostgreSQL server with pgbench is installed");
@@ -55,7 +61,8 @@ impl Server {
             command.current_dir(folder.path()).stdout(Stdio::null());
             command
         };
-        let init = ["-D", "data", "-A", "trust", "-U", "owner", "-E", "UTF8", "--locale=C", "--no-sync"];
+        let init =
+            ["-D", "data", "-A", "trust", "-U", "owner", "-E", "UTF8", "--locale=C", "--no-sync"];
         assert!(command("initdb").args(init).status().unwrap().success());
         let log = File::create(folder.path().join("log")).unwrap();
         let sockets = format!("unix_socket_directories={}", folder.path().display());
@@ -147,5 +154,6 @@ fn unprivileged() -> Option<u32> {
         let output = Command::new("id").args(arguments).output().unwrap();
         String::from_utf8_lossy(&output.stdout).trim().parse::<u32>().ok()
     };
-    (id(&["-u"]) == Some(0)).then(|| id(&["-u", "postgres"]).or_else(|| id(&["-u", "nobody"])).unwrap())
+    (id(&["-u"]) == Some(0))
+        .then(|| id(&["-u", "postgres"]).or_else(|| id(&["-u", "nobody"])).unwrap())
 }

@@ -8,16 +8,24 @@ fn perf(kind: &str, milliseconds: u32) -> Option<Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("perf.data");
     let mut record = Command::new("perf");
-    record.args(["record", "-q", "-e", "cpu-clock", "-F", "250", "-o"]).arg(&data).arg("--").arg(burn());
+    record
+        .args(["record", "-q", "-e", "cpu-clock", "-F", "250", "-o"])
+        .arg(&data)
+        .arg("--")
+        .arg(burn());
     let Ok(recorded) = record.arg(kind).arg(milliseconds.to_string()).output() else {
         skipped("there is no perf");
         return None;
     };
     if !recorded.status.success() {
-        skipped(&format!("perf cannot record: {}", String::from_utf8_lossy(&recorded.stderr).trim()));
+        skipped(&format!(
+            "perf cannot record: {}",
+            String::from_utf8_lossy(&recorded.stderr).trim()
+        ));
         return None;
     }
-    let script = Command::new("perf").args(["script", "-F", "ip,sym", "-i"]).arg(&data).output().unwrap();
+    let script =
+        Command::new("perf").args(["script", "-F", "ip,sym", "-i"]).arg(&data).output().unwrap();
     assert!(script.status.success(), "{}", String::from_utf8_lossy(&script.stderr));
     let lines = String::from_utf8(script.stdout).unwrap();
     Some(lines.lines().map(str::to_owned).filter(|line| !line.trim().is_empty()).collect())
@@ -58,7 +66,8 @@ fn as_many_samples_as_perf_takes_of_a_program_in_the_kernel() {
     }
     assert_same((kernel(&ours), ours.samples()), (kernel_theirs, theirs.len() as u64));
     // The function that copies zeros, under the name that both find in /proc/kallsyms.
-    let most = ours.frames.iter().zip(ours.self_and_total()).max_by_key(|(_, (own, _))| *own).unwrap().0;
+    let most =
+        ours.frames.iter().zip(ours.self_and_total()).max_by_key(|(_, (own, _))| *own).unwrap().0;
     let (function, theirs_of_it) =
         (&most.function, theirs.iter().filter(|line| line.contains(&most.function)).count() as u64);
     assert_same((own(&ours, function), ours.samples()), (theirs_of_it, theirs.len() as u64));

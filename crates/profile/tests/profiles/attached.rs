@@ -36,7 +36,8 @@ fn a_process_below_the_one_that_is_named_is_in_it() {
     shell.args(["-c", "\"$1\" three_to_one 20000 >/dev/null; true", "sh"]).arg(burn());
     let mut child = shell.spawn().unwrap();
     let pid = child.id();
-    let below = || std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    let below =
+        || std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     while below().is_empty() {
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -52,7 +53,9 @@ fn a_process_below_the_one_that_is_named_is_in_it() {
 
 #[test]
 fn our_own_threads_are_sampled_and_the_collector_is_not() {
-    let Some(profiler) = permitted(Profiler::attach(&[std::process::id() as i32], 250)) else { return };
+    let Some(profiler) = permitted(Profiler::attach(&[std::process::id() as i32], 250)) else {
+        return;
+    };
     let profiler = profiler.start().unwrap();
     let clock = observe::ThreadClock::of_this_thread();
     let end = clock.read().cpu_ns + 600_000_000;
@@ -76,7 +79,9 @@ fn our_own_threads_are_sampled_and_the_collector_is_not() {
 #[test]
 fn a_process_that_ends_meanwhile_keeps_its_names() {
     let mut child = started("three_to_one", 600);
-    let Some(profiler) = permitted(Profiler::attach(&[child.id() as i32], 250)) else { return end(child) };
+    let Some(profiler) = permitted(Profiler::attach(&[child.id() as i32], 250)) else {
+        return end(child);
+    };
     let profiler = profiler.start().unwrap();
     assert!(profiler.is_target_alive());
     child.wait().unwrap();
@@ -100,7 +105,9 @@ fn a_process_that_has_ended_is_not_there() {
 #[test]
 fn nothing_is_sampled_before_the_start() {
     let mut child = started("three_to_one", 5000);
-    let Some(profiler) = permitted(Profiler::attach(&[child.id() as i32], 250)) else { return end(child) };
+    let Some(profiler) = permitted(Profiler::attach(&[child.id() as i32], 250)) else {
+        return end(child);
+    };
     std::thread::sleep(Duration::from_millis(700));
     let profiler = profiler.start().unwrap();
     std::thread::sleep(Duration::from_millis(300));

@@ -15,7 +15,11 @@ fn two_functions_share_the_time_three_to_one() {
     // One thread that never waits cannot have more processor time than time.
     assert!(profile.seconds(profile.samples()) <= profile.elapsed_s * 1.02, "{profile:#?}");
     assert_eq!((profile.threads, profile.lost, profile.hz.to_bits()), (1, 0, 250.0_f64.to_bits()));
-    assert!(profile.modules.iter().any(|module| module.ends_with("/examples/burn")), "{:?}", profile.modules);
+    assert!(
+        profile.modules.iter().any(|module| module.ends_with("/examples/burn")),
+        "{:?}",
+        profile.modules
+    );
 }
 
 #[test]
@@ -54,12 +58,16 @@ fn time_in_the_kernel_is_told_apart() {
 #[test]
 fn callers_are_known_where_there_are_frame_pointers() {
     let folder = tempfile::tempdir().unwrap();
-    // Volatile, so that the loop stays; the result is used after the call, so that the call is not a jump.
+    // Volatile, so that the loop stays; the result is used after the call, so that the call is not
+    // a jump.
     let source = "volatile unsigned long sink;
         __attribute__((noinline)) int leaf(long n) { while (n--) sink += n; return 1; }
         __attribute__((noinline)) int middle(long n) { int r = leaf(n); sink++; return r + 1; }
-        int main(void) { int r = 0; for (int i = 0; i < 400; i++) r += middle(1000000); return r == 7; }";
-    let Some(program) = compiled(folder.path(), source, &["-fno-omit-frame-pointer"]) else { return };
+        int main(void) { int r = 0; for (int i = 0; i < 400; i++) r += middle(1000000); return r \
+                  == 7; }";
+    let Some(program) = compiled(folder.path(), source, &["-fno-omit-frame-pointer"]) else {
+        return;
+    };
     let Some(profile) = profile_of(Command::new(&program), 250) else { return };
     let (leaf, middle) = (own(&profile, "leaf"), own(&profile, "middle"));
     assert!(leaf > 50 && middle <= leaf / 20, "{profile:#?}");
@@ -67,7 +75,8 @@ fn callers_are_known_where_there_are_frame_pointers() {
     assert!(total(&profile, "middle") * 20 >= leaf * 19, "{profile:#?}");
     assert!(total(&profile, "main") * 20 >= leaf * 19, "{profile:#?}");
     let deepest = &profile.stacks[0];
-    let names: Vec<&str> = profile.frames_of(deepest).map(|frame| frame.function.as_str()).collect();
+    let names: Vec<&str> =
+        profile.frames_of(deepest).map(|frame| frame.function.as_str()).collect();
     assert_eq!(names[names.len() - 3..], ["main", "middle", "leaf"], "{names:?}");
 }
 

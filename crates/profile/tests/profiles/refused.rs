@@ -43,7 +43,8 @@ fn somebody_elses_process_is_refused_with_what_to_do() {
 
 #[test]
 fn an_own_process_is_sampled_in_user_mode_only_and_that_is_said() {
-    let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+    let paranoid =
+        std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
     if paranoid.trim() != "2" {
         return skipped("kernel.perf_event_paranoid is not 2");
     }
@@ -64,7 +65,8 @@ fn of_init() {
 #[test]
 #[ignore = "run by the test above as a user without rights"]
 fn of_itself() {
-    let Some(profiler) = permitted(profile::Profiler::attach(&[std::process::id() as i32], 99)) else {
+    let Some(profiler) = permitted(profile::Profiler::attach(&[std::process::id() as i32], 99))
+    else {
         return;
     };
     let profiler = profiler.start().unwrap();

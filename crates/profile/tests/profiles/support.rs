@@ -44,7 +44,8 @@ pub fn started(kind: &str, milliseconds: u32) -> Child {
     child
 }
 
-/// The profile of a command from its beginning to its end; `None` where the system does not permit it.
+/// The profile of a command from its beginning to its end; `None` where the system does not permit
+/// it.
 pub fn profile_of(command: Command, hz: u32) -> Option<Profile> {
     let (profiler, mut child) = permitted(Profiler::spawn(command, hz))?;
     child.wait().unwrap();
@@ -73,7 +74,8 @@ pub fn sound(profile: Profile) -> Profile {
 /// Samples in functions whose names end so.
 pub fn own(profile: &Profile, function: &str) -> u64 {
     let counts = profile.self_and_total();
-    let found = profile.frames.iter().zip(counts).filter(|(frame, _)| frame.function.ends_with(function));
+    let found =
+        profile.frames.iter().zip(counts).filter(|(frame, _)| frame.function.ends_with(function));
     found.map(|(_, (own, _))| own).sum()
 }
 
@@ -94,11 +96,9 @@ pub fn kernel(profile: &Profile) -> u64 {
 /// Samples in a file without a name.
 pub fn nameless(profile: &Profile, module: &str) -> u64 {
     let counts = profile.self_and_total();
-    let found = profile
-        .frames
-        .iter()
-        .zip(counts)
-        .filter(|(frame, _)| frame.function == UNKNOWN && profile.module_of(frame).ends_with(module));
+    let found = profile.frames.iter().zip(counts).filter(|(frame, _)| {
+        frame.function == UNKNOWN && profile.module_of(frame).ends_with(module)
+    });
     found.map(|(_, (own, _))| own).sum()
 }
 
@@ -118,7 +118,8 @@ pub fn assert_share(part: u64, all: u64, expected: f64) {
 pub fn compiled(folder: &Path, source: &str, flags: &[&str]) -> Option<PathBuf> {
     let (code, program) = (folder.join("program.c"), folder.join("program"));
     std::fs::write(&code, source).unwrap();
-    let output = Command::new("cc").args(["-O0", "-o"]).arg(&program).args(flags).arg(&code).output();
+    let output =
+        Command::new("cc").args(["-O0", "-o"]).arg(&program).args(flags).arg(&code).output();
     let Ok(output) = output else {
         skipped("there is no C compiler");
         return None;

@@ -1,4 +1,5 @@
-//! Indexes that are not used or hardly, that failed to be built, and that are larger than they need to be.
+//! Indexes that are not used or hardly, that failed to be built, and that are larger than they need
+//! to be.
 
 use super::{Advice, AdviceKind, Certainty, numbers};
 use crate::cross::statements_of;
@@ -10,8 +11,8 @@ const BYTES_MIN: u64 = 1 << 20;
 const CHANGES_MIN: u64 = 1_000;
 /// So many changes for each time that it is read: what it saves has to be much.
 const CHANGES_BY_SCAN: u64 = 1_000;
-/// Fewer changes than this say nothing of a ratio. The rows that are there had to be inserted once, whatever is read: they do not
-/// count.
+/// Fewer changes than this say nothing of a ratio. The rows that are there had to be inserted once,
+/// whatever is read: they do not count.
 const RARE_CHANGES_MIN: u64 = 10_000;
 /// Counters of less than a day have seen no nightly job.
 const DAY_MS: i64 = 86_400_000;
@@ -28,7 +29,8 @@ pub fn of_use(
     let mut all = Vec::new();
     for (at, table) in snapshot.tables.iter().enumerate() {
         for (number, index) in table.indexes.iter().enumerate() {
-            let may_go = !index.is_needed && !index.is_unique && index.is_valid && !is_redundant(at, number);
+            let may_go =
+                !index.is_needed && !index.is_unique && index.is_valid && !is_redundant(at, number);
             if !may_go || foreign_key(table, index).is_some() {
                 continue;
             }
@@ -50,13 +52,25 @@ pub(super) fn foreign_key<'a>(table: &'a Table, index: &Index) -> Option<&'a str
             && index.keys[..columns.len()].iter().all(|key| columns.contains(&key.column))
     };
     let others = |columns: &[String]| {
-        table.indexes.iter().any(|other| other.name != index.name && other.is_valid && serves(other, columns))
+        table
+            .indexes
+            .iter()
+            .any(|other| other.name != index.name && other.is_valid && serves(other, columns))
     };
-    let key = table.foreign_keys.iter().find(|key| serves(index, &key.columns) && !others(&key.columns))?;
+    let key = table
+        .foreign_keys
+        .iter()
+        .find(|key| serves(index, &key.columns) && !others(&key.columns))?;
     Some(&key.name)
 }
 
-fn unused(snapshot: &Snapshot, table: &Table, index: &Index, scans: u64, used: &[usize]) -> Option<Advice> {
+fn unused(
+    snapshot: &Snapshot,
+    table: &Table,
+    index: &Index,
+    scans: u64,
+    used: &[usize],
+) -> Option<Advice> {
     let changes = table.index_changes().unwrap_or(0);
     let beyond_load = changes.saturating_sub(table.rows.unwrap_or(0.0) as u64);
     let size = index.bytes.unwrap_or(0);
@@ -74,17 +88,24 @@ fn unused(snapshot: &Snapshot, table: &Table, index: &Index, scans: u64, used: &
         [] => String::new(),
         used => format!(" Plans of {} use it.", numbers(used)),
     };
-    let certainty =
-        if kind == AdviceKind::UnusedIndex && !is_short { Certainty::Counted } else { Certainty::Possible };
+    let certainty = if kind == AdviceKind::UnusedIndex && !is_short {
+        Certainty::Counted
+    } else {
+        Certainty::Possible
+    };
     Some(Advice {
         database: table.database.clone(),
         subject: label(table, index),
         evidence: format!(
-            "It was read {} {since}, while {} rows of the table changed that it had to follow.{in_plans}",
+            "It was read {} {since}, while {} rows of the table changed that it had to \
+             follow.{in_plans}",
             if scans == 0 { "not once".into() } else { plural(scans as usize, "time") },
             count(changes)
         ),
-        change: format!("Dropping it frees {} and spares each of these changes one index.", bytes(size)),
+        change: format!(
+            "Dropping it frees {} and spares each of these changes one index.",
+            bytes(size)
+        ),
         price: careful(is_short),
         ddl: Some(drop_statement(snapshot, table, index)),
         weight: size as f64 + changes as f64,
@@ -92,21 +113,37 @@ fn unused(snapshot: &Snapshot, table: &Table, index: &Index, scans: u64, used: &
     })
 }
 
-/// Of an engine that does not count reads: no statement that was given uses it, though some read its table.
-fn of_no_statement(snapshot: &Snapshot, at: usize, index: &Index, used: &[usize]) -> Option<Advice> {
+/// Of an engine that does not count reads: no statement that was given uses it, though some read
+/// its table.
+fn of_no_statement(
+    snapshot: &Snapshot,
+    at: usize,
+    index: &Index,
+    used: &[usize],
+) -> Option<Advice> {
     let table = &snapshot.tables[at];
     let reads = |statement: &&Statement| {
         let operators = statement.plans.iter().flat_map(|one| one.plan.operators());
-        operators.flat_map(|(_, operator)| &operator.objects).any(|object| object.table == table.name)
+        operators
+            .flat_map(|(_, operator)| &operator.objects)
+            .any(|object| object.table == table.name)
     };
     let readers = snapshot.statements.iter().filter(reads).count();
     let size = index.bytes.filter(|size| *size >= BYTES_MIN)?;
     (snapshot.engine == plans::Engine::Sqlite && used.is_empty() && readers > 0).then(|| Advice {
         database: table.database.clone(),
         subject: label(table, index),
-        evidence: format!("{} of those that were given read the table, and no plan uses it.", plural(readers, "statement")),
-        change: format!("Dropping it frees {} and spares each change of the table one index.", bytes(size)),
-        price: "Statements that were not given may use it. Keep its definition: building it again takes time and space.".into(),
+        evidence: format!(
+            "{} of those that were given read the table, and no plan uses it.",
+            plural(readers, "statement")
+        ),
+        change: format!(
+            "Dropping it frees {} and spares each change of the table one index.",
+            bytes(size)
+        ),
+        price: "Statements that were not given may use it. Keep its definition: building it again \
+                takes time and space."
+            .into(),
         ddl: Some(drop_statement(snapshot, table, index)),
         weight: size as f64,
         ..Advice::new(AdviceKind::UnusedIndex, Certainty::Possible)
@@ -115,13 +152,14 @@ fn of_no_statement(snapshot: &Snapshot, at: usize, index: &Index, used: &[usize]
 
 fn careful(is_short: bool) -> String {
     let short = if is_short {
-        "The counters tell of less than a day, or do not say since when: rare jobs are not in them. "
+        "The counters tell of less than a day, or do not say since when: rare jobs are not in \
+         them. "
     } else {
         ""
     };
     format!(
-        "{short}An index that was made later is counted from then. Reads on replicas are counted there, not here. Keep its definition: building it again takes time and \
-         space."
+        "{short}An index that was made later is counted from then. Reads on replicas are counted \
+         there, not here. Keep its definition: building it again takes time and space."
     )
 }
 
@@ -173,8 +211,9 @@ pub fn of_state(snapshot: &Snapshot) -> Vec<Advice> {
 
 fn invalid(snapshot: &Snapshot, table: &Table, index: &Index) -> Advice {
     Advice {
-        evidence: "The server marks it as invalid: no query uses it, and writes may have to follow it. CREATE INDEX \
-                   CONCURRENTLY or REINDEX CONCURRENTLY leaves one when it fails, and has one while it works."
+        evidence: "The server marks it as invalid: no query uses it, and writes may have to \
+                   follow it. CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY leaves one when \
+                   it fails, and has one while it works."
             .into(),
         change: format!(
             "Unless it is being built now, drop it, or build it again; its size is {}.",
@@ -192,14 +231,17 @@ fn bloated(snapshot: &Snapshot, table: &Table, index: &Index) -> Option<Advice> 
     let share = free as f64 / size.max(1) as f64;
     (free >= BLOAT_MIN && share >= BLOAT_SHARE).then(|| Advice {
         evidence: format!(
-            "It has {} of which, by the number and width of its entries, {} ({}) are estimated to be free.",
+            "It has {} of which, by the number and width of its entries, {} ({}) are estimated to \
+             be free.",
             bytes(size),
             bytes(free),
             percent(share, 0)
         ),
-        change: "Building it again (REINDEX INDEX CONCURRENTLY) frees that; pgstattuple measures it exactly first.".into(),
-        price: "The build reads the table and needs room for a second copy meanwhile. An index whose pages split at \
-                random fills up to this again."
+        change: "Building it again (REINDEX INDEX CONCURRENTLY) frees that; pgstattuple measures \
+                 it exactly first."
+            .into(),
+        price: "The build reads the table and needs room for a second copy meanwhile. An index \
+                whose pages split at random fills up to this again."
             .into(),
         weight: free as f64,
         ..Advice::new(AdviceKind::BloatedIndex, Certainty::Estimated)

@@ -8,8 +8,9 @@ use plans::{Engine, MissingIndex};
 /// A table with fewer rows, or fewer bytes, is read whole in less time than anybody notices.
 const ROWS_MIN: f64 = 5_000.0;
 const BYTES_MIN: u64 = 256 << 10;
-/// The share of rows below which an index surely reads less than the whole table: with more, rows in random order may touch
-/// every page (PostgreSQL's planner itself turns at 1 to 10 %, by correlation and `random_page_cost`).
+/// The share of rows below which an index surely reads less than the whole table: with more, rows
+/// in random order may touch every page (PostgreSQL's planner itself turns at 1 to 10 %, by
+/// correlation and `random_page_cost`).
 const SHARE_MAX: f64 = 0.05;
 /// Columns of an index that is advised: more of them seldom select better.
 const COLUMNS_MAX: usize = 3;
@@ -36,8 +37,9 @@ pub fn missing(snapshot: &Snapshot) -> Vec<Advice> {
             None => found.push((scan.table, columns, vec![(scan.statement, share)])),
         }
     }
-    let scans =
-        found.into_iter().map(|(table, columns, statements)| said(snapshot, table, &columns, &statements));
+    let scans = found
+        .into_iter()
+        .map(|(table, columns, statements)| said(snapshot, table, &columns, &statements));
     scans.chain(hinted(snapshot)).collect()
 }
 
@@ -55,11 +57,20 @@ impl<'a> Hint<'a> {
     /// The one of this table with these columns.
     fn of<'b>(all: &'b mut Vec<Self>, table: usize, hint: &'a MissingIndex) -> &'b mut Self {
         let keys: Vec<String> = hint.equality.iter().chain(&hint.inequality).cloned().collect();
-        let at = all.iter().position(|one| one.table == table && one.keys == keys).unwrap_or_else(|| {
-            let (included, statements) = (Vec::new(), Vec::new());
-            all.push(Self { table, keys, included, statements, impact: hint.impact, missed: None });
-            all.len() - 1
-        });
+        let at = all.iter().position(|one| one.table == table && one.keys == keys).unwrap_or_else(
+            || {
+                let (included, statements) = (Vec::new(), Vec::new());
+                all.push(Self {
+                    table,
+                    keys,
+                    included,
+                    statements,
+                    impact: hint.impact,
+                    missed: None,
+                });
+                all.len() - 1
+            },
+        );
         let found = &mut all[at];
         for column in &hint.included {
             if !found.included.contains(&column) {
@@ -69,23 +80,31 @@ impl<'a> Hint<'a> {
         found
     }
 
-    /// Whether an index does what this one would: somebody may have made it since the plan was compiled.
+    /// Whether an index does what this one would: somebody may have made it since the plan was
+    /// compiled.
     fn is(&self, index: &Index) -> bool {
         let first = index.keys.get(..self.keys.len()).unwrap_or_default();
-        let has =
-            |name: &String| index.keys.iter().any(|key| key.column == *name) || index.included.contains(name);
+        let has = |name: &String| {
+            index.keys.iter().any(|key| key.column == *name) || index.included.contains(name)
+        };
         let leads = !first.is_empty() && first.iter().all(|key| self.keys.contains(&key.column));
-        leads && index.is_valid && index.predicate.is_none() && self.included.iter().all(|name| has(name))
+        leads
+            && index.is_valid
+            && index.predicate.is_none()
+            && self.included.iter().all(|name| has(name))
     }
 }
 
-/// Indexes that the engine itself names: an estimate of SQL Server's, an index that SQLite built for the run.
+/// Indexes that the engine itself names: an estimate of SQL Server's, an index that SQLite built
+/// for the run.
 fn hinted(snapshot: &Snapshot) -> Vec<Advice> {
     let mut all = Vec::new();
     for (at, statement) in snapshot.statements.iter().enumerate() {
         for hint in statement.plans.iter().flat_map(|one| &one.plan.missing_indexes) {
             let object = &hint.object;
-            if let Some(table) = snapshot.table_at(&statement.database, &object.schema, &object.table) {
+            if let Some(table) =
+                snapshot.table_at(&statement.database, &object.schema, &object.table)
+            {
                 let statements = &mut Hint::of(&mut all, table, hint).statements;
                 if !statements.contains(&at) {
                     statements.push(at);
@@ -99,13 +118,16 @@ fn hinted(snapshot: &Snapshot) -> Vec<Advice> {
             *known = known.filter(|known| known.saving() >= missed.saving()).or(Some(missed));
         }
     }
-    let is_there = |hint: &&Hint<'_>| snapshot.tables[hint.table].indexes.iter().any(|index| hint.is(index));
+    let is_there =
+        |hint: &&Hint<'_>| snapshot.tables[hint.table].indexes.iter().any(|index| hint.is(index));
     all.iter().filter(|hint| !is_there(hint)).map(|hint| hint_said(snapshot, hint)).collect()
 }
 
 fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>) -> Advice {
     let (table, statements) = (&snapshot.tables[hint.table], &hint.statements);
-    let sum = |counter| statements.iter().filter_map(|at| snapshot.statements[*at].get(counter)).sum::<u64>();
+    let sum = |counter| {
+        statements.iter().filter_map(|at| snapshot.statements[*at].get(counter)).sum::<u64>()
+    };
     let time_s = sum(Counter::TimeNs) as f64 / 1e9;
     let of_runs = format!("({}, {})", numbers(statements), runs(sum(Counter::Calls)));
     let by_plan = hint.impact.filter(|_| !statements.is_empty()).map(|impact| {
@@ -116,8 +138,9 @@ fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>) -> Advice {
     });
     let missed = hint.missed.map(|missed| {
         format!(
-            "Since the server started its optimizer has missed it for {} seeks and scans, of statements with an estimated \
-             cost of {} on average, {} of which it would save by the same estimate.",
+            "Since the server started its optimizer has missed it for {} seeks and scans, of \
+             statements with an estimated cost of {} on average, {} of which it would save by the \
+             same estimate.",
             count(missed.uses),
             figure(missed.cost),
             percent(missed.hint.impact.unwrap_or(0.0), 0)
@@ -183,12 +206,14 @@ fn candidate(snapshot: &Snapshot, scan: &TableScan) -> Option<(Vec<String>, f64)
     }
     let share = share(snapshot.engine, statement, scan, rows)?;
     let pages = size as f64 / snapshot.block_bytes.max(1) as f64;
-    let reads_all = statement.blocks_by_call().is_none_or(|blocks| blocks >= PAGES_SHARE_MIN * pages);
+    let reads_all =
+        statement.blocks_by_call().is_none_or(|blocks| blocks >= PAGES_SHARE_MIN * pages);
     let is_run = statement.get(Counter::Calls).is_some_and(|calls| calls > 0);
     (share <= SHARE_MAX && reads_all && is_run).then_some((columns, share))
 }
 
-/// Whether two names are of one column: names of columns differ by their case in PostgreSQL, and in SQL Server by the collation.
+/// Whether two names are of one column: names of columns differ by their case in PostgreSQL, and in
+/// SQL Server by the collation.
 fn is_column(engine: Engine, a: &str, b: &str) -> bool {
     match engine {
         Engine::Postgres | Engine::SqlServer => a == b,
@@ -196,9 +221,9 @@ fn is_column(engine: Engine, a: &str, b: &str) -> bool {
     }
 }
 
-/// The share of a table's rows that a scan keeps: counted in a recorded run, else as the optimizer expects. MariaDB's
-/// expects nothing of columns without statistics, and SQLite's tells nothing: there it is what runs returned of what they read, unless they may have
-/// put rows together.
+/// The share of a table's rows that a scan keeps: counted in a recorded run, else as the optimizer
+/// expects. MariaDB's expects nothing of columns without statistics, and SQLite's tells nothing:
+/// there it is what runs returned of what they read, unless they may have put rows together.
 fn share(engine: Engine, statement: &Statement, scan: &TableScan, rows: f64) -> Option<f64> {
     if let Some(actual) = scan.actual_rows {
         return Some(actual / rows);
@@ -207,22 +232,27 @@ fn share(engine: Engine, statement: &Statement, scan: &TableScan, rows: f64) -> 
         if gathers(&statement.text) && statement.is_query() {
             return None;
         }
-        let (kept, read) = (statement.by_call(Counter::Rows)?, statement.by_call(Counter::RowsRead)?);
+        let (kept, read) =
+            (statement.by_call(Counter::Rows)?, statement.by_call(Counter::RowsRead)?);
         return (read >= PAGES_SHARE_MIN * rows).then_some(kept / read);
     }
     Some(scan.estimated_rows? / rows)
 }
 
-/// Whether a query may put rows together, or leave some out, by the words of its text and its commas.
+/// Whether a query may put rows together, or leave some out, by the words of its text and its
+/// commas.
 fn gathers(text: &str) -> bool {
-    let words = ["group", "distinct", "limit", "count", "sum", "min", "max", "avg", "join", "union"];
+    let words =
+        ["group", "distinct", "limit", "count", "sum", "min", "max", "avg", "join", "union"];
     let is_word = |c: char| c.is_alphanumeric() || "_$`".contains(c);
     text.contains(" , ")
-        || text.split(|c| !is_word(c)).any(|word| words.iter().any(|known| word.eq_ignore_ascii_case(known)))
+        || text
+            .split(|c| !is_word(c))
+            .any(|word| words.iter().any(|known| word.eq_ignore_ascii_case(known)))
 }
 
-/// Columns that a condition compares with values, and whether with `=`. Conditions of other forms, such as of
-/// expressions or between columns, need other indexes or none.
+/// Columns that a condition compares with values, and whether with `=`. Conditions of other forms,
+/// such as of expressions or between columns, need other indexes or none.
 fn comparisons(condition: &str) -> Vec<(String, bool)> {
     if condition.len() > CONDITION_MAX {
         return Vec::new();
@@ -260,7 +290,9 @@ fn conjuncts(condition: &str) -> Vec<&str> {
 /// Without the parentheses around all of it.
 fn unwrapped(text: &str) -> &str {
     let text = text.trim();
-    let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) else { return text };
+    let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) else {
+        return text;
+    };
     let mut depth = 0;
     for c in inner.chars() {
         depth += match c {
@@ -283,13 +315,15 @@ fn comparison(text: &str) -> Option<(String, bool)> {
     let (left, right) = text.split_once(operator)?;
     let is_value = |side: &str| {
         let side = side.trim().trim_start_matches('(');
-        side.starts_with(|c: char| c.is_ascii_digit() || "$'?-".contains(c)) || side.starts_with("ANY (")
+        side.starts_with(|c: char| c.is_ascii_digit() || "$'?-".contains(c))
+            || side.starts_with("ANY (")
     };
     let (side, other) = if is_value(left) { (right, left) } else { (left, right) };
     is_value(other).then(|| column(side)).flatten().map(|column| (column, is_equal))
 }
 
-/// The column of `orders.customer_id`, `(name)::text` or `` `shop`.`orders`.`name` ``; `None` of an expression.
+/// The column of `orders.customer_id`, `(name)::text` or `` `shop`.`orders`.`name` ``; `None` of an
+/// expression.
 fn column(side: &str) -> Option<String> {
     // The text of a varchar is compared as text, by the same index.
     let side = side.trim();
@@ -300,7 +334,8 @@ fn column(side: &str) -> Option<String> {
         name.len() > 2 && ((name.starts_with('"') && name.ends_with('"')) || name.starts_with('`'));
     let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
     let begins = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    let name = if name.starts_with('`') { name.trim_matches('`').to_owned() } else { name.to_owned() };
+    let name =
+        if name.starts_with('`') { name.trim_matches('`').to_owned() } else { name.to_owned() };
     (is_quoted || (is_name && begins)).then_some(name)
 }
 
@@ -314,7 +349,8 @@ fn said(snapshot: &Snapshot, at: usize, columns: &[String], statements: &[(usize
         .sum();
     let (first, share) = statements[0];
     let statement = &snapshot.statements[first];
-    let is_recorded = statement.plans.iter().any(|plan| plan.runs > 0) || snapshot.engine != Engine::Postgres;
+    let is_recorded =
+        statement.plans.iter().any(|plan| plan.runs > 0) || snapshot.engine != Engine::Postgres;
     let counted = [
         statement.get(Counter::Calls).map(runs),
         statement.mean_ms().map(|ms| format!("{} each", seconds(ms / 1e3))),
@@ -375,14 +411,17 @@ fn ddl(engine: Engine, table: &Table, columns: &[String], included: &[&String]) 
     format!("{sql} INCLUDE ({})", list(&mut included.iter().copied()))
 }
 
-/// Size by the widths that the optimizer knows, at least 20 bytes an entry. InnoDB changes an index when its columns change;
-/// a version of a row that PostgreSQL does not keep on the page of the one before (HOT) has new entries in all indexes.
+/// Size by the widths that the optimizer knows, at least 20 bytes an entry. InnoDB changes an index
+/// when its columns change; a version of a row that PostgreSQL does not keep on the page of the one
+/// before (HOT) has new entries in all indexes.
 fn price(engine: Engine, table: &Table, columns: &[String]) -> String {
-    let width =
-        |name: &String| table.columns.iter().find(|column| column.name == *name).map(|column| column.width);
+    let width = |name: &String| {
+        table.columns.iter().find(|column| column.name == *name).map(|column| column.width)
+    };
     let widths: Option<f64> = columns.iter().map(width).sum();
-    let size =
-        widths.map(|width| (table.rows.unwrap_or(0.0) * (12.0 + (width / 8.0).ceil() * 8.0) / 0.9) as u64);
+    let size = widths.map(|width| {
+        (table.rows.unwrap_or(0.0) * (12.0 + (width / 8.0).ceil() * 8.0) / 0.9) as u64
+    });
     let size = size.map(|size| format!("About {} of space (estimated), and one", bytes(size)));
     let (updates, which) = match engine {
         Engine::Postgres => ("update that is not HOT", "such changes"),
@@ -400,7 +439,8 @@ fn price(engine: Engine, table: &Table, columns: &[String]) -> String {
 
 fn capital(text: &str) -> String {
     let mut characters = text.chars();
-    characters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default() + characters.as_str()
+    characters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default()
+        + characters.as_str()
 }
 
 #[cfg(test)]
@@ -411,7 +451,8 @@ mod tests {
     fn a_column_whose_name_contains_a_function_gathers_nothing() {
         assert!(!gathers("SELECT `discount` FROM `account_limits` WHERE `minute` = ?"));
         assert!(
-            gathers("SELECT COUNT ( * ) FROM t WHERE a = ?") && gathers("SELECT a FROM t , u WHERE a = ?")
+            gathers("SELECT COUNT ( * ) FROM t WHERE a = ?")
+                && gathers("SELECT a FROM t , u WHERE a = ?")
         );
         assert!(!gathers("SELECT `count` FROM t WHERE a = ?"));
     }
@@ -423,7 +464,10 @@ mod tests {
             ("((o.status)::text = 'x = y'::text)", vec![("status", true)]),
             ("((a = 1) AND (b > $2) AND (c <> 3))", vec![("a", true), ("b", false)]),
             ("((\"My Col\" = $1) AND (5 >= \"B\"))", vec![("\"My Col\"", true), ("\"B\"", false)]),
-            ("`shop`.`orders`.`name` = 'x' and `shop`.`orders`.`n` < 7", vec![("name", true), ("n", false)]),
+            (
+                "`shop`.`orders`.`name` = 'x' and `shop`.`orders`.`n` < 7",
+                vec![("name", true), ("n", false)],
+            ),
             ("(id = ANY ($1))", vec![("id", true)]),
             ("((a = 1) OR (b = 2))", vec![]),
             ("(lower(name) = $1)", vec![]),

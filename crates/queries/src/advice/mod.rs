@@ -1,5 +1,6 @@
-//! What to look at, each with what it rests on, what it would change, what it costs, and how sure it is. Nothing is said
-//! without a count of the server, an estimate of its optimizer, or a rule that its documentation has.
+//! What to look at, each with what it rests on, what it would change, what it costs, and how sure
+//! it is. Nothing is said without a count of the server, an estimate of its optimizer, or a rule
+//! that its documentation has.
 
 mod indexes;
 mod missing;
@@ -43,7 +44,8 @@ pub struct Advice {
     pub(crate) weight: f64,
 }
 
-/// The optimizer's cost of a statement without an index that is only thought of and with it, in its own unit.
+/// The optimizer's cost of a statement without an index that is only thought of and with it, in its
+/// own unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Hypothetical {
     /// Without it.
@@ -174,7 +176,8 @@ const NUMBERS: usize = 12;
 
 /// Statements by their numbers as people read them, from 1: `statement 3`, `statements 1, 4`.
 fn numbers(statements: &[usize]) -> String {
-    let shown: Vec<String> = statements.iter().take(NUMBERS).map(|at| (at + 1).to_string()).collect();
+    let shown: Vec<String> =
+        statements.iter().take(NUMBERS).map(|at| (at + 1).to_string()).collect();
     let more = match statements.len().saturating_sub(NUMBERS) {
         0 => String::new(),
         more => format!(" and {more} more"),

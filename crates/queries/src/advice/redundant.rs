@@ -32,7 +32,9 @@ pub fn redundant(snapshot: &Snapshot, uses: &[IndexUse]) -> Vec<Advice> {
                 .filter(|(other, _)| *other != number && !gone.contains(other));
             let found = others
                 .filter_map(|(_, other)| Some((cover(index, other)?, other)))
-                .filter(|(how, other)| *how == Cover::Prefix || is_the_one_to_drop(table, index, other))
+                .filter(|(how, other)| {
+                    *how == Cover::Prefix || is_the_one_to_drop(table, index, other)
+                })
                 .min_by_key(|(how, other)| (*how as u8, other.keys.len()));
             let Some((how, other)) = found else { continue };
             gone.push(number);
@@ -66,7 +68,8 @@ fn is_the_one_to_drop(table: &Table, index: &Index, other: &Index) -> bool {
     worth(index) < worth(other)
 }
 
-/// How another index does what this one does; `None` where it does not, or this one is needed for itself.
+/// How another index does what this one does; `None` where it does not, or this one is needed for
+/// itself.
 fn cover(index: &Index, other: &Index) -> Option<Cover> {
     let is_free = !index.is_needed && index.is_valid && other.is_valid;
     let alike = index.method == other.method && index.predicate == other.predicate;
@@ -84,8 +87,10 @@ fn cover(index: &Index, other: &Index) -> Option<Cover> {
         return None;
     }
     // Read from its end, an index has all directions turned.
-    let turned = |(a, b): &(&Key, &Key)| a.descending != b.descending && a.nulls_first != b.nulls_first;
-    let straight = |(a, b): &(&Key, &Key)| a.descending == b.descending && a.nulls_first == b.nulls_first;
+    let turned =
+        |(a, b): &(&Key, &Key)| a.descending != b.descending && a.nulls_first != b.nulls_first;
+    let straight =
+        |(a, b): &(&Key, &Key)| a.descending == b.descending && a.nulls_first == b.nulls_first;
     let directions = pairs.iter().all(straight) || pairs.iter().all(turned);
     let carried = |column: &String| {
         other.included.contains(column) || other.keys.iter().any(|key| key.column == *column)
@@ -112,7 +117,10 @@ fn said(
         Cover::Included => "has the same columns and carries others",
         Cover::Directions => "has the same columns, some of them in the other direction",
     };
-    let scans = index.scans.map(|scans| format!(" It was read {} times.", count(scans))).unwrap_or_default();
+    let scans = index
+        .scans
+        .map(|scans| format!(" It was read {} times.", count(scans)))
+        .unwrap_or_default();
     let in_plans = match used {
         [] => String::new(),
         used => format!(" Plans of {} use it and can use the other.", numbers(used)),
@@ -120,7 +128,8 @@ fn said(
     let size = |index: &Index| bytes(index.bytes.unwrap_or(0));
     let change = match how {
         Cover::Included => format!(
-            "One index on ({}) that carries the columns of both does the work of two. Dropping this one frees {}.",
+            "One index on ({}) that carries the columns of both does the work of two. Dropping \
+             this one frees {}.",
             other.columns(),
             size(index)
         ),
@@ -133,13 +142,15 @@ fn said(
     let price = match how {
         Cover::Same => "None that is known.".to_owned(),
         Cover::Prefix => {
-            format!("Who reads it reads the other instead: {} in place of {}.", size(other), size(index))
+            format!(
+                "Who reads it reads the other instead: {} in place of {}.",
+                size(other),
+                size(index)
+            )
         }
-        Cover::Included => {
-            "Who reads only from this index has to fetch rows from the table until the other carries its \
-                            columns."
-                .into()
-        }
+        Cover::Included => "Who reads only from this index has to fetch rows from the table until \
+                            the other carries its columns."
+            .into(),
         Cover::Directions => "Statements that order by all of its columns may have to sort.".into(),
     };
     let kept = foreign_key(table, index);

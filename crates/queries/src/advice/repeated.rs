@@ -6,7 +6,8 @@ use observations::number::{count, figure, ratio, seconds};
 
 /// Fewer runs are no loop that costs anything.
 const CALLS_MIN: u64 = 1_000;
-/// Rows of a list that is worth a loop, and how often the list has to be read to tell a pattern from chance.
+/// Rows of a list that is worth a loop, and how often the list has to be read to tell a pattern
+/// from chance.
 const LIST_ROWS_MIN: f64 = 5.0;
 const LIST_CALLS_MIN: u64 = 5;
 /// How near the runs have to come to the rows of the list.
@@ -16,7 +17,9 @@ const TOLERANCE: f64 = 0.02;
 pub fn repeated(snapshot: &Snapshot) -> Vec<Advice> {
     let mut all = Vec::new();
     for (at, statement) in snapshot.statements.iter().enumerate() {
-        let Some(calls) = statement.get(Counter::Calls).filter(|calls| *calls >= CALLS_MIN) else { continue };
+        let Some(calls) = statement.get(Counter::Calls).filter(|calls| *calls >= CALLS_MIN) else {
+            continue;
+        };
         if !is_lookup(statement) {
             continue;
         }
@@ -26,7 +29,9 @@ pub fn repeated(snapshot: &Snapshot) -> Vec<Advice> {
                 && list.user == statement.user
                 && is_list(list)
         });
-        let off = |list: &Statement| (calls as f64 / list.get(Counter::Rows).unwrap_or(0) as f64 - 1.0).abs();
+        let off = |list: &Statement| {
+            (calls as f64 / list.get(Counter::Rows).unwrap_or(0) as f64 - 1.0).abs()
+        };
         let nearest = lists.min_by(|a, b| off(a.1).total_cmp(&off(b.1)));
         if let Some((list_at, list)) = nearest.filter(|(_, list)| off(list) <= TOLERANCE) {
             all.push(said((at, statement), (list_at, list)));
@@ -53,15 +58,16 @@ fn is_list(list: &Statement) -> bool {
 
 fn said((at, statement): (usize, &Statement), (list_at, list): (usize, &Statement)) -> Advice {
     let calls = statement.get(Counter::Calls).unwrap_or(0);
-    let (lists, rows) = (list.get(Counter::Calls).unwrap_or(0), list.get(Counter::Rows).unwrap_or(0));
+    let (lists, rows) =
+        (list.get(Counter::Calls).unwrap_or(0), list.get(Counter::Rows).unwrap_or(0));
     let time_s = statement.get(Counter::TimeNs).unwrap_or(0) as f64 / 1e9;
     Advice {
         database: statement.database.clone(),
         statements: vec![at, list_at],
         subject: numbers(&[at]),
         evidence: format!(
-            "It returns one row and ran {} times; statement {} ran {} times and returned {} rows, {} each: {} runs for \
-             each of its rows.",
+            "It returns one row and ran {} times; statement {} ran {} times and returned {} rows, \
+             {} each: {} runs for each of its rows.",
             count(calls),
             list_at + 1,
             count(lists),
@@ -70,13 +76,14 @@ fn said((at, statement): (usize, &Statement), (list_at, list): (usize, &Statemen
             ratio(calls as f64 / rows.max(1) as f64)
         ),
         change: format!(
-            "If a program runs it in a loop over those rows, a join of both or one query with a list of values (= ANY, IN) \
-             takes {} round trips less. In the server the runs took {}; the network comes on top.",
+            "If a program runs it in a loop over those rows, a join of both or one query with a \
+             list of values (= ANY, IN) takes {} round trips less. In the server the runs took \
+             {}; the network comes on top.",
             count(calls.saturating_sub(lists)),
             seconds(time_s)
         ),
-        price: "The program changes; nothing on the server does. That the counts are the same may be chance: see the \
-                program, or log both with log_statement for a minute."
+        price: "The program changes; nothing on the server does. That the counts are the same may \
+                be chance: see the program, or log both with log_statement for a minute."
             .into(),
         weight: time_s,
         ..Advice::new(AdviceKind::RepeatedStatement, Certainty::Possible)

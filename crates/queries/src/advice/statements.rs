@@ -1,4 +1,5 @@
-//! Statements that spill, are estimated wrongly or vary, and statistics that are older than the data.
+//! Statements that spill, are estimated wrongly or vary, and statistics that are older than the
+//! data.
 
 use super::{Advice, AdviceKind, Certainty, numbers, runs};
 use crate::{Counter, Origin, Snapshot, Statement, StatementPlan, Table};
@@ -9,8 +10,9 @@ use plans::{Access, Engine, Kind, Remark, remarks};
 const OFF: f64 = 10.0;
 /// Fewer rows are nothing to look at.
 const ROWS_MIN: f64 = 100.0;
-/// Statistics are older than the data when so many of the rows have changed: autovacuum gathers them anew at 10 %
-/// (`autovacuum_analyze_scale_factor`), so that at twice that it does not keep up or is off.
+/// Statistics are older than the data when so many of the rows have changed: autovacuum gathers
+/// them anew at 10 % (`autovacuum_analyze_scale_factor`), so that at twice that it does not keep up
+/// or is off.
 const STALE_SHARE: f64 = 0.2;
 const STALE_ROWS_MIN: u64 = 1_000;
 /// Times vary when the deviation is so many times the mean, without the single longest runs.
@@ -25,8 +27,15 @@ const OUTLIERS: f64 = 3.0;
 /// What single statements give reason to look at.
 pub fn of_statements(snapshot: &Snapshot) -> Vec<Advice> {
     let mut all = Vec::new();
-    for (at, statement) in snapshot.statements.iter().enumerate().filter(|(_, one)| one.can_be_explained()) {
-        let found = [spill(snapshot, statement), estimate(statement), varying(statement), several(statement)];
+    for (at, statement) in
+        snapshot.statements.iter().enumerate().filter(|(_, one)| one.can_be_explained())
+    {
+        let found = [
+            spill(snapshot, statement),
+            estimate(statement),
+            varying(statement),
+            several(statement),
+        ];
         all.extend(found.into_iter().flatten().map(|found| Advice {
             database: statement.database.clone(),
             statements: vec![at],
@@ -47,9 +56,12 @@ fn spill(snapshot: &Snapshot, statement: &Statement) -> Option<Advice> {
     let size = |blocks: u64| by_call(blocks) * snapshot.block_bytes as f64;
     let tempdb = statement.get(Counter::TempdbBlocks).filter(|blocks| size(*blocks) >= TEMPDB_MIN);
     let counted: Vec<String> = [
-        written.map(|blocks| format!("wrote {} to temporary files each", bytes(size(blocks) as u64))),
+        written
+            .map(|blocks| format!("wrote {} to temporary files each", bytes(size(blocks) as u64))),
         tempdb.map(|blocks| format!("used {} of tempdb each", bytes(size(blocks) as u64))),
-        tables.map(|tables| format!("wrote {} temporary tables on disk each", figure(by_call(tables)))),
+        tables.map(|tables| {
+            format!("wrote {} temporary tables on disk each", figure(by_call(tables)))
+        }),
         passes.map(|passes| format!("made {} merge passes of sorts each", figure(by_call(passes)))),
     ]
     .into_iter()
@@ -71,12 +83,21 @@ fn spill(snapshot: &Snapshot, statement: &Statement) -> Option<Advice> {
     Some(Advice {
         evidence: format!("{} {}.{place}", runs(calls), counted.join(" and ")),
         change: format!(
-            "More {memory} for the session or role that runs it keeps this in memory; so does an index that has the rows \
-             in order, or fewer rows and columns."
+            "More {memory} for the session or role that runs it keeps this in memory; so does an \
+             index that has the rows in order, or fewer rows and columns."
         ),
-        price: "Memory is taken by each sort and hash of each session: what all of them may take together must fit.".into(),
+        price: "Memory is taken by each sort and hash of each session: what all of them may take \
+                together must fit."
+            .into(),
         // A temporary table of the statement's own is in tempdb, too.
-        ..Advice::new(AdviceKind::Spill, if counted.len() == usize::from(tempdb.is_some()) { Certainty::Possible } else { Certainty::Counted })
+        ..Advice::new(
+            AdviceKind::Spill,
+            if counted.len() == usize::from(tempdb.is_some()) {
+                Certainty::Possible
+            } else {
+                Certainty::Counted
+            },
+        )
     })
 }
 
@@ -91,15 +112,16 @@ fn spilling(plan: &StatementPlan) -> Vec<String> {
     remarks(&plan.plan).into_iter().filter_map(of).collect()
 }
 
-/// By a recorded run where there is one; else the rows that runs returned against those that the planner expects for
-/// any values.
+/// By a recorded run where there is one; else the rows that runs returned against those that the
+/// planner expects for any values.
 fn estimate(statement: &Statement) -> Option<Advice> {
     let logged = statement.plans.iter().find_map(|found| {
         let operators = found.plan.operators();
         remarks(&found.plan).into_iter().find_map(|remark| match remark {
             Remark::Estimate { operator, rows, .. } => {
                 let operator = operators[operator].1;
-                let object = operator.objects.first().map(|object| format!(" of {}", object.label()));
+                let object =
+                    operator.objects.first().map(|object| format!(" of {}", object.label()));
                 Some((format!("{}{}", operator.name, object.unwrap_or_default()), rows))
             }
             _ => None,
@@ -108,7 +130,8 @@ fn estimate(statement: &Statement) -> Option<Advice> {
     let (evidence, certainty) = match logged {
         Some((place, rows)) => (
             format!(
-                "In a run that was logged, {} rows were expected of {place} and {} came; its inputs were as expected.",
+                "In a run that was logged, {} rows were expected of {place} and {} came; its \
+                 inputs were as expected.",
                 figure(rows.estimated?),
                 figure(rows.actual?)
             ),
@@ -118,10 +141,13 @@ fn estimate(statement: &Statement) -> Option<Advice> {
     };
     Some(Advice {
         evidence,
-        change: "Statistics that know more make the planner choose by the rows that come: ANALYZE; CREATE STATISTICS for \
-                 columns that depend on each other; a higher statistics target for values that are unevenly spread."
+        change: "Statistics that know more make the planner choose by the rows that come: \
+                 ANALYZE; CREATE STATISTICS for columns that depend on each other; a higher \
+                 statistics target for values that are unevenly spread."
             .into(),
-        price: "ANALYZE reads a sample of the table. Another plan may be the better one, or the same.".into(),
+        price: "ANALYZE reads a sample of the table. Another plan may be the better one, or the \
+                same."
+            .into(),
         ..Advice::new(AdviceKind::EstimateOff, certainty)
     })
 }
@@ -129,7 +155,8 @@ fn estimate(statement: &Statement) -> Option<Advice> {
 fn returned(statement: &Statement) -> Option<String> {
     let generic = statement.plans.iter().find(|one| one.origin == Origin::Generic)?;
     let root = generic.plan.root.as_ref()?;
-    // What changes rows returns none in its plan; a limit cuts, and how many groups there are depends on the values.
+    // What changes rows returns none in its plan; a limit cuts, and how many groups there are
+    // depends on the values.
     let is_cut = root.tree().iter().any(|(_, operator)| {
         operator.access == Some(Access::Change)
             || matches!(operator.kind, Kind::Limit | Kind::Aggregate | Kind::HashAggregate)
@@ -138,7 +165,8 @@ fn returned(statement: &Statement) -> Option<String> {
     let (low, high) = (expected.min(came).max(1.0), expected.max(came));
     (!is_cut && high >= ROWS_MIN && high > OFF * low).then(|| {
         format!(
-            "The planner expects {} rows of it for any values, and its {} returned {} on average: {} times {}.",
+            "The planner expects {} rows of it for any values, and its {} returned {} on average: \
+             {} times {}.",
             figure(expected),
             runs(statement.get(Counter::Calls).unwrap_or(0)),
             figure(came),
@@ -148,18 +176,21 @@ fn returned(statement: &Statement) -> Option<String> {
     })
 }
 
-/// A few very long runs may be anything, such as a checkpoint or a lock: only what is left without them counts.
+/// A few very long runs may be anything, such as a checkpoint or a lock: only what is left without
+/// them counts.
 fn varying(statement: &Statement) -> Option<Advice> {
     let spread = statement.spread?;
     let (mean, deviation) = (statement.mean_ms()?, spread.stddev_ms?);
     let calls = statement.get(Counter::Calls)? as f64;
     let outliers = spread.max_ms.map_or(0.0, |max| OUTLIERS * (max - mean).powi(2) / calls);
     let left = (deviation * deviation - outliers).max(0.0).sqrt();
-    let varies = calls >= VARYING_CALLS_MIN && mean >= VARYING_MEAN_MS_MIN && left >= DEVIATIONS * mean;
+    let varies =
+        calls >= VARYING_CALLS_MIN && mean >= VARYING_MEAN_MS_MIN && left >= DEVIATIONS * mean;
     varies.then(|| {
-        let ends = spread.min_ms.zip(spread.max_ms).map(|(min, max)| {
-            format!(", from {} to {}", seconds(min / 1e3), seconds(max / 1e3))
-        });
+        let ends = spread
+            .min_ms
+            .zip(spread.max_ms)
+            .map(|(min, max)| format!(", from {} to {}", seconds(min / 1e3), seconds(max / 1e3)));
         Advice {
             evidence: format!(
                 "Its {} runs took {} on average with a standard deviation of {}{}.",
@@ -168,10 +199,12 @@ fn varying(statement: &Statement) -> Option<Advice> {
                 seconds(deviation / 1e3),
                 ends.unwrap_or_default()
             ),
-            change: "If it depends on the values, see the plans for a frequent and a rare value: with another plan or an \
-                     index the long runs may be short."
+            change: "If it depends on the values, see the plans for a frequent and a rare value: \
+                     with another plan or an index the long runs may be short."
                 .into(),
-            price: "Waits for locks and for storage make times vary, too: `steelbench waits` tells these apart.".into(),
+            price: "Waits for locks and for storage make times vary, too: `steelbench waits` \
+                    tells these apart."
+                .into(),
             ..Advice::new(AdviceKind::VaryingTimes, Certainty::Possible)
         }
     })
@@ -179,8 +212,11 @@ fn varying(statement: &Statement) -> Option<Advice> {
 
 /// Plans that ran: those of a log, or of the Query Store.
 fn several(statement: &Statement) -> Option<Advice> {
-    let ran: Vec<&StatementPlan> =
-        statement.plans.iter().filter(|one| matches!(one.origin, Origin::Logged | Origin::Stored)).collect();
+    let ran: Vec<&StatementPlan> = statement
+        .plans
+        .iter()
+        .filter(|one| matches!(one.origin, Origin::Logged | Origin::Stored))
+        .collect();
     let first = ran.first().filter(|_| ran.len() > 1)?;
     let one = |plan: &&StatementPlan| {
         let time = |what: &str, ms: f64| format!(", {what} {}", seconds(ms / 1e3));
@@ -200,8 +236,8 @@ fn several(statement: &Statement) -> Option<Advice> {
             ran.len(),
             ran.iter().map(one).collect::<Vec<_>>().join("; ")
         ),
-        change: "If the slower plan is used for values that the quicker one would serve, better statistics or an index settle \
-                 it."
+        change: "If the slower plan is used for values that the quicker one would serve, better \
+                 statistics or an index settle it."
             .into(),
         price: "None by itself: each plan may be the best for its values.".into(),
         ..Advice::new(AdviceKind::SeveralPlans, Certainty::Counted)
@@ -223,26 +259,38 @@ fn access_path(plan: &StatementPlan) -> String {
 pub fn of_tables(snapshot: &Snapshot) -> Vec<Advice> {
     let stale = |(at, table): (usize, &Table)| {
         let (changed, rows) = (table.changed_since_analyze?, table.rows?.max(0.0));
-        let is_stale = changed >= STALE_ROWS_MIN && changed as f64 >= STALE_SHARE * rows && table.is_in_use();
+        let is_stale =
+            changed >= STALE_ROWS_MIN && changed as f64 >= STALE_SHARE * rows && table.is_in_use();
         is_stale.then(|| Advice {
             database: table.database.clone(),
             table: Some(at),
             subject: table.label(),
             evidence: match table.analyzed_ms {
-                None => format!("{} rows of it have changed, and its statistics were never gathered.", count(changed)),
+                None => format!(
+                    "{} rows of it have changed, and its statistics were never gathered.",
+                    count(changed)
+                ),
                 Some(_) if rows < 1.0 => {
-                    format!("{} rows have changed since its statistics were gathered, when it was empty.", count(changed))
+                    format!(
+                        "{} rows have changed since its statistics were gathered, when it was \
+                         empty.",
+                        count(changed)
+                    )
                 }
                 Some(_) => format!(
-                    "{} rows have changed since its statistics were gathered, {} of the {} that it has, as the server \
-                     estimates.",
+                    "{} rows have changed since its statistics were gathered, {} of the {} that \
+                     it has, as the server estimates.",
                     count(changed),
-                    if changed as f64 > rows { format!("{}x", ratio(changed as f64 / rows)) } else { percent(changed as f64 / rows, 0) },
+                    if changed as f64 > rows {
+                        format!("{}x", ratio(changed as f64 / rows))
+                    } else {
+                        percent(changed as f64 / rows, 0)
+                    },
                     count(rows as u64)
                 ),
             },
-            change: "ANALYZE makes the planner expect what is there. See whether autovacuum is off for the table or does not \
-                     keep up (autovacuum_analyze_scale_factor)."
+            change: "ANALYZE makes the planner expect what is there. See whether autovacuum is \
+                     off for the table or does not keep up (autovacuum_analyze_scale_factor)."
                 .into(),
             price: "ANALYZE reads a sample of the table.".into(),
             ddl: Some(format!("ANALYZE {}", table.quoted)),

@@ -21,7 +21,8 @@ pub(super) fn section(summary: &ActivitySummary, view: ActivityView) -> Option<S
         section.warn(root_line(root));
         let statement = view.statement(&root.session.statement);
         if !statement.is_empty() {
-            let which = if root.session.state == "active" { "its statement" } else { "its last statement" };
+            let which =
+                if root.session.state == "active" { "its statement" } else { "its last statement" };
             section.detail(format!("{which}: {statement}"));
         }
         if let Some(ending) = ending(root) {
@@ -34,24 +35,33 @@ pub(super) fn section(summary: &ActivitySummary, view: ActivityView) -> Option<S
         }
     }
     let several = summary.blocking.iter().flat_map(|root| &root.victims).any(|victim| {
-        summary.blocking.iter().filter(|root| root.victims.iter().any(|it| it.task == victim.task)).count()
+        summary
+            .blocking
+            .iter()
+            .filter(|root| root.victims.iter().any(|it| it.task == victim.task))
+            .count()
             > 1
     });
     if several {
-        section
-            .note("Sessions that are blocked by several are listed below each of them, and count for each.");
+        section.note(
+            "Sessions that are blocked by several are listed below each of them, and count for \
+             each.",
+        );
     }
     section.unless_empty()
 }
 
-/// `pid 4711 (shop, user anna, database orders) blocks 3 sessions, which have waited 30.2 s together: idle in transaction
-/// for 12.3 s, in a transaction for 13.0 s`.
+/// `pid 4711 (shop, user anna, database orders) blocks 3 sessions, which have waited 30.2 s
+/// together: idle in transaction for 12.3 s, in a transaction for 13.0 s`.
 fn root_line(root: &RootBlocker) -> String {
     let victims = number::plural(root.victims.len(), "session");
-    let have = if root.victims.len() == 1 { "which has waited" } else { "which have together waited" };
+    let have =
+        if root.victims.len() == 1 { "which has waited" } else { "which have together waited" };
     let session = &root.session;
     let state = match (&*session.state, session.state_s) {
-        ("", _) => session.process.is_empty().then(|| "its state is not shown to this role".to_owned()),
+        ("", _) => {
+            session.process.is_empty().then(|| "its state is not shown to this role".to_owned())
+        }
         (state, Some(seconds)) => Some(format!("{state} for {}", number::seconds(seconds))),
         (state, None) => Some(state.to_owned()).filter(|_| session.pid != 0),
     };
@@ -64,8 +74,10 @@ fn root_line(root: &RootBlocker) -> String {
         }
     });
     let waits = root.wait_type.as_ref().map(|wait| format!("waits for {}", what(wait)));
-    let deadlock = root.is_deadlock.then(|| "in a deadlock that the server has not ended yet".to_owned());
-    let rest = listed([state, transaction, waits, deadlock].into_iter().flatten()).unwrap_or_default();
+    let deadlock =
+        root.is_deadlock.then(|| "in a deadlock that the server has not ended yet".to_owned());
+    let rest =
+        listed([state, transaction, waits, deadlock].into_iter().flatten()).unwrap_or_default();
     let waited = number::seconds(root.waited_s);
     format!("{} blocks {victims}, {have} {waited}: {rest}", who(session))
 }
@@ -78,7 +90,9 @@ fn ending(root: &RootBlocker) -> Option<String> {
         return Some(format!("COMMIT PREPARED '{name}' or ROLLBACK PREPARED '{name}' ends it."));
     }
     session.is_idle_in_transaction().then(|| match &session.ended_by {
-        Some(statement) => format!("Its client has to end the transaction; {statement} rolls it back."),
+        Some(statement) => {
+            format!("Its client has to end the transaction; {statement} rolls it back.")
+        }
         None => "Its client has to end the transaction.".to_owned(),
     })
 }
@@ -96,7 +110,8 @@ pub(super) fn tasks(tasks: &[WaitingTask], view: ActivityView) -> Section {
     section
 }
 
-/// `pid 4711 (app, user anna, database orders) waits for Lock:tuple for 2.1 s: row 3 of page 7 of accounts, ExclusiveLock`.
+/// `pid 4711 (app, user anna, database orders) waits for Lock:tuple for 2.1 s: row 3 of page 7 of
+/// accounts, ExclusiveLock`.
 fn task_line(task: &WaitingTask) -> String {
     let how_long = match (task.waited_s, task.session.statement_s) {
         (Some(seconds), _) => format!(" for {}", number::seconds(seconds)),
@@ -104,7 +119,8 @@ fn task_line(task: &WaitingTask) -> String {
         (None, None) => String::new(),
     };
     let lock = [task.resource.as_deref(), task.lock_mode.as_deref()];
-    let lock = listed(lock.into_iter().flatten()).map_or_else(String::new, |lock| format!(": {lock}"));
+    let lock =
+        listed(lock.into_iter().flatten()).map_or_else(String::new, |lock| format!(": {lock}"));
     format!("{} waits for {}{how_long}{lock}", who(&task.session), what(&task.wait_type))
 }
 
@@ -121,8 +137,8 @@ fn who(session: &TaskSession) -> String {
             .prepared
             .as_deref()
             .map_or_else(|| "of unknown name".to_owned(), |name| format!("'{name}'"));
-        let of =
-            listed([user, database].into_iter().flatten()).map_or_else(String::new, |of| format!(" ({of})"));
+        let of = listed([user, database].into_iter().flatten())
+            .map_or_else(String::new, |of| format!(" ({of})"));
         return format!("prepared transaction {name}{of}");
     }
     let process = match (session.process.as_str(), session.leader) {

@@ -18,7 +18,8 @@ pub fn compared_activities(compared: &ActivityComparison) -> Document {
     }
     if compared.from.server != compared.to.server {
         about.warn(
-            "The servers are of different versions: names and meanings of waits differ between versions.",
+            "The servers are of different versions: names and meanings of waits differ between \
+             versions.",
         );
     }
     about.line(busy(&compared.busy));
@@ -56,7 +57,9 @@ fn waits(compared: &ActivityComparison) -> Section {
     table.left("Class", |wait| wait.class.map(observations::WaitClass::name)).optional(1);
     table.right("Before", |wait| Cell::from(wait.from).shown(number::figure(wait.from)));
     table.right("After", |wait| Cell::from(wait.to).shown(number::figure(wait.to)));
-    table.left("Change", |wait| Cell::from(wait.to - wait.from).within(wait.interval).shown(change(wait)));
+    table.left("Change", |wait| {
+        Cell::from(wait.to - wait.from).within(wait.interval).shown(change(wait))
+    });
     table.left("", |wait| match wait.tendency {
         Tendency::More => Cell::new("more", Tone::Bad),
         Tendency::Fewer => Cell::new("fewer", Tone::Good),
@@ -67,15 +70,17 @@ fn waits(compared: &ActivityComparison) -> Section {
     let parts = [compared.from.parts, compared.to.parts];
     if compared.waits.iter().all(|wait| wait.interval.is_none()) {
         section.note(
-            "Changes have no interval: an observation was shorter than about 8 s, or the server itself took the samples.",
+            "Changes have no interval: an observation was shorter than about 8 s, or the server \
+             itself took the samples.",
         );
         return section;
     }
     section.note(format!(
-        "In brackets 95 % intervals (Welch's t): {} parts of the first observation and {} of the second serve as repeats, less \
-         what each resembles the one before. \"More\" and \"fewer\" are said where the difference stands after Holm's \
-         correction over the wait types. What changes more slowly than these observations last, such as the time of day, \
-         they cannot tell from the effect of a change: observe several times.",
+        "In brackets 95 % intervals (Welch's t): {} parts of the first observation and {} of the \
+         second serve as repeats, less what each resembles the one before. \"More\" and \"fewer\" \
+         are said where the difference stands after Holm's correction over the wait types. What \
+         changes more slowly than these observations last, such as the time of day, they cannot \
+         tell from the effect of a change: observe several times.",
         parts[0], parts[1]
     ));
     section

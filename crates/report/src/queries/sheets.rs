@@ -22,8 +22,10 @@ type Numbered<'a> = (usize, &'a Statement);
 
 fn statements(all: &Queries) -> Table<'_> {
     let rows: Vec<Numbered> = (1..).zip(&all.snapshot.statements).collect();
-    let total: f64 = rows.iter().filter_map(|one| one.1.get(Counter::TimeNs)).map(|ns| ns as f64).sum();
-    let known = |counter: Counter| all.snapshot.statements.iter().any(|one| one.get(counter).is_some());
+    let total: f64 =
+        rows.iter().filter_map(|one| one.1.get(Counter::TimeNs)).map(|ns| ns as f64).sum();
+    let known =
+        |counter: Counter| all.snapshot.statements.iter().any(|one| one.get(counter).is_some());
     let mut columns = Columns::of(rows);
     columns.add("statement", "", |one| one.0);
     columns.add("database", "", |one| one.1.database.as_str());
@@ -80,7 +82,8 @@ fn plans(all: &Queries) -> Table<'_> {
     columns.add("to look at", "", |one| remarks(&one.2.plan).len());
     columns.add("indexes", "", |one| {
         let operators = one.2.plan.operators();
-        let indexes = operators.iter().filter_map(|(_, operator)| operator.objects.first()?.index.clone());
+        let indexes =
+            operators.iter().filter_map(|(_, operator)| operator.objects.first()?.index.clone());
         joined(indexes, ", ")
     });
     columns.named("plans")
@@ -115,14 +118,18 @@ fn operators<'a>(all: &'a Queries) -> Table<'a> {
     columns.add("table", "", |one| {
         one.operator.objects.first().map(|object| Object { index: None, ..object.clone() }.label())
     });
-    columns.add("index", "", |one| one.operator.objects.first().and_then(|object| object.index.clone()));
+    columns.add("index", "", |one| {
+        one.operator.objects.first().and_then(|object| object.index.clone())
+    });
     columns.add("own cost", "", |one| one.operator.own_cost());
     columns.add("estimated rows", "", |one| one.operator.rows.estimated);
     columns.add("rows", "", |one| one.operator.rows.actual);
     columns.add("runs", "", |one| one.operator.executions);
     columns.add("own time", "ms", |one| one.operator.own_ms());
     columns
-        .add("conditions", "", |one| joined(one.operator.predicates.iter().map(|one| &one.text), "; "))
+        .add("conditions", "", |one| {
+            joined(one.operator.predicates.iter().map(|one| &one.text), "; ")
+        })
         .wrapped = true;
     columns.named("operators")
 }
@@ -142,7 +149,8 @@ fn indexes(all: &Queries) -> Table<'_> {
     columns.add("needed", "", |one| one.index.is_needed);
     columns.add("valid", "", |one| one.index.is_valid);
     columns.add("size", "B", |one| one.index.bytes);
-    columns.add("free (estimated)", "B", move |one| one.index.bloat_bytes(&one.table.columns, page));
+    columns
+        .add("free (estimated)", "B", move |one| one.index.bloat_bytes(&one.table.columns, page));
     columns.add("entries (estimated)", "", |one| one.index.entries);
     columns.add("reads", "", |one| one.index.scans);
     columns.add("reads in the interval", "", |one| one.index.interval_scans);

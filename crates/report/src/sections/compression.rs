@@ -1,11 +1,13 @@
-//! What compression costs and saves: sizes, processor time and time, the functions behind it, and the break-even.
+//! What compression costs and saves: sizes, processor time and time, the functions behind it, and
+//! the break-even.
 
 use crate::model::{Columns, Section, Tone};
 use crate::number;
 use crate::table::Cell;
 use crate::text::joined;
 use analysis::{
-    BreakEven, Compression, CompressionRow, FunctionChange, Interval, Pays, StoredAs, StoredColumn, Summary,
+    BreakEven, Compression, CompressionRow, FunctionChange, Interval, Pays, StoredAs, StoredColumn,
+    Summary,
 };
 
 /// A section for each data set or engine.
@@ -23,18 +25,20 @@ fn section(compression: &Compression) -> Section {
     table.name("level", |row| row.level.as_str());
     table.name("work", |row| row.work.as_str());
     table.left("figure", |row| format!("{}, {}", row.figure, row.own.unit));
-    table.left(compression.reference.clone(), |row| Cell::estimate_without_unit(&row.reference)).optional(1);
+    table
+        .left(compression.reference.clone(), |row| Cell::estimate_without_unit(&row.reference))
+        .optional(1);
     table.left("level's", |row| Cell::estimate_without_unit(&row.own)).optional(1);
     table.left("ratio", |row| ratio(row));
     section.table(table);
     compression.rows.iter().for_each(|row| functions(&mut section, row));
     section.note(format!(
-        "Ratio: how many times as much as {}; it is told apart from 1 where it is not grey (Holm over the table). Processor time is \
-         that of sessions and of what works for them{}.",
+        "Ratio: how many times as much as {}; it is told apart from 1 where it is not grey (Holm \
+         over the table). Processor time is that of sessions and of what works for them{}.",
         compression.reference,
         if compression.rows.iter().any(|row| row.figure.starts_with("of it")) {
-            ", and of all the kernel's threads meanwhile, in which a file system compresses and decompresses: what else they did is in \
-             it"
+            ", and of all the kernel's threads meanwhile, in which a file system compresses and \
+             decompresses: what else they did is in it"
         } else {
             ""
         }
@@ -45,8 +49,9 @@ fn section(compression: &Compression) -> Section {
     }
     if !compression.break_even.is_empty() {
         section.note(
-            "Computed for one processor that scans: in turns a scan takes its bytes / bandwidth + its processor time, overlapped the \
-             longer of the two. Intervals are those of the processor time; sizes are taken as they are.",
+            "Computed for one processor that scans: in turns a scan takes its bytes / bandwidth + \
+             its processor time, overlapped the longer of the two. Intervals are those of the \
+             processor time; sizes are taken as they are.",
         );
     }
     section
@@ -77,12 +82,14 @@ fn columns(section: &mut Section, all: &[StoredColumn]) {
     }
     section.table(table);
     section.note(
-        "Columns by the methods that the engine has compressed them by, most bytes first. Sizes of columns are estimates, from where \
-         segments begin in their blocks: room at the end of a block counts to the segment before it.",
+        "Columns by the methods that the engine has compressed them by, most bytes first. Sizes \
+         of columns are estimates, from where segments begin in their blocks: room at the end of \
+         a block counts to the segment before it.",
     );
 }
 
-/// `zstd, work=hot scan: processor time changes most in ZSTD_decompress (libduckdb.so) +0.42 us/row [0.40, 0.44].`
+/// `zstd, work=hot scan: processor time changes most in ZSTD_decompress (libduckdb.so) +0.42 us/row
+/// [0.40, 0.44].`
 fn functions(section: &mut Section, row: &CompressionRow) {
     let function = |own: &FunctionChange| {
         let ends = own.interval.map(|Interval { low, high }| (low, high));
@@ -92,7 +99,10 @@ fn functions(section: &mut Section, row: &CompressionRow) {
     };
     if !row.functions.is_empty() {
         let all = joined(row.functions.iter().map(function), "; ");
-        section.line(format!("{}: processor time changes most in {all}.", place(&row.level, &row.work)));
+        section.line(format!(
+            "{}: processor time changes most in {all}.",
+            place(&row.level, &row.work)
+        ));
     }
 }
 
@@ -111,7 +121,8 @@ fn place(level: &str, work: &str) -> String {
 fn break_even(section: &mut Section, own: &BreakEven, reference: &str) {
     let [before, after] = own.read_mb.map(|mb| number::quantity(mb, "MB"));
     section.line(format!(
-        "{}: break-even of a scan, {after} instead of {before} to read and {} of processor time, {} than {reference}:",
+        "{}: break-even of a scan, {after} instead of {before} to read and {} of processor time, \
+         {} than {reference}:",
         place(&own.level, &own.work),
         number::quantity(own.cpu_s, "s"),
         if own.more_cpu_s > 0.0 {
@@ -120,11 +131,18 @@ fn break_even(section: &mut Section, own: &BreakEven, reference: &str) {
             format!("{} less", number::quantity(-own.more_cpu_s, "s"))
         },
     ));
-    section.detail(format!("reading and computing in turns: compression pays {}", pays(&own.in_turns)));
-    section.detail(format!("reading and computing overlapped: compression pays {}", pays(&own.overlapped)));
+    section.detail(format!(
+        "reading and computing in turns: compression pays {}",
+        pays(&own.in_turns)
+    ));
+    section.detail(format!(
+        "reading and computing overlapped: compression pays {}",
+        pays(&own.overlapped)
+    ));
 }
 
-/// `below 497 MB/s [464, 542]`; `on any disk`; `below 600 MB/s, from 200 MB/s on it cannot be told`.
+/// `below 497 MB/s [464, 542]`; `on any disk`; `below 600 MB/s, from 200 MB/s on it cannot be
+/// told`.
 fn pays(own: &Pays) -> String {
     let mb_s = |value: f64| number::quantity(value, "MB/s");
     let Some(below) = own.below_mb_s else {
@@ -139,7 +157,11 @@ fn pays(own: &Pays) -> String {
             format!("below {} [{}, {}]", mb_s(below), number::figure(low), number::figure(high))
         }
         (Some(low), None) => {
-            format!("below {}, for sure only below {}: it may cost no processor time", mb_s(below), mb_s(low))
+            format!(
+                "below {}, for sure only below {}: it may cost no processor time",
+                mb_s(below),
+                mb_s(low)
+            )
         }
         _ => format!("below {}, by a single block", mb_s(below)),
     }

@@ -1,4 +1,5 @@
-//! Every configuration with its figures, which differences could have been found, and trials that stand apart.
+//! Every configuration with its figures, which differences could have been found, and trials that
+//! stand apart.
 
 use crate::model::{Cell, Columns, Medium, Section, Tone};
 use crate::{number, text};
@@ -6,8 +7,9 @@ use analysis::{ConfigurationRow, Detectable, Estimate, Outlier, Standing, Summar
 use observations::Direction;
 
 /// Said once below a table that has the column `best`.
-const LEGEND: &str = "best: the best mean; within: equivalent to it, a larger difference is excluded; up to: cannot be told apart from \
-                      it, the difference may be so large (95 %, Holm). ± and [ ]: 95 % intervals.";
+const LEGEND: &str = "best: the best mean; within: equivalent to it, a larger difference is \
+                      excluded; up to: cannot be told apart from it, the difference may be so \
+                      large (95 %, Holm). ± and [ ]: 95 % intervals.";
 /// And where a difference has no bound that says anything.
 const UNBOUNDED: &str =
     "unclear: cannot be told apart from it, and so few repeats do not bound the difference.";
@@ -15,7 +17,8 @@ const UNBOUNDED: &str =
 /// Responses beside each other in a text.
 const RESPONSES_BESIDE: usize = 3;
 
-/// Outliers named below the table; of a run with more, something else is to be said than their names.
+/// Outliers named below the table; of a run with more, something else is to be said than their
+/// names.
 const OUTLIERS_SHOWN: usize = 12;
 
 /// Every configuration with its figures.
@@ -37,7 +40,10 @@ pub(crate) fn section(summary: &Summary, rows: &[ConfigurationRow]) -> [Section;
     [section]
 }
 
-fn table<'s>(summary: &'s Summary, rows: &'s [ConfigurationRow]) -> Columns<'s, &'s ConfigurationRow> {
+fn table<'s>(
+    summary: &'s Summary,
+    rows: &'s [ConfigurationRow],
+) -> Columns<'s, &'s ConfigurationRow> {
     let mut table = Columns::of(rows);
     levels(&mut table, summary);
     table.right("n", |row| row.done);
@@ -53,7 +59,8 @@ fn table<'s>(summary: &'s Summary, rows: &'s [ConfigurationRow]) -> Columns<'s, 
         table.right("failed", |row| occurrences(row.failed - row.timeouts, Tone::Bad));
     }
     if rows.iter().any(|row| !row.warnings.is_empty()) {
-        let trials = |row: &&ConfigurationRow| row.warnings.iter().map(|warning| warning.trials).sum();
+        let trials =
+            |row: &&ConfigurationRow| row.warnings.iter().map(|warning| warning.trials).sum();
         table.right("warnings", move |row| occurrences(trials(row), Tone::Warning)).optional(1);
     }
     table
@@ -63,7 +70,8 @@ fn table<'s>(summary: &'s Summary, rows: &'s [ConfigurationRow]) -> Columns<'s, 
 fn levels<'s>(table: &mut Columns<'s, &'s ConfigurationRow>, summary: &'s Summary) {
     let levels = &summary.configurations[0].levels;
     for level in levels {
-        let own = |row: &&'s ConfigurationRow| row.levels.iter().find(|own| own.factor == level.factor);
+        let own =
+            |row: &&'s ConfigurationRow| row.levels.iter().find(|own| own.factor == level.factor);
         table.name(text::factor(summary, &level.factor), move |row| own(row).map(|own| &own.level));
     }
 }
@@ -80,11 +88,11 @@ fn estimates<'s>(table: &mut Columns<'s, &'s ConfigurationRow>, summary: &'s Sum
         let response = summary.response.as_ref();
         response.is_some_and(|response| response.name != "throughput" && response.unit == unit)
     };
-    if let Some(first) = throughput()
-        .next()
-        .filter(|first| !repeated(&first.unit) && throughput().all(|other| other.unit == first.unit))
-    {
-        let cell = |row: &&ConfigurationRow| row.throughput.as_ref().map(Cell::estimate_without_unit);
+    if let Some(first) = throughput().next().filter(|first| {
+        !repeated(&first.unit) && throughput().all(|other| other.unit == first.unit)
+    }) {
+        let cell =
+            |row: &&ConfigurationRow| row.throughput.as_ref().map(Cell::estimate_without_unit);
         // Work is fixed in most experiments: throughput then repeats what elapsed says.
         table.left(&first.unit, cell).optional(if primary == "throughput" { 0 } else { 2 });
     }
@@ -97,8 +105,8 @@ pub(crate) fn power(_: &Summary, detectable: Option<&Detectable>) -> Option<Sect
     let size = number::relative(planned.relative.max(0.001));
     let mut section = Section::default();
     let text = format!(
-        "Power: {} detect a difference of about {size} between two configurations with 80 % power (estimate, corrected \
-         for {}).",
+        "Power: {} detect a difference of about {size} between two configurations with 80 % power \
+         (estimate, corrected for {}).",
         number::plural(planned.blocks, "block"),
         number::plural(planned.comparisons, "comparison"),
     );
@@ -139,7 +147,8 @@ fn occurrences(n: usize, tone: Tone) -> Cell {
     if n == 0 { "".into() } else { Cell::from(n).toned(tone) }
 }
 
-const SPREAD_LEGEND: &str = "CV: standard deviation relative to the mean; ± and [ ]: 95 % intervals.";
+const SPREAD_LEGEND: &str =
+    "CV: standard deviation relative to the mean; ± and [ ]: 95 % intervals.";
 
 /// On pages all, in texts what there is room for.
 pub(crate) fn responses(summary: &Summary) -> Vec<Section> {
@@ -148,7 +157,8 @@ pub(crate) fn responses(summary: &Summary) -> Vec<Section> {
     brief.into_iter().chain(all).collect()
 }
 
-/// Mean, median and spread of all that trials recorded, a table for each response; `None` when there was no trial.
+/// Mean, median and spread of all that trials recorded, a table for each response; `None` when
+/// there was no trial.
 fn all(summary: &Summary) -> Option<Section> {
     let names = names(summary);
     let mut section = Section::new("Every response");
@@ -161,8 +171,8 @@ fn all(summary: &Summary) -> Option<Section> {
     (!names.is_empty()).then_some(section)
 }
 
-/// The response compared in full, of the others the means of every configuration: what a terminal has room for.
-/// [`all`] has their spread too.
+/// The response compared in full, of the others the means of every configuration: what a terminal
+/// has room for. [`all`] has their spread too.
 fn brief(summary: &Summary) -> Option<Section> {
     let compared_on = summary.response.as_ref()?.name.as_str();
     let mut section = Section::new("Every response");
@@ -170,7 +180,8 @@ fn brief(summary: &Summary) -> Option<Section> {
     section.line(format!("{compared_on}, {} is better", better(&rows)));
     section.table(response_table(summary, compared_on, &rows));
     section.note(SPREAD_LEGEND);
-    let others: Vec<&str> = names(summary).into_iter().filter(|name| *name != compared_on).collect();
+    let others: Vec<&str> =
+        names(summary).into_iter().filter(|name| *name != compared_on).collect();
     for names in others.chunks(RESPONSES_BESIDE) {
         for name in names {
             section.line(format!("{name}, {} is better", better(&with_response(summary, name))));
@@ -199,8 +210,14 @@ fn names<'s>(summary: &'s Summary) -> Vec<&'s str> {
     names
 }
 
-fn with_response<'a>(summary: &'a Summary<'_>, name: &str) -> Vec<(&'a ConfigurationRow, &'a Estimate)> {
-    let all = summary.configurations.iter().flat_map(|row| row.responses.iter().map(move |own| (row, own)));
+fn with_response<'a>(
+    summary: &'a Summary<'_>,
+    name: &str,
+) -> Vec<(&'a ConfigurationRow, &'a Estimate)> {
+    let all = summary
+        .configurations
+        .iter()
+        .flat_map(|row| row.responses.iter().map(move |own| (row, own)));
     all.filter(|(_, (own, _))| own == name).map(|(row, (_, estimate))| (row, estimate)).collect()
 }
 

@@ -19,8 +19,11 @@ pub(crate) fn sections(_: &Summary, models: &[CostModel]) -> Vec<Section> {
 fn section(model: &CostModel) -> Section {
     let told = [Some(model.group.as_str()), model.access.as_deref()].into_iter().flatten();
     let told = joined(told.filter(|part| !part.is_empty()), ", ");
-    let heading =
-        if told.is_empty() { "Cost of a scan".to_owned() } else { format!("Cost of a scan: {told}") };
+    let heading = if told.is_empty() {
+        "Cost of a scan".to_owned()
+    } else {
+        format!("Cost of a scan: {told}")
+    };
     let mut section = Section::new(heading);
     let unit = number::plural(model.rows.len(), "configuration");
     section.line(format!("Processor time of a scan by a model fitted to {unit}:"));
@@ -37,30 +40,41 @@ fn section(model: &CostModel) -> Section {
     let mut rows = Columns::of(&model.rows);
     rows.name("configuration", |row| label(&row.label));
     rows.left("measured ms", |row| Cell::estimate_without_unit(&row.measured));
-    rows.right("predicted ms", |row| row.predicted_ms.map(|ms| Cell::from(ms).shown(number::figure(ms))));
+    rows.right("predicted ms", |row| {
+        row.predicted_ms.map(|ms| Cell::from(ms).shown(number::figure(ms)))
+    });
     rows.right("error", |row| row.error.map(signed));
     section.table(rows);
     predictions(model, &mut section);
     section.note(
-        "Costs are not below 0 and are fitted by relative least squares; intervals are over blocks, they say how well a cost is \
-         measured and not whether costs add up as the model says. That is what the errors say: each configuration is predicted by a \
-         model of the others, as a table that was not measured would be.",
+        "Costs are not below 0 and are fitted by relative least squares; intervals are over \
+         blocks, they say how well a cost is measured and not whether costs add up as the model \
+         says. That is what the errors say: each configuration is predicted by a model of the \
+         others, as a table that was not measured would be.",
     );
     if !model.not_told.is_empty() {
         section.note(format!(
-            "Cannot be told apart from the terms above, because it was not varied on its own or there are too few \
-             configurations: {}.",
+            "Cannot be told apart from the terms above, because it was not varied on its own or \
+             there are too few configurations: {}.",
             joined(model.not_told.iter().copied(), ", ")
         ));
     }
     if model.access.is_some() {
-        section.note("Scans whose plans read the table in different ways are different work: each way has a model of its own.");
+        section.note(
+            "Scans whose plans read the table in different ways are different work: each way has \
+             a model of its own.",
+        );
     }
     for other in &model.apart {
         let labels = joined(other.labels.iter().map(|own| label(own)), ", ");
-        let access =
-            if other.access.is_empty() { "in a way that the plan does not tell" } else { &other.access };
-        section.note(format!("Not in the model, and too few for one of their own ({access}): {labels}."));
+        let access = if other.access.is_empty() {
+            "in a way that the plan does not tell"
+        } else {
+            &other.access
+        };
+        section.note(format!(
+            "Not in the model, and too few for one of their own ({access}): {labels}."
+        ));
     }
     section
 }
@@ -87,11 +101,15 @@ fn predictions(model: &CostModel, section: &mut Section) {
         let name = label(&own.table.name);
         if !own.lacks.is_empty() {
             let lacks = joined(own.lacks.iter().copied(), ", ");
-            section.note(format!("{name} cannot be estimated: the model cannot tell the cost of: {lacks}."));
+            section.note(format!(
+                "{name} cannot be estimated: the model cannot tell the cost of: {lacks}."
+            ));
         }
         if let Some((low, high)) = own.outside {
             let [low, high] = [low, high].map(number::figure);
-            section.note(format!("{name} lies outside of what was measured: {low} to {high} rows a page."));
+            section.note(format!(
+                "{name} lies outside of what was measured: {low} to {high} rows a page."
+            ));
         }
         if let Some(largest) = own.larger_than_bytes {
             let largest = number::bytes(largest as u64);
@@ -118,9 +136,11 @@ fn error(model: &CostModel) -> Option<String> {
     let median = model.error_median?;
     let worst: &CostRow = &model.rows[model.worst?];
     let largest = worst.error?;
-    let misfit = if largest.abs() > MISFIT { " Costs do not add up there as the model says." } else { "" };
+    let misfit =
+        if largest.abs() > MISFIT { " Costs do not add up there as the model says." } else { "" };
     Some(format!(
-        "The model is off by {} (median), {} at worst ({}), when it predicts a configuration from the others.{misfit}",
+        "The model is off by {} (median), {} at worst ({}), when it predicts a configuration from \
+         the others.{misfit}",
         number::short_percent(median),
         number::short_percent(largest.abs()),
         label(&worst.label),

@@ -17,8 +17,9 @@ pub(crate) fn section(summary: &Summary, devices: &[ConfigurationDevices]) -> Op
     section.table(table(&shown));
     let trials = shown.iter().map(|own| own.trials).max().unwrap_or(0);
     let mut notes = vec![format!(
-        "Means of {}, by the kernel's counters: for all that use the device, after merging; MB/s are 10^6 bytes \
-         a second; utilisation: share of the time with I/O in flight; queue: I/Os in flight.",
+        "Means of {}, by the kernel's counters: for all that use the device, after merging; MB/s \
+         are 10^6 bytes a second; utilisation: share of the time with I/O in flight; queue: I/Os \
+         in flight.",
         number::plural(trials, "trial")
     )];
     if shown.len() < devices.len() {
@@ -26,8 +27,9 @@ pub(crate) fn section(summary: &Summary, devices: &[ConfigurationDevices]) -> Op
     }
     notes.extend(shown.iter().filter_map(|own| {
         let label = if own.label.is_empty() { "the load".to_owned() } else { own.label.clone() };
-        own.write_copies
-            .map(|n| format!("{label}: the devices wrote {n} times what the load wrote, as mirrors do."))
+        own.write_copies.map(|n| {
+            format!("{label}: the devices wrote {n} times what the load wrote, as mirrors do.")
+        })
     }));
     for note in notes {
         section.note(note);
@@ -70,9 +72,13 @@ fn figure(value: f64) -> Cell {
 fn table<'a>(shown: &[&'a ConfigurationDevices]) -> Columns<'a, Row<'a>> {
     let rows = shown.iter().flat_map(|own| {
         let label = text::label(&own.label);
-        let load = own.load.iter().map(move |figures| (label, "the load itself".to_owned(), figures));
+        let load =
+            own.load.iter().map(move |figures| (label, "the load itself".to_owned(), figures));
         let devices = own.devices.iter();
-        load.chain(devices.map(move |one| (label, format!("{} ({})", one.device, one.volume), &one.figures)))
+        load.chain(
+            devices
+                .map(move |one| (label, format!("{} ({})", one.device, one.volume), &one.figures)),
+        )
     });
     let mut table = Columns::of(rows.collect::<Vec<Row>>());
     table.name("configuration", |row| row.0);
@@ -95,18 +101,21 @@ pub(crate) fn ceilings(summary: &Summary, ceilings: &[Ceiling]) -> Option<Sectio
 }
 
 fn sentence(ceiling: &Ceiling) -> String {
-    let label = if ceiling.label.is_empty() { String::new() } else { format!("{}: ", ceiling.label) };
+    let label =
+        if ceiling.label.is_empty() { String::new() } else { format!("{}: ", ceiling.label) };
     let decimals = usize::from(ceiling.share < 0.0995);
     let share = if ceiling.share < SHARE_MIN {
         format!("less than {}", number::percent(SHARE_MIN, 1))
     } else {
         number::percent(ceiling.share, decimals)
     };
-    let interval =
-        ceiling.interval.filter(|_| ceiling.share >= SHARE_MIN).map_or_else(String::new, |interval| {
+    let interval = ceiling.interval.filter(|_| ceiling.share >= SHARE_MIN).map_or_else(
+        String::new,
+        |interval| {
             let end = |share: f64| number::fixed(100.0 * share, decimals);
             format!(" ({}-{} %)", end(interval.low), end(interval.high))
-        });
+        },
+    );
     let volumes = if ceiling.volume.contains(", ") { "volumes" } else { "volume" };
     let (limit, over) = limit(ceiling);
     let over = if ceiling.share > 1.0 { over } else { "" };
@@ -134,18 +143,23 @@ fn limit(ceiling: &Ceiling) -> (String, &'static str) {
                 measured.experiment,
                 number::grouped(measured.iops.mean),
             );
-            let over = "; more than the ceiling: its I/Os are smaller or closer together than the measured ones, or \
-                        more were in flight than were tried";
+            let over = "; more than the ceiling: its I/Os are smaller or closer together than the \
+                        measured ones, or more were in flight than were tried";
             (limit, over)
         }
         Limit::Throttle { throttle, unit } => {
-            let amount =
-                if unit == "IOPS" { number::grouped(*throttle) } else { number::figure(throttle / 1e6) };
+            let amount = if unit == "IOPS" {
+                number::grouped(*throttle)
+            } else {
+                number::figure(throttle / 1e6)
+            };
             let unit = if unit == "IOPS" { unit } else { "MB/s" };
-            let limit = format!("the {amount} {unit} that its throttle allows for {}s", ceiling.way.name());
+            let limit =
+                format!("the {amount} {unit} that its throttle allows for {}s", ceiling.way.name());
             (
                 limit,
-                "; more than the limit: the kernel counts for all that use the device, the throttle is the load's",
+                "; more than the limit: the kernel counts for all that use the device, the \
+                 throttle is the load's",
             )
         }
     }
@@ -154,11 +168,16 @@ fn limit(ceiling: &Ceiling) -> (String, &'static str) {
 fn evidence(ceiling: &Ceiling) -> String {
     let held = match &ceiling.ceiling {
         Limit::Measured(measured) => {
-            let by =
-                if measured.label.is_empty() { String::new() } else { format!(" by {}", measured.label) };
+            let by = if measured.label.is_empty() {
+                String::new()
+            } else {
+                format!(" by {}", measured.label)
+            };
             format!("ceiling{by} (n = {})", measured.iops.n)
         }
-        Limit::Throttle { .. } => "the disk probe has not measured it under this throttle".to_owned(),
+        Limit::Throttle { .. } => {
+            "the disk probe has not measured it under this throttle".to_owned()
+        }
     };
     let vague = if ceiling.interval.is_none() && ceiling.rate.n > 1 {
         " The interval of the share is too wide to be printed."

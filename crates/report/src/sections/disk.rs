@@ -4,7 +4,9 @@ use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Section, Tone
 use crate::number;
 use crate::text::label;
 use analysis::disk::{KneeInterval, LITTLE_TOLERANCE};
-use analysis::{DiskFigures, DiskRow, DiskSummary, Estimate, Interval, Knee, KneePoint, Standing, Summary};
+use analysis::{
+    DiskFigures, DiskRow, DiskSummary, Estimate, Interval, Knee, KneePoint, Standing, Summary,
+};
 
 /// Charts and figures, the knee; nothing when the disk probe was not used.
 pub(crate) fn sections(summary: &Summary, disk: Option<&DiskSummary>) -> Vec<Section> {
@@ -45,8 +47,8 @@ fn little(section: &mut Section, rows: &[DiskRow]) {
     for (row, little) in known.iter().filter(|(_, little)| !little.holds()) {
         let (product, depth) = (number::figure(little.product), number::figure(little.depth));
         let text = format!(
-            "Little's law does not hold for {}: IOPS x mean latency is {product}, but {depth} I/Os were in flight \
-             ({} of difference, {}).",
+            "Little's law does not hold for {}: IOPS x mean latency is {product}, but {depth} \
+             I/Os were in flight ({} of difference, {}).",
             label(&row.label),
             number::percent(little.difference.abs(), 1),
             number::plural(little.trials, "trial"),
@@ -81,7 +83,9 @@ fn figures(disk: &DiskSummary) -> Section {
 /// Each of several streams; `None` where there is only one.
 fn streams(disk: &DiskSummary) -> Option<Section> {
     let rows = disk.rows.iter().flat_map(|row| {
-        row.streams.iter().map(|own| (label(&row.label), own.name.as_str(), row.trials, &own.figures))
+        row.streams
+            .iter()
+            .map(|own| (label(&row.label), own.name.as_str(), row.trials, &own.figures))
     });
     let rows: Vec<Row> = rows.collect();
     let mut section = Section::new("Disk: streams");
@@ -91,8 +95,8 @@ fn streams(disk: &DiskSummary) -> Option<Section> {
     section.unless_empty()
 }
 
-/// The figures that any line has. Times carry their unit, which depends on how long they are; the rest is named by the
-/// heading.
+/// The figures that any line has. Times carry their unit, which depends on how long they are; the
+/// rest is named by the heading.
 fn table(rows: Vec<Row<'_>>) -> Columns<'_, Row<'_>> {
     let has_streams = rows.iter().any(|row| !row.1.is_empty());
     let shown = FIGURES.map(|(_, figure, _)| rows.iter().any(|row| figure(row.3).is_some()));
@@ -102,7 +106,8 @@ fn table(rows: Vec<Row<'_>>) -> Columns<'_, Row<'_>> {
         table.name("stream", |row| row.1);
     }
     table.right("n", |row| row.2);
-    for ((heading, figure, order), _) in FIGURES.into_iter().zip(shown).filter(|(_, shown)| *shown) {
+    for ((heading, figure, order), _) in FIGURES.into_iter().zip(shown).filter(|(_, shown)| *shown)
+    {
         let cell = move |row: &Row| {
             let estimate = figure(row.3)?;
             Some(match estimate.in_seconds() {
@@ -139,7 +144,9 @@ fn charts(section: &mut Section, summary: &Summary, disk: &DiskSummary) {
                 label: label.as_str().into(),
                 bars: rows
                     .iter()
-                    .filter_map(|(label, row)| Some(Bar { label: label.as_str().into(), ..bar(row)? }))
+                    .filter_map(|(label, row)| {
+                        Some(Bar { label: label.as_str().into(), ..bar(row)? })
+                    })
                     .collect(),
             })
             .filter(|group| !group.bars.is_empty())
@@ -150,7 +157,9 @@ fn charts(section: &mut Section, summary: &Summary, disk: &DiskSummary) {
         chart("IOPS, higher is better", "I/Os/s", &|row| {
             Some(Bar { tone: tone(row), ..Bar::of(row.all.iops.as_ref()?) })
         }),
-        chart("Bandwidth, higher is better", "MB/s", &|row| row.all.bandwidth.as_ref().map(Bar::of)),
+        chart("Bandwidth, higher is better", "MB/s", &|row| {
+            row.all.bandwidth.as_ref().map(Bar::of)
+        }),
         chart("Mean latency, lower is better", "us", &|row| latency_bar(&row.all)),
     ];
     for chart in charts.into_iter().filter(|chart| !chart.groups.is_empty()) {
@@ -226,7 +235,9 @@ fn knees(knees: &[Knee]) -> Option<Section> {
             Some(KneeInterval { from, to: Some(to), gain_max }) => {
                 (saturates(knee, &knee.points[from], &knee.points[to], gain_max), Tone::Plain)
             }
-            Some(KneeInterval { from, to: None, .. }) => (open(knee, &knee.points[from]), Tone::Warning),
+            Some(KneeInterval { from, to: None, .. }) => {
+                (open(knee, &knee.points[from]), Tone::Warning)
+            }
             None => (described(knee), Tone::Warning),
         };
         section.toned(format!("{group}{text}"), tone);
@@ -257,10 +268,14 @@ fn open(knee: &Knee, from: &KneePoint) -> String {
         );
     }
     let seen = knee.knee.map_or_else(String::new, |at| {
-        format!(" Of the means, the first within 5 % of the highest is at {}.", outstanding(&knee.points[at]))
+        format!(
+            " Of the means, the first within 5 % of the highest is at {}.",
+            outstanding(&knee.points[at])
+        )
     });
     format!(
-        "where IOPS saturate cannot be told from {}: at {} outstanding or more.{seen} More blocks narrow this.",
+        "where IOPS saturate cannot be told from {}: at {} outstanding or more.{seen} More blocks \
+         narrow this.",
         number::plural(top.iops.n, "block"),
         from.outstanding
     )
@@ -286,7 +301,8 @@ fn beyond(at: &KneePoint, last: &KneePoint, gain_max: Option<f64>) -> String {
         seconds(at).zip(seconds(last)).filter(|(from, to)| from < to)
     };
     let p99 = ends(|point| point.latency_p99.as_ref()).map(|ends| ("p99", ends));
-    let latency = p99.or_else(|| Some(("mean latency", ends(|point| point.latency_mean.as_ref())?)));
+    let latency =
+        p99.or_else(|| Some(("mean latency", ends(|point| point.latency_mean.as_ref())?)));
     // Less than what one decimal shows is no gain.
     let gain = gain_max.filter(|gain| *gain >= 0.0005).map(|gain| number::percent(gain, 1));
     let grown = latency.map(|(name, (from, to))| {
@@ -325,7 +341,8 @@ fn knee_detail(knee: &Knee) -> String {
         )
     }));
     let points = knee.knee.map(|at| &knee.points[at]).into_iter().chain([top]);
-    let worst = points.filter_map(|p| p.little).map(|little| little.difference.abs()).reduce(f64::max);
+    let worst =
+        points.filter_map(|p| p.little).map(|little| little.difference.abs()).reduce(f64::max);
     parts.extend(worst.map(|worst| format!("Little's law within {}", number::percent(worst, 1))));
     format!("{}.", parts.join("; "))
 }

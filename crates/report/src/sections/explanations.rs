@@ -10,14 +10,15 @@ const PARTS_MAX: usize = 8;
 /// A change is drawn by itself if it is this share of the larger side, or of the whole change.
 const VISIBLE: f64 = 0.02;
 
-/// A waterfall for each difference that is explained. Texts show the last one, which is the larger question: the best
-/// configuration where there are several factors.
+/// A waterfall for each difference that is explained. Texts show the last one, which is the larger
+/// question: the best configuration where there are several factors.
 pub(crate) fn sections(_: &Summary, explanations: &[Explanation]) -> Vec<Section> {
     let last = explanations.len().saturating_sub(1);
     let section = |(position, explanation): (usize, &Explanation)| {
         let Explanation { from, to, decomposition, .. } = explanation;
         let heading = format!("Why: from {}", explanation.sides());
-        let mut section = if position == last { Section::new(heading) } else { Section::page(heading) };
+        let mut section =
+            if position == last { Section::new(heading) } else { Section::page(heading) };
         section.chart(waterfall(decomposition, from, to));
         section.note(legend(decomposition));
         section
@@ -29,11 +30,13 @@ pub(crate) fn sections(_: &Summary, explanations: &[Explanation]) -> Vec<Section
 pub(crate) fn legend(decomposition: &Decomposition) -> String {
     let blocks = number::plural(decomposition.blocks, "block");
     let [from, to] = decomposition.sessions.map(number::whole);
-    let sessions = if from == to { format!("{from} on both sides") } else { format!("{from} and {to}") };
+    let sessions =
+        if from == to { format!("{from} on both sides") } else { format!("{from} and {to}") };
     format!(
-        "Session time is sessions x elapsed; throughput = sessions ({sessions}) / session time of a unit of work. The \
-         changes add up; %: share of the whole change. [ ]: t intervals over {blocks}. A change is solid where its interval \
-         does not hold 0: of those at most 5 % are expected to be wrong. Time of the client is no cause."
+        "Session time is sessions x elapsed; throughput = sessions ({sessions}) / session time of \
+         a unit of work. The changes add up; %: share of the whole change. [ ]: t intervals over \
+         {blocks}. A change is solid where its interval does not hold 0: of those at most 5 % are \
+         expected to be wrong. Time of the client is no cause."
     )
 }
 
@@ -47,7 +50,8 @@ pub(crate) fn sentences(findings: &[Finding]) -> Option<Section> {
     section.unless_empty()
 }
 
-/// Session time of some work on both sides, and between them the changes by wait type, the largest first.
+/// Session time of some work on both sides, and between them the changes by wait type, the largest
+/// first.
 pub(crate) fn waterfall(decomposition: &Decomposition, from: &str, to: &str) -> Chart {
     let scale = WorkScale::of(decomposition);
     let total = &decomposition.total;
@@ -59,7 +63,8 @@ pub(crate) fn waterfall(decomposition: &Decomposition, from: &str, to: &str) -> 
     let (mut shown, small): (Vec<&Part>, Vec<&Part>) =
         parts.into_iter().partition(|part| is_visible(part, total));
     shown.sort_by(|a, b| b.change_s.abs().total_cmp(&a.change_s.abs()));
-    let small: f64 = small.iter().chain(&shown[shown.len().min(PARTS_MAX)..]).map(|part| part.change_s).sum();
+    let small: f64 =
+        small.iter().chain(&shown[shown.len().min(PARTS_MAX)..]).map(|part| part.change_s).sum();
     shown.truncate(PARTS_MAX);
     let mut changes: Vec<Bar> = shown.iter().map(|part| change(part, units)).collect();
     if small != 0.0 {
@@ -70,7 +75,11 @@ pub(crate) fn waterfall(decomposition: &Decomposition, from: &str, to: &str) -> 
     if goes_below_zero(total.from_s * units, &changes) {
         changes.sort_by_key(|bar| bar.value < 0.0);
     }
-    let whole = |label: &str, value: f64| Bar { label: label.into(), value: value * units, ..Bar::default() };
+    let whole = |label: &str, value: f64| Bar {
+        label: label.into(),
+        value: value * units,
+        ..Bar::default()
+    };
     let start = [whole(from, total.from_s)];
     let bars = start.into_iter().chain(changes).chain([whole(to, total.to_s)]);
     Chart {
@@ -104,7 +113,8 @@ fn goes_below_zero(start: f64, changes: &[Bar]) -> bool {
     })
 }
 
-/// Moves values by less than their last digit, so that the printed start and changes add up to the printed end.
+/// Moves values by less than their last digit, so that the printed start and changes add up to the
+/// printed end.
 fn that_add_up(mut bars: Vec<Bar>) -> Vec<Bar> {
     let largest = bars.iter().map(|bar| bar.value.abs()).fold(0.0, f64::max);
     let Some((end, parts)) = bars.split_last_mut() else { return bars };

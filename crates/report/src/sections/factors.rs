@@ -5,8 +5,8 @@ use crate::{number, text};
 use analysis::gains::GainTable;
 use analysis::{Estimate, FactorEffect, Factors, Interaction, Interval, LevelEffect, Summary};
 
-/// Each factor, what its levels gain for each level of the main one, and what depends on what; with one factor the
-/// configurations say it all.
+/// Each factor, what its levels gain for each level of the main one, and what depends on what; with
+/// one factor the configurations say it all.
 pub(crate) fn sections(summary: &Summary, factors: &Factors) -> Vec<Section> {
     if factors.effects.len() < 2 {
         return Vec::new();
@@ -33,18 +33,22 @@ fn effect_section(summary: &Summary, factor: &FactorEffect) -> Section {
     table.right("trials", |(_, level)| level.trials);
     let response = summary.response.as_ref().map_or("", |response| response.name.as_str());
     table.left(response, |(_, level)| level.response.as_ref());
-    table.left(format!("vs {}", level(factor, factor.reference)), |(i, level)| match &level.comparison {
-        Some(comparison) => Cell::comparison(comparison, summary.unit()),
-        None if *i == factor.reference => "reference".into(),
-        None => Cell::default(),
+    table.left(format!("vs {}", level(factor, factor.reference)), |(i, level)| {
+        match &level.comparison {
+            Some(comparison) => Cell::comparison(comparison, summary.unit()),
+            None if *i == factor.reference => "reference".into(),
+            None => Cell::default(),
+        }
     });
-    let standing = |level: &LevelEffect| Cell::standing(level.standing, level.against_best.as_ref(), summary);
+    let standing =
+        |level: &LevelEffect| Cell::standing(level.standing, level.against_best.as_ref(), summary);
     table.left("best", move |(_, level)| standing(level));
     table.left("its best configuration", |(_, level)| best(summary, factor, level)).optional(1);
     section.table(table);
     if factor.left_out > 0 {
         section.note(format!(
-            "Means are over the blocks and levels of the other factors in which every level has a figure; {} left out.",
+            "Means are over the blocks and levels of the other factors in which every level has a \
+             figure; {} left out.",
             match factor.left_out {
                 1 => "1 trial is".to_owned(),
                 n => format!("{} are", number::plural(n, "trial")),
@@ -54,12 +58,14 @@ fn effect_section(summary: &Summary, factor: &FactorEffect) -> Section {
     section
 }
 
-/// `909 s with data_files=16 (1.93x)`: the factor is to the best configuration of the reference level.
+/// `909 s with data_files=16 (1.93x)`: the factor is to the best configuration of the reference
+/// level.
 fn best(summary: &Summary, factor: &FactorEffect, level: &LevelEffect) -> Option<String> {
     let best = level.best.as_ref()?;
     let row = summary.configurations.get(best.configuration)?;
     let value = number::quantity(best.response.mean, &best.response.unit);
-    let times = best.factor.map_or_else(String::new, |factor| format!(" ({}x)", number::ratio(factor)));
+    let times =
+        best.factor.map_or_else(String::new, |factor| format!(" ({}x)", number::ratio(factor)));
     Some(format!("{value} with {}{times}", text::label_without(summary, row, &factor.factor)))
 }
 
@@ -68,16 +74,21 @@ const GAINS_MAX: u8 = 32;
 
 /// How many times better each level is than the reference level, for each level of the main factor.
 fn gain_section(summary: &Summary, table: &GainTable) -> Section {
-    let (main, factor) = (&summary.factors.effects[table.rows], &summary.factors.effects[table.factor]);
+    let (main, factor) =
+        (&summary.factors.effects[table.rows], &summary.factors.effects[table.factor]);
     let (main_name, factor_name) = (name(summary, main), name(summary, factor));
     let from = level(factor, table.from);
-    let mut section = Section::new(format!("Gain over {factor_name} = {from}, for each {main_name}"));
+    let mut section =
+        Section::new(format!("Gain over {factor_name} = {from}, for each {main_name}"));
     let has_averages = table.columns.iter().any(|column| column.average.is_some());
     if has_averages {
-        section.note("How many times better; average: arithmetic mean over everything else that was varied.");
+        section.note(
+            "How many times better; average: arithmetic mean over everything else that was varied.",
+        );
     }
     // The last row has the averages.
-    let levels = main.levels.iter().map(|own| own.level.as_str()).chain(has_averages.then_some("average"));
+    let levels =
+        main.levels.iter().map(|own| own.level.as_str()).chain(has_averages.then_some("average"));
     let mut columns = Columns::of(levels.enumerate());
     columns.name(main_name, |(_, level)| *level);
     for (gains, i) in table.columns.iter().zip(0..GAINS_MAX) {
@@ -102,8 +113,9 @@ fn average(gain: &Estimate) -> Cell {
     // A factor is never below 0, whatever t says of the mean of a few.
     let factor = |percent: f64| (1.0 + percent / 100.0).max(0.0);
     let value = factor(gain.mean);
-    let interval =
-        gain.interval.map(|Interval { low, high }| Interval { low: factor(low), high: factor(high) });
+    let interval = gain
+        .interval
+        .map(|Interval { low, high }| Interval { low: factor(low), high: factor(high) });
     let ends = interval.map(|it| format!(" {}", number::ratio_ends((it.low, it.high))));
     let shown = format!("{}x{}", number::ratio(value), ends.unwrap_or_default());
     Cell::from(value).within(interval).shown(shown)
@@ -115,7 +127,8 @@ fn interaction_section(summary: &Summary) -> Option<Section> {
     let factor = |position: usize| &summary.factors.effects[position];
     let at = |own: &&Interaction, position: usize| {
         let gain = own.gains.get(position).and_then(Option::as_ref);
-        let gain = gain.map_or_else(|| NOTHING.to_owned(), |gain| number::comparison(gain, summary.unit()));
+        let gain = gain
+            .map_or_else(|| NOTHING.to_owned(), |gain| number::comparison(gain, summary.unit()));
         format!("{gain} with {}", level(factor(own.by), position))
     };
     let mut table = Columns::of(&summary.factors.interactions);

@@ -10,7 +10,8 @@ use analysis::{ConfigurationLatency, Latencies, Summary};
 use observations::Histogram;
 use serde_json::{Value, json};
 
-/// A curve ends where fewer slower ones than this are left: further out it would show single events.
+/// A curve ends where fewer slower ones than this are left: further out it would show single
+/// events.
 const TAIL_MIN: f64 = 10.0;
 /// Points for each power of ten of the share that is slower.
 const POINTS_PER_DECADE: f64 = 12.0;
@@ -44,7 +45,8 @@ fn section(summary: &Summary, kind: &Latencies) -> Section {
     if lines.is_empty() {
         let most = number::count(curves.iter().map(|curve| curve.recorded).max().unwrap_or(0));
         let why = format!(
-            "No configuration has recorded more than {most} latencies of {name}: too few for a curve of percentiles."
+            "No configuration has recorded more than {most} latencies of {name}: too few for a \
+             curve of percentiles."
         );
         section.note(why);
         return section;
@@ -62,16 +64,20 @@ fn section(summary: &Summary, kind: &Latencies) -> Section {
             "lines": lines,
         }),
         caption: format!(
-            "Latency of {name} by percentile, all trials of a configuration together; both axes are logarithmic. A curve \
-             ends where fewer than {TAIL_MIN} slower ones are left.{}",
+            "Latency of {name} by percentile, all trials of a configuration together; both axes \
+             are logarithmic. A curve ends where fewer than {TAIL_MIN} slower ones are left.{}",
             if curves.len() > CURVES_MAX {
-                format!(" Drawn: the first {CURVES_MAX} of {} configurations.", number::count(curves.len() as u64))
+                format!(
+                    " Drawn: the first {CURVES_MAX} of {} configurations.",
+                    number::count(curves.len() as u64)
+                )
             } else {
                 String::new()
             }
         )
         .into(),
-        alternative: format!("Curves of {name} latency by percentile. {}.", said(summary, kind)).into(),
+        alternative: format!("Curves of {name} latency by percentile. {}.", said(summary, kind))
+            .into(),
         data: data(curves),
         data_heading: "Percentiles: means over trials with 95 % intervals".into(),
         chart: None,
@@ -97,7 +103,8 @@ fn points(histogram: &Histogram) -> Vec<Value> {
 fn said(summary: &Summary, kind: &Latencies) -> String {
     let one = |curve: &ConfigurationLatency| {
         let merged = summary.merged_latency(curve.configuration, &kind.name);
-        let [median, high] = merged.percentiles_ns([50.0, 99.0]).map(|ns| number::seconds(ns as f64 / 1e9));
+        let [median, high] =
+            merged.percentiles_ns([50.0, 99.0]).map(|ns| number::seconds(ns as f64 / 1e9));
         format!("{}: median {median}, 99th percentile {high}", text::label(&curve.label))
     };
     joined(kind.configurations.iter().take(SAID).map(one), "; ")

@@ -1,5 +1,5 @@
-//! Models of the throughput: what a law says of scalability, what the model that predicts best says of levels that it has not
-//! seen, and what a transaction needs.
+//! Models of the throughput: what a law says of scalability, what the model that predicts best says
+//! of levels that it has not seen, and what a transaction needs.
 
 use crate::figure::{coordinate, string};
 use crate::model::{Columns, Figure, Section, Tone};
@@ -17,7 +17,8 @@ pub(crate) fn sections(summary: &Summary, models: &[ModelSummary]) -> Vec<Sectio
     if let Some(last) = sections.last_mut().filter(|_| left_out > 0) {
         let others = number::plural(left_out, "other combination");
         last.note(format!(
-            "{others} of levels would have a model too: see `show --only`; `steelbench predict` models the one that is asked for."
+            "{others} of levels would have a model too: see `show --only`; `steelbench predict` \
+             models the one that is asked for."
         ));
     }
     sections
@@ -47,7 +48,8 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
     let covered = best.tested.iter().filter(|own| own.covered).count();
     let all = best.tested.len();
     let line = format!(
-        "The {} that was fitted to the other levels of {name} misses {} by {} (median); its 95 % intervals hold {covered} of {all}.",
+        "The {} that was fitted to the other levels of {name} misses {} by {} (median); its 95 % \
+         intervals hold {covered} of {all}.",
         best.model.name(),
         number::plural(all, "level"),
         number::short_percent(best.error_median),
@@ -68,9 +70,10 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
     section.table(levels);
     let others = best_of(model);
     section.note(format!(
-        "Levels without a prediction are those that the model is fitted to. {others} An interval holds what the fit changes by when one \
-         level is left out, by how much the model misses levels, more with each doubling beyond them, and the spread of trials. \
-         `steelbench predict` asks it for other levels; beyond {FAR}x of what was measured it warns."
+        "Levels without a prediction are those that the model is fitted to. {others} An interval \
+         holds what the fit changes by when one level is left out, by how much the model misses \
+         levels, more with each doubling beyond them, and the spread of trials. `steelbench \
+         predict` asks it for other levels; beyond {FAR}x of what was measured it warns."
     ));
 }
 
@@ -83,7 +86,8 @@ fn best_of(model: &ModelSummary) -> String {
                 format!("{} by {}", own.model.name(), number::short_percent(own.error_median))
             };
             format!(
-                "Of {} models it misses these levels least, which flatters it a little; the others miss them: {}.",
+                "Of {} models it misses these levels least, which flatters it a little; the \
+                 others miss them: {}.",
                 model.candidates.len(),
                 joined(others.iter().map(one), ", ")
             )
@@ -107,13 +111,14 @@ fn signed(share: f64) -> Cell {
 
 fn scalability(section: &mut Section, name: &str, model: &ModelSummary, law: &Scalability) {
     let figure = |value: f64, interval: Option<Interval>| {
-        let ends =
-            interval.map(|own| format!(" [{}, {}]", number::figure(own.low), number::figure(own.high)));
+        let ends = interval
+            .map(|own| format!(" [{}, {}]", number::figure(own.low), number::figure(own.high)));
         format!("{}{}", number::figure(value), ends.unwrap_or_default())
     };
     let gamma = law.intervals[0].map(|own| (own.low, own.high));
     section.line(format!(
-        "Universal Scalability Law over all levels: {} at {name}=1, contention {}, coherency {}; residuals of {}.",
+        "Universal Scalability Law over all levels: {} at {name}=1, contention {}, coherency {}; \
+         residuals of {}.",
         number::difference(law.law.gamma, gamma, &model.unit),
         figure(law.law.contention, law.intervals[1]),
         figure(law.law.coherency, law.intervals[2]),
@@ -127,18 +132,20 @@ fn scalability(section: &mut Section, name: &str, model: &ModelSummary, law: &Sc
         (Some(peak), Some(own)) => {
             let beyond = if peak > last { ", beyond what was measured," } else { "" };
             format!(
-                "Throughput is highest at {} [{}, {}]{beyond} and falls from there: coherency, what each pair costs.{limit}",
+                "Throughput is highest at {} [{}, {}]{beyond} and falls from there: coherency, \
+                 what each pair costs.{limit}",
                 number::figure(peak),
                 number::figure(own.low),
                 number::figure(own.high)
             )
         }
         _ if law.contends => format!(
-            "The levels show contention but no fall: whether there is coherency, and where throughput is highest, cannot be told. \
-             More levels above {} would show it.{limit}",
+            "The levels show contention but no fall: whether there is coherency, and where \
+             throughput is highest, cannot be told. More levels above {} would show it.{limit}",
             number::whole(last)
         ),
-        _ => "The levels tell neither contention nor coherency from 0: add levels, or repeats.".to_owned(),
+        _ => "The levels tell neither contention nor coherency from 0: add levels, or repeats."
+            .to_owned(),
     };
     section.line(text);
 }
@@ -160,15 +167,19 @@ fn demands(section: &mut Section, name: &str, model: &ModelSummary) {
             .map(|own| own.name.as_str())
             .filter(|own| !first.demands.iter().any(|known| known.name == *own)),
     );
-    let find =
-        |of: &models::demands::Demands, name: &str| of.demands.iter().find(|own| own.name == name).cloned();
-    let rows: Vec<_> = names.iter().map(|name| (*name, find(first, name), find(last, name))).collect();
+    let find = |of: &models::demands::Demands, name: &str| {
+        of.demands.iter().find(|own| own.name == name).cloned()
+    };
+    let rows: Vec<_> =
+        names.iter().map(|name| (*name, find(first, name), find(last, name))).collect();
     let mut table = Columns::of(&rows);
     table.name(format!("of each {}", low.unit), |row| row.0);
     for (level, at) in [(low.n, 0), (high.n, 1)] {
-        let own = move |row: &(&str, Option<models::demands::Demand>, Option<models::demands::Demand>)| {
-            if at == 0 { row.1.clone() } else { row.2.clone() }
-        };
+        let own = move |row: &(
+            &str,
+            Option<models::demands::Demand>,
+            Option<models::demands::Demand>,
+        )| { if at == 0 { row.1.clone() } else { row.2.clone() } };
         let heading = format!("{name}={}", number::whole(level));
         table.right(heading, move |row| own(row).map(|own| Cell::seconds(own.demand_s)));
         table.right("busy or waiting", move |row| {
@@ -182,17 +193,20 @@ fn demands(section: &mut Section, name: &str, model: &ModelSummary) {
     }
     section.table(table);
     section.note(
-        "By the Utilisation Law, busy is the share of the time that a resource works, of a device that any I/O is in flight; of waits it is \
-         the number of sessions that wait on average (Little's Law).",
+        "By the Utilisation Law, busy is the share of the time that a resource works, of a device \
+         that any I/O is in flight; of waits it is the number of sessions that wait on average \
+         (Little's Law).",
     );
 }
 
 /// Little's Law against the connections, group commit, and what is missing.
 fn checked(section: &mut Section, name: &str, own: &LevelDemands) {
     let mut parts: Vec<String> = Vec::new();
-    if let Some((demands, little)) = own.demands.as_ref().and_then(|demands| Some((demands, demands.little?)))
+    if let Some((demands, little)) =
+        own.demands.as_ref().and_then(|demands| Some((demands, demands.little?)))
     {
-        let says = if demands.agrees() == Some(true) { "agrees with" } else { "does not agree with" };
+        let says =
+            if demands.agrees() == Some(true) { "agrees with" } else { "does not agree with" };
         parts.push(format!(
             "throughput x response time is {} sessions, which {says} {} (Little's Law)",
             number::figure(little),
@@ -213,7 +227,8 @@ fn checked(section: &mut Section, name: &str, own: &LevelDemands) {
 /// Measured and predicted throughput, the law with its band and its peak.
 fn figure(name: &str, model: &ModelSummary) -> Figure {
     let ends = |interval: Option<Interval>| {
-        interval.map_or([Value::Null, Value::Null], |own| [coordinate(own.low), coordinate(own.high)])
+        interval
+            .map_or([Value::Null, Value::Null], |own| [coordinate(own.low), coordinate(own.high)])
     };
     let measured: Vec<Value> = model
         .levels
@@ -243,8 +258,12 @@ fn figure(name: &str, model: &ModelSummary) -> Figure {
         law.curve.iter().map(|(n, x, _)| json!([coordinate(*n), coordinate(*x)])).collect()
     };
     let peak = law.and_then(|law| law.peak_interval.and(law.peak));
-    let held: Vec<Value> =
-        model.levels.iter().filter(|level| level.tested.is_some()).map(|level| coordinate(level.n)).collect();
+    let held: Vec<Value> = model
+        .levels
+        .iter()
+        .filter(|level| level.tested.is_some())
+        .map(|level| coordinate(level.n))
+        .collect();
     Figure {
         spec: json!({
             "kind": "model",
@@ -257,8 +276,9 @@ fn figure(name: &str, model: &ModelSummary) -> Figure {
             "peak": peak.map_or(Value::Null, coordinate),
             "heldOut": held,
         }),
-        caption: "Dots: measured means with 95 % intervals, hollow where the model has not seen them. Line with a band: the model with its \
-                  95 % intervals. Dashed: the Universal Scalability Law over all levels; a vertical line marks its peak."
+        caption: "Dots: measured means with 95 % intervals, hollow where the model has not seen \
+                  them. Line with a band: the model with its 95 % intervals. Dashed: the \
+                  Universal Scalability Law over all levels; a vertical line marks its peak."
             .into(),
         alternative: format!(
             "Throughput against {name}: {}.",

@@ -25,10 +25,12 @@ pub(crate) fn section(_: &Summary, loops: &[OpenLoop]) -> Option<Section> {
     });
     section.table(table);
     section.note(
-        "Late: started more than 1 ms after the intended time because every connection was busy; latency counts from the intended \
-         time, so it is in there. Missed: started as late by the load generator itself though a connection was free; longest: the worst \
-         of these. Overloaded: no connection was free for any start of the second half of the schedule; latencies of such trials only \
-         measure how long the trial was and are left out of estimates and comparisons.",
+        "Late: started more than 1 ms after the intended time because every connection was busy; \
+         latency counts from the intended time, so it is in there. Missed: started as late by the \
+         load generator itself though a connection was free; longest: the worst of these. \
+         Overloaded: no connection was free for any start of the second half of the schedule; \
+         latencies of such trials only measure how long the trial was and are left out of \
+         estimates and comparisons.",
     );
     Some(section)
 }

@@ -17,7 +17,12 @@ pub(crate) fn section(_: &Summary, overview: &Overview) -> [Section; 1] {
     }
     let failed = Some(format!("{} failed", number::plural(overview.failed, "attempt")));
     let compared = overview.response.as_ref().map(|response| {
-        format!("compared on {} ({}, {} is better)", response.name, response.unit, better(response.direction))
+        format!(
+            "compared on {} ({}, {} is better)",
+            response.name,
+            response.unit,
+            better(response.direction)
+        )
     });
     let parts = [
         Some(format!("Run {}, {}", overview.run.id, text::utc(overview.run.started_ms))),
@@ -122,15 +127,16 @@ fn machine(environment: &Environment) -> String {
         count(environment.sockets, "socket"),
         count(environment.numa_nodes, "NUMA node"),
     ];
-    let layout =
-        listed(layout.into_iter().flatten()).map_or_else(String::new, |layout| format!(" ({layout})"));
+    let layout = listed(layout.into_iter().flatten())
+        .map_or_else(String::new, |layout| format!(" ({layout})"));
     let processors = format!("{}{layout}", number::plural(environment.cpus as usize, "processor"));
     let memory = environment.memory_bytes.map(|bytes| format!("{} memory", number::bytes(bytes)));
-    let engines = environment.engines.iter().map(|(name, engine)| format!("{name} {}", engine.version));
+    let engines =
+        environment.engines.iter().map(|(name, engine)| format!("{name} {}", engine.version));
     let parts = [environment.host.clone(), environment.cpu_model.clone(), Some(processors), memory];
     let software = [environment.kernel.clone(), environment.virtualization.clone()];
     let parts = parts.into_iter().chain(software).flatten().chain(engines);
-    let ours =
-        Some(format!("Steelbench {}", environment.steelbench)).filter(|_| !environment.steelbench.is_empty());
+    let ours = Some(format!("Steelbench {}", environment.steelbench))
+        .filter(|_| !environment.steelbench.is_empty());
     joined(parts.chain(ours), ", ")
 }

@@ -37,23 +37,27 @@ pub(crate) fn section(summary: &Summary, all: &[StatementPlans]) -> Option<Secti
     let explained = same.iter().filter(|own| has_plan(own)).count();
     if explained > 0 {
         let have = if explained == 1 { "has" } else { "have" };
-        let statements =
-            number::plural(explained, if shown.is_empty() { "statement" } else { "other statement" });
+        let statements = number::plural(
+            explained,
+            if shown.is_empty() { "statement" } else { "other statement" },
+        );
         section.note(format!("{statements} {have} the same plan in all configurations."));
     }
     for (reason, statements) in unexplained(all) {
-        let (count, example) = (number::plural(statements.len(), "statement"), shortened(statements[0]));
+        let (count, example) =
+            (number::plural(statements.len(), "statement"), shortened(statements[0]));
         section.note(format!("No plan of {count} ({example}): {reason}."));
     }
     if shown.iter().any(|own| {
         own.plans.iter().any(|plan| plan.estimated_cost.is_some() || plan.estimated_rows.is_some())
     }) {
         section.note(
-            "Rows and cost are the optimizer's estimates for the whole statement, cost in its own unit; the plans were asked \
-             for beside the measurement.",
+            "Rows and cost are the optimizer's estimates for the whole statement, cost in its own \
+             unit; the plans were asked for beside the measurement.",
         );
     }
-    let listings: Vec<Block> = all.iter().take(LISTED_MAX).flat_map(|own| listing(summary, own)).collect();
+    let listings: Vec<Block> =
+        all.iter().take(LISTED_MAX).flat_map(|own| listing(summary, own)).collect();
     if !listings.is_empty() {
         section.blocks.push(Block::Fold("All plans".into(), listings));
     }
@@ -72,7 +76,8 @@ fn described(summary: &Summary, plan: &PlanRow, differs: bool) -> String {
             if low == high { low } else { format!("{low} to {high}") }
         })
     };
-    let mut operators: Vec<&str> = plan.operators.iter().take(OPERATORS_MAX).map(String::as_str).collect();
+    let mut operators: Vec<&str> =
+        plan.operators.iter().take(OPERATORS_MAX).map(String::as_str).collect();
     if plan.operators.len() > OPERATORS_MAX {
         operators.push("...");
     }
@@ -100,7 +105,9 @@ fn labels(summary: &Summary, plan: &PlanRow) -> String {
 fn unexplained(all: &[StatementPlans]) -> Vec<(&str, Vec<&str>)> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for own in all.iter().filter(|own| !has_plan(own)) {
-        let Some(reason) = own.plans.first().and_then(|plan| plan.reason.as_deref()) else { continue };
+        let Some(reason) = own.plans.first().and_then(|plan| plan.reason.as_deref()) else {
+            continue;
+        };
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, statements)) => statements.push(&own.statement),
             None => reasons.push((reason, vec![&own.statement])),
@@ -111,7 +118,8 @@ fn unexplained(all: &[StatementPlans]) -> Vec<(&str, Vec<&str>)> {
 
 /// A statement with its plans as the engine printed them.
 fn listing(summary: &Summary, own: &StatementPlans) -> Vec<Block> {
-    let line = |text: String, indent| Block::Line(Line { text: text.into(), tone: Tone::Plain, indent });
+    let line =
+        |text: String, indent| Block::Line(Line { text: text.into(), tone: Tone::Plain, indent });
     let mut blocks = Vec::new();
     for plan in own.plans.iter().filter(|plan| plan.reason.is_none()) {
         let labels = labels(summary, plan);

@@ -13,8 +13,8 @@ const FUNCTIONS: usize = 10;
 /// With more configurations than this only the baseline and the best are shown.
 const ALL_SHOWN: usize = 3;
 
-/// For each of the configurations that are shown where its processor time went; between the two that are explained,
-/// what changed.
+/// For each of the configurations that are shown where its processor time went; between the two
+/// that are explained, what changed.
 pub(crate) fn sections(summary: &Summary, profiles: &[ConfigurationProfile]) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     if let Some(explanation) = summary.explanations().last() {
@@ -32,13 +32,19 @@ pub(crate) fn sections(summary: &Summary, profiles: &[ConfigurationProfile]) -> 
     sections
 }
 
-fn shown<'p>(summary: &Summary, profiles: &'p [ConfigurationProfile]) -> Vec<&'p ConfigurationProfile> {
+fn shown<'p>(
+    summary: &Summary,
+    profiles: &'p [ConfigurationProfile],
+) -> Vec<&'p ConfigurationProfile> {
     let matters = |profile: &&ConfigurationProfile| {
         let row = summary.configurations.get(profile.index);
         row.is_some_and(|row| row.baseline || row.standing == Standing::Best)
     };
-    let shown: Vec<_> =
-        if profiles.len() > ALL_SHOWN { profiles.iter().filter(matters).collect() } else { Vec::new() };
+    let shown: Vec<_> = if profiles.len() > ALL_SHOWN {
+        profiles.iter().filter(matters).collect()
+    } else {
+        Vec::new()
+    };
     if shown.is_empty() { profiles.iter().take(ALL_SHOWN).collect() } else { shown }
 }
 
@@ -65,19 +71,25 @@ fn section(configuration: &ConfigurationProfile) -> Section {
 }
 
 /// Processor time for the same work by function; `None` where trials were not profiled.
-pub(crate) fn changes(decomposition: &Decomposition, between: &str, sides: [&str; 2]) -> Option<Section> {
+pub(crate) fn changes(
+    decomposition: &Decomposition,
+    between: &str,
+    sides: [&str; 2],
+) -> Option<Section> {
     let code = decomposition.code.as_ref()?;
     let scale = WorkScale::of(decomposition);
-    let mut section =
-        Section::new(format!("Code that changed most, {between}: processor seconds for {}", scale.name));
+    let mut section = Section::new(format!(
+        "Code that changed most, {between}: processor seconds for {}",
+        scale.name
+    ));
     let largest = code.total.from_s.max(code.total.to_s);
     let (functions, rest) = code.parts.split_at(code.parts.len().saturating_sub(1));
     let shown = functions.iter().take(FUNCTIONS).chain(rest).chain([&code.total]);
     section.table(scale.table("function", sides, shown, largest));
     let [from, to] = code.samples;
     section.note(format!(
-        "{} and {} samples of processor time, user mode and kernel, of all processes of the load and of a server on \
-         this machine. Other code: functions with less than 1 % on both sides.",
+        "{} and {} samples of processor time, user mode and kernel, of all processes of the load \
+         and of a server on this machine. Other code: functions with less than 1 % on both sides.",
         number::count(from),
         number::count(to)
     ));

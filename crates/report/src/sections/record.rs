@@ -1,4 +1,5 @@
-//! What was recorded, for pages: every trial, the experiment file, environments in full, the output of hooks.
+//! What was recorded, for pages: every trial, the experiment file, environments in full, the output
+//! of hooks.
 
 use crate::model::{Block, Column, Columns, Line, Section, Table, Tone};
 use crate::text::short_name;
@@ -21,9 +22,11 @@ fn trials(summary: &Summary) -> Section {
         section.note("No trial was recorded.");
         return section;
     }
-    let names: Vec<&str> = summary.recording.factors.iter().map(|factor| factor.name.as_str()).collect();
+    let names: Vec<&str> =
+        summary.recording.factors.iter().map(|factor| factor.name.as_str()).collect();
     let table = recording::trials(summary.recording);
-    let shown: Vec<usize> = (0..table.columns.len()).filter(|at| table.columns[*at].on_page).collect();
+    let shown: Vec<usize> =
+        (0..table.columns.len()).filter(|at| table.columns[*at].on_page).collect();
     let column = |at: &usize| {
         let mut column = table.columns[*at].clone();
         if !column.levels.is_empty() {
@@ -34,11 +37,13 @@ fn trials(summary: &Summary) -> Section {
     };
     let columns: Vec<Column> = shown.iter().map(column).collect();
     let rows = table.rows().map(|row| shown.iter().map(|at| row[*at].clone()).collect());
-    section.table(Table::shortened(columns, rows, summary.recording.trials.len()).named(table.name));
+    section
+        .table(Table::shortened(columns, rows, summary.recording.trials.len()).named(table.name));
     section
 }
 
-/// The experiment file and those that it names as they were, and everything that was recorded of the environments.
+/// The experiment file and those that it names as they were, and everything that was recorded of
+/// the environments.
 fn experiment(summary: &Summary) -> Section {
     let mut section = Section::page("Experiment file and environment");
     match summary.recording.run.source.as_str() {
@@ -54,13 +59,15 @@ fn experiment(summary: &Summary) -> Section {
             0 => "when the run started".to_owned(),
             _ => format!("found when the run was resumed, number {i}"),
         };
-        let facts = recording::facts(environment).into_iter().filter(|(_, value)| !value.text().is_empty());
+        let facts =
+            recording::facts(environment).into_iter().filter(|(_, value)| !value.text().is_empty());
         let mut table = Columns::of(facts.collect::<Vec<_>>());
         table.name("fact", |(name, _)| name.clone());
         table.left("value", |(_, value)| value.clone());
-        section
-            .blocks
-            .push(Block::Fold(format!("Environment {when}").into(), vec![Block::Table(table.into())]));
+        section.blocks.push(Block::Fold(
+            format!("Environment {when}").into(),
+            vec![Block::Table(table.into())],
+        ));
     }
     section
 }
@@ -70,8 +77,9 @@ fn experiment(summary: &Summary) -> Section {
 fn hooks(summary: &Summary) -> Option<Section> {
     let mut commands: Vec<Vec<&HookOutput>> = Vec::new();
     for output in summary.recording.trials.iter().flat_map(|trial| &trial.hooks) {
-        let same =
-            |all: &&mut Vec<&HookOutput>| (&all[0].hook, &all[0].command) == (&output.hook, &output.command);
+        let same = |all: &&mut Vec<&HookOutput>| {
+            (&all[0].hook, &all[0].command) == (&output.hook, &output.command)
+        };
         match commands.iter_mut().find(same) {
             Some(all) => all.push(output),
             None => commands.push(vec![output]),
@@ -81,12 +89,15 @@ fn hooks(summary: &Summary) -> Option<Section> {
     for all in &commands {
         let failed: Vec<_> = all.iter().filter(|output| output.exit_code != Some(0)).collect();
         let mean_s = all.iter().map(|output| output.elapsed_s).sum::<f64>() / all.len() as f64;
-        let failures = if failed.is_empty() { String::new() } else { format!(", {} failed", failed.len()) };
+        let failures =
+            if failed.is_empty() { String::new() } else { format!(", {} failed", failed.len()) };
         let (times, mean) = (number::plural(all.len(), "time"), number::seconds(mean_s));
         let (hook, command) = (&all[0].hook, &all[0].command);
         let heading = format!("{hook}: {command}, {times}{failures}, {mean} on average");
         let last = failed.last().copied().or(all.last());
-        section.blocks.push(Block::Fold(heading.into(), last.map_or_else(Vec::new, |last| printed(last))));
+        section
+            .blocks
+            .push(Block::Fold(heading.into(), last.map_or_else(Vec::new, |last| printed(last))));
     }
     section.unless_empty()
 }
@@ -94,7 +105,8 @@ fn hooks(summary: &Summary) -> Option<Section> {
 fn printed(output: &HookOutput) -> Vec<Block> {
     let skipped = output.output.chars().count().saturating_sub(OUTPUT_CHARACTERS);
     let tail: String = output.output.chars().skip(skipped).collect();
-    let code = output.exit_code.map_or_else(|| "killed".to_owned(), |code| format!("exit code {code}"));
+    let code =
+        output.exit_code.map_or_else(|| "killed".to_owned(), |code| format!("exit code {code}"));
     let said = |text: String| Block::Line(Line { text: text.into(), tone: Tone::Muted, indent: 0 });
     if tail.trim().is_empty() {
         return vec![said(format!("The last one: {code}; it printed nothing."))];

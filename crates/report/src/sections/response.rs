@@ -21,8 +21,8 @@ const POINTS_MAX: usize = 5_000;
 /// A configuration that has figures.
 type Measured<'s> = (&'s ConfigurationRow, &'s Estimate);
 
-/// On pages a line a series with 95 % intervals and every trial as a point, in texts a bar a level; for pages a
-/// sentence where there is nothing to draw.
+/// On pages a line a series with 95 % intervals and every trial as a point, in texts a bar a level;
+/// for pages a sentence where there is nothing to draw.
 pub(crate) fn section(summary: &Summary) -> [Section; 1] {
     let Some(response) = &summary.response else {
         let mut section = Section::page("Figures");
@@ -30,7 +30,8 @@ pub(crate) fn section(summary: &Summary) -> [Section; 1] {
         return [section];
     };
     let rows = summary.configurations.iter();
-    let measured: Vec<Measured> = rows.filter_map(|row| Some((row, row.response.as_ref()?))).collect();
+    let measured: Vec<Measured> =
+        rows.filter_map(|row| Some((row, row.response.as_ref()?))).collect();
     let panels = Panels::with_series(summary).filter(|_| measured.len() > 1);
     let (Some(panels), Some(effect)) = (panels, summary.main_effect()) else {
         let mut section = Section::page("Response");
@@ -50,9 +51,19 @@ pub(crate) fn section(summary: &Summary) -> [Section; 1] {
     [section]
 }
 
-fn spec(summary: &Summary, response: &ResponseChoice, measured: &[Measured], panels: &Panels) -> Value {
+fn spec(
+    summary: &Summary,
+    response: &ResponseChoice,
+    measured: &[Measured],
+    panels: &Panels,
+) -> Value {
     let means = measured.iter().filter_map(|(row, estimate)| {
-        let tip = format!("{}\n{}, n = {}", text::label(&row.label), number::estimate(estimate), estimate.n);
+        let tip = format!(
+            "{}\n{}, n = {}",
+            text::label(&row.label),
+            number::estimate(estimate),
+            estimate.n
+        );
         Some(mark(panels.position(row)?, &tip, estimate))
     });
     let drawn = if summary.done() <= POINTS_MAX { POINTS_MAX } else { 0 };
@@ -64,7 +75,8 @@ fn spec(summary: &Summary, response: &ResponseChoice, measured: &[Measured], pan
         let tip = format!("{}\nblock {}: {figure}", text::label(&row.label), trial.block);
         Some(json!([panel, series, level, coordinate(value), string(&tip)]))
     });
-    let y = format!("{} ({}), {} is better", response.name, response.unit, better(response.direction));
+    let y =
+        format!("{} ({}), {} is better", response.name, response.unit, better(response.direction));
     json!({
         "kind": "response",
         "x": panels.axis(),
@@ -80,8 +92,9 @@ fn spec(summary: &Summary, response: &ResponseChoice, measured: &[Measured], pan
 /// One mean with its interval.
 fn mark(position: Position, tip: &str, estimate: &Estimate) -> Value {
     let Position { panel, series, level } = position;
-    let end =
-        |pick: fn(analysis::Interval) -> f64| estimate.interval.map_or(Value::Null, |i| coordinate(pick(i)));
+    let end = |pick: fn(analysis::Interval) -> f64| {
+        estimate.interval.map_or(Value::Null, |i| coordinate(pick(i)))
+    };
     let (low, high) = (end(|i| i.low), end(|i| i.high));
     json!([panel, series, level, coordinate(estimate.mean), low, high, string(tip)])
 }
@@ -108,8 +121,8 @@ fn caption(panels: &Panels, response: &ResponseChoice, trials: usize) -> String 
     };
     let shared = if panels.titles.len() > 1 { " All panels share their axes." } else { "" };
     format!(
-        "Mean {} against {}{series}; vertical lines are 95 % intervals over blocks, {points}. A {} value is \
-         better. The vertical axis begins at zero, where intervals are cut.{shared}",
+        "Mean {} against {}{series}; vertical lines are 95 % intervals over blocks, {points}. A \
+         {} value is better. The vertical axis begins at zero, where intervals are cut.{shared}",
         response.name,
         panels.factor,
         better(response.direction),
@@ -117,8 +130,9 @@ fn caption(panels: &Panels, response: &ResponseChoice, trials: usize) -> String 
 }
 
 fn alternative(panels: &Panels, response: &str, measured: &[Measured]) -> String {
-    let one =
-        |(row, estimate): &Measured| format!("{}: {}", text::label(&row.label), number::estimate(estimate));
+    let one = |(row, estimate): &Measured| {
+        format!("{}: {}", text::label(&row.label), number::estimate(estimate))
+    };
     let said = joined(measured.iter().take(SAID).map(one), "; ");
     let more = if measured.len() > SAID { "; more in the table below" } else { "" };
     format!("Line chart of {response} against {}. {}{more}.", panels.factor, said)
@@ -136,7 +150,12 @@ fn data(measured: &[Measured]) -> Table<'static> {
 }
 
 /// One bar a level, one group for each combination of the other factors' levels.
-fn chart(summary: &Summary, response: &ResponseChoice, effect: &FactorEffect, measured: usize) -> Chart {
+fn chart(
+    summary: &Summary,
+    response: &ResponseChoice,
+    effect: &FactorEffect,
+    measured: usize,
+) -> Chart {
     let every = measured <= BARS_MAX;
     let mut groups = if every { series(summary, effect) } else { vec![means(effect)] };
     let bars = || groups.iter().flat_map(|group| &group.bars);
@@ -146,12 +165,14 @@ fn chart(summary: &Summary, response: &ResponseChoice, effect: &FactorEffect, me
         bar.value *= scale;
         bar.interval = bar.interval.map(|(low, high)| (low * scale, high * scale));
     }
-    let over = if every || summary.factors.effects.len() < 2 { "" } else { " over the other factors" };
+    let over =
+        if every || summary.factors.effects.len() < 2 { "" } else { " over the other factors" };
     let some = match effect.levels.len() {
         ..=LEVELS_MAX => String::new(),
         all => format!(", the first {LEVELS_MAX} of {} levels", number::count(all as u64)),
     };
-    let title = format!("Means{over} ± 95 % intervals, {} is better{some}", better(response.direction));
+    let title =
+        format!("Means{over} ± 95 % intervals, {} is better{some}", better(response.direction));
     Chart { title: title.into(), unit: unit.into(), kind: ChartKind::Bars, groups }
 }
 
@@ -161,7 +182,8 @@ fn series(summary: &Summary, effect: &FactorEffect) -> Vec<BarGroup> {
     for row in &summary.configurations {
         let own = row.levels.iter().find(|level| level.factor == effect.factor);
         let (Some(own), Some(estimate)) = (own, &row.response) else { continue };
-        let worse = row.factor.as_ref().is_some_and(|factor| factor.supported() && !factor.is_better());
+        let worse =
+            row.factor.as_ref().is_some_and(|factor| factor.supported() && !factor.is_better());
         let mut bar = bar(&own.level, estimate, row.standing, worse);
         if row.baseline {
             let note = if bar.note.is_empty() { String::new() } else { format!(", {}", bar.note) };

@@ -22,8 +22,10 @@ pub(crate) fn section(_: &Summary, scaling: Option<&ScalingSummary>) -> Option<S
     section.table(table(&scaling.curves));
     let drawn: Vec<&Curve> = scaling.curves.iter().filter(|curve| curve.points.len() > 1).collect();
     if drawn.len() > CURVES_MAX {
-        let text =
-            format!("Drawn are {CURVES_MAX} of {}; the table has all.", number::plural(drawn.len(), "curve"));
+        let text = format!(
+            "Drawn are {CURVES_MAX} of {}; the table has all.",
+            number::plural(drawn.len(), "curve")
+        );
         section.note(text);
     }
     if !drawn.is_empty() {
@@ -35,9 +37,10 @@ pub(crate) fn section(_: &Summary, scaling: Option<&ScalingSummary>) -> Option<S
 fn legend() -> String {
     let (flat, linear) = (number::percent(FLAT_SHARE, 0), number::percent(LINEAR_EFFICIENCY, 0));
     format!(
-        "From the fewest threads to the most that each have a processor. Linear: the speed-up is at least {linear} of the number of \
-         threads; flat: throughput changes by no more than {flat}; sub-linear between them; negative below. Two names: the 95 % \
-         interval reaches from one to the other."
+        "From the fewest threads to the most that each have a processor. Linear: the speed-up is \
+         at least {linear} of the number of threads; flat: throughput changes by no more than \
+         {flat}; sub-linear between them; negative below. Two names: the 95 % interval reaches \
+         from one to the other."
     )
 }
 
@@ -48,7 +51,8 @@ fn shared_line(section: &mut Section, line: &SharedLine, curves: &[Curve]) {
     let ends = line.throughput.interval.filter(|own| own.low > 0.0);
     let ends = ends.map_or_else(String::new, |own| format!(" [{}, {}]", ns(own.high), ns(own.low)));
     section.line(format!(
-        "One shared cache line tops out at {} ops/ms ({}, {} threads): {}{ends} ns for each addition, however many threads there are.",
+        "One shared cache line tops out at {} ops/ms ({}, {} threads): {}{ends} ns for each \
+         addition, however many threads there are.",
         number::estimate_without_unit(&line.throughput),
         line.primitive,
         line.threads,
@@ -76,10 +80,10 @@ fn table(curves: &[Curve]) -> Columns<'_, &Curve> {
     // The ends that are compared; the first alone where there is nothing to compare it with.
     let ends = |curve: &&Curve, say: fn(&ScalingPoint) -> String| {
         let first = say(&curve.points[0]);
-        curve
-            .scaled
-            .as_ref()
-            .map_or_else(|| first.clone(), |scaled| format!("{first} -> {}", say(&curve.points[scaled.to])))
+        curve.scaled.as_ref().map_or_else(
+            || first.clone(),
+            |scaled| format!("{first} -> {}", say(&curve.points[scaled.to])),
+        )
     };
     table.name("curve", |curve| named(curve));
     table.left("scaling", |curve| {

@@ -26,8 +26,11 @@ pub(crate) fn sections(summary: &Summary, configurations: &[ConfigurationScripts
 
 fn section(own: &ConfigurationScripts) -> Section {
     let label = own.configuration.as_str();
-    let mut section =
-        Section::new(if label.is_empty() { "Scripts".to_owned() } else { format!("Scripts: {label}") });
+    let mut section = Section::new(if label.is_empty() {
+        "Scripts".to_owned()
+    } else {
+        format!("Scripts: {label}")
+    });
     section.line(totals(own));
     section.table(scripts(own));
     let costly = most_costly(&own.statements);
@@ -37,14 +40,16 @@ fn section(own: &ConfigurationScripts) -> Section {
     if left_out > 0 {
         let others = number::percent(others.max(0.0), 1);
         let left_out = number::plural(left_out, "statement");
-        section.note(format!("{left_out} more took {others} of the time; `export` and JSON have all."));
+        section.note(format!(
+            "{left_out} more took {others} of the time; `export` and JSON have all."
+        ));
         let all = Block::Table(statements(own, own.statements.iter().collect()));
         section.blocks.push(Block::Fold("All statements".into(), vec![all]));
     }
     section.note(
-        "Latency: means of trials ± 95 % intervals; of a statement from sending it to its whole answer, \
-         failed ones apart. Share: of the time in all statements. Failed: the transaction was given up; retried: it \
-         was tried again.",
+        "Latency: means of trials ± 95 % intervals; of a statement from sending it to its whole \
+         answer, failed ones apart. Share: of the time in all statements. Failed: the transaction \
+         was given up; retried: it was tried again.",
     );
     section
 }
@@ -53,10 +58,9 @@ fn section(own: &ConfigurationScripts) -> Section {
 fn totals(own: &ConfigurationScripts) -> String {
     let transactions: u64 = own.scripts.iter().map(|script| script.transactions).sum();
     let (transactions, trials) = (number::count(transactions), number::plural(own.trials, "trial"));
-    let connecting = own
-        .initial_connection_time
-        .as_ref()
-        .map_or_else(String::new, |time| format!("; initial connection time {}", number::estimate(time)));
+    let connecting = own.initial_connection_time.as_ref().map_or_else(String::new, |time| {
+        format!("; initial connection time {}", number::estimate(time))
+    });
     format!("Number of transactions {transactions} ({trials}){connecting}.")
 }
 

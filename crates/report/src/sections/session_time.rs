@@ -20,8 +20,9 @@ const UNACCOUNTED: &str = "unaccounted";
 /// What was taken off sampled waits.
 const CORRECTION: &str = "correction";
 
-/// Share and seconds of CPU, each class of waits, and what is unaccounted for, stacked; for pages. `None` where there is
-/// nothing to compare: the section on waits says where the time of one configuration went.
+/// Share and seconds of CPU, each class of waits, and what is unaccounted for, stacked; for pages.
+/// `None` where there is nothing to compare: the section on waits says where the time of one
+/// configuration went.
 pub(crate) fn section(summary: &Summary) -> Option<Section> {
     let rows = summary.configurations.iter();
     let measured: Vec<Measured> = rows
@@ -50,9 +51,10 @@ fn figure(measured: &[Measured], panels: &Panels) -> Figure {
             "unit": string("s"),
         }),
         caption: format!(
-            "Use of the sessions' time (sessions x elapsed, mean of a trial) against {}: above as a share, below in \
-             seconds. Waits are time suspended; run queue is time ready to run, waiting for a processor. Unaccounted \
-             time closes the sum and may be negative; the correction is what was taken off sampled waits.",
+            "Use of the sessions' time (sessions x elapsed, mean of a trial) against {}: above as \
+             a share, below in seconds. Waits are time suspended; run queue is time ready to run, \
+             waiting for a processor. Unaccounted time closes the sum and may be negative; the \
+             correction is what was taken off sampled waits.",
             panels.factor
         )
         .into(),
@@ -71,7 +73,8 @@ fn figure(measured: &[Measured], panels: &Panels) -> Figure {
 /// The parts in the order in which they are stacked.
 pub(crate) fn parts(accounting: &Accounting) -> Vec<(&'static str, f64)> {
     let mut parts = vec![("CPU", accounting.cpu_s)];
-    parts.extend(WaitClass::ALL.into_iter().map(|class| (class.name(), accounting.resource(class))));
+    parts
+        .extend(WaitClass::ALL.into_iter().map(|class| (class.name(), accounting.resource(class))));
     parts.push((RUN_QUEUE, accounting.signal_s));
     // The class of waits for the client has no resource part of its own.
     parts.retain(|(name, _)| *name != WaitClass::Client.name());
@@ -86,8 +89,12 @@ pub(crate) fn parts(accounting: &Accounting) -> Vec<(&'static str, f64)> {
 fn present(measured: &[Measured]) -> Vec<&'static str> {
     let visible = |own: &Accounting, name: &str| own.share(part(own, name)).abs() >= 0.0005;
     let any = |name: &str| measured.iter().any(|(_, own)| visible(own, name));
-    let names =
-        measured.first().map(|(_, own)| parts(own)).unwrap_or_default().into_iter().map(|(name, _)| name);
+    let names = measured
+        .first()
+        .map(|(_, own)| parts(own))
+        .unwrap_or_default()
+        .into_iter()
+        .map(|(name, _)| name);
     names.filter(|name| *name == UNACCOUNTED || any(name)).collect()
 }
 
@@ -122,7 +129,8 @@ fn data(measured: &[Measured], names: &[&'static str]) -> Table<'static> {
 }
 
 /// Where the sessions' time went, as a sum that is 100 %:
-/// `16 sessions x 78.4 s = CPU 31.0 % + log 2.1 % + run queue 60.1 % + client 6.0 % + unaccounted 0.8 %`.
+/// `16 sessions x 78.4 s = CPU 31.0 % + log 2.1 % + run queue 60.1 % + client 6.0 % + unaccounted
+/// 0.8 %`.
 pub(crate) fn accounting(own: &Accounting) -> String {
     let mut parts = vec![("CPU", own.cpu_s)];
     parts.extend(own.resource_s.iter().map(|(class, seconds)| (class.name(), *seconds)));
@@ -135,8 +143,10 @@ pub(crate) fn accounting(own: &Accounting) -> String {
     let shares: Vec<f64> = parts.iter().map(|(_, seconds)| 100.0 * own.share(*seconds)).collect();
     let (shares, _) = number::parts_that_add_up(&shares, 1);
     let always = ["CPU", "client", UNACCOUNTED];
-    let terms =
-        parts.iter().zip(shares).filter(|((name, _), share)| always.contains(name) || share.abs() > 0.0);
+    let terms = parts
+        .iter()
+        .zip(shares)
+        .filter(|((name, _), share)| always.contains(name) || share.abs() > 0.0);
     let terms = terms.map(|((name, _), share)| format!("{name} {} %", number::fixed(share, 1)));
     let (sessions, elapsed) = (number::whole(own.connections), number::seconds(own.elapsed_s));
     let plural = if sessions == "1" { "" } else { "s" };
@@ -144,18 +154,20 @@ pub(crate) fn accounting(own: &Accounting) -> String {
 }
 
 /// What samples and kernel say independently of each other, and what was done about the difference:
-/// `Samples without a wait event: 5.0 % of the time; processor and run-queue time by the kernel: 47.0 %.`
+/// `Samples without a wait event: 5.0 % of the time; processor and run-queue time by the kernel:
+/// 47.0 %.`
 pub(crate) fn check(own: &Accounting) -> Option<String> {
     let check = own.check?;
     let percent = |seconds: f64| number::percent(own.share(seconds), 1);
     let both = format!(
-        "Samples without a wait event: {} of the sessions' time; processor and run-queue time by the kernel: {}. \
-         Unaccounted is what they disagree on.",
+        "Samples without a wait event: {} of the sessions' time; processor and run-queue time by \
+         the kernel: {}. Unaccounted is what they disagree on.",
         percent(check.samples_s),
         percent(check.kernel_s)
     );
     let corrected = format!(
-        " The sampled waits were shortened by {} of the time (the correction), to leave room for the kernel's figure.",
+        " The sampled waits were shortened by {} of the time (the correction), to leave room for \
+         the kernel's figure.",
         percent(own.corrected_s)
     );
     Some(if own.corrected_s > 0.0 { both + &corrected } else { both })

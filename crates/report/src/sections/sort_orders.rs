@@ -27,9 +27,11 @@ fn section(orders: &SortOrders) -> Section {
         format!(" from {} of {all}", number::plural(some as usize, "row group"))
     });
     section.note(format!(
-        "Size: of the compressed columns. Predicted: an estimate{looked_at}, which were sorted and stored apart before the table was \
-         loaded; its interval says how much row groups differ. Load: of rows that are sorted already. CPU: of a scan that reads all \
-         columns, for each row of the table. Gains are against the rows as generated (none); above 1 is better."
+        "Size: of the compressed columns. Predicted: an estimate{looked_at}, which were sorted \
+         and stored apart before the table was loaded; its interval says how much row groups \
+         differ. Load: of rows that are sorted already. CPU: of a scan that reads all columns, \
+         for each row of the table. Gains are against the rows as generated (none); above 1 is \
+         better."
     ));
     if let Some(generated) = orders.generated.filter(|generated| *generated != orders.smallest) {
         by_column(&mut section, &orders.rows[generated], &orders.rows[orders.smallest]);
@@ -64,7 +66,10 @@ fn smallest(orders: &SortOrders) -> String {
         }
         Some(generated) => {
             let share = number::short_percent(1.0 - best.size.mean / generated.size.mean);
-            format!("{} takes least: {size}, {share} less than the rows as generated{others}.", name(best))
+            format!(
+                "{} takes least: {size}, {share} less than the rows as generated{others}.",
+                name(best)
+            )
         }
         None => format!("{} takes least: {size}{others}.", name(best)),
     }
@@ -88,7 +93,8 @@ fn advice(orders: &SortOrders) -> Option<String> {
 /// `Predicted against measured: off by 1.2 % (median), 4.4 % at worst (order=random).`
 fn predictions(orders: &SortOrders) -> Option<String> {
     let (median, worst) = (orders.error_median?, &orders.rows[orders.worst?]);
-    let [predicted, measured] = [worst.predicted_mb?, worst.size.mean].map(|mb| number::quantity(mb, "MB"));
+    let [predicted, measured] =
+        [worst.predicted_mb?, worst.size.mean].map(|mb| number::quantity(mb, "MB"));
     let ranks = orders.rank_correlation.map_or_else(String::new, |ranks| {
         format!(
             " Spearman's rank correlation of the sizes is {} (1: in the order that was predicted).",
@@ -96,7 +102,8 @@ fn predictions(orders: &SortOrders) -> Option<String> {
         )
     });
     Some(format!(
-        "Predicted against measured: off by {} (median), {} % at worst ({}: predicted {predicted}, measured {measured}).{ranks}",
+        "Predicted against measured: off by {} (median), {} % at worst ({}: predicted \
+         {predicted}, measured {measured}).{ranks}",
         number::short_percent(median),
         number::signed(100.0 * worst.error?, 1),
         name(worst),
@@ -110,8 +117,9 @@ fn sizes(orders: &SortOrders) -> Columns<'_, &SortOrderRow> {
     table.left("size MB", |row| Cell::estimate_without_unit(&row.size));
     table.left("predicted MB", |row| {
         let ends = row.predicted_interval.map(|Interval { low, high }| (low, high));
-        row.predicted_mb
-            .map(|mb| Cell::from(mb).within(row.predicted_interval).shown(number::within(mb, ends, "")))
+        row.predicted_mb.map(|mb| {
+            Cell::from(mb).within(row.predicted_interval).shown(number::within(mb, ends, ""))
+        })
     });
     table.right("error", |row| row.error.map(signed));
     table.left("size gain", |row| row.size_gain.as_ref().map(|gain| Cell::comparison(gain, "MB")));
@@ -123,12 +131,19 @@ fn costs(orders: &SortOrders) -> Columns<'_, &SortOrderRow> {
     table.name("order", |row| row.order.as_str());
     table.left("load s", |row| row.load.as_ref().map(Cell::estimate_without_unit));
     table.left("CPU us/row", |row| row.cpu.as_ref().map(Cell::estimate_without_unit));
-    table.left("CPU gain", |row| row.cpu_gain.as_ref().map(|gain| Cell::comparison(gain, "us/row")));
+    table
+        .left("CPU gain", |row| row.cpu_gain.as_ref().map(|gain| Cell::comparison(gain, "us/row")));
     if orders.rows.iter().any(|row| row.skipped.is_some()) {
-        table.left("filtered CPU us/row", |row| row.filtered_cpu.as_ref().map(Cell::estimate_without_unit));
+        table.left("filtered CPU us/row", |row| {
+            row.filtered_cpu.as_ref().map(Cell::estimate_without_unit)
+        });
         table.right("row groups skipped", |row| {
             let (skipped, all) = row.skipped?;
-            Some(Cell::from(skipped).shown(format!("{} of {}", number::whole(skipped), number::whole(all))))
+            Some(Cell::from(skipped).shown(format!(
+                "{} of {}",
+                number::whole(skipped),
+                number::whole(all)
+            )))
         });
     }
     table
@@ -161,7 +176,10 @@ fn by_column(section: &mut Section, generated: &SortOrderRow, best: &SortOrderRo
     table.right("predicted MB", |(_, to)| to.predicted.map(megabytes));
     section.table(table);
     if left_out > 0 {
-        section.note(format!("{} with smaller changes are not shown.", number::plural(left_out, "column")));
+        section.note(format!(
+            "{} with smaller changes are not shown.",
+            number::plural(left_out, "column")
+        ));
     }
 }
 

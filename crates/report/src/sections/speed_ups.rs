@@ -22,7 +22,9 @@ fn section(own: &SpeedUp) -> Section {
     table.right("degree", |row| row.degree.to_string());
     table.left("scan ms", |row| Cell::estimate_without_unit(&row.scan));
     table.left("speed-up", |row| row.speed_up.as_ref().map(|own| number::comparison(own, "ms")));
-    table.left("efficiency", |row| row.efficiency.map(|share| efficiency(share, row.efficiency_interval)));
+    table.left("efficiency", |row| {
+        row.efficiency.map(|share| efficiency(share, row.efficiency_interval))
+    });
     table.left("scaling", |row| row.between.map(class));
     table.left("processors busy", |row| row.busy.as_ref().map(Cell::estimate_without_unit));
     table.left("processor time", |row| {
@@ -31,10 +33,11 @@ fn section(own: &SpeedUp) -> Section {
     section.table(table);
     let (flat, linear) = (number::percent(FLAT_SHARE, 0), number::percent(LINEAR_EFFICIENCY, 0));
     section.note(format!(
-        "Speed-up and processor time are relative to degree {first}. Efficiency is the speed-up divided by how many times the degree is: \
-         linear from {linear} on; flat: the time changes by no more than {flat}. Processors busy: processor time of all workers \
-         divided by the time of the scan; below the degree, the engine did not use all of it, its workers waited, or other \
-         programs had the processors."
+        "Speed-up and processor time are relative to degree {first}. Efficiency is the speed-up \
+         divided by how many times the degree is: linear from {linear} on; flat: the time changes \
+         by no more than {flat}. Processors busy: processor time of all workers divided by the \
+         time of the scan; below the degree, the engine did not use all of it, its workers \
+         waited, or other programs had the processors."
     ));
     section
 }

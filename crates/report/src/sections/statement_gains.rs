@@ -18,8 +18,9 @@ pub(crate) fn sections(_: &Summary, gains: &[StatementGain]) -> Vec<Section> {
     if let Some(last) = sections.last_mut() {
         let family = number::plural(gains.len(), "comparison");
         last.note(format!(
-            "Gain: how many times as fast the statement is, with its 95 % interval over paired blocks; below 1x it is slower. \
-             Faster and slower are said of all statements together (Holm over {family})."
+            "Gain: how many times as fast the statement is, with its 95 % interval over paired \
+             blocks; below 1x it is slower. Faster and slower are said of all statements together \
+             (Holm over {family})."
         ));
     }
     sections
@@ -29,7 +30,8 @@ fn section(gains: &[StatementGain]) -> Section {
     let (own, mut shown) = (&gains[0], gains.iter().collect::<Vec<_>>());
     shown.sort_by(|a, b| b.share.total_cmp(&a.share));
     shown.truncate(STATEMENTS_MAX);
-    let mut section = Section::new(format!("Statements: {} against {}", own.configuration, own.reference));
+    let mut section =
+        Section::new(format!("Statements: {} against {}", own.configuration, own.reference));
     let several = gains.iter().any(|other| other.script != own.script);
     let mut table = Columns::of(shown);
     table.name("statement", |gain| shortened(&gain.text));

@@ -2,7 +2,8 @@
 
 use crate::figure::{coordinate, string};
 use crate::model::{
-    Bar, BarGroup, Block, Cell, Chart, ChartKind, Columns, Figure, Line, Medium, Section, Table, Tone,
+    Bar, BarGroup, Block, Cell, Chart, ChartKind, Columns, Figure, Line, Medium, Section, Table,
+    Tone,
 };
 use crate::{number, text};
 use analysis::{ConfigurationRow, Standing, Summary, Timeline};
@@ -15,7 +16,8 @@ const INTERVALS_MIN: usize = 8;
 /// An interval with less than this share of the mean is a stall.
 const STALL: f64 = 0.1;
 
-/// For texts the median trial of the baseline and of the best configuration, for pages every trial; of each the stalls.
+/// For texts the median trial of the baseline and of the best configuration, for pages every trial;
+/// of each the stalls.
 pub(crate) fn sections(summary: &Summary, timelines: &[Timeline]) -> Vec<Section> {
     let mut sections: Vec<Section> = drawn(timelines).into_iter().collect();
     if summary.done() > 0 {
@@ -42,8 +44,10 @@ fn drawn(timelines: &[Timeline]) -> Option<Section> {
     };
     let shown: Vec<&Timeline> =
         timelines.iter().filter(alike).filter(|timeline| !timeline.measured().is_empty()).collect();
-    let mut section =
-        Section { medium: Medium::Text, ..Section::new(format!("{} over time", first.series.name)) };
+    let mut section = Section {
+        medium: Medium::Text,
+        ..Section::new(format!("{} over time", first.series.name))
+    };
     let interval = shown.first().map(|timeline| number::seconds(timeline.series.interval_s));
     let intervals = interval.map_or_else(String::new, |interval| format!(", {interval} intervals"));
     section.chart(Chart {
@@ -77,7 +81,8 @@ fn stalls(timeline: &Timeline) -> Option<String> {
     // The last interval is cut short: connections have ended in it.
     let measured = timeline.measured().split_last()?.1;
     let mean = measured.iter().sum::<f64>() / measured.len() as f64;
-    let mut stalled = measured.iter().enumerate().filter(|(_, value)| **value < STALL * mean).map(|(i, _)| i);
+    let mut stalled =
+        measured.iter().enumerate().filter(|(_, value)| **value < STALL * mean).map(|(i, _)| i);
     let first = stalled.next()? as f64 * timeline.series.interval_s;
     let intervals = number::plural(1 + stalled.count(), "interval");
     Some(format!(
@@ -132,7 +137,9 @@ fn recorded(summary: &Summary) -> Vec<Section> {
     let all: Vec<Shown> = summary
         .recording
         .done()
-        .flat_map(|(trial, seen)| seen.series.iter().filter_map(|s| Shown::of(trial, s, seen.elapsed_s)))
+        .flat_map(|(trial, seen)| {
+            seen.series.iter().filter_map(|s| Shown::of(trial, s, seen.elapsed_s))
+        })
         .collect();
     if all.iter().all(|shown| shown.values.len() < 2) {
         let mut section = Section::page("Over time");
@@ -149,7 +156,8 @@ fn recorded(summary: &Summary) -> Vec<Section> {
     }
     let section = |name: &&str| {
         let mut section = Section::page(format!("Over time: {name}"));
-        let own: Vec<Shown> = all.iter().filter(|shown| shown.series.name == *name).copied().collect();
+        let own: Vec<Shown> =
+            all.iter().filter(|shown| shown.series.name == *name).copied().collect();
         section.figure(figure(summary, name, &own, points));
         section
     };
@@ -194,11 +202,13 @@ fn caption(name: &str, unit: &str, recorded: &[Shown], points: usize) -> String 
         caption += " The measurement begins at second 0; warm-up is before it.";
     }
     if recorded.iter().any(|shown| shown.values.len() < shown.series.values.len()) {
-        caption += " A last interval that the end of the trial has cut to less than a tenth is left out.";
+        caption +=
+            " A last interval that the end of the trial has cut to less than a tenth is left out.";
     }
     if let Some(thinned @ 2..) = recorded.iter().map(|shown| bucket(shown, points)).max() {
         let note = format!(
-            " Thinned: a line is the mean of up to {thinned} intervals, the band around it their smallest and largest."
+            " Thinned: a line is the mean of up to {thinned} intervals, the band around it their \
+             smallest and largest."
         );
         caption += &note;
     }
@@ -232,7 +242,9 @@ fn trial_of(shown: &Shown, points: usize) -> Value {
 }
 
 fn data(rows: &[Row]) -> Table<'static> {
-    let all = rows.iter().flat_map(|(row, own)| own.iter().map(|shown| (text::label(&row.label), *shown)));
+    let all = rows
+        .iter()
+        .flat_map(|(row, own)| own.iter().map(|shown| (text::label(&row.label), *shown)));
     let rows: Vec<(&str, &Shown)> = all.collect();
     let mut table = Columns::of(&rows);
     table.name("configuration", |(label, _)| *label);

@@ -9,7 +9,8 @@ use analysis::waits::{Averages, HEADINGS, WaitRow};
 use analysis::{ConfigurationWaits, Summary, WaitTable};
 use observations::WaitSource;
 
-/// For each configuration that the verdict names: where the sessions' time went, and the waits in it.
+/// For each configuration that the verdict names: where the sessions' time went, and the waits in
+/// it.
 pub(crate) fn sections(summary: &Summary, configurations: &[ConfigurationWaits]) -> Vec<Section> {
     let mut sections: Vec<Section> = configurations.iter().map(section).collect();
     let all = summary.configurations.iter().filter(|row| row.accounting.is_some()).count();
@@ -44,22 +45,28 @@ fn waits(section: &mut Section, waits: &WaitTable) {
     }
 }
 
-/// The nine columns of the published studies, the rows that make up the top 95 %, as they print them.
-/// What a sampled row cannot know is a dash.
+/// The nine columns of the published studies, the rows that make up the top 95 %, as they print
+/// them. What a sampled row cannot know is a dash.
 pub(crate) fn table(waits: &WaitTable) -> Table<'static> {
     let figures = |row: &WaitRow| {
         let average = |pick: fn(&Averages) -> f64| row.average.as_ref().map(pick);
         let averages =
             [average(|own| own.wait_s), average(|own| own.resource_s), average(|own| own.signal_s)];
-        let of_all =
-            [Some(row.wait_s), Some(row.resource_s), Some(row.signal_s), row.count, Some(row.percentage)];
+        let of_all = [
+            Some(row.wait_s),
+            Some(row.resource_s),
+            Some(row.signal_s),
+            row.count,
+            Some(row.percentage),
+        ];
         of_all.into_iter().chain(averages).collect::<Vec<Option<f64>>>()
     };
     let mut table = Columns::of(waits.top());
     table.left(HEADINGS[0], |row| &row.wait_type);
     for (at, heading) in HEADINGS.into_iter().enumerate().skip(1) {
-        let column = table
-            .left(heading, move |row| figures(row)[at - 1].map(|it| Cell::from(it).shown(&row.cells()[at])));
+        let column = table.left(heading, move |row| {
+            figures(row)[at - 1].map(|it| Cell::from(it).shown(&row.cells()[at]))
+        });
         // The averages follow from the columns before them.
         column.optional(at.saturating_sub(5).min(2) as u8);
     }
@@ -80,7 +87,9 @@ fn notes(waits: &WaitTable) -> Vec<String> {
             let samples = number::plural(usize::try_from(*samples).unwrap_or(usize::MAX), "sample");
             Some(format!("{} ({samples}, {} Hz)", row.wait_type, number::figure(*hz)))
         }
-        WaitSource::Sampled { hz, .. } => Some(format!("{} ({} Hz)", row.wait_type, number::figure(*hz))),
+        WaitSource::Sampled { hz, .. } => {
+            Some(format!("{} ({} Hz)", row.wait_type, number::figure(*hz)))
+        }
         _ => None,
     });
     notes.extend(listed(sampled).map(|sampled| format!("Sampled, not counted: {sampled}.")));
@@ -88,7 +97,8 @@ fn notes(waits: &WaitTable) -> Vec<String> {
         WaitSource::Server { counter, .. } => Some(format!("{} ({counter})", row.wait_type)),
         _ => None,
     });
-    notes.extend(listed(timed).map(|timed| format!("Timed by the server's own counters: {timed}.")));
+    notes
+        .extend(listed(timed).map(|timed| format!("Timed by the server's own counters: {timed}.")));
     if waits.top().iter().any(|row| row.error_s.is_some()) {
         notes.push("± is the standard error that comes from sampling.".to_owned());
     }

@@ -16,8 +16,12 @@ fn facts() -> VolumeFacts {
         free_bytes: Some(5 << 30),
         ..MountFacts::default()
     };
-    let array =
-        ArrayFacts { level: "raid0".into(), chunk_bytes: Some(65_536), disks: Some(2), data_disks: Some(2) };
+    let array = ArrayFacts {
+        level: "raid0".into(),
+        chunk_bytes: Some(65_536),
+        disks: Some(2),
+        data_disks: Some(2),
+    };
     let part = DeviceFacts {
         name: "md0p1".into(),
         size_bytes: Some(10 << 30),
@@ -65,7 +69,8 @@ ext4 on /dev/md0p1, mounted at /mnt/data
 Devices
 Device          md0p1                                                   loop0
 Size            10.0 GiB                                                -
-Is              partition of md0, raid0 of 2 disks, chunks of 64.0 KiB  file /images/loop0, direct I/O
+Is              partition of md0, raid0 of 2 disks, chunks of 64.0 KiB  file /images/loop0, direct \
+                     I/O
 Made of         loop0, loop1                                            -
 Held by         -                                                       md0
 Begins at       32256 B                                                 -
@@ -81,8 +86,10 @@ Queue           -                                                       128
 
 Advice
 Problem: md0p1 begins at 32256 B, not at a boundary of its 64 KiB stripe unit.
-  Why: a block that covers parts of two stripe units takes two disks: with a 64 KiB stripe, a partition at 64
-  KiB instead of 32 KiB made +11 % random I/Os/s on RAID 10 and +5.7 % on RAID 5 (K. Van Dyke, 2009).
+  Why: a block that covers parts of two stripe units takes two disks: with a 64 KiB stripe, a \
+                     partition at 64
+  KiB instead of 32 KiB made +11 % random I/Os/s on RAID 10 and +5.7 % on RAID 5 (K. Van Dyke, \
+                     2009).
   Do: make the partition anew, beginning at 1 MiB or a multiple of it.
 ";
 

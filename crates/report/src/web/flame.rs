@@ -19,8 +19,9 @@ pub fn section(root: &FlameNode) -> String {
         return "<p class=\"muted\">Nothing was found running.</p>\n".to_owned();
     }
     format!(
-        "<figure>\n{}<figcaption>Width is processor time, of a function and all that it called; what stands beside each other is in \
-         the order of names. Orange: user mode; blue: the kernel. What is narrower than 0.1 % is left out. Point at a box for its \
+        "<figure>\n{}<figcaption>Width is processor time, of a function and all that it called; \
+         what stands beside each other is in the order of names. Orange: user mode; blue: the \
+         kernel. What is narrower than 0.1 % is left out. Point at a box for its \
          figures.</figcaption>\n</figure>\n",
         svg(root)
     )
@@ -32,14 +33,16 @@ pub fn svg(root: &FlameNode) -> String {
     let levels = draw(&mut boxes, root, root.samples.max(1), 0.0, 0);
     let height = ROW * levels as f64;
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"100%\" role=\"img\" \
-         aria-label=\"Flame graph of {} samples\" font-family=\"ui-monospace, Menlo, Consolas, monospace\" font-size=\"11\">\n\
-         {boxes}</svg>\n",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
+         width=\"100%\" role=\"img\" aria-label=\"Flame graph of {} samples\" \
+         font-family=\"ui-monospace, Menlo, Consolas, monospace\" \
+         font-size=\"11\">\n{boxes}</svg>\n",
         root.samples
     )
 }
 
-/// Draws a node and what is below it; returns the levels that this takes. Writing to a string cannot fail.
+/// Draws a node and what is below it; returns the levels that this takes. Writing to a string
+/// cannot fail.
 fn draw(out: &mut String, node: &FlameNode, all: u64, left: f64, level: usize) -> usize {
     let width = WIDTH * node.samples as f64 / all as f64;
     let (y, share) = (ROW * level as f64, number::percent(node.samples as f64 / all as f64, 1));
@@ -53,8 +56,9 @@ fn draw(out: &mut String, node: &FlameNode, all: u64, left: f64, level: usize) -
     let fill = if node.kernel { "var(--c5, #56b4e9)" } else { "var(--c4, #e69f00)" };
     let _ = write!(
         out,
-        "<g><title>{}</title><rect x=\"{left:.2}\" y=\"{y}\" width=\"{width:.2}\" height=\"{ROW}\" fill=\"{fill}\" \
-         fill-opacity=\".75\" stroke=\"var(--page, #fff)\" stroke-width=\".7\"/>",
+        "<g><title>{}</title><rect x=\"{left:.2}\" y=\"{y}\" width=\"{width:.2}\" \
+         height=\"{ROW}\" fill=\"{fill}\" fill-opacity=\".75\" stroke=\"var(--page, #fff)\" \
+         stroke-width=\".7\"/>",
         text(&says)
     );
     let fits = (width / LETTER) as usize;
@@ -65,8 +69,11 @@ fn draw(out: &mut String, node: &FlameNode, all: u64, left: f64, level: usize) -
             node.function.chars().take(fits - 2).chain(['…']).collect()
         };
         let (x, y) = (left + 3.0, y + ROW - 5.5);
-        let _ =
-            write!(out, "<text x=\"{x:.2}\" y=\"{y}\" fill=\"var(--ink, #1b1f24)\">{}</text>", text(&shown));
+        let _ = write!(
+            out,
+            "<text x=\"{x:.2}\" y=\"{y}\" fill=\"var(--ink, #1b1f24)\">{}</text>",
+            text(&shown)
+        );
     }
     out.push_str("</g>\n");
     let mut levels = level + 1;

@@ -2,7 +2,8 @@
 
 use crate::Text;
 
-/// Text for an element's content or an attribute in double quotes: control characters are spelled out, as everywhere in reports, and markup is escaped.
+/// Text for an element's content or an attribute in double quotes: control characters are spelled
+/// out, as everywhere in reports, and markup is escaped.
 pub fn text(raw: &str) -> String {
     escape(Text::from(raw).as_str())
 }

@@ -62,7 +62,8 @@ impl Page {
 
     /// Links to the sections, of several with one name (`Waits: ...`) to the first.
     pub fn contents(&self) -> String {
-        let links = self.contents.iter().map(|(id, name)| format!("<li><a href=\"#{id}\">{name}</a></li>"));
+        let links =
+            self.contents.iter().map(|(id, name)| format!("<li><a href=\"#{id}\">{name}</a></li>"));
         links.collect::<Vec<_>>().join("\n")
     }
 
@@ -85,7 +86,10 @@ impl Page {
             self.contents.push((own.clone(), name));
         }
         let heading = escape(heading);
-        let _ = writeln!(self.body, "<section aria-labelledby=\"{own}\">\n<h2 id=\"{own}\">{heading}</h2>");
+        let _ = writeln!(
+            self.body,
+            "<section aria-labelledby=\"{own}\">\n<h2 id=\"{own}\">{heading}</h2>"
+        );
     }
 
     fn draw(&mut self, figure: &Figure) {
@@ -94,8 +98,9 @@ impl Page {
         let (alternative, caption) = (escape(&figure.alternative), escape(&figure.caption));
         let _ = writeln!(
             self.body,
-            "<figure>\n<div class=\"plot\" id=\"figure-{number}\" role=\"group\" aria-label=\"{alternative}\"></div>\n\
-             <figcaption>{caption}</figcaption>\n<details class=\"data\"><summary>{}</summary>",
+            "<figure>\n<div class=\"plot\" id=\"figure-{number}\" role=\"group\" \
+             aria-label=\"{alternative}\"></div>\n<figcaption>{caption}</figcaption>\n<details \
+             class=\"data\"><summary>{}</summary>",
             escape(&figure.data_heading)
         );
         table(&mut self.body, &figure.data);
@@ -110,7 +115,8 @@ fn is_detail(block: &Block) -> bool {
 /// A paragraph without its end.
 fn line(out: &mut String, line: &Line) {
     let class = tone(line.tone);
-    let class = if class.is_empty() { String::new() } else { format!(" class=\"{}\"", class.trim_start()) };
+    let class =
+        if class.is_empty() { String::new() } else { format!(" class=\"{}\"", class.trim_start()) };
     let _ = write!(out, "<p{class}>{}", escape(&line.text));
 }
 
@@ -125,7 +131,8 @@ fn tone(tone: Tone) -> &'static str {
     }
 }
 
-/// A table that scrolls by itself where it is wider than the page. `report.js` sorts and filters one that has a name.
+/// A table that scrolls by itself where it is wider than the page. `report.js` sorts and filters
+/// one that has a name.
 fn table(out: &mut String, table: &Table) {
     let sorted = !table.name.is_empty();
     let class = |names: &str| match names.trim() {
@@ -145,7 +152,12 @@ fn table(out: &mut String, table: &Table) {
         let _ = write!(out, "<div class=\"scroll\" tabindex=\"0\"><table{fixed}>\n<thead><tr>");
     }
     for column in &table.columns {
-        let _ = write!(out, "<th scope=\"col\"{}>{}</th>", class(align(column)), escape(&column.heading()));
+        let _ = write!(
+            out,
+            "<th scope=\"col\"{}>{}</th>",
+            class(align(column)),
+            escape(&column.heading())
+        );
     }
     out.push_str("</tr></thead>\n<tbody>\n");
     for row in table.rows() {
@@ -153,8 +165,14 @@ fn table(out: &mut String, table: &Table) {
         out.push_str(if failed { "<tr class=\"failed\">" } else { "<tr>" });
         for (column, cell) in table.columns.iter().zip(&row) {
             let names = class(&format!("{}{}", align(column), tone(cell.tone)));
-            let exact = cell.number().filter(|_| sorted).map(|exact| format!(" data-value=\"{exact}\""));
-            let _ = write!(out, "<td{names}{}>{}</td>", exact.unwrap_or_default(), escape(&cell.text()));
+            let exact =
+                cell.number().filter(|_| sorted).map(|exact| format!(" data-value=\"{exact}\""));
+            let _ = write!(
+                out,
+                "<td{names}{}>{}</td>",
+                exact.unwrap_or_default(),
+                escape(&cell.text())
+            );
         }
         out.push_str("</tr>\n");
     }
@@ -164,11 +182,17 @@ fn table(out: &mut String, table: &Table) {
 /// A field for any text, and one for each column with levels.
 fn filters(out: &mut String, table: &Table) {
     out.push_str(
-        "<div class=\"filters\" hidden>\n<label>any column contains <input type=\"search\" id=\"filter-text\"></label>\n",
+        "<div class=\"filters\" hidden>\n<label>any column contains <input type=\"search\" \
+         id=\"filter-text\"></label>\n",
     );
-    for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| !column.levels.is_empty()) {
+    for (at, column) in
+        table.columns.iter().enumerate().filter(|(_, column)| !column.levels.is_empty())
+    {
         let name = escape(&column.heading());
-        let _ = write!(out, "<label>{name} <select data-column=\"{at}\"><option value=\"\">all</option>");
+        let _ = write!(
+            out,
+            "<label>{name} <select data-column=\"{at}\"><option value=\"\">all</option>"
+        );
         for level in &column.levels {
             let level = escape(level);
             let _ = write!(out, "<option value=\"{level}\">{level}</option>");

@@ -1,10 +1,12 @@
-//! A table on a sheet: numbers as numbers with the digits that suit their column, intervals and units in columns of
-//! their own.
+//! A table on a sheet: numbers as numbers with the digits that suit their column, intervals and
+//! units in columns of their own.
 
 use crate::model::{Block, Medium};
 use crate::table::{Cell, Column, Datum, Table};
 use crate::{Document, Text, text};
-use rust_xlsxwriter::{Format, FormatAlign, TableColumn, TableStyle, Workbook, Worksheet, XlsxError};
+use rust_xlsxwriter::{
+    Format, FormatAlign, TableColumn, TableStyle, Workbook, Worksheet, XlsxError,
+};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -13,10 +15,16 @@ const HEADING_MAX: usize = 100;
 /// Widths of columns, in characters.
 const WIDTHS: (usize, usize) = (9, 60);
 
-/// Lines from the top of a sheet, the first of them its title, and an empty one; returns where a table begins.
+/// Lines from the top of a sheet, the first of them its title, and an empty one; returns where a
+/// table begins.
 pub fn lines(sheet: &mut Worksheet, lines: &[Text]) -> Result<u32, XlsxError> {
     for (row, line) in (0..).zip(lines) {
-        Looks::new(0.0, false, row == 0).write(sheet, (row, 0), &Datum::Text(line.to_string()), None)?;
+        Looks::new(0.0, false, row == 0).write(
+            sheet,
+            (row, 0),
+            &Datum::Text(line.to_string()),
+            None,
+        )?;
     }
     Ok(if lines.is_empty() { 0 } else { lines.len() as u32 + 1 })
 }
@@ -106,11 +114,20 @@ impl Seen {
         ];
         let (wrapped, most, longest) = (column.wrapped, self.most, self.longest);
         let shown = self.usual.unwrap_or(Shown::Text);
-        parts.into_iter().filter(|(_, is_there, ..)| *is_there).map(move |(part, _, heading, note)| {
-            let heading: String = Text::from(heading).chars().take(HEADING_MAX).collect();
-            let usual = if part == Part::Unit { Shown::Text } else { shown };
-            WrittenColumn { heading: heading + note, wrapped, of: (at, part), most, usual, longest }
-        })
+        parts.into_iter().filter(|(_, is_there, ..)| *is_there).map(
+            move |(part, _, heading, note)| {
+                let heading: String = Text::from(heading).chars().take(HEADING_MAX).collect();
+                let usual = if part == Part::Unit { Shown::Text } else { shown };
+                WrittenColumn {
+                    heading: heading + note,
+                    wrapped,
+                    of: (at, part),
+                    most,
+                    usual,
+                    longest,
+                }
+            },
+        )
     }
 }
 
@@ -153,13 +170,14 @@ impl Survey {
             }
         }
         let columns = seen.iter().zip(&table.columns).enumerate();
-        let mut columns: Vec<_> = columns.flat_map(|(at, (seen, column))| seen.written(at, column)).collect();
+        let mut columns: Vec<_> =
+            columns.flat_map(|(at, (seen, column))| seen.written(at, column)).collect();
         tell_apart(&mut columns);
         Self { rows, columns }
     }
 
-    /// So many rows of the table, from a row of a sheet on; returns the row below it. `alone`: the sheet has its
-    /// [columns](Self::columns).
+    /// So many rows of the table, from a row of a sheet on; returns the row below it. `alone`: the
+    /// sheet has its [columns](Self::columns).
     pub fn table(
         &self,
         sheet: &mut Worksheet,
@@ -169,8 +187,10 @@ impl Survey {
         here: u64,
         alone: bool,
     ) -> Result<u32, XlsxError> {
-        let headings: Vec<TableColumn> = self.columns.iter().map(|own| table_column(&own.heading)).collect();
-        let range = rust_xlsxwriter::Table::new().set_style(TableStyle::Light9).set_columns(&headings);
+        let headings: Vec<TableColumn> =
+            self.columns.iter().map(|own| table_column(&own.heading)).collect();
+        let range =
+            rust_xlsxwriter::Table::new().set_style(TableStyle::Light9).set_columns(&headings);
         // A table without rows is none: it keeps an empty one.
         let last = (top + 1).max(top + here as u32);
         sheet.add_table(top, 0, last, headings.len() as u16 - 1, &range)?;
@@ -184,8 +204,8 @@ impl Survey {
         Ok(last + 1)
     }
 
-    /// Gives the columns of a sheet their widths, and the format that most cells of each have: to name a format with a cell
-    /// takes longer than to write it.
+    /// Gives the columns of a sheet their widths, and the format that most cells of each have: to
+    /// name a format with a cell takes longer than to write it.
     pub fn columns(&self, sheet: &mut Worksheet) -> Result<(), XlsxError> {
         for (at, column) in (0..).zip(&self.columns) {
             sheet.set_column_width(at, column.width())?;
@@ -210,7 +230,11 @@ fn tell_apart(columns: &mut [WrittenColumn]) {
 
 fn table_column(heading: &str) -> TableColumn {
     let column = TableColumn::new().set_header(heading);
-    if like_formula(heading) { column.set_header_format(Format::new().set_quote_prefix()) } else { column }
+    if like_formula(heading) {
+        column.set_header_format(Format::new().set_quote_prefix())
+    } else {
+        column
+    }
 }
 
 /// Whether a spreadsheet would take this for a formula if somebody typed it.
@@ -261,10 +285,12 @@ impl Looks {
                 Some(format) => sheet.write_boolean_with_format(row, column, value, format),
                 None => sheet.write_boolean(row, column, value),
             },
-            Written::Text(text) => match own(if like_formula(&text) { Shown::Quoted } else { Shown::Text }) {
-                Some(format) => sheet.write_string_with_format(row, column, text, format),
-                None => sheet.write_string(row, column, text),
-            },
+            Written::Text(text) => {
+                match own(if like_formula(&text) { Shown::Quoted } else { Shown::Text }) {
+                    Some(format) => sheet.write_string_with_format(row, column, text, format),
+                    None => sheet.write_string(row, column, text),
+                }
+            }
             Written::Number(number, shown) => match own(shown) {
                 Some(format) => sheet.write_number_with_format(row, column, number, format),
                 None => sheet.write_number(row, column, number),
@@ -421,7 +447,10 @@ mod tests {
         assert_eq!(written(&Datum::Count(exact)), Written::Number(exact as f64, Shown::Whole));
         assert_eq!(written(&Datum::Count(exact + 1)), Written::Text("9007199254740993".into()));
         assert_eq!(written(&Datum::Count(u64::MAX)), Written::Text("18446744073709551615".into()));
-        assert_eq!(written(&Datum::Integer(-(1 << 53) - 1)), Written::Text("-9007199254740993".into()));
+        assert_eq!(
+            written(&Datum::Integer(-(1 << 53) - 1)),
+            Written::Text("-9007199254740993".into())
+        );
         assert_eq!(written(&Datum::Number(f64::NAN)), Written::Empty);
     }
 
@@ -436,7 +465,9 @@ mod tests {
         // Each is two units.
         let long = "\u{1f980}".repeat(20_000);
         let cut = fitting(&long);
-        assert!(cut.encode_utf16().count() <= TEXT_MAX && cut.encode_utf16().count() > TEXT_MAX - 2);
+        assert!(
+            cut.encode_utf16().count() <= TEXT_MAX && cut.encode_utf16().count() > TEXT_MAX - 2
+        );
         assert!(cut.ends_with("\u{1f980}... (cut: 20000 characters in all)"), "{cut}");
     }
 

@@ -6,13 +6,21 @@ pub mod disk;
 
 use observations::{
     ConfigurationRecord, Environment, FactorRecord, LevelRecord, Observations, Recording, Response,
-    RunRecord, TimeUse, TrialRecord, TrialStatus, Wait, WaitClass, WaitSource, Warning, WarningKind, Work,
+    RunRecord, TimeUse, TrialRecord, TrialStatus, Wait, WaitClass, WaitSource, Warning,
+    WarningKind, Work,
 };
 use std::collections::BTreeMap;
 
 pub fn wait(wait_type: &str, class: WaitClass, resource_s: f64, signal_s: f64, count: u64) -> Wait {
     let source = WaitSource::Counted;
-    Wait { wait_type: wait_type.to_owned(), class, count: Some(count), resource_s, signal_s, source }
+    Wait {
+        wait_type: wait_type.to_owned(),
+        class,
+        count: Some(count),
+        resource_s,
+        signal_s,
+        source,
+    }
 }
 
 /// 16 connections that inserted 320,000 rows: 30 % CPU, 60 % log, 8 % signal, 2 % unaccounted.
@@ -56,7 +64,8 @@ pub fn failed(configuration: usize, block: u32, cause: &str) -> TrialRecord {
     TrialRecord { status, observations: None, ..done(configuration, block, observed(1.0)) }
 }
 
-/// Every combination of the factors' levels, the last factor fastest; the first is the baseline. No trials.
+/// Every combination of the factors' levels, the last factor fastest; the first is the baseline. No
+/// trials.
 pub fn plan(factors: &[(&str, &[&str])]) -> Recording {
     let mut combinations: Vec<Vec<LevelRecord>> = vec![Vec::new()];
     for (factor, levels) in factors {
@@ -67,7 +76,8 @@ pub fn plan(factors: &[(&str, &[&str])]) -> Recording {
             .collect();
     }
     let configuration = |levels: Vec<LevelRecord>| {
-        let names = levels.iter().map(|l| format!("{}={}", l.factor.rsplit('.').next().unwrap(), l.level));
+        let names =
+            levels.iter().map(|l| format!("{}={}", l.factor.rsplit('.').next().unwrap(), l.level));
         let label = names.collect::<Vec<_>>().join(" ");
         ConfigurationRecord { key: label.clone(), label, levels, settings: BTreeMap::new() }
     };
@@ -122,8 +132,8 @@ pub fn two_factors() -> Recording {
     ]);
     for configuration in 0..6 {
         for block in 1..=3 {
-            let elapsed_s =
-                60.0 - 7.0 * configuration as f64 + 0.3 * f64::from(block * (1 + configuration as u32 % 2));
+            let elapsed_s = 60.0 - 7.0 * configuration as f64
+                + 0.3 * f64::from(block * (1 + configuration as u32 % 2));
             let mut seen = observed(elapsed_s);
             if configuration == 1 {
                 let detail = "the generator used 31 % of the sessions' time".into();

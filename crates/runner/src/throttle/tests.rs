@@ -14,7 +14,8 @@ struct Disk {
 }
 
 fn shell(command: &str) -> Result<String, String> {
-    let Output { status, stdout, stderr } = Command::new("sh").args(["-ec", command]).output().unwrap();
+    let Output { status, stdout, stderr } =
+        Command::new("sh").args(["-ec", command]).output().unwrap();
     let text = |bytes| String::from_utf8_lossy(bytes).trim().to_owned();
     if status.success() { Ok(text(&stdout)) } else { Err(format!("{command}: {}", text(&stderr))) }
 }
@@ -39,7 +40,8 @@ impl Disk {
         }
         let (devices, path) = (self.devices.join(" "), self.path());
         shell(&format!("{mkfs} {devices}"))?;
-        let members: Vec<String> = self.devices.iter().map(|device| format!("-o device={device}")).collect();
+        let members: Vec<String> =
+            self.devices.iter().map(|device| format!("-o device={device}")).collect();
         let members = if mkfs.contains("btrfs") { members.join(" ") } else { String::new() };
         shell(&format!("mkdir {0} && mount {members} {1} {0}", path.display(), self.devices[0]))?;
         Ok(())
@@ -151,7 +153,8 @@ fn the_kernel_keeps_processes_in_a_group_to_its_limits() {
 
 /// The devices of a directory, as they are written into limits.
 fn names(path: &Path) -> Vec<String> {
-    let mut names: Vec<String> = devices_of(path).unwrap().iter().map(ToString::to_string).collect();
+    let mut names: Vec<String> =
+        devices_of(path).unwrap().iter().map(ToString::to_string).collect();
     names.sort_unstable();
     names
 }
@@ -162,7 +165,9 @@ fn own_groups() -> String {
 
 #[test]
 fn every_member_of_a_btrfs_has_the_limits() {
-    let Some(disk) = Disk::make("mkfs.btrfs -q -d raid0 -m raid1", 2).filter(|_| groups()) else { return };
+    let Some(disk) = Disk::make("mkfs.btrfs -q -d raid0 -m raid1", 2).filter(|_| groups()) else {
+        return;
+    };
     let path = disk.path();
     // A subvolume has a device number that no mount has.
     shell(&format!("btrfs -q subvolume create {}/sub", path.display())).unwrap();
@@ -170,7 +175,8 @@ fn every_member_of_a_btrfs_has_the_limits() {
         assert_eq!(names(&folder), disk.numbers());
     }
     let throttle = Throttle { write_bytes: Some(2 << 20), ..Throttle::default() };
-    let group = ControlGroup::for_volumes(&[&disk.volume("array", Some(throttle))]).unwrap().unwrap();
+    let group =
+        ControlGroup::for_volumes(&[&disk.volume("array", Some(throttle))]).unwrap().unwrap();
     // Each device does 2 MiB/s: four of them take a second on two devices, two on one.
     let file = path.join("x").display().to_string();
     let written = time_of(&group, &format!("{ZEROS} of={file} bs=64k count=128"));
@@ -182,7 +188,9 @@ fn a_partition_stands_for_its_disk() {
     let Some(disk) = Disk::partitioned().filter(|_| groups()) else { return };
     assert_eq!(names(&disk.path()), disk.numbers());
     let throttle = Throttle { write_iops: Some(50), ..Throttle::default() };
-    assert!(ControlGroup::for_volumes(&[&disk.volume("partition", Some(throttle))]).unwrap().is_some());
+    assert!(
+        ControlGroup::for_volumes(&[&disk.volume("partition", Some(throttle))]).unwrap().is_some()
+    );
 }
 
 #[test]

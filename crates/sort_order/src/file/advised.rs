@@ -1,4 +1,5 @@
-//! Advice for a user's table: orders with what they are expected to take as Parquet, and what the best ones really take.
+//! Advice for a user's table: orders with what they are expected to take as Parquet, and what the
+//! best ones really take.
 
 use super::{FileError, GROUP_ROWS, ParquetFile, scan};
 use crate::{Layout, Order, Prediction, advise, predict};
@@ -67,7 +68,12 @@ impl Advised {
         let mut store = |rows: Vec<u32>| file.write(&rows, io::sink());
         let as_it_lies = predict(&file.coded, &Order::Generated, layout, &mut store)?;
         let order = |own: crate::Advice| AdvisedOrder {
-            columns: file.coded.names(&own.candidate.columns).into_iter().map(str::to_owned).collect(),
+            columns: file
+                .coded
+                .names(&own.candidate.columns)
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
             why: own.candidate.why,
             predicted: own.prediction,
             measured: None,
@@ -77,7 +83,12 @@ impl Advised {
             rows: file.coded.rows as u64,
             rows_all,
             left_out: file.left_out.clone(),
-            columns: file.coded.columns.iter().map(|own| (own.name.clone(), own.distinct)).collect(),
+            columns: file
+                .coded
+                .columns
+                .iter()
+                .map(|own| (own.name.clone(), own.distinct))
+                .collect(),
             generated: AdvisedOrder {
                 columns: Vec::new(),
                 why: "as the rows lie",
@@ -88,8 +99,8 @@ impl Advised {
         })
     }
 
-    /// Writes the rows that were looked at as they lie and in the best orders to files without a name, and reads each of them
-    /// back in several rounds.
+    /// Writes the rows that were looked at as they lie and in the best orders to files without a
+    /// name, and reads each of them back in several rounds.
     ///
     /// # Errors
     /// When a file cannot be written or read.
@@ -100,8 +111,11 @@ impl Advised {
         let mut written: Vec<(&mut AdvisedOrder, Measured, File)> = Vec::new();
         for order in measured {
             let columns: Vec<usize> = order.columns.iter().filter_map(position).collect();
-            let rows =
-                file.coded.ordered(&if columns.is_empty() { Order::Generated } else { Order::By(columns) });
+            let rows = file.coded.ordered(&if columns.is_empty() {
+                Order::Generated
+            } else {
+                Order::By(columns)
+            });
             let target = tempfile::tempfile().map_err(temporary)?;
             let started = Instant::now();
             let groups = file.write(&rows, BufWriter::new(&target))?;

@@ -6,8 +6,8 @@ use parquet::file::reader::{ChunkReader, Length};
 use std::fs::File;
 use std::io::{BufReader, Read as _};
 
-/// Bytes of a page at most, once decompressed. Writers make pages of about 1 MiB; the format permits 2 GiB, for which
-/// a few damaged bytes would ask.
+/// Bytes of a page at most, once decompressed. Writers make pages of about 1 MiB; the format
+/// permits 2 GiB, for which a few damaged bytes would ask.
 pub const PAGE_BYTES_MAX: i64 = 256 << 20;
 
 /// A file whose pages are looked at before they are read.
@@ -44,9 +44,9 @@ impl ChunkReader for Limited {
 /// Bytes of the first two fields of a page's header at most.
 const HEADER_BYTES: u64 = 12;
 
-/// Bytes of a page without compression, the second field of its header. It is written in Thrift's compact protocol: of
-/// each field how far its number is above the last one's and its type (5: an integer), then the integer in groups of seven
-/// bits, the sign last (<https://github.com/apache/parquet-format>, `PageHeader`).
+/// Bytes of a page without compression, the second field of its header. It is written in Thrift's
+/// compact protocol: of each field how far its number is above the last one's and its type (5: an
+/// integer), then the integer in groups of seven bits, the sign last (<https://github.com/apache/parquet-format>, `PageHeader`).
 fn page_bytes(header: &[u8]) -> Option<i64> {
     const NEXT_FIELD_INTEGER: u8 = 0x15;
     let mut rest = header;

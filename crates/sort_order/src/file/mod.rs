@@ -1,8 +1,8 @@
 //! A user's Parquet file: its rows as ranks, and written again in another order.
 //!
-//! A file may be damaged, or made to harm: all that it says of itself is checked against what is read, and a panic of the reader
-//! is an error. Memory is bounded by [`ROWS_MAX`], [`CELLS_MAX`] and [`COLUMN_BYTES_MAX`], and of one page
-//! by [`limited::PAGE_BYTES_MAX`].
+//! A file may be damaged, or made to harm: all that it says of itself is checked against what is
+//! read, and a panic of the reader is an error. Memory is bounded by [`ROWS_MAX`], [`CELLS_MAX`]
+//! and [`COLUMN_BYTES_MAX`], and of one page by [`limited::PAGE_BYTES_MAX`].
 
 mod advised;
 mod limited;
@@ -32,7 +32,8 @@ pub const GROUP_ROWS: usize = 122_880;
 /// Rows that may be asked for.
 pub const ROWS_MAX: usize = 100_000_000;
 
-/// Values that are kept, rows times columns: 1 GiB of ranks. Of a table with many columns fewer rows are read.
+/// Values that are kept, rows times columns: 1 GiB of ranks. Of a table with many columns fewer
+/// rows are read.
 const CELLS_MAX: usize = 256 << 20;
 
 /// Bytes of the values of a column in the rows that are read.
@@ -113,7 +114,8 @@ impl ParquetFile {
         read.unwrap_or_else(|_| Err(damaged(path, &"its values do not fit what it says of them")))
     }
 
-    /// Writes some of its rows in this order, with Snappy compression; gives the bytes of each column by row group.
+    /// Writes some of its rows in this order, with Snappy compression; gives the bytes of each
+    /// column by row group.
     ///
     /// # Errors
     /// Those of the writer.
@@ -150,7 +152,11 @@ fn scan(file: File) -> Result<(), ParquetError> {
         for at in 0..schema.num_columns() {
             let nullable = schema.column(at).max_def_level() > 0;
             let mut values = values::collector(schema.column(at).physical_type(), nullable);
-            values.read(group.get_column_reader(at)?, group.metadata().num_rows() as usize, usize::MAX)?;
+            values.read(
+                group.get_column_reader(at)?,
+                group.metadata().num_rows() as usize,
+                usize::MAX,
+            )?;
         }
     }
     Ok(())
@@ -172,7 +178,8 @@ impl Reading<'_> {
     }
 
     fn read(&self, file: File) -> Result<ParquetFile, FileError> {
-        let reader = SerializedFileReader::new(Limited(file)).map_err(|error| self.damaged(&error))?;
+        let reader =
+            SerializedFileReader::new(Limited(file)).map_err(|error| self.damaged(&error))?;
         let groups = reader.metadata().row_groups();
         let rows = |group: &RowGroupMetaData| u64::try_from(group.num_rows()).unwrap_or(0);
         let rows_all = groups.iter().map(rows).fold(0, u64::saturating_add);
@@ -186,9 +193,12 @@ impl Reading<'_> {
         let name = |at: usize| schema.column(at).path().string();
         let left_out = (0..schema.num_columns()).filter(|at| !flat(at)).map(name).collect();
         if kept.len() > COLUMNS_MAX {
-            return Err(self.too_large(format!("it has {} columns; {COLUMNS_MAX} can be sorted", kept.len())));
+            return Err(self
+                .too_large(format!("it has {} columns; {COLUMNS_MAX} can be sorted", kept.len())));
         }
-        for (what, none) in [("no rows", rows_all == 0), ("no columns of single values", kept.is_empty())] {
+        for (what, none) in
+            [("no rows", rows_all == 0), ("no columns of single values", kept.is_empty())]
+        {
             if none {
                 return Err(FileError::Nothing { path: self.path.into(), what });
             }
@@ -206,7 +216,8 @@ impl Reading<'_> {
             values.push(own);
         }
         let fields = kept.iter().map(|at| schema.column(*at).self_type_ptr()).collect();
-        let root = Type::group_type_builder(schema.root_schema().name()).with_fields(fields).build();
+        let root =
+            Type::group_type_builder(schema.root_schema().name()).with_fields(fields).build();
         Ok(ParquetFile {
             coded: Coded { columns, rows: taken.iter().map(|(_, rows)| rows).sum() },
             rows_all,
@@ -220,14 +231,16 @@ impl Reading<'_> {
         FileError::TooLarge { path: self.path.into(), what }
     }
 
-    /// The row groups that are read and how many of their rows: all, or some that are evenly spread.
+    /// The row groups that are read and how many of their rows: all, or some that are evenly
+    /// spread.
     fn taken(&self, groups: &[u64], columns: usize) -> Vec<(usize, usize)> {
         let most = self.rows_max.min(ROWS_MAX).min(CELLS_MAX / columns).max(1) as u64;
         let all = groups.iter().copied().fold(0, u64::saturating_add);
         let wanted = if all <= most {
             groups.len()
         } else {
-            ((most as f64 / all as f64 * groups.len() as f64).ceil() as usize).clamp(1, groups.len())
+            ((most as f64 / all as f64 * groups.len() as f64).ceil() as usize)
+                .clamp(1, groups.len())
         };
         let mut left = most;
         let some = (0..wanted).map(|number| number * groups.len() / wanted).map(|group| {
@@ -251,17 +264,21 @@ impl Reading<'_> {
         for (group, rows) in taken {
             let reader = reader.get_row_group(*group).map_err(|error| self.damaged(&error))?;
             let column = reader.get_column_reader(at).map_err(|error| self.damaged(&error))?;
-            let read =
-                collected.read(column, *rows, COLUMN_BYTES_MAX).map_err(|error| self.damaged(&error))?;
+            let read = collected
+                .read(column, *rows, COLUMN_BYTES_MAX)
+                .map_err(|error| self.damaged(&error))?;
             let Some(read) = read else {
                 return Err(self.too_large(format!(
-                    "column {} holds more than {} MiB in the rows that are read; read fewer: --rows",
+                    "column {} holds more than {} MiB in the rows that are read; read fewer: \
+                     --rows",
                     descriptor.name(),
                     COLUMN_BYTES_MAX >> 20
                 )));
             };
             if read != *rows {
-                return Err(self.damaged(&format!("row group {group} has {read} of its {rows} rows")));
+                return Err(
+                    self.damaged(&format!("row group {group} has {read} of its {rows} rows"))
+                );
             }
         }
         Ok(collected.coded(descriptor.name()))

@@ -4,8 +4,8 @@ use crate::{Column, head, ranks};
 use parquet::basic::Type as Physical;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{
-    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType,
-    FloatType, Int32Type, Int64Type, Int96, Int96Type,
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray,
+    FixedLenByteArrayType, FloatType, Int32Type, Int64Type, Int96, Int96Type,
 };
 use parquet::errors::{ParquetError, Result};
 use parquet::file::writer::SerializedColumnWriter;
@@ -22,8 +22,14 @@ pub trait Values {
 
 /// A column while it is read.
 pub trait Collect {
-    /// Reads so many rows; gives how many there were, `None` when they hold more bytes than are wanted.
-    fn read(&mut self, reader: ColumnReader, rows: usize, bytes_max: usize) -> Result<Option<usize>>;
+    /// Reads so many rows; gives how many there were, `None` when they hold more bytes than are
+    /// wanted.
+    fn read(
+        &mut self,
+        reader: ColumnReader,
+        rows: usize,
+        bytes_max: usize,
+    ) -> Result<Option<usize>>;
     /// Its ranks and its different values.
     fn coded(self: Box<Self>, name: &str) -> (Column, Box<dyn Values>);
 }
@@ -134,7 +140,12 @@ impl<T: DataType> Collect for Collected<T>
 where
     T::T: Own,
 {
-    fn read(&mut self, reader: ColumnReader, rows: usize, bytes_max: usize) -> Result<Option<usize>> {
+    fn read(
+        &mut self,
+        reader: ColumnReader,
+        rows: usize,
+        bytes_max: usize,
+    ) -> Result<Option<usize>> {
         let other = || ParquetError::General("its type is not that of the schema".into());
         let mut reader = T::get_column_reader(reader).ok_or_else(other)?;
         let mut read = 0;
@@ -192,7 +203,8 @@ where
     fn write(&self, codes: &[u32], target: &mut SerializedColumnWriter<'_>) -> Result<()> {
         let first = u32::from(self.has_null);
         let present: Vec<i16> = codes.iter().map(|code| i16::from(*code >= first)).collect();
-        let values = codes.iter().filter_map(|code| self.values.get(code.checked_sub(first)? as usize));
+        let values =
+            codes.iter().filter_map(|code| self.values.get(code.checked_sub(first)? as usize));
         let values: Vec<T::T> = values.cloned().collect();
         let present = self.nullable.then_some(&present[..]);
         target.typed::<T>().write_batch(&values, present, None).map(drop)

@@ -4,8 +4,8 @@ use super::Psql;
 use clap::Args;
 use std::fmt::Write;
 
-/// Those that psql's options do not take; `-h` is common to both. What they leave open comes from `~/.my.cnf` and the
-/// `MYSQL_*` variables, and the password from `~/.my.cnf` or `MYSQL_PWD`.
+/// Those that psql's options do not take; `-h` is common to both. What they leave open comes from
+/// `~/.my.cnf` and the `MYSQL_*` variables, and the password from `~/.my.cnf` or `MYSQL_PWD`.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Server, as of mariadb")]
 pub struct MariaDb {
@@ -26,11 +26,14 @@ pub struct MariaDb {
 impl MariaDb {
     /// Whether none of them is given.
     pub fn is_empty(&self) -> bool {
-        self.port.is_none() && self.user.is_none() && self.database.is_none() && self.socket.is_none()
+        self.port.is_none()
+            && self.user.is_none()
+            && self.database.is_none()
+            && self.socket.is_none()
     }
 
-    /// The URL of the server that they name with psql's `-h`; [that of psql's](Psql::url) when none of them is given.
-    /// `server`: the argument without an option.
+    /// The URL of the server that they name with psql's `-h`; [that of psql's](Psql::url) when none
+    /// of them is given. `server`: the argument without an option.
     ///
     /// # Errors
     /// When parts are given in both ways, or twice.
@@ -39,15 +42,16 @@ impl MariaDb {
             return psql.url(server);
         }
         if psql.port.is_some() || psql.username.is_some() || psql.dbname.is_some() {
-            return Err(
-                "-P, -u, -D and -S name a server of MariaDB, -p, -U and -d one of PostgreSQL: use either"
-                    .into(),
-            );
+            return Err("-P, -u, -D and -S name a server of MariaDB, -p, -U and -d one of \
+                        PostgreSQL: use either"
+                .into());
         }
         let database = match (self.database.as_deref(), server) {
             (Some(_), Some(_)) => return Err("the database is given twice; name it once".into()),
             (_, Some(server)) if server.contains("://") => {
-                return Err("-P, -u, -D and -S are given beside a URL: put them into the URL".into());
+                return Err(
+                    "-P, -u, -D and -S are given beside a URL: put them into the URL".into()
+                );
             }
             (named, other) => named.or(other),
         };
@@ -104,7 +108,10 @@ mod tests {
         assert_eq!(url(&port, &psql("::1"), None).unwrap(), "mariadb://[::1]:3307/");
         let socket = MariaDb { socket: Some("/a b".into()), ..MariaDb::default() };
         assert_eq!(url(&socket, &Psql::default(), None).unwrap(), "mariadb:///?socket=%2Fa%20b");
-        assert_eq!(url(&MariaDb::default(), &psql("db1"), Some("shop")).unwrap(), "host='db1' dbname='shop'");
+        assert_eq!(
+            url(&MariaDb::default(), &psql("db1"), Some("shop")).unwrap(),
+            "host='db1' dbname='shop'"
+        );
         let both = Psql { username: Some("me".into()), ..Psql::default() };
         assert!(url(&user, &both, None).unwrap_err().contains("use either"));
         assert!(url(&user, &psql("h"), Some("mariadb://x/")).unwrap_err().contains("beside a URL"));

@@ -4,8 +4,8 @@ use super::{Psql, Quick, setting};
 use clap::{ArgAction, Args};
 use datasets::sysbench::Distribution;
 use probes::script::{
-    CONNECTIONS, DURATION, MAX_TRIES, PROTOCOL, Protocol, RAND_TYPE, RATE, SCALE, TABLE_SIZE, TABLES,
-    THREADS, TRANSACTIONS, WARMUP,
+    CONNECTIONS, DURATION, MAX_TRIES, PROTOCOL, Protocol, RAND_TYPE, RATE, SCALE, TABLE_SIZE,
+    TABLES, THREADS, TRANSACTIONS, WARMUP,
 };
 
 #[derive(Debug, Args)]
@@ -14,9 +14,9 @@ pub struct Pg {
     /// Print this help
     #[arg(long, action = ArgAction::Help)]
     pub help: Option<bool>,
-    /// A setting to vary, with its levels, as in `connections=1,4,16` and `shared_buffers=128MB,1GB`: connections, scale,
-    /// protocol, threads, rate, any other setting by its path or the last part of it, else a setting of the server;
-    /// repeatable
+    /// A setting to vary, with its levels, as in `connections=1,4,16` and
+    /// `shared_buffers=128MB,1GB`: connections, scale, protocol, threads, rate, any other
+    /// setting by its path or the last part of it, else a setting of the server; repeatable
     #[arg(long, value_name = "SETTING=LEVELS", value_parser = variation)]
     pub vary: Vec<Variation>,
     /// The engine that runs the scripts
@@ -29,7 +29,8 @@ pub struct Pg {
     /// Database, URL or connection string
     #[arg(value_name = "DATABASE")]
     pub database: Option<String>,
-    /// Start a private server whatever the PG* variables say; without it that is so when neither they nor options name one
+    /// Start a private server whatever the PG* variables say; without it that is so when neither
+    /// they nor options name one
     #[arg(long, conflicts_with_all = ["host", "port", "username", "dbname", "database"])]
     pub private: bool,
     #[command(flatten)]
@@ -43,8 +44,8 @@ pub struct Pg {
 #[command(next_help_heading = "Scripts, as of pgbench")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Scripts {
-    /// Built-in script: tpcb-like, simple-update, select-only, or sysbench's `oltp_point_select`, `oltp_read_only`,
-    /// `oltp_write_only`, `oltp_read_write`; repeatable [default: tpcb-like]
+    /// Built-in script: tpcb-like, simple-update, select-only, or sysbench's `oltp_point_select`,
+    /// `oltp_read_only`, `oltp_write_only`, `oltp_read_write`; repeatable [default: tpcb-like]
     #[arg(short, long, value_name = "NAME[@WEIGHT]")]
     pub builtin: Vec<String>,
     /// A script of your own; repeatable
@@ -62,8 +63,8 @@ pub struct Scripts {
     /// Size of pgbench's tables, in 100,000 accounts
     #[arg(short, long, value_name = "N", value_parser = setting::<u32, _>(SCALE))]
     pub scale: Option<u32>,
-    /// Make and fill pgbench's tables before each trial. That happens without asking for built-in scripts, and for scripts that
-    /// name these tables unless a server is named
+    /// Make and fill pgbench's tables before each trial. That happens without asking for built-in
+    /// scripts, and for scripts that name these tables unless a server is named
     #[arg(short, long, conflicts_with = "existing_tables")]
     pub initialize: bool,
     /// Use pgbench's tables that the database has, instead of making some in a schema of our own
@@ -99,7 +100,8 @@ pub struct PgLoad {
     /// Transactions of each connection
     #[arg(short, long, value_name = "N", value_parser = setting::<u64, _>(TRANSACTIONS), conflicts_with = "time")]
     pub transactions: Option<u64>,
-    /// Length of the measurement of each trial, in seconds [default: 10, unless --transactions is given]
+    /// Length of the measurement of each trial, in seconds [default: 10, unless --transactions is
+    /// given]
     #[arg(short = 'T', long, value_name = "SECONDS", value_parser = setting::<f64, _>(DURATION))]
     pub time: Option<f64>,
     /// How statements are sent: simple, prepared [default: simple]
@@ -111,7 +113,8 @@ pub struct PgLoad {
     /// Count transactions that take longer; with --rate, skip those that would
     #[arg(short = 'L', long, value_name = "MILLISECONDS", value_parser = super::positive::<86_400_000>)]
     pub latency_limit: Option<f64>,
-    /// How often a transaction is tried that ends in a deadlock or a serialization failure [default: 1]
+    /// How often a transaction is tried that ends in a deadlock or a serialization failure
+    /// [default: 1]
     #[arg(long, value_name = "N", value_parser = setting::<u64, _>(MAX_TRIES))]
     pub max_tries: Option<u64>,
     /// Length of the intervals of the series; progress is always shown
@@ -123,12 +126,14 @@ pub struct PgLoad {
 }
 
 impl Pg {
-    /// The connection string of the server that is named; `variables` is whether the PG* variables name one.
+    /// The connection string of the server that is named; `variables` is whether the PG* variables
+    /// name one.
     ///
     /// # Errors
     /// When parts of it are given twice.
     pub fn url(&self, variables: bool) -> Result<Option<String>, String> {
-        let named = !self.server.is_empty() || self.database.is_some() || (variables && !self.private);
+        let named =
+            !self.server.is_empty() || self.database.is_some() || (variables && !self.private);
         let url = self.server.url(self.database.as_deref())?;
         Ok(named.then_some(url))
     }

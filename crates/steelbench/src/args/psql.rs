@@ -2,7 +2,8 @@
 
 use clap::Args;
 
-/// What they leave open comes from the PG* variables, and the password from `PGPASSWORD` or `~/.pgpass`.
+/// What they leave open comes from the PG* variables, and the password from `PGPASSWORD` or
+/// `~/.pgpass`.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Server, as of psql")]
 pub struct Psql {
@@ -23,22 +24,30 @@ pub struct Psql {
 impl Psql {
     /// Whether none of them is given.
     pub fn is_empty(&self) -> bool {
-        self.host.is_none() && self.port.is_none() && self.username.is_none() && self.dbname.is_none()
+        self.host.is_none()
+            && self.port.is_none()
+            && self.username.is_none()
+            && self.dbname.is_none()
     }
 
-    /// The connection string of the server that they name, with `database` as psql's argument without an option.
+    /// The connection string of the server that they name, with `database` as psql's argument
+    /// without an option.
     ///
     /// # Errors
     /// When parts of it are given twice.
     pub fn url(&self, database: Option<&str>) -> Result<String, String> {
         let database = match (self.dbname.as_deref(), database) {
-            (Some(_), Some(_)) => return Err("the database is given twice; name it once".to_owned()),
+            (Some(_), Some(_)) => {
+                return Err("the database is given twice; name it once".to_owned());
+            }
             (named, other) => named.or(other),
         };
         let port = self.port.map(|port| port.to_string());
         let parts = [("host", &self.host), ("port", &port), ("user", &self.username)];
-        let given: Vec<(&str, &str)> =
-            parts.iter().filter_map(|(keyword, value)| Some((*keyword, value.as_deref()?))).collect();
+        let given: Vec<(&str, &str)> = parts
+            .iter()
+            .filter_map(|(keyword, value)| Some((*keyword, value.as_deref()?)))
+            .collect();
         if let Some(url) = database.filter(|name| name.contains("://") || name.contains('=')) {
             return match given.first() {
                 Some((keyword, _)) => {

@@ -13,32 +13,35 @@ use std::path::PathBuf;
 pub struct Queries {
     #[command(subcommand)]
     pub command: Option<QueriesCommand>,
-    /// The server: postgres://, mariadb:// or mssql://user@host:port/database, keyword=value pairs or the name of a
-    /// database [default: PG* variables]; or a results file that --every wrote, or a file that `capture` wrote; or a SQLite database
-    /// with --sql
+    /// The server: postgres://, mariadb:// or mssql://user@host:port/database, keyword=value pairs
+    /// or the name of a database [default: PG* variables]; or a results file that --every
+    /// wrote, or a file that `capture` wrote; or a SQLite database with --sql
     pub server: Option<String>,
     /// A later capture of the same server: count what ran between the two
     pub later: Option<String>,
     /// Of a capture: count what ran while it was taken
     #[arg(long, conflicts_with = "later")]
     pub interval: bool,
-    /// Of a SQLite database: the statements, which are explained; those that only read are run once; repeatable
+    /// Of a SQLite database: the statements, which are explained; those that only read are run
+    /// once; repeatable
     #[arg(long, value_name = "FILE")]
     pub sql: Vec<PathBuf>,
     /// Count what runs in the next so many seconds; without it all since the server began to count
     #[arg(long, value_name = "N", value_parser = positive::<86_400>)]
     pub seconds: Option<f64>,
-    /// Record what runs in each interval of this length, `60s`, with the plans at its end, until Ctrl-C
+    /// Record what runs in each interval of this length, `60s`, with the plans at its end, until
+    /// Ctrl-C
     #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(DURATION), requires = "output")]
     pub every: Option<f64>,
-    /// Of SQL Server: record the intervals that the Query Store of the database has kept and --output does not have yet
+    /// Of SQL Server: record the intervals that the Query Store of the database has kept and
+    /// --output does not have yet
     #[arg(long, requires = "output")]
     pub query_store: bool,
     /// End after so many intervals
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "every")]
     pub count: Option<u32>,
-    /// The results file that --every and --query-store write; what it holds is kept. `history FILE` shows what changed, `queries FILE` what
-    /// ran
+    /// The results file that --every and --query-store write; what it holds is kept. `history
+    /// FILE` shows what changed, `queries FILE` what ran
     #[arg(short, long, value_name = "FILE", requires = "recorded")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
@@ -57,7 +60,8 @@ pub struct Queries {
     /// Also write the page with all statements, plans and indexes to this file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Also write a workbook (XLSX) with a sheet each: statements, plans, operators, indexes, index use, advice
+    /// Also write a workbook (XLSX) with a sheet each: statements, plans, operators, indexes,
+    /// index use, advice
     #[arg(long, value_name = "FILE")]
     pub workbook: Option<PathBuf>,
     #[command(flatten)]
@@ -119,6 +123,7 @@ impl From<&Limits> for engines::QueryLimits {
 /// What is done about statements.
 #[derive(Debug, Subcommand)]
 pub enum QueriesCommand {
-    /// Try an index, the drop of one or a setting on a copy of a database: what each statement gains or loses
+    /// Try an index, the drop of one or a setting on a copy of a database: what each statement
+    /// gains or loses
     Try(Box<Try>),
 }

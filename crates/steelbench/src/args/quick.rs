@@ -6,8 +6,9 @@ use engines::Permits;
 use engines::files::{COMPRESS, DATA_FILES, FILE_SIZE, OFFSET};
 use experiment::{FromValue, Setting};
 use probes::disk::{
-    ALIGN, BATCH, BLOCK_SIZE, DURATION, IO_ENGINE, IoEngine, MIX, Mix, PATTERN, Pattern, QUEUE_DEPTH, RATE,
-    READS, SYNC, SYNC_EVERY, Sync as Durability, THREADS, WARMUP, WORKING_SET, fio,
+    ALIGN, BATCH, BLOCK_SIZE, DURATION, IO_ENGINE, IoEngine, MIX, Mix, PATTERN, Pattern,
+    QUEUE_DEPTH, RATE, READS, SYNC, SYNC_EVERY, Sync as Durability, THREADS, WARMUP, WORKING_SET,
+    fio,
 };
 use probes::sync;
 use std::path::{Path, PathBuf};
@@ -17,8 +18,8 @@ const ALL: &str = "/";
 
 #[derive(Debug, Clone, Args)]
 pub struct Disk {
-    /// Directories (files are created in them and removed), existing files or block devices; several are loaded
-    /// together
+    /// Directories (files are created in them and removed), existing files or block devices;
+    /// several are loaded together
     #[arg(value_name = "PATH", required_unless_present = "fio")]
     pub paths: Vec<PathBuf>,
     /// Compare the paths, one at a time, instead of loading them together
@@ -40,8 +41,8 @@ pub struct Disk {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Load (a LIST with several values is varied)")]
 pub struct Load {
-    /// Pattern of I/O: random-read, random-write, random-mixed, sequential-read, sequential-write, sequential-mixed,
-    /// or fio's name of it [default: random-read]
+    /// Pattern of I/O: random-read, random-write, random-mixed, sequential-read, sequential-write,
+    /// sequential-mixed, or fio's name of it [default: random-read]
     #[arg(long, visible_alias = "rw", value_name = "LIST", value_parser = pattern, value_delimiter = ',')]
     pub pattern: Vec<Pattern>,
     /// Block size, as in 8k or 64KiB (k = 1024) [default: 8 KiB]
@@ -53,7 +54,8 @@ pub struct Load {
     /// I/Os that each thread keeps in flight [default: 32]
     #[arg(long, visible_alias = "iodepth", value_name = "LIST", value_parser = setting::<u32, _>(QUEUE_DEPTH), value_delimiter = ',')]
     pub depth: Vec<u32>,
-    /// I/Os that each thread begins and waits for together, as a program that reads ahead does [default: 1]
+    /// I/Os that each thread begins and waits for together, as a program that reads ahead does
+    /// [default: 1]
     #[arg(long, value_name = "N", value_parser = setting::<u32, _>(BATCH))]
     pub batch: Option<u32>,
     /// Share of reads in the mixed patterns, as in 70%
@@ -113,7 +115,8 @@ pub struct Files {
     /// Share of the data that a compressing drive or file system can remove
     #[arg(long, value_name = "PERCENT", value_parser = setting::<f64, _>(COMPRESS))]
     pub compress: Option<f64>,
-    /// Before measuring, overwrite at random until the throughput is steady; takes long and wears a drive
+    /// Before measuring, overwrite at random until the throughput is steady; takes long and wears
+    /// a drive
     #[arg(long)]
     pub precondition: bool,
     /// This existing file may be written to; without a name: all that are among the paths
@@ -134,8 +137,8 @@ pub struct Measure {
     /// The load runs for this long before the measurement [default: 1 s]
     #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(WARMUP))]
     pub warmup: Option<f64>,
-    /// Search the threads and queue depth that saturate the storage: a coarse run, then a fine one around
-    /// the knee
+    /// Search the threads and queue depth that saturate the storage: a coarse run, then a fine one
+    /// around the knee
     #[arg(long, conflicts_with_all = ["fio", "threads", "depth", "compare", "mix", "stream", "print", "rate", "output"])]
     pub find_max: bool,
 }
@@ -166,8 +169,8 @@ pub struct Exchange {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Experiment")]
 pub struct Quick {
-    /// How often each configuration is measured [default: 3; of a fio job file: 1; of `time`: 10, 5 with a warm-up or
-    /// setup]
+    /// How often each configuration is measured [default: 3; of a fio job file: 1; of `time`: 10,
+    /// 5 with a warm-up or setup]
     #[arg(long, value_name = "N")]
     pub blocks: Option<u32>,
     /// Seed of what is drawn and of the order of trials [default: 1]
@@ -199,8 +202,9 @@ pub enum Output {
 
 #[derive(Debug, Args)]
 pub struct Sync {
-    /// What guards or replaces the counters: mutex-map, rwlock-map, concurrent-map, mutex-array, spin-tas, spin-ttas,
-    /// spin-ticket, spin-mcs, racy, atomic-shared, atomic, cas, per-core, per-thread [default: all]
+    /// What guards or replaces the counters: mutex-map, rwlock-map, concurrent-map, mutex-array,
+    /// spin-tas, spin-ttas, spin-ticket, spin-mcs, racy, atomic-shared, atomic, cas, per-core,
+    /// per-thread [default: all]
     #[arg(long, value_name = "LIST", value_parser = setting::<sync::Primitive, _>(sync::PRIMITIVE), value_delimiter = ',')]
     pub primitive: Vec<sync::Primitive>,
     /// Number of threads [default: 1, 2, 4, ... up to the number of processors]
@@ -209,7 +213,8 @@ pub struct Sync {
     /// Number of counters [default: 8]
     #[arg(long, value_name = "LIST", value_parser = setting::<u32, _>(sync::MEMBERS), value_delimiter = ',')]
     pub members: Vec<u32>,
-    /// Distance between them, for primitives where it can be chosen: none, line, two-lines [default: none]
+    /// Distance between them, for primitives where it can be chosen: none, line, two-lines
+    /// [default: none]
     #[arg(long, value_name = "LIST", value_parser = setting::<sync::Padding, _>(sync::PADDING), value_delimiter = ',')]
     pub padding: Vec<sync::Padding>,
     /// Where threads run: none, same-core, smt-sibling, other-core, other-socket [default: none]
@@ -240,7 +245,8 @@ impl Files {
     }
 }
 
-/// Reads a size, in which k means 1024: an experiment file has no `8k`, because k means 1000 to some people.
+/// Reads a size, in which k means 1024: an experiment file has no `8k`, because k means 1000 to
+/// some people.
 fn size<V, T>(setting: Setting<T>) -> impl Fn(&str) -> Result<V, String> + Clone
 where
     V: FromValue,

@@ -53,7 +53,8 @@ pub struct Runs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Around the runs")]
 pub struct Around {
-    /// Shell command before the runs; again where that of another command, with other parameters, has run meanwhile
+    /// Shell command before the runs; again where that of another command, with other parameters,
+    /// has run meanwhile
     #[arg(short, long, value_name = "COMMAND")]
     pub setup: Option<String>,
     /// Shell command before each run; once for all commands, or once for each
@@ -65,8 +66,8 @@ pub struct Around {
     /// Shell command after the runs
     #[arg(short, long, value_name = "COMMAND")]
     pub cleanup: Option<String>,
-    /// The shell, with its options: "bash --norc"; none: commands are split into words and executed. The time that it
-    /// takes to start is measured and subtracted [default: sh]
+    /// The shell, with its options: "bash --norc"; none: commands are split into words and
+    /// executed. The time that it takes to start is measured and subtracted [default: sh]
     #[arg(short = 'S', long, value_name = "SHELL")]
     pub shell: Option<String>,
     /// No shell, as --shell none
@@ -75,8 +76,8 @@ pub struct Around {
     /// Standard input of the commands: null or a file [default: null]
     #[arg(long, value_name = "WHERE")]
     pub input: Option<String>,
-    /// Standard output of the commands: null, pipe, inherit or a file; once for all commands, or once for each
-    /// [default: null]
+    /// Standard output of the commands: null, pipe, inherit or a file; once for all commands, or
+    /// once for each [default: null]
     #[arg(long, value_name = "WHERE")]
     pub output: Vec<String>,
     /// As --output inherit

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 #[command(group = ArgGroup::new("change").args(["index", "drop", "set"]).multiple(true).required(true))]
 #[command(group = ArgGroup::new("data").args(["source", "dump", "sql"]).multiple(true).required(true))]
 pub struct Try {
-    /// PostgreSQL database to measure on a copy of: `pg_dump` reads it once, and nothing is changed there. The dump is kept as
-    /// NAME.dump
+    /// PostgreSQL database to measure on a copy of: `pg_dump` reads it once, and nothing is
+    /// changed there. The dump is kept as NAME.dump
     #[arg(value_name = "URL", conflicts_with = "dump")]
     pub source: Option<String>,
     /// Dump to begin with, in place of a URL: of `pg_dump` or mariadb-dump, or a SQLite database
@@ -28,7 +28,8 @@ pub struct Try {
     /// Setting to try: `enable_seqscan=off`, `work_mem=64MB`; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = super::pg::pair)]
     pub set: Vec<(String, String)>,
-    /// The statements, a script in pgbench's language, writes included; a weight can follow; repeatable
+    /// The statements, a script in pgbench's language, writes included; a weight can follow;
+    /// repeatable
     #[arg(
         short,
         long,
@@ -37,14 +38,16 @@ pub struct Try {
         required_unless_present = "auto_explain"
     )]
     pub file: Vec<String>,
-    /// Statements that `auto_explain` wrote to this log of PostgreSQL, each once with the values of its first run: they become
-    /// a script, NAME.statements.sql, with these constants in it; repeatable
+    /// Statements that `auto_explain` wrote to this log of PostgreSQL, each once with the values
+    /// of its first run: they become a script, NAME.statements.sql, with these constants in
+    /// it; repeatable
     #[arg(long, value_name = "FILE")]
     pub auto_explain: Vec<PathBuf>,
     /// Engine [default: postgres, mariadb for mysql:// and mariadb://]
     #[arg(long, value_name = "NAME")]
     pub engine: Option<String>,
-    /// Test server to work on, in databases of our own that are dropped at the end, in place of a private server
+    /// Test server to work on, in databases of our own that are dropped at the end, in place of a
+    /// private server
     #[arg(long, value_name = "URL")]
     pub test_server: Option<String>,
     /// Number of connections [default: 1]

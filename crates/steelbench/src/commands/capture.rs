@@ -84,6 +84,7 @@ pub fn read(name: &str) -> Option<Result<report::json::Capture, Failure>> {
         return None;
     }
     let text = experiment::read_text(path, FILE_BYTES_MAX).map_err(|error| error.to_string());
-    let read = text.and_then(|text| report::json::read_capture(&text).map_err(|error| error.to_string()));
+    let read =
+        text.and_then(|text| report::json::read_capture(&text).map_err(|error| error.to_string()));
     Some(read.map_err(|error| Failure::usage(format!("{name}: {error}"))))
 }

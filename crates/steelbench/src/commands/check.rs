@@ -23,7 +23,8 @@ pub fn check(arguments: &Check) -> Result<ExitCode, Failure> {
     let plan = Plan::new(&experiment);
     let results = results::path(arguments.results.as_ref(), &experiment.name);
     let estimate = Estimate::of(&experiment, &plan, &results);
-    let findings = runner::preflight(&experiment, &results, Permits::default(), &Stop::when(|| false));
+    let findings =
+        runner::preflight(&experiment, &results, Permits::default(), &Stop::when(|| false));
     let invalid = experiment.objections(&findings.invalid);
     if !invalid.errors.is_empty() {
         let name = arguments.file.display().to_string();
@@ -100,7 +101,10 @@ fn as_text(
     let repeats = match experiment.repeats.blocks {
         Blocks::Fixed(blocks) => plural(blocks as usize, "block"),
         Blocks::Adaptive { min, max, until } => {
-            format!("{min} to {max} blocks, until every 95 % interval is within {} %", until * 100.0)
+            format!(
+                "{min} to {max} blocks, until every 95 % interval is within {} %",
+                until * 100.0
+            )
         }
     };
     let setups = match experiment.repeats.setups {
@@ -117,7 +121,9 @@ fn as_text(
     let missing = findings.missing.iter().chain(&findings.doubtful);
     lines.extend(missing.map(|missing| format!("not ready yet: {missing}")));
     lines.extend([String::new(), "configurations:".into()]);
-    for (position, configuration) in experiment.configurations.iter().enumerate().take(CONFIGURATIONS_SHOWN) {
+    for (position, configuration) in
+        experiment.configurations.iter().enumerate().take(CONFIGURATIONS_SHOWN)
+    {
         let baseline = if experiment.baseline == Some(position) { " (baseline)" } else { "" };
         let label = configuration.label();
         let label = if label.is_empty() { "all settings as in the file".into() } else { label };
@@ -128,11 +134,15 @@ fn as_text(
     }
     lines.extend([String::new(), "order:".into()]);
     for group in 0..plan.groups() {
-        let of_group = if plan.groups() > 1 { format!("group {}, ", group + 1) } else { String::new() };
+        let of_group =
+            if plan.groups() > 1 { format!("group {}, ", group + 1) } else { String::new() };
         let blocks = if order == Order::All { usize::MAX } else { 1 };
         for block in plan.blocks(group).take(blocks) {
-            let trials: Vec<String> =
-                plan.block(group, block).iter().map(|trial| (trial.configuration + 1).to_string()).collect();
+            let trials: Vec<String> = plan
+                .block(group, block)
+                .iter()
+                .map(|trial| (trial.configuration + 1).to_string())
+                .collect();
             lines.push(format!("  {of_group}block {block}: {}", trials.join(" ")));
         }
     }
@@ -142,7 +152,10 @@ fn as_text(
 
 /// What somebody has to provide or do.
 fn needs(experiment: &Experiment) -> Vec<String> {
-    let manual = experiment.factors.iter().filter_map(|factor| Some((&factor.name, factor.manual.as_ref()?)));
+    let manual = experiment
+        .factors
+        .iter()
+        .filter_map(|factor| Some((&factor.name, factor.manual.as_ref()?)));
     let mut needs: Vec<String> =
         manual.map(|(name, step)| format!("manual step when {name} changes: {step}")).collect();
     for Volume { name, path, prepare, throttle, .. } in &experiment.volumes {
@@ -154,19 +167,31 @@ fn needs(experiment: &Experiment) -> Vec<String> {
             None => {}
         }
         if let Some(throttle) = throttle {
-            needs.push(format!("volume {name}: throttled to {throttle}: needs root and control groups"));
+            needs.push(format!(
+                "volume {name}: throttled to {throttle}: needs root and control groups"
+            ));
         }
     }
     let hooks = [BEFORE_RUN, BEFORE_TRIAL, AFTER_TRIAL, AFTER_RUN].map(|hook| experiment.get(hook));
     let prepare = experiment.volumes.iter().filter_map(|volume| volume.prepare.as_ref());
     let root = ["mkfs", "mount ", "losetup", "drop_caches", "sudo", "loop-volume.sh"];
-    if hooks.iter().flatten().chain(prepare).any(|command| root.iter().any(|word| command.contains(word))) {
+    if hooks
+        .iter()
+        .flatten()
+        .chain(prepare)
+        .any(|command| root.iter().any(|word| command.contains(word)))
+    {
         needs.push("some of these commands usually need root".into());
     }
     needs
 }
 
-fn as_json(experiment: &Experiment, plan: &Plan, estimate: &Estimate, findings: &Findings) -> Value {
+fn as_json(
+    experiment: &Experiment,
+    plan: &Plan,
+    estimate: &Estimate,
+    findings: &Findings,
+) -> Value {
     let configurations: Vec<Value> = experiment
         .configurations
         .iter()

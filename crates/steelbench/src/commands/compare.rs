@@ -1,4 +1,5 @@
-//! `steelbench compare`: two configurations of a run, or two runs: how they differ, and whether that is within limits.
+//! `steelbench compare`: two configurations of a run, or two runs: how they differ, and whether
+//! that is within limits.
 
 use super::select::cells;
 use super::waits;
@@ -35,7 +36,12 @@ pub fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
         },
         (None, None) => {
             let store = results::open(arguments.name.as_deref())?;
-            configurations(arguments, &results::read_run(&store, arguments.run, Store::read_figures)?, a, b)
+            configurations(
+                arguments,
+                &results::read_run(&store, arguments.run, Store::read_figures)?,
+                a,
+                b,
+            )
         }
         (Some(_), None) => Err(Failure::usage(format!("{a} is a run and {b} is none"))),
         (None, Some(_)) => Err(Failure::usage(format!("{b} is a run and {a} is none"))),
@@ -49,15 +55,22 @@ fn run(arguments: &Compare, text: &str) -> Result<Recording, Failure> {
 }
 
 /// Compares two configurations of a run, or two levels over those of the other factors.
-fn configurations(arguments: &Compare, recording: &Recording, a: &str, b: &str) -> Result<ExitCode, Failure> {
+fn configurations(
+    arguments: &Compare,
+    recording: &Recording,
+    a: &str,
+    b: &str,
+) -> Result<ExitCode, Failure> {
     if arguments.is_for_runs() {
         return Err(Failure::usage(
-            "--response, --all and --fail-if are for two runs; of two configurations every response is shown",
+            "--response, --all and --fail-if are for two runs; of two configurations every \
+             response is shown",
         ));
     }
     let (cells, [from, to]) = cells(recording, a, b)?;
-    let compared = analysis::compare_over(recording, &cells)
-        .ok_or_else(|| Failure::failed("neither configuration has a trial that was measured to the end"))?;
+    let compared = analysis::compare_over(recording, &cells).ok_or_else(|| {
+        Failure::failed("neither configuration has a trial that was measured to the end")
+    })?;
     let json = || report::json::head_to_head(&compared, &from, &to);
     output::show(arguments.form, json, || report::head_to_head(&compared, &from, &to))
 }
@@ -73,15 +86,16 @@ struct RunName<'a> {
 impl<'a> RunName<'a> {
     /// The run that a text names: `None` when it names none and may be a configuration.
     ///
-    /// `default` is the file of `@3`. A text that is not the name of a file, but can be nothing else, is
-    /// taken for one, so that the complaint is about that.
+    /// `default` is the file of `@3`. A text that is not the name of a file, but can be nothing
+    /// else, is taken for one, so that the complaint is about that.
     fn of(text: &'a str, default: Option<&'a str>) -> Option<Self> {
         let exists = |name: &str| results::find(Some(name)).is_ok();
         if exists(text) {
             return Some(Self { file: Some(text), number: "latest" });
         }
-        let is_number =
-            |number: &str| ["latest", "previous"].contains(&number) || number.parse::<i64>().is_ok();
+        let is_number = |number: &str| {
+            ["latest", "previous"].contains(&number) || number.parse::<i64>().is_ok()
+        };
         match text.rsplit_once('@').filter(|(_, number)| is_number(number)) {
             Some(("", number)) => Some(Self { file: default, number }),
             Some((file, number)) if exists(file) || !text.contains('=') => {
@@ -95,14 +109,20 @@ impl<'a> RunName<'a> {
     /// What it names in a file of observations.
     fn observation(&self) -> Result<Option<ActivityRecord>, Failure> {
         let store = results::open(self.file)?;
-        let before_latest = || store.activities().map(|numbers| numbers.iter().rev().nth(1).copied());
-        let number = if self.number == "previous" { before_latest()? } else { self.number.parse().ok() };
+        let before_latest =
+            || store.activities().map(|numbers| numbers.iter().rev().nth(1).copied());
+        let number =
+            if self.number == "previous" { before_latest()? } else { self.number.parse().ok() };
         results::only_activity(&store, number)
     }
 
     fn read(&self) -> Result<Recording, Failure> {
         let store = results::open(self.file)?;
-        let run = if self.number == "previous" { Some(previous(&store)?) } else { self.number.parse().ok() };
+        let run = if self.number == "previous" {
+            Some(previous(&store)?)
+        } else {
+            self.number.parse().ok()
+        };
         results::read_run(&store, run, Store::read_figures)
     }
 }
@@ -122,9 +142,12 @@ fn runs(arguments: &Compare, from: &[Recording], to: &[Recording]) -> Result<Exi
     // Times tell runs of different files apart, which may have the same number.
     let key = |run: &Recording| (run.run.id, run.run.started_ms, run.run.name.clone());
     let all: Vec<_> = from.iter().chain(to).map(key).collect();
-    if let Some((run, _, name)) = (1..all.len()).find(|at| all[..*at].contains(&all[*at])).map(|at| &all[at])
+    if let Some((run, _, name)) =
+        (1..all.len()).find(|at| all[..*at].contains(&all[*at])).map(|at| &all[at])
     {
-        return Err(Failure::usage(format!("run {run} of {name} is named twice; compare different runs")));
+        return Err(Failure::usage(format!(
+            "run {run} of {name} is named twice; compare different runs"
+        )));
     }
     let which = match &arguments.response {
         Some(name) => Responses::Named(name),
@@ -154,7 +177,8 @@ fn exit_code(gate: &Gate, fail_if_unsure: bool) -> Result<ExitCode, Failure> {
             let limits: Vec<String> = gate.not_judged().map(|it| it.limit.to_string()).collect();
             let limits = limits.join(", ");
             Err(Failure::usage(format!(
-                "no configuration can be judged by {limits}: that takes two blocks in each run, or two runs a side, and values above 0"
+                "no configuration can be judged by {limits}: that takes two blocks in each run, \
+                 or two runs a side, and values above 0"
             )))
         }
         Decision::Unsure if fail_if_unsure => Ok(ExitCode::Failed),

@@ -15,8 +15,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Writes each table of a data set.
 pub fn data(arguments: &Data) -> Result<ExitCode, Failure> {
     let Data { name, scale, rows, columns, seed, format, output } = arguments;
-    let size = Size { scale: *scale, rows: *rows, columns: *columns, seed: *seed, ..Size::default() };
-    let set = DataSet::new(name, size).ok_or_else(|| Failure::usage(format!("no data set {name}")))?;
+    let size =
+        Size { scale: *scale, rows: *rows, columns: *columns, seed: *seed, ..Size::default() };
+    let set =
+        DataSet::new(name, size).ok_or_else(|| Failure::usage(format!("no data set {name}")))?;
     let (tables, fills) = (set.tables(), set.fills());
     if output.as_os_str() == "-" {
         return to_standard_output(*format, fills);
@@ -25,8 +27,9 @@ pub fn data(arguments: &Data) -> Result<ExitCode, Failure> {
     if *format == DataFormat::Parquet {
         return Err(Failure::not_built("`data --format parquet`"));
     }
-    std::fs::create_dir_all(output)
-        .map_err(|error| Failure::failed(format!("{}: cannot create it: {error}", output.display())))?;
+    std::fs::create_dir_all(output).map_err(|error| {
+        Failure::failed(format!("{}: cannot create it: {error}", output.display()))
+    })?;
     let stop = signals::stop_flag()?;
     for fill in fills {
         let table = &tables[fill.table];
@@ -43,11 +46,15 @@ fn to_standard_output(format: DataFormat, mut fills: Vec<Fill>) -> Result<ExitCo
         Some(fill) if fills.is_empty() && format == DataFormat::Csv => {
             match datasets::csv(fill, BufWriter::new(io::stdout().lock())) {
                 // A reader that has gone has what it wanted.
-                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::failed(error)),
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                    Err(Failure::failed(error))
+                }
                 _ => Ok(ExitCode::Ok),
             }
         }
-        _ => Err(Failure::usage("only one table at a time can be written to standard output, as CSV")),
+        _ => Err(Failure::usage(
+            "only one table at a time can be written to standard output, as CSV",
+        )),
     }
 }
 
@@ -57,14 +64,15 @@ type Writer = fn(&Table, Fill, BufWriter<File>) -> io::Result<u64>;
 fn writer(format: DataFormat) -> Writer {
     match format {
         #[cfg(feature = "parquet")]
-        DataFormat::Parquet => {
-            |table, fill, file| engines::parquet::write(table, fill, file).map(|written| written.rows)
-        }
+        DataFormat::Parquet => |table, fill, file| {
+            engines::parquet::write(table, fill, file).map(|written| written.rows)
+        },
         _ => |_, fill, file| datasets::csv(fill, file),
     }
 }
 
-/// Writes a table beside its place, so that what has its name is complete, unless it is told to stop.
+/// Writes a table beside its place, so that what has its name is complete, unless it is told to
+/// stop.
 fn to_file(
     write: Writer,
     table: &Table,
@@ -73,7 +81,9 @@ fn to_file(
     stop: &Arc<AtomicBool>,
 ) -> Result<u64, Failure> {
     let unfinished = PathBuf::from(format!("{}.unfinished", path.display()));
-    if let Some(there) = [path, &unfinished].into_iter().find(|path| path.symlink_metadata().is_ok()) {
+    if let Some(there) =
+        [path, &unfinished].into_iter().find(|path| path.symlink_metadata().is_ok())
+    {
         let there = there.display();
         return Err(Failure::usage(format!(
             "{there} is there already; remove it, or name another folder: --output"

@@ -7,15 +7,16 @@ use crate::output::{self, Form};
 use analysis::SearchLevels;
 use engines::Permits;
 use engines::files::{
-    BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_VOLUME, OFFSET, Origin, PATHS,
-    PRECONDITION, Precondition, VOLUME,
+    BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_VOLUME, OFFSET,
+    Origin, PATHS, PRECONDITION, Precondition, VOLUME,
 };
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, NamedFile};
 use observations::RunEnd;
 use probes::disk::{
-    ALIGN, BATCH, BLOCK_SIZE, DIRECT, DURATION, FILE, IO_ENGINE, MIX, PATTERN, Pattern, QUEUE_DEPTH, RATE,
-    READS, STREAMS, SYNC, SYNC_EVERY, StoragePath, StreamText, THREADS, WARMUP, WORKING_SET,
+    ALIGN, BATCH, BLOCK_SIZE, DIRECT, DURATION, FILE, IO_ENGINE, MIX, PATTERN, Pattern,
+    QUEUE_DEPTH, RATE, READS, STREAMS, SYNC, SYNC_EVERY, StoragePath, StreamText, THREADS, WARMUP,
+    WORKING_SET,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -65,7 +66,8 @@ fn fio(
     let mut imported =
         probes::disk::fio::import(&jobs.content, &shown, name, ignore).map_err(Failure::usage)?;
     imported.draft.made_from(jobs);
-    let permits = arguments.files.permits(imported.existing.iter().map(|file| Path::new(&file.path)));
+    let permits =
+        arguments.files.permits(imported.existing.iter().map(|file| Path::new(&file.path)));
     if let Some(reason) = imported.refused(&permits) {
         return Err(Failure::usage(reason));
     }
@@ -79,15 +81,18 @@ fn fio(
 
 /// A coarse run over everything, then a fine one around the knees that it found.
 fn find_max(arguments: &Disk, name: &str) -> Result<ExitCode, Failure> {
-    let processors = std::thread::available_parallelism().map_or(1, |processors| processors.get() as u32);
+    let processors =
+        std::thread::available_parallelism().map_or(1, |processors| processors.get() as u32);
     let coarse_name = format!("{name}-coarse");
     let mut coarse = arguments.clone();
     let SearchLevels { threads, queue_depths } = SearchLevels::coarse(processors);
     (coarse.load.threads, coarse.load.depth) = (threads, queue_depths);
-    (coarse.measure.duration, coarse.quick.blocks, coarse.quick.results) = (Some(1.0), Some(1), None);
+    (coarse.measure.duration, coarse.quick.blocks, coarse.quick.results) =
+        (Some(1.0), Some(1), None);
     coarse.measure.warmup.get_or_insert(0.25);
     let session = Session::quick(&coarse.quick, &coarse_name, permits(arguments));
-    let end = session.conduct(&super::build(&draft(&coarse, &coarse_name, "How fast is")?, PRINTED)?)?;
+    let end =
+        session.conduct(&super::build(&draft(&coarse, &coarse_name, "How fast is")?, PRINTED)?)?;
     if !matches!(end, RunEnd::Completed { .. }) {
         return Ok(exit_code(&end, false, None));
     }
@@ -95,7 +100,9 @@ fn find_max(arguments: &Disk, name: &str) -> Result<ExitCode, Failure> {
     let knees = analysis::knee(&recording);
     if knees.is_empty() {
         session.show(&recording)?;
-        return Err(Failure::failed("the coarse run measured too little to see where the storage saturates"));
+        return Err(Failure::failed(
+            "the coarse run measured too little to see where the storage saturates",
+        ));
     }
     for knee in &knees {
         output::complain(&format!("Coarse: {knee}"));
@@ -128,11 +135,13 @@ fn permits(arguments: &Disk) -> Permits {
 fn name(arguments: &Disk) -> String {
     let of_file = |file: &PathBuf| {
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
-        let kept =
-            |c: char| if c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c) { c } else { '-' };
+        let kept = |c: char| {
+            if c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c) { c } else { '-' }
+        };
         stem.chars().map(kept).collect::<String>().trim_start_matches(['.', '-']).to_owned()
     };
-    let given = arguments.quick.name.clone().or_else(|| arguments.exchange.fio.as_ref().map(of_file));
+    let given =
+        arguments.quick.name.clone().or_else(|| arguments.exchange.fio.as_ref().map(of_file));
     given.filter(|name| !name.is_empty()).unwrap_or_else(|| "disk".into())
 }
 
@@ -149,7 +158,8 @@ fn has_streams(load: &Load) -> bool {
 fn draft(arguments: &Disk, name: &str, question: &str) -> Result<Draft, Failure> {
     let paths = StoragePath::all(&arguments.paths).map_err(Failure::usage)?;
     check(arguments, &paths)?;
-    let shown: Vec<String> = arguments.paths.iter().map(|path| path.display().to_string()).collect();
+    let shown: Vec<String> =
+        arguments.paths.iter().map(|path| path.display().to_string()).collect();
     let question =
         if shown.len() > 1 { question.replace("fast is", "fast are") } else { question.to_owned() };
     let mut draft = Draft::new(name, &format!("{question} {}?", listed(&shown)));
@@ -176,8 +186,8 @@ fn check(arguments: &Disk, paths: &[StoragePath]) -> Result<(), Failure> {
     let refuse = |message: String| Err(Failure::usage(message));
     let directories = paths.iter().filter(|path| path.kind == Origin::Created).count();
     if directories != 0 && directories != paths.len() {
-        let message =
-            "directories cannot be mixed with existing files or devices: measure them one after the other";
+        let message = "directories cannot be mixed with existing files or devices: measure them \
+                       one after the other";
         return refuse(message.into());
     }
     let one_directory = directories == 1 && !arguments.compare;
@@ -186,7 +196,9 @@ fn check(arguments: &Disk, paths: &[StoragePath]) -> Result<(), Failure> {
     }
     let created = [("--size", files.size.is_some()), ("--files", files.files.is_some())];
     if let Some((option, _)) = created.iter().find(|(_, given)| *given && directories == 0) {
-        return refuse(format!("{option} is for files that Steelbench creates: no PATH is a directory"));
+        return refuse(format!(
+            "{option} is for files that Steelbench creates: no PATH is a directory"
+        ));
     }
     for (number, path) in arguments.paths.iter().enumerate() {
         if arguments.paths[..number].iter().any(|before| same(before, path)) {
@@ -194,9 +206,17 @@ fn check(arguments: &Disk, paths: &[StoragePath]) -> Result<(), Failure> {
         }
     }
     for device in &files.destroy {
-        if !arguments.paths.iter().chain(&files.log_on).chain(&files.backup_on).any(|path| same(path, device))
+        if !arguments
+            .paths
+            .iter()
+            .chain(&files.log_on)
+            .chain(&files.backup_on)
+            .any(|path| same(path, device))
         {
-            return refuse(format!("--destroy {}: this is none of the paths to be loaded", device.display()));
+            return refuse(format!(
+                "--destroy {}: this is none of the paths to be loaded",
+                device.display()
+            ));
         }
     }
     // Which streams write is known when a trial begins.
@@ -212,7 +232,10 @@ fn check(arguments: &Disk, paths: &[StoragePath]) -> Result<(), Failure> {
 /// Whether two paths, in whatever words, mean the same.
 fn same(one: &Path, other: &Path) -> bool {
     one == other
-        || one.canonicalize().ok().is_some_and(|real| other.canonicalize().is_ok_and(|it| it == real))
+        || one
+            .canonicalize()
+            .ok()
+            .is_some_and(|real| other.canonicalize().is_ok_and(|it| it == real))
 }
 
 fn target(draft: &mut Draft, arguments: &Disk, paths: &[StoragePath]) -> Result<(), Failure> {
@@ -250,7 +273,8 @@ fn place_on(draft: &mut Draft, files: &Files) -> Result<(), Failure> {
     ];
     for (name, path, volume, existing) in others {
         let Some(path) = path else { continue };
-        let StoragePath { path, kind, name } = StoragePath::named(path, name).map_err(Failure::usage)?;
+        let StoragePath { path, kind, name } =
+            StoragePath::named(path, name).map_err(Failure::usage)?;
         if kind == Origin::Created {
             draft.volume(&name, &path);
             draft.set(volume, name);
@@ -270,7 +294,9 @@ fn workload(draft: &mut Draft, arguments: &Disk, paths: &[StoragePath]) {
     } else if load.mix.is_none() && paths.len() > 1 && !arguments.compare {
         draft.comment("Each path is loaded by threads of its own.");
         let numbered = paths.iter().zip(1_usize..);
-        let stream = |(path, number): (&StoragePath, usize)| StreamText::new(&path.name).with(FILE, number).0;
+        let stream = |(path, number): (&StoragePath, usize)| {
+            StreamText::new(&path.name).with(FILE, number).0
+        };
         draft.set(STREAMS, numbered.map(stream).collect::<Vec<_>>());
     }
     draft.vary(PATTERN, &or_default(&load.pattern, load, Pattern::RandomRead));

@@ -15,8 +15,8 @@ pub fn schema() -> Result<ExitCode, Failure> {
     output::print(&format!("{text}\n"))
 }
 
-/// Writes a commented experiment file; never over another one. What of engine and probe is not given is the first that
-/// fits.
+/// Writes a commented experiment file; never over another one. What of engine and probe is not
+/// given is the first that fits.
 pub fn init(file: &Path, engine: Option<&str>, probe: Option<&str>) -> Result<ExitCode, Failure> {
     let path = file.display();
     let text = example(engine, probe)?;
@@ -31,7 +31,9 @@ pub fn init(file: &Path, engine: Option<&str>, probe: Option<&str>) -> Result<Ex
         let _ = std::fs::remove_file(file);
         Failure::failed(format!("cannot write {path}: {error}"))
     })?;
-    output::print_wrapped(&format!("Wrote {path}. `steelbench check {path}` says what it would do.\n"))
+    output::print_wrapped(&format!(
+        "Wrote {path}. `steelbench check {path}` says what it would do.\n"
+    ))
 }
 
 /// The text of an experiment file for an engine and a probe that can work on it.
@@ -49,7 +51,9 @@ fn example(engine: Option<&str>, probe: Option<&str>) -> Result<String, Failure>
             let text = experiment::example(&catalog, engine, probe);
             match experiment::parse(&text, &catalog).and_then(runner::load) {
                 Ok(_) => return Ok(text),
-                Err(errors) => objections.extend(errors.errors.into_iter().map(|error| error.message)),
+                Err(errors) => {
+                    objections.extend(errors.errors.into_iter().map(|error| error.message))
+                }
             }
         }
     }

@@ -50,6 +50,10 @@ fn build(draft: &Draft, name: &str) -> Result<Experiment, Failure> {
     valid(draft.build(&runner::catalog()), name, &draft.source())
 }
 
-fn valid(read: Result<Experiment, FileErrors>, name: &str, source: &str) -> Result<Experiment, Failure> {
+fn valid(
+    read: Result<Experiment, FileErrors>,
+    name: &str,
+    source: &str,
+) -> Result<Experiment, Failure> {
     read.and_then(runner::load).map_err(|errors| Failure::usage(errors.render(name, source)))
 }

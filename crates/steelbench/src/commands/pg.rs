@@ -8,9 +8,9 @@ use engines::postgres::URL;
 use experiment::common::{ENGINE, OBSERVE_INTERVAL, PROBE};
 use experiment::{Draft, LinkedSettings, SOURCE_BYTES_MAX, read_text};
 use probes::script::{
-    BUILTIN, CONNECTIONS, DURATION, INITIALIZE, LATENCY_LIMIT, MAX_TRIES, PROTOCOL, Protocol, RAND_TYPE,
-    RATE, SCALE, SCRIPT, Source, Sysbench, TABLE_SIZE, TABLES, THREADS, TRANSACTIONS, WARMUP,
-    parse_file_argument,
+    BUILTIN, CONNECTIONS, DURATION, INITIALIZE, LATENCY_LIMIT, MAX_TRIES, PROTOCOL, Protocol,
+    RAND_TYPE, RATE, SCALE, SCRIPT, Source, Sysbench, TABLE_SIZE, TABLES, THREADS, TRANSACTIONS,
+    WARMUP, parse_file_argument,
 };
 
 /// What prints the experiment that is run.
@@ -33,7 +33,8 @@ fn name(arguments: &Pg) -> &str {
     arguments.quick.name.as_deref().unwrap_or("pg")
 }
 
-/// The experiment that a command line stands for; `variables` is whether the PG* variables name a server.
+/// The experiment that a command line stands for; `variables` is whether the PG* variables name a
+/// server.
 fn draft(arguments: &Pg, variables: bool) -> Result<Draft, String> {
     let (scripts, load) = (&arguments.scripts, &arguments.load);
     let mut draft = Draft::new(name(arguments), "How fast are these transactions?");
@@ -54,8 +55,11 @@ fn draft(arguments: &Pg, variables: bool) -> Result<Draft, String> {
     let is_of_sysbench = |argument: &String| {
         Source::builtin(argument, Sysbench::default()).is_ok_and(|source| source.is_of_sysbench())
     };
-    let default =
-        if scripts.builtin.iter().any(is_of_sysbench) { Protocol::Prepared } else { Protocol::Simple };
+    let default = if scripts.builtin.iter().any(is_of_sysbench) {
+        Protocol::Prepared
+    } else {
+        Protocol::Simple
+    };
     draft.set(PROTOCOL, load.protocol.unwrap_or(default));
     draft.set_some(TABLES, scripts.tables);
     draft.set_some(TABLE_SIZE, scripts.table_size);
@@ -67,7 +71,9 @@ fn draft(arguments: &Pg, variables: bool) -> Result<Draft, String> {
     draft.set_some(MAX_TRIES, load.max_tries);
     draft.set_some(WARMUP, load.warmup);
     match load.transactions {
-        Some(each) => draft.set(TRANSACTIONS, each.saturating_mul(u64::from(load.client.unwrap_or(1)))),
+        Some(each) => {
+            draft.set(TRANSACTIONS, each.saturating_mul(u64::from(load.client.unwrap_or(1))))
+        }
         None => draft.set(DURATION, load.time.unwrap_or(10.0)),
     }
     draft.set_some(OBSERVE_INTERVAL, load.progress);
@@ -97,12 +103,14 @@ fn add_scripts(draft: &mut Draft, scripts: &Scripts, on_server: bool) {
     if !scripts.file.is_empty() {
         draft.set(SCRIPT, scripts.file.clone());
     }
-    draft
-        .set_some(INITIALIZE, if scripts.existing_tables { Some(false) } else { initialize.then_some(true) });
+    draft.set_some(
+        INITIALIZE,
+        if scripts.existing_tables { Some(false) } else { initialize.then_some(true) },
+    );
 }
 
-/// Makes a setting a factor. Where each connection does a number of transactions, there are as many more of them as there
-/// are connections.
+/// Makes a setting a factor. Where each connection does a number of transactions, there are as many
+/// more of them as there are connections.
 fn vary(
     draft: &mut Draft,
     Variation { setting, levels }: &Variation,
@@ -130,7 +138,8 @@ fn vary(
     Ok(())
 }
 
-/// The path of a setting by its short name: one of the workload or the target that ends so, else one of the server.
+/// The path of a setting by its short name: one of the workload or the target that ends so, else
+/// one of the server.
 fn path(name: &str, engine: &str) -> String {
     let catalog = runner::catalog();
     let of = |all: &[(&str, &'static [experiment::Declaration])], wanted: &str| {
@@ -164,20 +173,25 @@ mod tests {
 
     fn drafted(arguments: &[&str], variables: bool) -> Result<experiment::Draft, String> {
         let line = ["steelbench", "pg"].iter().chain(arguments);
-        let Command::Pg(arguments) = Arguments::try_parse_from(line).unwrap().command else { unreachable!() };
+        let Command::Pg(arguments) = Arguments::try_parse_from(line).unwrap().command else {
+            unreachable!()
+        };
         draft(&arguments, variables)
     }
 
     fn configurations(arguments: &[&str]) -> Vec<experiment::Configuration> {
         let draft = drafted(arguments, false).unwrap();
         let experiment = crate::commands::build(&draft, PRINTED);
-        experiment.unwrap_or_else(|failure| panic!("{failure:?}\n{}", draft.source())).configurations
+        experiment
+            .unwrap_or_else(|failure| panic!("{failure:?}\n{}", draft.source()))
+            .configurations
     }
 
     #[test]
     fn options_mean_what_they_mean_to_pgbench() {
         use super::*;
-        let line = "-c 16 -j 2 -t 5 -s 3 -S -N -b tpcb@4 -M prepared -R 1000 -L 2.5 -D a=1 -D b=x -P 2 -n -r --max-tries 7";
+        let line = "-c 16 -j 2 -t 5 -s 3 -S -N -b tpcb@4 -M prepared -R 1000 -L 2.5 -D a=1 -D b=x \
+                    -P 2 -n -r --max-tries 7";
         let all = configurations(&line.split(' ').collect::<Vec<_>>());
         let own = &all[0];
         assert_eq!(all.len(), 1);
@@ -187,8 +201,10 @@ mod tests {
         assert_eq!(own.get(BUILTIN), ["tpcb@4", "select-only", "simple-update"]);
         assert_eq!((own.get(PROTOCOL), own.get(RATE)), (Protocol::Prepared, Some(1000.0)));
         assert_eq!((own.get(LATENCY_LIMIT), own.get(MAX_TRIES)), (Some(0.0025), 7));
-        let variables: Vec<String> =
-            own.below("workload.variables.").map(|(name, value)| format!("{name}={value}")).collect();
+        let variables: Vec<String> = own
+            .below("workload.variables.")
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
         assert_eq!(variables, ["a=1", "b=x"]);
         assert!((own.get(OBSERVE_INTERVAL) - 2.0).abs() < 1e-9);
         let plain = &configurations(&["-T", "30"])[0];
@@ -215,9 +231,11 @@ mod tests {
     #[test]
     fn a_server_is_named_as_psql_names_it() {
         let url = |line: &str, variables| {
-            let source =
-                drafted(&line.split_whitespace().collect::<Vec<_>>(), variables).map(|it| it.source())?;
-            Ok::<_, String>(source.lines().find_map(|line| line.strip_prefix("url = ").map(str::to_owned)))
+            let source = drafted(&line.split_whitespace().collect::<Vec<_>>(), variables)
+                .map(|it| it.source())?;
+            Ok::<_, String>(
+                source.lines().find_map(|line| line.strip_prefix("url = ").map(str::to_owned)),
+            )
         };
         assert_eq!(url("-T 1", false), Ok(None));
         assert_eq!(url("-T 1", true), Ok(Some("\"\"".into())));
@@ -227,7 +245,10 @@ mod tests {
             Ok(Some("\"host='/run/pg' port='5433' user='me' dbname='mine'\"".into()))
         );
         assert_eq!(url("-d postgres://h/d", false), Ok(Some("\"postgres://h/d\"".into())));
-        assert_eq!(configurations(&["-U", "it's"])[0].get(super::URL), Some(r"user='it\'s'".to_owned()));
+        assert_eq!(
+            configurations(&["-U", "it's"])[0].get(super::URL),
+            Some(r"user='it\'s'".to_owned())
+        );
         url("-h x -d postgres://h/d", false).unwrap_err();
         url("-h x --engine sqlite", false).unwrap_err();
         assert_eq!(url("--engine sqlite", true), Ok(None));

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 /// Errors that are told one by one.
 const ERRORS_MAX: usize = 10;
 
-/// Explains the plans in files. One that cannot be read is told and does not keep the others from it.
+/// Explains the plans in files. One that cannot be read is told and does not keep the others from
+/// it.
 pub fn plan(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut found = Found::default();
     for path in &arguments.files {
@@ -35,7 +36,11 @@ pub fn plan(arguments: &Arguments) -> Result<ExitCode, Failure> {
         for_show(&mut one.statement, arguments.literals);
     }
     let plans = &found.plans;
-    output::show(arguments.form, || report::json::plans(plans), || report::plans(plans, arguments.limit))?;
+    output::show(
+        arguments.form,
+        || report::json::plans(plans),
+        || report::plans(plans, arguments.limit),
+    )?;
     Ok(if found.errors.is_empty() { ExitCode::Ok } else { ExitCode::Failed })
 }
 
@@ -78,8 +83,11 @@ impl Found {
                 let file = name.to_owned();
                 let damaged = statements.iter().filter_map(|one| one.damage.as_ref());
                 self.errors.extend(damaged.map(|damage| format!("{name}: {damage}")));
-                self.plans
-                    .extend(statements.into_iter().map(|statement| PlanOf { file: file.clone(), statement }));
+                self.plans.extend(
+                    statements
+                        .into_iter()
+                        .map(|statement| PlanOf { file: file.clone(), statement }),
+                );
                 return;
             }
             Ok(Err(PlanError::Unknown | PlanError::Encoding)) if !is_named => {
@@ -100,7 +108,10 @@ impl Found {
             output::complain(&format!("error: {more} more plans could not be read"));
         }
         if self.others > 0 {
-            output::complain(&format!("note: {} of the folders without a plan", files(self.others)));
+            output::complain(&format!(
+                "note: {} of the folders without a plan",
+                files(self.others)
+            ));
         }
     }
 }
@@ -109,7 +120,8 @@ fn files(count: usize) -> String {
     if count == 1 { "1 file".into() } else { format!("{count} files") }
 }
 
-/// Texts in one line, without their constants unless they are wanted, and never with what may be a password.
+/// Texts in one line, without their constants unless they are wanted, and never with what may be a
+/// password.
 fn for_show(statement: &mut Statement, literals: bool) {
     let clean = |text: &mut String| *text = shown(text, quotes(statement.engine), literals);
     clean(&mut statement.text);

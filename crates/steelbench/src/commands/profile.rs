@@ -46,8 +46,13 @@ fn sample_processes(arguments: &Arguments, stop: &AtomicBool) -> Result<Profile,
     Ok(profiler.stop().map_err(failure)?.named())
 }
 
-/// To the end of the command, or until a signal, which the command gets too where it comes from the terminal.
-fn sample_command(command: Command, hz: u32, stop: &AtomicBool) -> Result<(Profile, ExitCode), Failure> {
+/// To the end of the command, or until a signal, which the command gets too where it comes from the
+/// terminal.
+fn sample_command(
+    command: Command,
+    hz: u32,
+    stop: &AtomicBool,
+) -> Result<(Profile, ExitCode), Failure> {
     let (profiler, mut child) = Profiler::spawn(command, hz).map_err(failure)?;
     let ended = wait(&mut child, stop)?;
     let profile = profiler.stop().map_err(failure)?.named();
@@ -72,8 +77,8 @@ fn wait(child: &mut Child, stop: &AtomicBool) -> Result<Option<ExitStatus>, Fail
         let stopped = stop.load(Ordering::Relaxed);
         std::thread::sleep(NAP);
         let ended = child.try_wait();
-        let ended =
-            ended.map_err(|error| Failure::failed(format!("cannot wait for the command: {error}")))?;
+        let ended = ended
+            .map_err(|error| Failure::failed(format!("cannot wait for the command: {error}")))?;
         if ended.is_some() || stopped {
             return Ok(ended);
         }
@@ -101,7 +106,10 @@ fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
         // These bear no sign of who wrote them.
         Some("folded") => (report::folded(profile), Replace::Any),
         Some("svg") => (report::flame::svg(&analysis::flame(profile)), Replace::Any),
-        _ => (format!("{}\n", report::json::samples(profile).map_err(Failure::failed)?), Replace::Named),
+        _ => (
+            format!("{}\n", report::json::samples(profile).map_err(Failure::failed)?),
+            Replace::Named,
+        ),
     };
     output::replace_file(path, may, |writer| writer.write_all(text.as_bytes()))
 }
@@ -119,6 +127,11 @@ fn read(path: &Path) -> Result<Profile, Failure> {
     if value["kind"] != report::json::SAMPLES {
         return Err(foreign("its kind is another one"));
     }
-    let profile: Profile = serde_json::from_value(value).map_err(|error| foreign(&error.to_string()))?;
-    if profile.is_consistent() { Ok(profile) } else { Err(foreign("its stacks point to no function")) }
+    let profile: Profile =
+        serde_json::from_value(value).map_err(|error| foreign(&error.to_string()))?;
+    if profile.is_consistent() {
+        Ok(profile)
+    } else {
+        Err(foreign("its stacks point to no function"))
+    }
 }

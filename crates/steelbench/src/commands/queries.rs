@@ -27,7 +27,8 @@ const LOOKS_S: f64 = 0.5;
 /// Scripts of statements are not longer.
 const SCRIPT_BYTES_MAX: u64 = 16 << 20;
 
-/// Shows which statements cost what, which plans they run, and which indexes earn their keep. Changes nothing on the server.
+/// Shows which statements cost what, which plans they run, and which indexes earn their keep.
+/// Changes nothing on the server.
 pub fn queries(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(QueriesCommand::Try(own)) = &arguments.command {
         return try_change(own);
@@ -41,7 +42,9 @@ pub fn queries(arguments: &Arguments) -> Result<ExitCode, Failure> {
         return write(&queries::examine(snapshot), arguments);
     }
     if arguments.between.is_given() {
-        return Err(Failure::usage("--from and --to are for a results file that --every wrote; name one"));
+        return Err(Failure::usage(
+            "--from and --to are for a results file that --every wrote; name one",
+        ));
     }
     if arguments.output.is_some() {
         return ask(arguments, |address, mut reader, stop, failure| {
@@ -49,7 +52,8 @@ pub fn queries(arguments: &Arguments) -> Result<ExitCode, Failure> {
         });
     }
     let captured = given.filter(|_| is_file).and_then(super::capture::read);
-    let database = given.map(Path::new).filter(|path| is_file && engines::sqlite::is_database(path));
+    let database =
+        given.map(Path::new).filter(|path| is_file && engines::sqlite::is_database(path));
     let (mut reader, snapshot) = match (captured, database) {
         (Some(captured), _) => of_captures(captured?, arguments)?,
         (None, Some(path)) => of_file(path, arguments)?,
@@ -63,8 +67,8 @@ pub fn queries(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// What a server counts, or counted in the seconds that are asked for.
 fn of_server(arguments: &Arguments) -> Result<(Box<dyn QueryReader>, Snapshot), Failure> {
     if arguments.later.is_some() || arguments.interval {
-        let message = "--interval and a second capture are for files that `capture` wrote; of a server --seconds N counts \
-                       what runs";
+        let message = "--interval and a second capture are for files that `capture` wrote; of a \
+                       server --seconds N counts what runs";
         return Err(Failure::usage(message));
     }
     ask(arguments, |_, mut reader, stop, failure| {
@@ -80,8 +84,8 @@ fn of_server(arguments: &Arguments) -> Result<(Box<dyn QueryReader>, Snapshot), 
     })
 }
 
-/// Connects to the server that is meant; `work` gets its address, its reader, the flag that asks to stop, and how to say an
-/// error of the server.
+/// Connects to the server that is meant; `work` gets its address, its reader, the flag that asks to
+/// stop, and how to say an error of the server.
 fn ask<T>(
     arguments: &Arguments,
     work: impl FnOnce(
@@ -103,7 +107,10 @@ fn ask<T>(
 }
 
 /// What the statements of scripts do on a database file.
-fn of_file(path: &Path, arguments: &Arguments) -> Result<(Box<dyn QueryReader>, Snapshot), Failure> {
+fn of_file(
+    path: &Path,
+    arguments: &Arguments,
+) -> Result<(Box<dyn QueryReader>, Snapshot), Failure> {
     let shown = path.display();
     if arguments.sql.is_empty() {
         let message = format!("{shown} counts no statements: give them with --sql FILE");
@@ -113,12 +120,15 @@ fn of_file(path: &Path, arguments: &Arguments) -> Result<(Box<dyn QueryReader>, 
     for file in &arguments.sql {
         let name = file.display().to_string();
         let text = experiment::read_text(file, SCRIPT_BYTES_MAX);
-        given
-            .extend(sqlite::given(&name, &text.map_err(|error| Failure::usage(format!("{name}: {error}")))?));
+        given.extend(sqlite::given(
+            &name,
+            &text.map_err(|error| Failure::usage(format!("{name}: {error}")))?,
+        ));
     }
     let stop = heard(&signals::stop_flag()?);
     let said = |error: ServerError| Failure::failed(format!("{shown}: {error}"));
-    let mut reader = FileReader::open(path, given, (&arguments.limits).into(), &stop).map_err(said)?;
+    let mut reader =
+        FileReader::open(path, given, (&arguments.limits).into(), &stop).map_err(said)?;
     let snapshot = reader.snapshot().map_err(said)?;
     Ok((Box::new(reader), snapshot))
 }
@@ -129,7 +139,8 @@ fn of_captures(
     arguments: &Arguments,
 ) -> Result<(Box<dyn QueryReader>, Snapshot), Failure> {
     if arguments.seconds.is_some() {
-        let message = "--seconds is for servers; of a capture --interval shows what ran while it was taken";
+        let message =
+            "--seconds is for servers; of a capture --interval shows what ran while it was taken";
         return Err(Failure::usage(message));
     }
     let counted = |captured: Capture, name: &str| {
@@ -141,17 +152,24 @@ fn of_captures(
     let first = counted(captured, name)?;
     let Some(later) = &arguments.later else {
         let snapshot = first.last.clone();
-        let snapshot = if arguments.interval { queries::between(&first.first, snapshot) } else { snapshot };
+        let snapshot =
+            if arguments.interval { queries::between(&first.first, snapshot) } else { snapshot };
         return Ok((Box::new(first), snapshot));
     };
     let said = |why: &str| Failure::usage(format!("{later}: {why}"));
-    let second = super::capture::read(later).unwrap_or_else(|| Err(said("a capture is a file NAME.json")))?;
+    let second = super::capture::read(later)
+        .unwrap_or_else(|| Err(said("a capture is a file NAME.json")))?;
     if second.observation.address != address {
-        return Err(said(&format!("it is of {}, and {name} is of {address}", second.observation.address)));
+        return Err(said(&format!(
+            "it is of {}, and {name} is of {address}",
+            second.observation.address
+        )));
     }
     let second = counted(second, later)?;
     if second.last.span.to_ms <= first.last.span.to_ms {
-        return Err(said(&format!("it was not taken after {name}; name the earlier capture first")));
+        return Err(said(&format!(
+            "it was not taken after {name}; name the earlier capture first"
+        )));
     }
     let snapshot = queries::between(&first.last, second.last.clone());
     Ok((Box::new(second), snapshot))
@@ -177,7 +195,8 @@ pub fn read_logs(files: &[PathBuf]) -> Result<Vec<plans::Statement>, Failure> {
     let mut logged = Vec::new();
     for file in files {
         let said = |error: String| Failure::usage(format!("{}: {error}", file.display()));
-        let bytes = experiment::read_bytes(file, FILE_BYTES_MAX).map_err(|error| said(error.to_string()))?;
+        let bytes = experiment::read_bytes(file, FILE_BYTES_MAX)
+            .map_err(|error| said(error.to_string()))?;
         let mut read = plans::read(&bytes).map_err(|error| said(error.to_string()))?;
         for damage in read.iter_mut().filter_map(|one| one.damage.as_mut()) {
             *damage = format!("{}, {damage}", file.display());
@@ -187,7 +206,8 @@ pub fn read_logs(files: &[PathBuf]) -> Result<Vec<plans::Statement>, Failure> {
     Ok(logged)
 }
 
-/// Has plans made for the statements that took most time, so many of which are kept, and finds what there is to say.
+/// Has plans made for the statements that took most time, so many of which are kept, and finds what
+/// there is to say.
 pub fn examined(
     reader: &mut dyn QueryReader,
     mut snapshot: Snapshot,

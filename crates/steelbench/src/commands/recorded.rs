@@ -1,4 +1,5 @@
-//! `steelbench show`, `report`, `export` and `history`: what was recorded, for people and for programs.
+//! `steelbench show`, `report`, `export` and `history`: what was recorded, for people and for
+//! programs.
 
 use super::select::keep_only;
 use super::{queries, waits};
@@ -33,7 +34,11 @@ pub fn show(arguments: &Show) -> Result<ExitCode, Failure> {
     }
     keep_only(&mut recording, &arguments.only)?;
     let summary = results::summary(&recording, store.path());
-    output::show(arguments.form, || report::json::summary(&summary), || report::run(&summary, Medium::Text))
+    output::show(
+        arguments.form,
+        || report::json::summary(&summary),
+        || report::run(&summary, Medium::Text),
+    )
 }
 
 /// The experiment file, then each file that it names below a comment that says which.
@@ -55,7 +60,8 @@ fn source(recording: &Recording, json: bool) -> Result<ExitCode, Failure> {
 fn runs(store: &Store, json: bool) -> Result<ExitCode, Failure> {
     let runs = store.runs()?;
     if json {
-        let runs = serde_json::json!({ "schema": report::json::SCHEMA, "kind": "runs", "runs": runs });
+        let runs =
+            serde_json::json!({ "schema": report::json::SCHEMA, "kind": "runs", "runs": runs });
         return output::print_json(&runs);
     }
     for number in store.activities()? {
@@ -125,7 +131,12 @@ pub fn export(arguments: &Export) -> Result<ExitCode, Failure> {
 }
 
 #[cfg(feature = "xlsx")]
-fn workbook(recording: &Recording, results: &Path, path: PathBuf, may: Replace) -> Result<PathBuf, Failure> {
+fn workbook(
+    recording: &Recording,
+    results: &Path,
+    path: PathBuf,
+    may: Replace,
+) -> Result<PathBuf, Failure> {
     let summary = results::summary(recording, results);
     output::replace_file(&path, may, |writer| report::xlsx(&summary, writer))?;
     Ok(path)
@@ -139,8 +150,8 @@ fn workbook(_: &Recording, _: &Path, _: PathBuf, _: Replace) -> Result<PathBuf, 
 /// In a folder of exports: the tables in it are ours, and a new export replaces them.
 const MARKER: &str = ".steelbench-export";
 
-/// A folder for tables, made if need be, and what may be replaced in it. One that is new or empty is marked as ours; in
-/// another one nothing is replaced.
+/// A folder for tables, made if need be, and what may be replaced in it. One that is new or empty
+/// is marked as ours; in another one nothing is replaced.
 fn export_folder(folder: &Path) -> std::io::Result<Replace> {
     fs::create_dir_all(folder)?;
     let marker = folder.join(MARKER);
@@ -194,7 +205,8 @@ pub fn history(arguments: &History) -> Result<ExitCode, Failure> {
     }
     let intervals = if has_runs { None } else { queries::recorded(&stores, &arguments.between)? };
     if let Some(intervals) = intervals {
-        let skipped = arguments.last.map_or(0, |last| intervals.len().saturating_sub(last as usize));
+        let skipped =
+            arguments.last.map_or(0, |last| intervals.len().saturating_sub(last as usize));
         let mut history = StatementHistory::default();
         for (at, interval) in intervals.into_iter().skip(skipped) {
             history.add(stores[at].with_statements(interval)?);
@@ -205,7 +217,8 @@ pub fn history(arguments: &History) -> Result<ExitCode, Failure> {
     }
     let runs = runs_of(arguments, &stores)?;
     let which = arguments.response.as_deref().map_or(Responses::Primary, Responses::Named);
-    let history = analysis::history(&runs, which, results::summary_alone).map_err(Failure::usage)?;
+    let history =
+        analysis::history(&runs, which, results::summary_alone).map_err(Failure::usage)?;
     show_history(arguments, || report::json::history(&history), || report::history(&history))
 }
 
@@ -229,9 +242,14 @@ fn runs_of(arguments: &History, stores: &[Store]) -> Result<Vec<Recording>, Fail
     runs.sort_by_key(|(_, run)| run.started_ms);
     let mut runs = each_once(runs, stores)?;
     let Some(name) = runs.last().map(|(_, run)| run.name.clone()) else {
-        return Err(Failure::usage(format!("{}: no run was recorded yet", stores[0].path().display())));
+        return Err(Failure::usage(format!(
+            "{}: no run was recorded yet",
+            stores[0].path().display()
+        )));
     };
-    runs.retain(|(_, run)| run.name == name && arguments.between.covers(run.started_ms, run.started_ms));
+    runs.retain(|(_, run)| {
+        run.name == name && arguments.between.covers(run.started_ms, run.started_ms)
+    });
     if runs.is_empty() {
         return Err(Failure::usage(format!("no run of {name} lies between --from and --to")));
     }
@@ -241,7 +259,10 @@ fn runs_of(arguments: &History, stores: &[Store]) -> Result<Vec<Recording>, Fail
 }
 
 /// Each run once, although files may have been copied: of copies the one with the most trials.
-fn each_once(runs: Vec<(usize, RunRecord)>, stores: &[Store]) -> Result<Vec<(usize, RunRecord)>, Failure> {
+fn each_once(
+    runs: Vec<(usize, RunRecord)>,
+    stores: &[Store],
+) -> Result<Vec<(usize, RunRecord)>, Failure> {
     let mut kept: Vec<(usize, RunRecord)> = Vec::new();
     for (at, run) in runs {
         let is_copy = |other: &RunRecord| {
@@ -258,7 +279,8 @@ fn each_once(runs: Vec<(usize, RunRecord)>, stores: &[Store]) -> Result<Vec<(usi
             path(*known),
             path(at)
         ));
-        if stores[at].recorded_trials(run.id)?.len() > stores[*known].recorded_trials(own.id)?.len() {
+        if stores[at].recorded_trials(run.id)?.len() > stores[*known].recorded_trials(own.id)?.len()
+        {
             (*known, *own) = (at, run);
         }
     }

@@ -12,11 +12,16 @@ pub fn results(arguments: &Results) -> Result<ExitCode, Failure> {
     }
     let mut entries = Vec::new();
     for file in &arguments.files {
-        let wrong = |error: &dyn std::fmt::Display| Failure::usage(format!("{}: {error}", file.display()));
-        let text =
-            experiment::read_text(file, experiment::SOURCE_BYTES_MAX).map_err(|error| wrong(&error))?;
+        let wrong =
+            |error: &dyn std::fmt::Display| Failure::usage(format!("{}: {error}", file.display()));
+        let text = experiment::read_text(file, experiment::SOURCE_BYTES_MAX)
+            .map_err(|error| wrong(&error))?;
         entries.extend(published::read(&text, &arguments.columns).map_err(|error| wrong(&error))?);
     }
     let compared = published::compare(&entries);
-    output::show(arguments.form, || report::json::published(&compared), || report::published(&compared))
+    output::show(
+        arguments.form,
+        || report::json::published(&compared),
+        || report::published(&compared),
+    )
 }

@@ -24,11 +24,18 @@ pub fn run(arguments: &Run) -> Result<ExitCode, Failure> {
         retry_failed: arguments.retry_failed,
         manual_done: arguments.manual_done,
         label: arguments.label.clone(),
-        permits: Permits { overwrite: arguments.overwrite.clone(), destroy: arguments.destroy.clone() },
+        permits: Permits {
+            overwrite: arguments.overwrite.clone(),
+            destroy: arguments.destroy.clone(),
+        },
         json: arguments.json,
     };
     let end = session.conduct(&experiment)?;
-    Ok(exit_code(&end, session.show(&session.recording()?)?, Some(&arguments.file.display().to_string())))
+    Ok(exit_code(
+        &end,
+        session.show(&session.recording()?)?,
+        Some(&arguments.file.display().to_string()),
+    ))
 }
 
 /// A session of a run: what every command that runs an experiment needs to know.
@@ -58,8 +65,8 @@ impl Session {
         Self { results, fresh: true, retry_failed: false, manual_done: false, label, permits, json }
     }
 
-    /// Runs the experiment of a quick command and shows what the store holds, or only prints its file, which errors
-    /// call `name`.
+    /// Runs the experiment of a quick command and shows what the store holds, or only prints its
+    /// file, which errors call `name`.
     pub fn run(&self, draft: &Draft, name: &str, only_print: bool) -> Result<ExitCode, Failure> {
         let experiment = build(draft, name)?;
         if only_print {
@@ -106,7 +113,11 @@ impl Session {
             output::print_json(&json!({ "event": "summary", "summary": summary }))?;
         } else if summary.done() + summary.failed() > 0 {
             output::print_document(&report::run(&summary, report::Medium::Text))?;
-            output::print(&format!("\nResults: {}\nReport:  {}\n", self.results.display(), page.display()))?;
+            output::print(&format!(
+                "\nResults: {}\nReport:  {}\n",
+                self.results.display(),
+                page.display()
+            ))?;
         }
         Ok(summary.configurations.iter().any(|row| row.lost_blocks + row.timeouts > 0))
     }
@@ -122,12 +133,14 @@ fn manual(json: bool) -> Manual {
     }))
 }
 
-/// The end of a sentence about trials that failed or were left out. `file` is what `run` can go on with.
+/// The end of a sentence about trials that failed or were left out. `file` is what `run` can go on
+/// with.
 fn what_runs_again(tally: Tally, file: Option<&str>) -> String {
     let again = tally.failed.saturating_sub(tally.timeouts);
     let Some(file) = file.filter(|_| again + tally.not_run() > 0) else { return ".".into() };
     let retry = if again > 0 { " --retry-failed" } else { "" };
-    let except = if again > 0 && tally.timeouts > 0 { ", except those at limits.trial_time" } else { "" };
+    let except =
+        if again > 0 && tally.timeouts > 0 { ", except those at limits.trial_time" } else { "" };
     format!(": `steelbench run{retry} {file}` runs them again{except}.")
 }
 
@@ -138,24 +151,32 @@ pub fn exit_code(end: &RunEnd, failed: bool, file: Option<&str>) -> ExitCode {
         None => "What was measured until then is kept.".to_owned(),
     };
     let (code, message) = match end {
-        RunEnd::Completed(tally) if tally.failed + tally.not_run() == 0 && !failed => return ExitCode::Ok,
-        RunEnd::Completed(tally) => (ExitCode::Failed, format!("{tally}{}", what_runs_again(*tally, file))),
+        RunEnd::Completed(tally) if tally.failed + tally.not_run() == 0 && !failed => {
+            return ExitCode::Ok;
+        }
+        RunEnd::Completed(tally) => {
+            (ExitCode::Failed, format!("{tally}{}", what_runs_again(*tally, file)))
+        }
         RunEnd::Failing { cause, tally } => {
             let again = file.map_or_else(String::new, |file| {
                 format!(
-                    "\nWhen the cause is mended, `steelbench run --retry-failed {file}` runs the rest and what failed."
+                    "\nWhen the cause is mended, `steelbench run --retry-failed {file}` runs the \
+                     rest and what failed."
                 )
             });
             (
                 ExitCode::Failed,
-                format!("Stopped: every configuration fails. {tally}. The last cause: {cause}{again}"),
+                format!(
+                    "Stopped: every configuration fails. {tally}. The last cause: {cause}{again}"
+                ),
             )
         }
         RunEnd::Interrupted => (ExitCode::Interrupted, format!("Interrupted. {resume}")),
         RunEnd::Limit { text } => (ExitCode::Failed, format!("Stopped: {text}. {resume}")),
         RunEnd::ManualStep { .. } => {
             let file = file.unwrap_or("FILE");
-            let resume = format!("When it is done, `steelbench run --manual-done {file}` resumes the run.");
+            let resume =
+                format!("When it is done, `steelbench run --manual-done {file}` resumes the run.");
             (ExitCode::ManualStep, format!("Stopped for a manual step. {resume}"))
         }
     };

@@ -21,12 +21,13 @@ pub fn keep_only(recording: &mut Recording, levels: &[String]) -> Result<(), Fai
         trial.configuration = new.unwrap_or(trial.configuration);
         new.is_some()
     });
-    recording.configurations = kept.iter().map(|it| recording.configurations[*it].clone()).collect();
+    recording.configurations =
+        kept.iter().map(|it| recording.configurations[*it].clone()).collect();
     Ok(())
 }
 
-/// The configurations that have these levels, each given as `factor=level` by the factor's whole name or the last part
-/// of it.
+/// The configurations that have these levels, each given as `factor=level` by the factor's whole
+/// name or the last part of it.
 fn with_levels(recording: &Recording, levels: &[String]) -> Vec<usize> {
     let has = |configuration: &ConfigurationRecord, level: &String| {
         configuration.levels.iter().any(|it| is_level(&it.factor, &it.level, level))
@@ -41,11 +42,13 @@ fn labels<'a>(configurations: impl IntoIterator<Item = &'a ConfigurationRecord>)
 
 /// Whether a text means this level of this factor. Names and levels may have a `=` of their own.
 pub fn is_level(factor: &str, level: &str, text: &str) -> bool {
-    let named = |name: &str| text.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')) == Some(level);
+    let named =
+        |name: &str| text.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')) == Some(level);
     named(factor) || factor.rsplit('.').next().is_some_and(named)
 }
 
-/// Splits `data_files=1,log=wal, synced` at the commas that a level follows: labels may have commas.
+/// Splits `data_files=1,log=wal, synced` at the commas that a level follows: labels may have
+/// commas.
 fn levels(text: &str) -> Vec<String> {
     let mut levels: Vec<String> = Vec::new();
     for part in text.split(',') {
@@ -68,7 +71,10 @@ fn selected(recording: &Recording, text: &str) -> Result<Vec<usize>, Failure> {
     }
     let found = with_levels(recording, &levels(text));
     if found.is_empty() {
-        return Err(Failure::usage(format!("no configuration is {text}; there are:\n  {}", labels(all))));
+        return Err(Failure::usage(format!(
+            "no configuration is {text}; there are:\n  {}",
+            labels(all)
+        )));
     }
     Ok(found)
 }
@@ -92,9 +98,14 @@ pub fn one(recording: &Recording, text: &str) -> Result<usize, Failure> {
     }
 }
 
-/// What two selections compare, and what the sides are called: a configuration with a configuration; where a selection has
-/// several, each with the one of the other that has the same levels of all factors that not both name.
-pub fn cells(recording: &Recording, a: &str, b: &str) -> Result<(MatchedCells, [String; 2]), Failure> {
+/// What two selections compare, and what the sides are called: a configuration with a
+/// configuration; where a selection has several, each with the one of the other that has the same
+/// levels of all factors that not both name.
+pub fn cells(
+    recording: &Recording,
+    a: &str,
+    b: &str,
+) -> Result<(MatchedCells, [String; 2]), Failure> {
     let sides = [selected(recording, a)?, selected(recording, b)?];
     let label = |own: usize| recording.configurations[own].label.clone();
     if let [[from], [to]] = sides.each_ref().map(Vec::as_slice) {
@@ -104,7 +115,8 @@ pub fn cells(recording: &Recording, a: &str, b: &str) -> Result<(MatchedCells, [
     // A label names every factor.
     let is_label = |text: &str| recording.configurations.iter().any(|own| own.label == text);
     let names = |text: &str, factor: &FactorRecord| {
-        let is = |own: &String| factor.levels.iter().any(|level| is_level(&factor.name, level, own));
+        let is =
+            |own: &String| factor.levels.iter().any(|level| is_level(&factor.name, level, own));
         is_label(text) || levels(text).iter().any(is)
     };
     let varied = recording.factors.iter().filter(|factor| names(a, factor) && names(b, factor));
@@ -112,8 +124,8 @@ pub fn cells(recording: &Recording, a: &str, b: &str) -> Result<(MatchedCells, [
     let cells = analysis::matched_cells(recording, [&sides[0], &sides[1]], &varied);
     if cells.pairs.is_empty() || varied.is_empty() {
         return Err(Failure::usage(format!(
-            "{a} and {b} have no configurations that differ in nothing but what both name; write levels of the same \
-             factor, as in sync=on and sync=off"
+            "{a} and {b} have no configurations that differ in nothing but what both name; write \
+             levels of the same factor, as in sync=on and sync=off"
         )));
     }
     let labels = match cells.pairs.as_slice() {

@@ -12,9 +12,13 @@ pub fn sort_order(arguments: &SortOrder) -> Result<ExitCode, Failure> {
     let (name, file, rows_all) = if let Some(table) = &arguments.table {
         let folder = tempfile::tempdir().map_err(Failure::failed)?;
         let exported = folder.path().join("rows.parquet");
-        let rows_all =
-            engines::sample::export(path, table, arguments.rows, &exported).map_err(Failure::failed)?;
-        (format!("{table} of {shown}"), ParquetFile::read(&exported, rows_max).map_err(failure)?, rows_all)
+        let rows_all = engines::sample::export(path, table, arguments.rows, &exported)
+            .map_err(Failure::failed)?;
+        (
+            format!("{table} of {shown}"),
+            ParquetFile::read(&exported, rows_max).map_err(failure)?,
+            rows_all,
+        )
     } else {
         let file = ParquetFile::read(path, rows_max).map_err(failure)?;
         let rows_all = file.rows_all;
@@ -26,7 +30,11 @@ pub fn sort_order(arguments: &SortOrder) -> Result<ExitCode, Failure> {
         advised.measure(&file, orders).map_err(failure)?;
     }
     advised.orders.truncate(orders);
-    output::show(arguments.form, || report::json::sort_order(&advised), || report::sort_order(&advised))
+    output::show(
+        arguments.form,
+        || report::json::sort_order(&advised),
+        || report::sort_order(&advised),
+    )
 }
 
 fn failure(error: FileError) -> Failure {

@@ -43,10 +43,12 @@ pub fn survey(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// The inventory of this machine, as yet without servers.
 fn machine(arguments: &Arguments) -> Result<Survey, Failure> {
-    let named = arguments.volume.iter().map(|path| observe::inspect::volume(path).map_err(Failure::usage));
+    let named =
+        arguments.volume.iter().map(|path| observe::inspect::volume(path).map_err(Failure::usage));
     let named = named.collect::<Result<Vec<_>, _>>()?;
     let taken = observe::survey::machine();
-    let (volumes, failed) = if named.is_empty() { observe::inspect::volumes() } else { (named, Vec::new()) };
+    let (volumes, failed) =
+        if named.is_empty() { observe::inspect::volumes() } else { (named, Vec::new()) };
     let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Ok(Survey {
         taken_ms: since_1970.as_millis() as i64,

@@ -31,9 +31,13 @@ fn draft(arguments: &Sync, processors: u32) -> Draft {
     draft.comment(&format!("Written by `{PRINTED}`."));
     draft.set(ENGINE, "none");
     draft.set(PROBE, "sync");
-    let primitives =
-        if arguments.primitive.is_empty() { Primitive::ALL } else { arguments.primitive.as_slice() };
-    let threads = if arguments.threads.is_empty() { &doubling(processors) } else { &arguments.threads };
+    let primitives = if arguments.primitive.is_empty() {
+        Primitive::ALL
+    } else {
+        arguments.primitive.as_slice()
+    };
+    let threads =
+        if arguments.threads.is_empty() { &doubling(processors) } else { &arguments.threads };
     if arguments.padding.len() > 1 {
         vary_with_padding(&mut draft, primitives, &arguments.padding);
     } else {
@@ -55,7 +59,8 @@ fn vary_with_padding(draft: &mut Draft, primitives: &[Primitive], paddings: &[Pa
     for primitive in primitives.iter().copied() {
         let paddings = if primitive.pads() { paddings } else { &[Padding::None] };
         for padding in paddings.iter().copied() {
-            let settings = LinkedSettings::default().with(PRIMITIVE, primitive).with(PADDING, padding);
+            let settings =
+                LinkedSettings::default().with(PRIMITIVE, primitive).with(PADDING, padding);
             let name = match padding {
                 Padding::None => primitive.name().to_owned(),
                 _ => format!("{}/{}", primitive.name(), padding.name()),
@@ -67,8 +72,9 @@ fn vary_with_padding(draft: &mut Draft, primitives: &[Primitive], paddings: &[Pa
 
 /// 1, 2, 4, ... and at last the number itself.
 fn doubling(most: u32) -> Vec<u32> {
-    let mut numbers: Vec<u32> =
-        std::iter::successors(Some(1_u32), |n| n.checked_mul(2)).take_while(|n| *n < most).collect();
+    let mut numbers: Vec<u32> = std::iter::successors(Some(1_u32), |n| n.checked_mul(2))
+        .take_while(|n| *n < most)
+        .collect();
     numbers.push(most.max(1));
     numbers
 }
@@ -92,7 +98,8 @@ mod tests {
 
     #[test]
     fn lists_are_a_grid() {
-        let labels = labels(&["--primitive", "atomic,cas", "--threads", "1,2", "--members", "4"], 8);
+        let labels =
+            labels(&["--primitive", "atomic,cas", "--threads", "1,2", "--members", "4"], 8);
         let expected = [
             "primitive=atomic threads=1",
             "primitive=atomic threads=2",
@@ -104,8 +111,10 @@ mod tests {
 
     #[test]
     fn padding_is_varied_only_where_there_is_something_to_pad() {
-        let labels =
-            labels(&["--primitive", "mutex-map,atomic", "--padding", "none,line", "--threads", "3"], 8);
+        let labels = labels(
+            &["--primitive", "mutex-map,atomic", "--padding", "none,line", "--threads", "3"],
+            8,
+        );
         assert_eq!(labels, ["primitive=mutex-map", "primitive=atomic", "primitive=atomic/line"]);
     }
 

@@ -10,8 +10,9 @@ use experiment::{Configuration, Draft, Experiment, LinkedSettings, Setting, Valu
 use observations::Recording;
 use observations::number::plural;
 use probes::command::{
-    CLEANUP, COMMAND, CONCLUDE, CONCURRENCY, DURATION, IGNORE_FAILURE, INPUT, Job, MAX_RUNS, MIN_RUNS,
-    OUTPUT, PARAMETERS, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS, escaped,
+    CLEANUP, COMMAND, CONCLUDE, CONCURRENCY, DURATION, IGNORE_FAILURE, INPUT, Job, MAX_RUNS,
+    MIN_RUNS, OUTPUT, PARAMETERS, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
+    escaped,
 };
 use report::hyperfine::{self, CommandTimes};
 use std::collections::BTreeMap;
@@ -54,7 +55,10 @@ fn export(arguments: &Time, experiment: &Experiment, recording: &Recording) -> R
         let level = configuration.levels.iter().find(|level| level.factor == FACTOR);
         let given = level.filter(|level| arguments.parameters.command_name.contains(&level.label));
         let job = Job::of(configuration).ok()?;
-        Some((given.map_or_else(|| job.line.clone(), |level| job.filled(&level.label)), job.parameters))
+        Some((
+            given.map_or_else(|| job.line.clone(), |level| job.filled(&level.label)),
+            job.parameters,
+        ))
     };
     let configurations = experiment.configurations.iter().enumerate();
     let times = configurations.filter_map(|(position, configuration)| {
@@ -97,8 +101,9 @@ fn draft(arguments: &Time) -> Result<Draft, Failure> {
     }
     draft.set_some(WARMUP_RUNS, runs.warmup);
     draft.set_some(CONCURRENCY, runs.concurrency);
-    let ignored =
-        |codes: &String| if codes == "true" { Value::Bool(true) } else { Value::Text(codes.clone()) };
+    let ignored = |codes: &String| {
+        if codes == "true" { Value::Bool(true) } else { Value::Text(codes.clone()) }
+    };
     draft.set_some(IGNORE_FAILURE, runs.ignore_failure.as_ref().map(ignored));
     draft.set_some(OBSERVE_PROFILE, runs.profile.then_some(true));
     let Rounds { blocks, runs, duration_s, min_runs, max_runs } = Rounds::of(arguments)?;
@@ -125,7 +130,8 @@ fn only_parameters_vary(arguments: &Time) -> bool {
 /// What can be given once for each command: its setting, its option, the values.
 type Own<'a> = (Setting<Option<String>>, &'static str, &'a [String]);
 
-/// Adds each command as a level, with what it has of its own, or as all there is. `text` writes a command with its parameters.
+/// Adds each command as a level, with what it has of its own, or as all there is. `text` writes a
+/// command with its parameters.
 fn add_commands(
     draft: &mut Draft,
     arguments: &Time,
@@ -149,7 +155,11 @@ fn add_commands(
                 0 => continue,
                 1 => &given[0],
                 several if several == commands.len() => &given[position],
-                _ => return Err(Failure::usage(format!("{option}: give it once, or once for each command"))),
+                _ => {
+                    return Err(Failure::usage(format!(
+                        "{option}: give it once, or once for each command"
+                    )));
+                }
             };
             let is_command = setting.path() != OUTPUT.path();
             of_command.push((setting, if is_command { text(one) } else { one.clone() }));
@@ -189,8 +199,9 @@ impl Rounds {
     fn of(arguments: &Time) -> Result<Self, Failure> {
         let (given, around) = (&arguments.runs, &arguments.around);
         // Each trial has its own warm-up and setup.
-        let costly =
-            given.warmup.is_some_and(|runs| runs > 0) || around.setup.is_some() || around.cleanup.is_some();
+        let costly = given.warmup.is_some_and(|runs| runs > 0)
+            || around.setup.is_some()
+            || around.cleanup.is_some();
         let usual = arguments.quick.blocks.unwrap_or(if costly { 5 } else { 10 });
         if let Some(all) = given.runs {
             let blocks = match arguments.quick.blocks {
@@ -201,9 +212,17 @@ impl Rounds {
             if runs * u64::from(blocks) != all {
                 let made = runs * u64::from(blocks);
                 let blocks = plural(blocks as usize, "block");
-                output::complain(&format!("note: {made} runs instead of {all}: {blocks} of {runs}"));
+                output::complain(&format!(
+                    "note: {made} runs instead of {all}: {blocks} of {runs}"
+                ));
             }
-            return Ok(Self { blocks, runs: Some(runs), duration_s: None, min_runs: None, max_runs: None });
+            return Ok(Self {
+                blocks,
+                runs: Some(runs),
+                duration_s: None,
+                min_runs: None,
+                max_runs: None,
+            });
         }
         let (min, max) = (given.min_runs, given.max_runs);
         if min.zip(max).is_some_and(|(min, max)| min > max) {
@@ -218,7 +237,8 @@ impl Rounds {
     }
 }
 
-/// Blocks of equal numbers of runs: about so many as usual, if that divides the runs; one for each run, if these are few.
+/// Blocks of equal numbers of runs: about so many as usual, if that divides the runs; one for each
+/// run, if these are few.
 fn divided(runs: u64, usual: u32) -> u32 {
     let divides = |blocks: &u32| runs.is_multiple_of(u64::from(*blocks));
     let near = |blocks: &u32| blocks.abs_diff(usual);
@@ -232,8 +252,8 @@ fn parameters(arguments: &Time) -> Result<BTreeMap<String, Vec<String>>, Failure
     let mut parameters = BTreeMap::new();
     if let Some([name, min, max]) = given.parameter_scan.as_deref() {
         let step = given.parameter_step_size.as_deref().unwrap_or("1");
-        let values =
-            scan(min, max, step).map_err(|error| Failure::usage(format!("--parameter-scan: {error}")))?;
+        let values = scan(min, max, step)
+            .map_err(|error| Failure::usage(format!("--parameter-scan: {error}")))?;
         parameters.insert(name.clone(), values);
     }
     for pair in given.parameter_list.chunks_exact(2) {
@@ -266,7 +286,11 @@ fn scan(min: &str, max: &str, step: &str) -> Result<Vec<String>, String> {
         let (whole, after) = text.split_once('.').unwrap_or((text, ""));
         let digits = format!("{whole}{after:0<scale$}");
         let is_number = scale <= 9 && after.bytes().all(|byte| byte.is_ascii_digit());
-        digits.parse().ok().filter(|_| is_number).ok_or_else(|| format!("`{text}` is not a decimal number"))
+        digits
+            .parse()
+            .ok()
+            .filter(|_| is_number)
+            .ok_or_else(|| format!("`{text}` is not a decimal number"))
     };
     let (first, last, by) = (units(min)?, units(max)?, units(step)?);
     if by <= 0 || first > last {

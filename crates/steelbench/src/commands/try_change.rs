@@ -41,7 +41,9 @@ pub fn try_change(arguments: &Try) -> Result<ExitCode, Failure> {
     build(&draft, &written.experiment.display().to_string())?;
     write(&written.experiment, &draft.source())?;
     let path = written.experiment.display();
-    output::complain(&format!("Experiment: {path}; edit it and run it again with `steelbench run {path}`."));
+    output::complain(&format!(
+        "Experiment: {path}; edit it and run it again with `steelbench run {path}`."
+    ));
     run::run(&Run {
         file: written.experiment,
         results: arguments.quick.results.clone(),
@@ -74,7 +76,8 @@ fn logged_script(logged: &[plans::Statement]) -> Result<String, String> {
     if left_out > 0 {
         let what = observations::number::plural(left_out, "statement");
         output::complain(&format!(
-            "note: {what} of the log left out: values are not known, or would be variables of a script"
+            "note: {what} of the log left out: values are not known, or would be variables of a \
+             script"
         ));
     }
     if script.lines().count() > 1 {
@@ -84,7 +87,8 @@ fn logged_script(logged: &[plans::Statement]) -> Result<String, String> {
     }
 }
 
-/// Whether nothing of a text means something else in a script: no variable, no line that begins as a command.
+/// Whether nothing of a text means something else in a script: no variable, no line that begins as
+/// a command.
 fn is_plain(text: &str) -> bool {
     let is_variable = |at: usize| {
         let after = text[at + 1..].chars().next();
@@ -111,7 +115,9 @@ fn statements(arguments: &Try) -> impl Iterator<Item = String> {
 }
 
 fn draft(arguments: &Try) -> Result<Draft, String> {
-    if let Some(other) = arguments.index.iter().find(|sql| !first_word(sql).eq_ignore_ascii_case("create")) {
+    if let Some(other) =
+        arguments.index.iter().find(|sql| !first_word(sql).eq_ignore_ascii_case("create"))
+    {
         return Err(format!("--index takes a statement that begins with CREATE, not `{other}`"));
     }
     let server = arguments.test_server.as_deref();
@@ -127,7 +133,8 @@ fn draft(arguments: &Try) -> Result<Draft, String> {
         draft.set_text("target.url", server);
     }
     let written = arguments.written();
-    let dump = arguments.source.as_ref().map(|_| written.dump.clone()).or_else(|| arguments.dump.clone());
+    let dump =
+        arguments.source.as_ref().map(|_| written.dump.clone()).or_else(|| arguments.dump.clone());
     draft.set_some(SETUP_DUMP, dump);
     draft.set(PROBE, "script");
     let logged = (!arguments.auto_explain.is_empty()).then(|| written.statements.clone());
@@ -159,8 +166,10 @@ fn draft(arguments: &Try) -> Result<Draft, String> {
 
 /// The engine that is named, else the one of the URLs.
 fn engine<'a>(arguments: &'a Try, server: Option<&str>) -> Result<&'a str, String> {
-    let scheme =
-        server.or(arguments.source.as_deref()).and_then(|url| url.split_once("://")).map(|(own, _)| own);
+    let scheme = server
+        .or(arguments.source.as_deref())
+        .and_then(|url| url.split_once("://"))
+        .map(|(own, _)| own);
     let of_url = match scheme {
         Some("mysql" | "mariadb") => "mariadb",
         _ => "postgres",
@@ -179,19 +188,23 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
         Ok(before) if before.lines().next().is_some_and(|line| line.contains(MADE)) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Ok(_) => {
-            let message = format!("{shown} is there already, and is not ours; choose another --name");
+            let message =
+                format!("{shown} is there already, and is not ours; choose another --name");
             return Err(Failure::usage(message));
         }
         Err(error) => return Err(Failure::usage(format!("{shown}: {error}"))),
     }
-    std::fs::write(path, text).map_err(|error| Failure::failed(format!("cannot write {shown}: {error}")))
+    std::fs::write(path, text)
+        .map_err(|error| Failure::failed(format!("cannot write {shown}: {error}")))
 }
 
-/// Dumps the database of a URL once: a file that is there may hold what trials have been recorded on.
+/// Dumps the database of a URL once: a file that is there may hold what trials have been recorded
+/// on.
 fn dump(url: &str, file: &str) -> Result<(), Failure> {
     if Path::new(file).exists() {
         let message = format!(
-            "{file} is there already: try it with --dump {file}, or remove it, or choose another --name"
+            "{file} is there already: try it with --dump {file}, or remove it, or choose another \
+             --name"
         );
         return Err(Failure::usage(message));
     }
@@ -243,18 +256,32 @@ mod tests {
             "set = {}",
             "set = { \"target.setup.sql\" = \"try.sql\" }",
         ] {
-            assert!(source.iter().any(|line| line == expected), "{expected}\n{}", source.join("\n"));
+            assert!(
+                source.iter().any(|line| line == expected),
+                "{expected}\n{}",
+                source.join("\n")
+            );
         }
-        let with_sql =
-            lines(&["--sql", "s.sql", "-f", "r.sql", "--index", "create index on t (a)", "--name", "n"]);
+        let with_sql = lines(&[
+            "--sql",
+            "s.sql",
+            "-f",
+            "r.sql",
+            "--index",
+            "create index on t (a)",
+            "--name",
+            "n",
+        ]);
         assert!(
-            with_sql.contains(&"set = { \"target.setup.sql\" = [\"s.sql\", \"n.sql\"] }".to_owned()),
+            with_sql
+                .contains(&"set = { \"target.setup.sql\" = [\"s.sql\", \"n.sql\"] }".to_owned()),
             "{with_sql:?}"
         );
         let settings = ["--sql", "s.sql", "-f", "r.sql", "--set", "enable_seqscan=off"];
         assert_eq!(change(&parsed(&settings)), None);
         assert!(
-            lines(&settings).contains(&"set = { \"target.settings.enable_seqscan\" = \"off\" }".to_owned())
+            lines(&settings)
+                .contains(&"set = { \"target.settings.enable_seqscan\" = \"off\" }".to_owned())
         );
     }
 
@@ -266,9 +293,14 @@ mod tests {
         assert!(refused(&["--dump", "d", "-f", "r.sql"]), "no change");
         assert!(refused(&["-f", "r.sql", "--drop", "i"]), "no data");
         assert!(refused(&["--dump", "d", "--drop", "i"]), "no statements");
-        assert!(refused(&["postgres://h/d", "--dump", "d", "-f", "r.sql", "--drop", "i"]), "two sources");
+        assert!(
+            refused(&["postgres://h/d", "--dump", "d", "-f", "r.sql", "--drop", "i"]),
+            "two sources"
+        );
         let objection = |line: &[&str]| draft(&parsed(line)).unwrap_err();
-        assert!(objection(&["--dump", "d", "-f", "r", "--index", "DROP TABLE t"]).contains("CREATE"));
+        assert!(
+            objection(&["--dump", "d", "-f", "r", "--index", "DROP TABLE t"]).contains("CREATE")
+        );
         assert!(objection(&["mysql://h/d", "-f", "r", "--drop", "i"]).contains("--dump"));
     }
 }

@@ -116,7 +116,8 @@ pub fn record(
     activity: ServerActivity,
 ) -> Result<ActivityRecord, Failure> {
     let steelbench = env!("CARGO_PKG_VERSION").to_owned();
-    let mut record = ActivityRecord { id: 0, started_ms, steelbench, address: server.to_string(), activity };
+    let mut record =
+        ActivityRecord { id: 0, started_ms, steelbench, address: server.to_string(), activity };
     if let Some(store) = store {
         record.id = store.record_activity(&record)?;
     }
@@ -141,7 +142,11 @@ pub fn show_recorded(record: ActivityRecord, form: Form) -> Result<ExitCode, Fai
 /// Shows an observation, live and recorded alike.
 fn show(record: ActivityRecord, view: ActivityView, form: Form) -> Result<ExitCode, Failure> {
     let (record, summary) = summarized(record);
-    output::show(form, || json::activity(&record, &summary), || report::activity(&record, &summary, view))
+    output::show(
+        form,
+        || json::activity(&record, &summary),
+        || report::activity(&record, &summary, view),
+    )
 }
 
 /// All that is known of an observation.
@@ -156,10 +161,18 @@ fn summarized(mut record: ActivityRecord) -> (ActivityRecord, analysis::Activity
 }
 
 /// Shows how an observation differs from another.
-pub fn compare(from: &ActivityRecord, to: &ActivityRecord, form: Form) -> Result<ExitCode, Failure> {
+pub fn compare(
+    from: &ActivityRecord,
+    to: &ActivityRecord,
+    form: Form,
+) -> Result<ExitCode, Failure> {
     if (from.id, from.started_ms) == (to.id, to.started_ms) {
         return Err(Failure::usage(format!("both are observation {}; compare two", from.id)));
     }
     let compared = analysis::compare_activities(from, to);
-    output::show(form, || json::compared_activities(&compared), || report::compared_activities(&compared))
+    output::show(
+        form,
+        || json::compared_activities(&compared),
+        || report::compared_activities(&compared),
+    )
 }

@@ -39,7 +39,9 @@ pub fn run(
     failure: impl Fn(ServerError) -> Failure,
 ) -> Result<ExitCode, Failure> {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
-        return Err(Failure::usage("--watch needs a terminal; without it the waits are printed once"));
+        return Err(Failure::usage(
+            "--watch needs a terminal; without it the waits are printed once",
+        ));
     }
     // What can go wrong with the server should be told before the screen is taken.
     let mut observer = connect().map_err(&failure)?;
@@ -59,7 +61,8 @@ fn watch(
     let mut due = Instant::now() + REFRESH;
     while !stop.load(Ordering::Relaxed) {
         terminal.draw(|frame| state.draw(frame.area(), frame.buffer_mut())).map_err(screen)?;
-        let is_key = event::poll(NAP.min(due.saturating_duration_since(Instant::now()))).map_err(screen)?;
+        let is_key =
+            event::poll(NAP.min(due.saturating_duration_since(Instant::now()))).map_err(screen)?;
         if is_key && state.hear_key(&event::read().map_err(screen)?) {
             break;
         }
@@ -90,8 +93,8 @@ struct State {
     paused: bool,
     /// The last interval.
     latest: Option<ActivitySummary>,
-    /// For each past interval, how many sessions were busy on average, by class; `None` is without a
-    /// wait. The newest is the last.
+    /// For each past interval, how many sessions were busy on average, by class; `None` is without
+    /// a wait. The newest is the last.
     history: VecDeque<Vec<(Option<WaitClass>, f64)>>,
 }
 
@@ -125,16 +128,18 @@ impl State {
         self.latest = Some(summary);
     }
 
-    /// Busy sessions of each class over the last intervals, the oldest first; the class with most time first.
+    /// Busy sessions of each class over the last intervals, the oldest first; the class with most
+    /// time first.
     fn curves(&self, intervals: usize) -> Vec<(Option<WaitClass>, Vec<f64>)> {
         let skipped = self.history.len().saturating_sub(intervals);
         let mut curves: Vec<(Option<WaitClass>, Vec<f64>)> = Vec::new();
         for (at, interval) in self.history.iter().skip(skipped).enumerate() {
             for (class, sessions) in interval {
-                let known = curves.iter().position(|(known, _)| known == class).unwrap_or_else(|| {
-                    curves.push((*class, vec![0.0; self.history.len() - skipped]));
-                    curves.len() - 1
-                });
+                let known =
+                    curves.iter().position(|(known, _)| known == class).unwrap_or_else(|| {
+                        curves.push((*class, vec![0.0; self.history.len() - skipped]));
+                        curves.len() - 1
+                    });
                 curves[known].1[at] = *sessions;
             }
         }
@@ -145,9 +150,11 @@ impl State {
     fn draw(&self, area: Rect, buffer: &mut Buffer) {
         let curves = self.curves(area.width.saturating_sub(LABEL).into());
         let height = (curves.len() as u16).clamp(1, (area.height / 3).max(1));
-        let said = self.latest.as_ref().map_or_else(Vec::new, |summary| said(summary, area.width.into()));
+        let said =
+            self.latest.as_ref().map_or_else(Vec::new, |summary| said(summary, area.width.into()));
         let of_said = (said.len() as u16).clamp(2, SAID_MAX);
-        let parts = [Length(1), Length(of_said), Length(height), Length(1), Length(1), Min(3), Length(1)];
+        let parts =
+            [Length(1), Length(of_said), Length(height), Length(1), Length(1), Min(3), Length(1)];
         let [header, sessions, history, _, tabs, lower, keys] = Layout::vertical(parts).areas(area);
         let keys_line = "q quit   p pause   1 waits   2 statements   3 sessions   4 tasks";
         Line::from(keys_line.dim()).render(keys, buffer);
@@ -157,8 +164,10 @@ impl State {
         };
         let paused = if self.paused { "   PAUSED" } else { "" };
         let sampling = &summary.seen.sampling;
-        let title = format!("{}   {} a second from {}", summary.seen.server, sampling.hz, sampling.source);
-        Line::from(vec![Span::from(safe(&title)).bold(), Span::from(paused).yellow()]).render(header, buffer);
+        let title =
+            format!("{}   {} a second from {}", summary.seen.server, sampling.hz, sampling.source);
+        Line::from(vec![Span::from(safe(&title)).bold(), Span::from(paused).yellow()])
+            .render(header, buffer);
         Paragraph::new(said).render(sessions, buffer);
         // All curves have one scale, so that they can be compared.
         let top = curves.iter().flat_map(|(_, points)| points).copied().fold(1.0, f64::max);
@@ -179,7 +188,8 @@ impl State {
     }
 }
 
-/// The states of the sessions, and below them who blocks most, or else what is not seen, in lines that fit.
+/// The states of the sessions, and below them who blocks most, or else what is not seen, in lines
+/// that fit.
 fn said(summary: &ActivitySummary, width: usize) -> Vec<Line<'static>> {
     let states: Vec<String> =
         summary.states.iter().map(|(state, mean)| format!("{mean:.1} {state}")).collect();
@@ -187,11 +197,17 @@ fn said(summary: &ActivitySummary, width: usize) -> Vec<Line<'static>> {
         let RootBlocker { session, victims, waited_s, .. } = root;
         let victims = number::plural(victims.len(), "session");
         let what = if session.process == "connection" { "connection" } else { "pid" };
-        format!("{what} {} ({}) blocks {victims}, {waited_s:.1} s together", session.pid, session.state)
+        format!(
+            "{what} {} ({}) blocks {victims}, {waited_s:.1} s together",
+            session.pid, session.state
+        )
     });
     let warning = worst.or_else(|| summary.seen.lost.first().cloned()).unwrap_or_default();
     let lines = |text: &str| -> Vec<Line<'static>> {
-        report::wrapped(&safe(text), width).lines().map(|line| Line::from(line.to_owned())).collect()
+        report::wrapped(&safe(text), width)
+            .lines()
+            .map(|line| Line::from(line.to_owned()))
+            .collect()
     };
     let states = lines(&format!("Sessions: {}", states.join(", ")));
     states.into_iter().chain(lines(&warning).into_iter().map(Stylize::yellow)).collect()
@@ -230,8 +246,12 @@ fn waits(summary: &ActivitySummary) -> Table<'static> {
         let cells = [safe(&row.wait_type), row.class.name().to_owned(), sessions, share];
         Row::new(cells).style(Style::new().fg(colour(Some(row.class))))
     });
-    let columns =
-        [("Wait type", Min(34)), ("Class", Length(12)), ("Sessions", Length(10)), ("Of busy", Length(8))];
+    let columns = [
+        ("Wait type", Min(34)),
+        ("Class", Length(12)),
+        ("Sessions", Length(10)),
+        ("Of busy", Length(8)),
+    ];
     table(columns, rows)
 }
 
@@ -242,7 +262,8 @@ fn groups<K>(
 ) -> Table<'static> {
     let rows = groups.iter().map(|group| {
         let most = group.waits.first();
-        let most = most.map_or_else(String::new, |(wait, s)| format!("{wait} {}", percent(*s, group.busy_s)));
+        let most = most
+            .map_or_else(String::new, |(wait, s)| format!("{wait} {}", percent(*s, group.busy_s)));
         Row::new([
             format!("{:.2}", group.busy_s / summary.seen.elapsed_s.max(f64::MIN_POSITIVE)),
             percent(group.running_s, group.busy_s),
@@ -250,8 +271,12 @@ fn groups<K>(
             safe(&name(&group.key)),
         ])
     });
-    let columns =
-        [("Sessions", Length(8)), ("No wait", Length(8)), ("Most waited for", Length(32)), ("Who", Min(20))];
+    let columns = [
+        ("Sessions", Length(8)),
+        ("No wait", Length(8)),
+        ("Most waited for", Length(32)),
+        ("Who", Min(20)),
+    ];
     table(columns, rows)
 }
 
@@ -263,8 +288,9 @@ fn statement(summary: &ActivitySummary, id: Option<i64>) -> String {
 /// Root blockers, each with those that it blocks below it; then those who wait for nobody.
 fn tasks(summary: &ActivitySummary) -> Table<'static> {
     let tasks = summary.seen.tasks.as_deref().unwrap_or_default();
-    let seconds =
-        |seconds: Option<f64>| seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.1}"));
+    let seconds = |seconds: Option<f64>| {
+        seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.1}"))
+    };
     let waiting = |task: &WaitingTask, depth: usize| {
         Row::new([
             format!("{}{}", " ".repeat(depth), task.session.pid),
@@ -286,7 +312,8 @@ fn tasks(summary: &ActivitySummary) -> Table<'static> {
         let victims = victims.iter().map(|victim| waiting(&tasks[victim.task], victim.depth));
         [head.bold()].into_iter().chain(victims)
     });
-    let others = tasks.iter().filter(|task| task.blocked_by.is_empty()).map(|task| waiting(task, 0));
+    let others =
+        tasks.iter().filter(|task| task.blocked_by.is_empty()).map(|task| waiting(task, 0));
     let columns = [
         ("Pid", Length(12)),
         ("Waits for", Length(26)),
@@ -322,7 +349,9 @@ fn safe(text: &str) -> String {
 mod tests {
     use super::*;
     use analysis::activity;
-    use observations::{ActivityCell, Sampling, ServerActivity, TaskSession, TimeUse, Wait, WaitSource};
+    use observations::{
+        ActivityCell, Sampling, ServerActivity, TaskSession, TimeUse, Wait, WaitSource,
+    };
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
@@ -353,10 +382,16 @@ mod tests {
             signal_s: 0.0,
             source: WaitSource::Sampled { hz: 100.0, samples: Some(30), error_s: Some(0.05) },
         };
-        let session =
-            TaskSession { pid: 7, statement: "UPDATE t\n SET a = 1".to_owned(), ..TaskSession::default() };
-        let blocker =
-            TaskSession { pid: 9, state: "idle in transaction".to_owned(), ..TaskSession::default() };
+        let session = TaskSession {
+            pid: 7,
+            statement: "UPDATE t\n SET a = 1".to_owned(),
+            ..TaskSession::default()
+        };
+        let blocker = TaskSession {
+            pid: 9,
+            state: "idle in transaction".to_owned(),
+            ..TaskSession::default()
+        };
         ServerActivity {
             server: "PostgreSQL 18.6".to_owned(),
             elapsed_s: 1.0,
@@ -390,7 +425,9 @@ mod tests {
     fn keys_quit_pause_and_choose_a_tab() {
         let mut state = State::default();
         assert!(state.hear_key(&press('q')));
-        assert!(state.hear_key(&Event::Key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL))));
+        assert!(
+            state.hear_key(&Event::Key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)))
+        );
         assert!(state.hear_key(&Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE))));
         assert!(!state.hear_key(&press('p')) && state.paused);
         assert!(!state.hear_key(&press('3')) && state.tab == 2);
@@ -405,8 +442,9 @@ mod tests {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         terminal.draw(|frame| state.draw(frame.area(), frame.buffer_mut())).unwrap();
         let buffer = terminal.backend().buffer();
-        let line =
-            |row: &[ratatui::buffer::Cell]| row.iter().map(ratatui::buffer::Cell::symbol).collect::<String>();
+        let line = |row: &[ratatui::buffer::Cell]| {
+            row.iter().map(ratatui::buffer::Cell::symbol).collect::<String>()
+        };
         buffer.content.chunks(width.into()).map(|row| line(row).trim_end().to_owned()).collect()
     }
 
@@ -424,7 +462,10 @@ mod tests {
         assert_eq!(lines[3], "lock                3.0 ██");
         assert_eq!(lines[4], "CPU or run queue    1.0 ▂▂");
         assert_eq!(lines[6], " Waits │ Statements │ Sessions │ Tasks");
-        assert!(lines[7].starts_with("Wait type") && lines[8].starts_with("Lock:tuple"), "{lines:#?}");
+        assert!(
+            lines[7].starts_with("Wait type") && lines[8].starts_with("Lock:tuple"),
+            "{lines:#?}"
+        );
         assert!(lines[8].contains("lock         3.00       75.0 %"), "{lines:#?}");
         assert!(lines[19].starts_with("q quit"));
     }
@@ -432,8 +473,8 @@ mod tests {
     /// Nothing is cut off what is said, and no name that differs from another one at its end alone.
     #[test]
     fn long_texts_fit_80_columns() {
-        let what = "Which statements waited: the server does not number them. Set compute_query_id = on there, or load \
-                    pg_stat_statements.";
+        let what = "Which statements waited: the server does not number them. Set \
+                    compute_query_id = on there, or load pg_stat_statements.";
         let name = "wait/synch/cond/sql/MDL_context::COND_one";
         let mut long = ServerActivity { lost: vec![what.to_owned()], tasks: None, ..second() };
         long.waits[0].wait_type = name.to_owned();

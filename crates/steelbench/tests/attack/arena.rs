@@ -1,4 +1,5 @@
-//! Where the program is attacked: tries with seeds, limits for each command, and what must hold after it.
+//! Where the program is attacked: tries with seeds, limits for each command, and what must hold
+//! after it.
 
 use crate::common::Lab;
 use rand::{Rng, SeedableRng};
@@ -76,7 +77,11 @@ pub struct Tries {
 static CAMPAIGN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// The tries of a kind, or as many as are asked for; prints its line of the table.
-pub fn campaign(kind: &str, tries: Tries, mut attempt: impl FnMut(&mut Random) -> Result<(), String>) {
+pub fn campaign(
+    kind: &str,
+    tries: Tries,
+    mut attempt: impl FnMut(&mut Random) -> Result<(), String>,
+) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let is_full = std::env::var("STEELBENCH_ATTACK_TRIES").is_ok_and(|text| text == "full");
     let seed = number("STEELBENCH_ATTACK_SEED").unwrap_or(SEED);
@@ -99,7 +104,12 @@ pub fn campaign(kind: &str, tries: Tries, mut attempt: impl FnMut(&mut Random) -
     for (seed, why) in failures.iter().take(FAILURES_SHOWN) {
         println!("{kind}, seed {seed}: {why}");
     }
-    assert!(failures.is_empty(), "{} of {tries} tries failed: seeds {}", failures.len(), seeds.join(", "));
+    assert!(
+        failures.is_empty(),
+        "{} of {tries} tries failed: seeds {}",
+        failures.len(),
+        seeds.join(", ")
+    );
 }
 
 /// What a command may use.
@@ -144,7 +154,8 @@ impl Arena {
         }
         // Accounts of servers, and users without rights, reach it.
         for folder in ["", "inside"] {
-            std::fs::set_permissions(lab.path(folder), std::fs::Permissions::from_mode(0o755)).unwrap();
+            std::fs::set_permissions(lab.path(folder), std::fs::Permissions::from_mode(0o755))
+                .unwrap();
         }
         let mut arena = Self { lab, around: BTreeMap::new() };
         arena.around = arena.look_around();
@@ -186,7 +197,8 @@ impl Arena {
         let printed = tempfile::tempdir().unwrap();
         let [out, err] = ["out", "err"].map(|name| printed.path().join(name));
         command.current_dir(self.lab.path("inside"));
-        // Memory that runs out while the standard library prints a backtrace has it wait for itself.
+        // Memory that runs out while the standard library prints a backtrace has it wait for
+        // itself.
         command.env("RUST_BACKTRACE", "0");
         command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
         // SAFETY: between fork and exec system calls alone are made.
@@ -207,7 +219,11 @@ impl Arena {
         if bytes > OUTPUT_BYTES_MAX {
             return Err(format!("{command:?}: prints {bytes} bytes"));
         }
-        let seen = Seen { status, stdout: std::fs::read(out).unwrap(), stderr: std::fs::read(err).unwrap() };
+        let seen = Seen {
+            status,
+            stdout: std::fs::read(out).unwrap(),
+            stderr: std::fs::read(err).unwrap(),
+        };
         seen.is_sound().map_err(|why| format!("{command:?}: {why}"))?;
         Ok(seen)
     }
@@ -216,7 +232,8 @@ impl Arena {
     pub fn is_clean(&self) -> Result<(), String> {
         let around = self.look_around();
         if around != self.around {
-            let changed = around.iter().filter(|(path, trace)| self.around.get(*path) != Some(trace));
+            let changed =
+                around.iter().filter(|(path, trace)| self.around.get(*path) != Some(trace));
             let changed: Vec<&PathBuf> = changed.map(|(path, _)| path).collect();
             return Err(format!("writes outside: {changed:?}"));
         }
@@ -226,7 +243,8 @@ impl Arena {
 }
 
 fn trace(path: &Path, metadata: &Metadata) -> Trace {
-    let content = if metadata.is_file() { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
+    let content =
+        if metadata.is_file() { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
     let changed = if metadata.is_file() { metadata.mtime_nsec() } else { 0 };
     (metadata.ino(), changed, metadata.mode().into(), content)
 }
@@ -258,13 +276,17 @@ impl Seen {
     /// How it ended and what it printed are what they may be.
     fn is_sound(&self) -> Result<(), String> {
         let text = self.text();
-        let end = || text.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect::<String>();
+        let end = || {
+            text.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect::<String>()
+        };
         if let Some(signal) = self.status.signal() {
             return Err(format!("ends by signal {signal}: {}", end()));
         }
-        // Memory for something small that the C library, Rust, or the start of one of its threads cannot have is the one
-        // reason to stop at once, with a panic of the standard library perhaps.
-        let told = ["memory allocation of", "out of memory", "failed to allocate an alternative stack"];
+        // Memory for something small that the C library, Rust, or the start of one of its threads
+        // cannot have is the one reason to stop at once, with a panic of the standard
+        // library perhaps.
+        let told =
+            ["memory allocation of", "out of memory", "failed to allocate an alternative stack"];
         let is_memory = told.iter().any(|part| text.contains(part));
         if text.contains("panicked at") && !is_memory {
             return Err(format!("panics: {}", end()));

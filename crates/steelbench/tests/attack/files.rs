@@ -1,5 +1,6 @@
-//! Something else than a regular file where one is named: a pipe of which nobody writes to the other end, a device that
-//! never ends, a folder, a socket, a link to itself, a file that is larger than memory.
+//! Something else than a regular file where one is named: a pipe of which nobody writes to the
+//! other end, a device that never ends, a folder, a socket, a link to itself, a file that is larger
+//! than memory.
 
 use crate::arena::{Arena, Limits, Tries, USUAL, campaign};
 use crate::common::scripted;
@@ -78,8 +79,8 @@ fn other_than_regular_files() {
     let arena = Arena::new();
     campaign("other_than_regular_files", Tries { short: 20, full: 1000 }, |random| {
         for entry in std::fs::read_dir(arena.path("")).unwrap().flatten() {
-            let removed =
-                std::fs::remove_dir_all(entry.path()).or_else(|_| std::fs::remove_file(entry.path()));
+            let removed = std::fs::remove_dir_all(entry.path())
+                .or_else(|_| std::fs::remove_file(entry.path()));
             removed.unwrap();
         }
         arena.write("good.toml", scripted(1, "", "").as_bytes());
@@ -100,14 +101,16 @@ fn other_than_regular_files() {
         arena.write("s.sql", b"SELECT 1;\n");
         arena.write("in", b"text");
         std::fs::create_dir(arena.path("d")).unwrap();
-        let command = "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \"command\"\n\
-                       command = \"true\"\ninput = \"in\"\noutput = \"out\"\n[repeats]\nblocks = 1\n";
+        let command = "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe \
+                       = \"command\"\ncommand = \"true\"\ninput = \"in\"\noutput = \
+                       \"out\"\n[repeats]\nblocks = 1\n";
         arena.write("command.toml", command.as_bytes());
         let seen = arena.run(&["run", "good.toml"], USUAL)?;
         if !seen.status.success() {
             return Err(seen.text());
         }
-        std::fs::copy(arena.path("results/t.steelbench"), arena.path("results/other.steelbench")).unwrap();
+        std::fs::copy(arena.path("results/t.steelbench"), arena.path("results/other.steelbench"))
+            .unwrap();
         let ((what, put), (place, command)) = (random.of(KINDS), random.of(PLACES));
         // What tables are made of may be as large, and is read to its end: that takes its time.
         if *what == "a huge file" && ["schema.sql", "prod.sqlite"].contains(place) {

@@ -1,4 +1,5 @@
-//! Servers of PostgreSQL and MariaDB that mean harm, asked by `waits`, `survey`, `capture`, `check` and `run`.
+//! Servers of PostgreSQL and MariaDB that mean harm, asked by `waits`, `survey`, `capture`, `check`
+//! and `run`.
 
 use crate::arena::{Arena, Limits, Random, Tries, USUAL, campaign};
 use std::io::{Read, Write};
@@ -6,7 +7,8 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A password that no server is told in clear on a connection that is not encrypted, and no output has.
+/// A password that no server is told in clear on a connection that is not encrypted, and no output
+/// has.
 const PASSWORD: &str = "Geh3imnis";
 /// How a file of this machine begins that a server may ask for.
 const FILE: &str = "/etc/passwd";
@@ -181,8 +183,9 @@ mod of_mariadb {
 
     /// Requests for a login that is weaker than it should be, or that there is not.
     fn logins(random: &mut Random) -> Piece {
-        let switch =
-            |plugin: &str| packet(&[b"\xfe", plugin.as_bytes(), b"\x001234567890123456789\0"].concat());
+        let switch = |plugin: &str| {
+            packet(&[b"\xfe", plugin.as_bytes(), b"\x001234567890123456789\0"].concat())
+        };
         let choices = [
             switch("mysql_clear_password"),
             switch("mysql_old_password"),
@@ -203,7 +206,8 @@ mod of_mariadb {
     /// Answers to statements that are wrong in some way.
     fn answers(random: &mut Random) -> Piece {
         let text = |text: &str| [&[text.len() as u8], text.as_bytes()].concat();
-        let names = [text("def"), text(""), text("t"), text("t"), text(ESCAPES), text("c")].concat();
+        let names =
+            [text("def"), text(""), text("t"), text("t"), text(ESCAPES), text("c")].concat();
         let column = packet(&[&names[..], b"\x0c\x2d\0\xff\0\0\0\xfd\0\0\0\0\0"].concat());
         let end = packet(b"\xfe\0\0\x02\0");
         let row = packet(&text(ESCAPES));
@@ -255,7 +259,12 @@ enum Begins {
     First,
 }
 
-fn serve(mut socket: TcpStream, pieces: &[Piece], begins: Begins, told: &Told) -> std::io::Result<()> {
+fn serve(
+    mut socket: TcpStream,
+    pieces: &[Piece],
+    begins: Begins,
+    told: &Told,
+) -> std::io::Result<()> {
     let mut heard = [0; 10_000];
     let mut listen = |socket: &mut TcpStream| {
         let count = socket.read(&mut heard)?;
@@ -288,8 +297,8 @@ fn serve(mut socket: TcpStream, pieces: &[Piece], begins: Begins, told: &Told) -
     Ok(())
 }
 
-/// An address of this machine that others can reach, if it has one: over the loopback interface PostgreSQL's client sends
-/// a password in clear that it is asked for.
+/// An address of this machine that others can reach, if it has one: over the loopback interface
+/// PostgreSQL's client sends a password in clear that it is asked for.
 fn address() -> IpAddr {
     // Nothing is sent: the system says from where it would be.
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
@@ -315,11 +324,18 @@ fn start(pieces: Vec<Piece>, begins: Begins) -> (SocketAddr, Told) {
 const LIMITS: Limits = Limits { bytes: 900 << 20, time: Duration::from_secs(150), ..USUAL };
 
 /// Asks a server in one of the ways that there are.
-fn ask(arena: &Arena, random: &mut Random, engine: &str, url: &str, told: &Told) -> Result<(), String> {
+fn ask(
+    arena: &Arena,
+    random: &mut Random,
+    engine: &str,
+    url: &str,
+    told: &Told,
+) -> Result<(), String> {
     let _ = std::fs::remove_dir_all(arena.path("results"));
     let file = format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"{engine}\"\nurl = \"{url}\"\n[workload]\nprobe = \"insert\"\n\
-         connections = 1\nrows = 10\nrows_per_transaction = 1\n[repeats]\nblocks = 1\n[limits]\ntrial_time = \"5 s\"\n"
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"{engine}\"\nurl = \
+         \"{url}\"\n[workload]\nprobe = \"insert\"\nconnections = 1\nrows = \
+         10\nrows_per_transaction = 1\n[repeats]\nblocks = 1\n[limits]\ntrial_time = \"5 s\"\n"
     );
     arena.write("e.toml", file.as_bytes());
     let arguments: &[&str] = match random.below(6) {
@@ -337,7 +353,9 @@ fn ask(arena: &Arena, random: &mut Random, engine: &str, url: &str, told: &Told)
     }
     let told = told.lock().unwrap();
     let file = std::fs::read(FILE).unwrap();
-    for (what, part) in [("the password", PASSWORD.as_bytes()), ("a file", &file[..file.len().min(20)])] {
+    for (what, part) in
+        [("the password", PASSWORD.as_bytes()), ("a file", &file[..file.len().min(20)])]
+    {
         if told.windows(part.len()).any(|window| window == part) {
             return Err(format!("sends {what} to the server: {}", seen.text()));
         }
@@ -355,7 +373,9 @@ fn hostile_servers() {
         let rule = if address.ip().is_loopback() { "require_auth=!password" } else { "" };
         let mode = random.of(&["disable", "prefer", "require"]);
         let (host, port) = (address.ip(), address.port());
-        let url = format!("host={host} port={port} user=me dbname=d sslmode={mode} connect_timeout=2 {rule}");
+        let url = format!(
+            "host={host} port={port} user=me dbname=d sslmode={mode} connect_timeout=2 {rule}"
+        );
         ask(&arena, random, "postgres", &url, &told)
     });
 }

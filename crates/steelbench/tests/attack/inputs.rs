@@ -90,8 +90,12 @@ fn large(random: &mut Random) -> Option<Vec<u8>> {
             .flat_map(|n| format!("SELECT 1 AS c \\gset p{n}_\nSELECT :x{n};\n").into_bytes())
             .collect(),
         13 => (0..300_000).flat_map(|n| format!("SELECT {n};").into_bytes()).collect(),
-        14 => [b"[global]\n".as_slice(), &b"direct=1\n".repeat(5_000), &b"[job]\nrw=read\n".repeat(20_000)]
-            .concat(),
+        14 => [
+            b"[global]\n".as_slice(),
+            &b"direct=1\n".repeat(5_000),
+            &b"[job]\nrw=read\n".repeat(20_000),
+        ]
+        .concat(),
         _ => return None,
     })
 }
@@ -99,7 +103,8 @@ fn large(random: &mut Random) -> Option<Vec<u8>> {
 fn experiments() -> Vec<String> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
     let files = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
-    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|it| it == "toml")).collect();
+    let mut files: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|it| it == "toml")).collect();
     files.sort();
     let texts = files.iter().map(|path| std::fs::read_to_string(path).unwrap());
     texts.chain([scripted(3, "", "")]).collect()
@@ -118,10 +123,12 @@ fn experiment_files() {
     });
 }
 
-const JOBS: &str = "[global]\nioengine=libaio\ndirect=1\nbs=4k\nsize=64m\nruntime=2\ntime_based\ngroup_reporting\n\
-    [random-read]\nrw=randread\niodepth=16\nnumjobs=4\nfilename=data\n\
-    [log]\nstonewall\nrw=write\nbs=8k-64k\nfsync=1\nrate_iops=500\nrwmixread=70\n\
-    [mixed]\nrw=randrw:8\nrandom_distribution=zipf:1.2\nbssplit=4k/50:8k/50\nthinktime=100us\nsize=50%\n";
+const JOBS: &str = "[global]\nioengine=libaio\ndirect=1\nbs=4k\nsize=64m\nruntime=2\ntime_based\\
+                    ngroup_reporting\n[random-read]\nrw=randread\niodepth=16\nnumjobs=4\\
+                    nfilename=data\n[log]\nstonewall\nrw=write\nbs=8k-64k\nfsync=1\nrate_iops=500\\
+                    \
+                    nrwmixread=70\n[mixed]\nrw=randrw:8\nrandom_distribution=zipf:1.2\nbssplit=4k/\
+                    50:8k/50\nthinktime=100us\nsize=50%\n";
 
 #[test]
 fn fio_job_files() {
@@ -160,7 +167,8 @@ fn connection_strings() {
         let seen = arena.run(&["check", "e.toml"], USUAL)?;
         // A word of which nothing says any more that it is a password may be told.
         let mut places = url.match_indices(SECRET).map(|(at, _)| &url[..at]);
-        let is_password = places.all(|before| before.ends_with("password=") || before.ends_with(':'));
+        let is_password =
+            places.all(|before| before.ends_with("password=") || before.ends_with(':'));
         if is_password && seen.text().contains(SECRET) {
             return Err(format!("{url:?}: tells the password: {}", seen.text()));
         }
@@ -168,18 +176,22 @@ fn connection_strings() {
     });
 }
 
-const SCRIPT: &str = "\\set aid random(1, 100000 * :scale)\n\\set delta random_gaussian(-5000, 5000, 2.5)\n\
-    \\if :delta > 0 and not (:aid % 7 = 0)\nBEGIN;\nUPDATE t SET a = a + :delta WHERE b = :aid;\n\
-    SELECT a FROM t WHERE b = :aid \\gset p_\n\\sleep 10 us\nEND;\n\\elif hash(:aid, 5) between 3 and 9\n\
-    SELECT 'it''s', \"q\", $$x;y$$, $tag$ :aid $tag$; -- comment\n/* a /* nested */ one */ SELECT :p_a;\n\\endif\n";
+const SCRIPT: &str = "\\set aid random(1, 100000 * :scale)\n\\set delta random_gaussian(-5000, \
+                      5000, 2.5)\n\\if :delta > 0 and not (:aid % 7 = 0)\nBEGIN;\nUPDATE t SET a \
+                      = a + :delta WHERE b = :aid;\nSELECT a FROM t WHERE b = :aid \\gset \
+                      p_\n\\sleep 10 us\nEND;\n\\elif hash(:aid, 5) between 3 and 9\nSELECT \
+                      'it''s', \"q\", $$x;y$$, $tag$ :aid $tag$; -- comment\n/* a /* nested */ \
+                      one */ SELECT :p_a;\n\\endif\n";
 
 #[test]
 fn scripts() {
     let arena = Arena::new();
-    let workload = "probe = \"script\"\nscript = \"s.sql\"\nvariables = { scale = 2 }\nconnections = 1\ntransactions = 3\n";
+    let workload = "probe = \"script\"\nscript = \"s.sql\"\nvariables = { scale = 2 \
+                    }\nconnections = 1\ntransactions = 3\n";
     let file = format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n[workload]\n{workload}[repeats]\nblocks = 1\n\
-         [limits]\ntrial_time = \"10 s\"\n"
+        "[experiment]\nname = \"t\"\n[target]\nengine = \
+         \"sqlite\"\n[workload]\n{workload}[repeats]\nblocks = 1\n[limits]\ntrial_time = \"10 \
+         s\"\n"
     );
     arena.write("e.toml", file.as_bytes());
     campaign("scripts", Tries { short: 30, full: 1000 }, |random| {
@@ -193,7 +205,8 @@ fn scripts() {
     });
 }
 
-/// An inventory of a machine with a server, and a profile, as other machines would have written them.
+/// An inventory of a machine with a server, and a profile, as other machines would have written
+/// them.
 fn documents() -> [String; 2] {
     let setting = r#"{"name":"work_mem","value":"4096","unit":"kB","default":"4096","source":"default","is_changed":false,"pending_restart":false}"#;
     let survey = format!(

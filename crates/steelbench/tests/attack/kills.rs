@@ -1,4 +1,5 @@
-//! kill -9 at random moments, of ours and of servers: what was recorded stays, the run goes on, and nothing is left.
+//! kill -9 at random moments, of ours and of servers: what was recorded stays, the run goes on, and
+//! nothing is left.
 
 use crate::arena::{Arena, Limits, Random, Seen, Tries, USUAL, campaign};
 use crate::common::{scripted, signal};
@@ -18,7 +19,8 @@ const FULL: u64 = 13;
 const LONG: Limits = Limits { time: Duration::from_secs(240), bytes: 16 << 30, ..USUAL };
 
 fn ask<T: FromSql>(arena: &Arena, sql: &str) -> Result<T, String> {
-    let file = Connection::open(arena.path("results/t.steelbench")).map_err(|error| error.to_string())?;
+    let file =
+        Connection::open(arena.path("results/t.steelbench")).map_err(|error| error.to_string())?;
     file.query_row(sql, [], |row| row.get(0)).map_err(|error| format!("{sql}: {error}"))
 }
 
@@ -46,8 +48,9 @@ fn on_tables(target: &str, blocks: i64, longest_ms: usize) -> impl Iterator<Item
     WORKLOADS.iter().map(move |(probe, workload)| Job {
         name: format!("{probe} on {target}"),
         file: format!(
-            "[experiment]\nname = \"t\"\n[target]\n{target}\n[workload]\nprobe = \"{probe}\"\n{workload}\n\
-             [factors]\n\"workload.connections\" = [1, 2]\n[repeats]\nblocks = {blocks}\n"
+            "[experiment]\nname = \"t\"\n[target]\n{target}\n[workload]\nprobe = \
+             \"{probe}\"\n{workload}\n[factors]\n\"workload.connections\" = [1, \
+             2]\n[repeats]\nblocks = {blocks}\n"
         ),
         trials: 2 * blocks,
         longest_ms,
@@ -59,8 +62,8 @@ fn plain(name: &str, target: &str, workload: &str, factor: &str) -> Job {
     Job {
         name: name.into(),
         file: format!(
-            "[experiment]\nname = \"t\"\n[target]\n{target}\n[workload]\nprobe = \"{name}\"\n{workload}\n\
-             [factors]\n{factor}\n[repeats]\nblocks = 6\n"
+            "[experiment]\nname = \"t\"\n[target]\n{target}\n[workload]\nprobe = \
+             \"{name}\"\n{workload}\n[factors]\n{factor}\n[repeats]\nblocks = 6\n"
         ),
         trials: 12,
         longest_ms: 600,
@@ -81,9 +84,11 @@ fn kills_sqlite() {
 #[test]
 fn kills_duckdb() {
     let libraries = servers::installed::duckdb_libraries();
-    let named = |path: Option<String>| path.map_or(String::new(), |path| format!("\nlibrary = \"{path}\""));
+    let named =
+        |path: Option<String>| path.map_or(String::new(), |path| format!("\nlibrary = \"{path}\""));
     let targets = libraries.into_iter().map(|path| format!("engine = \"duckdb\"{}", named(path)));
-    let jobs: Vec<Job> = targets.flat_map(|target| on_tables(&target, 6, 2000).collect::<Vec<_>>()).collect();
+    let jobs: Vec<Job> =
+        targets.flat_map(|target| on_tables(&target, 6, 2000).collect::<Vec<_>>()).collect();
     kills("duckdb", 20, &jobs);
 }
 
@@ -91,15 +96,20 @@ fn kills_duckdb() {
 fn kills_files() {
     let workload = "pattern = \"random-write\"\nduration = \"30 ms\"";
     let factor = "\"workload.queue_depth\" = [1, 4]";
-    kills("files", FULL, &[plain("disk", "engine = \"files\"\nfile_size = \"4 MiB\"", workload, factor)]);
+    kills(
+        "files",
+        FULL,
+        &[plain("disk", "engine = \"files\"\nfile_size = \"4 MiB\"", workload, factor)],
+    );
 }
 
 #[test]
 fn kills_none() {
     let none = "engine = \"none\"";
     let sync = "duration = \"30 ms\"\nwarmup = \"5 ms\"";
-    let command = "command = \"sleep 0.0{n} | cat; echo {n}\"\nruns = 2\nsetup = \"touch made\"\ncleanup = \"rm -f made\"\n\
-         [workload.responses.n]\nregex = \"[0-9]+\"\ndirection = \"lower\"";
+    let command = "command = \"sleep 0.0{n} | cat; echo {n}\"\nruns = 2\nsetup = \"touch \
+                   made\"\ncleanup = \"rm -f made\"\n[workload.responses.n]\nregex = \
+                   \"[0-9]+\"\ndirection = \"lower\"";
     kills(
         "none",
         FULL,
@@ -114,14 +124,19 @@ fn kills_none() {
 fn kills_postgres() {
     let resets = ["checkpoint", "restart", "cluster"];
     let versions = servers::versions().unwrap_or_default();
-    let versions = versions.trim_matches(['[', ']']).split(", ").filter(|version| !version.is_empty());
+    let versions =
+        versions.trim_matches(['[', ']']).split(", ").filter(|version| !version.is_empty());
     let targets = versions.flat_map(|version| {
         let target = |reset| {
-            format!("engine = \"postgres\"\nversion = {version}\nsettings.fsync = false\nreset = \"{reset}\"")
+            format!(
+                "engine = \"postgres\"\nversion = {version}\nsettings.fsync = false\nreset = \
+                 \"{reset}\""
+            )
         };
         resets.map(target)
     });
-    let jobs: Vec<Job> = targets.flat_map(|target| on_tables(&target, 2, 4000).collect::<Vec<_>>()).collect();
+    let jobs: Vec<Job> =
+        targets.flat_map(|target| on_tables(&target, 2, 4000).collect::<Vec<_>>()).collect();
     // More than a hundred of each of two versions.
     kills("postgres", 2 * FULL + 4, &jobs);
 }
@@ -139,7 +154,11 @@ fn kills_mariadb() {
 
 fn start(arena: &Arena, cache: Option<&Path>) -> Child {
     let mut command = arena.lab.command(&["run", "e.toml"]);
-    command.current_dir(arena.path("")).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    command
+        .current_dir(arena.path(""))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0);
     command.envs(cache.map(|cache| ("XDG_CACHE_HOME", cache)));
     command.spawn().unwrap()
 }
@@ -157,14 +176,16 @@ fn kills(engine: &str, full: u64, jobs: &[Job]) {
 }
 
 /// What was recorded, trial by trial.
-const RECORDED: &str = "SELECT coalesce(group_concat(id || ' ' || block || ' ' || configuration || ' ' || status || ' ' || \
-     started_ms || ';', ''), '') FROM (SELECT * FROM trials ORDER BY id)";
+const RECORDED: &str = "SELECT coalesce(group_concat(id || ' ' || block || ' ' || configuration \
+                        || ' ' || status || ' ' || started_ms || ';', ''), '') FROM (SELECT * \
+                        FROM trials ORDER BY id)";
 
 fn killed(job: &Job, random: &mut Random, on_server: bool) -> Result<(), String> {
     let arena = Arena::new();
     arena.write("e.toml", job.file.as_bytes());
     arena.write("s.sql", SCRIPT.as_bytes());
-    // What is made once and copied then is killed while it is made; of servers, which take long for it, now and then.
+    // What is made once and copied then is killed while it is made; of servers, which take long for
+    // it, now and then.
     let cache = arena.lab.path("inside/cache");
     let is_made = !on_server || *random.in_turn(&[false, true, false, false]);
     let cache = is_made.then_some(cache.as_path());
@@ -211,7 +232,9 @@ impl SharedMemory {
             Self::Segment(maker) => {
                 let segments = std::fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
                 // The fifth column: who made it.
-                segments.lines().any(|line| line.split_whitespace().nth(4) == Some(&maker.to_string()))
+                segments
+                    .lines()
+                    .any(|line| line.split_whitespace().nth(4) == Some(&maker.to_string()))
             }
         }
     }
@@ -223,8 +246,13 @@ fn shared_memory(arena: &Arena) -> Vec<SharedMemory> {
         return Vec::new();
     };
     let maps = std::fs::read_to_string(format!("/proc/{first}/maps")).unwrap_or_default();
-    let files = maps.lines().filter_map(|line| Some(format!("/dev/shm/{}", line.split_once("/dev/shm/")?.1)));
-    files.map(|path| SharedMemory::File(path.into())).chain([SharedMemory::Segment(first)]).collect()
+    let files = maps
+        .lines()
+        .filter_map(|line| Some(format!("/dev/shm/{}", line.split_once("/dev/shm/")?.1)));
+    files
+        .map(|path| SharedMemory::File(path.into()))
+        .chain([SharedMemory::Segment(first)])
+        .collect()
 }
 
 /// All trials of a run are there once, in a file that is whole, and nothing else is.
@@ -308,7 +336,8 @@ fn kills_of_servers() {
                 && begun.elapsed() > next
                 && let Some((process, what)) = victim(&arena, random)
             {
-                let number = *random.of(&[libc::SIGKILL, libc::SIGKILL, libc::SIGSEGV, libc::SIGTERM]);
+                let number =
+                    *random.of(&[libc::SIGKILL, libc::SIGKILL, libc::SIGSEGV, libc::SIGTERM]);
                 servers::kill(process, number);
                 kills.push((what, number));
                 next = begun.elapsed() + Duration::from_millis(random.below(3000) as u64);
@@ -319,7 +348,8 @@ fn kills_of_servers() {
         if !matches!(status.code(), Some(0 | 1)) {
             return Err(format!("{kills:?}: {status}"));
         }
-        let unexplained = "SELECT count(*) FROM trials WHERE status = 'failed' AND length(cause) < 20";
+        let unexplained =
+            "SELECT count(*) FROM trials WHERE status = 'failed' AND length(cause) < 20";
         if ask::<i64>(&arena, unexplained)? != 0 {
             return Err(format!("{kills:?}: fails a trial without a cause"));
         }
@@ -327,7 +357,8 @@ fn kills_of_servers() {
         if !last.status.success() {
             return Err(format!("{kills:?}: does not go on: {}", last.text()));
         }
-        let done = "SELECT count(DISTINCT block || ' ' || configuration) FROM trials WHERE status = 'done'";
+        let done = "SELECT count(DISTINCT block || ' ' || configuration) FROM trials WHERE status \
+                    = 'done'";
         let done: i64 = ask(&arena, done)?;
         if done != 2 {
             return Err(format!("{kills:?}: {done} trials are done: {}", last.text()));

@@ -50,7 +50,8 @@ const HEADERS: &[&str] = &[
 const FOREIGN: &[&str] =
     &["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1", "[::2]", ""];
 /// What a file in the arena holds that nobody may see, and markup that no page may hold.
-const FORBIDDEN: &[&str] = &["not yours", "root:x:0", "<script>alert(1)", "<img onerror", "\r\nset-cookie"];
+const FORBIDDEN: &[&str] =
+    &["not yours", "root:x:0", "<script>alert(1)", "<img onerror", "\r\nset-cookie"];
 
 /// Sends this and reads what comes.
 fn exchange(address: &str, request: &[u8]) -> std::io::Result<String> {
@@ -143,7 +144,8 @@ fn slow_and_many_visitors() {
     arena.run(&["run", "e.toml"], crate::arena::USUAL).unwrap();
     let mut server = Server::start_in(&arena.lab, &arena.path(""), &[]);
     campaign("slow_and_many_visitors", Tries { short: 2, full: 20 }, |random| {
-        let beginning = random.of(&["GET / HT", "", "GET / HTTP/1.1\r\nHost: localhost\r\nX: y"]).as_bytes();
+        let beginning =
+            random.of(&["GET / HT", "", "GET / HTTP/1.1\r\nHost: localhost\r\nX: y"]).as_bytes();
         let mut visitors = Vec::new();
         for _ in 0..1000 {
             // There may be fewer descriptors here than there.

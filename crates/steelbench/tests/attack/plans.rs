@@ -1,5 +1,6 @@
-//! What engines say of a statement, EXPLAIN's output: from a server by a connection on which somebody changes it, and in a
-//! results file that somebody has changed; and files with plans of others.
+//! What engines say of a statement, EXPLAIN's output: from a server by a connection on which
+//! somebody changes it, and in a results file that somebody has changed; and files with plans of
+//! others.
 
 use crate::arena::{Arena, Random, Tries, USUAL, campaign};
 use crate::servers::by_url::{OWNER, Server, bindirs};
@@ -11,15 +12,20 @@ use std::sync::{Arc, Mutex};
 
 /// Plans as engines print them.
 const PLANS: [&str; 4] = [
-    "Finalize Aggregate  (cost=1000.00..1000.01 rows=1 width=8) (actual time=3.100..3.101 rows=1 loops=1)\n  Buffers: shared hit=5 read=37\n  \
-     ->  Gather  (cost=0.00..900.00 rows=2 width=8) (actual time=0.5..3.0 rows=3 loops=1)\n        Workers Planned: 2\n        Workers Launched: 2\n        \
-     ->  Parallel Seq Scan on synthetic  (cost=0.00..800.00 rows=833 width=4) (actual time=0.01..1.2 rows=667 loops=3)\n              Filter: (c2 < 20000000)\n\
-     Planning Time: 0.05 ms\nExecution Time: 3.2 ms",
+    "Finalize Aggregate  (cost=1000.00..1000.01 rows=1 width=8) (actual time=3.100..3.101 rows=1 \
+     loops=1)\n  Buffers: shared hit=5 read=37\n  ->  Gather  (cost=0.00..900.00 rows=2 width=8) \
+     (actual time=0.5..3.0 rows=3 loops=1)\n        Workers Planned: 2\n        Workers Launched: \
+     2\n        ->  Parallel Seq Scan on synthetic  (cost=0.00..800.00 rows=833 width=4) (actual \
+     time=0.01..1.2 rows=667 loops=3)\n              Filter: (c2 < 20000000)\nPlanning Time: 0.05 \
+     ms\nExecution Time: 3.2 ms",
     r#"[{"Plan": {"Node Type": "Aggregate", "Strategy": "Plain", "Plan Rows": 1, "Actual Total Time": 3.1, "Shared Hit Blocks": 5,
         "Plans": [{"Node Type": "Index Only Scan", "Index Name": "synthetic_pkey", "Heap Fetches": 0, "Plans": []}]}, "Triggers": [], "Execution Time": 3.2}]"#,
-    "QUERY PLAN\n|--SCAN synthetic USING COVERING INDEX i\n|--CORRELATED SCALAR SUBQUERY 1\n|  `--SEARCH t USING INTEGER PRIMARY KEY (rowid=?)\n`--USE TEMP B-TREE FOR GROUP BY",
-    "┌───────────────────────────┐\n│    UNGROUPED_AGGREGATE    │\n│    ────────────────────   │\n│        Aggregates:        │\n└─────────────┬─────────────┘\n\
-     ┌─────────────┴─────────────┐\n│         SEQ_SCAN          │\n│      ~2000 rows (0.00s)   │\n└───────────────────────────┘",
+    "QUERY PLAN\n|--SCAN synthetic USING COVERING INDEX i\n|--CORRELATED SCALAR SUBQUERY 1\n|  \
+     `--SEARCH t USING INTEGER PRIMARY KEY (rowid=?)\n`--USE TEMP B-TREE FOR GROUP BY",
+    "┌───────────────────────────┐\n│    UNGROUPED_AGGREGATE    │\n│    ────────────────────   \
+     │\n│        Aggregates:        \
+     │\n└─────────────┬─────────────┘\n┌─────────────┴─────────────┐\n│         SEQ_SCAN          \
+     │\n│      ~2000 rows (0.00s)   │\n└───────────────────────────┘",
 ];
 
 const PIECES: &[&[u8]] = &[
@@ -51,7 +57,9 @@ fn plan(random: &mut Random) -> Vec<u8> {
         0 => Vec::new(),
         1 => b"x".repeat(100_000),
         2 => b"  ->  Scan\n".repeat(20_000),
-        3 => (0..500).flat_map(|depth| format!("{}->  Scan\n", " ".repeat(depth)).into_bytes()).collect(),
+        3 => (0..500)
+            .flat_map(|depth| format!("{}->  Scan\n", " ".repeat(depth)).into_bytes())
+            .collect(),
         4 => [b"{\"Plans\": [".repeat(10_000), b"]}".repeat(10_000)].concat(),
         _ => {
             let plan = random.of(&PLANS).as_bytes();
@@ -100,7 +108,12 @@ fn forward(mut client: TcpStream, mut server: TcpStream, asked: &AtomicBool) {
 }
 
 /// What the server says; rows of a plan are others.
-fn answer(mut server: TcpStream, mut client: TcpStream, says: &Mutex<Vec<Vec<u8>>>, asked: &AtomicBool) {
+fn answer(
+    mut server: TcpStream,
+    mut client: TcpStream,
+    says: &Mutex<Vec<Vec<u8>>>,
+    asked: &AtomicBool,
+) {
     let mut rows_sent = false;
     let mut head = [0; 5];
     while server.read_exact(&mut head).is_ok() {
@@ -138,8 +151,9 @@ fn data_row(text: &[u8]) -> Vec<u8> {
 
 fn scans(target: &str) -> String {
     format!(
-        "[experiment]\nname = \"t\"\n[target]\n{target}\n[workload]\nprobe = \"scan\"\nrows = 100\nscans = 2\nanalyze = true\n\
-         [factors]\n\"workload.aggregates\" = [\"count\", \"sum\"]\n[repeats]\nblocks = 2\n[limits]\ntrial_time = \"20 s\"\n"
+        "[experiment]\nname = \"t\"\n[target]\n{target}\n[workload]\nprobe = \"scan\"\nrows = \
+         100\nscans = 2\nanalyze = true\n[factors]\n\"workload.aggregates\" = [\"count\", \
+         \"sum\"]\n[repeats]\nblocks = 2\n[limits]\ntrial_time = \"20 s\"\n"
     )
 }
 
@@ -174,8 +188,10 @@ fn read_some(arena: &Arena, random: &mut Random) -> Result<(), String> {
 #[test]
 fn explain_outputs() {
     let arena = Arena::new();
-    let servers: Vec<Server> =
-        bindirs().iter().map(|bin| Server::start(bin, "host all all 127.0.0.1/32 trust", &[])).collect();
+    let servers: Vec<Server> = bindirs()
+        .iter()
+        .map(|bin| Server::start(bin, "host all all 127.0.0.1/32 trust", &[]))
+        .collect();
     let between: Vec<Between> = servers.iter().map(|server| Between::start(server.port)).collect();
     arena.write("e.toml", scans("engine = \"sqlite\"").as_bytes());
     let recorded = arena.run(&["run", "e.toml"], USUAL).unwrap();
@@ -196,7 +212,10 @@ fn explain_outputs() {
         }
         let server = random.of(&between);
         *server.says.lock().unwrap() = (0..=random.below(3)).map(|_| plan(random)).collect();
-        let url = format!("host=127.0.0.1 port={} user={OWNER} dbname=postgres sslmode=disable", server.port);
+        let url = format!(
+            "host=127.0.0.1 port={} user={OWNER} dbname=postgres sslmode=disable",
+            server.port
+        );
         arena.write("e.toml", scans(&format!("engine = \"postgres\"\nurl = \"{url}\"")).as_bytes());
         let seen = arena.run(&["run", "e.toml", "--fresh"], USUAL)?;
         if !matches!(seen.status.code(), Some(0 | 1)) {

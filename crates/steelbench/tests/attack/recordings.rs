@@ -48,9 +48,10 @@ const VALUES: &[&str] = &[
 
 /// Definitions that replace or join what we made.
 const DEFINITIONS: &[&str] = &[
-    "ALTER TABLE TABLE_ RENAME TO moved; CREATE VIEW TABLE_ AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) \
-     SELECT * FROM moved, n",
-    "ALTER TABLE TABLE_ RENAME TO moved; CREATE VIEW TABLE_ AS SELECT * FROM moved UNION ALL SELECT * FROM moved",
+    "ALTER TABLE TABLE_ RENAME TO moved; CREATE VIEW TABLE_ AS WITH RECURSIVE n(x) AS (SELECT 1 \
+     UNION ALL SELECT x + 1 FROM n) SELECT * FROM moved, n",
+    "ALTER TABLE TABLE_ RENAME TO moved; CREATE VIEW TABLE_ AS SELECT * FROM moved UNION ALL \
+     SELECT * FROM moved",
     "CREATE TRIGGER bad BEFORE INSERT ON TABLE_ BEGIN SELECT RAISE(ABORT, 'no \u{1b}[2J'); END",
     "CREATE TRIGGER bad AFTER INSERT ON TABLE_ BEGIN DELETE FROM TABLE_; END",
     "DROP TABLE TABLE_",
@@ -73,14 +74,17 @@ struct Recorded {
 }
 
 /// A study with a cost model: facts, plans, waits.
-const SCANS: &str = "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \"scan\"\nrows = 500\n\
-    scans = 4\nanalyze = true\n[factors]\n\"workload.rows_per_page\" = [2, 20]\n\"workload.aggregates\" = [\"count\", \"sum\"]\n\
-    [repeats]\nblocks = 3\n";
+const SCANS: &str = "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe \
+                     = \"scan\"\nrows = 500\nscans = 4\nanalyze = \
+                     true\n[factors]\n\"workload.rows_per_page\" = [2, \
+                     20]\n\"workload.aggregates\" = [\"count\", \"sum\"]\n[repeats]\nblocks = 3\n";
 
 /// Commands with responses of the user's own.
-const COMMANDS: &str = "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \"command\"\n\
-    command = \"echo n={n}\"\nruns = 2\n[workload.responses.n]\nregex = \"n=([0-9])\"\nunit = \"n\"\ndirection = \"lower\"\n\
-    [factors]\n\"workload.parameters.n\" = [1, 2]\n[repeats]\nblocks = 3\n";
+const COMMANDS: &str = "[experiment]\nname = \"t\"\n[target]\nengine = \
+                        \"none\"\n[workload]\nprobe = \"command\"\ncommand = \"echo n={n}\"\nruns \
+                        = 2\n[workload.responses.n]\nregex = \"n=([0-9])\"\nunit = \
+                        \"n\"\ndirection = \"lower\"\n[factors]\n\"workload.parameters.n\" = [1, \
+                        2]\n[repeats]\nblocks = 3\n";
 
 /// Runs of several kinds, once for all tries, and what was seen of a server, where there is one.
 fn recorded(arena: &Arena) -> Vec<Recorded> {
@@ -92,14 +96,21 @@ fn recorded(arena: &Arena) -> Vec<Recorded> {
             arena.write("e.toml", experiment.as_bytes());
             let seen = arena.run(&["run", "e.toml", "--label", "a label"], USUAL).unwrap();
             assert!(seen.status.success(), "{}", seen.text());
-            Recorded { experiment, bytes: std::fs::read(arena.path("results/t.steelbench")).unwrap() }
+            Recorded {
+                experiment,
+                bytes: std::fs::read(arena.path("results/t.steelbench")).unwrap(),
+            }
         })
         .collect();
     if let Some(bin) = bindirs().first() {
         let server = Server::start(bin, "", &[]);
-        let url =
-            format!("host={} port={} user={OWNER} dbname=postgres", server.folder().display(), server.port);
-        let line = ["waits", &url, "--seconds=0.2", "--statements", "--tasks", "--output", "w.steelbench"];
+        let url = format!(
+            "host={} port={} user={OWNER} dbname=postgres",
+            server.folder().display(),
+            server.port
+        );
+        let line =
+            ["waits", &url, "--seconds=0.2", "--statements", "--tasks", "--output", "w.steelbench"];
         let seen = arena.run(&line, USUAL).unwrap();
         assert!(seen.status.success(), "{}", seen.text());
         let bytes = std::fs::read(arena.path("w.steelbench")).unwrap();
@@ -111,7 +122,8 @@ fn recorded(arena: &Arena) -> Vec<Recorded> {
 /// Markup of [`VALUES`] that no page may have as such.
 const MARKUP: &[&str] = &["<script>alert(1)", "<img src=x"];
 
-/// Everything that reads a results file, and one command that writes to it; pages of a server that goes on.
+/// Everything that reads a results file, and one command that writes to it; pages of a server that
+/// goes on.
 fn read_all(arena: &Arena, random: &mut Random, server: &mut Pages) -> Result<(), String> {
     let commands: &[&[&str]] = &[
         &["show", "t"],
@@ -168,14 +180,15 @@ fn read_all(arena: &Arena, random: &mut Random, server: &mut Pages) -> Result<()
 fn journal() -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let file = Connection::open(folder.path().join("j")).unwrap();
-    let grow = "WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 900) \
-                INSERT INTO t SELECT randomblob(400) FROM n";
+    let grow = "WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 900) INSERT INTO \
+                t SELECT randomblob(400) FROM n";
     file.execute_batch("PRAGMA cache_size = 2; CREATE TABLE t (x); BEGIN").unwrap();
     file.execute_batch(grow).unwrap();
     std::fs::read(folder.path().join("j-journal")).unwrap()
 }
 
-/// How a journal names its super-journal, of which SQLite deletes the file (`writeSuperJournal` in `pager.c`).
+/// How a journal names its super-journal, of which SQLite deletes the file (`writeSuperJournal` in
+/// `pager.c`).
 pub fn naming(victim: &std::path::Path) -> Vec<u8> {
     let name = victim.as_os_str().as_encoded_bytes();
     let sum = name.iter().map(|byte| u32::from(*byte)).sum::<u32>();
@@ -226,8 +239,8 @@ fn damaged_results_files() {
 }
 
 fn tables(file: &Connection) -> Vec<String> {
-    let sql =
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
+    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' \
+               ORDER BY name";
     let mut statement = file.prepare(sql).unwrap();
     statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
 }
@@ -241,7 +254,8 @@ fn hostile_results_files() {
         let Recorded { experiment, bytes } = random.of(&recorded);
         place(&arena, experiment, bytes);
         let file = Connection::open(arena.path("results/t.steelbench")).unwrap();
-        file.execute_batch("PRAGMA foreign_keys = off; PRAGMA ignore_check_constraints = on").unwrap();
+        file.execute_batch("PRAGMA foreign_keys = off; PRAGMA ignore_check_constraints = on")
+            .unwrap();
         let tables = tables(&file);
         for _ in 0..=random.below(4) {
             let table = random.of(&tables);
@@ -252,12 +266,16 @@ fn hostile_results_files() {
             }
             let columns = format!("SELECT name FROM pragma_table_info('{table}')");
             let mut statement = file.prepare(&columns).unwrap();
-            let columns: Vec<String> =
-                statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
+            let columns: Vec<String> = statement
+                .query_map([], |row| row.get(0))
+                .unwrap()
+                .collect::<Result<_, _>>()
+                .unwrap();
             if !columns.is_empty() {
                 let (column, value) = (random.of(&columns), random.of(VALUES));
                 let some = if random.below(2) == 0 { "" } else { " WHERE rowid % 2 = 0" };
-                let _ = file.execute_batch(&format!("UPDATE {table} SET \"{column}\" = {value}{some}"));
+                let _ =
+                    file.execute_batch(&format!("UPDATE {table} SET \"{column}\" = {value}{some}"));
             }
         }
         drop(file);

@@ -1,4 +1,5 @@
-//! A process that may have little of what it needs: a trial fails with its cause, and the run comes to its end.
+//! A process that may have little of what it needs: a trial fails with its cause, and the run comes
+//! to its end.
 
 use crate::arena::{Arena, Limits, Seen, Tries, USUAL, campaign};
 use crate::common::{NOBODY, SmallDisk, is_root, skipped};
@@ -8,21 +9,26 @@ use std::os::unix::process::ExitStatusExt;
 /// Kilobytes of the disk that fills: more than the space that a run keeps free.
 const DISK_KB: usize = 80 << 10;
 
-/// A disk that a hook fills but for some kilobytes, before the second trial: under the results, or under the data alone.
+/// A disk that a hook fills but for some kilobytes, before the second trial: under the results, or
+/// under the data alone.
 #[test]
 fn full_disk() {
     let arena = Arena::new();
     let volume = "[[volume]]\nname = \"small\"\npath = \"small\"\n";
-    let on_volume =
-        file().replace("engine = \"sqlite\"\n", "engine = \"sqlite\"\nvolume = \"small\"\n") + volume;
+    let on_volume = file()
+        .replace("engine = \"sqlite\"\n", "engine = \"sqlite\"\nvolume = \"small\"\n")
+        + volume;
     campaign("full_disk", Tries { short: 4, full: 200 }, |random| {
         let _ = std::fs::remove_dir_all(arena.path("results"));
-        let (text, folder) = if random.below(2) == 0 { (&on_volume, "small") } else { (&file(), "results") };
+        let (text, folder) =
+            if random.below(2) == 0 { (&on_volume, "small") } else { (&file(), "results") };
         let left = random.below(2000);
         let fill = format!(
-            "if test $STEELBENCH_BLOCK = 2; then cat /dev/zero > {folder}/filler; truncate -s -{left}K {folder}/filler; fi; true"
+            "if test $STEELBENCH_BLOCK = 2; then cat /dev/zero > {folder}/filler; truncate -s \
+             -{left}K {folder}/filler; fi; true"
         );
-        let text = text.replace("blocks = 1", "blocks = 3").replace("= \"true\"", &format!("= '{fill}'"));
+        let text =
+            text.replace("blocks = 1", "blocks = 3").replace("= \"true\"", &format!("= '{fill}'"));
         arena.write("e.toml", text.as_bytes());
         std::fs::create_dir_all(arena.path(folder)).unwrap();
         let size = format!("size={DISK_KB}k");
@@ -39,9 +45,11 @@ fn full_disk() {
         if !seen.status.success() && !told.iter().any(|part| seen.text().contains(part)) {
             return Err(seen.text());
         }
-        // What was recorded can be read while nothing can be written, and the run goes on when there is space again.
+        // What was recorded can be read while nothing can be written, and the run goes on when
+        // there is space again.
         let shown = arena.run(&["show", "t"], USUAL)?;
-        std::fs::remove_file(arena.path(folder).join("filler")).map_err(|error| error.to_string())?;
+        std::fs::remove_file(arena.path(folder).join("filler"))
+            .map_err(|error| error.to_string())?;
         arena.write("e.toml", text.replace("= 2; then", "= 9; then").as_bytes());
         let last = arena.run(&["run", "--retry-failed", "e.toml"], USUAL)?;
         drop(disk);
@@ -58,9 +66,10 @@ const THREADS: usize = 40;
 
 fn file() -> String {
     format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \"insert\"\n\
-         connections = {THREADS}\nrows = 400\nrows_per_transaction = 10\n[repeats]\nblocks = 1\n\
-         [limits]\ntrial_time = \"40 s\"\n[hooks]\nbefore_trial = \"true\"\n"
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \
+         \"insert\"\nconnections = {THREADS}\nrows = 400\nrows_per_transaction = \
+         10\n[repeats]\nblocks = 1\n[limits]\ntrial_time = \"40 s\"\n[hooks]\nbefore_trial = \
+         \"true\"\n"
     )
 }
 
@@ -76,7 +85,11 @@ fn says_why(seen: &Seen) -> Result<(), String> {
         "unable to open",
     ];
     let text = seen.text();
-    if seen.status.success() || told.iter().any(|part| text.contains(part)) { Ok(()) } else { Err(text) }
+    if seen.status.success() || told.iter().any(|part| text.contains(part)) {
+        Ok(())
+    } else {
+        Err(text)
+    }
 }
 
 #[test]
@@ -106,7 +119,8 @@ fn few_files() {
         let _ = std::fs::remove_dir_all(arena.path("results"));
         let files = [64, 16, 8 + random.below(100) as u64][random.below(3)];
         let seen = arena.run(&["run", "e.toml"], Limits { files, ..USUAL })?;
-        says_why(&seen).or_else(|why| if why.contains("os error 24") { Ok(()) } else { Err(why) })?;
+        says_why(&seen)
+            .or_else(|why| if why.contains("os error 24") { Ok(()) } else { Err(why) })?;
         arena.is_clean()
     });
 }
@@ -120,10 +134,15 @@ fn little_memory() {
         let bytes = (60 + random.below(400) as u64) << 20;
         let seen = arena.run(&["run", "e.toml"], Limits { bytes, ..USUAL })?;
         // SQLite says nothing more of a file that it has no memory to open.
-        let memory =
-            ["the cause: opening", "memory allocation of", "out of memory", "Cannot allocate memory"];
-        says_why(&seen)
-            .or_else(|why| if memory.iter().any(|part| why.contains(part)) { Ok(()) } else { Err(why) })?;
+        let memory = [
+            "the cause: opening",
+            "memory allocation of",
+            "out of memory",
+            "Cannot allocate memory",
+        ];
+        says_why(&seen).or_else(|why| {
+            if memory.iter().any(|part| why.contains(part)) { Ok(()) } else { Err(why) }
+        })?;
         let last = arena.run(&["run", "e.toml"], USUAL)?;
         if last.status.signal().is_some() {
             return Err(last.text());

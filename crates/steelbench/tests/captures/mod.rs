@@ -53,7 +53,8 @@ pub fn say_the_same(lab: &Lab, url: &str, hidden: &[&str]) {
     }
     let counted = |found: &Value| -> Vec<(Value, Value, Value)> {
         let all = found["statements"].as_array().unwrap().iter();
-        all.map(|one| (one["counters"].clone(), one["plans"].clone(), one["digest"].clone())).collect()
+        all.map(|one| (one["counters"].clone(), one["plans"].clone(), one["digest"].clone()))
+            .collect()
     };
     assert_eq!(counted(&without), counted(&live));
     lab.steelbench(&["waits", "with.json"]).expect(0);
@@ -64,7 +65,8 @@ pub fn say_the_same(lab: &Lab, url: &str, hidden: &[&str]) {
     assert_eq!(rises(&captured, &["name", "count"]), counted);
 }
 
-/// What a counter rose by between the two readings of a capture that have such columns, where it did.
+/// What a counter rose by between the two readings of a capture that have such columns, where it
+/// did.
 pub fn rises(captured: &Value, [name, counter]: &[&str; 2]) -> BTreeMap<String, u64> {
     let readings = captured["readings"].as_array().unwrap();
     let column = |reading: &Value, wanted: &str| {
@@ -90,7 +92,8 @@ fn owned(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// Two captures say what ran between them: `runs` runs of the statement that begins with `text`, and nothing else.
+/// Two captures say what ran between them: `runs` runs of the statement that begins with `text`,
+/// and nothing else.
 pub fn tell_of_the_time_between(lab: &Lab, url: &str, text: &str, runs: u64, run: impl FnOnce()) {
     capture(lab, url, "first.json", &["--statements"]);
     run();
@@ -107,11 +110,16 @@ pub fn tell_of_the_time_between(lab: &Lab, url: &str, text: &str, runs: u64, run
     assert!(ran[0].0.starts_with(text) && ran[0].1 == runs, "{ran:?}");
     assert!(between["span"]["is_interval"] == true);
     let meanwhile = read(lab, &["second.json", "--interval"]);
-    assert!(meanwhile["span"]["is_interval"] == true && !meanwhile["statements"].to_string().contains(text));
+    assert!(
+        meanwhile["span"]["is_interval"] == true
+            && !meanwhile["statements"].to_string().contains(text)
+    );
     lab.steelbench(&["queries", "second.json", "first.json"])
         .expect(2)
         .says("name the earlier capture first");
-    lab.steelbench(&["queries", "second.json", "--seconds", "1"]).expect(2).says("--interval shows what ran");
+    lab.steelbench(&["queries", "second.json", "--seconds", "1"])
+        .expect(2)
+        .says("--interval shows what ran");
     let older = lab.read("first.json").replacen("\"queries\":", "\"other\":", 1);
     lab.write("older.json", &older);
     lab.steelbench(&["queries", "older.json"]).expect(2).says("it holds no statements");

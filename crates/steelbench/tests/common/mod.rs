@@ -61,15 +61,21 @@ impl Lab {
         command
     }
 
-    /// The same for a user who may write in no folder that does not let everybody; root may write anywhere. It is reached
-    /// by its descriptor, not by a path that this user may not go, and not by a copy: a file that another thread of ours
-    /// had open for writing when a third one forked cannot be executed (`ETXTBSY`).
+    /// The same for a user who may write in no folder that does not let everybody; root may write
+    /// anywhere. It is reached by its descriptor, not by a path that this user may not go, and
+    /// not by a copy: a file that another thread of ours had open for writing when a third one
+    /// forked cannot be executed (`ETXTBSY`).
     pub fn unprivileged(&self, arguments: &[&str]) -> Command {
         std::fs::set_permissions(self.path(""), Permissions::from_mode(0o755)).unwrap();
         let program = File::open(env!("CARGO_BIN_EXE_steelbench")).unwrap();
         let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
-        command.arg0("steelbench").args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
-        // SAFETY: between fork and exec a system call alone is made, on a file that the command so keeps open.
+        command
+            .arg0("steelbench")
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null());
+        // SAFETY: between fork and exec a system call alone is made, on a file that the command so
+        // keeps open.
         unsafe { command.pre_exec(move || program.metadata().map(drop)) };
         at_home(&mut command, self.folder.path());
         if is_root() {
@@ -141,7 +147,8 @@ impl Lab {
         if !path.exists() {
             return 0;
         }
-        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
+        let connection =
+            Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
         connection.busy_timeout(PATIENCE).unwrap();
         match connection.query_row("SELECT count(*) FROM trials", [], |row| row.get::<_, i64>(0)) {
             Ok(count) => count as usize,
@@ -168,10 +175,14 @@ impl Lab {
     }
 }
 
-/// Nothing of the user is read or written: what is cached is shared by the tests, all else is in this folder.
+/// Nothing of the user is read or written: what is cached is shared by the tests, all else is in
+/// this folder.
 pub fn at_home<'c>(command: &'c mut Command, folder: &Path) -> &'c mut Command {
     let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
-    command.env("HOME", folder).env("XDG_CACHE_HOME", cache).env("XDG_STATE_HOME", folder.join("state"))
+    command
+        .env("HOME", folder)
+        .env("XDG_CACHE_HOME", cache)
+        .env("XDG_STATE_HOME", folder.join("state"))
 }
 
 fn shown(value: &rusqlite::types::Value) -> String {
@@ -189,7 +200,11 @@ fn shown(value: &rusqlite::types::Value) -> String {
 impl From<Output> for Ended {
     fn from(output: Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+        Self {
+            code: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
     }
 }
 
@@ -260,8 +275,9 @@ pub fn limited_memory_to(command: &mut Command, bytes: u64) -> &mut Command {
     }
 }
 
-/// Until the answer is dropped nobody else who asks has it, in this or another test executable. Control groups are the
-/// machine's: a run that throttles removes what killed runs have left, also that of another test.
+/// Until the answer is dropped nobody else who asks has it, in this or another test executable.
+/// Control groups are the machine's: a run that throttles removes what killed runs have left, also
+/// that of another test.
 pub fn alone_with_control_groups() -> File {
     let lock = File::open("/sys/fs").unwrap();
     lock.lock().unwrap();
@@ -277,9 +293,9 @@ pub fn skipped(reason: &str) {
 /// An experiment on the scripted engine: two configurations, `more` is added at the end.
 pub fn scripted(blocks: u32, target: &str, more: &str) -> String {
     format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"null\"\n{target}\n\
-         [workload]\nprobe = \"insert\"\nconnections = 1\nrows = 10\nrows_per_transaction = 1\n\
-         [factors]\n\"target.data_files\" = [1, 2]\n[repeats]\nblocks = {blocks}\n{more}"
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"null\"\n{target}\n[workload]\nprobe = \
+         \"insert\"\nconnections = 1\nrows = 10\nrows_per_transaction = \
+         1\n[factors]\n\"target.data_files\" = [1, 2]\n[repeats]\nblocks = {blocks}\n{more}"
     )
 }
 
@@ -287,13 +303,19 @@ pub fn scripted(blocks: u32, target: &str, more: &str) -> String {
 pub struct SmallDisk(PathBuf);
 
 impl SmallDisk {
-    /// At a folder that is there, with options of mount such as `size=80m`; `None`, with a word about it, where we may
-    /// not mount.
+    /// At a folder that is there, with options of mount such as `size=80m`; `None`, with a word
+    /// about it, where we may not mount.
     pub fn mount(path: PathBuf, options: &str) -> Option<Self> {
-        let output =
-            Command::new("mount").args(["-t", "tmpfs", "-o", options, "none"]).arg(&path).output().unwrap();
+        let output = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", options, "none"])
+            .arg(&path)
+            .output()
+            .unwrap();
         if !output.status.success() {
-            skipped(&format!("mounting a small disk: {}", String::from_utf8_lossy(&output.stderr).trim()));
+            skipped(&format!(
+                "mounting a small disk: {}",
+                String::from_utf8_lossy(&output.stderr).trim()
+            ));
             return None;
         }
         Some(Self(path))

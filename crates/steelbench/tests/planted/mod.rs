@@ -10,8 +10,16 @@ use std::path::Path;
 pub const SECRET: &str = "Zq7vSECRETx9";
 
 /// Files in which it is planted.
-pub const INPUTS: [&str; 8] =
-    ["e.toml", ".pgpass", ".pg_service.conf", "hook.sh", "script.sql", "schema.sql", "a.fio", "config"];
+pub const INPUTS: [&str; 8] = [
+    "e.toml",
+    ".pgpass",
+    ".pg_service.conf",
+    "hook.sh",
+    "script.sql",
+    "schema.sql",
+    "a.fio",
+    "config",
+];
 
 /// All bytes of all files below a folder, but for these; those of archives are unpacked.
 pub fn written(folder: &Path, except: &[&str]) -> Vec<u8> {
@@ -29,17 +37,19 @@ pub fn written(folder: &Path, except: &[&str]) -> Vec<u8> {
     all
 }
 
-/// What the files of a ZIP archive hold (each begins with a local header of 30 bytes, a name and more).
+/// What the files of a ZIP archive hold (each begins with a local header of 30 bytes, a name and
+/// more).
 fn unpacked(archive: &[u8]) -> Vec<u8> {
-    let headers =
-        (0..archive.len().saturating_sub(30)).filter(|at| archive[*at..].starts_with(b"PK\x03\x04"));
+    let headers = (0..archive.len().saturating_sub(30))
+        .filter(|at| archive[*at..].starts_with(b"PK\x03\x04"));
     let mut all = Vec::new();
     for at in headers {
-        let number =
-            |place: usize| usize::from(archive[at + place]) + 256 * usize::from(archive[at + place + 1]);
+        let number = |place: usize| {
+            usize::from(archive[at + place]) + 256 * usize::from(archive[at + place + 1])
+        };
         let content = at + 30 + number(26) + number(28);
-        let _ =
-            flate2::read::DeflateDecoder::new(&archive[content.min(archive.len())..]).read_to_end(&mut all);
+        let _ = flate2::read::DeflateDecoder::new(&archive[content.min(archive.len())..])
+            .read_to_end(&mut all);
     }
     all
 }
@@ -56,8 +66,8 @@ pub fn kept_but_in(lab: &Lab, ended: &Ended, what: &str, except: &[&str]) {
     let said = format!("{}{}", ended.stdout, ended.stderr);
     let all = [said.into_bytes(), written(&lab.path(""), except)].concat();
     let leak = all.windows(6).position(|window| window == b"SECRET");
-    let context =
-        leak.map(|at| String::from_utf8_lossy(&all[at.saturating_sub(200)..(at + 60).min(all.len())]));
+    let context = leak
+        .map(|at| String::from_utf8_lossy(&all[at.saturating_sub(200)..(at + 60).min(all.len())]));
     assert_eq!(context, None, "{what}");
     assert!(!ended.stderr.contains("panicked"), "{what}: {ended:?}");
 }

@@ -68,7 +68,8 @@ impl Screen {
         self.child.wait().unwrap()
     }
 
-    /// All lines that a command without a screen of its own has written when it ends, without colours.
+    /// All lines that a command without a screen of its own has written when it ends, without
+    /// colours.
     pub fn into_lines(mut self) -> Vec<String> {
         wait_until("the command ends", || self.child.try_wait().unwrap().is_some());
         // What it wrote last may still be on its way.
@@ -76,14 +77,17 @@ impl Screen {
         let text = String::from_utf8_lossy(&self.seen.lock().unwrap()).into_owned();
         let parts = text.split("\u{1b}[").enumerate().map(|(number, part)| match number {
             0 => part,
-            _ => part.split_once(|sign: char| sign.is_ascii_alphabetic()).map_or("", |(_, rest)| rest),
+            _ => part
+                .split_once(|sign: char| sign.is_ascii_alphabetic())
+                .map_or("", |(_, rest)| rest),
         });
         // A bar goes back to the beginning of its line.
         parts.collect::<String>().split(['\n', '\r']).map(str::to_owned).collect()
     }
 }
 
-/// The lines of a screen on which this was written: cursor positions and clearing are followed, colours are not.
+/// The lines of a screen on which this was written: cursor positions and clearing are followed,
+/// colours are not.
 fn lines(bytes: &[u8], columns: u16) -> String {
     let blank = vec![vec![' '; columns.into()]; ROWS.into()];
     let (mut cells, mut row, mut column) = (blank.clone(), 0, 0);
@@ -97,7 +101,8 @@ fn lines(bytes: &[u8], columns: u16) -> String {
             column += 1;
             continue;
         }
-        let sequence: String = signs.by_ref().take_while(|sign| !sign.is_ascii_alphabetic()).collect();
+        let sequence: String =
+            signs.by_ref().take_while(|sign| !sign.is_ascii_alphabetic()).collect();
         let end = text[..text.len() - signs.as_str().len()].chars().next_back();
         let mut numbers =
             sequence.trim_start_matches('[').split(';').map(|number| number.parse().unwrap_or(1));

@@ -6,13 +6,16 @@ use mysqlclient::{Client, Config};
 use std::path::Path;
 
 /// Sessions of a load of two connections are there, and that of administration.
-pub const LOAD_RUNS: &str = "SELECT count(*) > 2 FROM information_schema.processlist WHERE db = 'steelbench'";
+pub const LOAD_RUNS: &str =
+    "SELECT count(*) > 2 FROM information_schema.processlist WHERE db = 'steelbench'";
 
 /// The private server of a run that is going on, if it lets us in; it is another one than `not`.
 fn private(lab: &Lab, not: Option<i32>) -> Option<(i32, Client)> {
     let find = |folder: &Path| {
-        let pid = std::fs::read_to_string(folder.join("data/server.pid")).ok()?.trim().parse().ok()?;
-        let socket = std::fs::read_link(folder.join("socket")).unwrap_or_else(|_| folder.join("socket"));
+        let pid =
+            std::fs::read_to_string(folder.join("data/server.pid")).ok()?.trim().parse().ok()?;
+        let socket =
+            std::fs::read_link(folder.join("socket")).unwrap_or_else(|_| folder.join("socket"));
         let client = Client::connect(&Config::unix(&socket.join("server.sock"), "root")).ok()?;
         (Some(pid) != not).then_some((pid, client))
     };
@@ -28,8 +31,12 @@ pub fn running_load(lab: &Lab, not: Option<i32>) -> (i32, Client) {
     once_it_says(lab, not, LOAD_RUNS)
 }
 
-/// The private server of a run that is going on, once it answers this query with another number than 0;
-/// it is another one than `not`.
+/// The private server of a run that is going on, once it answers this query with another number
+/// than 0; it is another one than `not`.
 pub fn once_it_says(lab: &Lab, not: Option<i32>, query: &str) -> (i32, Client) {
-    once(query, || private(lab, not), |client| Some(client.cell(query).ok()?.is_some_and(|cell| cell != "0")))
+    once(
+        query,
+        || private(lab, not),
+        |client| Some(client.cell(query).ok()?.is_some_and(|cell| cell != "0")),
+    )
 }

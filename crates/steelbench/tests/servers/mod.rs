@@ -19,9 +19,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 
-/// Says that a session of a load is working, and that its waits are observed: before that, it prepares.
-pub const LOAD_RUNS: &str =
-    "SELECT 1 FROM pg_stat_activity WHERE application_name = 'steelbench load' AND state = 'active'
+/// Says that a session of a load is working, and that its waits are observed: before that, it
+/// prepares.
+pub const LOAD_RUNS: &str = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'steelbench \
+                             load' AND state = 'active'
      AND EXISTS (SELECT 1 FROM pg_stat_activity WHERE application_name = 'steelbench observer')";
 
 /// The major versions that are installed, as a list of the experiment file. `None`, with a word
@@ -59,20 +60,23 @@ pub fn say(lab: &Lab, query: &str) -> String {
 /// sections, `factors` comes after that of the versions.
 pub fn managed(blocks: u32, versions: &str, [target, workload, factors]: [&str; 3]) -> String {
     format!(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nsettings.fsync = false\n{target}\n\
-         [workload]\n{workload}\n[repeats]\nblocks = {blocks}\n\
-         [factors]\n\"target.version\" = {versions}\n{factors}"
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nsettings.fsync = \
+         false\n{target}\n[workload]\n{workload}\n[repeats]\nblocks = \
+         {blocks}\n[factors]\n\"target.version\" = {versions}\n{factors}"
     )
 }
 
 /// An insert load of so long.
 pub fn inserts(seconds: f64) -> String {
-    format!("probe = \"insert\"\nconnections = 2\nduration = \"{seconds} s\"\nrows_per_transaction = 10")
+    format!(
+        "probe = \"insert\"\nconnections = 2\nduration = \"{seconds} s\"\nrows_per_transaction = \
+         10"
+    )
 }
 
 /// A script that runs once.
-pub const ONCE: &str =
-    "probe = \"script\"\nscript = \"script.sql\"\nconnections = 1\ntransactions = 1\nprotocol = \"simple\"";
+pub const ONCE: &str = "probe = \"script\"\nscript = \"script.sql\"\nconnections = \
+                        1\ntransactions = 1\nprotocol = \"simple\"";
 
 /// The private server of a run that is going on: its first process, and how to connect.
 pub fn private(lab: &Lab) -> Option<(i32, Config)> {
@@ -85,8 +89,8 @@ pub fn private_in(folder: &Path) -> Option<(i32, Config)> {
     folders.flatten().find_map(|folder| installed::private(&folder.path()))
 }
 
-/// The private server of a run that is going on, with its first process, once a load works on it; it
-/// is another one than `not`.
+/// The private server of a run that is going on, with its first process, once a load works on it;
+/// it is another one than `not`.
 pub fn running_load(lab: &Lab, not: Option<i32>) -> (i32, Client) {
     let connect = || {
         let (pid, config) = private(lab).filter(|(pid, _)| Some(*pid) != not)?;
@@ -96,8 +100,9 @@ pub fn running_load(lab: &Lab, not: Option<i32>) -> (i32, Client) {
     once("a load runs on a private server", connect, runs)
 }
 
-/// The private server of a run and a connection to it, once `says` is true of that. `None` says that it is lost: the server
-/// was stopped to be started anew with other settings, or another one comes after it.
+/// The private server of a run and a connection to it, once `says` is true of that. `None` says
+/// that it is lost: the server was stopped to be started anew with other settings, or another one
+/// comes after it.
 pub fn once<C>(
     what: &str,
     mut connect: impl FnMut() -> Option<(i32, C)>,
@@ -123,7 +128,8 @@ pub fn await_load(config: &Config) {
     wait_until("a load runs", || !client.query(LOAD_RUNS, &[]).unwrap().is_empty());
 }
 
-/// Sends a signal to a process, which may have ended by itself since it was seen: workers come and go.
+/// Sends a signal to a process, which may have ended by itself since it was seen: workers come and
+/// go.
 pub fn kill(pid: i32, signal: libc::c_int) {
     // SAFETY: a system call; the number was read from the server that is to be hit.
     let sent = unsafe { libc::kill(pid, signal) } == 0;
@@ -133,7 +139,8 @@ pub fn kill(pid: i32, signal: libc::c_int) {
 
 /// The records of servers whose settings are changed.
 pub fn records(lab: &Lab) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(lab.path("state/steelbench/servers")).into_iter().flatten().flatten();
+    let entries =
+        std::fs::read_dir(lab.path("state/steelbench/servers")).into_iter().flatten().flatten();
     entries
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|end| end == "json"))
@@ -148,7 +155,8 @@ pub fn processes(lab: &Lab) -> Vec<i32> {
     let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     let concerned = |pid: &i32| {
         let process = Path::new("/proc").join(pid.to_string());
-        let works_there = std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder));
+        let works_there =
+            std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder));
         let told = std::fs::read(process.join("cmdline")).unwrap_or_default();
         let told = String::from_utf8_lossy(&told).contains(folder.to_str().unwrap());
         (works_there || told) && installed::is_alive(*pid)
@@ -163,8 +171,8 @@ pub fn nothing_is_left(lab: &Lab) {
 }
 
 /// Configuration, status and number of trials.
-pub const BY_CONFIGURATION: &str =
-    "SELECT c.label, t.status, count(*) FROM trials t JOIN configurations c ON c.id = t.configuration
+pub const BY_CONFIGURATION: &str = "SELECT c.label, t.status, count(*) FROM trials t JOIN \
+                                    configurations c ON c.id = t.configuration
      GROUP BY 1, 2 ORDER BY 1, 2";
 
 /// Why trials failed, in the order in which they did.
@@ -175,17 +183,18 @@ pub fn causes(lab: &Lab) -> Vec<String> {
 /// The level that a factor had in each trial, in the order of the trials.
 pub fn levels(lab: &Lab, factor: &str) -> Vec<String> {
     let sql = format!(
-        "SELECT l.level FROM trials t JOIN configuration_levels l ON l.configuration = t.configuration
+        "SELECT l.level FROM trials t JOIN configuration_levels l ON l.configuration = \
+         t.configuration
          WHERE l.factor = '{factor}' ORDER BY t.id"
     );
     lab.rows("t", &sql)
 }
 
 /// A small disk as the place of nothing, of the data and of the log.
-pub const PLACES_ON_A_SMALL_DISK: &str = "[[volume]]\nname = \"small\"\npath = \"small\"\n\
-    [[level]]\nfactor = \"place\"\nname = \"default\"\nset = {}\n\
-    [[level]]\nfactor = \"place\"\nname = \"data\"\nset = { \"target.volume\" = \"small\" }\n\
-    [[level]]\nfactor = \"place\"\nname = \"log\"\nset = { \"target.log_volume\" = \"small\" }\n";
+pub const PLACES_ON_A_SMALL_DISK: &str = "[[volume]]\nname = \"small\"\npath = \"small\"\n[[level]]\nfactor = \"place\"\nname = \
+     \"default\"\nset = {}\n[[level]]\nfactor = \"place\"\nname = \"data\"\nset = { \
+     \"target.volume\" = \"small\" }\n[[level]]\nfactor = \"place\"\nname = \"log\"\nset = { \
+     \"target.log_volume\" = \"small\" }\n";
 
 /// Runs an experiment with [`PLACES_ON_A_SMALL_DISK`], which is too small for its rows.
 pub fn only_trials_on_the_small_disk_fail(lab: &Lab, disk: &str) {

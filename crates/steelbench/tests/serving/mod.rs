@@ -43,8 +43,10 @@ impl Server {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let address =
-            line.strip_prefix("http://").and_then(|rest| rest.split('/').next()).unwrap_or_default();
+        let address = line
+            .strip_prefix("http://")
+            .and_then(|rest| rest.split('/').next())
+            .unwrap_or_default();
         assert!(!address.is_empty(), "{line}");
         Self { address: address.to_owned(), child: Some(child) }
     }
@@ -90,9 +92,10 @@ impl Drop for Server {
     }
 }
 
-/// A run of two configurations that waits before each trial until it is let go on. Its hook ends with
-/// it, and does not take what is meant for the next run.
-pub const GATED: &str = "[hooks]\nbefore_trial = \"while kill -0 $PPID; do mv token used 2>/dev/null && exit; sleep 0.02; done\"\n";
+/// A run of two configurations that waits before each trial until it is let go on. Its hook ends
+/// with it, and does not take what is meant for the next run.
+pub const GATED: &str = "[hooks]\nbefore_trial = \"while kill -0 $PPID; do mv token used \
+                         2>/dev/null && exit; sleep 0.02; done\"\n";
 
 /// Lets `n` trials of a gated run go, one after the other.
 pub fn let_go(lab: &Lab, n: usize) {
@@ -114,7 +117,10 @@ impl Browser {
     /// `None`, which is said, where there is none.
     pub fn start() -> Option<Self> {
         let works = |program: &str, arguments: &[&str]| {
-            Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
+            Command::new(program)
+                .args(arguments)
+                .output()
+                .is_ok_and(|output| output.status.success())
         };
         if !(works("python3", &["-c", "import selenium"])
             && works("chromium", &["--version"])
@@ -124,8 +130,12 @@ impl Browser {
             return None;
         }
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/serve_browser.py");
-        let mut child =
-            Command::new("python3").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = Command::new("python3")
+            .arg(script)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let (steps, results) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         Some(Self { child, steps, results })
     }
@@ -135,7 +145,8 @@ impl Browser {
         writeln!(self.steps.as_mut().unwrap(), "{step}").unwrap();
         let mut line = String::new();
         self.results.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap_or_else(|_| panic!("the browser's driver failed at {step}"))
+        serde_json::from_str(&line)
+            .unwrap_or_else(|_| panic!("the browser's driver failed at {step}"))
     }
 
     #[track_caller]
@@ -152,7 +163,11 @@ impl Browser {
     #[track_caller]
     pub fn until(&mut self, script: &str) {
         let seen = self.step(&json!({ "until": script, "seconds": 60 }));
-        assert!(!seen.is_null(), "never happened: {script}; {}", self.js("return document.body.innerText"));
+        assert!(
+            !seen.is_null(),
+            "never happened: {script}; {}",
+            self.js("return document.body.innerText")
+        );
     }
 
     #[track_caller]

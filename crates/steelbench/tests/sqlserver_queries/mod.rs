@@ -1,4 +1,5 @@
-//! `queries` of SQL Server: its cache, its Query Store, its indexes. Every statement has a fixture; one without would be told.
+//! `queries` of SQL Server: its cache, its Query Store, its indexes. Every statement has a fixture;
+//! one without would be told.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use super::{Mock, Tls, answer_survey};
@@ -23,11 +24,13 @@ fn runs(of: &[(i64, u64, u64)]) -> String {
     let row = |(plan, calls, us): &(i64, u64, u64)| {
         let (all, squares) = (calls * us, calls * us * us);
         format!(
-            "0xA1 | shop | {plan} | {calls} | 0 | {all} | {all} | {us} | {us} | {squares} | {calls} | 90 | 9 | 0 | (@1 int){ORDERS}\n"
+            "0xA1 | shop | {plan} | {calls} | 0 | {all} | {all} | {us} | {us} | {squares} | \
+             {calls} | 90 | 9 | 0 | (@1 int){ORDERS}\n"
         )
     };
-    let head = "digest | database_name | plan_id | calls | errors | elapsed_us | worker_us | min_us | max_us | squares_us | \
-                total_rows | logical_reads | physical_reads | tempdb_pages | statement_text\n";
+    let head = "digest | database_name | plan_id | calls | errors | elapsed_us | worker_us | \
+                min_us | max_us | squares_us | total_rows | logical_reads | physical_reads | \
+                tempdb_pages | statement_text\n";
     format!("{head}{}", of.iter().map(row).collect::<String>())
 }
 
@@ -37,10 +40,11 @@ fn answer_queries(mock: &Mock, state: i32) {
     answer(
         query_views::STATEMENTS.sql,
         &format!(
-            "digest | plan_handle | begins | ends | calls | elapsed_us | worker_us | min_us | max_us | total_rows | logical_reads | \
-             physical_reads | spills | database_name | statement_text\n\
-             0xA1 | 0x06 | 0 | -1 | 3 | 9000 | 9000 | 10 | 4000 | 3 | 90 | 9 | 0 | shop | {ORDERS}\n\
-             0xB2 | 0x07 | 0 | -1 | 5 | 800 | 800 | 10 | 400 | 5 | 90 | 9 | 0 | - | SELECT @@VERSION"
+            "digest | plan_handle | begins | ends | calls | elapsed_us | worker_us | min_us | \
+             max_us | total_rows | logical_reads | physical_reads | spills | database_name | \
+             statement_text\n0xA1 | 0x06 | 0 | -1 | 3 | 9000 | 9000 | 10 | 4000 | 3 | 90 | 9 | 0 \
+             | shop | {ORDERS}\n0xB2 | 0x07 | 0 | -1 | 5 | 800 | 800 | 10 | 400 | 5 | 90 | 9 | 0 \
+             | - | SELECT @@VERSION"
         ),
     );
     answer(
@@ -49,8 +53,10 @@ fn answer_queries(mock: &Mock, state: i32) {
     );
     answer(&stored(0, 41), &runs(&[(7, 40, 1000), (8, 2, 90_000)]));
     answer(&stored(42, i64::MAX), &runs(&[(7, 10, 1000)]));
-    let (seek, scan) =
-        (r#"Database="[shop]" Schema="[dbo]" Table="[Orders]" Index="[IX_Note]""#, r#"Table="[Orders]""#);
+    let (seek, scan) = (
+        r#"Database="[shop]" Schema="[dbo]" Table="[Orders]" Index="[IX_Note]""#,
+        r#"Table="[Orders]""#,
+    );
     for (number, operator, object) in [(7, "Index Seek", seek), (8, "Table Scan", scan)] {
         answer(
             &format!("{}{number}", query_views::STORED_PLAN),
@@ -63,13 +69,15 @@ fn answer_queries(mock: &Mock, state: i32) {
     }
     answer(
         query_views::INDEXES.sql,
-        "database_name | schema_name | table_name | index_name | object_id | index_id | type_desc | is_unique | is_primary_key | \
-         is_unique_constraint | is_disabled | filter_definition\n\
-         shop | dbo | Orders | IX_Note | 5 | 2 | NONCLUSTERED | 0 | 0 | 0 | 0 | -",
+        "database_name | schema_name | table_name | index_name | object_id | index_id | type_desc \
+         | is_unique | is_primary_key | is_unique_constraint | is_disabled | \
+         filter_definition\nshop | dbo | Orders | IX_Note | 5 | 2 | NONCLUSTERED | 0 | 0 | 0 | 0 \
+         | -",
     );
     answer(
         query_views::COLUMNS.sql,
-        "object_id | index_id | column_name | is_descending_key | is_included_column\n5 | 2 | Note | 0 | 0",
+        "object_id | index_id | column_name | is_descending_key | is_included_column\n5 | 2 | \
+         Note | 0 | 0",
     );
     answer(
         query_views::SIZES.sql,
@@ -82,8 +90,8 @@ fn answer_queries(mock: &Mock, state: i32) {
     );
     answer(
         query_views::MISSED.sql,
-        "object_id | equality_columns | inequality_columns | included_columns | uses | cost | impact\n\
-         5 | [CustomerId] | - | [Note] | 1200 | 12.5 | 87.5",
+        "object_id | equality_columns | inequality_columns | included_columns | uses | cost | \
+         impact\n5 | [CustomerId] | - | [Note] | 1200 | 12.5 | 87.5",
     );
 }
 
@@ -97,7 +105,8 @@ fn queries_json(lab: &Lab, arguments: &[&str]) -> serde_json::Value {
 fn counted(found: &serde_json::Value) -> Vec<(String, u64, Vec<String>)> {
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
     let one = |one: &serde_json::Value| {
-        let plans = one["plans"].as_array().unwrap().iter().map(|plan| text(&plan["origin"])).collect();
+        let plans =
+            one["plans"].as_array().unwrap().iter().map(|plan| text(&plan["origin"])).collect();
         (text(&one["text"]), one["counters"]["calls"].as_u64().unwrap(), plans)
     };
     found["statements"].as_array().unwrap().iter().map(one).collect()
@@ -133,7 +142,8 @@ fn statements_are_those_of_the_query_store_where_it_counts() {
         );
         assert!(found["notes"].to_string().contains(note), "{}", found["notes"]);
         let missing = &found["advice"][0];
-        let ddl = "CREATE INDEX [Orders_CustomerId] ON [dbo].[Orders] ([CustomerId]) INCLUDE ([Note])";
+        let ddl =
+            "CREATE INDEX [Orders_CustomerId] ON [dbo].[Orders] ([CustomerId]) INCLUDE ([Note])";
         assert_eq!(
             (&missing["kind"], &missing["certainty"], &missing["ddl"]),
             (&"missing_index".into(), &"estimated".into(), &ddl.into())
@@ -142,17 +152,22 @@ fn statements_are_those_of_the_query_store_where_it_counts() {
             missing["evidence"].as_str().unwrap().contains("missed it for 1,200 seeks and scans"),
             "{missing}"
         );
-        let several = found["advice"].as_array().unwrap().iter().find(|one| one["kind"] == "several_plans");
+        let several =
+            found["advice"].as_array().unwrap().iter().find(|one| one["kind"] == "several_plans");
         assert_eq!(several.is_some(), state == 2, "{found:#}");
         if let Some(several) = several {
-            let evidence = "The Query Store has it with 2 plans: Table Scan Orders (2 runs, on average 90.0 ms); \
-                            Index Seek Orders (IX_Note) (50 runs, on average 1.00 ms).";
+            let evidence = "The Query Store has it with 2 plans: Table Scan Orders (2 runs, on \
+                            average 90.0 ms); Index Seek Orders (IX_Note) (50 runs, on average \
+                            1.00 ms).";
             assert_eq!(several["evidence"], evidence);
         }
     }
     // What is gone from the cache is in a Query Store that only keeps.
     answer_queries(&mock, 1);
-    mock.answers.answer(query_views::STATEMENTS.sql, "digest | plan_handle | database_name | statement_text");
+    mock.answers.answer(
+        query_views::STATEMENTS.sql,
+        "digest | plan_handle | database_name | statement_text",
+    );
     assert_eq!(
         counted(&queries_json(&lab, &[&url])),
         [(orders.to_owned(), 52, plans(&["stored", "stored"]))]
@@ -160,7 +175,8 @@ fn statements_are_those_of_the_query_store_where_it_counts() {
     // An interval is what was counted in it, and a capture holds all.
     answer_queries(&mock, 2);
     answer_survey(&mock);
-    lab.steelbench(&["capture", &url, "--seconds", "0.2", "-o", "c.json", "--statements"]).expect(0);
+    lab.steelbench(&["capture", &url, "--seconds", "0.2", "-o", "c.json", "--statements"])
+        .expect(0);
     let captured = queries_json(&lab, &["c.json"]);
     assert_eq!(counted(&captured)[0], (orders.to_owned(), 52, plans(&["stored", "stored"])));
     assert!(
@@ -180,7 +196,11 @@ fn intervals_of_the_query_store_are_recorded_once_and_their_history_told() {
     answer_queries(&mock, 2);
     let at = |number: i64| 1_790_000_000_000 + number * HOUR_MS;
     let interval = |after: i64, rows: &str| {
-        let sql = format!("{}{after}{}", query_views::STORED_INTERVAL.sql, query_views::STORED_INTERVAL_END);
+        let sql = format!(
+            "{}{after}{}",
+            query_views::STORED_INTERVAL.sql,
+            query_views::STORED_INTERVAL_END
+        );
         mock.answers.answer(&sql, &format!("number | from_ms | to_ms\n{rows}"));
     };
     for (number, after) in [(0, 0), (1, at(1)), (2, at(2))] {
@@ -199,7 +219,11 @@ fn intervals_of_the_query_store_are_recorded_once_and_their_history_told() {
     assert_eq!((&all["span"]["from_ms"], &all["span"]["to_ms"]), (&at(0).into(), &at(3).into()));
     let history = &lab.json(&["history", "q.steelbench"])[0];
     let change = &history["changes"][0];
-    assert_eq!((&change["since_ms"], &change["interval"]), (&at(2).into(), &2.into()), "{history:#}");
+    assert_eq!(
+        (&change["since_ms"], &change["interval"]),
+        (&at(2).into(), &2.into()),
+        "{history:#}"
+    );
     let shapes = history["plans"].to_string();
     assert!(
         shapes.contains("Index Seek Orders (IX_Note)") && shapes.contains("Table Scan Orders"),
@@ -217,13 +241,22 @@ fn each_view_that_is_refused_is_told() {
     let lab = Lab::new();
     let mock = Mock::start(Tls::Off, &lab);
     let url = mock.url("encrypt=optional");
-    let stored_older = format!("{}0 AND 41{}", query_views::STORED.older.unwrap(), query_views::STORED_END);
+    let stored_older =
+        format!("{}0 AND 41{}", query_views::STORED.older.unwrap(), query_views::STORED_END);
     let stored = stored(0, 41);
     let kept = query_views::STATEMENTS.older.unwrap();
     for (statements, view, what) in [
         ([query_views::STATEMENTS.sql, kept], "sys.dm_exec_query_stats", "statements"),
-        ([query_views::STORE.sql, ""], "sys.database_query_store_options", "whether the Query Store is on"),
-        ([&stored, &stored_older], "sys.query_store_runtime_stats", "statements of the Query Store"),
+        (
+            [query_views::STORE.sql, ""],
+            "sys.database_query_store_options",
+            "whether the Query Store is on",
+        ),
+        (
+            [&stored, &stored_older],
+            "sys.query_store_runtime_stats",
+            "statements of the Query Store",
+        ),
         ([query_views::INDEXES.sql, ""], "sys.indexes", "tables and indexes"),
         ([query_views::COLUMNS.sql, ""], "sys.index_columns", "columns of indexes"),
         ([query_views::SIZES.sql, ""], "sys.dm_db_partition_stats", "sizes of tables and indexes"),
@@ -233,13 +266,20 @@ fn each_view_that_is_refused_is_told() {
     ] {
         answer_queries(&mock, 2);
         for sql in statements {
-            mock.answers.refuse(sql, 300, "VIEW SERVER STATE permission was denied on object 'server'.");
+            mock.answers.refuse(
+                sql,
+                300,
+                "VIEW SERVER STATE permission was denied on object 'server'.",
+            );
         }
         let found = queries_json(&lab, &[&url]);
         let unread = found["unread"].as_array().unwrap();
         assert_eq!((unread.len(), &unread[0]["what"]), (1, &what.into()), "{unread:#?}");
         let why = unread[0]["why"].as_str().unwrap();
-        assert!(why.starts_with(view) && why.contains("GRANT VIEW SERVER STATE TO this login"), "{why}");
+        assert!(
+            why.starts_with(view) && why.contains("GRANT VIEW SERVER STATE TO this login"),
+            "{why}"
+        );
         let statements = if what == "statements" { 1 } else { 2 };
         assert_eq!(counted(&found).len(), statements, "{what}: {found:#}");
     }

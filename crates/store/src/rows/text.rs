@@ -1,4 +1,5 @@
-//! Texts as columns. Passwords are neither written nor read: an older version, or somebody, may have left one in a file.
+//! Texts as columns. Passwords are neither written nor read: an older version, or somebody, may
+//! have left one in a file.
 
 use super::{Columns, Field, unrecordable};
 use observations::{Value, redacted};
@@ -40,7 +41,8 @@ impl Field for Value {
     }
 
     fn read(columns: &mut Columns) -> Result<Self> {
-        let value = serde_json::from_str(columns.text()?).map_err(|error| columns.unreadable(error))?;
+        let value =
+            serde_json::from_str(columns.text()?).map_err(|error| columns.unreadable(error))?;
         Ok(without_secrets(value))
     }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 /// Checks the whole file: pages, indexes and references between tables.
 pub fn check_integrity(path: &Path) -> Result<(), String> {
     let connection = rusqlite::Connection::open(path).map_err(|error| error.to_string())?;
-    let finding = connection.pragma_query_value(None, "integrity_check", |row| row.get::<_, String>(0));
+    let finding =
+        connection.pragma_query_value(None, "integrity_check", |row| row.get::<_, String>(0));
     let sql = "SELECT count(*) FROM pragma_foreign_key_check";
     let orphans = connection.query_row(sql, [], |row| row.get::<_, i64>(0));
     match (finding, orphans) {

@@ -34,7 +34,10 @@ pub fn plan() -> Recording {
             started_ms: 1_700_000_000_123,
             steelbench: "0.1.0".into(),
             label: Some("after \"patch\"".into()),
-            git: Some(GitState { commit: "0123456789abcdef".repeat(3)[..40].into(), changed: Some(true) }),
+            git: Some(GitState {
+                commit: "0123456789abcdef".repeat(3)[..40].into(),
+                changed: Some(true),
+            }),
         },
         environments: vec![environment()],
         factors: vec![
@@ -82,10 +85,12 @@ fn environment() -> Environment {
     }
 }
 
-/// Trial `i` (from 0) of the plan: every ninth failed having seen nothing, every tenth failed midway.
+/// Trial `i` (from 0) of the plan: every ninth failed having seen nothing, every tenth failed
+/// midway.
 pub fn trial(i: usize) -> TrialRecord {
     let cause = "disk I/O error: \"no space\",\nreally".to_owned();
-    let status = if i % 9 == 8 || i % 10 == 9 { TrialStatus::Failed { cause } } else { TrialStatus::Done };
+    let status =
+        if i % 9 == 8 || i % 10 == 9 { TrialStatus::Failed { cause } } else { TrialStatus::Done };
     TrialRecord {
         configuration: i % 3,
         block: (i / 3 + 1) as u32,
@@ -129,7 +134,13 @@ fn observations(i: usize) -> Observations {
         timeout_s: (i % 10 == 9).then_some(4.5),
         elapsed_s: x,
         connections: 16,
-        work: Work { unit: "row".into(), amount: i64::MAX as u64, transactions: 320, errors: 2, retries: 7 },
+        work: Work {
+            unit: "row".into(),
+            amount: i64::MAX as u64,
+            transactions: 320,
+            errors: 2,
+            retries: 7,
+        },
         responses: (0..10).map(response).collect(),
         facts: vec![Fact { name: "sockets".into(), unit: String::new(), value: x }],
         plans: vec![query_plan(i)],
@@ -228,7 +239,8 @@ fn waits(x: f64) -> Vec<Wait> {
 }
 
 fn profile(x: f64) -> Profile {
-    let frame = |function: &str, module, kernel| Frame { function: function.into(), module, kernel };
+    let frame =
+        |function: &str, module, kernel| Frame { function: function.into(), module, kernel };
     Profile {
         target: "pid 7 (a \"b\")".into(),
         elapsed_s: x,
@@ -237,7 +249,11 @@ fn profile(x: f64) -> Profile {
         lost: 3,
         profiler_cpu_s: x / 1e3,
         modules: vec!["/bin/a".into(), "[kernel]".into()],
-        frames: vec![frame("main", 0, false), frame("step, \"two\"", 0, false), frame("vfs_read", 1, true)],
+        frames: vec![
+            frame("main", 0, false),
+            frame("step, \"two\"", 0, false),
+            frame("vfs_read", 1, true),
+        ],
         stacks: vec![
             Stack { frames: vec![0, 1, 1, 2], samples: 40 },
             Stack { frames: vec![0, 1], samples: 20 },

@@ -4,7 +4,8 @@ use ring::digest::{self, Algorithm};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::{
-    CryptoProvider, verify_tls12_signature, verify_tls13_signature, verify_tls13_signature_with_raw_key,
+    CryptoProvider, verify_tls12_signature, verify_tls13_signature,
+    verify_tls13_signature_with_raw_key,
 };
 use rustls::pki_types::{CertificateDer, ServerName, SubjectPublicKeyInfoDer, UnixTime};
 use rustls::server::ParsedCertificate;
@@ -49,7 +50,13 @@ impl Verifier {
         }
         let algorithms = self.provider.signature_verification_algorithms.all;
         let parsed = ParsedCertificate::try_from(shown)?;
-        verify_server_cert_signed_by_trust_anchor(&parsed, &roots.store, intermediates, now, algorithms)
+        verify_server_cert_signed_by_trust_anchor(
+            &parsed,
+            &roots.store,
+            intermediates,
+            now,
+            algorithms,
+        )
     }
 }
 
@@ -77,7 +84,12 @@ impl ServerCertVerifier for Verifier {
         shown: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, shown, signed, &self.provider.signature_verification_algorithms)
+        verify_tls12_signature(
+            message,
+            shown,
+            signed,
+            &self.provider.signature_verification_algorithms,
+        )
     }
 
     fn verify_tls13_signature(
@@ -87,8 +99,8 @@ impl ServerCertVerifier for Verifier {
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         let algorithms = &self.provider.signature_verification_algorithms;
-        // With the bare key, because certificates of version 1 have one too, and OpenSSL still makes
-        // them; whether such a certificate is trusted is asked above.
+        // With the bare key, because certificates of version 1 have one too, and OpenSSL still
+        // makes them; whether such a certificate is trusted is asked above.
         match public_key(shown) {
             Some(key) => {
                 let key = SubjectPublicKeyInfoDer::from(key);
@@ -106,9 +118,9 @@ impl ServerCertVerifier for Verifier {
 const COMMON_NAME: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.4.3");
 const SUBJECT_ALT_NAME: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.17");
 
-/// The hash of a server's certificate that SCRAM binds to a channel (`tls-server-end-point`, RFC 5929
-/// section 4.1): made with the hash of the certificate's own signature, and with SHA-256 where that
-/// is MD5 or SHA-1. `None` where the signature has no hash of its own.
+/// The hash of a server's certificate that SCRAM binds to a channel (`tls-server-end-point`, RFC
+/// 5929 section 4.1): made with the hash of the certificate's own signature, and with SHA-256 where
+/// that is MD5 or SHA-1. `None` where the signature has no hash of its own.
 pub fn end_point(der: &[u8]) -> Option<Vec<u8>> {
     let certificate = Certificate::from_der(der).ok()?;
     let algorithm = hash_of_signature(&certificate.signature_algorithm.oid.to_string())?;

@@ -1,5 +1,5 @@
-//! What TLS takes, whatever the protocol around it: trusted certificates, a client's certificate, and how much of the
-//! server's is verified.
+//! What TLS takes, whatever the protocol around it: trusted certificates, a client's certificate,
+//! and how much of the server's is verified.
 
 mod certificate;
 
@@ -76,7 +76,8 @@ impl Tls {
     /// Encrypts a connection from here on.
     ///
     /// # Errors
-    /// Also [`Stopped`](crate::Stopped) and [`io::ErrorKind::TimedOut`]; [`explained`] has words for the others.
+    /// Also [`Stopped`](crate::Stopped) and [`io::ErrorKind::TimedOut`]; [`explained`] has words
+    /// for the others.
     pub fn start(&self, stream: &mut Stream) -> io::Result<()> {
         let tls = ClientConnection::new(Arc::clone(&self.config), self.name.clone());
         stream.encrypt(tls.map_err(io::Error::other)?)
@@ -92,8 +93,8 @@ pub fn explained(error: &io::Error) -> String {
             "the server's certificate is not signed by a trusted root certificate".to_owned()
         }
         CertificateError::Other(_) | CertificateError::BadEncoding => format!(
-            "the server's certificate cannot be verified: {problem}; it must be of X.509 version 3, which \
-             openssl x509 -req makes with -extfile"
+            "the server's certificate cannot be verified: {problem}; it must be of X.509 version \
+             3, which openssl x509 -req makes with -extfile"
         ),
         _ => format!("the server's certificate: {problem}"),
     }
@@ -152,16 +153,22 @@ fn certificates_of(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> 
     let failed = |error: String| format!("{}: {error}", path.display());
     let bytes = read_file(path).map_err(|error| failed(error.to_string()))?;
     match CertificateDer::pem_slice_iter(&bytes).collect::<Result<Vec<_>, _>>() {
-        Ok(certificates) if certificates.is_empty() => Err(failed("no certificate in PEM format".to_owned())),
+        Ok(certificates) if certificates.is_empty() => {
+            Err(failed("no certificate in PEM format".to_owned()))
+        }
         Ok(certificates) => Ok(certificates),
         Err(error) => Err(failed(error.to_string())),
     }
 }
 
 fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
-    check_key_file(path).map_err(|error| format!("private key file {}: {error}", path.display()))?;
+    check_key_file(path)
+        .map_err(|error| format!("private key file {}: {error}", path.display()))?;
     let read = |error: String| {
-        format!("private key file {}: {error}; it must be PEM without a pass phrase", path.display())
+        format!(
+            "private key file {}: {error}; it must be PEM without a pass phrase",
+            path.display()
+        )
     };
     let bytes = read_file(path).map_err(|error| read(error.to_string()))?;
     PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| read(error.to_string()))

@@ -37,8 +37,8 @@ impl Appender {
 
 impl Drop for Appender {
     fn drop(&mut self) {
-        // SAFETY: it exists, or is null, which is allowed. What it still holds it hands over: whoever drops one
-        // without `flush` rolls back.
+        // SAFETY: it exists, or is null, which is allowed. What it still holds it hands over:
+        // whoever drops one without `flush` rolls back.
         unsafe { (self.interface().duckdb_appender_destroy)(&raw mut self.handle) };
     }
 }
@@ -76,7 +76,8 @@ impl Chunk {
     /// An empty chunk with room for [`Library::chunk_rows`] rows.
     pub fn new(library: &'static Library, types: Vec<ChunkType>) -> Self {
         let interface = &library.interface;
-        // SAFETY: the list has as many types as it says, each of which is destroyed once the chunk has its own.
+        // SAFETY: the list has as many types as it says, each of which is destroyed once the chunk
+        // has its own.
         let handle = unsafe {
             let logical = |own: &ChunkType| match own {
                 ChunkType::Decimal => (interface.duckdb_create_decimal_type)(15, 2),
@@ -121,8 +122,9 @@ impl Chunk {
     unsafe fn values<T>(&mut self, column: usize, types: &[ChunkType]) -> &mut [T] {
         let (vector, rows) = (self.vector(column), self.library.chunk_rows());
         assert!(types.contains(&self.types[column]), "column {column} is {:?}", self.types[column]);
-        // SAFETY: a flat vector of a new chunk, with room for so many values as wide as the caller says; DuckDB has
-        // zeroed or filled the memory, and nobody else has it while the chunk is borrowed.
+        // SAFETY: a flat vector of a new chunk, with room for so many values as wide as the caller
+        // says; DuckDB has zeroed or filled the memory, and nobody else has it while the
+        // chunk is borrowed.
         unsafe {
             let start = (self.library.interface.duckdb_vector_get_data)(vector).cast();
             std::slice::from_raw_parts_mut(start, rows)
@@ -138,11 +140,13 @@ impl Chunk {
     /// The values of a column of 64 bits.
     pub fn big_ints(&mut self, column: usize) -> &mut [i64] {
         // SAFETY: these are signed numbers of 64 bits; a decimal of up to 18 digits is one too.
-        unsafe { self.values(column, &[ChunkType::BigInt, ChunkType::Timestamp, ChunkType::Decimal]) }
+        unsafe {
+            self.values(column, &[ChunkType::BigInt, ChunkType::Timestamp, ChunkType::Decimal])
+        }
     }
 
-    /// The values of a column of [`ChunkType::Uuid`], as DuckDB orders them: the highest bit turned over, so that signed
-    /// numbers sort as UUIDs do; lower half first.
+    /// The values of a column of [`ChunkType::Uuid`], as DuckDB orders them: the highest bit turned
+    /// over, so that signed numbers sort as UUIDs do; lower half first.
     pub fn uuids(&mut self, column: usize) -> &mut [[u64; 2]] {
         // SAFETY: 128 bits each.
         unsafe { self.values(column, &[ChunkType::Uuid]) }
@@ -168,7 +172,8 @@ pub struct TextPlaces<'c> {
 }
 
 impl TextPlaces<'_> {
-    /// Bytes of a text that stands in its place, behind its length in 32 bits, and with zeros behind it.
+    /// Bytes of a text that stands in its place, behind its length in 32 bits, and with zeros
+    /// behind it.
     const INLINE: usize = 12;
 
     /// Sets the text of a row.

@@ -1,5 +1,5 @@
-//! Plans that the server makes anew for texts with values. No statement is run: EXPLAIN goes through PREPARE, which refuses
-//! what is more than one statement, and the session is read-only.
+//! Plans that the server makes anew for texts with values. No statement is run: EXPLAIN goes
+//! through PREPARE, which refuses what is more than one statement, and the session is read-only.
 
 use super::Reader;
 use crate::query_reader::{MARK, explain_each, read_plan};
@@ -8,15 +8,16 @@ use plans::{Engine, Plan};
 use queries::{Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names};
 use std::fmt::Write;
 
-const NO_SAMPLE: &str = "no text with values is known, and the server plans for values only: the server keeps such texts while the \
-     consumers events_statements_history and events_statements_current are on (performance_schema.setup_consumers), or run this \
-     with --seconds while the statement runs";
+const NO_SAMPLE: &str = "no text with values is known, and the server plans for values only: the server keeps such \
+     texts while the consumers events_statements_history and events_statements_current are on \
+     (performance_schema.setup_consumers), or run this with --seconds while the statement runs";
 
 /// `ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION`.
 const READ_ONLY: u16 = 1792;
-const NOT_OF_CHANGES: &str =
-    "the server plans such a change only in a session that may make it, and this one may change nothing";
-const CUT_OFF: &str = "the server does not understand the text that it kept: it cuts texts off at performance_schema_max_sql_text_length";
+const NOT_OF_CHANGES: &str = "the server plans such a change only in a session that may make it, \
+                              and this one may change nothing";
+const CUT_OFF: &str = "the server does not understand the text that it kept: it cuts texts off at \
+                       performance_schema_max_sql_text_length";
 
 /// Makes a plan for each statement that can have one, in their order.
 pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
@@ -28,7 +29,8 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
             let sent = reader.running.get(&fingerprint(&statement.text, Engine::MariaDb))?;
             has_names(sent, &statement.text, Engine::MariaDb).then_some(sent)
         };
-        let known = reader.sampled.get(&statement.digest).or_else(by_text).cloned().ok_or(NO_SAMPLE)?;
+        let known =
+            reader.sampled.get(&statement.digest).or_else(by_text).cloned().ok_or(NO_SAMPLE)?;
         let mut plan = reader.plan(&statement.database, &known)?;
         // MariaDB calls tables as the statement does.
         let aliases = aliases(&known, Engine::MariaDb);
@@ -60,7 +62,9 @@ impl Reader {
             let _ = write!(hex, "{byte:02x}");
         }
         self.client
-            .run(&format!("SET @{MARK} = CONVERT(x'{hex}' USING utf8mb4); PREPARE {MARK} FROM @{MARK}"))
+            .run(&format!(
+                "SET @{MARK} = CONVERT(x'{hex}' USING utf8mb4); PREPARE {MARK} FROM @{MARK}"
+            ))
             .map_err(said)?;
         let explained = self.client.cell(&format!("EXECUTE {MARK}"));
         let _ = self.client.run(&format!("DEALLOCATE PREPARE {MARK}"));

@@ -14,10 +14,16 @@ const OWN: &str = "('information_schema', 'performance_schema', 'mysql', 'sys')"
 type Places = HashMap<(String, String), usize>;
 
 impl Reader {
-    /// Reads the tables of the schemas that statements use most, and of others, so many as are asked for.
-    pub(super) fn tables(&mut self, snapshot: &mut Snapshot, is_counted: bool) -> Result<(), Error> {
+    /// Reads the tables of the schemas that statements use most, and of others, so many as are
+    /// asked for.
+    pub(super) fn tables(
+        &mut self,
+        snapshot: &mut Snapshot,
+        is_counted: bool,
+    ) -> Result<(), Error> {
         let all = self.rows::<1>(&format!(
-            "SELECT schema_name AS {MARK} FROM information_schema.schemata WHERE schema_name NOT IN {OWN} ORDER BY 1"
+            "SELECT schema_name AS {MARK} FROM information_schema.schemata WHERE schema_name NOT \
+             IN {OWN} ORDER BY 1"
         ))?;
         let mut schemas: Vec<String> = all.into_iter().map(|[name]| name).collect();
         let time = |schema: &String| {
@@ -45,25 +51,31 @@ impl Reader {
         self.indexes(&names, &places, &mut snapshot.tables)?;
         self.foreign_keys(&names, &places, &mut snapshot.tables)?;
         let unread = |what: &str, why: String| Unread { what: what.into(), why };
-        if let Err(error) = self.sizes(&names, &places, &mut snapshot.tables, snapshot.block_bytes) {
-            snapshot
-                .unread
-                .push(unread("sizes of indexes", format!("{error} (SELECT on mysql.innodb_index_stats)")));
+        if let Err(error) = self.sizes(&names, &places, &mut snapshot.tables, snapshot.block_bytes)
+        {
+            snapshot.unread.push(unread(
+                "sizes of indexes",
+                format!("{error} (SELECT on mysql.innodb_index_stats)"),
+            ));
         }
         // That the Performance Schema is off is said with the statements.
-        let counted = if is_counted { self.usage(&names, &places, &mut snapshot.tables) } else { Ok(None) };
+        let counted =
+            if is_counted { self.usage(&names, &places, &mut snapshot.tables) } else { Ok(None) };
         match counted {
             Ok(None) => {}
             Ok(Some(why)) => snapshot.unread.push(unread("how often indexes are read", why.into())),
-            Err(error) => snapshot.unread.push(unread("how often indexes are read", error.to_string())),
+            Err(error) => {
+                snapshot.unread.push(unread("how often indexes are read", error.to_string()))
+            }
         }
         Ok(())
     }
 
     fn plain_tables(&mut self, names: &str) -> Result<Vec<Table>, Error> {
         let rows = self.rows::<4>(&format!(
-            "SELECT table_schema AS {MARK}, table_name, table_rows, data_length FROM information_schema.tables \
-             WHERE table_type = 'BASE TABLE' AND table_schema IN {names} ORDER BY 1, 2"
+            "SELECT table_schema AS {MARK}, table_name, table_rows, data_length FROM \
+             information_schema.tables WHERE table_type = 'BASE TABLE' AND table_schema IN \
+             {names} ORDER BY 1, 2"
         ))?;
         let table = |[database, name, rows, bytes]: [String; 4]| Table {
             quoted: format!("{}.{}", quote_identifier(&database), quote_identifier(&name)),
@@ -78,11 +90,14 @@ impl Reader {
 
     fn indexes(&mut self, names: &str, places: &Places, tables: &mut [Table]) -> Result<(), Error> {
         let rows = self.rows::<8>(&format!(
-            "SELECT table_schema AS {MARK}, table_name, index_name, non_unique, column_name, collation, sub_part, index_type \
-             FROM information_schema.statistics WHERE table_schema IN {names} ORDER BY 1, 2, 3, seq_in_index"
+            "SELECT table_schema AS {MARK}, table_name, index_name, non_unique, column_name, \
+             collation, sub_part, index_type FROM information_schema.statistics WHERE \
+             table_schema IN {names} ORDER BY 1, 2, 3, seq_in_index"
         ))?;
         for [schema, table, name, non_unique, column, direction, part, method] in rows {
-            let Some(table) = places.get(&(schema, table)).map(|at| &mut tables[*at]) else { continue };
+            let Some(table) = places.get(&(schema, table)).map(|at| &mut tables[*at]) else {
+                continue;
+            };
             if table.indexes.last().is_none_or(|last| last.name != name) {
                 table.indexes.push(Index {
                     quoted: quote_identifier(&name),
@@ -114,13 +129,21 @@ impl Reader {
         Ok(())
     }
 
-    fn foreign_keys(&mut self, names: &str, places: &Places, tables: &mut [Table]) -> Result<(), Error> {
+    fn foreign_keys(
+        &mut self,
+        names: &str,
+        places: &Places,
+        tables: &mut [Table],
+    ) -> Result<(), Error> {
         let rows = self.rows::<4>(&format!(
-            "SELECT table_schema AS {MARK}, table_name, constraint_name, column_name FROM information_schema.key_column_usage \
-             WHERE referenced_table_name IS NOT NULL AND table_schema IN {names} ORDER BY 1, 2, 3, ordinal_position"
+            "SELECT table_schema AS {MARK}, table_name, constraint_name, column_name FROM \
+             information_schema.key_column_usage WHERE referenced_table_name IS NOT NULL AND \
+             table_schema IN {names} ORDER BY 1, 2, 3, ordinal_position"
         ))?;
         for [schema, table, name, column] in rows {
-            let Some(table) = places.get(&(schema, table)).map(|at| &mut tables[*at]) else { continue };
+            let Some(table) = places.get(&(schema, table)).map(|at| &mut tables[*at]) else {
+                continue;
+            };
             match table.foreign_keys.last_mut().filter(|last| last.name == name) {
                 Some(key) => key.columns.push(column),
                 None => table.foreign_keys.push(ForeignKey { name, columns: vec![column] }),
@@ -130,10 +153,16 @@ impl Reader {
     }
 
     /// By the statistics that InnoDB keeps: pages, as they were when it gathered them.
-    fn sizes(&mut self, names: &str, places: &Places, tables: &mut [Table], page: u64) -> Result<(), Error> {
+    fn sizes(
+        &mut self,
+        names: &str,
+        places: &Places,
+        tables: &mut [Table],
+        page: u64,
+    ) -> Result<(), Error> {
         let rows = self.rows::<4>(&format!(
-            "SELECT database_name AS {MARK}, table_name, index_name, stat_value FROM mysql.innodb_index_stats \
-             WHERE stat_name = 'size' AND database_name IN {names}"
+            "SELECT database_name AS {MARK}, table_name, index_name, stat_value FROM \
+             mysql.innodb_index_stats WHERE stat_name = 'size' AND database_name IN {names}"
         ))?;
         for [schema, table, name, pages] in rows {
             let Some(at) = places.get(&(schema, table)) else { continue };
@@ -144,8 +173,8 @@ impl Reader {
         Ok(())
     }
 
-    /// What was read and changed since the server started; tables that nothing has touched have no row. Says why it is not
-    /// counted.
+    /// What was read and changed since the server started; tables that nothing has touched have no
+    /// row. Says why it is not counted.
     fn usage(
         &mut self,
         names: &str,
@@ -154,22 +183,25 @@ impl Reader {
     ) -> Result<Option<&'static str>, Error> {
         let [is_on, started] = self
             .rows::<2>(&format!(
-                "SELECT enabled AS {MARK}, (SELECT round((unix_timestamp() - variable_value) * 1000) \
-                 FROM performance_schema.global_status WHERE variable_name = 'Uptime') \
-                 FROM performance_schema.setup_instruments WHERE name = 'wait/io/table/sql/handler'"
+                "SELECT enabled AS {MARK}, (SELECT round((unix_timestamp() - variable_value) * \
+                 1000) FROM performance_schema.global_status WHERE variable_name = 'Uptime') FROM \
+                 performance_schema.setup_instruments WHERE name = 'wait/io/table/sql/handler'"
             ))?
             .into_iter()
             .next()
             .unwrap_or_default();
         if is_on != "YES" {
             return Ok(Some(
-                "the instrument wait/io/table/sql/handler is off (performance_schema.setup_instruments)",
+                "the instrument wait/io/table/sql/handler is off \
+                 (performance_schema.setup_instruments)",
             ));
         }
         // What may not be read is not counted, which is something else than 0.
         let rows = self.rows::<7>(&format!(
-            "SELECT object_schema AS {MARK}, object_name, index_name, count_fetch, count_insert, count_update, count_delete \
-             FROM performance_schema.table_io_waits_summary_by_index_usage WHERE object_schema IN {names}"
+            "SELECT object_schema AS {MARK}, object_name, index_name, count_fetch, count_insert, \
+             count_update, count_delete FROM \
+             performance_schema.table_io_waits_summary_by_index_usage WHERE object_schema IN \
+             {names}"
         ))?;
         for table in tables.iter_mut() {
             table.since_ms = started.parse::<f64>().ok().map(|ms| ms as i64);
@@ -178,7 +210,9 @@ impl Reader {
             table.indexes.iter_mut().for_each(|index| index.scans = Some(0));
         }
         for [schema, table, name, fetched, inserted, updated, deleted] in rows {
-            let Some(table) = places.get(&(schema, table)).map(|at| &mut tables[*at]) else { continue };
+            let Some(table) = places.get(&(schema, table)).map(|at| &mut tables[*at]) else {
+                continue;
+            };
             let counts = [inserted, updated, deleted].map(|text| text.parse::<u64>().unwrap_or(0));
             for (sum, count) in
                 [&mut table.inserts, &mut table.updates, &mut table.deletes].into_iter().zip(counts)

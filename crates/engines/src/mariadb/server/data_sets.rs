@@ -6,7 +6,8 @@ use crate::private::data_sets::{KeptTables, is_beside};
 use crate::{Cancel, EngineError, cache};
 
 impl PrivateServer {
-    /// Whether data sets of so many bytes can be kept: in the cache there is room, and the log is where the data is.
+    /// Whether data sets of so many bytes can be kept: in the cache there is room, and the log is
+    /// where the data is.
     ///
     /// # Errors
     /// When there is no cache.
@@ -16,8 +17,9 @@ impl PrivateServer {
         Ok(plain && cache::has_room(&cache, bytes))
     }
 
-    /// Stops the server and starts it, with the same settings, on a data directory that holds this data set: the one that an
-    /// earlier trial had, or a clone of the template, which `fill` loads where it is not in the cache.
+    /// Stops the server and starts it, with the same settings, on a data directory that holds this
+    /// data set: the one that an earlier trial had, or a clone of the template, which `fill`
+    /// loads where it is not in the cache.
     ///
     /// # Errors
     /// When loading fails, or the server does not stop or start.

@@ -42,22 +42,25 @@ pub struct Installation {
 }
 
 impl Installation {
-    /// All installed versions from MariaDB 10.6 and MySQL 9.0 up, each distinct server program once: first those in
-    /// `bindirs`, then those in `STEELBENCH_MARIADB_BINDIRS`, on the `PATH`, and where packages put them.
+    /// All installed versions from MariaDB 10.6 and MySQL 9.0 up, each distinct server program
+    /// once: first those in `bindirs`, then those in `STEELBENCH_MARIADB_BINDIRS`, on the
+    /// `PATH`, and where packages put them.
     pub fn find_all(bindirs: &[PathBuf]) -> Vec<Self> {
         let listed = |variable| std::env::var_os(variable).unwrap_or_default();
         let (ours, path) = (listed(PLACES_VARIABLE), listed("PATH"));
         let places = bindirs.iter().cloned().chain(std::env::split_paths(&ours));
-        let places = places.chain(std::env::split_paths(&path)).chain(PLACES.iter().map(PathBuf::from));
+        let places =
+            places.chain(std::env::split_paths(&path)).chain(PLACES.iter().map(PathBuf::from));
         let mut seen = BTreeSet::new();
         let programs = places.flat_map(|place| programs_in(&place));
         let distinct = programs.filter(|server| seen.insert(server.clone()));
-        let is_new = |found: &Self| found.numbers() >= OLDEST[usize::from(found.is_mysql())].to_vec();
+        let is_new =
+            |found: &Self| found.numbers() >= OLDEST[usize::from(found.is_mysql())].to_vec();
         distinct.filter_map(Self::of_program).filter(is_new).collect()
     }
 
-    /// One installation: of the version asked for (`10.11`, `10.11.6`), else the newest; those in `bindirs` go before
-    /// others, and MariaDB's before MySQL's.
+    /// One installation: of the version asked for (`10.11`, `10.11.6`), else the newest; those in
+    /// `bindirs` go before others, and MariaDB's before MySQL's.
     ///
     /// # Errors
     /// When there is none: lists what was found, and says what to do.
@@ -70,14 +73,16 @@ impl Installation {
             Some(wanted) => found.is(wanted),
             None => bindirs.is_empty() || is_given(found),
         });
-        let best = fitting.max_by_key(|found| (is_given(found), !found.is_mysql(), found.numbers()));
+        let best =
+            fitting.max_by_key(|found| (is_given(found), !found.is_mysql(), found.numbers()));
         best.cloned().ok_or_else(|| not_found(version, bindirs, &all))
     }
 
     fn of_program(server: PathBuf) -> Option<Self> {
         let output = Command::new(&server).arg("--version").output().ok()?;
         let (version, is_mysql) = version_of(&String::from_utf8_lossy(&output.stdout))?;
-        let beside = |place: &&str| server.parent()?.join(place).join(INSTALLER).canonicalize().ok();
+        let beside =
+            |place: &&str| server.parent()?.join(place).join(INSTALLER).canonicalize().ok();
         let installer = if is_mysql { None } else { Some(BESIDE.iter().find_map(beside)?) };
         Some(Self { server, installer, version })
     }
@@ -104,7 +109,9 @@ impl Installation {
 
     /// Whether this is what `10.11` or `10.11.6` asks for.
     fn is(&self, wanted: &str) -> bool {
-        self.version.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        self.version
+            .strip_prefix(wanted)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
 }
 
@@ -119,7 +126,8 @@ fn programs_in(place: &Path) -> Vec<PathBuf> {
     PROGRAMS.iter().filter_map(|program| place.join(program).canonicalize().ok()).collect()
 }
 
-/// The version in `mariadbd  Ver 10.11.6-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64`, and whether it is MySQL's.
+/// The version in `mariadbd  Ver 10.11.6-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64`, and
+/// whether it is MySQL's.
 fn version_of(output: &str) -> Option<(String, bool)> {
     let word = output.split_once(" Ver ")?.1.split_whitespace().next()?;
     let version = word.split('-').next()?;
@@ -136,15 +144,19 @@ fn not_found(version: Option<&str>, bindirs: &[PathBuf], all: &[Installation]) -
     } else {
         found.join(", ")
     };
-    let lacks =
-        |place: &&PathBuf| !programs_in(place).iter().any(|own| all.iter().any(|one| one.server == *own));
-    let empty: Vec<String> =
-        bindirs.iter().filter(lacks).map(|place| format!("; {} has none of them", place.display())).collect();
+    let lacks = |place: &&PathBuf| {
+        !programs_in(place).iter().any(|own| all.iter().any(|one| one.server == *own))
+    };
+    let empty: Vec<String> = bindirs
+        .iter()
+        .filter(lacks)
+        .map(|place| format!("; {} has none of them", place.display()))
+        .collect();
     EngineError::failed(
         format!("looking for MariaDB or MySQL{wanted}"),
         format!(
-            "found {found}{}; install a server (Debian: mariadb-server, Red Hat: mariadb-server) or name the folder of its \
-             programs in target.bindir",
+            "found {found}{}; install a server (Debian: mariadb-server, Red Hat: mariadb-server) \
+             or name the folder of its programs in target.bindir",
             empty.concat()
         ),
     )
@@ -156,8 +168,10 @@ mod tests {
 
     #[test]
     fn reads_versions_as_builds_print_them() {
-        let debian = "mariadbd  Ver 10.11.6-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)";
-        let generic = "/usr/local/mysql/bin/mariadbd  Ver 11.4.2-MariaDB for linux-systemd on x86_64";
+        let debian =
+            "mariadbd  Ver 10.11.6-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)";
+        let generic =
+            "/usr/local/mysql/bin/mariadbd  Ver 11.4.2-MariaDB for linux-systemd on x86_64";
         let of_mysql = "mysqld  Ver 8.0.36 for Linux on x86_64 (MySQL Community Server - GPL)";
         let read = |output| version_of(output).unwrap();
         assert_eq!(read(debian), ("10.11.6".into(), false));
@@ -176,8 +190,11 @@ mod tests {
 
     #[test]
     fn a_version_stands_for_all_that_begin_with_its_numbers() {
-        let of =
-            |version: &str| Installation { server: "s".into(), installer: None, version: version.into() };
+        let of = |version: &str| Installation {
+            server: "s".into(),
+            installer: None,
+            version: version.into(),
+        };
         assert!(of("10.11.6").is("10.11") && of("10.11.6").is("10.11.6") && of("10.11.6").is("10"));
         assert!(!of("10.11.6").is("10.1") && !of("10.11.6").is("10.11.5"));
         assert!(of("10.11.6").numbers() > of("10.6.18").numbers());

@@ -1,8 +1,8 @@
 //! MariaDB servers of our own: cloned from a template, started, set and removed.
 //!
 //! - [`Installation`]: which versions are there
-//! - `template`: `mariadb-install-db` once, copies from then on; `setup`: the same with a dump and SQL of the user;
-//!   `data_sets`: the same with a data set, which stays between trials
+//! - `template`: `mariadb-install-db` once, copies from then on; `setup`: the same with a dump and
+//!   SQL of the user; `data_sets`: the same with a data set, which stays between trials
 //! - [`PrivateServer`]: makes, starts, asks, stops and removes
 //! - `variables`: `target.settings.*`, applied and read back
 

@@ -90,7 +90,8 @@ pub struct PrivateServer {
 }
 
 impl PrivateServer {
-    /// Makes it by cloning a template; it is not started yet. The account must reach the directory and the programs.
+    /// Makes it by cloning a template; it is not started yet. The account must reach the directory
+    /// and the programs.
     ///
     /// # Errors
     /// When something is there already, or the template cannot be made.
@@ -108,7 +109,8 @@ impl PrivateServer {
         is_vacant(&layout, options.log_directory.as_deref())?;
         // From here on, dropping it removes what was made.
         let (sockets, data_sets) = (layout.socket.clone(), DataSets::default());
-        let mut server = Self { sockets, layout, options, process: None, in_force: None, data_sets };
+        let mut server =
+            Self { sockets, layout, options, process: None, in_force: None, data_sets };
         server.lay_out(&template)?;
         Ok(server)
     }
@@ -138,21 +140,25 @@ impl PrivateServer {
         Config::unix(&self.socket(), SUPERUSER).with_default_timeout(CONNECTING)
     }
 
-    /// Opens a connection as superuser, on which no answer may take longer than a shutdown, or than until somebody asks to
-    /// stop. The error has the end of the log when the server has ended.
+    /// Opens a connection as superuser, on which no answer may take longer than a shutdown, or than
+    /// until somebody asks to stop. The error has the end of the log when the server has ended.
     pub(super) fn connect(&self, cancel: &Cancel) -> Result<Client, EngineError> {
-        let connected = Client::connect(&self.config().with_stop(cancel.stop())).map(|mut client| {
-            client.set_answer_timeout(Some(STOP_CLEAN));
-            client.set_stop(cancel.stop());
-            client
-        });
+        let connected =
+            Client::connect(&self.config().with_stop(cancel.stop())).map(|mut client| {
+                client.set_answer_timeout(Some(STOP_CLEAN));
+                client.set_stop(cancel.stop());
+                client
+            });
         connected.map_err(|error| match self.process.as_ref().and_then(Process::ended) {
-            Some(status) if !error.is_stopped() => self.failed_start(&format!("it ended with {status}")),
+            Some(status) if !error.is_stopped() => {
+                self.failed_start(&format!("it ended with {status}"))
+            }
             _ => failed_at("connecting to the server")(error),
         })
     }
 
-    /// Starts the server with these settings and waits until it accepts connections. It must not run.
+    /// Starts the server with these settings and waits until it accepts connections. It must not
+    /// run.
     pub(super) fn start(
         &mut self,
         settings: &BTreeMap<String, String>,
@@ -174,11 +180,15 @@ impl PrivateServer {
 
     fn spawn(&self, settings: &Path) -> Result<Process, EngineError> {
         let log = &self.layout.log;
-        let output = File::options().create(true).append(true).open(log).map_err(EngineError::at(log))?;
+        let output =
+            File::options().create(true).append(true).open(log).map_err(EngineError::at(log))?;
         let errors = output.try_clone().map_err(EngineError::at(log))?;
         let mut command = command(&self.options.installation.server);
         // Before all other options.
-        command.arg(format!("--defaults-file={}", settings.display())).stdout(output).stderr(errors);
+        command
+            .arg(format!("--defaults-file={}", settings.display()))
+            .stdout(output)
+            .stderr(errors);
         // A clean shutdown at our end would write for minutes what is thrown away.
         Process::start(command, &self.options.account, &self.options.cgroups, Signal::KILL)
             .map_err(|error| EngineError::failed("starting the server", error.to_string()))
@@ -187,20 +197,25 @@ impl PrivateServer {
     fn await_ready(&self, cancel: &Cancel) -> Result<(), EngineError> {
         let mut config = self.config().with_stop(cancel.stop());
         config.connect_timeout = Some(CONNECT);
-        let ready = wait_for(START, cancel, || match self.process.as_ref().and_then(Process::ended) {
-            Some(status) => Err(self.failed_start(&format!("it ended with {status}"))),
-            None => Ok(Client::connect(&config).ok()),
-        })?;
+        let ready =
+            wait_for(START, cancel, || match self.process.as_ref().and_then(Process::ended) {
+                Some(status) => Err(self.failed_start(&format!("it ended with {status}"))),
+                None => Ok(Client::connect(&config).ok()),
+            })?;
         let late = || self.failed_start(&format!("it was not ready after {} s", START.as_secs()));
         ready.map(drop).ok_or_else(late)
     }
 
     fn failed_start(&self, why: &str) -> EngineError {
         let doing = format!("starting {}", self.options.installation);
-        EngineError::failed(doing, format!("{why}; its log ends with:\n{}", self.log_tail(LOG_LINES)))
+        EngineError::failed(
+            doing,
+            format!("{why}; its log ends with:\n{}", self.log_tail(LOG_LINES)),
+        )
     }
 
-    /// The program's defaults, but for what has to do with being private and being observed; then the experiment's settings.
+    /// The program's defaults, but for what has to do with being private and being observed; then
+    /// the experiment's settings.
     fn settings_file(&self, settings: &BTreeMap<String, String>) -> String {
         let path = |path: &Path| path.to_string_lossy().into_owned();
         let on = |is: bool| if is { "ON" } else { "OFF" }.to_owned();
@@ -210,11 +225,13 @@ impl PrivateServer {
             ("datadir", path(&self.layout.data)),
             ("socket", path(&self.socket())),
             ("pid_file", path(&self.layout.data.join("server.pid"))),
-            // A server that starts removes what another one has as temporary tables in the same folder.
+            // A server that starts removes what another one has as temporary tables in the same
+            // folder.
             ("tmpdir", path(&self.layout.data)),
             ("skip_networking", on(true)),
             ("innodb_log_group_home_dir", path(log)),
-            // What the buffer pool held before a restart is not loaded again: the caches are as the file says.
+            // What the buffer pool held before a restart is not loaded again: the caches are as
+            // the file says.
             ("innodb_buffer_pool_dump_at_shutdown", on(false)),
             ("innodb_buffer_pool_load_at_startup", on(false)),
             ("max_connections", connections),
@@ -244,8 +261,8 @@ impl PrivateServer {
         format!("[mysqld]\n{no_log}{}", own.chain(settings).collect::<String>())
     }
 
-    /// Stops the server and waits until it has ended, without writing its pages once somebody asks to stop. Nothing
-    /// happens if it does not run.
+    /// Stops the server and waits until it has ended, without writing its pages once somebody asks
+    /// to stop. Nothing happens if it does not run.
     ///
     /// # Errors
     /// When it goes on running.
@@ -270,8 +287,8 @@ impl PrivateServer {
         }
     }
 
-    /// Stops it so that nothing is left to recover, puts its files out of the page cache if that is wanted, and starts it
-    /// with the settings that were in force.
+    /// Stops it so that nothing is left to recover, puts its files out of the page cache if that is
+    /// wanted, and starts it with the settings that were in force.
     ///
     /// # Errors
     /// When it does not stop, or does not start again.
@@ -307,7 +324,9 @@ impl PrivateServer {
     /// The files of the data directory and the log's.
     pub fn files(&self) -> Result<Vec<PathBuf>, EngineError> {
         let mut files = Vec::new();
-        for folder in [Some(&self.layout.data), self.options.log_directory.as_ref()].into_iter().flatten() {
+        for folder in
+            [Some(&self.layout.data), self.options.log_directory.as_ref()].into_iter().flatten()
+        {
             walk(folder, &mut files)?;
         }
         Ok(files)
@@ -343,9 +362,9 @@ impl Drop for PrivateServer {
     }
 }
 
-/// Stops servers whose data directories are inside a directory that the caller knows as ours, and removes the folders of
-/// sockets that they have outside of it. A server is known by the directory that its process works in; others are never
-/// touched.
+/// Stops servers whose data directories are inside a directory that the caller knows as ours, and
+/// removes the folders of sockets that they have outside of it. A server is known by the directory
+/// that its process works in; others are never touched.
 ///
 /// # Errors
 /// When one goes on running.

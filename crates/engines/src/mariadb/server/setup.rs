@@ -1,5 +1,5 @@
-//! Tables of one's own: a dump and SQL that the `mariadb` client runs, which knows DELIMITER and SOURCE, so that all is as it
-//! is there.
+//! Tables of one's own: a dump and SQL that the `mariadb` client runs, which knows DELIMITER and
+//! SOURCE, so that all is as it is there.
 
 use super::private_server::{PrivateServer, SETTINGS_FILE, ServerOptions, Stop};
 use crate::mariadb::admin::{Admin, DATABASE};
@@ -59,8 +59,8 @@ impl ServerSetup {
     }
 }
 
-/// Why a setup cannot be run: the client is missing, or its dump is none that the client reads. With the setting that it is
-/// about.
+/// Why a setup cannot be run: the client is missing, or its dump is none that the client reads.
+/// With the setting that it is about.
 pub(in crate::mariadb) fn validate(setup: &Setup) -> Result<(), (&'static str, String)> {
     let client = |setting| client().map(drop).map_err(|error| (setting, error.to_string()));
     if !setup.sql.is_empty() {
@@ -70,8 +70,12 @@ pub(in crate::mariadb) fn validate(setup: &Setup) -> Result<(), (&'static str, S
     client(SETUP_DUMP.path())?;
     let about = |message: &str| Err((SETUP_DUMP.path(), format!("{}: {message}", dump.path)));
     match first_bytes(&dump.place()).as_slice() {
-        _ if dump.place().is_dir() => about("a folder; a dump is one file of SQL, as mariadb-dump writes it"),
-        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => about("it is compressed; decompress it first"),
+        _ if dump.place().is_dir() => {
+            about("a folder; a dump is one file of SQL, as mariadb-dump writes it")
+        }
+        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            about("it is compressed; decompress it first")
+        }
         bytes if bytes.contains(&0) => about("no dump of mariadb-dump"),
         _ => Ok(()),
     }
@@ -80,7 +84,8 @@ pub(in crate::mariadb) fn validate(setup: &Setup) -> Result<(), (&'static str, S
 fn client() -> Result<PathBuf, EngineError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let mut found = CLIENTS.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
+    let mut found =
+        CLIENTS.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
     found.find(|program| program.is_file()).ok_or_else(|| {
         let message = "it is not on the PATH; install the client program (Debian: mariadb-client)";
         EngineError::failed("looking for mariadb", message)
@@ -93,8 +98,8 @@ pub(super) fn shaping(mut settings: BTreeMap<String, String>) -> BTreeMap<String
     settings
 }
 
-/// Makes the data directory of a template, `data` in this folder: a server of these options with the user's tables in our
-/// database.
+/// Makes the data directory of a template, `data` in this folder: a server of these options with
+/// the user's tables in our database.
 pub(super) fn make(
     folder: &Path,
     own: &ServerSetup,
@@ -107,7 +112,8 @@ pub(super) fn make(
     })
 }
 
-/// Makes the data directory of a template, `data` in this folder: a server of these options, filled and stopped.
+/// Makes the data directory of a template, `data` in this folder: a server of these options, filled
+/// and stopped.
 pub(super) fn filled(
     folder: &Path,
     options: &ServerOptions,
@@ -146,7 +152,11 @@ pub(super) fn filled(
 ///
 /// # Errors
 /// When it fails, with what it says, or a file has changed since the run was begun.
-pub(in crate::mariadb) fn fill(config: &Config, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError> {
+pub(in crate::mariadb) fn fill(
+    config: &Config,
+    setup: &Setup,
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
     if let Some(dump) = &setup.dump {
         run(config, dump, &[], cancel)?;
     }
@@ -154,13 +164,15 @@ pub(in crate::mariadb) fn fill(config: &Config, setup: &Setup, cancel: &Cancel) 
     setup.verify_unchanged()?;
     // As the server itself would soon do it, in the midst of a measurement.
     let doing = "finishing the tables of target.setup";
-    let mut client =
-        mysqlclient::Client::connect(&config.clone().with_stop(cancel.stop())).map_err(failed_at(doing))?;
+    let mut client = mysqlclient::Client::connect(&config.clone().with_stop(cancel.stop()))
+        .map_err(failed_at(doing))?;
     client.set_stop(cancel.stop());
     let sql = format!(
-        "SELECT table_name FROM information_schema.tables WHERE table_schema = '{DATABASE}' AND table_type = 'BASE TABLE'"
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = '{DATABASE}' AND \
+         table_type = 'BASE TABLE'"
     );
-    for table in client.query(&sql).map_err(failed_at(doing))?.rows.into_iter().flatten().flatten() {
+    for table in client.query(&sql).map_err(failed_at(doing))?.rows.into_iter().flatten().flatten()
+    {
         let sql = format!("ANALYZE TABLE {DATABASE}.{}", quote_identifier(&table));
         client.run(&sql).map_err(failed_at(doing))?;
     }

@@ -1,5 +1,5 @@
-//! Data directories to clone from: `mariadb-install-db`, or MySQL's server itself, runs once for each program, user and page
-//! size, and so do the user's dump and SQL and the load of a data set.
+//! Data directories to clone from: `mariadb-install-db`, or MySQL's server itself, runs once for
+//! each program, user and page size, and so do the user's dump and SQL and the load of a data set.
 
 use super::installation::Installation;
 use super::private_server::{PrivateServer, ServerOptions, reclaim};
@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Size of a template's redo log, the smallest that there is: a server that starts makes it as large as it is set.
+/// Size of a template's redo log, the smallest that there is: a server that starts makes it as
+/// large as it is set.
 const LOG_FILE_BYTES: u32 = 4 << 20;
 /// The same of MySQL, which waits for checkpoints all the time with a smaller one.
 const REDO_LOG_BYTES: u32 = 32 << 20;
@@ -30,8 +31,8 @@ pub fn find_or_make(options: &ServerOptions, cancel: &Cancel) -> Result<Template
     of(options, (WITH_SETUP, &own.identity()), cancel, make)
 }
 
-/// The template with a data set that `fill` loads into a running server with these settings, as far as they matter
-/// to it; made now unless it is in the cache.
+/// The template with a data set that `fill` loads into a running server with these settings, as far
+/// as they matter to it; made now unless it is in the cache.
 pub fn with_data(
     options: &ServerOptions,
     settings: &BTreeMap<String, String>,
@@ -41,18 +42,20 @@ pub fn with_data(
 ) -> Result<Template, EngineError> {
     let settings = setup::shaping(settings.clone());
     let identity = format!("{settings:?}\n{identity}");
-    let make =
-        |unfinished: &Unfinished<'_>| setup::filled(unfinished.folder, options, settings, cancel, fill);
+    let make = |unfinished: &Unfinished<'_>| {
+        setup::filled(unfinished.folder, options, settings, cancel, fill)
+    };
     of(options, (WITH_DATA, &identity), cancel, make)
 }
 
-/// The folder of the templates of an account, which only that account can enter; fails when somebody else has made
-/// it.
+/// The folder of the templates of an account, which only that account can enter; fails when
+/// somebody else has made it.
 pub fn cache_folder(account: &Account) -> Result<PathBuf, EngineError> {
     template::cache_folder("mariadb", account)
 }
 
-/// The template of a kind, by the beginning of its name, that depends on this besides the server's options.
+/// The template of a kind, by the beginning of its name, that depends on this besides the server's
+/// options.
 fn of(
     options: &ServerOptions,
     (kind, content): (&str, &str),
@@ -80,13 +83,14 @@ fn identity(options: &ServerOptions, content: &str) -> Result<String, EngineErro
     let (changed_s, changed_ns) = (file.mtime(), file.mtime_nsec());
     let (name, uid) = (&account.name, account.uid());
     Ok(format!(
-        "{version}\n{path} of {bytes} bytes, changed {changed_s}.{changed_ns}\nuser {name} ({uid})\n\
-         pages of {}\n{content}",
+        "{version}\n{path} of {bytes} bytes, changed {changed_s}.{changed_ns}\nuser {name} \
+         ({uid})\npages of {}\n{content}",
         page_bytes.as_deref().unwrap_or("the default size")
     ))
 }
 
-/// Runs the installer. Its accounts have no password: the server listens on a socket that only our account can reach.
+/// Runs the installer. Its accounts have no password: the server listens on a socket that only our
+/// account can reach.
 fn install(unfinished: &Unfinished<'_>, options: &ServerOptions) -> Result<(), EngineError> {
     let ServerOptions { installation, account, page_bytes, .. } = options;
     let Installation { server, installer, .. } = installation;
@@ -94,11 +98,19 @@ fn install(unfinished: &Unfinished<'_>, options: &ServerOptions) -> Result<(), E
     let program = installer.as_ref().unwrap_or(server);
     let mut command = command(program);
     command.env("TMPDIR", unfinished.folder);
-    command.arg("--no-defaults").arg(format!("--datadir={}", unfinished.folder.join("data").display()));
+    command
+        .arg("--no-defaults")
+        .arg(format!("--datadir={}", unfinished.folder.join("data").display()));
     if installation.is_mysql() {
-        command.arg("--initialize-insecure").arg(format!("--innodb-redo-log-capacity={REDO_LOG_BYTES}"));
+        command
+            .arg("--initialize-insecure")
+            .arg(format!("--innodb-redo-log-capacity={REDO_LOG_BYTES}"));
     } else {
-        command.args(["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"]);
+        command.args([
+            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
+            "--skip-name-resolve",
+        ]);
         command.arg(format!("--innodb-log-file-size={LOG_FILE_BYTES}"));
         let base = server.parent().and_then(Path::parent);
         command.args(base.map(|base| format!("--basedir={}", base.display())));
@@ -109,7 +121,8 @@ fn install(unfinished: &Unfinished<'_>, options: &ServerOptions) -> Result<(), E
         return Ok(());
     }
     // It says everything on either.
-    let said = [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).trim().to_owned());
+    let said =
+        [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).trim().to_owned());
     let errors: Vec<&str> =
         said.iter().flat_map(|said| said.lines()).filter(|line| line.contains("ERROR")).collect();
     let said = if errors.is_empty() { said.join(" ") } else { errors.join("; ") };

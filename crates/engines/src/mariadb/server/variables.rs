@@ -28,7 +28,8 @@ pub fn path(name: &str) -> String {
 pub fn objection(name: &str, value: &str) -> Option<String> {
     if OURS.contains(&name) {
         return Some(
-            "Steelbench decides this, or the server would not be found any more; leave it out".into(),
+            "Steelbench decides this, or the server would not be found any more; leave it out"
+                .into(),
         );
     }
     if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
@@ -75,18 +76,25 @@ pub fn await_resized(client: &mut Client) -> Result<(), EngineError> {
     let mut status = String::new();
     let done = wait_for(RESIZING, &Cancel::new(), || {
         status = client.cell(&sql).map_err(failed_at(doing))?.unwrap_or_default();
-        Ok((status.is_empty() || status.contains("ompleted") || status.contains("did not")).then_some(()))
+        Ok((status.is_empty() || status.contains("ompleted") || status.contains("did not"))
+            .then_some(()))
     })?;
-    done.ok_or_else(|| EngineError::failed(doing, format!("after {} s: {status}", RESIZING.as_secs())))
+    done.ok_or_else(|| {
+        EngineError::failed(doing, format!("after {} s: {status}", RESIZING.as_secs()))
+    })
 }
 
 impl PrivateServer {
-    /// Brings the variables of the server to exactly these; others have their defaults. It is started if it does not run,
-    /// and restarted if some variable needs it. Each is read back.
+    /// Brings the variables of the server to exactly these; others have their defaults. It is
+    /// started if it does not run, and restarted if some variable needs it. Each is read back.
     ///
     /// # Errors
     /// When the server refuses one, or has something else.
-    pub fn apply(&mut self, wanted: &BTreeMap<String, String>, cancel: &Cancel) -> Result<(), EngineError> {
+    pub fn apply(
+        &mut self,
+        wanted: &BTreeMap<String, String>,
+        cancel: &Cancel,
+    ) -> Result<(), EngineError> {
         if !self.is_running() || !self.set_global(wanted, cancel)? {
             self.stop(Stop::Clean, cancel)?;
             self.start(wanted, cancel)?;
@@ -94,8 +102,8 @@ impl PrivateServer {
         read_back(wanted, &Variable::read(&mut self.connect(cancel)?)?)
     }
 
-    /// Sets what differs, unless that needs a restart (`false`): of variables that are fixed at start, and of those that
-    /// go back to their defaults, which only a start knows.
+    /// Sets what differs, unless that needs a restart (`false`): of variables that are fixed at
+    /// start, and of those that go back to their defaults, which only a start knows.
     fn set_global(
         &mut self,
         wanted: &BTreeMap<String, String>,
@@ -121,7 +129,9 @@ impl PrivateServer {
             match client.run(&sql) {
                 // MySQL says it only now.
                 Err(error) if error.code() == Some(READ_ONLY) => return Ok(false),
-                set => set.map_err(|error| failed_at(&format!("{} = {value}", path(name)))(error))?,
+                set => {
+                    set.map_err(|error| failed_at(&format!("{} = {value}", path(name)))(error))?
+                }
             }
         }
         await_resized(&mut client)?;
@@ -133,7 +143,8 @@ impl PrivateServer {
 /// Whether a variable is what was asked for.
 pub fn is_in_force(name: &str, wanted: &str, got: &Variable) -> bool {
     // Of the binary log it says whether there is one.
-    let is_log = name == "log_bin" && boolean(wanted).is_none() && boolean(&got.value) == Some(true);
+    let is_log =
+        name == "log_bin" && boolean(wanted).is_none() && boolean(&got.value) == Some(true);
     got.is(wanted) || is_log
 }
 
@@ -148,7 +159,10 @@ pub fn read_back(
     for (name, value) in wanted {
         let Some(got) = known.get(name) else {
             let names: Vec<&str> = known.keys().map(String::as_str).collect();
-            return Err(EngineError::failed(path(name), experiment::unknown_name("variable", name, &names)));
+            return Err(EngineError::failed(
+                path(name),
+                experiment::unknown_name("variable", name, &names),
+            ));
         };
         if !is_in_force(name, value, got) {
             let (setting, got) = (path(name), got.value.clone());
@@ -167,7 +181,8 @@ pub struct Variable {
     kind: String,
     /// What an ENUM can be, in order.
     choices: String,
-    /// Whether SET GLOBAL takes it. MySQL does not tell, and refuses those that it does not take: there it is so of all.
+    /// Whether SET GLOBAL takes it. MySQL does not tell, and refuses those that it does not take:
+    /// there it is so of all.
     is_dynamic: bool,
     /// Whether sessions have values of their own, which they can set.
     is_of_sessions: bool,
@@ -180,18 +195,20 @@ pub struct Variable {
 const TAKEN_OVER: [&str; 3] = ["max_allowed_packet", "max_user_connections", "net_buffer_length"];
 
 /// <https://mariadb.com/kb/en/information-schema-system_variables-table/>
-const OF_MARIADB: &str = "SELECT lower(variable_name), global_value, variable_type, enum_value_list, \
-     read_only = 'NO' AND variable_scope <> 'SESSION ONLY', variable_scope <> 'GLOBAL', global_value_origin = 'SQL' \
-     FROM information_schema.system_variables WHERE global_value IS NOT NULL";
+const OF_MARIADB: &str = "SELECT lower(variable_name), global_value, variable_type, \
+                          enum_value_list, read_only = 'NO' AND variable_scope <> 'SESSION ONLY', \
+                          variable_scope <> 'GLOBAL', global_value_origin = 'SQL' FROM \
+                          information_schema.system_variables WHERE global_value IS NOT NULL";
 
-/// With MariaDB's names of the types. A set of switches has their values in it (`optimizer_switch`).
-/// <https://dev.mysql.com/doc/refman/9.4/en/performance-schema-variables-metadata-table.html>
-const OF_MYSQL: &str = "SELECT lower(variable_name), variable_value, \
-     if(data_type = 'Set' AND variable_value LIKE '%=%', 'FLAGSET', elt(field(data_type, 'Integer', 'Numeric', \
-     'Boolean', 'Enumeration', 'Set', 'String'), 'INT', 'DOUBLE', 'BOOLEAN', 'ENUM', 'SET', 'VARCHAR')), '', 1, \
-     variable_scope <> 'GLOBAL', variable_source = 'DYNAMIC' FROM performance_schema.variables_metadata \
-     JOIN performance_schema.global_variables USING (variable_name) \
-     JOIN performance_schema.variables_info USING (variable_name)";
+/// With MariaDB's names of the types. A set of switches has their values in it
+/// (`optimizer_switch`). <https://dev.mysql.com/doc/refman/9.4/en/performance-schema-variables-metadata-table.html>
+const OF_MYSQL: &str = "SELECT lower(variable_name), variable_value, if(data_type = 'Set' AND \
+                        variable_value LIKE '%=%', 'FLAGSET', elt(field(data_type, 'Integer', \
+                        'Numeric', 'Boolean', 'Enumeration', 'Set', 'String'), 'INT', 'DOUBLE', \
+                        'BOOLEAN', 'ENUM', 'SET', 'VARCHAR')), '', 1, variable_scope <> 'GLOBAL', \
+                        variable_source = 'DYNAMIC' FROM performance_schema.variables_metadata \
+                        JOIN performance_schema.global_variables USING (variable_name) JOIN \
+                        performance_schema.variables_info USING (variable_name)";
 
 /// `ER_INCORRECT_GLOBAL_LOCAL_VAR`: it is fixed at start.
 const READ_ONLY: u16 = 1238;
@@ -200,7 +217,8 @@ const READ_ONLY: u16 = 1238;
 const NO_SUCH_TABLE: u16 = 1146;
 
 impl Variable {
-    /// All of them, by name in lower case; none of a MySQL that does not tell of them, as versions before 9.0.
+    /// All of them, by name in lower case; none of a MySQL that does not tell of them, as versions
+    /// before 9.0.
     pub fn read(client: &mut Client) -> Result<BTreeMap<String, Self>, EngineError> {
         let sql = if client.is_mariadb() { OF_MARIADB } else { OF_MYSQL };
         let rows = match client.query(sql) {
@@ -214,7 +232,17 @@ impl Variable {
             let (value, kind, choices) = (next(), next(), next());
             let is_dynamic = next() == "1";
             let is_of_sessions = next() == "1" && !TAKEN_OVER.contains(&name.as_str());
-            (name, Self { value, kind, choices, is_dynamic, is_of_sessions, is_set_by_sql: next() == "1" })
+            (
+                name,
+                Self {
+                    value,
+                    kind,
+                    choices,
+                    is_dynamic,
+                    is_of_sessions,
+                    is_set_by_sql: next() == "1",
+                },
+            )
         };
         Ok(rows.rows.into_iter().map(variable).collect())
     }
@@ -249,7 +277,8 @@ impl Variable {
         self.kind.contains("INT") || self.kind == "DOUBLE"
     }
 
-    /// A value as SET takes it, which knows no units. Of a variable whose type is not known, numbers are taken for numbers.
+    /// A value as SET takes it, which knows no units. Of a variable whose type is not known,
+    /// numbers are taken for numbers.
     pub fn literal(&self, value: &str) -> String {
         match number(value)
             .filter(|_| self.is_number() || (self.kind.is_empty() && value.parse::<f64>().is_ok()))
@@ -272,8 +301,10 @@ impl Variable {
             _ if wanted.eq_ignore_ascii_case(&self.value) => true,
             "BOOLEAN" | "" => boolean(wanted).is_some() && boolean(wanted) == boolean(&self.value),
             "ENUM" => {
-                let choice =
-                    wanted.parse().ok().and_then(|number: usize| self.choices.split(',').nth(number));
+                let choice = wanted
+                    .parse()
+                    .ok()
+                    .and_then(|number: usize| self.choices.split(',').nth(number));
                 let switch = boolean(wanted).is_some() && boolean(wanted) == boolean(&self.value);
                 choice.is_some_and(|choice| choice.eq_ignore_ascii_case(&self.value)) || switch
             }
@@ -344,7 +375,9 @@ mod tests {
     #[test]
     fn what_would_hide_the_server_is_refused_and_a_value_keeps_its_quotes() {
         assert!(objection("datadir", "/x").is_some() && objection("a b", "1").is_some());
-        assert!(objection("init_connect", "a\nb").is_some() && objection("sync_binlog", "1").is_none());
+        assert!(
+            objection("init_connect", "a\nb").is_some() && objection("sync_binlog", "1").is_none()
+        );
         assert_eq!(line("init_connect", r#"a "b" \"#), "init_connect = \"a \\\"b\\\" \\\\\"\n");
     }
 }

@@ -1,5 +1,5 @@
-//! Rules about servers of MariaDB and MySQL. The source of each is named beside it: the page of MariaDB's documentation about
-//! the variable (<https://mariadb.com/kb/en/innodb-system-variables/> and `replication-and-binary-log-system-variables`)
+//! Rules about servers of MariaDB and MySQL. The source of each is named beside it: the page of
+//! MariaDB's documentation about the variable (<https://mariadb.com/kb/en/innodb-system-variables/> and `replication-and-binary-log-system-variables`)
 //! unless it is another.
 
 use crate::survey_rules::{self, OnMachine, Rule};
@@ -7,15 +7,18 @@ use observations::Weight::{Note, Problem};
 use observations::number::bytes;
 use observations::{Advice, Survey, SurveyedServer};
 
-/// The documentation says "up to 80 % of the total memory" of a server that has a machine for itself; this is far below it.
+/// The documentation says "up to 80 % of the total memory" of a server that has a machine for
+/// itself; this is far below it.
 const POOL_SHARE_MIN: f64 = 0.25;
 /// More than this leaves too little for sessions and the system.
 const POOL_SHARE_MAX: f64 = 0.80;
-/// A redo log smaller than this share of the buffer pool makes pages be written before the pool needs their room: our choice.
+/// A redo log smaller than this share of the buffer pool makes pages be written before the pool
+/// needs their room: our choice.
 const REDO_SHARE_MIN: f64 = 0.10;
 /// A redo log of this size is enough for small buffer pools.
 const REDO_BYTES_SMALL: u64 = 96 << 20;
-/// More than this the kernel may swap a buffer pool out for page cache: the documentation advises 1.
+/// More than this the kernel may swap a buffer pool out for page cache: the documentation advises
+/// 1.
 const SWAPPINESS_MAX: u32 = 10;
 
 /// What the rules find about a server.
@@ -133,13 +136,14 @@ fn session_memory(place: &OnMachine<'_>) -> Option<String> {
     let buffers = ["sort_buffer_size", "join_buffer_size"];
     let session: u64 = buffers.iter().filter_map(|name| place.server.bytes(name)).sum();
     let connections = u64::try_from(place.server.number("max_connections")?).ok()?;
-    let all =
-        connections.saturating_mul(session).saturating_add(place.server.bytes("innodb_buffer_pool_size")?);
+    let all = connections
+        .saturating_mul(session)
+        .saturating_add(place.server.bytes("innodb_buffer_pool_size")?);
     let [shown, session, memory_shown] = [all, session, memory].map(bytes);
     (all > memory).then(|| {
         format!(
-            "could take {shown} with sort_buffer_size and join_buffer_size ({session}) in each of {connections} \
-             connections, above the memory of {memory_shown}"
+            "could take {shown} with sort_buffer_size and join_buffer_size ({session}) in each of \
+             {connections} connections, above the memory of {memory_shown}"
         )
     })
 }
@@ -147,7 +151,9 @@ fn session_memory(place: &OnMachine<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::advice;
-    use observations::{DeviceFacts, ServerSetting, Survey, SurveyedServer, SystemSetting, VolumeFacts};
+    use observations::{
+        DeviceFacts, ServerSetting, Survey, SurveyedServer, SystemSetting, VolumeFacts,
+    };
 
     const GIB: u64 = 1 << 30;
 
@@ -190,7 +196,8 @@ mod tests {
         let mut survey = Survey::default();
         survey.machine.memory.total_bytes = Some(64 * GIB);
         survey.machine.memory.swap_bytes = Some(GIB);
-        survey.settings = vec![SystemSetting { name: "vm.swappiness".into(), value: Some("1".into()) }];
+        survey.settings =
+            vec![SystemSetting { name: "vm.swappiness".into(), value: Some("1".into()) }];
         let ssd = DeviceFacts { rotational: Some(false), ..DeviceFacts::default() };
         survey.volumes = vec![VolumeFacts { devices: vec![ssd], ..VolumeFacts::default() }];
         (server, survey)

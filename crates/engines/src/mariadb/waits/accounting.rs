@@ -77,19 +77,23 @@ impl SessionTimes {
 impl Counted {
     /// Waits and the use of the sessions' time.
     ///
-    /// Let S be `session_s`, C and R the seconds on a processor and in the run queue. Sessions were suspended for S - C - R
-    /// (without the kernel's figures: for S at most). A wait's wall time, as the server measures it, ends when the session
-    /// runs again, and has the processor time of its system calls and of its spinning in it. So where the waits come to more
-    /// than S - C - R, as much of it as R is their signal part, divided in proportion (of a wait for the client it is
-    /// `CPU_QUEUE`, as is the rest of R), and as much as C is processor time in waits, which counts as processor time. What
-    /// goes beyond all that cannot be; it is taken off them too, and told (`corrected_s`).
+    /// Let S be `session_s`, C and R the seconds on a processor and in the run queue. Sessions were
+    /// suspended for S - C - R (without the kernel's figures: for S at most). A wait's wall
+    /// time, as the server measures it, ends when the session runs again, and has the processor
+    /// time of its system calls and of its spinning in it. So where the waits come to more than
+    /// S - C - R, as much of it as R is their signal part, divided in proportion (of a wait for the
+    /// client it is `CPU_QUEUE`, as is the rest of R), and as much as C is processor time in
+    /// waits, which counts as processor time. What goes beyond all that cannot be; it is taken
+    /// off them too, and told (`corrected_s`).
     ///
-    /// The server does not time a commit's wait for the redo log. Samples say how long sessions were in the state `Commit`;
-    /// less the waits of a commit that are timed, that is the wait `REDO_LOG`, as far as S less C and the timed waits has room
-    /// for it. So it is with other states that say what a session waits for, where the server times them not.
-    /// What is left of S is unaccounted.
+    /// The server does not time a commit's wait for the redo log. Samples say how long sessions
+    /// were in the state `Commit`; less the waits of a commit that are timed, that is the wait
+    /// `REDO_LOG`, as far as S less C and the timed waits has room for it. So it is with other
+    /// states that say what a session waits for, where the server times them not. What is left
+    /// of S is unaccounted.
     pub fn account(&self, samples: &Samples) -> (Vec<Wait>, TimeUse) {
-        let seconds = |ns: fn(ThreadTimes) -> u64| self.times.map_or(0.0, |times| ns(times) as f64 / 1e9);
+        let seconds =
+            |ns: fn(ThreadTimes) -> u64| self.times.map_or(0.0, |times| ns(times) as f64 / 1e9);
         let (cpu_s, queue_s) = (seconds(|times| times.cpu_ns), seconds(|times| times.run_delay_ns));
         let suspended_s = (self.session_s - cpu_s - queue_s).max(0.0);
         let mut waits: Vec<Wait> = self.timed().collect();
@@ -103,7 +107,8 @@ impl Counted {
         for wait in &mut waits {
             let own_s = wait.resource_s;
             wait.resource_s = part(wall_s - over_s) * own_s;
-            wait.signal_s = if wait.class == WaitClass::Client { 0.0 } else { part(signal_s) * own_s };
+            wait.signal_s =
+                if wait.class == WaitClass::Client { 0.0 } else { part(signal_s) * own_s };
         }
         let queue_s = queue_s - waits.iter().map(|wait| wait.signal_s).sum::<f64>();
         let queue = Wait::counted(CPU_QUEUE, WaitClass::CpuQueue, 0, 0.0, queue_s);
@@ -120,7 +125,8 @@ impl Counted {
     /// What the server has timed, as it has.
     fn timed(&self) -> impl Iterator<Item = Wait> {
         let row_locks = (ROW_LOCK, self.row_locks);
-        let timed = self.events.iter().map(|(name, timed)| (name.as_str(), *timed)).chain([row_locks]);
+        let timed =
+            self.events.iter().map(|(name, timed)| (name.as_str(), *timed)).chain([row_locks]);
         timed.filter_map(|(name, (count, wall_s))| {
             Wait::counted(name, WaitType::class_of(WAIT_TYPES, name), count, wall_s, 0.0)
         })
@@ -162,8 +168,12 @@ impl Counted {
         let committing = COMMITTING.iter().filter_map(|state| samples.states.get(*state)).sum();
         let share = committing as f64 / samples.all.max(1) as f64;
         let is_of_commit = |name: &str| WaitType::class_of(WAIT_TYPES, name) == WaitClass::Log;
-        let timed_s: f64 =
-            self.events.iter().filter(|(name, _)| is_of_commit(name)).map(|(_, (_, wall_s))| wall_s).sum();
+        let timed_s: f64 = self
+            .events
+            .iter()
+            .filter(|(name, _)| is_of_commit(name))
+            .map(|(_, (_, wall_s))| wall_s)
+            .sum();
         let resource_s = (share * self.session_s - timed_s).min(room_s);
         (resource_s > 0.0).then(|| self.sampled_wait(REDO_LOG, samples, committing, resource_s))
     }
@@ -191,19 +201,28 @@ mod tests {
             events: events.map(|(name, event)| (name.to_owned(), event)).into(),
             row_locks: (7, 4.0),
             times: Some(ThreadTimes { cpu_ns: 8_000_000_000, run_delay_ns: 3_000_000_000 }),
-            instruments: Instruments { idle: true, sockets: true, conditions: true, metadata: false },
+            instruments: Instruments {
+                idle: true,
+                sockets: true,
+                conditions: true,
+                metadata: false,
+            },
         }
     }
 
     #[test]
     fn waits_cpu_and_run_queue_add_up_and_the_redo_log_is_the_rest_of_the_commits() {
-        // 30 % of the samples: 12 s, of which the binary log took 2; 29 s suspended leave room for 13.
+        // 30 % of the samples: 12 s, of which the binary log took 2; 29 s suspended leave room for
+        // 13.
         let samples = samples(&[("Commit", 1200)]);
         let (waits, time) = counted().account(&samples);
         assert!((seconds(&waits, REDO_LOG) - 10.0).abs() < 1e-9);
         assert!((seconds(&waits, CPU_QUEUE) - 3.0).abs() < 1e-9 && (time.cpu_s - 8.0).abs() < 1e-9);
         let all = time.cpu_s + waits.iter().map(Wait::wait_s).sum::<f64>();
-        assert!((time.session_s - all - 3.0).abs() < 1e-9, "{all} of 40 s, and 3 s are unaccounted");
+        assert!(
+            (time.session_s - all - 3.0).abs() < 1e-9,
+            "{all} of 40 s, and 3 s are unaccounted"
+        );
         assert_eq!(time.corrected_s, Some(0.0));
     }
 
@@ -211,7 +230,8 @@ mod tests {
     fn the_redo_log_has_room_in_the_run_queue_too() {
         let mut counted = counted();
         counted.events.insert("idle".into(), (100, 23.0));
-        // 29 s of waits fill the time of suspension: of the 10 s that samples say, the 3 s in the run queue were in waits.
+        // 29 s of waits fill the time of suspension: of the 10 s that samples say, the 3 s in the
+        // run queue were in waits.
         let (waits, time) = counted.account(&samples(&[("Commit", 1200)]));
         assert!((seconds(&waits, REDO_LOG) - 3.0).abs() < 1e-9 && time.corrected_s == Some(0.0));
         assert!((seconds(&waits, CPU_QUEUE) - 3.0 * 23.0 / 32.0).abs() < 1e-9);
@@ -223,8 +243,9 @@ mod tests {
     fn waits_that_leave_no_room_have_the_run_queue_in_them_and_then_processor_time() {
         let mut counted = counted();
         counted.row_locks.1 = 24.0;
-        // No room is left for the redo log. 36 s of waits for 29 s of suspension: 3 s in the run queue were in them, 10 of 36 parts of it after the client
-        // had done its part, and 4 s on a processor, half of the processor time.
+        // No room is left for the redo log. 36 s of waits for 29 s of suspension: 3 s in the run
+        // queue were in them, 10 of 36 parts of it after the client had done its part, and
+        // 4 s on a processor, half of the processor time.
         let (waits, time) = counted.account(&samples(&[("Commit", 1200)]));
         assert!(waits.iter().all(|wait| wait.wait_type != REDO_LOG));
         assert!((seconds(&waits, ROW_LOCK) - 24.0 * 32.0 / 36.0).abs() < 1e-9);
@@ -237,7 +258,8 @@ mod tests {
     #[test]
     fn what_no_processor_time_explains_is_a_correction() {
         let mut counted = counted();
-        // 47 s of waits, of which 29 s were suspended, 3 s in the run queue and at most 8 s on a processor.
+        // 47 s of waits, of which 29 s were suspended, 3 s in the run queue and at most 8 s on a
+        // processor.
         counted.row_locks.1 = 35.0;
         let (waits, time) = counted.account(&samples(&[]));
         assert!((time.corrected_s.unwrap() - 7.0).abs() < 1e-9, "{time:?}");
@@ -253,20 +275,27 @@ mod tests {
             ("Updating", 9),
         ];
         let mut counted = counted();
-        // 10 ms a sample: a row for each state that says what is waited for, but for those that are timed.
+        // 10 ms a sample: a row for each state that says what is waited for, but for those that are
+        // timed.
         for (instruments, expected) in [
             (Instruments::default(), [10.0, 4.0, 0.4]),
             (Instruments { idle: true, ..Instruments::default() }, [10.0, 4.0, 0.4]),
             (Instruments { idle: true, sockets: true, ..Instruments::default() }, [10.0, 4.0, 0.0]),
             (Instruments { metadata: true, ..Instruments::default() }, [10.0, 0.0, 0.4]),
-            (Instruments { idle: true, sockets: true, conditions: true, metadata: false }, [10.0, 0.0, 0.0]),
+            (
+                Instruments { idle: true, sockets: true, conditions: true, metadata: false },
+                [10.0, 0.0, 0.0],
+            ),
         ] {
             counted.instruments = instruments;
             counted.events.retain(|name, _| name != IDLE || instruments.idle);
             counted.events.extend(instruments.idle.then(|| (IDLE.to_owned(), (100, 10.0))));
             let (waits, _) = counted.account(&samples(&states));
             for ((state, _), expected_s) in states.iter().zip(expected) {
-                assert!((seconds(&waits, state) - expected_s).abs() < 1e-9, "{state} {instruments:?}");
+                assert!(
+                    (seconds(&waits, state) - expected_s).abs() < 1e-9,
+                    "{state} {instruments:?}"
+                );
             }
             assert_eq!(seconds(&waits, "Updating"), 0.0);
         }

@@ -2,13 +2,14 @@
 //!
 //! The Performance Schema counts and times the waits of each session's thread
 //! (<https://mariadb.com/kb/en/performance-schema-events_waits_summary_by_thread_by_event_name-table/>): their differences
-//! over the measurement are taken. A wait on a table (`wait/io/table`, `wait/lock/table`) contains the file operations and
-//! mutexes below it and the processor time of the engine: it is left out, so that nothing counts twice. Row locks are
-//! `InnoDB`'s own counter, and what the server does not time, waiting for the redo log, is sampled in the process list, as is
-//! all that it could time and was not told to; `reading` reads the counters, `accounting` has the arithmetic.
+//! over the measurement are taken. A wait on a table (`wait/io/table`, `wait/lock/table`) contains
+//! the file operations and mutexes below it and the processor time of the engine: it is left out,
+//! so that nothing counts twice. Row locks are `InnoDB`'s own counter, and what the server does not
+//! time, waiting for the redo log, is sampled in the process list, as is all that it could time and
+//! was not told to; `reading` reads the counters, `accounting` has the arithmetic.
 //!
-//! [`MariaCollector`] watches the sessions of a trial, [`MariaObserver`] a whole server, which `source` samples; `tasks` asks
-//! who waits for whom.
+//! [`MariaCollector`] watches the sessions of a trial, [`MariaObserver`] a whole server, which
+//! `source` samples; `tasks` asks who waits for whom.
 
 mod accounting;
 mod observer;
@@ -54,13 +55,20 @@ struct Running {
 
 impl MariaCollector {
     /// A collector for the sessions with these numbers; `hz`: looks a second.
-    pub fn new(config: Config, sessions: Sessions, pid: Option<i32>, hz: f64, cancel: Cancel) -> Self {
+    pub fn new(
+        config: Config,
+        sessions: Sessions,
+        pid: Option<i32>,
+        hz: f64,
+        cancel: Cancel,
+    ) -> Self {
         Self { config, sessions, pid, hz, cancel, running: None }
     }
 
     fn connect(&self) -> Result<Client, EngineError> {
         let config = self.config.clone().with_stop(self.cancel.stop());
-        let mut client = Client::connect(&config).map_err(failed_at("observing the server's waits"))?;
+        let mut client =
+            Client::connect(&config).map_err(failed_at("observing the server's waits"))?;
         client.set_stop(self.cancel.stop());
         Ok(client)
     }
@@ -71,7 +79,8 @@ impl WaitCollector for MariaCollector {
         let sessions = lock(&self.sessions).clone();
         let sampler = Sampler::start(self.connect()?, &sessions, self.hz)?;
         let mut client = self.connect()?;
-        // One of ours may be another process than when the trial was prepared: a cold one is restarted.
+        // One of ours may be another process than when the trial was prepared: a cold one is
+        // restarted.
         let pid = source::local_process(&mut client, &self.config).or(self.pid);
         let before = Reading::of(&mut client, Scope::Sessions(&sessions), pid)?;
         self.running = Some(Running { client, sampler, before, pid });
@@ -79,8 +88,10 @@ impl WaitCollector for MariaCollector {
     }
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
-        let not_started = || EngineError::failed("observing the server's waits", "nothing was started");
-        let Running { mut client, sampler, before, pid } = self.running.take().ok_or_else(not_started)?;
+        let not_started =
+            || EngineError::failed("observing the server's waits", "nothing was started");
+        let Running { mut client, sampler, before, pid } =
+            self.running.take().ok_or_else(not_started)?;
         let samples = sampler.stop()?;
         let sessions = lock(&self.sessions).clone();
         let scope = Scope::Sessions(&sessions);
@@ -94,8 +105,10 @@ impl WaitCollector for MariaCollector {
             instruments,
         };
         let (waits, time) = counted.account(&samples);
-        let server_cpu_s =
-            after.server.zip(before.server).map_or(0.0, |(after, before)| (after - before).max(0.0));
+        let server_cpu_s = after
+            .server
+            .zip(before.server)
+            .map_or(0.0, |(after, before)| (after - before).max(0.0));
         let reads = after.status_since(&before, "innodb_buffer_pool_reads");
         let requests = after.status_since(&before, "innodb_buffer_pool_read_requests");
         let pages = Some(PageUse { hits: requests.saturating_sub(reads), reads });
@@ -124,16 +137,20 @@ fn number(text: &str) -> u64 {
 }
 
 /// What this server times, and what it does not let us observe.
-fn instrumented(client: &mut Client, sees_threads: bool) -> Result<(Instruments, Vec<String>), EngineError> {
+fn instrumented(
+    client: &mut Client,
+    sees_threads: bool,
+) -> Result<(Instruments, Vec<String>), EngineError> {
     let doing = || failed_at("asking what is instrumented");
     let mut lost = Vec::new();
     let mut instruments = Instruments::default();
     if client.cell("SELECT @@performance_schema").map_err(doing())?.as_deref() == Some("1") {
-        let sql = "SELECT coalesce(sum(name = 'idle'), 0), coalesce(sum(name LIKE 'wait/io/socket/%'), 0), \
-                   coalesce(sum(name LIKE 'wait/synch/cond/%'), 0), coalesce(sum(name LIKE 'wait/%'), 0), \
-                   coalesce(sum(name LIKE 'wait/lock/metadata/%'), 0), \
-                   (SELECT count(*) FROM performance_schema.setup_instruments WHERE name LIKE 'wait/%') \
-                   FROM performance_schema.setup_instruments WHERE enabled = 'YES' AND timed = 'YES'";
+        let sql = "SELECT coalesce(sum(name = 'idle'), 0), coalesce(sum(name LIKE \
+                   'wait/io/socket/%'), 0), coalesce(sum(name LIKE 'wait/synch/cond/%'), 0), \
+                   coalesce(sum(name LIKE 'wait/%'), 0), coalesce(sum(name LIKE \
+                   'wait/lock/metadata/%'), 0), (SELECT count(*) FROM \
+                   performance_schema.setup_instruments WHERE name LIKE 'wait/%') FROM \
+                   performance_schema.setup_instruments WHERE enabled = 'YES' AND timed = 'YES'";
         let row = client.query(sql).map_err(doing())?.rows.into_iter().next().unwrap_or_default();
         let [idle, sockets, conditions, on, metadata, all] = cells(row).map(|cell| number(&cell));
         instruments = Instruments {
@@ -144,21 +161,23 @@ fn instrumented(client: &mut Client, sees_threads: bool) -> Result<(Instruments,
         };
         if on < all {
             lost.push(format!(
-                "Waits whose instruments are off: {} of {all} of performance_schema.setup_instruments are not enabled \
-                 and timed. Of these the states in the process list are sampled.",
+                "Waits whose instruments are off: {} of {all} of \
+                 performance_schema.setup_instruments are not enabled and timed. Of these the \
+                 states in the process list are sampled.",
                 all - on
             ));
         }
     } else {
         lost.push(
-            "Waits for files and latches: performance_schema is off there. Row locks are counted; the rest is what \
-             the states in the process list tell, sampled."
+            "Waits for files and latches: performance_schema is off there. Row locks are counted; \
+             the rest is what the states in the process list tell, sampled."
                 .to_owned(),
         );
     }
     if !sees_threads {
         lost.push(
-            "The processor time of the sessions: the server's threads cannot be seen from here.".into(),
+            "The processor time of the sessions: the server's threads cannot be seen from here."
+                .into(),
         );
     }
     Ok((instruments, lost))

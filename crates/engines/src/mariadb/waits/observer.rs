@@ -37,7 +37,11 @@ pub struct MariaObserver {
 
 impl MariaObserver {
     /// Connects, and begins the first interval.
-    pub fn start(config: &Config, options: ObserveOptions, stop: &Stop) -> Result<Self, ServerError> {
+    pub fn start(
+        config: &Config,
+        options: ObserveOptions,
+        stop: &Stop,
+    ) -> Result<Self, ServerError> {
         // The sampler ends its connection by asking itself to stop.
         let is_over = Arc::new(AtomicBool::new(false));
         let (over, asked) = (is_over.clone(), stop.clone());
@@ -47,28 +51,37 @@ impl MariaObserver {
         let own = [client.connection_id(), sampled.connection_id()];
         let pid = local_process(&mut client, config);
         let source = MariaSource::new(sampled, options, &own, pid)?;
-        let before = Reading::of(&mut client, Scope::AllBut(&own), None).map_err(ServerError::new)?;
+        let before =
+            Reading::of(&mut client, Scope::AllBut(&own), None).map_err(ServerError::new)?;
         let disconnect = Box::new(move || is_over.store(true, Ordering::Relaxed));
         let sampler = Sampler::start(Box::new(source), options.hz, ROSTER_PERIOD, disconnect)?;
         Ok(Self { sampler, client, own, before, earlier: None, literals: options.literals })
     }
 
     /// What the server has counted since the last time, and what it does not tell.
-    fn counted(&mut self, window: &Window) -> Result<(Counted, Vec<Operation>, Vec<String>), EngineError> {
+    fn counted(
+        &mut self,
+        window: &Window,
+    ) -> Result<(Counted, Vec<Operation>, Vec<String>), EngineError> {
         let scope = Scope::AllBut(&self.own);
         self.earlier = None;
         let now = Reading::of(&mut self.client, scope, None)?;
         let before = std::mem::replace(&mut self.before, now);
         let (instruments, mut lost) = instrumented(&mut self.client, window.kernel.is_some())?;
-        let may_see = self.client.cell("SELECT count(*) FROM information_schema.innodb_trx").is_ok();
+        let may_see =
+            self.client.cell("SELECT count(*) FROM information_schema.innodb_trx").is_ok();
         if !may_see {
             lost.push(
-                "Sessions of other users, and who waits for row locks: this user lacks the privilege PROCESS.".into(),
+                "Sessions of other users, and who waits for row locks: this user lacks the \
+                 privilege PROCESS."
+                    .into(),
             );
         }
         let mut events = self.before.events_since(&before, scope);
-        // An event counts when it ends, with all the time before: what lasts longer than an interval is better sampled.
-        let is_long = |name: &str| name == METADATA || (name.starts_with(CONDITIONS) && !is_of_commit(name));
+        // An event counts when it ends, with all the time before: what lasts longer than an
+        // interval is better sampled.
+        let is_long =
+            |name: &str| name == METADATA || (name.starts_with(CONDITIONS) && !is_of_commit(name));
         events.retain(|name, _| name != IDLE && !is_long(name));
         let instruments = Instruments { conditions: false, metadata: false, ..instruments };
         let counted = Counted { events, instruments, ..Counted::default() };
@@ -82,7 +95,9 @@ impl LiveObserver for MariaObserver {
     fn window(&mut self) -> Result<ServerActivity, ServerError> {
         let (window, mut ended) = match self.sampler.window() {
             Ok(window) => (window, None),
-            Err(error) => (self.sampler.rest().ok_or_else(|| error.clone())?, Some(error.to_string())),
+            Err(error) => {
+                (self.sampler.rest().ok_or_else(|| error.clone())?, Some(error.to_string()))
+            }
         };
         let (counted, operations, lost) = self.counted(&window).unwrap_or_else(|error| {
             let error = error.to_string();

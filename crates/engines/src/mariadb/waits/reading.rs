@@ -14,7 +14,8 @@ use std::time::Instant;
 pub enum Scope<'a> {
     /// Of these.
     Sessions(&'a [u32]),
-    /// Of all that clients have or had, but these: a session that has ended is in the sums of its account.
+    /// Of all that clients have or had, but these: a session that has ended is in the sums of its
+    /// account.
     AllBut(&'a [u32]),
 }
 
@@ -24,7 +25,8 @@ pub struct Reading {
     pub at: Instant,
     /// By number of the session (0: of all) and name of the event: how often, and picoseconds.
     events: BTreeMap<(u32, String), (u64, u64)>,
-    /// How long sessions that have nothing to do have waited for their next statement, in seconds: no event has it yet.
+    /// How long sessions that have nothing to do have waited for their next statement, in seconds:
+    /// no event has it yet.
     idle_s: f64,
     /// `InnoDB`'s counters, by name.
     status: BTreeMap<String, u64>,
@@ -36,50 +38,60 @@ pub struct Reading {
 }
 
 /// A wait on a table contains those below it.
-const NOT_NESTED: &str =
-    "count_star > 0 AND event_name NOT LIKE 'wait/io/table/%' AND event_name NOT LIKE 'wait/lock/table/%'";
+const NOT_NESTED: &str = "count_star > 0 AND event_name NOT LIKE 'wait/io/table/%' AND event_name \
+                          NOT LIKE 'wait/lock/table/%'";
 
 /// A wait for a lock of metadata contains the wait for its condition.
 pub const METADATA: &str = "wait/lock/metadata/sql/mdl";
 const METADATA_CONDITION: &str = "wait/synch/cond/sql/MDL_context::COND_wait_status";
 
-const FILES: &str = "SELECT event_name, count_read, sum_number_of_bytes_read, sum_timer_read, count_write, \
-     sum_number_of_bytes_write, sum_timer_write, count_misc, 0, sum_timer_misc \
-     FROM performance_schema.file_summary_by_event_name WHERE count_star > 0";
+const FILES: &str = "SELECT event_name, count_read, sum_number_of_bytes_read, sum_timer_read, \
+                     count_write, sum_number_of_bytes_write, sum_timer_write, count_misc, 0, \
+                     sum_timer_misc FROM performance_schema.file_summary_by_event_name WHERE \
+                     count_star > 0";
 
 /// Data files by the folder of their database and their name.
 const DATA_FILES: &str = "SELECT substring_index(file_name, '/', -2), sum(count_read), sum(sum_number_of_bytes_read), \
-     sum(sum_timer_read), sum(count_write), sum(sum_number_of_bytes_write), sum(sum_timer_write), sum(count_misc), 0, \
-     sum(sum_timer_misc) FROM performance_schema.file_summary_by_instance \
+     sum(sum_timer_read), sum(count_write), sum(sum_number_of_bytes_write), sum(sum_timer_write), \
+     sum(count_misc), 0, sum(sum_timer_misc) FROM performance_schema.file_summary_by_instance \
      WHERE event_name = 'wait/io/file/innodb/innodb_data_file' AND count_star > 0 GROUP BY 1";
 
-/// The sessions of a server with what both MariaDB and MySQL tell of them: `id`, `command`, `state`, `info`, `user`, `db`,
-/// `tid` (number of the thread in the system) and `time_ms` (in this state).
+/// The sessions of a server with what both MariaDB and MySQL tell of them: `id`, `command`,
+/// `state`, `info`, `user`, `db`, `tid` (number of the thread in the system) and `time_ms` (in this
+/// state).
 pub fn sessions(client: &mut Client) -> &'static str {
     if client.is_mariadb() {
-        "(SELECT id, command, coalesce(state, '') AS state, info, user, coalesce(db, '') AS db, tid, time_ms \
-         FROM information_schema.processlist) AS sessions"
+        "(SELECT id, command, coalesce(state, '') AS state, info, user, coalesce(db, '') AS db, \
+         tid, time_ms FROM information_schema.processlist) AS sessions"
     } else if matches!(client.cell("SELECT @@performance_schema"), Ok(Some(off)) if off == "0") {
-        "(SELECT id, command, coalesce(state, '') AS state, info, user, coalesce(db, '') AS db, NULL AS tid, \
-         1000 * time AS time_ms FROM information_schema.processlist) AS sessions"
+        "(SELECT id, command, coalesce(state, '') AS state, info, user, coalesce(db, '') AS db, \
+         NULL AS tid, 1000 * time AS time_ms FROM information_schema.processlist) AS sessions"
     } else {
-        "(SELECT processlist_id AS id, processlist_command AS command, coalesce(processlist_state, '') AS state, \
-         processlist_info AS info, processlist_user AS user, coalesce(processlist_db, '') AS db, thread_os_id AS tid, \
-         1000 * processlist_time AS time_ms FROM performance_schema.threads \
-         WHERE processlist_id IS NOT NULL) AS sessions"
+        "(SELECT processlist_id AS id, processlist_command AS command, coalesce(processlist_state, \
+         '') AS state, processlist_info AS info, processlist_user AS user, \
+         coalesce(processlist_db, '') AS db, thread_os_id AS tid, 1000 * processlist_time AS \
+         time_ms FROM performance_schema.threads WHERE processlist_id IS NOT NULL) AS sessions"
     }
 }
 
 impl Reading {
-    pub fn of(client: &mut Client, scope: Scope<'_>, pid: Option<i32>) -> Result<Self, EngineError> {
+    pub fn of(
+        client: &mut Client,
+        scope: Scope<'_>,
+        pid: Option<i32>,
+    ) -> Result<Self, EngineError> {
         let rows = |client: &mut Client, sql: &str| {
-            client.query(sql).map(|rows| rows.rows).map_err(failed_at("reading the server's counters"))
+            client
+                .query(sql)
+                .map(|rows| rows.rows)
+                .map_err(failed_at("reading the server's counters"))
         };
         let (own, others) = match scope {
             Scope::Sessions(own) => (list(own), false),
             Scope::AllBut(own) => (list(own), true),
         };
-        let chosen = if others { format!("id NOT IN (0, {own})") } else { format!("id IN ({own})") };
+        let chosen =
+            if others { format!("id NOT IN (0, {own})") } else { format!("id IN ({own})") };
         let sessions = sessions(client);
         let sql = format!("SELECT tid, command, time_ms FROM {sessions} WHERE {chosen}");
         let (mut threads, mut idle_s) = (Vec::new(), 0.0);
@@ -90,21 +102,23 @@ impl Reading {
                 idle_s += state_ms.parse().unwrap_or(0.0) / 1e3;
             }
         }
-        let sessions = pid.and_then(|pid| SessionTimes::of(pid, &threads).filter(|_| !threads.is_empty()));
+        let sessions =
+            pid.and_then(|pid| SessionTimes::of(pid, &threads).filter(|_| !threads.is_empty()));
         let server = pid.and_then(observe::process_cpu_s);
         let at = Instant::now();
         let mut events = BTreeMap::new();
         let by_thread = format!(
-            "SELECT processlist_id, event_name, count_star, sum_timer_wait \
-             FROM performance_schema.events_waits_summary_by_thread_by_event_name \
-             JOIN performance_schema.threads USING (thread_id) WHERE processlist_id IN ({own}) AND {NOT_NESTED}"
+            "SELECT processlist_id, event_name, count_star, sum_timer_wait FROM \
+             performance_schema.events_waits_summary_by_thread_by_event_name JOIN \
+             performance_schema.threads USING (thread_id) WHERE processlist_id IN ({own}) AND \
+             {NOT_NESTED}"
         );
         let of_own = rows(client, &by_thread)?.into_iter().map(event);
         if others {
             let by_account = format!(
-                "SELECT 0, event_name, sum(count_star), sum(sum_timer_wait) \
-                 FROM performance_schema.events_waits_summary_by_account_by_event_name \
-                 WHERE user IS NOT NULL AND {NOT_NESTED} GROUP BY event_name"
+                "SELECT 0, event_name, sum(count_star), sum(sum_timer_wait) FROM \
+                 performance_schema.events_waits_summary_by_account_by_event_name WHERE user IS \
+                 NOT NULL AND {NOT_NESTED} GROUP BY event_name"
             );
             let of_own: Vec<_> = of_own.collect();
             events.extend(rows(client, &by_account)?.into_iter().map(event));
@@ -117,16 +131,23 @@ impl Reading {
         }
         // MariaDB and MySQL keep these in tables of different names.
         let status = rows(client, "SHOW GLOBAL STATUS LIKE 'Innodb%'")?.into_iter().map(cells);
-        let status: BTreeMap<String, u64> =
-            status.map(|[name, value]: [String; 2]| (name.to_lowercase(), number(&value))).collect();
-        let mut operations: Vec<Operation> = rows(client, FILES)?.into_iter().flat_map(file).collect();
+        let status: BTreeMap<String, u64> = status
+            .map(|[name, value]: [String; 2]| (name.to_lowercase(), number(&value)))
+            .collect();
+        let mut operations: Vec<Operation> =
+            rows(client, FILES)?.into_iter().flat_map(file).collect();
         // Where the server counts no files, InnoDB does.
         let has_files = !operations.is_empty();
         let of_innodb = OF_INNODB.iter().filter(|(.., is_of_files)| !(*is_of_files && has_files));
         operations.extend(of_innodb.filter_map(|(name, counters, _)| {
             let [count, bytes, wall_ms] = counters.map(|counter| status.get(counter).copied());
             let wall_s = wall_ms.unwrap_or(0) as f64 / 1e3;
-            Some(Operation { name: (*name).into(), count: count?, bytes: bytes.unwrap_or(0), wall_s })
+            Some(Operation {
+                name: (*name).into(),
+                count: count?,
+                bytes: bytes.unwrap_or(0),
+                wall_s,
+            })
         }));
         if others {
             operations.extend(rows(client, DATA_FILES)?.into_iter().flat_map(file));
@@ -134,8 +155,9 @@ impl Reading {
         Ok(Self { at, events, idle_s, status, operations, sessions, server })
     }
 
-    /// What waits of these sessions have been counted since: by name of the event, how often, and wall seconds. A session waits
-    /// for its next statement from one reading to another too, before and after which there is one event.
+    /// What waits of these sessions have been counted since: by name of the event, how often, and
+    /// wall seconds. A session waits for its next statement from one reading to another too,
+    /// before and after which there is one event.
     pub fn events_since(&self, before: &Self, scope: Scope<'_>) -> BTreeMap<String, (u64, f64)> {
         let mut sums: BTreeMap<String, (u64, f64)> = BTreeMap::new();
         for ((session, name), (count, time)) in &self.events {
@@ -159,7 +181,8 @@ impl Reading {
         sums
     }
 
-    /// The rows of this reading and of `after`: waits of all sessions by event, `InnoDB`'s counters, operations on files.
+    /// The rows of this reading and of `after`: waits of all sessions by event, `InnoDB`'s
+    /// counters, operations on files.
     pub fn beside(&self, after: &Self) -> Vec<CounterReadings> {
         let readings = [self, after];
         let event = |(&(session, ref name), (count, time)): (&(u32, String), &(u64, u64))| {
@@ -235,7 +258,8 @@ const OF_INNODB: [(&str, [&str; 3], bool); 8] = [
     ("InnoDB log write", ["innodb_log_writes", "innodb_os_log_written", ""], true),
 ];
 
-/// The operations of a row of `file_summary_by_event_name`: reads, writes, and others, such as syncs.
+/// The operations of a row of `file_summary_by_event_name`: reads, writes, and others, such as
+/// syncs.
 fn file(row: Vec<Option<String>>) -> Vec<Operation> {
     let mut cells = row.into_iter().map(Option::unwrap_or_default);
     let name = cells.next().unwrap_or_default();

@@ -32,7 +32,8 @@ impl Sampler {
     /// Begins to look at these sessions so many times a second.
     pub fn start(mut client: Client, sessions: &[u32], hz: f64) -> Result<Self, EngineError> {
         let sql = format!(
-            "SELECT if(command = 'Sleep', '{IDLE}', state), count(*) FROM {} WHERE id IN ({}) GROUP BY 1",
+            "SELECT if(command = 'Sleep', '{IDLE}', state), count(*) FROM {} WHERE id IN ({}) \
+             GROUP BY 1",
             reading::sessions(&mut client),
             list(sessions)
         );

@@ -13,7 +13,8 @@ use observe::ProcessTimes;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-/// The server gives the same answer about transactions for so long (`storage/innobase/trx/trx0i_s.cc`).
+/// The server gives the same answer about transactions for so long
+/// (`storage/innobase/trx/trx0i_s.cc`).
 const TRANSACTIONS_PERIOD: Duration = Duration::from_millis(150);
 
 /// Kind of the threads of the server that have no name.
@@ -43,7 +44,8 @@ impl MariaSource {
         own: &[u32],
         pid: Option<i32>,
     ) -> Result<Self, ServerError> {
-        let is_on = client.cell("SELECT @@performance_schema").map_err(while_doing("asking the server"))?;
+        let is_on =
+            client.cell("SELECT @@performance_schema").map_err(while_doing("asking the server"))?;
         let mut roster = Roster::default();
         roster.observers.extend(own.iter().map(|own| *own as i32));
         Ok(Self {
@@ -64,12 +66,13 @@ impl MariaSource {
 
     /// Asks who waits for a row lock, which the process list does not show.
     fn ask_row_locks(&mut self) {
-        let is_fresh = self.row_locks_asked.is_some_and(|asked| asked.elapsed() < TRANSACTIONS_PERIOD);
+        let is_fresh =
+            self.row_locks_asked.is_some_and(|asked| asked.elapsed() < TRANSACTIONS_PERIOD);
         if is_fresh || self.row_locks.is_none() {
             return;
         }
-        let sql =
-            "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
+        let sql = "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state \
+                   = 'LOCK WAIT'";
         let waiting = self.client.query(sql).ok();
         let ids = |rows: mysqlclient::Rows| {
             rows.rows.into_iter().flatten().flatten().filter_map(|id| id.parse().ok()).collect()
@@ -91,8 +94,11 @@ impl MariaSource {
             let text = statement::shown(&info, Quotes::MariaDb, false);
             let number = statement::number(&text);
             if self.options.statements {
-                let kept =
-                    if self.options.literals { statement::shown(&info, Quotes::MariaDb, true) } else { text };
+                let kept = if self.options.literals {
+                    statement::shown(&info, Quotes::MariaDb, true)
+                } else {
+                    text
+                };
                 self.roster.keep(number, &kept);
             }
             number
@@ -106,13 +112,15 @@ impl MariaSource {
         Some(Sample { pid, state: "active".into(), wait, query_id, idle: false })
     }
 
-    /// The threads of the server that work for no session, by what the Performance Schema calls them.
+    /// The threads of the server that work for no session, by what the Performance Schema calls
+    /// them.
     fn list_threads(&mut self) -> Result<(), ServerError> {
         let Some(pid) = self.pid else { return Ok(()) };
         let mut names = HashMap::new();
         if self.has_performance_schema {
-            let sql = "SELECT thread_os_id, substring_index(name, '/', -1) FROM performance_schema.threads \
-                       WHERE type = 'BACKGROUND' AND thread_os_id IS NOT NULL";
+            let sql = "SELECT thread_os_id, substring_index(name, '/', -1) FROM \
+                       performance_schema.threads WHERE type = 'BACKGROUND' AND thread_os_id IS \
+                       NOT NULL";
             for row in self.rows("listing the server's threads", sql)? {
                 let [thread, name] = cells(row);
                 names.extend(thread.parse::<i32>().map(|thread| (thread, name)));
@@ -138,7 +146,8 @@ impl Source for MariaSource {
 
     fn sample(&mut self) -> Result<Vec<Sample>, ServerError> {
         self.ask_row_locks();
-        // Of the table of the same name the server would make a temporary one on disk each time, because texts are long.
+        // Of the table of the same name the server would make a temporary one on disk each time,
+        // because texts are long.
         let rows = self.rows("sampling the process list", "SHOW FULL PROCESSLIST")?;
         Ok(rows.into_iter().filter_map(|row| self.sample_of(row)).collect())
     }
@@ -150,7 +159,10 @@ impl Source for MariaSource {
         } else {
             "NULL"
         };
-        let sql = format!("SELECT id, command, user, db, tid, {program} FROM {}", sessions(&mut self.client));
+        let sql = format!(
+            "SELECT id, command, user, db, tid, {program} FROM {}",
+            sessions(&mut self.client)
+        );
         let rows = self.rows("listing the server's sessions", &sql)?;
         self.roster.present.clear();
         self.threads.clear();
@@ -166,7 +178,9 @@ impl Source for MariaSource {
             let is_client = command == "Sleep" || !NOT_BUSY.contains(&command.as_str());
             let kind = if is_client { CONNECTION.to_owned() } else { command.to_lowercase() };
             let application = redacted(&application);
-            self.roster.present.insert(id, Process { kind, application, user, database, hidden: false });
+            self.roster
+                .present
+                .insert(id, Process { kind, application, user, database, hidden: false });
         }
         self.list_threads()
     }
@@ -192,14 +206,15 @@ impl Source for MariaSource {
 const NOT_BUSY: [&str; 7] =
     ["Sleep", "Daemon", "Binlog Dump", "Binlog Dump GTID", "Slave_IO", "Slave_SQL", "Slave_worker"];
 
-/// Process of a server on this machine: that of the thread that serves this session. `None` when the server is elsewhere, or
-/// does not give each session a thread.
+/// Process of a server on this machine: that of the thread that serves this session. `None` when
+/// the server is elsewhere, or does not give each session a thread.
 pub fn local_process(client: &mut Client, config: &Config) -> Option<i32> {
     let is_apart = client.cell("SELECT @@thread_handling").ok()??.starts_with("one-thread");
     let sql = format!("SELECT tid FROM {} WHERE id = connection_id()", sessions(client));
     let thread: i32 = client.cell(&sql).ok()??.parse().ok()?;
     let status = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
-    let pid: i32 = status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok())?;
+    let pid: i32 =
+        status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok())?;
     let title = observe::process_title(pid)?;
     let program = title.split(' ').next()?.rsplit('/').next()?;
     (is_apart && config.is_local() && ["mariadbd", "mysqld"].contains(&program)).then_some(pid)

@@ -30,14 +30,15 @@ struct Wanted {
     blocked_by: Vec<i32>,
 }
 
-/// Who waits for what at this moment, the longest wait first; constants are in the statements only if `literals` are
-/// wanted. `own`: connections of ours.
+/// Who waits for what at this moment, the longest wait first; constants are in the statements only
+/// if `literals` are wanted. `own`: connections of ours.
 pub fn waiting_tasks(
     client: &mut Client,
     own: &[u32],
     literals: bool,
 ) -> Result<Vec<WaitingTask>, ServerError> {
-    let has_performance_schema = cell(client, "SELECT @@performance_schema")?.as_deref() == Some("1");
+    let has_performance_schema =
+        cell(client, "SELECT @@performance_schema")?.as_deref() == Some("1");
     let seen = sessions_seen(client, own, literals, has_performance_schema)?;
     let mut wanted = row_locks(client)?;
     if has_performance_schema {
@@ -77,7 +78,12 @@ pub fn waiting_tasks(
 /// A transaction without a session: it was prepared (XA), and its client has gone.
 fn unknown(id: i32) -> TaskSession {
     let state = if id == 0 { "prepared transaction" } else { "" };
-    TaskSession { pid: id, process: CONNECTION.into(), state: state.into(), ..TaskSession::default() }
+    TaskSession {
+        pid: id,
+        process: CONNECTION.into(),
+        state: state.into(),
+        ..TaskSession::default()
+    }
 }
 
 fn cell(client: &mut Client, sql: &str) -> Result<Option<String>, ServerError> {
@@ -88,7 +94,8 @@ fn rows(client: &mut Client, sql: &str) -> Result<Vec<Vec<Option<String>>>, Serv
     Ok(client.query(sql).map_err(while_doing(DOING))?.rows)
 }
 
-/// All sessions by number. Of one that has nothing to do the Performance Schema may have the last statement.
+/// All sessions by number. Of one that has nothing to do the Performance Schema may have the last
+/// statement.
 fn sessions_seen(
     client: &mut Client,
     own: &[u32],
@@ -96,16 +103,16 @@ fn sessions_seen(
     has_performance_schema: bool,
 ) -> Result<BTreeMap<i32, Seen>, ServerError> {
     let last = if has_performance_schema {
-        "(SELECT max(sql_text) FROM performance_schema.events_statements_current JOIN performance_schema.threads \
-         USING (thread_id) WHERE processlist_id = sessions.id)"
+        "(SELECT max(sql_text) FROM performance_schema.events_statements_current JOIN \
+         performance_schema.threads USING (thread_id) WHERE processlist_id = sessions.id)"
     } else {
         "NULL"
     };
-    let transaction = "(SELECT max(timestampdiff(SECOND, trx_started, now())) FROM information_schema.innodb_trx \
-                       WHERE trx_mysql_thread_id = sessions.id)";
+    let transaction = "(SELECT max(timestampdiff(SECOND, trx_started, now())) FROM \
+                       information_schema.innodb_trx WHERE trx_mysql_thread_id = sessions.id)";
     let sql = format!(
-        "SELECT id, command, state, user, db, time_ms, left(coalesce(info, {last}), {TEXT_MAX}), {transaction} FROM {} \
-         WHERE id NOT IN ({})",
+        "SELECT id, command, state, user, db, time_ms, left(coalesce(info, {last}), {TEXT_MAX}), \
+         {transaction} FROM {} WHERE id NOT IN ({})",
         sessions(client),
         list(own)
     );
@@ -144,21 +151,21 @@ fn sessions_seen(
 /// <https://dev.mysql.com/doc/refman/8.0/en/performance-schema-data-lock-waits-table.html>).
 fn row_locks(client: &mut Client) -> Result<BTreeMap<i32, Wanted>, ServerError> {
     let sql = if client.is_mariadb() {
-        "SELECT r.trx_mysql_thread_id, b.trx_mysql_thread_id, l.lock_mode, l.lock_table, coalesce(l.lock_index, ''), \
-         coalesce(l.lock_data, ''), timestampdiff(SECOND, r.trx_wait_started, now()) \
-         FROM information_schema.innodb_lock_waits w \
-         JOIN information_schema.innodb_trx r ON r.trx_id = w.requesting_trx_id \
-         JOIN information_schema.innodb_trx b ON b.trx_id = w.blocking_trx_id \
-         JOIN information_schema.innodb_locks l ON l.lock_id = w.requested_lock_id"
+        "SELECT r.trx_mysql_thread_id, b.trx_mysql_thread_id, l.lock_mode, l.lock_table, \
+         coalesce(l.lock_index, ''), coalesce(l.lock_data, ''), timestampdiff(SECOND, \
+         r.trx_wait_started, now()) FROM information_schema.innodb_lock_waits w JOIN \
+         information_schema.innodb_trx r ON r.trx_id = w.requesting_trx_id JOIN \
+         information_schema.innodb_trx b ON b.trx_id = w.blocking_trx_id JOIN \
+         information_schema.innodb_locks l ON l.lock_id = w.requested_lock_id"
     } else {
-        "SELECT r.processlist_id, coalesce(b.processlist_id, 0), l.lock_mode, \
-         concat('`', l.object_schema, '`.`', l.object_name, '`'), coalesce(l.index_name, ''), coalesce(l.lock_data, ''), \
-         timestampdiff(SECOND, t.trx_wait_started, now()) \
-         FROM performance_schema.data_lock_waits w \
-         JOIN performance_schema.data_locks l ON l.engine_lock_id = w.requesting_engine_lock_id \
-         JOIN performance_schema.threads r ON r.thread_id = w.requesting_thread_id \
-         LEFT JOIN performance_schema.threads b ON b.thread_id = w.blocking_thread_id \
-         JOIN information_schema.innodb_trx t ON t.trx_id = w.requesting_engine_transaction_id"
+        "SELECT r.processlist_id, coalesce(b.processlist_id, 0), l.lock_mode, concat('`', \
+         l.object_schema, '`.`', l.object_name, '`'), coalesce(l.index_name, ''), \
+         coalesce(l.lock_data, ''), timestampdiff(SECOND, t.trx_wait_started, now()) FROM \
+         performance_schema.data_lock_waits w JOIN performance_schema.data_locks l ON \
+         l.engine_lock_id = w.requesting_engine_lock_id JOIN performance_schema.threads r ON \
+         r.thread_id = w.requesting_thread_id LEFT JOIN performance_schema.threads b ON \
+         b.thread_id = w.blocking_thread_id JOIN information_schema.innodb_trx t ON t.trx_id = \
+         w.requesting_engine_transaction_id"
     };
     let mut wanted: BTreeMap<i32, Wanted> = BTreeMap::new();
     for row in rows(client, sql)? {
@@ -197,17 +204,23 @@ struct MetadataLock {
     session: i32,
 }
 
-/// Metadata locks that are waited for. A session waits for those who have a lock that conflicts with its own, or, where there
-/// is none, for those before it in the queue. Only those that were taken while `wait/lock/metadata/sql/mdl` was on are
-/// known.
+/// Metadata locks that are waited for. A session waits for those who have a lock that conflicts
+/// with its own, or, where there is none, for those before it in the queue. Only those that were
+/// taken while `wait/lock/metadata/sql/mdl` was on are known.
 fn metadata_locks(client: &mut Client) -> Result<BTreeMap<i32, Wanted>, ServerError> {
-    let sql = "SELECT object_type, coalesce(object_schema, ''), coalesce(object_name, ''), lock_type, lock_status, \
-               coalesce(processlist_id, 0) FROM performance_schema.metadata_locks \
-               JOIN performance_schema.threads ON thread_id = owner_thread_id";
+    let sql = "SELECT object_type, coalesce(object_schema, ''), coalesce(object_name, ''), \
+               lock_type, lock_status, coalesce(processlist_id, 0) FROM \
+               performance_schema.metadata_locks JOIN performance_schema.threads ON thread_id = \
+               owner_thread_id";
     let lock = |row| {
         let [kind, schema, name, mode, status, session] = cells(row);
         let is_granted = status == "GRANTED";
-        MetadataLock { object: (kind, schema, name), mode, is_granted, session: session.parse().unwrap_or(0) }
+        MetadataLock {
+            object: (kind, schema, name),
+            mode,
+            is_granted,
+            session: session.parse().unwrap_or(0),
+        }
     };
     let locks: Vec<MetadataLock> = rows(client, sql)?.into_iter().map(lock).collect();
     Ok(locks
@@ -229,8 +242,11 @@ fn wanted_metadata(lock: &MetadataLock, locks: &[MetadataLock]) -> Wanted {
     };
     let granted = in_the_way(true);
     let (kind, schema, name) = &lock.object;
-    let name =
-        [schema.as_str(), name].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(".");
+    let name = [schema.as_str(), name]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(".");
     Wanted {
         wait_type: format!("Waiting for {} metadata lock", kind.to_lowercase()),
         lock_mode: lock.mode.clone(),
@@ -240,8 +256,8 @@ fn wanted_metadata(lock: &MetadataLock, locks: &[MetadataLock]) -> Wanted {
     }
 }
 
-/// Lock modes of tables and other objects, each with a bit for every mode that it conflicts with (the matrix of granted locks
-/// before `MDL_lock::MDL_object_lock` in `sql/mdl.cc`).
+/// Lock modes of tables and other objects, each with a bit for every mode that it conflicts with
+/// (the matrix of granted locks before `MDL_lock::MDL_object_lock` in `sql/mdl.cc`).
 const CONFLICTS: [(&str, u16); 9] = [
     ("SHARED", 0b1_0000_0000),
     ("SHARED_HIGH_PRIO", 0b1_0000_0000),
@@ -254,10 +270,12 @@ const CONFLICTS: [(&str, u16); 9] = [
     ("EXCLUSIVE", 0b1_1111_1111),
 ];
 
-/// Whether two modes conflict. Of one that is not in the matrix, as those of a backup, it is taken that it does.
+/// Whether two modes conflict. Of one that is not in the matrix, as those of a backup, it is taken
+/// that it does.
 fn conflict(wanted: &str, held: &str) -> bool {
     let held = CONFLICTS.iter().position(|(mode, _)| *mode == held);
-    let conflicts = CONFLICTS.iter().find(|(mode, _)| *mode == wanted).map(|(_, conflicts)| *conflicts);
+    let conflicts =
+        CONFLICTS.iter().find(|(mode, _)| *mode == wanted).map(|(_, conflicts)| *conflicts);
     held.zip(conflicts).is_none_or(|(held, conflicts)| conflicts & (1 << held) != 0)
 }
 
@@ -271,12 +289,25 @@ mod tests {
             for (held, _) in CONFLICTS {
                 assert_eq!(conflict(wanted, held), conflict(held, wanted), "{wanted} {held}");
             }
-            assert!(conflict(wanted, "EXCLUSIVE") && conflict(wanted, "BACKUP_BLOCK_DDL"), "{wanted}");
+            assert!(
+                conflict(wanted, "EXCLUSIVE") && conflict(wanted, "BACKUP_BLOCK_DDL"),
+                "{wanted}"
+            );
         }
-        // Readers and writers of rows beside each other, ALTER TABLE beside readers, LOCK TABLES READ beside no writer.
-        assert!(!conflict("SHARED_READ", "SHARED_WRITE") && !conflict("SHARED_UPGRADABLE", "SHARED_WRITE"));
-        assert!(!conflict("SHARED_NO_WRITE", "SHARED_READ") && conflict("SHARED_NO_WRITE", "SHARED_WRITE"));
-        assert!(conflict("SHARED_READ_ONLY", "SHARED_WRITE") && !conflict("SHARED_READ_ONLY", "SHARED_READ"));
+        // Readers and writers of rows beside each other, ALTER TABLE beside readers, LOCK TABLES
+        // READ beside no writer.
+        assert!(
+            !conflict("SHARED_READ", "SHARED_WRITE")
+                && !conflict("SHARED_UPGRADABLE", "SHARED_WRITE")
+        );
+        assert!(
+            !conflict("SHARED_NO_WRITE", "SHARED_READ")
+                && conflict("SHARED_NO_WRITE", "SHARED_WRITE")
+        );
+        assert!(
+            conflict("SHARED_READ_ONLY", "SHARED_WRITE")
+                && !conflict("SHARED_READ_ONLY", "SHARED_READ")
+        );
         assert!(conflict("SHARED_UPGRADABLE", "SHARED_UPGRADABLE"));
     }
 

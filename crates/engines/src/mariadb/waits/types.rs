@@ -1,7 +1,9 @@
 //! MariaDB's wait types: the events that its Performance Schema counts, and what it does not.
 
 use crate::WaitType;
-use observations::WaitClass::{self, Client, CpuQueue, DataRead, DataWrite, Latch, Lock, Log, Other};
+use observations::WaitClass::{
+    self, Client, CpuQueue, DataRead, DataWrite, Latch, Lock, Log, Other,
+};
 
 /// Runnable, waiting for a processor.
 pub const CPU_QUEUE: &str = "CPU_QUEUE";
@@ -19,14 +21,14 @@ pub const IDLE: &str = "idle";
 /// The states of a session that commits, in the process lists of MariaDB and of MySQL.
 pub const COMMITTING: [&str; 2] = ["Commit", "waiting for handler commit"];
 
-/// What a session waits for by its state in the process list; `None`: it works, or waits for something that the list does not
-/// tell.
+/// What a session waits for by its state in the process list; `None`: it works, or waits for
+/// something that the list does not tell.
 pub fn of_state(state: &str) -> Option<&'static WaitType> {
     WaitType::find(WAIT_TYPES, state).filter(|_| !state.is_empty())
 }
 
-/// Names of events begin with `wait/`; those behind them are states of the process list, for what is not instrumented
-/// (<https://mariadb.com/kb/en/general-thread-states/>).
+/// Names of events begin with `wait/`; those behind them are states of the process list, for what
+/// is not instrumented (<https://mariadb.com/kb/en/general-thread-states/>).
 pub const WAIT_TYPES: &[WaitType] = &[
     wait(CPU_QUEUE, CpuQueue, "runnable, waiting for a processor"),
     wait(ROW_LOCK, Lock, "waiting for a row lock of InnoDB"),
@@ -39,8 +41,16 @@ pub const WAIT_TYPES: &[WaitType] = &[
         "reading a page of a data file, or writing one to make room",
     ),
     wait("wait/io/file/innodb/innodb_log_file", Log, "writing the redo log or making it durable"),
-    wait("wait/io/file/innodb/innodb_temp_file", DataWrite, "reading or writing a temporary file of InnoDB"),
-    wait("wait/io/file/innodb/innodb_dblwr_file", DataWrite, "writing pages to MySQL's doublewrite file"),
+    wait(
+        "wait/io/file/innodb/innodb_temp_file",
+        DataWrite,
+        "reading or writing a temporary file of InnoDB",
+    ),
+    wait(
+        "wait/io/file/innodb/innodb_dblwr_file",
+        DataWrite,
+        "writing pages to MySQL's doublewrite file",
+    ),
     wait("wait/io/file/sql/binlog*", Log, "writing the binary log or making it durable"),
     wait("wait/io/file/*", Other, "in another file operation"),
     wait("wait/synch/mutex/sql/*LOCK_log", Log, "waiting for its turn to write the binary log"),
@@ -54,7 +64,11 @@ pub const WAIT_TYPES: &[WaitType] = &[
         Log,
         "waiting until the leader of its group had written the binary log for it",
     ),
-    wait("wait/synch/cond/sql/*COND_queue_busy", Log, "waiting until the group before had committed"),
+    wait(
+        "wait/synch/cond/sql/*COND_queue_busy",
+        Log,
+        "waiting until the group before had committed",
+    ),
     wait(
         "wait/synch/cond/sql/MYSQL_BIN_LOG::*",
         Log,
@@ -71,7 +85,11 @@ pub const WAIT_TYPES: &[WaitType] = &[
         "waiting for a metadata lock, such as that of a table whose definition changes",
     ),
     wait("wait/lock/metadata/*", Lock, "waiting for a metadata lock"),
-    wait("wait/synch/*", Latch, "waiting for a mutex, a condition or a read-write lock of the server"),
+    wait(
+        "wait/synch/*",
+        Latch,
+        "waiting for a mutex, a condition or a read-write lock of the server",
+    ),
     wait("wait/*", Other, "in another instrumented wait"),
     wait(
         "Commit",

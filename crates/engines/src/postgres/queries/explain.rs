@@ -1,5 +1,5 @@
-//! Plans that the server makes anew. No statement is run: each is first parsed by itself, so that what is more than one is
-//! refused, and then explained without ANALYZE in a read-only session.
+//! Plans that the server makes anew. No statement is run: each is first parsed by itself, so that
+//! what is more than one is refused, and then explained without ANALYZE in a read-only session.
 //!
 //! From 16 on the plan for any values is that of `EXPLAIN (GENERIC_PLAN)`
 //! (<https://www.postgresql.org/docs/current/sql-explain.html>). Before, it is that of a prepared statement under
@@ -16,13 +16,15 @@ use queries::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
 pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
     let (plans, stop) = (reader.limits.plans, reader.stop.clone());
     explain_each(&mut snapshot.statements, plans, &stop, |statement| {
-        let seen = reader.running.get(&statement.digest).filter(|text| !text.contains('$')).cloned();
+        let seen =
+            reader.running.get(&statement.digest).filter(|text| !text.contains('$')).cloned();
         let logged = statement.plans.iter().find_map(|one| one.sample.clone());
         let client = reader.client(&statement.database).map_err(|error| error.to_string())?;
-        let generic = plan(client, &statement.text).map(|plan| StatementPlan::new(Origin::Generic, plan));
+        let generic =
+            plan(client, &statement.text).map(|plan| StatementPlan::new(Origin::Generic, plan));
         let text = logged.or_else(|| seen.filter(|_| generic.is_err()));
-        let sample =
-            text.and_then(|text| Some(StatementPlan::new(Origin::Sample, plan(client, &text).ok()?)));
+        let sample = text
+            .and_then(|text| Some(StatementPlan::new(Origin::Sample, plan(client, &text).ok()?)));
         match (generic, sample) {
             (Err(why), None) => Err(why),
             (generic, sample) => Ok(generic.into_iter().chain(sample).collect()),
@@ -36,7 +38,8 @@ fn plan(client: &mut Client, text: &str) -> Result<Plan, String> {
         // "undefined table", "undefined function"
         Some("42P01" | "42883") => {
             format!(
-                "{error}: it is gone, temporary, or in a schema that is not in this session's search_path"
+                "{error}: it is gone, temporary, or in a schema that is not in this session's \
+                 search_path"
             )
         }
         // "syntax error", "indeterminate datatype", "ambiguous function"
@@ -50,7 +53,9 @@ fn plan(client: &mut Client, text: &str) -> Result<Plan, String> {
     };
     let parsed = client.prepare(text).map_err(said)?;
     let explained = if client.server_version() >= 160_000 {
-        client.simple_query(&format!("EXPLAIN /* {MARK} */ (FORMAT JSON, VERBOSE, GENERIC_PLAN) {text}"))
+        client.simple_query(&format!(
+            "EXPLAIN /* {MARK} */ (FORMAT JSON, VERBOSE, GENERIC_PLAN) {text}"
+        ))
     } else {
         let nulls = vec!["NULL"; parsed.parameter_types.len()].join(", ");
         let arguments = if nulls.is_empty() { nulls } else { format!("({nulls})") };

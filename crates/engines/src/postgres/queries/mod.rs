@@ -1,4 +1,5 @@
-//! Statements by `pg_stat_statements`, indexes by the catalogues and the cumulative statistics, plans by EXPLAIN.
+//! Statements by `pg_stat_statements`, indexes by the catalogues and the cumulative statistics,
+//! plans by EXPLAIN.
 //!
 //! <https://www.postgresql.org/docs/current/pgstatstatements.html>,
 //! <https://www.postgresql.org/docs/current/monitoring-stats.html>
@@ -18,7 +19,8 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-/// A server that needs longer to answer a question about its statistics has a problem that they do not show.
+/// A server that needs longer to answer a question about its statistics has a problem that they do
+/// not show.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long it may take for what was counted until somebody asked to stop.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
@@ -63,11 +65,13 @@ impl Reader {
         }
     }
 
-    /// Databases that clients use, those with most time first; the one that was named is always one of them.
+    /// Databases that clients use, those with most time first; the one that was named is always one
+    /// of them.
     fn databases(&mut self, statements: &[Statement]) -> Vec<String> {
         let mut time: BTreeMap<&str, u64> = BTreeMap::new();
         for one in statements.iter().filter(|one| !one.database.is_empty()) {
-            *time.entry(&one.database).or_default() += one.get(queries::Counter::TimeNs).unwrap_or(0);
+            *time.entry(&one.database).or_default() +=
+                one.get(queries::Counter::TimeNs).unwrap_or(0);
         }
         let mut all: Vec<(&str, u64)> =
             time.into_iter().filter(|(name, _)| *name != self.config.database).collect();
@@ -77,8 +81,8 @@ impl Reader {
     }
 }
 
-/// A session that changes nothing, waits for no lock, and leaves no statistics of its own where it may choose that. A plan
-/// that was kept would be one for values.
+/// A session that changes nothing, waits for no lock, and leaves no statistics of its own where it
+/// may choose that. A plan that was kept would be one for values.
 fn connect(config: &Config, database: &str, stop: &Stop) -> Result<Client, pgclient::Error> {
     let config = config
         .clone()
@@ -132,18 +136,19 @@ impl QueryReader for Reader {
         }
         if left_out > 0 {
             let why = "--databases limits them".to_owned();
-            snapshot
-                .unread
-                .push(Unread { what: format!("tables and indexes of {left_out} more databases"), why });
+            snapshot.unread.push(Unread {
+                what: format!("tables and indexes of {left_out} more databases"),
+                why,
+            });
         }
         Ok(snapshot)
     }
 
     fn look(&mut self) -> Result<(), ServerError> {
         let sql = format!(
-            "SELECT /* {MARK} */ query_id, query FROM pg_catalog.pg_stat_activity \
-             WHERE query_id IS NOT NULL AND backend_type = 'client backend' \
-             AND pid <> pg_catalog.pg_backend_pid() AND query NOT LIKE '%{MARK}%'"
+            "SELECT /* {MARK} */ query_id, query FROM pg_catalog.pg_stat_activity WHERE query_id \
+             IS NOT NULL AND backend_type = 'client backend' AND pid <> \
+             pg_catalog.pg_backend_pid() AND query NOT LIKE '%{MARK}%'"
         );
         let rows = self
             .home()

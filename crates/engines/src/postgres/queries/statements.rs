@@ -35,12 +35,14 @@ const COLUMNS: [(Counter, &[&str], u32); 22] = [
 ];
 
 const WHAT: &str = "statements";
-const NOT_INSTALLED: &str = "the extension pg_stat_statements is in none of the databases that were looked into. To install it: add \
-     pg_stat_statements to shared_preload_libraries, restart the server, then CREATE EXTENSION pg_stat_statements";
+const NOT_INSTALLED: &str = "the extension pg_stat_statements is in none of the databases that \
+                             were looked into. To install it: add pg_stat_statements to \
+                             shared_preload_libraries, restart the server, then CREATE EXTENSION \
+                             pg_stat_statements";
 const NOT_LOADED: &str =
     "pg_stat_statements is not loaded: add it to shared_preload_libraries and restart the server";
-const OLDER: &str = "this pg_stat_statements is older than version 1.8: ALTER EXTENSION pg_stat_statements UPDATE, or name a server \
-     of PostgreSQL 14 or later";
+const OLDER: &str = "this pg_stat_statements is older than version 1.8: ALTER EXTENSION \
+                     pg_stat_statements UPDATE, or name a server of PostgreSQL 14 or later";
 
 impl Reader {
     /// Reads the statements; why there are none is said.
@@ -50,7 +52,9 @@ impl Reader {
             Ok(None) => {}
             Ok(Some(why)) => snapshot.unread.push(unread(why.into())),
             // "object not in prerequisite state"
-            Err(error) if error.code() == Some("55000") => snapshot.unread.push(unread(NOT_LOADED.into())),
+            Err(error) if error.code() == Some("55000") => {
+                snapshot.unread.push(unread(NOT_LOADED.into()))
+            }
             Err(error) => snapshot.unread.push(unread(error.to_string())),
         }
     }
@@ -60,7 +64,9 @@ impl Reader {
         if self.extension.is_none() {
             self.extension = self.find_extension()?;
         }
-        let Some((database, schema)) = self.extension.clone() else { return Ok(Some(NOT_INSTALLED)) };
+        let Some((database, schema)) = self.extension.clone() else {
+            return Ok(Some(NOT_INSTALLED));
+        };
         let client = self.client(&database)?;
         let there = columns(client, &schema)?;
         if !there.iter().any(|name| name == "total_exec_time") {
@@ -71,12 +77,14 @@ impl Reader {
             .filter_map(|(counter, columns, scale)| Some((counter, sum(columns, &there, scale)?)))
             .collect();
         let selected: Vec<&str> = counters.iter().map(|(_, sql)| sql.as_str()).collect();
-        let toplevel = if there.iter().any(|name| name == "toplevel") { "s.toplevel" } else { "true" };
+        let toplevel =
+            if there.iter().any(|name| name == "toplevel") { "s.toplevel" } else { "true" };
         let sql = format!(
-            "SELECT /* {MARK} */ s.queryid, d.datname, r.rolname, {toplevel}, pg_catalog.left(s.query, {TEXT_MAX}), \
-             s.min_exec_time, s.max_exec_time, s.stddev_exec_time, {} \
-             FROM {schema}.pg_stat_statements s LEFT JOIN pg_catalog.pg_database d ON d.oid = s.dbid \
-             LEFT JOIN pg_catalog.pg_roles r ON r.oid = s.userid WHERE coalesce(s.query, '') NOT LIKE '%{MARK}%' AND s.calls > 0",
+            "SELECT /* {MARK} */ s.queryid, d.datname, r.rolname, {toplevel}, \
+             pg_catalog.left(s.query, {TEXT_MAX}), s.min_exec_time, s.max_exec_time, \
+             s.stddev_exec_time, {} FROM {schema}.pg_stat_statements s LEFT JOIN \
+             pg_catalog.pg_database d ON d.oid = s.dbid LEFT JOIN pg_catalog.pg_roles r ON r.oid \
+             = s.userid WHERE coalesce(s.query, '') NOT LIKE '%{MARK}%' AND s.calls > 0",
             selected.join(", ")
         );
         let rows = client.query(&sql, &[])?;
@@ -90,7 +98,8 @@ impl Reader {
             });
         }
         let info = format!(
-            "SELECT /* {MARK} */ (extract(epoch FROM stats_reset) * 1000)::int8, dealloc FROM {schema}.pg_stat_statements_info"
+            "SELECT /* {MARK} */ (extract(epoch FROM stats_reset) * 1000)::int8, dealloc FROM \
+             {schema}.pg_stat_statements_info"
         );
         // Version 1.9 has it.
         if let Ok(rows) = client.query(&info, &[]) {
@@ -104,8 +113,9 @@ impl Reader {
     fn find_extension(&mut self) -> Result<Option<(String, String)>, Error> {
         let home = self.config.database.clone();
         let others = format!(
-            "SELECT /* {MARK} */ datname FROM pg_catalog.pg_database WHERE datallowconn AND NOT datistemplate \
-             AND pg_catalog.has_database_privilege(oid, 'CONNECT') AND datname <> pg_catalog.current_database() ORDER BY datname"
+            "SELECT /* {MARK} */ datname FROM pg_catalog.pg_database WHERE datallowconn AND NOT \
+             datistemplate AND pg_catalog.has_database_privilege(oid, 'CONNECT') AND datname <> \
+             pg_catalog.current_database() ORDER BY datname"
         );
         let rows = self.client(&home)?.query(&others, &[])?;
         let others: Vec<String> = rows.iter().map(|row| row.text(0)).collect();
@@ -127,15 +137,16 @@ impl Reader {
 fn schema(client: &mut Client) -> Result<Option<String>, Error> {
     client.cell(&format!(
         "SELECT /* {MARK} */ pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_extension e \
-         JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'"
+         JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = \
+         'pg_stat_statements'"
     ))
 }
 
 /// The columns that this version of the extension has.
 fn columns(client: &mut Client, schema: &str) -> Result<Vec<String>, Error> {
     let sql = format!(
-        "SELECT /* {MARK} */ attname FROM pg_catalog.pg_attribute \
-         WHERE attrelid = '{}.pg_stat_statements'::regclass AND attnum > 0",
+        "SELECT /* {MARK} */ attname FROM pg_catalog.pg_attribute WHERE attrelid = \
+         '{}.pg_stat_statements'::regclass AND attnum > 0",
         schema.replace('\'', "''")
     );
     Ok(client.query(&sql, &[])?.iter().map(|row| row.text(0)).collect())
@@ -151,7 +162,8 @@ fn sum(columns: &[&str], there: &[String], scale: u32) -> Option<String> {
     let sum = known.join(" + ");
     match scale {
         _ if known.is_empty() => None,
-        // Whole numbers already: a conversion of each counter of thousands of statements costs the server more than they do.
+        // Whole numbers already: a conversion of each counter of thousands of statements costs the
+        // server more than they do.
         1 => Some(sum),
         _ => Some(format!("pg_catalog.round((({sum}) * {scale})::numeric)")),
     }

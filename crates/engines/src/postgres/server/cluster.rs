@@ -89,8 +89,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Makes a cluster by cloning a template; its server is not started yet. The account must reach the
-    /// directory and the programs.
+    /// Makes a cluster by cloning a template; its server is not started yet. The account must reach
+    /// the directory and the programs.
     pub fn create(mut options: ClusterOptions, cancel: &Cancel) -> Result<Self, EngineError> {
         options.directory = absolute(&options.directory)?;
         let account = &options.account;
@@ -107,7 +107,8 @@ impl Cluster {
         // From here on, dropping it removes what was made.
         let sockets = layout.socket.clone();
         let data_sets = DataSets::default();
-        let mut cluster = Self { sockets, layout, options, process: None, applied: None, data_sets };
+        let mut cluster =
+            Self { sockets, layout, options, process: None, applied: None, data_sets };
         cluster.lay_out(&template)?;
         Ok(cluster)
     }
@@ -120,7 +121,8 @@ impl Cluster {
         }
         self.sockets = make_socket_folder(&self.layout, &self.options.account)?;
         let main = data.join("postgresql.conf");
-        let included = format!("\ninclude '{BASELINE_FILE}'\ninclude_if_exists '{SETTINGS_FILE}'\n");
+        let included =
+            format!("\ninclude '{BASELINE_FILE}'\ninclude_if_exists '{SETTINGS_FILE}'\n");
         let text = std::fs::read_to_string(&main).map_err(EngineError::at(&main))?;
         // A template with the user's tables has been a cluster already.
         if !text.ends_with(&included) {
@@ -132,7 +134,8 @@ impl Cluster {
 
     /// How to connect as superuser, over the socket.
     pub fn config(&self) -> Config {
-        Config::unix(&self.sockets, PORT, SUPERUSER, SUPERUSER).with_connect_timeout(Some(CONNECTING))
+        Config::unix(&self.sockets, PORT, SUPERUSER, SUPERUSER)
+            .with_connect_timeout(Some(CONNECTING))
     }
 
     /// Opens a connection as superuser. The error has the end of the log when the server has ended.
@@ -140,23 +143,30 @@ impl Cluster {
         self.connect_until(&Cancel::new())
     }
 
-    /// The same for work between trials: no answer may take longer than a proper shutdown, or than until somebody asks
-    /// to stop.
+    /// The same for work between trials: no answer may take longer than a proper shutdown, or than
+    /// until somebody asks to stop.
     pub(super) fn connect_until(&self, cancel: &Cancel) -> Result<Client, EngineError> {
-        let connected = Client::connect(&self.config().with_stop(cancel.stop())).map(|mut client| {
-            client.set_answer_timeout(Some(STOP_FAST));
-            client.set_stop(cancel.stop(), Duration::ZERO);
-            client
-        });
+        let connected =
+            Client::connect(&self.config().with_stop(cancel.stop())).map(|mut client| {
+                client.set_answer_timeout(Some(STOP_FAST));
+                client.set_stop(cancel.stop(), Duration::ZERO);
+                client
+            });
         connected.map_err(|error| {
             if error.is_stopped() {
                 return EngineError::Cancelled;
             }
             let ended = self.process.as_ref().and_then(Process::ended);
             let ended = ended.map(|status| {
-                format!("; the server has ended with {status}; its log:\n{}", self.log_tail(LOG_LINES))
+                format!(
+                    "; the server has ended with {status}; its log:\n{}",
+                    self.log_tail(LOG_LINES)
+                )
             });
-            EngineError::failed("connecting to the server", format!("{error}{}", ended.unwrap_or_default()))
+            EngineError::failed(
+                "connecting to the server",
+                format!("{error}{}", ended.unwrap_or_default()),
+            )
         })
     }
 
@@ -189,8 +199,8 @@ impl Cluster {
         self.files().map_or(0, |files| allocated_bytes(&files))
     }
 
-    /// Starts the server and waits until it accepts connections. Nothing happens if it runs. The error
-    /// has the end of its log.
+    /// Starts the server and waits until it accepts connections. Nothing happens if it runs. The
+    /// error has the end of its log.
     pub fn start(&mut self, cancel: &Cancel) -> Result<(), EngineError> {
         if self.is_running() {
             return Ok(());
@@ -209,7 +219,8 @@ impl Cluster {
 
     fn spawn(&self) -> Result<Process, EngineError> {
         let log = &self.layout.log;
-        let output = File::options().create(true).append(true).open(log).map_err(EngineError::at(log))?;
+        let output =
+            File::options().create(true).append(true).open(log).map_err(EngineError::at(log))?;
         let errors = output.try_clone().map_err(EngineError::at(log))?;
         let mut command = command(&self.options.installation.program(PROGRAM));
         command.arg("-D").arg(&self.layout.data).stdout(output).stderr(errors);
@@ -230,7 +241,8 @@ impl Cluster {
             }
             // It says so a moment before it does.
             Ok({
-                let config = self.config().with_connect_timeout(Some(CONNECT)).with_stop(cancel.stop());
+                let config =
+                    self.config().with_connect_timeout(Some(CONNECT)).with_stop(cancel.stop());
                 Client::connect(&config).ok()
             })
         })?;
@@ -240,7 +252,10 @@ impl Cluster {
 
     fn failed_start(&self, why: &str) -> EngineError {
         let doing = format!("starting PostgreSQL {}", self.options.installation.version);
-        EngineError::failed(doing, format!("{why}; its log ends with:\n{}", self.log_tail(LOG_LINES)))
+        EngineError::failed(
+            doing,
+            format!("{why}; its log ends with:\n{}", self.log_tail(LOG_LINES)),
+        )
     }
 
     /// PostgreSQL's defaults, but for what has to do with being private and being observed.
@@ -261,8 +276,8 @@ impl Cluster {
         settings.iter().map(|(name, value)| super::settings::line(name, value) + "\n").collect()
     }
 
-    /// Stops the server and waits until it has ended, without its checkpoint once somebody asks to stop. Nothing
-    /// happens if it does not run.
+    /// Stops the server and waits until it has ended, without its checkpoint once somebody asks to
+    /// stop. Nothing happens if it does not run.
     pub fn stop(&mut self, how: Stop, cancel: &Cancel) -> Result<(), EngineError> {
         if let Some(process) = &self.process {
             if how == Stop::Fast {

@@ -8,7 +8,8 @@ use crate::{Cancel, EngineError, cache};
 use std::collections::BTreeMap;
 
 impl Cluster {
-    /// Whether data sets of so many bytes can be kept: in the cache there is room, and the log is where the data is.
+    /// Whether data sets of so many bytes can be kept: in the cache there is room, and the log is
+    /// where the data is.
     ///
     /// # Errors
     /// When there is no cache.
@@ -18,8 +19,9 @@ impl Cluster {
         Ok(plain && cache::has_room(&cache, bytes))
     }
 
-    /// Stops the server and starts it on a data directory that holds this data set: the one that an earlier trial had, or
-    /// a clone of the template, which `fill` loads where it is not in the cache. The settings stay.
+    /// Stops the server and starts it on a data directory that holds this data set: the one that an
+    /// earlier trial had, or a clone of the template, which `fill` loads where it is not in the
+    /// cache. The settings stay.
     ///
     /// # Errors
     /// When loading fails, or the server does not stop or start.

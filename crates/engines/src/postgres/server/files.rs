@@ -46,7 +46,8 @@ pub(super) fn all(data: &Path) -> Result<Vec<PathBuf>, EngineError> {
     let tablespaces = data.join("pg_tblspc");
     let links = std::fs::read_dir(&tablespaces).map_err(EngineError::at(&tablespaces))?;
     let links = links.flatten().map(|entry| entry.path()).chain([data.join("pg_wal")]);
-    for folder in links.filter(|path| path.is_symlink()).filter_map(|link| link.canonicalize().ok()) {
+    for folder in links.filter(|path| path.is_symlink()).filter_map(|link| link.canonicalize().ok())
+    {
         walk(&folder, &mut files)?;
     }
     Ok(files)

@@ -41,10 +41,14 @@ pub struct Installation {
 }
 
 impl Version {
-    /// The version in what `postgres --version` prints: `postgres (PostgreSQL) 15.18 (Debian 15.18-1)`.
+    /// The version in what `postgres --version` prints: `postgres (PostgreSQL) 15.18 (Debian
+    /// 15.18-1)`.
     fn of_output(output: &str) -> Option<Self> {
-        let text = output.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
-        let (major, rest) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+        let text = output
+            .split_whitespace()
+            .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+        let (major, rest) =
+            text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
         // `19devel` and `19beta1` have no minor version.
         let minor = rest.strip_prefix('.').and_then(|minor| {
             minor.split(|c: char| !c.is_ascii_digit()).next().and_then(|minor| minor.parse().ok())
@@ -66,12 +70,14 @@ impl fmt::Display for Version {
 
 impl Installation {
     /// All installed versions from 14 up, each distinct server program once: first those in
-    /// `bindirs`, then those in `STEELBENCH_PG_BINDIRS`, on the `PATH`, and where packages put them.
+    /// `bindirs`, then those in `STEELBENCH_PG_BINDIRS`, on the `PATH`, and where packages put
+    /// them.
     pub fn find_all(bindirs: &[PathBuf]) -> Vec<Self> {
         let listed = |variable| std::env::var_os(variable).unwrap_or_default();
         let (ours, path) = (listed(PLACES_VARIABLE), listed("PATH"));
         let places = bindirs.iter().cloned().chain(std::env::split_paths(&ours));
-        let places = places.chain(std::env::split_paths(&path)).chain(PLACES.iter().flat_map(|p| expand(p)));
+        let places =
+            places.chain(std::env::split_paths(&path)).chain(PLACES.iter().flat_map(|p| expand(p)));
         let mut seen = BTreeSet::new();
         // Links are resolved: `initdb` and the libraries are beside the real program.
         let real = places.filter(|place| place.is_absolute()).filter_map(|place| {
@@ -79,15 +85,21 @@ impl Installation {
             program.parent().map(Path::to_path_buf)
         });
         let distinct = real.filter(|bindir| seen.insert(bindir.clone()));
-        distinct.filter_map(Self::in_bindir).filter(|found| found.version.major >= MAJOR_MIN).collect()
+        distinct
+            .filter_map(Self::in_bindir)
+            .filter(|found| found.version.major >= MAJOR_MIN)
+            .collect()
     }
 
     /// One installation: of the version asked for (`15`, `15.18`), else the newest; those in
-    /// `bindirs` go before others. When there is none, the error lists what was found and what to do.
+    /// `bindirs` go before others. When there is none, the error lists what was found and what to
+    /// do.
     pub fn find(bindirs: &[PathBuf], version: Option<&str>) -> Result<Self, EngineError> {
-        let given: BTreeSet<PathBuf> = bindirs.iter().filter_map(|place| place.canonicalize().ok()).collect();
+        let given: BTreeSet<PathBuf> =
+            bindirs.iter().filter_map(|place| place.canonicalize().ok()).collect();
         let all = Self::find_all(bindirs);
-        let fitting = all.iter().filter(|found| version.is_none_or(|wanted| found.version.is(wanted)));
+        let fitting =
+            all.iter().filter(|found| version.is_none_or(|wanted| found.version.is(wanted)));
         let best = fitting.max_by_key(|found| (given.contains(&found.bindir), found.version));
         best.cloned().ok_or_else(|| not_found(version, bindirs, &all))
     }
@@ -107,17 +119,19 @@ impl Installation {
     }
 }
 
-/// The path of a program for clients: in this folder, or on the `PATH`, where another package may have put it.
+/// The path of a program for clients: in this folder, or on the `PATH`, where another package may
+/// have put it.
 pub fn client_program(bindir: Option<&Path>, name: &str) -> Result<PathBuf, EngineError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places = bindir.map(Path::to_path_buf).into_iter().chain(std::env::split_paths(&path));
     let found = places.find_map(|place| Some(place.join(name)).filter(|program| program.is_file()));
     found.ok_or_else(|| {
-        let beside =
-            bindir.map_or_else(String::new, |bindir| format!("neither in {} nor ", bindir.display()));
+        let beside = bindir
+            .map_or_else(String::new, |bindir| format!("neither in {} nor ", bindir.display()));
         let not = if bindir.is_some() { "" } else { "not " };
         let message = format!(
-            "it is {not}{beside}on the PATH; install the client programs (Debian: postgresql-client)"
+            "it is {not}{beside}on the PATH; install the client programs (Debian: \
+             postgresql-client)"
         );
         EngineError::failed(format!("looking for {name}"), message)
     })

@@ -1,5 +1,6 @@
-//! What a run that was killed left: a server that goes on, its files and its shared memory. A server that starts again in
-//! the same data directory frees its memory itself; one whose directory is removed never does.
+//! What a run that was killed left: a server that goes on, its files and its shared memory. A
+//! server that starts again in the same data directory frees its memory itself; one whose directory
+//! is removed never does.
 
 use super::files::Postmaster;
 use crate::private::files::{Layout, remove_socket_folder};
@@ -21,7 +22,8 @@ const STOP: Duration = Duration::from_secs(10);
 /// is left to the caller. A server is known by the directory that its processes work in; others
 /// are never touched.
 pub fn reclaim(directory: &Path) -> Result<(), EngineError> {
-    let is_cluster = |folder: &Path| folder.join("PG_VERSION").is_file() && folder.join("global").is_dir();
+    let is_cluster =
+        |folder: &Path| folder.join("PG_VERSION").is_file() && folder.join("global").is_dir();
     for data in &data_directories(directory, is_cluster) {
         end(data)?;
         if let Some(parent) = data.parent() {
@@ -123,6 +125,7 @@ fn listed_handles(control: &[u8]) -> Vec<u32> {
     if number(0) != CONTROL_MAGIC {
         return Vec::new();
     }
-    let items = (CONTROL_ITEMS_AT..control.len()).step_by(CONTROL_ITEM_BYTES).take(number(4) as usize);
+    let items =
+        (CONTROL_ITEMS_AT..control.len()).step_by(CONTROL_ITEM_BYTES).take(number(4) as usize);
     items.filter(|at| number(at + 4) > 0).map(number).collect()
 }

@@ -1,10 +1,11 @@
 //! PostgreSQL servers of our own: private clusters that are cloned, started, set and removed.
 //!
 //! - [`Installation`]: which versions are there
-//! - `template`: `initdb` once, copies from then on; `setup`: the same with a dump and SQL of the user; `data_sets`: with
-//!   the rows of a data set
+//! - `template`: `initdb` once, copies from then on; `setup`: the same with a dump and SQL of the
+//!   user; `data_sets`: with the rows of a data set
 //! - [`Cluster`]: makes, starts, asks, stops and removes; `files`: what is in its directory
-//! - `settings`: `target.settings.*`, applied and read back; `tried_settings`: tried before a server runs
+//! - `settings`: `target.settings.*`, applied and read back; `tried_settings`: tried before a
+//!   server runs
 //! - [`reclaim`]: stops what a run that was killed left
 
 mod cluster;

@@ -21,9 +21,9 @@ const OURS: &[&str] = &[
 
 impl Cluster {
     /// Brings the settings of the server to exactly these; others go back to their defaults. It is
-    /// started if it does not run, and restarted if some setting needs it. Each is read back. After an
-    /// error no settings are in the file, and the next call begins anew. Returns whether it was restarted, as the
-    /// server says that some settings need.
+    /// started if it does not run, and restarted if some setting needs it. Each is read back. After
+    /// an error no settings are in the file, and the next call begins anew. Returns whether it
+    /// was restarted, as the server says that some settings need.
     pub fn apply(
         &mut self,
         settings: &BTreeMap<String, String>,
@@ -41,7 +41,11 @@ impl Cluster {
         result
     }
 
-    fn change_to(&mut self, wanted: &BTreeMap<String, String>, cancel: &Cancel) -> Result<bool, EngineError> {
+    fn change_to(
+        &mut self,
+        wanted: &BTreeMap<String, String>,
+        cancel: &Cancel,
+    ) -> Result<bool, EngineError> {
         let mut client = self.connect_until(cancel)?;
         let mut restarted = false;
         if self.applied.as_ref() != Some(wanted) {
@@ -51,7 +55,8 @@ impl Cluster {
                 self.options.installation.version.major,
             )?;
             client = self.load(wanted, client, cancel)?;
-            if Known::read(&mut client, SETTINGS_FILE)?.values().any(|known| known.pending_restart) {
+            if Known::read(&mut client, SETTINGS_FILE)?.values().any(|known| known.pending_restart)
+            {
                 drop(client);
                 self.restart(cancel)?;
                 client = self.connect_until(cancel)?;
@@ -71,7 +76,8 @@ impl Cluster {
     ) -> Result<Client, EngineError> {
         let before = load_time(&mut client)?;
         let log_before = self.log_bytes();
-        let lines: Vec<String> = wanted.iter().map(|(name, value)| line(name, value) + "\n").collect();
+        let lines: Vec<String> =
+            wanted.iter().map(|(name, value)| line(name, value) + "\n").collect();
         self.options.account.write(&self.layout.data.join(SETTINGS_FILE), &lines.concat())?;
         self.signal_reload();
         // A connection made after the first process has loaded the file has what it has.
@@ -122,7 +128,8 @@ pub(in crate::postgres) fn check(
 ) -> Result<(), EngineError> {
     for (name, value) in wanted {
         if OURS.contains(&name.as_str()) {
-            let message = "Steelbench decides this, or the server would not be found any more; leave it out";
+            let message =
+                "Steelbench decides this, or the server would not be found any more; leave it out";
             return Err(EngineError::failed(path(name), message));
         }
         if value.contains(['\n', '\r', '\0']) {
@@ -130,14 +137,18 @@ pub(in crate::postgres) fn check(
         }
         match known.get(name) {
             Some(known) if known.context == "internal" => {
-                let message = "is fixed when PostgreSQL is built or its data directory is initialised";
+                let message =
+                    "is fixed when PostgreSQL is built or its data directory is initialised";
                 return Err(EngineError::failed(path(name), message));
             }
             // A setting of a module is known once it is loaded.
             None if !is_of_module(name) => {
                 let names: Vec<&str> = known.keys().map(String::as_str).collect();
                 let what = format!("setting of PostgreSQL {major}");
-                return Err(EngineError::failed(path(name), experiment::unknown_name(&what, name, &names)));
+                return Err(EngineError::failed(
+                    path(name),
+                    experiment::unknown_name(&what, name, &names),
+                ));
             }
             _ => {}
         }
@@ -161,9 +172,9 @@ fn refused(
     client: &mut Client,
     log: impl Fn() -> String,
 ) -> Result<(), EngineError> {
-    let sql = "SELECT f.name, f.error FROM pg_file_settings f LEFT JOIN pg_settings s \
-               ON lower(s.name) = lower(f.name) \
-               WHERE f.error IS NOT NULL AND f.name IS NOT NULL AND s.pending_restart IS NOT TRUE";
+    let sql = "SELECT f.name, f.error FROM pg_file_settings f LEFT JOIN pg_settings s ON \
+               lower(s.name) = lower(f.name) WHERE f.error IS NOT NULL AND f.name IS NOT NULL AND \
+               s.pending_restart IS NOT TRUE";
     let rows = client.query(sql, &[]).map_err(failed_at("reading pg_file_settings"))?;
     let Some(row) = rows.first() else { return Ok(()) };
     let (name, error) = (row.get(0).unwrap_or_default(), row.get(1).unwrap_or_default());
@@ -178,7 +189,8 @@ pub(super) fn objection(log: &str, name: &str) -> Option<String> {
     let mut lines = log.lines().skip_while(|line| !line.to_lowercase().contains(&quoted));
     let first = lines.next()?;
     let hints = lines.take_while(|line| line.contains("HINT:  ") || line.contains("DETAIL:  "));
-    let without_prefix = |line: &str| line.split_once(":  ").map_or(line, |(_, text)| text).to_owned();
+    let without_prefix =
+        |line: &str| line.split_once(":  ").map_or(line, |(_, text)| text).to_owned();
     Some(std::iter::once(first).chain(hints).map(without_prefix).collect::<Vec<_>>().join("; "))
 }
 
@@ -195,7 +207,11 @@ pub(in crate::postgres) fn read_back(
         };
         if !got.took(value) {
             let got = got.shown();
-            return Err(EngineError::SettingIgnored { setting: path(name), wanted: value.clone(), got });
+            return Err(EngineError::SettingIgnored {
+                setting: path(name),
+                wanted: value.clone(),
+                got,
+            });
         }
     }
     Ok(())
@@ -227,8 +243,8 @@ impl Known {
         client: &mut Client,
         file: &str,
     ) -> Result<BTreeMap<String, Self>, EngineError> {
-        let sql = "SELECT lower(name), setting, unit, vartype, boot_val, source, sourcefile, context, \
-                   pending_restart FROM pg_settings";
+        let sql = "SELECT lower(name), setting, unit, vartype, boot_val, source, sourcefile, \
+                   context, pending_restart FROM pg_settings";
         let rows = client.query(sql, &[]).map_err(failed_at("reading pg_settings"))?;
         let known = |row: Row<'_>| Self {
             setting: row.text(1),
@@ -283,8 +299,13 @@ impl Known {
 // Values as people write them in a settings file (<https://www.postgresql.org/docs/current/config-setting.html>).
 
 /// Units of memory in bytes, large ones first.
-const MEMORY: &[(&str, f64)] =
-    &[("TB", 1_099_511_627_776.0), ("GB", 1_073_741_824.0), ("MB", 1_048_576.0), ("kB", 1024.0), ("B", 1.0)];
+const MEMORY: &[(&str, f64)] = &[
+    ("TB", 1_099_511_627_776.0),
+    ("GB", 1_073_741_824.0),
+    ("MB", 1_048_576.0),
+    ("kB", 1024.0),
+    ("B", 1.0),
+];
 
 /// Units of time in microseconds, large ones first.
 const TIME: &[(&str, f64)] =
@@ -307,8 +328,8 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// Reads `1GB`, `0x10`, `0600` (octal), `1.5 h`, `-1`: the number in this unit of a setting (`8kB`, `ms`), and by how
-/// much the server may round it.
+/// Reads `1GB`, `0x10`, `0600` (octal), `1.5 h`, `-1`: the number in this unit of a setting (`8kB`,
+/// `ms`), and by how much the server may round it.
 fn number(text: &str, unit: Option<&str>) -> Option<(f64, f64)> {
     let text = text.trim();
     if let Some(value) = other_base(text) {
@@ -336,7 +357,8 @@ fn may_become((wanted, rounding): (f64, f64), got: f64) -> bool {
 fn is_exponent(text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     let number_before = at > 0 && (bytes[at - 1].is_ascii_digit() || bytes[at - 1] == b'.');
-    let number_after = bytes.get(at + 1).is_some_and(|c| c.is_ascii_digit() || matches!(c, b'+' | b'-'));
+    let number_after =
+        bytes.get(at + 1).is_some_and(|c| c.is_ascii_digit() || matches!(c, b'+' | b'-'));
     matches!(bytes[at], b'e' | b'E') && number_before && number_after
 }
 
@@ -384,12 +406,13 @@ mod tests {
 
     #[test]
     fn finds_what_the_log_says_about_a_setting() {
-        let log = "2026-01-01 00:00:00 UTC [1] LOG:  received SIGHUP, reloading configuration files\n\
-                   2026-01-01 00:00:00 UTC [1] LOG:  invalid value for parameter \"wal_level\": \"x\"\n\
-                   2026-01-01 00:00:00 UTC [1] HINT:  Available values: minimal, replica, logical.\n\
-                   2026-01-01 00:00:00 UTC [1] LOG:  configuration file contains errors\n";
-        let expected =
-            "invalid value for parameter \"wal_level\": \"x\"; Available values: minimal, replica, logical.";
+        let log = "2026-01-01 00:00:00 UTC [1] LOG:  received SIGHUP, reloading configuration \
+                   files\n2026-01-01 00:00:00 UTC [1] LOG:  invalid value for parameter \
+                   \"wal_level\": \"x\"\n2026-01-01 00:00:00 UTC [1] HINT:  Available values: \
+                   minimal, replica, logical.\n2026-01-01 00:00:00 UTC [1] LOG:  configuration \
+                   file contains errors\n";
+        let expected = "invalid value for parameter \"wal_level\": \"x\"; Available values: \
+                        minimal, replica, logical.";
         assert_eq!(objection(log, "wal_level").as_deref(), Some(expected));
         assert_eq!(objection(log, "work_mem"), None);
     }
@@ -487,8 +510,9 @@ mod tests {
 
     #[test]
     fn knows_what_a_server_may_round() {
-        let takes =
-            |wanted, unit, got| may_become(number(wanted, unit).unwrap(), number(got, unit).unwrap().0);
+        let takes = |wanted, unit, got| {
+            may_become(number(wanted, unit).unwrap(), number(got, unit).unwrap().0)
+        };
         // To the next smaller unit: 30.1 GB are 30822.4 MB.
         assert!(takes("30.1GB", Some("8kB"), "3945216"));
         assert!(!takes("30.1GB", Some("8kB"), "3945600"));

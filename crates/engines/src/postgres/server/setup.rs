@@ -1,4 +1,5 @@
-//! Tables of one's own: a dump and SQL that fill a database once, by psql and `pg_restore`, so that all is as it is there.
+//! Tables of one's own: a dump and SQL that fill a database once, by psql and `pg_restore`, so that
+//! all is as it is there.
 
 use super::cluster::{Cluster, ClusterOptions, Stop};
 use super::files::SETTINGS_FILE;
@@ -17,8 +18,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// Settings of a server that change what a dump or SQL makes, or whether it can: libraries that tables and extensions
-/// need, how rows are stored, how many tables a transaction may touch.
+/// Settings of a server that change what a dump or SQL makes, or whether it can: libraries that
+/// tables and extensions need, how rows are stored, how many tables a transaction may touch.
 const SHAPING: [&str; 6] = [
     "default_table_access_method",
     "default_toast_compression",
@@ -65,14 +66,15 @@ pub(super) fn shaping(mut settings: BTreeMap<String, String>) -> BTreeMap<String
     settings
 }
 
-/// Why a setup cannot be run: a program that it needs is missing in this folder and on the `PATH`, or its dump is of no
-/// known format. With the setting that it is about.
+/// Why a setup cannot be run: a program that it needs is missing in this folder and on the `PATH`,
+/// or its dump is of no known format. With the setting that it is about.
 pub(in crate::postgres) fn validate(
     setup: &Setup,
     bindir: Option<&Path>,
 ) -> Result<(), (&'static str, String)> {
-    let needs =
-        |setting, program| client_program(bindir, program).map_err(|error| (setting, error.to_string()));
+    let needs = |setting, program| {
+        client_program(bindir, program).map_err(|error| (setting, error.to_string()))
+    };
     for file in &setup.sql {
         needs(crate::setup::SETUP_SQL.path(), "psql")
             .map(drop)
@@ -88,8 +90,9 @@ pub(in crate::postgres) fn validate(
     needs(path, program).map(drop).map_err(|(_, error)| about(error))
 }
 
-/// The format of a dump by its first bytes: those of the custom format (`pg_backup_archiver.c`), of a compressed file,
-/// and of a tar archive (POSIX ustar), whose first file is the table of contents; a folder has that as a file.
+/// The format of a dump by its first bytes: those of the custom format (`pg_backup_archiver.c`), of
+/// a compressed file, and of a tar archive (POSIX ustar), whose first file is the table of
+/// contents; a folder has that as a file.
 fn format(place: &Path) -> Result<Format, &'static str> {
     let first = first_bytes(place);
     if place.is_dir() {
@@ -102,14 +105,17 @@ fn format(place: &Path) -> Result<Format, &'static str> {
     }
     match first.as_slice() {
         [b'P', b'G', b'D', b'M', b'P', ..] => Ok(Format::Archive { parallel: true }),
-        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => Err("it is compressed; decompress it first"),
+        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            Err("it is compressed; decompress it first")
+        }
         _ if first.starts_with(b"toc.dat\0") => Ok(Format::Archive { parallel: false }),
         _ if first.contains(&0) => Err("no dump of pg_dump"),
         _ => Ok(Format::Plain),
     }
 }
 
-/// Makes the data directory of a template, `data` in this folder: a cluster of these options with the user's tables.
+/// Makes the data directory of a template, `data` in this folder: a cluster of these options with
+/// the user's tables.
 pub(super) fn make(
     folder: &Path,
     own: &ServerSetup,
@@ -121,7 +127,8 @@ pub(super) fn make(
     })
 }
 
-/// Makes the data directory of a template, `data` in this folder: a cluster of these options, filled and stopped.
+/// Makes the data directory of a template, `data` in this folder: a cluster of these options,
+/// filled and stopped.
 pub(super) fn filled(
     folder: &Path,
     options: &ClusterOptions,
@@ -130,7 +137,8 @@ pub(super) fn filled(
     fill: impl FnOnce(&Cluster) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     let (directory, cgroups) = (folder.to_path_buf(), Vec::new());
-    let bare = ClusterOptions { directory, cgroups, wal_directory: None, setup: None, ..options.clone() };
+    let bare =
+        ClusterOptions { directory, cgroups, wal_directory: None, setup: None, ..options.clone() };
     let mut cluster = Cluster::create(bare, cancel)?;
     // What a crash leaves is made again; at the end all is written.
     settings.insert("fsync".into(), "off".into());
@@ -166,20 +174,22 @@ pub(in crate::postgres) fn fill(
     }
     setup.verify_unchanged()?;
     // As the server itself would soon do it, in the midst of a measurement.
-    let mut client =
-        Client::connect(&config.clone().with_stop(cancel.stop())).map_err(failed_at("connecting"))?;
+    let mut client = Client::connect(&config.clone().with_stop(cancel.stop()))
+        .map_err(failed_at("connecting"))?;
     client.set_stop(cancel.stop(), Duration::ZERO);
     client.set_answer_timeout(None);
     client.batch("VACUUM (ANALYZE)").map_err(failed_at("finishing the tables of target.setup"))
 }
 
-/// Writes the database that a URL names to a new file in `pg_dump`'s custom format, without owners and privileges.
-/// `pg_dump` reads in one transaction, and changes nothing.
+/// Writes the database that a URL names to a new file in `pg_dump`'s custom format, without owners
+/// and privileges. `pg_dump` reads in one transaction, and changes nothing.
 ///
 /// # Errors
-/// When the URL is none, `pg_dump` is missing or fails, with what it says: nothing is left of the file then.
+/// When the URL is none, `pg_dump` is missing or fails, with what it says: nothing is left of the
+/// file then.
 pub fn dump(url: &str, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
-    let failed = |error: String| EngineError::failed("reading the URL of the database to dump", error);
+    let failed =
+        |error: String| EngineError::failed("reading the URL of the database to dump", error);
     let config = Config::parse(url).map_err(|error| failed(error.to_string()))?;
     let bindir = installed_programs();
     let filler = Filler { config: &config, bindir: bindir.as_deref(), cancel };
@@ -202,15 +212,18 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    /// Roles of another server are not there: what a dump says of owners and privileges is left out.
+    /// Roles of another server are not there: what a dump says of owners and privileges is left
+    /// out.
     fn restore(&self, dump: &NamedFile) -> Result<(), EngineError> {
         let doing = || format!("restoring {}", dump.path);
-        let format = format(&dump.place()).map_err(|message| EngineError::failed(doing(), message))?;
+        let format =
+            format(&dump.place()).map_err(|message| EngineError::failed(doing(), message))?;
         let Format::Archive { parallel } = format else { return self.run(dump, &[]) };
         let mut command = self.client("pg_restore", &dump.folder)?;
         command.args(["--exit-on-error", "--no-owner", "--no-privileges"]);
         if parallel {
-            let processes = std::thread::available_parallelism().map_or(1, usize::from).min(RESTORERS_MAX);
+            let processes =
+                std::thread::available_parallelism().map_or(1, usize::from).min(RESTORERS_MAX);
             command.args(["--jobs", &processes.to_string()]);
         }
         command.arg(&dump.path);
@@ -226,7 +239,8 @@ impl Filler<'_> {
         crate::command::run(command, &format!("running {}", file.path), Duration::MAX, self.cancel)
     }
 
-    /// A program that connects to the database, in the folder from which the paths of its files count.
+    /// A program that connects to the database, in the folder from which the paths of its files
+    /// count.
     fn client(&self, program: &str, folder: &Path) -> Result<Command, EngineError> {
         let mut command = command(&client_program(self.bindir, program)?);
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };

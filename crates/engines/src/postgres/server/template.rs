@@ -1,5 +1,5 @@
-//! Clusters to clone from: `initdb` runs once for each program, user and options, and so do the user's dump and SQL and
-//! the load of a data set.
+//! Clusters to clone from: `initdb` runs once for each program, user and options, and so do the
+//! user's dump and SQL and the load of a data set.
 
 use super::cluster::{Cluster, ClusterOptions};
 use super::left::{PROGRAM, reclaim};
@@ -41,8 +41,8 @@ impl DataOptions {
     }
 }
 
-/// The template for a cluster's program, account and data options, made now unless it is in the cache, a
-/// folder that the account owns.
+/// The template for a cluster's program, account and data options, made now unless it is in the
+/// cache, a folder that the account owns.
 pub fn find_or_make(
     cache: &Path,
     options: &ClusterOptions,
@@ -56,8 +56,8 @@ pub fn find_or_make(
     of(cache, options, (WITH_SETUP, &own.identity()), cancel, make)
 }
 
-/// The template with a data set that `fill` loads into a running server with these settings, as far as they matter
-/// to it; made now unless it is in the cache.
+/// The template with a data set that `fill` loads into a running server with these settings, as far
+/// as they matter to it; made now unless it is in the cache.
 pub fn with_data(
     options: &ClusterOptions,
     settings: &BTreeMap<String, String>,
@@ -71,18 +71,20 @@ pub fn with_data(
     // Rows that are copied into a table of the same transaction need no log.
     let minimal = [("wal_level", "minimal"), ("max_wal_senders", "0")];
     settings.extend(minimal.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let make =
-        |unfinished: &Unfinished<'_>| setup::filled(unfinished.folder, options, settings, cancel, fill);
+    let make = |unfinished: &Unfinished<'_>| {
+        setup::filled(unfinished.folder, options, settings, cancel, fill)
+    };
     of(&cache, options, (WITH_DATA, &identity), cancel, make)
 }
 
-/// The folder of the templates of an account, which only that account can enter; fails when somebody else has made
-/// it.
+/// The folder of the templates of an account, which only that account can enter; fails when
+/// somebody else has made it.
 pub fn cache_folder(account: &Account) -> Result<PathBuf, EngineError> {
     template::cache_folder("postgres", account)
 }
 
-/// The template of a kind, by the beginning of its name, that depends on this besides the cluster's options.
+/// The template of a kind, by the beginning of its name, that depends on this besides the cluster's
+/// options.
 fn of(
     cache: &Path,
     options: &ClusterOptions,
@@ -111,7 +113,8 @@ fn identity(options: &ClusterOptions, content: &str) -> Result<String, EngineErr
     let (changed_s, changed_ns) = (file.mtime(), file.mtime_nsec());
     let (version, name, uid) = (installation.version, &account.name, account.uid());
     Ok(format!(
-        "{version}\n{path} of {bytes} bytes, changed {changed_s}.{changed_ns}\nuser {name} ({uid})\n{data:?}\n{content}"
+        "{version}\n{path} of {bytes} bytes, changed {changed_s}.{changed_ns}\nuser {name} \
+         ({uid})\n{data:?}\n{content}"
     ))
 }
 
@@ -120,14 +123,28 @@ fn initialise(unfinished: &Unfinished<'_>, options: &ClusterOptions) -> Result<(
     let ClusterOptions { installation, data, .. } = options;
     let initdb = installation.program("initdb");
     let mut command = command(&initdb);
-    command.arg("-D").arg(unfinished.folder.join("data")).args(["-U", SUPERUSER, "-E", "UTF8", "--locale=C"]);
+    command.arg("-D").arg(unfinished.folder.join("data")).args([
+        "-U",
+        SUPERUSER,
+        "-E",
+        "UTF8",
+        "--locale=C",
+    ]);
     // Over TCP a password is asked for; the folder of the sockets keeps others out.
-    command.args(["--auth-local=trust", "--auth-host=scram-sha-256", "--no-sync", "--no-instructions"]);
+    command.args([
+        "--auth-local=trust",
+        "--auth-host=scram-sha-256",
+        "--no-sync",
+        "--no-instructions",
+    ]);
     command.args(data.arguments(installation.version.major));
     let output = unfinished.run(command)?;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Err(EngineError::failed(format!("running {}", initdb.display()), format!("{}: {said}", output.status)))
+    Err(EngineError::failed(
+        format!("running {}", initdb.display()),
+        format!("{}: {said}", output.status),
+    ))
 }

@@ -6,12 +6,19 @@ use crate::private::account::command;
 use experiment::Invalid;
 use std::collections::BTreeMap;
 
-/// What a version of PostgreSQL objects to in these settings. What only a running server notices is not found here.
-pub fn objections(installation: &Installation, settings: &BTreeMap<String, String>) -> Vec<Invalid> {
-    let lines: Vec<String> = settings.iter().map(|(name, value)| line(name, value) + "\n").collect();
+/// What a version of PostgreSQL objects to in these settings. What only a running server notices is
+/// not found here.
+pub fn objections(
+    installation: &Installation,
+    settings: &BTreeMap<String, String>,
+) -> Vec<Invalid> {
+    let lines: Vec<String> =
+        settings.iter().map(|(name, value)| line(name, value) + "\n").collect();
     // Without a place to try them the first trial will tell.
     let Ok(folder) = tempfile::tempdir() else { return Vec::new() };
-    if settings.is_empty() || std::fs::write(folder.path().join("postgresql.conf"), lines.concat()).is_err() {
+    if settings.is_empty()
+        || std::fs::write(folder.path().join("postgresql.conf"), lines.concat()).is_err()
+    {
         return Vec::new();
     }
     // To show a value, `postgres` reads the file and does nothing else, also as root.
@@ -41,6 +48,8 @@ pub fn objections(installation: &Installation, settings: &BTreeMap<String, Strin
 /// Names of settings that files usually have.
 fn names(installation: &Installation) -> Vec<String> {
     let described = command(&installation.program("postgres")).arg("--describe-config").output();
-    let text = described.map(|told| String::from_utf8_lossy(&told.stdout).into_owned()).unwrap_or_default();
+    let text = described
+        .map(|told| String::from_utf8_lossy(&told.stdout).into_owned())
+        .unwrap_or_default();
     text.lines().filter_map(|line| Some(line.split_once('\t')?.0.to_lowercase())).collect()
 }

@@ -1,4 +1,5 @@
-//! What a server is and how it is set: `steelbench survey --server`. Nothing is changed, no table is read.
+//! What a server is and how it is set: `steelbench survey --server`. Nothing is changed, no table
+//! is read.
 
 pub(super) mod rules;
 
@@ -8,21 +9,23 @@ use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
 use pgclient::{Client, Config, Row, Rows};
 use std::time::Duration;
 
-/// A server that needs longer to answer a question about its settings has a problem that a survey does not
-/// show.
+/// A server that needs longer to answer a question about its settings has a problem that a survey
+/// does not show.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What is asked of each setting, in this order. Settings that this session changed itself (`client`,
-/// `session`) tell nothing of the server.
-const SETTINGS: &str = "SELECT /* steelbench_queries */ name, setting, boot_val, unit, vartype, source, \
-     pg_catalog.regexp_replace(sourcefile, '.*/', ''), pending_restart, context, category \
-     FROM pg_catalog.pg_settings WHERE source NOT IN ('client', 'session') ORDER BY name";
+/// What is asked of each setting, in this order. Settings that this session changed itself
+/// (`client`, `session`) tell nothing of the server.
+const SETTINGS: &str = "SELECT /* steelbench_queries */ name, setting, boot_val, unit, vartype, \
+                        source, pg_catalog.regexp_replace(sourcefile, '.*/', ''), \
+                        pending_restart, context, category FROM pg_catalog.pg_settings WHERE \
+                        source NOT IN ('client', 'session') ORDER BY name";
 
 /// Databases that we may not connect to have no size for us.
-const DATABASES: &str = "SELECT datname, CASE WHEN pg_catalog.has_database_privilege(oid, 'CONNECT') \
-     OR pg_catalog.pg_has_role('pg_read_all_stats', 'MEMBER') \
-     THEN pg_catalog.pg_database_size(oid) END AS bytes \
-     FROM pg_catalog.pg_database WHERE NOT datistemplate ORDER BY bytes DESC NULLS LAST, datname";
+const DATABASES: &str = "SELECT datname, CASE WHEN pg_catalog.has_database_privilege(oid, \
+                         'CONNECT') OR pg_catalog.pg_has_role('pg_read_all_stats', 'MEMBER') THEN \
+                         pg_catalog.pg_database_size(oid) END AS bytes FROM \
+                         pg_catalog.pg_database WHERE NOT datistemplate ORDER BY bytes DESC NULLS \
+                         LAST, datname";
 
 const EXTENSIONS: &str = "SELECT extname, extversion FROM pg_catalog.pg_extension ORDER BY extname";
 
@@ -43,28 +46,32 @@ const OF_EVERY_SERVER: &[&str] = &[
     "wal_segment_size", "wal_sync_method", "work_mem",
 ];
 
-/// Texts that tell of nobody. The values of other texts may be names, addresses, commands or secrets
-/// (`primary_conninfo`, `ssl_passphrase_command`).
+/// Texts that tell of nobody. The values of other texts may be names, addresses, commands or
+/// secrets (`primary_conninfo`, `ssl_passphrase_command`).
 const TEXTS: [&str; 2] = ["shared_preload_libraries", "huge_pages_status"];
 
-/// `initdb` writes those of this category, and the one below, as it finds the machine: they say nothing of
-/// how a server is tuned.
+/// `initdb` writes those of this category, and the one below, as it finds the machine: they say
+/// nothing of how a server is tuned.
 const LOCALE: &str = "Client Connection Defaults / Locale and Formatting";
 const LOG_TIMEZONE: &str = "log_timezone";
 
 /// Asks a server. What this role may not see is told beside what it sees.
 /// Fails when the server cannot be reached, or does not tell its settings.
-pub(super) fn survey(config: &Config, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
+pub(super) fn survey(
+    config: &Config,
+    stop: &Stop,
+) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
     let config = config.clone().with_application_name("steelbench survey").with_stop(stop.clone());
     let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
     client.set_answer_timeout(Some(PATIENCE));
     client.set_stop(stop.clone(), Duration::ZERO);
-    // Settings first: what we set for the session below would hide what the server gives to sessions.
+    // Settings first: what we set for the session below would hide what the server gives to
+    // sessions.
     let rows = client.query(SETTINGS, &[]).map_err(while_doing("asking for its settings"))?;
     let settings: Vec<ServerSetting> = rows.iter().filter_map(|row| setting(&row)).collect();
     super::leave_no_statistics(&mut client);
-    let session =
-        "SET default_transaction_read_only = on; SET statement_timeout = '30s'; SET lock_timeout = '5s'";
+    let session = "SET default_transaction_read_only = on; SET statement_timeout = '30s'; SET \
+                   lock_timeout = '5s'";
     client.batch(session).map_err(while_doing("preparing the connection"))?;
 
     let mut unread = Vec::new();
@@ -80,7 +87,8 @@ pub(super) fn survey(config: &Config, stop: &Stop) -> Result<(SurveyedServer, Ve
     let state = ask(
         &mut client,
         "state of replication",
-        "SELECT pg_catalog.pg_is_in_recovery(), pg_catalog.pg_has_role('pg_read_all_settings', 'MEMBER')",
+        "SELECT pg_catalog.pg_is_in_recovery(), pg_catalog.pg_has_role('pg_read_all_settings', \
+         'MEMBER')",
     );
     let state = state.as_ref().and_then(Rows::first);
     let is_true = |index: usize| state.and_then(|row| row.get(index)).map(|text| text == "t");
@@ -88,7 +96,10 @@ pub(super) fn survey(config: &Config, stop: &Stop) -> Result<(SurveyedServer, Ve
     let server = SurveyedServer {
         engine: "postgres".into(),
         address: address(&config),
-        version: format!("PostgreSQL {}", client.parameter("server_version").unwrap_or("of unknown version")),
+        version: format!(
+            "PostgreSQL {}",
+            client.parameter("server_version").unwrap_or("of unknown version")
+        ),
         is_local,
         is_replica: is_true(0),
         huge_pages_used: huge_pages_used(&settings, &client, is_local),
@@ -102,12 +113,16 @@ pub(super) fn survey(config: &Config, stop: &Stop) -> Result<(SurveyedServer, Ve
     };
     if is_true(1) == Some(false) {
         let why = "this role is not a member of pg_read_all_settings".to_owned();
-        unread.push(Unread { what: "settings that only superusers see, and files of settings".into(), why });
+        unread.push(Unread {
+            what: "settings that only superusers see, and files of settings".into(),
+            why,
+        });
     }
     Ok((server, unread))
 }
 
-/// Hosts and ports: without the user, and without the password, which `Config` does not show at all.
+/// Hosts and ports: without the user, and without the password, which `Config` does not show at
+/// all.
 fn address(config: &Config) -> String {
     let shown = config.to_string();
     shown.split(" user=").next().unwrap_or_default().to_owned()
@@ -118,7 +133,8 @@ fn setting(row: &Row<'_>) -> Option<ServerSetting> {
     let is_plain = row.get(4) != Some("string") || TEXTS.contains(&name);
     // The server itself sets those from `override`; nobody can set those of context `internal`.
     let is_set = !["default", "override"].contains(&source) && row.get(8) != Some("internal");
-    let is_changed = is_set && row.get(1) != row.get(2) && row.get(9) != Some(LOCALE) && name != LOG_TIMEZONE;
+    let is_changed =
+        is_set && row.get(1) != row.get(2) && row.get(9) != Some(LOCALE) && name != LOG_TIMEZONE;
     let pending_restart = row.get(7) == Some("t");
     if !is_changed && !pending_restart && !OF_EVERY_SERVER.contains(&name) {
         return None;
@@ -142,15 +158,17 @@ fn listed<T>(rows: Option<&Rows>, of: impl Fn(Row<'_>) -> Option<T>) -> Vec<T> {
     rows.into_iter().flat_map(Rows::iter).filter_map(of).collect()
 }
 
-/// From version 17 on the server says so. Of an older one on this machine, the kernel does: a mapping of huge
-/// pages has a name of its own among those of our session's process (`fs/hugetlbfs/inode.c`).
+/// From version 17 on the server says so. Of an older one on this machine, the kernel does: a
+/// mapping of huge pages has a name of its own among those of our session's process
+/// (`fs/hugetlbfs/inode.c`).
 fn huge_pages_used(settings: &[ServerSetting], client: &Client, is_local: bool) -> Option<bool> {
     let status = settings.iter().find(|setting| setting.name == "huge_pages_status");
     match status.and_then(|setting| setting.value.as_deref()) {
         Some("on") => Some(true),
         Some("off") => Some(false),
         None if is_local => {
-            let maps = std::fs::read_to_string(format!("/proc/{}/maps", client.backend_pid())).ok()?;
+            let maps =
+                std::fs::read_to_string(format!("/proc/{}/maps", client.backend_pid())).ok()?;
             (!maps.is_empty()).then(|| maps.lines().any(|line| line.contains("/anon_hugepage")))
         }
         _ => None,

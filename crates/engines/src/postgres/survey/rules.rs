@@ -1,4 +1,5 @@
-//! Rules about servers: PostgreSQL's chapter "Server Configuration" is the source unless another is named.
+//! Rules about servers: PostgreSQL's chapter "Server Configuration" is the source unless another is
+//! named.
 
 use crate::survey_rules::{self, OnMachine, Rule};
 use observations::Weight::{Note, Problem};
@@ -14,7 +15,8 @@ const PAGE_TABLES_SHARE_MAX: f64 = 0.05;
 /// An entry of a page table has 8 bytes for a page of 4096.
 const BYTES_AN_ENTRY_MAPS: f64 = 512.0;
 
-/// It replaces the rule of the same name about machines without a server, and is about the same setting.
+/// It replaces the rule of the same name about machines without a server, and is about the same
+/// setting.
 const TRANSPARENT_HUGE_PAGES: &str = "transparent-huge-pages";
 const TRANSPARENT_HUGE_PAGES_SETTING: &str = "transparent_hugepage.enabled";
 
@@ -130,8 +132,9 @@ fn is_off(place: &OnMachine<'_>, name: &str) -> Option<String> {
 fn parallel_limit(place: &OnMachine<'_>) -> Option<String> {
     let names = ["max_parallel_workers_per_gather", "max_parallel_workers", "max_worker_processes"];
     let values = names.map(|name| place.server.number(name));
-    let above =
-        (0..2).find(|index| values[*index].zip(values[index + 1]).is_some_and(|(one, next)| one > next))?;
+    let above = (0..2).find(|index| {
+        values[*index].zip(values[index + 1]).is_some_and(|(one, next)| one > next)
+    })?;
     let (one, next) = (values[above]?, values[above + 1]?);
     Some(format!("has {} = {one}, above {} = {next}", names[above], names[above + 1]))
 }
@@ -144,19 +147,21 @@ fn session_memory(place: &OnMachine<'_>) -> Option<String> {
     let [all_shown, work, memory_shown] = [all as u64, work, memory].map(bytes);
     (all > memory as f64).then(|| {
         format!(
-            "could take {all_shown} with one work_mem ({work}) in each of {connections} connections, above the \
-             memory of {memory_shown}"
+            "could take {all_shown} with one work_mem ({work}) in each of {connections} \
+             connections, above the memory of {memory_shown}"
         )
     })
 }
 
 fn huge_pages(place: &OnMachine<'_>) -> Option<String> {
     place.server.huge_pages_used.filter(|used| !used)?;
-    let (memory, shared) = (place.memory_bytes()? as f64, place.server.bytes("shared_buffers")? as f64);
+    let (memory, shared) =
+        (place.memory_bytes()? as f64, place.server.bytes("shared_buffers")? as f64);
     let connections = place.server.number("max_connections")?;
     let tables = connections as f64 * shared / BYTES_AN_ENTRY_MAPS;
     let shown = bytes(tables as u64);
-    let fact = || format!("uses no huge pages: page tables of {connections} connections can take {shown}");
+    let fact =
+        || format!("uses no huge pages: page tables of {connections} connections can take {shown}");
     (tables > PAGE_TABLES_SHARE_MAX * memory).then(fact)
 }
 

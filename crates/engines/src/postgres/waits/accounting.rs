@@ -30,8 +30,8 @@ pub(super) struct WaitSamples {
     /// Of all processes that work for clients, and of all processes there are.
     pub of_clients: u64,
     pub of_all: u64,
-    /// Variance of the number in which samples that are taken at the same time find it, summed over these times;
-    /// `None` when that is not known.
+    /// Variance of the number in which samples that are taken at the same time find it, summed
+    /// over these times; `None` when that is not known.
     pub variance: Option<f64>,
 }
 
@@ -47,7 +47,8 @@ pub(super) struct KernelTime {
 }
 
 impl SessionSamples {
-    /// What a window has of chosen processes. Time in which they were idle is the wait `idle`, if one is given.
+    /// What a window has of chosen processes. Time in which they were idle is the wait `idle`, if
+    /// one is given.
     pub(super) fn of(window: &Window, is_chosen: impl Fn(i32) -> bool, idle: Option<&str>) -> Self {
         let mut running = 0;
         let mut waits: BTreeMap<&str, WaitSamples> = BTreeMap::new();
@@ -72,7 +73,8 @@ impl SessionSamples {
                 ..wait
             })
             .collect();
-        let session_s = (running + waits.iter().map(|wait| wait.own).sum::<u64>()) as f64 * window.sample_s();
+        let session_s =
+            (running + waits.iter().map(|wait| wait.own).sum::<u64>()) as f64 * window.sample_s();
         let kernel = window.kernel.as_ref().map(|kernel| {
             let chosen = kernel.iter().filter(|(pid, _)| is_chosen(**pid));
             KernelTime::sum(chosen.map(|(_, times)| times))
@@ -83,8 +85,8 @@ impl SessionSamples {
     /// Waits and CPU time of the sessions.
     ///
     /// With S = `session_s`, the samples without a wait event, a share n, were n x S seconds on a
-    /// processor or in the run queue. The kernel says exactly how long that was: C on a processor, R in
-    /// the run queue. There are two cases.
+    /// processor or in the run queue. The kernel says exactly how long that was: C on a processor,
+    /// R in the run queue. There are two cases.
     ///
     /// - n x S > C + R: some of these samples were neither.
     /// - n x S < C + R: the rest fell into samples with a wait event. That is so with the system
@@ -92,20 +94,24 @@ impl SessionSamples {
     ///   processors a sample is taken rather when the load has just lost one to it. The waits are
     ///   shorter by that much, each in proportion to its samples.
     ///
-    /// So waits suspend sessions for min(S - n x S, S - C - R), divided by samples. Of the run queue,
-    /// min(R, n x S - C) is the wait `CPU_QUEUE`, the rest is the signal part of the other waits, again by
-    /// samples. But a session that waits for its client is ready to run only when the client has done
-    /// its part: from then on it waits for a processor, and that is `CPU_QUEUE` too.
+    /// So waits suspend sessions for min(S - n x S, S - C - R), divided by samples. Of the run
+    /// queue, min(R, n x S - C) is the wait `CPU_QUEUE`, the rest is the signal part of the
+    /// other waits, again by samples. But a session that waits for its client is ready to run
+    /// only when the client has done its part: from then on it waits for a processor, and that
+    /// is `CPU_QUEUE` too.
     ///
-    /// What was taken off the waits is told beside them, as are the n x S seconds: samples and kernel are independent,
-    /// and what they disagree on is not accounted for, whichever is more.
+    /// What was taken off the waits is told beside them, as are the n x S seconds: samples and
+    /// kernel are independent, and what they disagree on is not accounted for, whichever is
+    /// more.
     ///
-    /// A wait that the server itself has timed, by what it `counted`, is not taken from samples; where a counter is that
-    /// of more sessions than these, their share of it is that of their samples.
+    /// A wait that the server itself has timed, by what it `counted`, is not taken from samples;
+    /// where a counter is that of more sessions than these, their share of it is that of their
+    /// samples.
     pub(super) fn account(&self, counted: ServerCounts) -> (Vec<Wait>, TimeUse) {
         let (running_s, waiting_s) = self.sampled();
         let Some(kernel) = self.kernel else {
-            let time = TimeUse { session_s: self.session_s, cpu_s: running_s, ..TimeUse::default() };
+            let time =
+                TimeUse { session_s: self.session_s, cpu_s: running_s, ..TimeUse::default() };
             let mut waits = self.divide(waiting_s, 0.0);
             self.take_counted(&mut waits, counted);
             return (waits, time);
@@ -132,8 +138,8 @@ impl SessionSamples {
         (waits, time)
     }
 
-    /// Takes waits that the server has timed from its counters. Returns the samples that are not needed then, and the
-    /// seconds in the run queue that have no room in such a wait.
+    /// Takes waits that the server has timed from its counters. Returns the samples that are not
+    /// needed then, and the seconds in the run queue that have no room in such a wait.
     fn take_counted(&self, waits: &mut [Wait], counted: ServerCounts) -> (u64, f64) {
         let (mut replaced, mut excess_s) = (0, 0.0);
         for (wait, samples) in waits.iter_mut().zip(&self.waits) {
@@ -144,7 +150,8 @@ impl SessionSamples {
             let signal_s = wait.signal_s.min(wait_s);
             replaced += samples.own;
             excess_s += wait.signal_s - signal_s;
-            let error_s = (share < 1.0).then(|| timed.wall_s * (share * (1.0 - share) / of as f64).sqrt());
+            let error_s =
+                (share < 1.0).then(|| timed.wall_s * (share * (1.0 - share) / of as f64).sqrt());
             *wait = Wait {
                 count: Some((share * timed.count as f64).round() as u64),
                 resource_s: wait_s - signal_s,
@@ -156,8 +163,8 @@ impl SessionSamples {
         (replaced, excess_s)
     }
 
-    /// Factors of the seconds that a sample without a wait event stands for, and one with a wait event, with which the
-    /// kernel's figures come out.
+    /// Factors of the seconds that a sample without a wait event stands for, and one with a wait
+    /// event, with which the kernel's figures come out.
     pub(super) fn correction(&self) -> (f64, f64) {
         let (running_s, waiting_s) = self.sampled();
         let exact_s = self.kernel.map_or(0.0, |kernel| kernel.cpu_s + kernel.run_queue_s);
@@ -186,14 +193,19 @@ impl SessionSamples {
         let one = |wait: &WaitSamples| {
             let share = wait.own as f64 / all;
             let error_s = self.error_in_samples(wait) / all * (resource_s + signal_s);
-            let source = WaitSource::Sampled { hz: self.hz, samples: Some(wait.own), error_s: Some(error_s) };
+            let source = WaitSource::Sampled {
+                hz: self.hz,
+                samples: Some(wait.own),
+                error_s: Some(error_s),
+            };
             Wait { source, ..Self::counted(&wait.name, share * resource_s, share * signal_s) }
         };
         self.waits.iter().map(one).collect()
     }
 
-    /// Standard error of a number of samples. Sessions that are sampled at the same time may wait for the same thing:
-    /// where the spread from time to time is more than that of independent samples, it counts.
+    /// Standard error of a number of samples. Sessions that are sampled at the same time may wait
+    /// for the same thing: where the spread from time to time is more than that of independent
+    /// samples, it counts.
     fn error_in_samples(&self, wait: &WaitSamples) -> f64 {
         let own = wait.own as f64;
         let all = (self.running + self.waiting()).max(1) as f64;
@@ -273,7 +285,10 @@ mod tests {
             (CPU_QUEUE, 0.0, 3.0 + 2.0 / 3.0),
         ]) {
             assert_eq!(name, expected.0);
-            assert!((resource_s - expected.1).abs() < 1e-9 && (signal_s - expected.2).abs() < 1e-9, "{name}");
+            assert!(
+                (resource_s - expected.1).abs() < 1e-9 && (signal_s - expected.2).abs() < 1e-9,
+                "{name}"
+            );
         }
         let all = time.cpu_s + waits.iter().map(Wait::wait_s).sum::<f64>();
         assert!((all - 40.0).abs() < 1e-9, "{all}");
@@ -290,7 +305,8 @@ mod tests {
 
     #[test]
     fn what_samples_and_kernel_disagree_on_stays_unaccounted_whichever_is_more() {
-        // 10 s without a wait event, of which the kernel knows 6, 13 or, which cannot be, more than there was.
+        // 10 s without a wait event, of which the kernel knows 6, 13 or, which cannot be, more than
+        // there was.
         for (cpu_s, run_queue_s, unaccounted_s, corrected_s) in
             [(5.0, 1.0, 4.0, 0.0), (12.0, 1.0, -3.0, 3.0), (41.0, 2.0, -33.0, 30.0)]
         {
@@ -302,8 +318,10 @@ mod tests {
 
     #[test]
     fn a_wait_that_the_server_timed_is_not_sampled() {
-        let timed = |name: &str, count, wall_s| Operation { name: name.into(), count, bytes: 0, wall_s };
-        let operations = [timed("WAL sync", 500, 12.0), timed("IO client backend wal init fsync", 3, 8.0)];
+        let timed =
+            |name: &str, count, wall_s| Operation { name: name.into(), count, bytes: 0, wall_s };
+        let operations =
+            [timed("WAL sync", 500, 12.0), timed("IO client backend wal init fsync", 3, 8.0)];
         for (version, seconds, count) in [(15, 12.0, 500), (18, 8.0, 3)] {
             let counted = ServerCounts { operations: &operations, version };
             let kernel = KernelTime { cpu_s: 12.0, cpu_user_s: 0.0, run_queue_s: 1.0 };
@@ -311,12 +329,14 @@ mod tests {
             assert!((waits[1].wait_s() - seconds).abs() < 1e-9);
             assert_eq!(waits[1].count, Some(count));
             assert!(matches!(&waits[1].source, WaitSource::Server { error_s: None, .. }));
-            // 3 s were taken off 30 s of samples, 20 s of them in the wait that is still sampled; the server's clock
-            // says something else than the 10 s of samples in the other, a third of the second in the run queue included.
+            // 3 s were taken off 30 s of samples, 20 s of them in the wait that is still sampled;
+            // the server's clock says something else than the 10 s of samples in the
+            // other, a third of the second in the run queue included.
             let (rest_s, taken_s) = rest(12.0, 1.0, counted);
             assert!((taken_s - 2.0).abs() < 1e-9, "{taken_s}");
             assert!((rest_s - (-3.0 + 10.0 - (seconds - 1.0 / 3.0))).abs() < 1e-9, "{rest_s}");
-            // Half of the samples are of other processes: so is half of what a counter of all has timed.
+            // Half of the samples are of other processes: so is half of what a counter of all has
+            // timed.
             let mut shared = sessions(Some(kernel));
             shared.waits[1].of_all = 2000;
             let (waits, _) = shared.account(counted);
@@ -329,11 +349,16 @@ mod tests {
     #[test]
     fn sampled_waits_have_their_error() {
         let (waits, _) = sessions(None).account(ServerCounts::default());
-        // 2,000 and 1,000 of 4,000 samples, each for 10 ms: independent samples have a binomial variance.
+        // 2,000 and 1,000 of 4,000 samples, each for 10 ms: independent samples have a binomial
+        // variance.
         for (wait, variance) in waits.iter().zip([2000.0 * 0.5, 1000.0 * 0.75]) {
-            assert!((wait.source.error_s().unwrap() - 0.01 * f64::sqrt(variance)).abs() < 1e-12, "{wait:?}");
+            assert!(
+                (wait.source.error_s().unwrap() - 0.01 * f64::sqrt(variance)).abs() < 1e-12,
+                "{wait:?}"
+            );
         }
-        // All four in each of 500 of 1,000 polls: as if only a quarter of the samples had been taken.
+        // All four in each of 500 of 1,000 polls: as if only a quarter of the samples had been
+        // taken.
         let mut together = sessions(None);
         together.waits[0].variance = Some(500.0 * 16.0 - 2000.0 * 2000.0 / 1000.0);
         let (waits, _) = together.account(ServerCounts::default());
@@ -342,8 +367,9 @@ mod tests {
 
     #[test]
     fn corrected_samples_add_up_to_the_kernels_figures() {
-        let correction =
-            |cpu_s| sessions(Some(KernelTime { cpu_s, cpu_user_s: 0.0, run_queue_s: 1.0 })).correction();
+        let correction = |cpu_s| {
+            sessions(Some(KernelTime { cpu_s, cpu_user_s: 0.0, run_queue_s: 1.0 })).correction()
+        };
         // 16 s of 40 instead of 10: then 24 s of waits instead of 30.
         assert_eq!(correction(15.0), (1.6, 0.8));
         assert_eq!(correction(5.0), (1.0, 1.0));
@@ -352,8 +378,8 @@ mod tests {
 
     #[test]
     fn no_samples_are_no_waits() {
-        let (waits, time) =
-            SessionSamples { session_s: 40.0, ..SessionSamples::default() }.account(ServerCounts::default());
+        let (waits, time) = SessionSamples { session_s: 40.0, ..SessionSamples::default() }
+            .account(ServerCounts::default());
         assert!(waits.is_empty() && time.cpu_s == 0.0);
     }
 }

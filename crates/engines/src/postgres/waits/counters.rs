@@ -88,8 +88,11 @@ impl Counters {
             let rows = client.query(sql, &[]).map_err(while_doing(DOING))?;
             for row in rows.iter() {
                 let number = |index| row.parse::<f64>(index).unwrap_or(0.0);
-                let counted =
-                    Counted { count: number(1) as u64, bytes: number(2) as u64, wall_ms: number(3) };
+                let counted = Counted {
+                    count: number(1) as u64,
+                    bytes: number(2) as u64,
+                    wall_ms: number(3),
+                };
                 counters.counted.insert(row.text(0), counted);
                 counters.resets.insert(view, row.text(4));
             }
@@ -154,8 +157,8 @@ pub(super) struct ServerCounts<'a> {
     pub version: u32,
 }
 
-/// A wait event, the versions in which the server times exactly it, and the operations: `*` stands for the contexts of
-/// `pg_stat_io`.
+/// A wait event, the versions in which the server times exactly it, and the operations: `*` stands
+/// for the contexts of `pg_stat_io`.
 type TimedWait = (&'static str, std::ops::RangeInclusive<u32>, &'static str);
 
 /// From 18 on the time of reads is that of several wait events.
@@ -180,8 +183,12 @@ impl ServerCounts<'_> {
         };
         let (_, _, pattern) = TIMED.iter().find(is_it)?;
         let (start, end) = pattern.split_once('*').unwrap_or((pattern, ""));
-        let own = self.operations.iter().filter(|own| own.name.starts_with(start) && own.name.ends_with(end));
-        let (count, wall_s) = own.fold((0, 0.0), |sum, own| (sum.0 + own.count, sum.1 + own.wall_s));
+        let own = self
+            .operations
+            .iter()
+            .filter(|own| own.name.starts_with(start) && own.name.ends_with(end));
+        let (count, wall_s) =
+            own.fold((0, 0.0), |sum, own| (sum.0 + own.count, sum.1 + own.wall_s));
         let is_of_clients = pattern.starts_with("IO ");
         let counter = if is_of_clients { "pg_stat_io" } else { "pg_stat_wal" };
         (wall_s > 0.0).then_some(Timed { counter, is_of_clients, count, wall_s })
@@ -191,8 +198,8 @@ impl ServerCounts<'_> {
 /// The server's counters cannot be subtracted.
 pub(super) fn reset(view: &str) -> ServerError {
     ServerError::new(format!(
-        "the statistics of {view} were reset while they were watched; measure again, and keep others from \
-         calling pg_stat_reset meanwhile"
+        "the statistics of {view} were reset while they were watched; measure again, and keep \
+         others from calling pg_stat_reset meanwhile"
     ))
 }
 

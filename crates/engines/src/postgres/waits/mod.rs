@@ -1,12 +1,14 @@
 //! Waits of a PostgreSQL server: sampled where it does not count them, exact where it does, with
 //! the kernel's figures of its processes' time where they run on this machine.
 //!
-//! Nothing here changes the server: its sessions are read-only and have the application name [`OBSERVER`].
+//! Nothing here changes the server: its sessions are read-only and have the application name
+//! [`OBSERVER`].
 //!
-//! `sources` is what is sampled (see [`crate::activity`]); `accounting` turns the samples of sessions into waits; `counters` reads what the server counts itself;
-//! `tasks` asks who waits for whom now; `used` reads the pages and
-//! the processors that a load used. [`PostgresCollector`] watches the sessions of a trial,
-//! [`PostgresObserver`] a whole server. `types` is the table of wait events.
+//! `sources` is what is sampled (see [`crate::activity`]); `accounting` turns the samples of
+//! sessions into waits; `counters` reads what the server counts itself; `tasks` asks who waits for
+//! whom now; `used` reads the pages and the processors that a load used. [`PostgresCollector`]
+//! watches the sessions of a trial, [`PostgresObserver`] a whole server. `types` is the table of
+//! wait events.
 
 mod accounting;
 mod counters;
@@ -24,7 +26,9 @@ pub use types::{WAIT_TYPES, class};
 use super::admin::ADMIN;
 use super::while_doing;
 use crate::activity::{ROSTER_PERIOD, Sampler, Window};
-use crate::{Cancel, Collected, EngineError, ObserveOptions, ServerError, Stop, WaitCollector, lock};
+use crate::{
+    Cancel, Collected, EngineError, ObserveOptions, ServerError, Stop, WaitCollector, lock,
+};
 use accounting::SessionSamples;
 use counters::{Counters, ServerCounts};
 use observations::Operation;
@@ -37,11 +41,12 @@ use used::Used;
 /// What our connections call themselves; they are left out of what they report.
 pub const OBSERVER: &str = "steelbench observer";
 
-/// A server that needs longer to answer a question about its state has a problem that waits do not show.
+/// A server that needs longer to answer a question about its state has a problem that waits do not
+/// show.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Opens a connection that can change nothing and takes few resources. Once somebody asks to stop, waiting for answers
-/// goes on for so long.
+/// Opens a connection that can change nothing and takes few resources. Once somebody asks to stop,
+/// waiting for answers goes on for so long.
 fn connect(config: &Config, stop: Option<(&Stop, Duration)>) -> Result<Client, ServerError> {
     let mut config = config.clone().with_application_name(OBSERVER);
     config = stop.map_or(config.clone(), |(stop, _)| config.with_stop(stop.clone()));
@@ -52,15 +57,17 @@ fn connect(config: &Config, stop: Option<(&Stop, Duration)>) -> Result<Client, S
     }
     let major = client.server_version() / 10_000;
     if major < 14 {
-        let what = format!("the server is PostgreSQL {major}; waits can be observed from version 14 on");
+        let what =
+            format!("the server is PostgreSQL {major}; waits can be observed from version 14 on");
         return Err(ServerError::new(what));
     }
     super::leave_no_statistics(&mut client);
     // The settings of a database or a role may be made for other work than ours.
-    let settings = "SET default_transaction_read_only = on; SET statement_timeout = '30s'; SET lock_timeout = 0; \
-                    SET idle_session_timeout = 0; SET idle_in_transaction_session_timeout = 0; \
-                    SET jit = off; SET max_parallel_workers_per_gather = 0; SET datestyle = 'ISO'; \
-                    SET search_path = pg_catalog";
+    let settings = "SET default_transaction_read_only = on; SET statement_timeout = '30s'; SET \
+                    lock_timeout = 0; SET idle_session_timeout = 0; SET \
+                    idle_in_transaction_session_timeout = 0; SET jit = off; SET \
+                    max_parallel_workers_per_gather = 0; SET datestyle = 'ISO'; SET search_path = \
+                    pg_catalog";
     client.batch(settings).map_err(while_doing("preparing the connection"))?;
     Ok(client)
 }
@@ -124,9 +131,9 @@ const STOPPING: Duration = Duration::from_secs(1);
 /// How often the processes are listed where they are not our load's: these may come and go.
 const ROSTER_PERIOD_OF_OTHERS: Duration = Duration::from_millis(100);
 
-/// Collects the waits of the sessions of a load. Workers of their parallel queries are not sessions:
-/// a session waits for its workers. Where we open none, the load is another program's: then all sessions of clients in the
-/// database are, but our own.
+/// Collects the waits of the sessions of a load. Workers of their parallel queries are not
+/// sessions: a session waits for its workers. Where we open none, the load is another program's:
+/// then all sessions of clients in the database are, but our own.
 ///
 /// `stop` is to be called while the sessions are still connected: the kernel forgets a process when
 /// it ends. Their counters are complete if each session has run [`FLUSH_OWN_COUNTERS`] before
@@ -143,8 +150,8 @@ pub struct PostgresCollector {
 }
 
 impl PostgresCollector {
-    /// A collector for the sessions with these process numbers, which may still be added to. Waiting
-    /// for the server ends when the trial is asked to stop.
+    /// A collector for the sessions with these process numbers, which may still be added to.
+    /// Waiting for the server ends when the trial is asked to stop.
     pub fn new(
         config: Config,
         options: ObserveOptions,
@@ -183,7 +190,8 @@ impl WaitCollector for PostgresCollector {
     }
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
-        let mut watch = self.running.take().ok_or_else(|| ServerError::new("nothing was started"))?;
+        let mut watch =
+            self.running.take().ok_or_else(|| ServerError::new("nothing was started"))?;
         let version = watch.client.server_version() / 10_000;
         let mut finish = || {
             let Watched { window, operations, lost } = watch.window()?;
@@ -199,11 +207,16 @@ impl WaitCollector for PostgresCollector {
         } else {
             // They count as connected for the whole window.
             let session_s = ours.len() as f64 * window.elapsed.as_secs_f64();
-            SessionSamples { session_s, ..SessionSamples::of(&window, |pid| ours.contains(&pid), None) }
+            SessionSamples {
+                session_s,
+                ..SessionSamples::of(&window, |pid| ours.contains(&pid), None)
+            }
         };
         let (waits, time) = samples.account(ServerCounts { operations: &operations, version });
-        // Workers of parallel queries are counted when they have ended: many live too short to be seen.
-        let is_worker = |pid| window.processes.get(pid).is_some_and(|own| own.kind == "parallel worker");
+        // Workers of parallel queries are counted when they have ended: many live too short to be
+        // seen.
+        let is_worker =
+            |pid| window.processes.get(pid).is_some_and(|own| own.kind == "parallel worker");
         let all = window.kernel.iter().flatten().filter(|(pid, _)| !is_worker(pid));
         let server_cpu_s = all.map(|(_, times)| times.cpu_ns as f64 / 1e9).sum::<f64>();
         let server_cpu_s = server_cpu_s + used.worker_cpu_s.unwrap_or(0.0);
@@ -217,8 +230,8 @@ fn hidden(window: &Window) -> Vec<String> {
     let hidden = window.processes.values().filter(|process| process.hidden).count();
     let hidden = (hidden > 0).then(|| {
         format!(
-            "What {hidden} of {} processes waited for: they belong to other roles. GRANT pg_monitor TO this role (or \
-             pg_read_all_stats) to see them.",
+            "What {hidden} of {} processes waited for: they belong to other roles. GRANT \
+             pg_monitor TO this role (or pg_read_all_stats) to see them.",
             window.processes.len()
         )
     });
@@ -231,8 +244,8 @@ fn hidden(window: &Window) -> Vec<String> {
 /// What the server could time and does not; asking for it is as good as not knowing.
 fn untimed(client: &mut Client) -> Option<String> {
     (client.cell("SHOW track_io_timing").ok()?? == "off").then(|| {
-        "How long the server's reads and writes took: it counts but does not time them. Set track_io_timing = on \
-         there."
+        "How long the server's reads and writes took: it counts but does not time them. Set \
+         track_io_timing = on there."
             .to_owned()
     })
 }

@@ -5,7 +5,9 @@ use super::{PROFILE, Watch, Watched, connect, hidden, tasks, while_doing};
 use crate::activity::{Process, ROSTER_PERIOD, Window, cells};
 use crate::{LiveObserver, ObserveOptions, ServerError, Stop};
 use observations::statement::{self, Quotes, TEXT_MAX};
-use observations::{ActivityCell, CounterReadings, Sampling, ServerActivity, TimeUse, Wait, WaitingTask};
+use observations::{
+    ActivityCell, CounterReadings, Sampling, ServerActivity, TimeUse, Wait, WaitingTask,
+};
 use pgclient::{Client, Config};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -84,7 +86,11 @@ impl LiveObserver for PostgresObserver {
 
 impl PostgresObserver {
     /// Connects, and begins the first interval.
-    pub fn start(config: &Config, options: ObserveOptions, stop: &Stop) -> Result<Self, ServerError> {
+    pub fn start(
+        config: &Config,
+        options: ObserveOptions,
+        stop: &Stop,
+    ) -> Result<Self, ServerError> {
         let connect = || connect(config, Some((stop, LAST_ANSWERS)));
         let mut client = connect()?;
         let meanings = meanings(&mut client)?;
@@ -107,12 +113,12 @@ impl PostgresObserver {
         if missing.is_empty() {
             return texts;
         }
-        let schema = "SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n \
-                      ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'";
+        let schema = "SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON \
+                      n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'";
         let Ok(Some(schema)) = self.watch.client.cell(schema) else { return texts };
         let sql = format!(
-            "SELECT DISTINCT ON (queryid) queryid, left(query, {TEXT_MAX}) FROM {schema}.pg_stat_statements \
-             WHERE queryid IN ({})",
+            "SELECT DISTINCT ON (queryid) queryid, left(query, {TEXT_MAX}) FROM \
+             {schema}.pg_stat_statements WHERE queryid IN ({})",
             missing.join(", ")
         );
         // Not loaded or not readable: the statements have only their numbers.
@@ -135,19 +141,20 @@ fn meanings(client: &mut Client) -> Result<HashMap<String, String>, ServerError>
 /// What could not be seen, in words.
 fn lost(window: &Window, cells: &[ActivityCell]) -> Vec<String> {
     let mut lost = hidden(window);
-    let working =
-        |cell: &ActivityCell| cell.for_client && !cell.idle && matches!(cell.state.as_str(), "active" | "");
+    let working = |cell: &ActivityCell| {
+        cell.for_client && !cell.idle && matches!(cell.state.as_str(), "active" | "")
+    };
     if cells.iter().any(working) && cells.iter().all(|cell| cell.query_id.is_none()) {
         lost.push(
-            "Which statements waited: the server does not number them. Set compute_query_id = on there, or load \
-             pg_stat_statements."
+            "Which statements waited: the server does not number them. Set compute_query_id = on \
+             there, or load pg_stat_statements."
                 .to_owned(),
         );
     }
     if window.source == PROFILE {
         lost.push(
-            "Clients that leave a transaction open: the profile of pg_wait_sampling does not tell this from idle \
-             time."
+            "Clients that leave a transaction open: the profile of pg_wait_sampling does not tell \
+             this from idle time."
                 .to_owned(),
         );
     }
@@ -156,8 +163,8 @@ fn lost(window: &Window, cells: &[ActivityCell]) -> Vec<String> {
 
 /// The samples of what works for clients.
 ///
-/// Sessions that used no processor at all tell nothing about what samples missed of it: they are kept
-/// apart, so that many idle sessions do not hide the few that work.
+/// Sessions that used no processor at all tell nothing about what samples missed of it: they are
+/// kept apart, so that many idle sessions do not hide the few that work.
 struct ClientSamples {
     worked: SessionSamples,
     rested: SessionSamples,
@@ -176,8 +183,8 @@ impl ClientSamples {
         Self { worked: clients(true), rested: clients(false) }
     }
 
-    /// Waits and CPU time while sessions had something to do: also while they waited for a processor
-    /// to begin with it.
+    /// Waits and CPU time while sessions had something to do: also while they waited for a
+    /// processor to begin with it.
     fn account(&self, counted: ServerCounts) -> (Vec<Wait>, TimeUse) {
         let (mut waits, mut time) = self.worked.account(counted);
         let (others, other_time) = self.rested.account(ServerCounts::default());
@@ -192,7 +199,8 @@ impl ClientSamples {
                 None => waits.push(other),
             }
         }
-        let idle_s: f64 = waits.iter().filter(|wait| wait.wait_type == IDLE).map(Wait::wait_s).sum();
+        let idle_s: f64 =
+            waits.iter().filter(|wait| wait.wait_type == IDLE).map(Wait::wait_s).sum();
         time.session_s -= idle_s;
         waits.retain(|wait| wait.wait_type != IDLE);
         (waits, time)
@@ -201,5 +209,8 @@ impl ClientSamples {
 
 /// Whether a process used a processor, as far as that is known.
 fn has_worked(window: &Window, pid: i32) -> bool {
-    window.kernel.as_ref().is_none_or(|kernel| kernel.get(&pid).is_some_and(|times| times.cpu_ns > 0))
+    window
+        .kernel
+        .as_ref()
+        .is_none_or(|kernel| kernel.get(&pid).is_some_and(|times| times.cpu_ns > 0))
 }

@@ -11,17 +11,19 @@ use pgclient::{Client, Config, Statement, quote_identifier};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Samples come from polls of this view, or from the profile that this extension keeps in the server.
+/// Samples come from polls of this view, or from the profile that this extension keeps in the
+/// server.
 pub const ACTIVITY: &str = "pg_stat_activity";
 /// The extension.
 pub const PROFILE: &str = "pg_wait_sampling";
 
 /// One look at what processes do, as cheap as we know: about 0.1 ms of the server's time for 64
 /// connections. Who is idle is left out, and so is what our role may not see.
-const SAMPLE: &str = "SELECT pid, state, wait_event_type, wait_event, query_id FROM pg_stat_get_activity(NULL) \
-     WHERE wait_event_type IS DISTINCT FROM 'Activity' \
-     AND (wait_event IS DISTINCT FROM 'ClientRead' OR state IS DISTINCT FROM 'idle') \
-     AND backend_type IS NOT NULL AND pid <> pg_backend_pid()";
+const SAMPLE: &str = "SELECT pid, state, wait_event_type, wait_event, query_id FROM \
+                      pg_stat_get_activity(NULL) WHERE wait_event_type IS DISTINCT FROM \
+                      'Activity' AND (wait_event IS DISTINCT FROM 'ClientRead' OR state IS \
+                      DISTINCT FROM 'idle') AND backend_type IS NOT NULL AND pid <> \
+                      pg_backend_pid()";
 
 /// A connection on which a server is sampled.
 #[derive(Debug)]
@@ -49,15 +51,16 @@ pub(super) fn sampler_on(
     roster_period: Duration,
 ) -> Result<Sampler, ServerError> {
     let disconnector = client.disconnector().map_err(while_doing("connecting"))?;
-    let text = if options.statements { format!("left(query, {TEXT_MAX})") } else { "NULL".to_owned() };
+    let text =
+        if options.statements { format!("left(query, {TEXT_MAX})") } else { "NULL".to_owned() };
     let list = format!(
         "SELECT pid, backend_type, application_name, usename, datname, query_id, {text} AS query, \
          query = '<insufficient privilege>' AS hidden FROM pg_stat_activity"
     );
     let user = client.cell("SELECT session_user").map_err(while_doing("asking who we are"))?;
     // `of` fails where the kernel does not keep the time of the run queue.
-    let is_local =
-        is_local(&client, &user.unwrap_or_default()) && ProcessTimes::of(client.backend_pid()).is_some();
+    let is_local = is_local(&client, &user.unwrap_or_default())
+        && ProcessTimes::of(client.backend_pid()).is_some();
     let source = PostgresSource {
         sample: client.prepare(SAMPLE).map_err(while_doing("preparing to sample"))?,
         list: client.prepare(&list).map_err(while_doing("listing the server's processes"))?,
@@ -66,7 +69,12 @@ pub(super) fn sampler_on(
         is_local,
         client,
     };
-    Sampler::start(Box::new(source), options.hz, roster_period, Box::new(move || disconnector.disconnect()))
+    Sampler::start(
+        Box::new(source),
+        options.hz,
+        roster_period,
+        Box::new(move || disconnector.disconnect()),
+    )
 }
 
 impl Source for PostgresSource {
@@ -75,7 +83,8 @@ impl Source for PostgresSource {
     }
 
     fn sample(&mut self) -> Result<Vec<Sample>, ServerError> {
-        let rows = self.client.query_prepared(&self.sample, &[]).map_err(while_doing("sampling"))?;
+        let rows =
+            self.client.query_prepared(&self.sample, &[]).map_err(while_doing("sampling"))?;
         let sample = |row: pgclient::Row| {
             Some(Sample {
                 pid: row.parse(0)?,
@@ -157,9 +166,9 @@ impl Profile {
     fn find(client: &mut Client) -> Option<Self> {
         let setting = "SELECT quote_ident(n.nspname), \
                        current_setting('pg_wait_sampling.profile_period', true)::float8, \
-                       current_setting('pg_wait_sampling.profile_pid', true)::bool \
-                       FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace \
-                       WHERE e.extname = 'pg_wait_sampling'";
+                       current_setting('pg_wait_sampling.profile_pid', true)::bool FROM \
+                       pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE \
+                       e.extname = 'pg_wait_sampling'";
         let rows = client.query(setting, &[]).ok()?;
         let row = rows.iter().next()?;
         let period_ms = row.parse::<f64>(1).filter(|period| *period > 0.0)?;
@@ -195,13 +204,15 @@ impl Profile {
             *now.entry(sample).or_insert(0) += row.parse(4).unwrap_or(0);
         }
         let before = std::mem::replace(&mut self.before, now);
-        let is_less =
-            |(sample, count): (&Sample, &u64)| self.before.get(sample).is_none_or(|now| now < count);
+        let is_less = |(sample, count): (&Sample, &u64)| {
+            self.before.get(sample).is_none_or(|now| now < count)
+        };
         if before.iter().any(is_less) {
             return Err(counters::reset("pg_wait_sampling_profile"));
         }
-        let more =
-            |(sample, now): (&Sample, &u64)| (sample.clone(), now - before.get(sample).copied().unwrap_or(0));
+        let more = |(sample, now): (&Sample, &u64)| {
+            (sample.clone(), now - before.get(sample).copied().unwrap_or(0))
+        };
         Ok(self.before.iter().map(more).filter(|(_, more)| *more > 0).collect())
     }
 }

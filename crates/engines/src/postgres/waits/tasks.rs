@@ -7,44 +7,49 @@ use std::collections::HashMap;
 
 const DOING: &str = "asking who waits for whom";
 
-/// Who waits for what at this moment, the longest wait first; constants are in the statements only if `literals` are
-/// wanted.
+/// Who waits for what at this moment, the longest wait first; constants are in the statements only
+/// if `literals` are wanted.
 ///
 /// Of a row lock the server says only for whose transaction a session waits. The row is known all
 /// the same: the first who waits for it has locked its place in the queue, the `tuple` lock.
-pub(super) fn waiting_tasks(client: &mut Client, literals: bool) -> Result<Vec<WaitingTask>, ServerError> {
+pub(super) fn waiting_tasks(
+    client: &mut Client,
+    literals: bool,
+) -> Result<Vec<WaitingTask>, ServerError> {
     // Blockers are asked for only where a lock is waited for, because the answer stops the lock
     // manager for a moment. Names can be told only of the database that we are connected to.
     let sql = format!(
-        "WITH locks AS MATERIALIZED (SELECT * FROM pg_locks), \
-         here AS (SELECT oid FROM pg_database WHERE datname = current_database()) \
-         SELECT a.pid, concat_ws(':', a.wait_event_type, a.wait_event), \
-         extract(epoch FROM clock_timestamp() - l.waitstart), l.mode, l.locktype, \
-         CASE WHEN l.relation IS NULL AND r.relation IS NULL THEN NULL \
-         WHEN coalesce(l.database, r.database) IN (0, here.oid) THEN coalesce(l.relation, r.relation)::regclass::text \
-         ELSE 'relation ' || coalesce(l.relation, r.relation) || ' of another database' END, \
-         coalesce(l.page, r.page), coalesce(l.tuple, r.tuple), \
-         coalesce(l.transactionid::text, l.virtualxid, l.classid || ', ' || l.objid), \
-         CASE WHEN a.wait_event_type = 'Lock' THEN array_to_string(pg_blocking_pids(a.pid), ',') END \
-         FROM pg_stat_activity a CROSS JOIN here \
-         LEFT JOIN locks l ON l.pid = a.pid AND NOT l.granted \
-         LEFT JOIN locks r ON r.pid = a.pid AND r.granted AND r.locktype = 'tuple' AND l.locktype = 'transactionid' \
-         WHERE a.wait_event_type NOT IN ('Activity', 'Client') AND a.application_name <> '{OBSERVER}' \
-         ORDER BY 3 DESC NULLS LAST, a.query_start NULLS LAST, 1"
+        "WITH locks AS MATERIALIZED (SELECT * FROM pg_locks), here AS (SELECT oid FROM \
+         pg_database WHERE datname = current_database()) SELECT a.pid, concat_ws(':', \
+         a.wait_event_type, a.wait_event), extract(epoch FROM clock_timestamp() - l.waitstart), \
+         l.mode, l.locktype, CASE WHEN l.relation IS NULL AND r.relation IS NULL THEN NULL WHEN \
+         coalesce(l.database, r.database) IN (0, here.oid) THEN coalesce(l.relation, \
+         r.relation)::regclass::text ELSE 'relation ' || coalesce(l.relation, r.relation) || ' of \
+         another database' END, coalesce(l.page, r.page), coalesce(l.tuple, r.tuple), \
+         coalesce(l.transactionid::text, l.virtualxid, l.classid || ', ' || l.objid), CASE WHEN \
+         a.wait_event_type = 'Lock' THEN array_to_string(pg_blocking_pids(a.pid), ',') END FROM \
+         pg_stat_activity a CROSS JOIN here LEFT JOIN locks l ON l.pid = a.pid AND NOT l.granted \
+         LEFT JOIN locks r ON r.pid = a.pid AND r.granted AND r.locktype = 'tuple' AND l.locktype \
+         = 'transactionid' WHERE a.wait_event_type NOT IN ('Activity', 'Client') AND \
+         a.application_name <> '{OBSERVER}' ORDER BY 3 DESC NULLS LAST, a.query_start NULLS LAST, \
+         1"
     );
     let rows = client.query(&sql, &[]).map_err(while_doing(DOING))?;
     let sessions = sessions(client, literals)?;
-    let is_prepared = |row: &Row| row.get(9).is_some_and(|pids| pids.split(',').any(|pid| pid == "0"));
-    let prepared = if rows.iter().any(|row| is_prepared(&row)) { prepared(client)? } else { Vec::new() };
+    let is_prepared =
+        |row: &Row| row.get(9).is_some_and(|pids| pids.split(',').any(|pid| pid == "0"));
+    let prepared =
+        if rows.iter().any(|row| is_prepared(&row)) { prepared(client)? } else { Vec::new() };
     Ok(rows.iter().map(|row| task(&row, &sessions, &prepared)).collect())
 }
 
 /// All sessions, to name those that wait and those that are in the way.
 fn sessions(client: &mut Client, literals: bool) -> Result<HashMap<i32, TaskSession>, ServerError> {
     let sql = format!(
-        "SELECT pid, backend_type, leader_pid, usename, application_name, datname, state, left(query, {TEXT_MAX}), \
-         extract(epoch FROM clock_timestamp() - state_change), extract(epoch FROM clock_timestamp() - query_start), \
-         extract(epoch FROM clock_timestamp() - xact_start) FROM pg_stat_activity"
+        "SELECT pid, backend_type, leader_pid, usename, application_name, datname, state, \
+         left(query, {TEXT_MAX}), extract(epoch FROM clock_timestamp() - state_change), \
+         extract(epoch FROM clock_timestamp() - query_start), extract(epoch FROM \
+         clock_timestamp() - xact_start) FROM pg_stat_activity"
     );
     let rows = client.query(&sql, &[]).map_err(while_doing(DOING))?;
     let session = |row: Row| {
@@ -77,19 +82,19 @@ struct PreparedLock {
     holder: TaskSession,
 }
 
-/// What sessions wait for and prepared transactions have. Their locks have no process: which are of one transaction is told
-/// by the lock that each has on its own number.
+/// What sessions wait for and prepared transactions have. Their locks have no process: which are of
+/// one transaction is told by the lock that each has on its own number.
 fn prepared(client: &mut Client) -> Result<Vec<PreparedLock>, ServerError> {
-    let sql = "WITH locks AS MATERIALIZED (SELECT * FROM pg_locks) \
-         SELECT w.pid, w.mode, h.mode, p.gid, p.owner, p.database, extract(epoch FROM clock_timestamp() - p.prepared) \
-         FROM locks w JOIN locks h ON h.granted AND h.pid IS NULL AND NOT w.granted AND \
-         (h.locktype, h.database, h.relation, h.page, h.tuple, h.virtualxid, h.transactionid::text, h.classid, h.objid, \
-         h.objsubid) IS NOT DISTINCT FROM (w.locktype, w.database, w.relation, w.page, w.tuple, w.virtualxid, \
-         w.transactionid::text, w.classid, w.objid, w.objsubid) \
-         JOIN locks own ON own.pid IS NULL AND own.locktype = 'transactionid' \
-         AND own.virtualtransaction = h.virtualtransaction \
-         JOIN pg_prepared_xacts p ON p.transaction::text = own.transactionid::text \
-         ORDER BY p.prepared";
+    let sql = "WITH locks AS MATERIALIZED (SELECT * FROM pg_locks) SELECT w.pid, w.mode, h.mode, \
+               p.gid, p.owner, p.database, extract(epoch FROM clock_timestamp() - p.prepared) \
+               FROM locks w JOIN locks h ON h.granted AND h.pid IS NULL AND NOT w.granted AND \
+               (h.locktype, h.database, h.relation, h.page, h.tuple, h.virtualxid, \
+               h.transactionid::text, h.classid, h.objid, h.objsubid) IS NOT DISTINCT FROM \
+               (w.locktype, w.database, w.relation, w.page, w.tuple, w.virtualxid, \
+               w.transactionid::text, w.classid, w.objid, w.objsubid) JOIN locks own ON own.pid \
+               IS NULL AND own.locktype = 'transactionid' AND own.virtualtransaction = \
+               h.virtualtransaction JOIN pg_prepared_xacts p ON p.transaction::text = \
+               own.transactionid::text ORDER BY p.prepared";
     let rows = client.query(sql, &[]).map_err(while_doing(DOING))?;
     let lock = |row: Row| {
         let holder = TaskSession {
@@ -108,8 +113,8 @@ fn prepared(client: &mut Client) -> Result<Vec<PreparedLock>, ServerError> {
 /// The state of a prepared transaction.
 const PREPARED: &str = "prepared transaction";
 
-/// Lock modes from the weakest to the strongest, each with a bit for every mode that it conflicts with (table 13.2 of
-/// PostgreSQL's documentation).
+/// Lock modes from the weakest to the strongest, each with a bit for every mode that it conflicts
+/// with (table 13.2 of PostgreSQL's documentation).
 const CONFLICTS: [(&str, u8); 8] = [
     ("AccessShareLock", 0b1000_0000),
     ("RowShareLock", 0b1100_0000),
@@ -123,11 +128,16 @@ const CONFLICTS: [(&str, u8); 8] = [
 
 fn conflict(wanted: &str, held: &str) -> bool {
     let held = CONFLICTS.iter().position(|(mode, _)| *mode == held);
-    let conflicts = CONFLICTS.iter().find(|(mode, _)| *mode == wanted).map(|(_, conflicts)| *conflicts);
+    let conflicts =
+        CONFLICTS.iter().find(|(mode, _)| *mode == wanted).map(|(_, conflicts)| *conflicts);
     held.zip(conflicts).is_none_or(|(held, conflicts)| conflicts & (1 << held) != 0)
 }
 
-fn task(row: &Row<'_>, sessions: &HashMap<i32, TaskSession>, prepared: &[PreparedLock]) -> WaitingTask {
+fn task(
+    row: &Row<'_>,
+    sessions: &HashMap<i32, TaskSession>,
+    prepared: &[PreparedLock],
+) -> WaitingTask {
     let known = |pid: i32| {
         let session = sessions.get(&pid).cloned();
         session.unwrap_or_else(|| TaskSession { pid, ..TaskSession::default() })
@@ -141,8 +151,9 @@ fn task(row: &Row<'_>, sessions: &HashMap<i32, TaskSession>, prepared: &[Prepare
         }
         // The server reports 0 for a prepared transaction.
         if blocker == 0 && blocked_by.iter().all(|known| known.pid != 0) {
-            let of_waiter =
-                prepared.iter().filter(|lock| lock.waiter == pid && conflict(&lock.wanted, &lock.held));
+            let of_waiter = prepared
+                .iter()
+                .filter(|lock| lock.waiter == pid && conflict(&lock.wanted, &lock.held));
             let holders: Vec<TaskSession> = of_waiter.map(|lock| lock.holder.clone()).collect();
             let unnamed = TaskSession { state: PREPARED.to_owned(), ..TaskSession::default() };
             blocked_by.extend(if holders.is_empty() { vec![unnamed] } else { holders });
@@ -188,7 +199,8 @@ mod tests {
             }
         }
         assert!(
-            !conflict("RowExclusiveLock", "RowExclusiveLock") && conflict("RowExclusiveLock", "ShareLock")
+            !conflict("RowExclusiveLock", "RowExclusiveLock")
+                && conflict("RowExclusiveLock", "ShareLock")
         );
         assert!(
             !conflict("ShareLock", "ShareLock")

@@ -181,23 +181,53 @@ mod tests {
     fn names_of_all_versions_have_the_same_class() {
         for (names, expected) in [
             (
-                &["IO:WALSync", "IO:WalSync", "IO:WalInitWrite", "LWLock:WALWrite", "LWLock:WALInsert"][..],
+                &[
+                    "IO:WALSync",
+                    "IO:WalSync",
+                    "IO:WalInitWrite",
+                    "LWLock:WALWrite",
+                    "LWLock:WALInsert",
+                ][..],
                 Log,
             ),
             (
-                &["IO:DataFileRead", "IO:BufFileRead", "IO:BuffileRead", "IO:SLRURead", "IPC:BufferIo"],
+                &[
+                    "IO:DataFileRead",
+                    "IO:BufFileRead",
+                    "IO:BuffileRead",
+                    "IO:SLRURead",
+                    "IPC:BufferIo",
+                ],
                 DataRead,
             ),
             (
-                &["IO:DataFileExtend", "IO:DataFileImmediateSync", "IO:BuffileWrite", "IO:SlruWrite"],
+                &[
+                    "IO:DataFileExtend",
+                    "IO:DataFileImmediateSync",
+                    "IO:BuffileWrite",
+                    "IO:SlruWrite",
+                ],
                 DataWrite,
             ),
             (&["Lock:transactionid", "Lock:tuple", "Lock:extend", "Lock:relation"], Lock),
             (&["LWLock:BufferContent", "LWLock:LockManager", "BufferPin:BufferPin"], Latch),
             (&["Client:ClientRead", "Client:ClientWrite", "Timeout:PgSleep"], Client),
-            (&["Timeout:CheckpointWriteDelay", "IPC:CheckpointDone", "IPC:CheckpointStart"], Checkpoint),
+            (
+                &["Timeout:CheckpointWriteDelay", "IPC:CheckpointDone", "IPC:CheckpointStart"],
+                Checkpoint,
+            ),
             (&["Activity:WalWriterMain", "Activity:IoWorkerMain"], Idle),
-            (&["IPC:ExecuteGather", "Extension:PgSleepLike", "Timeout:VacuumDelay", "", "IO", "é:è"], Other),
+            (
+                &[
+                    "IPC:ExecuteGather",
+                    "Extension:PgSleepLike",
+                    "Timeout:VacuumDelay",
+                    "",
+                    "IO",
+                    "é:è",
+                ],
+                Other,
+            ),
         ] {
             for name in names {
                 assert_eq!(class(name), expected, "{name}");

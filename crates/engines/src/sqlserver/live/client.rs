@@ -1,11 +1,13 @@
-//! A connection that is asked one thing at a time, by Microsoft's driver. The driver is asynchronous: each connection has a
-//! runtime of its own in the thread that uses it.
+//! A connection that is asked one thing at a time, by Microsoft's driver. The driver is
+//! asynchronous: each connection has a runtime of its own in the thread that uses it.
 
 use super::config::{Config, Encryption, Login, access_token};
 use super::rows::Rows;
 use crate::Stop;
 use mssql_tds::connection::client_context::{ClientContext, TdsAuthenticationMethod};
-use mssql_tds::connection::tds_client::{ExecuteOptions, ResultSet as _, StatementResult, TdsClient};
+use mssql_tds::connection::tds_client::{
+    ExecuteOptions, ResultSet as _, StatementResult, TdsClient,
+};
 use mssql_tds::connection_provider::tds_connection_provider::TdsConnectionProvider;
 use mssql_tds::core::{CancelHandle, EncryptionSetting, TdsResult};
 use mssql_tds::datatypes::column_values::ColumnValues;
@@ -54,21 +56,23 @@ impl Error {
     pub fn advice(&self) -> Option<&'static str> {
         match self {
             Self::Server { number: 18456, .. } => Some(
-                "The login failed: give the user in the URL, and the password in SQLCMDPASSWORD or by PasswordFile=, a file of \
-                 mode 0600.",
+                "The login failed: give the user in the URL, and the password in SQLCMDPASSWORD \
+                 or by PasswordFile=, a file of mode 0600.",
             ),
             Self::Server { number: 4060 | 911, .. } => {
                 Some("Name a database that exists: mssql://user@host/master.")
             }
             Self::Server { number: 297 | 300 | 371, .. } => Some(
-                "GRANT VIEW SERVER STATE TO this login (from SQL Server 2022 on VIEW SERVER PERFORMANCE STATE is enough).",
+                "GRANT VIEW SERVER STATE TO this login (from SQL Server 2022 on VIEW SERVER \
+                 PERFORMANCE STATE is enough).",
             ),
             Self::Connection(what) if what.contains("TLS") || what.contains("ertificate") => Some(
-                "See Encrypt (strict, mandatory, optional), TrustServerCertificate, HostNameInCertificate and \
-                 ServerCertificate.",
+                "See Encrypt (strict, mandatory, optional), TrustServerCertificate, \
+                 HostNameInCertificate and ServerCertificate.",
             ),
             Self::Connection(_) => Some(
-                "Is the server running there, and does it listen on TCP? Name it by URL: mssql://user@host:port/database.",
+                "Is the server running there, and does it listen on TCP? Name it by URL: \
+                 mssql://user@host:port/database.",
             ),
             Self::Server { .. } | Self::Stopped => None,
         }
@@ -94,7 +98,8 @@ impl fmt::Debug for Client {
 }
 
 impl Client {
-    /// Connects and logs in. When somebody asks to stop, connecting ends at once; a statement may still take `linger`.
+    /// Connects and logs in. When somebody asks to stop, connecting ends at once; a statement may
+    /// still take `linger`.
     pub fn connect(config: &Config, stop: &Stop, linger: Duration) -> Result<Self, Error> {
         let runtime = runtime()?;
         let client = connect(&runtime, config, APPLICATION, stop)?;
@@ -114,8 +119,10 @@ impl Client {
     ) -> Result<T, Error> {
         let mut cancel = CancelHandle::new();
         cancel.set_cancel_timeout_secs(ATTENTION_S);
-        let options = ExecuteOptions::new().timeout_secs(self.patience.as_secs() as u32).cancel(&cancel);
-        let (client, stop, linger, asked) = (&mut self.client, &self.stop, self.linger, &mut self.asked);
+        let options =
+            ExecuteOptions::new().timeout_secs(self.patience.as_secs() as u32).cancel(&cancel);
+        let (client, stop, linger, asked) =
+            (&mut self.client, &self.stop, self.linger, &mut self.asked);
         let limit = self.patience + Duration::from_secs(ATTENTION_S.into());
         until(&self.runtime, work(client, options), limit, || {
             if stop.is_asked() && asked.get_or_insert_with(Instant::now).elapsed() >= linger {
@@ -134,12 +141,20 @@ impl Client {
         })
     }
 
-    /// The first value of the first row of a statement; `None` where it is NULL, or there is no row.
+    /// The first value of the first row of a statement; `None` where it is NULL, or there is no
+    /// row.
     pub fn cell(&mut self, sql: &str) -> Result<Option<String>, Error> {
-        Ok(self.query(sql)?.rows.into_iter().next().and_then(|row| row.into_iter().next()).flatten())
+        Ok(self
+            .query(sql)?
+            .rows
+            .into_iter()
+            .next()
+            .and_then(|row| row.into_iter().next())
+            .flatten())
     }
 
-    /// The rows of the first result of a statement. One that has no columns is an error: it was not understood.
+    /// The rows of the first result of a statement. One that has no columns is an error: it was not
+    /// understood.
     pub fn query(&mut self, sql: &str) -> Result<Rows, Error> {
         self.drive(async |client, options| answer(client, sql, options).await)?
     }
@@ -257,8 +272,8 @@ fn data_source(config: &Config) -> String {
     format!("tcp:{host}{instance}{port}")
 }
 
-/// What the driver is told. A connection that is lost stays lost: one that was made anew in silence would hide a restart of
-/// the server.
+/// What the driver is told. A connection that is lost stays lost: one that was made anew in silence
+/// would hide a restart of the server.
 fn context(config: &Config, source: &str, application: &str) -> Result<ClientContext, Error> {
     let mut context = ClientContext::with_data_source(source);
     context.application_name = application.into();
@@ -301,7 +316,8 @@ pub fn said(error: &DriverError) -> Error {
         DriverError::SqlServerError { diagnostics } => {
             let first = diagnostics.errors.first();
             let number = first.map_or(0, |first| first.number);
-            let said: Vec<&str> = diagnostics.errors.iter().map(|one| one.message.as_str()).collect();
+            let said: Vec<&str> =
+                diagnostics.errors.iter().map(|one| one.message.as_str()).collect();
             Error::Server { number, message: redacted(&said.join("; ")) }
         }
         DriverError::OperationCancelledError(_) => Error::Stopped,

@@ -1,5 +1,5 @@
-//! How to reach a server and log in: a URL, or the keywords of ADO.NET, ODBC and JDBC; what they leave open comes from the
-//! variables of `sqlcmd` (<https://learn.microsoft.com/sql/tools/sqlcmd/sqlcmd-use-scripting-variables>).
+//! How to reach a server and log in: a URL, or the keywords of ADO.NET, ODBC and JDBC; what they
+//! leave open comes from the variables of `sqlcmd` (<https://learn.microsoft.com/sql/tools/sqlcmd/sqlcmd-use-scripting-variables>).
 
 use std::fmt;
 use std::os::unix::fs::PermissionsExt as _;
@@ -31,7 +31,8 @@ pub enum Login {
     Sql { user: String, password: String },
     /// Whoever has the Kerberos ticket of this process.
     Kerberos,
-    /// Whom an access token of Entra ID names. It is read from this file for each connection, because it expires.
+    /// Whom an access token of Entra ID names. It is read from this file for each connection,
+    /// because it expires.
     Token(PathBuf),
 }
 
@@ -141,15 +142,19 @@ const WITHOUT_EFFECT: [&str; 12] = [
 ];
 
 impl Config {
-    /// From `mssql://user@host:port/database?encrypt=strict`, `sqlserver://user@host:port/instance?database=name` (as of the
-    /// Go driver), `sqlserver://host:port;databaseName=name` (JDBC) or `Server=host,port;User ID=user` (ADO.NET, ODBC);
-    /// what is left open comes from the variables `SQLCMD*` of this process.
+    /// From `mssql://user@host:port/database?encrypt=strict`,
+    /// `sqlserver://user@host:port/instance?database=name` (as of the Go driver),
+    /// `sqlserver://host:port;databaseName=name` (JDBC) or `Server=host,port;User ID=user`
+    /// (ADO.NET, ODBC); what is left open comes from the variables `SQLCMD*` of this process.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         Self::parse_in(text, |name| std::env::var(name).ok())
     }
 
     /// The same in another environment.
-    pub fn parse_in(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+    pub fn parse_in(
+        text: &str,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ConfigError> {
         let mut given = given(text)?;
         let mut warnings = Vec::new();
         for (at, (name, _)) in given.values.iter().enumerate() {
@@ -181,7 +186,9 @@ impl Config {
             connect_timeout_s: match given.get("connecttimeout").map(str::parse) {
                 None => 15,
                 Some(Ok(seconds)) if seconds > 0 => seconds,
-                Some(_) => return wrong("the connect timeout is not a number of seconds from 1 up"),
+                Some(_) => {
+                    return wrong("the connect timeout is not a number of seconds from 1 up");
+                }
             },
             reads_only: given
                 .get("applicationintent")
@@ -229,7 +236,8 @@ fn url(scheme: &str, rest: &str) -> Result<Given, ConfigError> {
         Ok(())
     };
     if let Some(user) = user {
-        let (user, password) = user.split_once(':').map_or((user, None), |(user, own)| (user, Some(own)));
+        let (user, password) =
+            user.split_once(':').map_or((user, None), |(user, own)| (user, Some(own)));
         add("user", user)?;
         password.map_or(Ok(()), |password| add("password", password))?;
     }
@@ -263,12 +271,15 @@ fn decoded(text: &str) -> Result<String, ConfigError> {
         match code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
             Some(code) => bytes.push(code),
             None => {
-                return wrong("a % in the URL is not followed by two hexadecimal digits: write %25 for it");
+                return wrong(
+                    "a % in the URL is not followed by two hexadecimal digits: write %25 for it",
+                );
             }
         }
         rest = &after[2..];
     }
-    String::from_utf8(bytes).or_else(|_| wrong("the URL is not UTF-8 once percent-encoding is undone"))
+    String::from_utf8(bytes)
+        .or_else(|_| wrong("the URL is not UTF-8 once percent-encoding is undone"))
 }
 
 /// `name=value;name=value`, values in quotes or braces where they hold semicolons.
@@ -312,7 +323,11 @@ fn keyword_value(text: &str) -> Result<(String, &str), ConfigError> {
         } else {
             let rest = text[at + 1..].trim_start();
             let ends = rest.is_empty() || rest.starts_with(';');
-            return if ends { Ok((value, rest)) } else { wrong("something follows a value that has ended") };
+            return if ends {
+                Ok((value, rest))
+            } else {
+                wrong("something follows a value that has ended")
+            };
         }
     }
     wrong(format!("the connection string has a value without its closing {end}"))
@@ -326,12 +341,15 @@ fn place(given: &Given) -> Result<(String, Option<String>, Option<u16>), ConfigE
     }
     let server = server.strip_prefix("tcp:").unwrap_or(server);
     let (server, port) = match server.rsplit_once([',', ':']) {
-        Some((server, port)) if !server.contains(':') || server.ends_with(']') || server.contains(',') => {
+        Some((server, port))
+            if !server.contains(':') || server.ends_with(']') || server.contains(',') =>
+        {
             (server, Some(port))
         }
         _ => (server, None),
     };
-    let (host, instance) = server.split_once('\\').map_or((server, None), |(host, own)| (host, Some(own)));
+    let (host, instance) =
+        server.split_once('\\').map_or((server, None), |(host, own)| (host, Some(own)));
     let host = match host.trim().trim_start_matches('[').trim_end_matches(']') {
         "." | "(local)" | "" => "localhost",
         host => host,
@@ -341,15 +359,17 @@ fn place(given: &Given) -> Result<(String, Option<String>, Option<u16>), ConfigE
         Some(Ok(port)) if port > 0 => Some(port),
         Some(_) => return wrong("the port is not a number from 1 to 65535"),
     };
-    let instance =
-        instance.or_else(|| given.get("instance")).filter(|name| !name.eq_ignore_ascii_case("mssqlserver"));
+    let instance = instance
+        .or_else(|| given.get("instance"))
+        .filter(|name| !name.eq_ignore_ascii_case("mssqlserver"));
     // With a port the instance is known already.
     Ok((host.to_owned(), instance.filter(|_| port.is_none()).map(str::to_owned), port))
 }
 
 fn login(given: &Given, variable: impl Fn(&str) -> Option<String>) -> Result<Login, ConfigError> {
     let in_place = |keyword: &str| {
-        let of_password = ["user", "password", "passwordfile"].iter().any(|own| given.get(own).is_some());
+        let of_password =
+            ["user", "password", "passwordfile"].iter().any(|own| given.get(own).is_some());
         let text = format!("{keyword} stands in place of user and password: leave them out");
         if of_password { wrong(text) } else { Ok(()) }
     };
@@ -368,13 +388,15 @@ fn login(given: &Given, variable: impl Fn(&str) -> Option<String>) -> Result<Log
     let named = || variable("SQLCMDUSER").filter(|user| !user.is_empty());
     let Some(user) = given.get("user").map(str::to_owned).or_else(named) else {
         return wrong(
-            "no user is named: put it into the URL (mssql://user@host/) or SQLCMDUSER, ask for Kerberos by \
-             Trusted_Connection=yes, or name a file with an access token of Entra ID by AccessTokenFile=",
+            "no user is named: put it into the URL (mssql://user@host/) or SQLCMDUSER, ask for \
+             Kerberos by Trusted_Connection=yes, or name a file with an access token of Entra ID \
+             by AccessTokenFile=",
         );
     };
     let from = |path| secret_from(Path::new(path), "password", PASSWORD_MAX);
     let file = given.get("passwordfile").map(from).transpose()?;
-    let password = given.get("password").map(str::to_owned).or(file).or_else(|| variable("SQLCMDPASSWORD"));
+    let password =
+        given.get("password").map(str::to_owned).or(file).or_else(|| variable("SQLCMDPASSWORD"));
     Ok(Login::Sql { user, password: password.unwrap_or_default() })
 }
 
@@ -390,7 +412,8 @@ pub fn access_token(path: &Path) -> Result<String, ConfigError> {
 /// The first line of a file that nobody else may read.
 fn secret_from(path: &Path, what: &str, bytes_max: u64) -> Result<String, ConfigError> {
     let name = path.display();
-    let failed = |error: std::io::Error| ConfigError(format!("the file with the {what}, {name}: {error}"));
+    let failed =
+        |error: std::io::Error| ConfigError(format!("the file with the {what}, {name}: {error}"));
     let metadata = path.metadata().map_err(failed)?;
     if metadata.permissions().mode() & 0o077 != 0 {
         return wrong(format!("others may read the file with the {what}, {name}: chmod 600 it"));
@@ -407,7 +430,9 @@ fn encryption(given: &Given) -> Result<Encryption, ConfigError> {
         None | Some("mandatory" | "yes" | "true" | "1") => Ok(Encryption::Mandatory),
         Some("strict") => Ok(Encryption::Strict),
         Some("optional" | "no" | "false" | "0") => Ok(Encryption::Optional),
-        Some(other) => wrong(format!("Encrypt = {other:?}: expected strict, mandatory or optional")),
+        Some(other) => {
+            wrong(format!("Encrypt = {other:?}: expected strict, mandatory or optional"))
+        }
     }
 }
 
@@ -435,7 +460,11 @@ mod tests {
         ] {
             let config = parsed(text).unwrap();
             assert_eq!(config.to_string(), "mssql://sa@db1:1434/shop", "{text}");
-            assert_eq!((password(&config), config.encryption), ("S3c", Encryption::Optional), "{text}");
+            assert_eq!(
+                (password(&config), config.encryption),
+                ("S3c", Encryption::Optional),
+                "{text}"
+            );
             assert!(!format!("{config:?}").contains("S3c"));
         }
     }
@@ -455,7 +484,11 @@ mod tests {
         let config = parsed(r"Server=db1\second;Uid=a").unwrap();
         assert_eq!((config.instance.as_deref(), config.port), (Some("second"), None));
         assert_eq!(parsed("sqlserver://a@db1/second").unwrap().instance.as_deref(), Some("second"));
-        assert_eq!(parsed(r"Server=db1\second,1500;Uid=a").unwrap().instance, None, "the port says it");
+        assert_eq!(
+            parsed(r"Server=db1\second,1500;Uid=a").unwrap().instance,
+            None,
+            "the port says it"
+        );
     }
 
     #[test]
@@ -463,14 +496,21 @@ mod tests {
         let config = parsed("mssql://sa@db1").unwrap();
         assert_eq!((config.encryption, config.trusts_certificate), (Encryption::Mandatory, false));
         assert!(!config.multi_subnet && !config.reads_only && config.connect_timeout_s == 15);
-        let config =
-            parsed("Server=h;Uid=a;Encrypt=Strict;TrustServerCertificate=yes;HostNameInCertificate=b")
-                .unwrap();
+        let config = parsed(
+            "Server=h;Uid=a;Encrypt=Strict;TrustServerCertificate=yes;HostNameInCertificate=b",
+        )
+        .unwrap();
         assert_eq!((config.encryption, config.trusts_certificate), (Encryption::Strict, true));
         assert_eq!(config.certificate_host.as_deref(), Some("b"));
-        assert!(matches!(parsed("Server=h;Trusted_Connection=yes").unwrap().login, Login::Kerberos));
+        assert!(matches!(
+            parsed("Server=h;Trusted_Connection=yes").unwrap().login,
+            Login::Kerberos
+        ));
         let both = parsed("Server=h;User ID=sa;Trusted_Connection=yes").unwrap_err().to_string();
-        assert!(both.contains("Trusted_Connection=yes stands in place of user and password"), "{both}");
+        assert!(
+            both.contains("Trusted_Connection=yes stands in place of user and password"),
+            "{both}"
+        );
     }
 
     #[test]
@@ -488,9 +528,15 @@ mod tests {
             ("mssql://monitor@db9:1999/shop", "S3c")
         );
         let kerberos = Config::parse_in("mssql://h/?trusted_connection=yes", variable).unwrap();
-        assert!(matches!(kerberos.login, Login::Kerberos), "the variable is for who names no login");
+        assert!(
+            matches!(kerberos.login, Login::Kerberos),
+            "the variable is for who names no login"
+        );
         let config = Config::parse_in("mssql://sa:own@h/x", variable).unwrap();
-        assert_eq!((config.to_string().as_str(), password(&config)), ("mssql://sa@h:1433/x", "own"));
+        assert_eq!(
+            (config.to_string().as_str(), password(&config)),
+            ("mssql://sa@h:1433/x", "own")
+        );
     }
 
     #[test]
@@ -498,8 +544,9 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "S3c ret\n").unwrap();
         let text = format!("Server=h;Uid=a;PasswordFile={}", file.path().display());
-        let set =
-            |mode| std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+        let set = |mode| {
+            std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).unwrap()
+        };
         set(0o640);
         let error = parsed(&text).unwrap_err().to_string();
         assert!(error.starts_with("others may read the file with the password, "), "{error}");

@@ -15,19 +15,26 @@ pub struct Delta {
     pub doubtful: Vec<String>,
 }
 
-/// By type of wait: waits that ended, their time, the signal part of it, ms; since the server started.
+/// By type of wait: waits that ended, their time, the signal part of it, ms; since the server
+/// started.
 type Counters = BTreeMap<String, [u64; 3]>;
 
 const NAMES: [&str; 3] = ["count", "wait time", "signal time"];
 
-/// What was waited for between two readings, of when the server started and of [`super::views::WAITS`]. A wait type that is new
-/// started at 0.
+/// What was waited for between two readings, of when the server started and of
+/// [`super::views::WAITS`]. A wait type that is new started at 0.
 ///
 /// # Errors
-/// When a counter decreased, a wait type vanished, or the server was restarted: then there is no meaningful difference.
+/// When a counter decreased, a wait type vanished, or the server was restarted: then there is no
+/// meaningful difference.
 pub fn delta(started: [&Answer; 2], waits: [&Rows; 2]) -> Result<Delta, String> {
     let [before, now] = started.map(|answer| {
-        answer.as_ref().ok().and_then(Rows::first).map(|row| row.text("started")).unwrap_or_default()
+        answer
+            .as_ref()
+            .ok()
+            .and_then(Rows::first)
+            .map(|row| row.text("started"))
+            .unwrap_or_default()
     });
     if before != now {
         return Err(format!(
@@ -43,8 +50,8 @@ pub fn delta(started: [&Answer; 2], waits: [&Rows; 2]) -> Result<Delta, String> 
         for (at, name) in NAMES.into_iter().enumerate() {
             let fell = || {
                 format!(
-                    "the wait statistics were reset between the snapshots: {wait_type} {name} fell from {} to {}; discard \
-                     this interval; measure again",
+                    "the wait statistics were reset between the snapshots: {wait_type} {name} \
+                     fell from {} to {}; discard this interval; measure again",
                     start[at], end[at]
                 )
             };
@@ -61,7 +68,8 @@ pub fn delta(started: [&Answer; 2], waits: [&Rows; 2]) -> Result<Delta, String> 
             delta.doubtful.push(format!("{wait_type}: time but no waits; it has no averages"));
         }
         let seconds = |ms: u64| ms as f64 / 1e3;
-        let (resource_s, signal_s) = (seconds(wait.saturating_sub(signal)), seconds(signal.min(wait)));
+        let (resource_s, signal_s) =
+            (seconds(wait.saturating_sub(signal)), seconds(signal.min(wait)));
         let (class, count) = (class(wait_type), Some(count));
         let (wait_type, source) = (wait_type.clone(), WaitSource::Counted);
         delta.waits.push(Wait { wait_type, class, count, resource_s, signal_s, source });
@@ -71,7 +79,10 @@ pub fn delta(started: [&Answer; 2], waits: [&Rows; 2]) -> Result<Delta, String> 
 
 fn counters(rows: &Rows) -> Counters {
     let of = |row: super::rows::Row<'_>| {
-        Some((row.text("wait_type"), [row.parse("waits")?, row.parse("wait_ms")?, row.parse("signal_ms")?]))
+        Some((
+            row.text("wait_type"),
+            [row.parse("waits")?, row.parse("wait_ms")?, row.parse("signal_ms")?],
+        ))
     };
     rows.iter().filter_map(of).collect()
 }
@@ -85,8 +96,8 @@ mod tests {
     /// From one reading to another of a server that started at `A`.
     fn of(before: &str, now: &str) -> Result<Delta, String> {
         let started = Ok(rows("started\nA"));
-        let [before, now] =
-            [before, now].map(|text| rows(&format!("wait_type | waits | wait_ms | signal_ms\n{text}")));
+        let [before, now] = [before, now]
+            .map(|text| rows(&format!("wait_type | waits | wait_ms | signal_ms\n{text}")));
         delta([&started, &started], [&before, &now])
     }
 
@@ -106,9 +117,12 @@ mod tests {
 
     #[test]
     fn a_counter_that_falls_or_vanishes_is_a_reset() {
-        for after in
-            ["WRITELOG | 9 | 5000 | 1000", "WRITELOG | 10 | 4999 | 1000", "WRITELOG | 10 | 5000 | 999", ""]
-        {
+        for after in [
+            "WRITELOG | 9 | 5000 | 1000",
+            "WRITELOG | 10 | 4999 | 1000",
+            "WRITELOG | 10 | 5000 | 999",
+            "",
+        ] {
             let error = of("WRITELOG | 10 | 5000 | 1000", after).unwrap_err();
             assert!(error.contains("were reset between the snapshots: WRITELOG "), "{error}");
         }

@@ -2,9 +2,11 @@
 //!
 //! - `config`: how to reach one; `client`: a connection; `rows`: what it answers
 //! - [`views`]: every statement that a server is asked
-//! - `reading`: counters and their differences, `delta` those of waits; `sampler`, `samples`: what sessions do; `tasks`: who waits for whom
+//! - `reading`: counters and their differences, `delta` those of waits; `sampler`, `samples`: what
+//!   sessions do; `tasks`: who waits for whom
 //! - `queries`: statements, plans and indexes, for `steelbench queries`
-//! - `observer`: all that together, for `steelbench waits`; `survey`: what a server is and how it is set
+//! - `observer`: all that together, for `steelbench waits`; `survey`: what a server is and how it
+//!   is set
 
 pub(super) mod client;
 pub(super) mod config;
@@ -42,7 +44,11 @@ impl Server for Config {
         &self.warnings
     }
 
-    fn observe(&self, options: ObserveOptions, stop: &Stop) -> Result<Box<dyn LiveObserver>, ServerError> {
+    fn observe(
+        &self,
+        options: ObserveOptions,
+        stop: &Stop,
+    ) -> Result<Box<dyn LiveObserver>, ServerError> {
         Ok(Box::new(SqlServerObserver::start(self, options, stop)?))
     }
 
@@ -50,7 +56,11 @@ impl Server for Config {
         survey::survey(self, stop)
     }
 
-    fn queries(&self, limits: QueryLimits, stop: &Stop) -> Result<Box<dyn QueryReader>, ServerError> {
+    fn queries(
+        &self,
+        limits: QueryLimits,
+        stop: &Stop,
+    ) -> Result<Box<dyn QueryReader>, ServerError> {
         Ok(Box::new(queries::Reader::start(self, limits, stop)?))
     }
 }
@@ -65,14 +75,21 @@ pub(super) struct Identity {
 
 impl Identity {
     pub fn of(client: &mut Client) -> Result<Self, ServerError> {
-        let rows = client.query(views::IDENTITY.sql).map_err(while_doing("asking for its version"))?;
-        let row = rows.first().ok_or_else(|| ServerError::new("the server does not tell its version"))?;
+        let rows =
+            client.query(views::IDENTITY.sql).map_err(while_doing("asking for its version"))?;
+        let row =
+            rows.first().ok_or_else(|| ServerError::new("the server does not tell its version"))?;
         // The lines below are the build's date, copyright and operating system.
         let version = row.text("version").lines().next().unwrap_or_default().trim().to_owned();
-        Ok(Self { version, edition: row.text("edition"), engine_edition: row.parse("engine_edition") })
+        Ok(Self {
+            version,
+            edition: row.text("edition"),
+            engine_edition: row.parse("engine_edition"),
+        })
     }
 
-    /// `Microsoft SQL Server 2022 (RTM-CU14) (KB5038325) - 16.0.4135.4 (X64), Developer Edition (64-bit)`.
+    /// `Microsoft SQL Server 2022 (RTM-CU14) (KB5038325) - 16.0.4135.4 (X64), Developer Edition
+    /// (64-bit)`.
     pub fn shown(&self) -> String {
         let Self { version, edition, .. } = self;
         if edition.is_empty() { version.clone() } else { format!("{version}, {edition}") }
@@ -90,7 +107,8 @@ fn observing(config: &Config, stop: &Stop, linger: Duration) -> Result<Client, S
     Ok(client)
 }
 
-/// Rows of a view whose statement goes on so; where the server refuses it, why `what` is not known is told.
+/// Rows of a view whose statement goes on so; where the server refuses it, why `what` is not known
+/// is told.
 fn asked(
     client: &mut Client,
     what: &str,

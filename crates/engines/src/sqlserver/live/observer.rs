@@ -1,4 +1,5 @@
-//! `steelbench waits` of a server: counters between two readings, samples meanwhile, who waits for whom at the end.
+//! `steelbench waits` of a server: counters between two readings, samples meanwhile, who waits for
+//! whom at the end.
 
 use super::client::{Client, Error};
 use super::config::Config;
@@ -36,20 +37,27 @@ pub struct SqlServerObserver {
 
 impl SqlServerObserver {
     /// Connects, and begins the first interval.
-    pub fn start(config: &Config, options: ObserveOptions, stop: &Stop) -> Result<Self, ServerError> {
+    pub fn start(
+        config: &Config,
+        options: ObserveOptions,
+        stop: &Stop,
+    ) -> Result<Self, ServerError> {
         let mut client = observing(config, stop, LAST_ANSWERS)?;
         let identity = Identity::of(&mut client)?;
-        let waits = if identity.is_azure_database() { &views::DATABASE_WAITS } else { &views::WAITS };
+        let waits =
+            if identity.is_azure_database() { &views::DATABASE_WAITS } else { &views::WAITS };
         let sampler = Sampler::start(
             observing(config, stop, LAST_ANSWERS)?,
             views::REQUESTS.sql.to_owned(),
             options.hz,
         )?;
-        let before = Reading::of(&mut client, waits).map_err(while_doing("reading its counters"))?;
+        let before =
+            Reading::of(&mut client, waits).map_err(while_doing("reading its counters"))?;
         Ok(Self { client, identity, waits, before, earlier: None, sampler, tasks: None, options })
     }
 
-    /// What the server was seen to do in an interval; nothing is counted in one in which it was lost.
+    /// What the server was seen to do in an interval; nothing is counted in one in which it was
+    /// lost.
     fn activity(&mut self, after: Result<Reading, Error>) -> ServerActivity {
         let samples = self.sampler.take();
         let (at, ended) = match &after {
@@ -61,7 +69,9 @@ impl SqlServerObserver {
         self.earlier = after.ok().map(|after| std::mem::replace(&mut self.before, after));
         let cells = samples.cells(elapsed_s);
         let mut lost = counted.lost;
-        lost.extend(samples.failed.as_ref().map(|why| format!("What sessions do, by sample: {why}.")));
+        lost.extend(
+            samples.failed.as_ref().map(|why| format!("What sessions do, by sample: {why}.")),
+        );
         let mut activity = ServerActivity {
             server: self.identity.shown(),
             elapsed_s,
@@ -104,7 +114,8 @@ impl SqlServerObserver {
         let tasks = ask(&mut self.client, &views::TASKS)?;
         let sessions = ask(&mut self.client, &views::SESSIONS)?;
         let mut lost = |what: &str, why| activity.lost.push(format!("{what}: {why}."));
-        let sessions = sessions.map_err(|why| lost("Who sessions are that wait", why)).unwrap_or_default();
+        let sessions =
+            sessions.map_err(|why| lost("Who sessions are that wait", why)).unwrap_or_default();
         let tasks = tasks.map_err(|why| lost("Who waits for whom", why)).ok();
         self.tasks = tasks.map(|tasks| tasks::waiting(&tasks, &sessions, self.options.literals));
         Ok(())
@@ -122,14 +133,19 @@ impl SqlServerObserver {
         match self.client.query(&sql) {
             Ok(rows) => {
                 let text = |row: Row| {
-                    let shown =
-                        statement::shown(row.get("statement")?, Quotes::TransactSql, self.options.literals);
+                    let shown = statement::shown(
+                        row.get("statement")?,
+                        Quotes::TransactSql,
+                        self.options.literals,
+                    );
                     Some((row.parse("query_id")?, shown))
                 };
                 activity.texts = rows.iter().filter_map(text).collect();
             }
             Err(error) => {
-                activity.lost.push(format!("Texts of statements: sys.dm_exec_query_stats: {error}."));
+                activity
+                    .lost
+                    .push(format!("Texts of statements: sys.dm_exec_query_stats: {error}."));
             }
         }
     }

@@ -6,7 +6,9 @@ use super::rows::{Row, Rows};
 use super::views::{self, COUNTERS, CounterView, View};
 use crate::WaitType;
 use crate::sqlserver::WAIT_TYPES;
-use observations::{CounterColumn, CounterReadings, CounterRow, CounterTable, CounterUnit, Wait, WaitClass};
+use observations::{
+    CounterColumn, CounterReadings, CounterRow, CounterTable, CounterUnit, Wait, WaitClass,
+};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -79,15 +81,18 @@ impl Reading {
         let started = ask(client, &views::STARTED)?;
         let answer = ask(client, waits)?;
         let at = Instant::now();
-        let counters =
-            COUNTERS.iter().map(|counters| ask(client, &counters.view)).collect::<Result<_, _>>()?;
+        let counters = COUNTERS
+            .iter()
+            .map(|counters| ask(client, &counters.view))
+            .collect::<Result<_, _>>()?;
         Ok(Self { at, started, waits: answer, counters })
     }
 
     /// The rows of this reading and of `after`, view by view, where both have them.
     pub fn beside(&self, after: &Self, waits: &View) -> Vec<CounterReadings> {
-        let views =
-            [&views::STARTED, waits].into_iter().chain(COUNTERS.iter().map(|counters| &counters.view));
+        let views = [&views::STARTED, waits]
+            .into_iter()
+            .chain(COUNTERS.iter().map(|counters| &counters.view));
         let answers = |reading: &Self| {
             let first = [&reading.started, &reading.waits].into_iter();
             first.chain(&reading.counters).cloned().collect::<Vec<Answer>>()
@@ -115,17 +120,25 @@ impl Reading {
                 }
                 Err(error) => counted.lost.push(format!("The waits of this interval: {error}.")),
             },
-            (Err(why), _) | (_, Err(why)) => counted.lost.push(format!("The waits of the server: {why}.")),
+            (Err(why), _) | (_, Err(why)) => {
+                counted.lost.push(format!("The waits of the server: {why}."))
+            }
         }
-        for (view, (before, now)) in COUNTERS.iter().zip(self.counters.iter().zip(&after.counters)) {
+        for (view, (before, now)) in COUNTERS.iter().zip(self.counters.iter().zip(&after.counters))
+        {
             match (before, now) {
                 (Ok(before), Ok(now)) => match table(view, before, now) {
                     Some(table) => counted.counters.push(table),
                     None => {
-                        counted.lost.push(format!("{} of this interval: they were reset in it.", view.title));
+                        counted.lost.push(format!(
+                            "{} of this interval: they were reset in it.",
+                            view.title
+                        ));
                     }
                 },
-                (Err(why), _) | (_, Err(why)) => counted.lost.push(format!("{}: {why}.", view.title)),
+                (Err(why), _) | (_, Err(why)) => {
+                    counted.lost.push(format!("{}: {why}.", view.title))
+                }
             }
         }
         counted
@@ -148,7 +161,8 @@ fn table(view: &CounterView, before: &Rows, now: &Rows) -> Option<CounterTable> 
         .copied()
         .filter(|(column, _)| now.columns.iter().any(|known| known == column))
         .collect();
-    let values = |row: Row| read.iter().map(|(column, _)| row.parse::<f64>(column)).collect::<Vec<_>>();
+    let values =
+        |row: Row| read.iter().map(|(column, _)| row.parse::<f64>(column)).collect::<Vec<_>>();
     let old: BTreeMap<String, Vec<Option<f64>>> =
         before.iter().map(|row| (row.text("name"), values(row))).collect();
     let mut rows = Vec::new();
@@ -180,7 +194,8 @@ fn table(view: &CounterView, before: &Rows, now: &Rows) -> Option<CounterTable> 
     rows.sort_by(|a, b| first(b).total_cmp(&first(a)).then_with(|| a.name.cmp(&b.name)));
     let columns = read.iter().map(|(column, heading)| (*heading, unit(column)));
     let quotients = view.quotients.iter().map(|(heading, above, _)| (*heading, unit(above)));
-    let column = |(heading, unit): (&str, CounterUnit)| CounterColumn { heading: heading.into(), unit };
+    let column =
+        |(heading, unit): (&str, CounterUnit)| CounterColumn { heading: heading.into(), unit };
     Some(CounterTable {
         title: view.title.into(),
         source: view.view.name.into(),
@@ -205,16 +220,21 @@ pub mod tests {
 
     /// Rows from a text: names of columns in the first line, `|` between values, `-` for NULL.
     pub fn rows(text: &str) -> Rows {
-        let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+        let cells =
+            |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
         let columns = cells(lines.next().unwrap());
         let null = |cell: String| (cell != "-").then_some(cell);
-        Rows { columns, rows: lines.map(|line| cells(line).into_iter().map(null).collect()).collect() }
+        Rows {
+            columns,
+            rows: lines.map(|line| cells(line).into_iter().map(null).collect()).collect(),
+        }
     }
 
     fn reading(started: &str, waits: &str) -> Reading {
         let waits = rows(&format!("wait_type | waits | wait_ms | signal_ms\n{waits}"));
-        let counters = COUNTERS.iter().map(|view| Err(format!("{}: not asked", view.view.name))).collect();
+        let counters =
+            COUNTERS.iter().map(|view| Err(format!("{}: not asked", view.view.name))).collect();
         Reading {
             at: Instant::now(),
             started: Ok(rows(&format!("started\n{started}"))),
@@ -225,10 +245,12 @@ pub mod tests {
 
     #[test]
     fn waits_are_differences_and_benign_ones_stand_apart() {
-        let before = reading("A", "PAGELATCH_UP | 10 | 1000 | 100\nLAZYWRITER_SLEEP | 5 | 5000 | 1");
+        let before =
+            reading("A", "PAGELATCH_UP | 10 | 1000 | 100\nLAZYWRITER_SLEEP | 5 | 5000 | 1");
         let after = reading(
             "A",
-            "PAGELATCH_UP | 30 | 5000 | 350\nLAZYWRITER_SLEEP | 15 | 15000 | 2\nWRITELOG | 2 | 8 | 1",
+            "PAGELATCH_UP | 30 | 5000 | 350\nLAZYWRITER_SLEEP | 15 | 15000 | 2\nWRITELOG | 2 | 8 \
+             | 1",
         );
         let counted = before.until(&after);
         let seen: Vec<_> =
@@ -242,8 +264,16 @@ pub mod tests {
             ]
         );
         let latch = &counted.waits[1];
-        assert_eq!((latch.resource_s, latch.signal_s, &latch.source), (3.75, 0.25, &WaitSource::Counted));
-        assert_eq!(counted.lost.len(), COUNTERS.len(), "what was not read is said: {:?}", counted.lost);
+        assert_eq!(
+            (latch.resource_s, latch.signal_s, &latch.source),
+            (3.75, 0.25, &WaitSource::Counted)
+        );
+        assert_eq!(
+            counted.lost.len(),
+            COUNTERS.len(),
+            "what was not read is said: {:?}",
+            counted.lost
+        );
         assert!(counted.lost[0].starts_with("Latch classes: sys.dm_os_latch_stats: "));
     }
 
@@ -256,17 +286,23 @@ pub mod tests {
             "{reset:?}"
         );
         let restarted = before.until(&reading("B", "WRITELOG | 90 | 9000 | 100"));
-        assert!(restarted.waits.is_empty() && restarted.lost[0].contains("was restarted"), "{restarted:?}");
+        assert!(
+            restarted.waits.is_empty() && restarted.lost[0].contains("was restarted"),
+            "{restarted:?}"
+        );
     }
 
     #[test]
     fn counters_rise_in_their_units_and_averages_are_of_the_interval() {
         let [_, files, schedulers, _] = COUNTERS;
-        let head = "name | read_stall_ms | reads | read_bytes | write_stall_ms | writes | written_bytes";
-        let before =
-            rows(&format!("{head}\nshop, ROWS 1 | 100 | 10 | 8192 | 0 | 0 | 0\nmaster, LOG 2 | 1|1|1|1|1|1"));
+        let head =
+            "name | read_stall_ms | reads | read_bytes | write_stall_ms | writes | written_bytes";
+        let before = rows(&format!(
+            "{head}\nshop, ROWS 1 | 100 | 10 | 8192 | 0 | 0 | 0\nmaster, LOG 2 | 1|1|1|1|1|1"
+        ));
         let after = rows(&format!(
-            "{head}\nshop, ROWS 1 | 4100 | 1010 | 16384 | 0 | 0 | 0\nmaster, LOG 2 | 1|1|1|1|1|1\nnew | 5 | 0 | 0 | 0 | 0 | 0"
+            "{head}\nshop, ROWS 1 | 4100 | 1010 | 16384 | 0 | 0 | 0\nmaster, LOG 2 | \
+             1|1|1|1|1|1\nnew | 5 | 0 | 0 | 0 | 0 | 0"
         ));
         let table = table(&files, &before, &after).unwrap();
         assert_eq!(table.rows.len(), 2, "a file without I/O is left out");
@@ -282,12 +318,15 @@ pub mod tests {
         assert_eq!(super::table(&files, &after, &before), None, "a counter that falls was reset");
 
         // An older server has no processor time of schedulers; the state now is no difference.
-        let now =
-            rows("name | switches | yields | now_runnable | now_queued | now_io\ns | 50 | 9 | 3 | 0 | 0");
-        let before =
-            rows("name | switches | yields | now_runnable | now_queued | now_io\ns | 20 | 9 | 7 | 0 | 0");
+        let now = rows(
+            "name | switches | yields | now_runnable | now_queued | now_io\ns | 50 | 9 | 3 | 0 | 0",
+        );
+        let before = rows(
+            "name | switches | yields | now_runnable | now_queued | now_io\ns | 20 | 9 | 7 | 0 | 0",
+        );
         let table = super::table(&schedulers, &before, &now).unwrap();
-        let headings: Vec<&str> = table.columns.iter().map(|column| column.heading.as_str()).collect();
+        let headings: Vec<&str> =
+            table.columns.iter().map(|column| column.heading.as_str()).collect();
         assert_eq!(headings, ["Switches", "Yields", "Runnable now", "Queued now", "I/O now"]);
         assert_eq!(table.rows[0].values[..3], [Some(30.0), Some(0.0), Some(3.0)]);
     }

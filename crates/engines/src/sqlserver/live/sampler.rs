@@ -31,7 +31,8 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Begins to sample on this connection, so often a second, with a statement whose rows are those of [`views::REQUESTS`].
+    /// Begins to sample on this connection, so often a second, with a statement whose rows are
+    /// those of [`views::REQUESTS`].
     ///
     /// # Errors
     /// When there can be no further thread.
@@ -42,7 +43,8 @@ impl Sampler {
         let spawned = std::thread::Builder::new()
             .name("waits".into())
             .spawn(move || sample(&own, client, &sql, period));
-        let thread = spawned.map_err(|error| ServerError::new(crate::EngineError::no_thread(&error)))?;
+        let thread =
+            spawned.map_err(|error| ServerError::new(crate::EngineError::no_thread(&error)))?;
         Ok(Self { shared, thread: Some(thread), hz })
     }
 

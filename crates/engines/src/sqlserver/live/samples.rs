@@ -51,7 +51,8 @@ impl Samples {
         for row in rows.iter() {
             let state = row.text("status");
             // Only a suspended task waits; one that is runnable waits for a processor.
-            let wait_type = row.get("wait_type").filter(|_| state == "suspended").map(str::to_owned);
+            let wait_type =
+                row.get("wait_type").filter(|_| state == "suspended").map(str::to_owned);
             if let (Some(wait_type), Some(resource)) = (&wait_type, row.get("wait_resource"))
                 && !resource.trim().is_empty()
             {
@@ -102,7 +103,8 @@ impl Samples {
     /// What was waited for, the most samples first.
     pub fn resources(&self) -> Vec<WaitedResource> {
         let one = |((wait_type, resource), (samples, most)): (&(String, String), &(u64, u64))| {
-            let page = resource.parse::<PageId>().ok().filter(|_| wait_type.starts_with("PAGELATCH_"));
+            let page =
+                resource.parse::<PageId>().ok().filter(|_| wait_type.starts_with("PAGELATCH_"));
             let allocation = page.filter(|page| page.kind().is_allocation);
             let tempdb = allocation.filter(|page| page.is_tempdb()).map_or("", |_| " of tempdb");
             WaitedResource {
@@ -124,13 +126,16 @@ impl Samples {
 
 /// Says of hot pages that hold rows which table they belong to; where that cannot be told, why.
 pub fn name_pages(client: &mut Client, resources: &mut [WaitedResource]) -> Option<String> {
-    let page = |one: &WaitedResource| one.resource.parse::<PageId>().ok().filter(|_| one.kind.is_some());
+    let page =
+        |one: &WaitedResource| one.resource.parse::<PageId>().ok().filter(|_| one.kind.is_some());
     let hot = resources.iter_mut().filter_map(|one| Some((page(one)?, &mut one.kind)));
     for (page, kind) in hot.filter(|(page, _)| !page.kind().is_allocation).take(OWNERS_MAX) {
         let sql = views::page_owner(page.database, page.file, page.page);
         match ask_of(client, "sys.dm_db_page_info", &sql).map_err(|error| error.to_string()) {
             Ok(Ok(rows)) => *kind = owner(&rows).or(kind.take()),
-            Ok(Err(why)) | Err(why) => return Some(format!("Which tables hot pages belong to: {why}.")),
+            Ok(Err(why)) | Err(why) => {
+                return Some(format!("Which tables hot pages belong to: {why}."));
+            }
         }
     }
     None
@@ -148,9 +153,11 @@ mod tests {
     use super::super::reading::tests::rows;
     use super::*;
 
-    const HEAD: &str = "session_id | status | wait_type | wait_resource | query_id | database_name | login_name | program_name";
+    const HEAD: &str = "session_id | status | wait_type | wait_resource | query_id | \
+                        database_name | login_name | program_name";
 
-    /// Study S1d: 13 sessions waited with `PAGELATCH_UP` on 5:1:1520544, a few seconds later on 5:1:1544808.
+    /// Study S1d: 13 sessions waited with `PAGELATCH_UP` on 5:1:1520544, a few seconds later on
+    /// 5:1:1544808.
     #[test]
     fn the_published_hot_pages_are_found_by_what_they_are_for() {
         let mut samples = Samples::default();
@@ -158,17 +165,23 @@ mod tests {
             let waiting = (51..64).map(|session| {
                 format!("{session} | suspended | PAGELATCH_UP | {page} | 42 | shop | sa | load\n")
             });
-            let others = "64 | suspended | PAGELATCH_SH | 5:1:900 | 42 | shop | sa | load\n\
-                          65 | running | - | - | 42 | shop | sa | load\n\
-                          66 | runnable | PAGELATCH_UP | 5:1:1520544 | 42 | shop | sa | load\n\
-                          67 | suspended | PAGEIOLATCH_EX | 5:1:8088 | 0 | shop | sa | load\n";
+            let others = "64 | suspended | PAGELATCH_SH | 5:1:900 | 42 | shop | sa | load\n65 | \
+                          running | - | - | 42 | shop | sa | load\n66 | runnable | PAGELATCH_UP | \
+                          5:1:1520544 | 42 | shop | sa | load\n67 | suspended | PAGEIOLATCH_EX | \
+                          5:1:8088 | 0 | shop | sa | load\n";
             samples.add(&rows(&format!("{HEAD}\n{}{others}", waiting.collect::<String>())));
         }
         let resources = samples.resources();
         let seen: Vec<_> = resources
             .iter()
             .map(|one| {
-                (&*one.resource, one.kind.as_deref(), one.remedy.as_deref(), one.samples, one.sessions_max)
+                (
+                    &*one.resource,
+                    one.kind.as_deref(),
+                    one.remedy.as_deref(),
+                    one.samples,
+                    one.sessions_max,
+                )
             })
             .collect();
         assert_eq!(
@@ -179,7 +192,8 @@ mod tests {
                 ("5:1:8088", None, None, 3, 1),
                 ("5:1:900", Some("data or index page"), None, 3, 1),
             ],
-            "a page that is read from disk is not hot, and who is runnable does not wait for a page"
+            "a page that is read from disk is not hot, and who is runnable does not wait for a \
+             page"
         );
         let cells = samples.cells(6.0);
         assert_eq!(cells.iter().map(|cell| cell.samples).sum::<u64>(), 3 * 17);

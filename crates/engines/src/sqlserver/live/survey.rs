@@ -117,7 +117,9 @@ mod tests {
         let settings: Vec<ServerSetting> = rows.iter().filter_map(setting).collect();
         let seen: Vec<_> = settings
             .iter()
-            .map(|one| (&*one.name, one.value.as_deref().unwrap(), one.is_changed, one.pending_restart))
+            .map(|one| {
+                (&*one.name, one.value.as_deref().unwrap(), one.is_changed, one.pending_restart)
+            })
             .collect();
         assert_eq!(
             seen,

@@ -8,17 +8,22 @@ use std::collections::BTreeMap;
 
 /// Characters of a resource's description that are kept.
 const RESOURCE_MAX: usize = 300;
-/// What stands for the owner of a distributed transaction without a session, in `blocking_session_id`.
+/// What stands for the owner of a distributed transaction without a session, in
+/// `blocking_session_id`.
 const ORPHANED: i32 = -2;
 
-/// Who waits for what, the longest wait first: of the rows of [`super::views::TASKS`] and [`super::views::SESSIONS`]. A
-/// session whose query runs in parallel has several tasks: the one that another session blocks counts, else the one that
-/// has waited longest.
+/// Who waits for what, the longest wait first: of the rows of [`super::views::TASKS`] and
+/// [`super::views::SESSIONS`]. A session whose query runs in parallel has several tasks: the one
+/// that another session blocks counts, else the one that has waited longest.
 pub fn waiting(tasks: &Rows, sessions: &Rows, literals: bool) -> Vec<WaitingTask> {
-    let known: BTreeMap<i32, TaskSession> =
-        sessions.iter().filter_map(|row| session(row, literals)).map(|one| (one.pid, one)).collect();
-    let find =
-        |pid: i32| known.get(&pid).cloned().unwrap_or_else(|| TaskSession { pid, ..TaskSession::default() });
+    let known: BTreeMap<i32, TaskSession> = sessions
+        .iter()
+        .filter_map(|row| session(row, literals))
+        .map(|one| (one.pid, one))
+        .collect();
+    let find = |pid: i32| {
+        known.get(&pid).cloned().unwrap_or_else(|| TaskSession { pid, ..TaskSession::default() })
+    };
     let mut waiting: Vec<WaitingTask> = Vec::new();
     for row in tasks.iter() {
         let Some(pid) = row.parse::<i32>("session_id") else { continue };
@@ -36,11 +41,16 @@ pub fn waiting(tasks: &Rows, sessions: &Rows, literals: bool) -> Vec<WaitingTask
             wait_type: row.text("wait_type"),
             waited_s: row.seconds("wait_ms"),
             resource: row.get("resource").map(resource),
-            lock_mode: row.get("wait_type").and_then(|name| name.strip_prefix("LCK_M_")).map(str::to_owned),
+            lock_mode: row
+                .get("wait_type")
+                .and_then(|name| name.strip_prefix("LCK_M_"))
+                .map(str::to_owned),
             blocked_by,
         };
         match waiting.iter_mut().find(|other| other.session.pid == pid) {
-            Some(other) if other.blocked_by.is_empty() && !task.blocked_by.is_empty() => *other = task,
+            Some(other) if other.blocked_by.is_empty() && !task.blocked_by.is_empty() => {
+                *other = task
+            }
             Some(_) => {}
             None => waiting.push(task),
         }
@@ -93,11 +103,13 @@ mod tests {
              55 | 0 | 5 | LCK_M_S | objectlock | -2",
         );
         let sessions = rows(
-            "session_id | status | login_name | program_name | database_name | open_transactions | idle_s | statement_ms \
-             | transaction_s | statement
-             51 | suspended | anna | shop | orders | 1 | - | 2600 | 3 | UPDATE t SET a = 'S3c' WHERE b = 42
+            "session_id | status | login_name | program_name | database_name | open_transactions \
+             | idle_s | statement_ms | transaction_s | statement
+             51 | suspended | anna | shop | orders | 1 | - | 2600 | 3 | UPDATE t SET a = 'S3c' \
+             WHERE b = 42
              52 | sleeping | bert | report | orders | 1 | 12 | - | 13 | UPDATE t SET a = 1
-             53 | suspended | anna | shop | orders | 0 | - | 950 | - | SELECT [a b] FROM t WHERE c = N'S3c'",
+             53 | suspended | anna | shop | orders | 0 | - | 950 | - | SELECT [a b] FROM t WHERE c \
+             = N'S3c'",
         );
         let waiting = waiting(&tasks, &sessions, false);
         let seen: Vec<_> = waiting

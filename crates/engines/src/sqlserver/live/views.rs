@@ -1,6 +1,7 @@
-//! What a server is asked, as statements. Every column is cast, so that its type is the same in all versions. A statement
-//! that the server refuses because a column or a table is newer than it is has an older form, which is tried then: what a
-//! server has is asked of it, never inferred from its version.
+//! What a server is asked, as statements. Every column is cast, so that its type is the same in all
+//! versions. A statement that the server refuses because a column or a table is newer than it is
+//! has an older form, which is tried then: what a server has is asked of it, never inferred from
+//! its version.
 
 /// A statement, and what is asked where it fails because of something that is not there.
 #[derive(Debug, Clone, Copy)]
@@ -18,16 +19,15 @@ pub(super) const fn view(name: &'static str, sql: &'static str) -> View {
 }
 
 /// How each session of ours is set: it never waits long for a lock, and takes none to read.
-pub const SESSION: &str = "SET NOCOUNT ON; SET LOCK_TIMEOUT 1000; SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED; \
-     SELECT 1 AS ready";
+pub const SESSION: &str = "SET NOCOUNT ON; SET LOCK_TIMEOUT 1000; SET TRANSACTION ISOLATION LEVEL \
+                           READ UNCOMMITTED; SELECT 1 AS ready";
 
 /// What the server is.
 pub const IDENTITY: View = view(
     "the server's properties",
-    "SELECT CAST(@@VERSION AS nvarchar(300)) AS version, \
-     CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128)) AS product_version, \
-     CAST(SERVERPROPERTY('Edition') AS nvarchar(128)) AS edition, \
-     CAST(SERVERPROPERTY('EngineEdition') AS int) AS engine_edition, @@SPID AS session_id",
+    "SELECT CAST(@@VERSION AS nvarchar(300)) AS version, CAST(SERVERPROPERTY('ProductVersion') AS \
+     nvarchar(128)) AS product_version, CAST(SERVERPROPERTY('Edition') AS nvarchar(128)) AS \
+     edition, CAST(SERVERPROPERTY('EngineEdition') AS int) AS engine_edition, @@SPID AS session_id",
 );
 
 /// When the server started, which stays the same while it runs.
@@ -41,8 +41,9 @@ macro_rules! waits {
         view(
             $view,
             concat!(
-                "SELECT CAST(wait_type AS nvarchar(60)) AS wait_type, CAST(waiting_tasks_count AS bigint) AS waits, \
-                 CAST(wait_time_ms AS bigint) AS wait_ms, CAST(signal_wait_time_ms AS bigint) AS signal_ms FROM ",
+                "SELECT CAST(wait_type AS nvarchar(60)) AS wait_type, CAST(waiting_tasks_count AS \
+                 bigint) AS waits, CAST(wait_time_ms AS bigint) AS wait_ms, \
+                 CAST(signal_wait_time_ms AS bigint) AS signal_ms FROM ",
                 $view,
                 " WHERE waiting_tasks_count > 0"
             ),
@@ -56,8 +57,9 @@ pub const WAITS: View = waits!("sys.dm_os_wait_stats");
 /// Those of a database in Azure SQL Database, where the view above is that of the machine below it.
 pub const DATABASE_WAITS: View = waits!("sys.dm_db_wait_stats");
 
-/// A table of counters, whose first column is `name`; the unit of the others is the end of their name: `_ms`, `_bytes`,
-/// none for a number. Those that begin with `now_` are no counters but the state when they are read.
+/// A table of counters, whose first column is `name`; the unit of the others is the end of their
+/// name: `_ms`, `_bytes`, none for a number. Those that begin with `now_` are no counters but the
+/// state when they are read.
 #[derive(Debug, Clone, Copy)]
 pub struct CounterView {
     /// Its title in the report.
@@ -80,9 +82,9 @@ const LATCHES: CounterView = CounterView {
     rows_are: "Latch class",
     view: view(
         "sys.dm_os_latch_stats",
-        "SELECT CAST(latch_class AS nvarchar(60)) AS name, CAST(wait_time_ms AS bigint) AS wait_ms, \
-         CAST(waiting_requests_count AS bigint) AS waits \
-         FROM sys.dm_os_latch_stats WHERE waiting_requests_count > 0",
+        "SELECT CAST(latch_class AS nvarchar(60)) AS name, CAST(wait_time_ms AS bigint) AS \
+         wait_ms, CAST(waiting_requests_count AS bigint) AS waits FROM sys.dm_os_latch_stats \
+         WHERE waiting_requests_count > 0",
     ),
     headings: &[("wait_ms", "Waited"), ("waits", "Waits")],
     quotients: &[("Each", "wait_ms", "waits")],
@@ -93,19 +95,21 @@ const FILES: CounterView = CounterView {
     rows_are: "File",
     view: View {
         name: "sys.dm_io_virtual_file_stats",
-        sql: "SELECT COALESCE(DB_NAME(s.database_id), N'?') + N', ' + CAST(COALESCE(f.type_desc, N'FILE') AS nvarchar(60)) \
-             + N' ' + CAST(s.file_id AS nvarchar(11)) + COALESCE(N' ' + f.physical_name, N'') AS name, \
-             CAST(s.io_stall_read_ms AS bigint) AS read_stall_ms, CAST(s.num_of_reads AS bigint) AS reads, \
-             CAST(s.num_of_bytes_read AS bigint) AS read_bytes, CAST(s.io_stall_write_ms AS bigint) AS write_stall_ms, \
-             CAST(s.num_of_writes AS bigint) AS writes, CAST(s.num_of_bytes_written AS bigint) AS written_bytes \
-             FROM sys.dm_io_virtual_file_stats(NULL, NULL) AS s LEFT JOIN sys.master_files AS f \
-             ON f.database_id = s.database_id AND f.file_id = s.file_id",
+        sql: "SELECT COALESCE(DB_NAME(s.database_id), N'?') + N', ' + CAST(COALESCE(f.type_desc, \
+              N'FILE') AS nvarchar(60)) + N' ' + CAST(s.file_id AS nvarchar(11)) + COALESCE(N' ' \
+              + f.physical_name, N'') AS name, CAST(s.io_stall_read_ms AS bigint) AS \
+              read_stall_ms, CAST(s.num_of_reads AS bigint) AS reads, CAST(s.num_of_bytes_read AS \
+              bigint) AS read_bytes, CAST(s.io_stall_write_ms AS bigint) AS write_stall_ms, \
+              CAST(s.num_of_writes AS bigint) AS writes, CAST(s.num_of_bytes_written AS bigint) \
+              AS written_bytes FROM sys.dm_io_virtual_file_stats(NULL, NULL) AS s LEFT JOIN \
+              sys.master_files AS f ON f.database_id = s.database_id AND f.file_id = s.file_id",
         older: Some(
-            "SELECT COALESCE(DB_NAME(database_id), N'?') + N', FILE ' + CAST(file_id AS nvarchar(11)) AS name, \
-             CAST(io_stall_read_ms AS bigint) AS read_stall_ms, CAST(num_of_reads AS bigint) AS reads, \
-             CAST(num_of_bytes_read AS bigint) AS read_bytes, CAST(io_stall_write_ms AS bigint) AS write_stall_ms, \
-             CAST(num_of_writes AS bigint) AS writes, CAST(num_of_bytes_written AS bigint) AS written_bytes \
-             FROM sys.dm_io_virtual_file_stats(NULL, NULL)",
+            "SELECT COALESCE(DB_NAME(database_id), N'?') + N', FILE ' + CAST(file_id AS \
+             nvarchar(11)) AS name, CAST(io_stall_read_ms AS bigint) AS read_stall_ms, \
+             CAST(num_of_reads AS bigint) AS reads, CAST(num_of_bytes_read AS bigint) AS \
+             read_bytes, CAST(io_stall_write_ms AS bigint) AS write_stall_ms, CAST(num_of_writes \
+             AS bigint) AS writes, CAST(num_of_bytes_written AS bigint) AS written_bytes FROM \
+             sys.dm_io_virtual_file_stats(NULL, NULL)",
         ),
     },
     headings: &[
@@ -116,19 +120,22 @@ const FILES: CounterView = CounterView {
         ("writes", "Writes"),
         ("written_bytes", "Written"),
     ],
-    quotients: &[("Each read", "read_stall_ms", "reads"), ("Each write", "write_stall_ms", "writes")],
+    quotients: &[
+        ("Each read", "read_stall_ms", "reads"),
+        ("Each write", "write_stall_ms", "writes"),
+    ],
 };
 
 macro_rules! schedulers {
     ($newer:literal) => {
         concat!(
-            "SELECT N'scheduler ' + CAST(scheduler_id AS nvarchar(11)) + N' of node ' \
-             + CAST(parent_node_id AS nvarchar(11)) AS name, ",
+            "SELECT N'scheduler ' + CAST(scheduler_id AS nvarchar(11)) + N' of node ' + \
+             CAST(parent_node_id AS nvarchar(11)) AS name, ",
             $newer,
-            "CAST(context_switches_count AS bigint) AS switches, \
-             CAST(yield_count AS bigint) AS yields, CAST(runnable_tasks_count AS bigint) AS now_runnable, \
-             CAST(work_queue_count AS bigint) AS now_queued, CAST(pending_disk_io_count AS bigint) AS now_io \
-             FROM sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE'"
+            "CAST(context_switches_count AS bigint) AS switches, CAST(yield_count AS bigint) AS \
+             yields, CAST(runnable_tasks_count AS bigint) AS now_runnable, CAST(work_queue_count \
+             AS bigint) AS now_queued, CAST(pending_disk_io_count AS bigint) AS now_io FROM \
+             sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE'"
         )
     };
 }
@@ -139,7 +146,8 @@ const SCHEDULERS: CounterView = CounterView {
     view: View {
         name: "sys.dm_os_schedulers",
         sql: schedulers!(
-            "CAST(total_cpu_usage_ms AS bigint) AS cpu_ms, CAST(total_scheduler_delay_ms AS bigint) AS delay_ms, "
+            "CAST(total_cpu_usage_ms AS bigint) AS cpu_ms, CAST(total_scheduler_delay_ms AS \
+             bigint) AS delay_ms, "
         ),
         // Before SQL Server 2016.
         older: Some(schedulers!("")),
@@ -162,8 +170,8 @@ const SPINLOCKS: CounterView = CounterView {
     view: view(
         "sys.dm_os_spinlock_stats",
         "SELECT CAST(name AS nvarchar(256)) AS name, CAST(spins AS bigint) AS spins, \
-         CAST(collisions AS bigint) AS collisions, CAST(backoffs AS bigint) AS backoffs \
-         FROM sys.dm_os_spinlock_stats WHERE collisions > 0",
+         CAST(collisions AS bigint) AS collisions, CAST(backoffs AS bigint) AS backoffs FROM \
+         sys.dm_os_spinlock_stats WHERE collisions > 0",
     ),
     headings: &[("spins", "Spins"), ("collisions", "Collisions"), ("backoffs", "Backoffs")],
     quotients: &[],
@@ -173,11 +181,12 @@ const SPINLOCKS: CounterView = CounterView {
 pub const REQUESTS: View = view(
     "sys.dm_exec_requests",
     "SELECT r.session_id AS session_id, CAST(r.status AS nvarchar(30)) AS status, \
-     CAST(r.wait_type AS nvarchar(60)) AS wait_type, CAST(r.wait_resource AS nvarchar(256)) AS wait_resource, \
-     CONVERT(bigint, r.query_hash) AS query_id, CAST(DB_NAME(r.database_id) AS nvarchar(128)) AS database_name, \
-     CAST(s.login_name AS nvarchar(128)) AS login_name, CAST(s.program_name AS nvarchar(128)) AS program_name \
-     FROM sys.dm_exec_requests AS r JOIN sys.dm_exec_sessions AS s ON s.session_id = r.session_id \
-     WHERE s.is_user_process = 1 AND r.session_id <> @@SPID AND COALESCE(s.program_name, N'') <> N'steelbench observer'",
+     CAST(r.wait_type AS nvarchar(60)) AS wait_type, CAST(r.wait_resource AS nvarchar(256)) AS \
+     wait_resource, CONVERT(bigint, r.query_hash) AS query_id, CAST(DB_NAME(r.database_id) AS \
+     nvarchar(128)) AS database_name, CAST(s.login_name AS nvarchar(128)) AS login_name, \
+     CAST(s.program_name AS nvarchar(128)) AS program_name FROM sys.dm_exec_requests AS r JOIN \
+     sys.dm_exec_sessions AS s ON s.session_id = r.session_id WHERE s.is_user_process = 1 AND \
+     r.session_id <> @@SPID AND COALESCE(s.program_name, N'') <> N'steelbench observer'",
 );
 
 /// The same of these sessions alone.
@@ -189,106 +198,114 @@ pub fn requests_of(sessions: &str) -> String {
 pub const TASKS: View = view(
     "sys.dm_os_waiting_tasks",
     "SELECT TOP (1000) t.session_id AS session_id, t.exec_context_id AS exec_context_id, \
-     CAST(t.wait_duration_ms AS bigint) AS wait_ms, CAST(t.wait_type AS nvarchar(60)) AS wait_type, \
-     CAST(t.resource_description AS nvarchar(3072)) AS resource, t.blocking_session_id AS blocking_session_id \
-     FROM sys.dm_os_waiting_tasks AS t JOIN sys.dm_exec_sessions AS s ON s.session_id = t.session_id \
-     WHERE s.is_user_process = 1 AND t.session_id <> @@SPID AND COALESCE(s.program_name, N'') <> N'steelbench observer' \
-     ORDER BY t.wait_duration_ms DESC",
+     CAST(t.wait_duration_ms AS bigint) AS wait_ms, CAST(t.wait_type AS nvarchar(60)) AS \
+     wait_type, CAST(t.resource_description AS nvarchar(3072)) AS resource, t.blocking_session_id \
+     AS blocking_session_id FROM sys.dm_os_waiting_tasks AS t JOIN sys.dm_exec_sessions AS s ON \
+     s.session_id = t.session_id WHERE s.is_user_process = 1 AND t.session_id <> @@SPID AND \
+     COALESCE(s.program_name, N'') <> N'steelbench observer' ORDER BY t.wait_duration_ms DESC",
 );
 
 /// The sessions of users, to name those that wait and those that are in the way.
 pub const SESSIONS: View = View {
     name: "sys.dm_exec_sessions",
     sql: "SELECT s.session_id AS session_id, CAST(s.status AS nvarchar(30)) AS status, \
-         CAST(s.login_name AS nvarchar(128)) AS login_name, CAST(s.program_name AS nvarchar(128)) AS program_name, \
-         CAST(DB_NAME(s.database_id) AS nvarchar(128)) AS database_name, s.open_transaction_count AS open_transactions, \
-         CAST(DATEDIFF(second, s.last_request_end_time, SYSDATETIME()) AS bigint) AS idle_s, \
-         CAST(r.total_elapsed_time AS bigint) AS statement_ms, \
-         CAST(DATEDIFF(second, t.began, SYSDATETIME()) AS bigint) AS transaction_s, \
-         CAST(SUBSTRING(q.text, 1, 4000) AS nvarchar(4000)) AS statement \
-         FROM sys.dm_exec_sessions AS s LEFT JOIN sys.dm_exec_requests AS r ON r.session_id = s.session_id \
-         LEFT JOIN sys.dm_exec_connections AS c ON c.session_id = s.session_id AND c.parent_connection_id IS NULL \
-         LEFT JOIN (SELECT st.session_id AS session_id, MIN(at.transaction_begin_time) AS began \
-         FROM sys.dm_tran_session_transactions AS st JOIN sys.dm_tran_active_transactions AS at \
-         ON at.transaction_id = st.transaction_id GROUP BY st.session_id) AS t ON t.session_id = s.session_id \
-         OUTER APPLY sys.dm_exec_sql_text(COALESCE(r.sql_handle, c.most_recent_sql_handle)) AS q \
-         WHERE s.is_user_process = 1 AND s.session_id <> @@SPID",
+          CAST(s.login_name AS nvarchar(128)) AS login_name, CAST(s.program_name AS \
+          nvarchar(128)) AS program_name, CAST(DB_NAME(s.database_id) AS nvarchar(128)) AS \
+          database_name, s.open_transaction_count AS open_transactions, CAST(DATEDIFF(second, \
+          s.last_request_end_time, SYSDATETIME()) AS bigint) AS idle_s, CAST(r.total_elapsed_time \
+          AS bigint) AS statement_ms, CAST(DATEDIFF(second, t.began, SYSDATETIME()) AS bigint) AS \
+          transaction_s, CAST(SUBSTRING(q.text, 1, 4000) AS nvarchar(4000)) AS statement FROM \
+          sys.dm_exec_sessions AS s LEFT JOIN sys.dm_exec_requests AS r ON r.session_id = \
+          s.session_id LEFT JOIN sys.dm_exec_connections AS c ON c.session_id = s.session_id AND \
+          c.parent_connection_id IS NULL LEFT JOIN (SELECT st.session_id AS session_id, \
+          MIN(at.transaction_begin_time) AS began FROM sys.dm_tran_session_transactions AS st \
+          JOIN sys.dm_tran_active_transactions AS at ON at.transaction_id = st.transaction_id \
+          GROUP BY st.session_id) AS t ON t.session_id = s.session_id OUTER APPLY \
+          sys.dm_exec_sql_text(COALESCE(r.sql_handle, c.most_recent_sql_handle)) AS q WHERE \
+          s.is_user_process = 1 AND s.session_id <> @@SPID",
     // Without the columns of SQL Server 2012, and without views that others than SQL Server lack.
     older: Some(
         "SELECT s.session_id AS session_id, CAST(s.status AS nvarchar(30)) AS status, \
-         CAST(s.login_name AS nvarchar(128)) AS login_name, CAST(s.program_name AS nvarchar(128)) AS program_name \
-         FROM sys.dm_exec_sessions AS s WHERE s.is_user_process = 1 AND s.session_id <> @@SPID",
+         CAST(s.login_name AS nvarchar(128)) AS login_name, CAST(s.program_name AS nvarchar(128)) \
+         AS program_name FROM sys.dm_exec_sessions AS s WHERE s.is_user_process = 1 AND \
+         s.session_id <> @@SPID",
     ),
 };
 
-/// Texts of statements in the cache of plans, by the numbers of [`REQUESTS`]: it ends with an open parenthesis.
-pub const TEXTS: &str = "SELECT CONVERT(bigint, s.query_hash) AS query_id, \
-     CAST(MAX(SUBSTRING(q.text, s.statement_start_offset / 2 + 1, CASE s.statement_end_offset WHEN -1 THEN 4000 \
-     ELSE (s.statement_end_offset - s.statement_start_offset) / 2 + 1 END)) AS nvarchar(4000)) AS statement \
-     FROM sys.dm_exec_query_stats AS s CROSS APPLY sys.dm_exec_sql_text(s.sql_handle) AS q \
-     WHERE CONVERT(bigint, s.query_hash) IN (";
+/// Texts of statements in the cache of plans, by the numbers of [`REQUESTS`]: it ends with an open
+/// parenthesis.
+pub const TEXTS: &str = "SELECT CONVERT(bigint, s.query_hash) AS query_id, CAST(MAX(SUBSTRING(q.text, \
+     s.statement_start_offset / 2 + 1, CASE s.statement_end_offset WHEN -1 THEN 4000 ELSE \
+     (s.statement_end_offset - s.statement_start_offset) / 2 + 1 END)) AS nvarchar(4000)) AS \
+     statement FROM sys.dm_exec_query_stats AS s CROSS APPLY sys.dm_exec_sql_text(s.sql_handle) \
+     AS q WHERE CONVERT(bigint, s.query_hash) IN (";
 /// How [`TEXTS`] goes on behind the numbers.
 pub const TEXTS_END: &str = ") GROUP BY s.query_hash";
 
 /// Settings of the server.
 pub const CONFIGURATIONS: View = view(
     "sys.configurations",
-    "SELECT CAST(name AS nvarchar(35)) AS name, CAST(CAST(value AS bigint) AS nvarchar(20)) AS configured, \
-     CAST(CAST(value_in_use AS bigint) AS nvarchar(20)) AS in_use FROM sys.configurations ORDER BY name",
+    "SELECT CAST(name AS nvarchar(35)) AS name, CAST(CAST(value AS bigint) AS nvarchar(20)) AS \
+     configured, CAST(CAST(value_in_use AS bigint) AS nvarchar(20)) AS in_use FROM \
+     sys.configurations ORDER BY name",
 );
 
 /// What the server sees of its machine.
 pub const MACHINE: View = View {
     name: "sys.dm_os_sys_info",
-    sql: "SELECT cpu_count, scheduler_count, CAST(physical_memory_kb AS bigint) AS physical_memory_kb, \
-         CAST(committed_target_kb AS bigint) AS committed_target_kb, max_workers_count, numa_node_count, socket_count, \
-         cores_per_socket, CAST(softnuma_configuration_desc AS nvarchar(60)) AS softnuma_configuration_desc, \
-         CAST(sql_memory_model_desc AS nvarchar(60)) AS sql_memory_model_desc, \
-         CAST(virtual_machine_type_desc AS nvarchar(60)) AS virtual_machine_type_desc FROM sys.dm_os_sys_info",
+    sql: "SELECT cpu_count, scheduler_count, CAST(physical_memory_kb AS bigint) AS \
+          physical_memory_kb, CAST(committed_target_kb AS bigint) AS committed_target_kb, \
+          max_workers_count, numa_node_count, socket_count, cores_per_socket, \
+          CAST(softnuma_configuration_desc AS nvarchar(60)) AS softnuma_configuration_desc, \
+          CAST(sql_memory_model_desc AS nvarchar(60)) AS sql_memory_model_desc, \
+          CAST(virtual_machine_type_desc AS nvarchar(60)) AS virtual_machine_type_desc FROM \
+          sys.dm_os_sys_info",
     older: Some(
-        "SELECT cpu_count, scheduler_count, CAST(physical_memory_kb AS bigint) AS physical_memory_kb, \
-         CAST(committed_target_kb AS bigint) AS committed_target_kb, max_workers_count, \
-         CAST(virtual_machine_type_desc AS nvarchar(60)) AS virtual_machine_type_desc FROM sys.dm_os_sys_info",
+        "SELECT cpu_count, scheduler_count, CAST(physical_memory_kb AS bigint) AS \
+         physical_memory_kb, CAST(committed_target_kb AS bigint) AS committed_target_kb, \
+         max_workers_count, CAST(virtual_machine_type_desc AS nvarchar(60)) AS \
+         virtual_machine_type_desc FROM sys.dm_os_sys_info",
     ),
 };
 
 /// Databases, the largest first; templates and the like are the server's own.
 pub const DATABASES: View = View {
     name: "sys.databases",
-    sql: "SELECT CAST(d.name AS nvarchar(128)) AS name, SUM(CAST(f.size AS bigint)) * 8192 AS bytes \
-         FROM sys.databases AS d LEFT JOIN sys.master_files AS f ON f.database_id = d.database_id \
-         GROUP BY d.name ORDER BY bytes DESC, name",
+    sql: "SELECT CAST(d.name AS nvarchar(128)) AS name, SUM(CAST(f.size AS bigint)) * 8192 AS \
+          bytes FROM sys.databases AS d LEFT JOIN sys.master_files AS f ON f.database_id = \
+          d.database_id GROUP BY d.name ORDER BY bytes DESC, name",
     older: Some("SELECT CAST(name AS nvarchar(128)) AS name FROM sys.databases ORDER BY name"),
 };
 
 /// How our database is marked, and what its run has changed on the server.
 pub const MARKS: View = view(
     "sys.extended_properties",
-    "SELECT CAST(name AS nvarchar(128)) AS name, CAST(value AS nvarchar(4000)) AS value \
-     FROM [steelbench].sys.extended_properties WHERE class = 0",
+    "SELECT CAST(name AS nvarchar(128)) AS name, CAST(value AS nvarchar(4000)) AS value FROM \
+     [steelbench].sys.extended_properties WHERE class = 0",
 );
 
 /// The files of the database that the session is in.
 pub const OWN_FILES: View = view(
     "sys.database_files",
-    "SELECT CAST(type AS int) AS kind, CAST(name AS nvarchar(128)) AS name, CAST(physical_name AS nvarchar(260)) AS path, \
-     CAST(size AS bigint) AS pages, CAST(growth AS bigint) AS growth_pages, CAST(is_percent_growth AS int) AS is_percent \
-     FROM sys.database_files",
+    "SELECT CAST(type AS int) AS kind, CAST(name AS nvarchar(128)) AS name, CAST(physical_name AS \
+     nvarchar(260)) AS path, CAST(size AS bigint) AS pages, CAST(growth AS bigint) AS \
+     growth_pages, CAST(is_percent_growth AS int) AS is_percent FROM sys.database_files",
 );
 
 /// Whether data files are allocated without being written (instant file initialization).
 pub const INSTANT_FILES: View = view(
     "sys.dm_server_services",
-    "SELECT CAST(instant_file_initialization_enabled AS nvarchar(1)) AS instant FROM sys.dm_server_services \
-     WHERE servicename LIKE N'SQL Server (%'",
+    "SELECT CAST(instant_file_initialization_enabled AS nvarchar(1)) AS instant FROM \
+     sys.dm_server_services WHERE servicename LIKE N'SQL Server (%'",
 );
 
 /// What the tables of the database that the session is in take.
 pub const OWN_TABLES: View = view(
     "sys.dm_db_partition_stats",
     "SELECT CAST(t.name AS nvarchar(128)) AS name, p.index_id AS index_id, \
-     CAST(p.in_row_data_page_count AS bigint) AS data_pages, CAST(p.used_page_count AS bigint) AS used_pages \
-     FROM sys.dm_db_partition_stats AS p JOIN sys.tables AS t ON t.object_id = p.object_id WHERE t.is_ms_shipped = 0",
+     CAST(p.in_row_data_page_count AS bigint) AS data_pages, CAST(p.used_page_count AS bigint) AS \
+     used_pages FROM sys.dm_db_partition_stats AS p JOIN sys.tables AS t ON t.object_id = \
+     p.object_id WHERE t.is_ms_shipped = 0",
 );
 
 /// Bytes of a page.
@@ -297,77 +314,91 @@ pub const PAGE_BYTES: u64 = 8192;
 /// What of the database that the session is in is in the server's memory.
 pub const OWN_BUFFERS: View = view(
     "sys.dm_os_buffer_descriptors",
-    "SELECT CAST(COUNT_BIG(*) AS bigint) * 8192 AS bytes FROM sys.dm_os_buffer_descriptors WHERE database_id = DB_ID()",
+    "SELECT CAST(COUNT_BIG(*) AS bigint) * 8192 AS bytes FROM sys.dm_os_buffer_descriptors WHERE \
+     database_id = DB_ID()",
 );
 
-/// Sessions of users that are in another database than ours and those of the server itself (master, tempdb, model, msdb).
+/// Sessions of users that are in another database than ours and those of the server itself (master,
+/// tempdb, model, msdb).
 pub const OTHERS: View = view(
     "sys.dm_exec_sessions",
-    "SELECT session_id AS session_id, CAST(DB_NAME(database_id) AS nvarchar(128)) AS database_name, \
-     CAST(login_name AS nvarchar(128)) AS login_name, CAST(program_name AS nvarchar(128)) AS program_name \
-     FROM sys.dm_exec_sessions WHERE is_user_process = 1 AND database_id > 4 AND database_id <> DB_ID()",
+    "SELECT session_id AS session_id, CAST(DB_NAME(database_id) AS nvarchar(128)) AS \
+     database_name, CAST(login_name AS nvarchar(128)) AS login_name, CAST(program_name AS \
+     nvarchar(128)) AS program_name FROM sys.dm_exec_sessions WHERE is_user_process = 1 AND \
+     database_id > 4 AND database_id <> DB_ID()",
 );
 
 /// How the rows of the tables are compressed.
 pub const OWN_COMPRESSION: View = view(
     "sys.partitions",
-    "SELECT CAST(t.name AS nvarchar(128)) AS name, CAST(p.data_compression_desc AS nvarchar(60)) AS value \
-     FROM sys.partitions AS p JOIN sys.tables AS t ON t.object_id = p.object_id WHERE p.index_id < 2",
+    "SELECT CAST(t.name AS nvarchar(128)) AS name, CAST(p.data_compression_desc AS nvarchar(60)) \
+     AS value FROM sys.partitions AS p JOIN sys.tables AS t ON t.object_id = p.object_id WHERE \
+     p.index_id < 2",
 );
 
-/// Whether inserts at the end of the tables' clustered indexes are let through in turns; from SQL Server 2019 on.
+/// Whether inserts at the end of the tables' clustered indexes are let through in turns; from SQL
+/// Server 2019 on.
 pub const OWN_SEQUENTIAL_KEYS: View = view(
     "sys.indexes",
-    "SELECT CAST(t.name AS nvarchar(128)) AS name, CAST(CAST(i.optimize_for_sequential_key AS int) AS nvarchar(1)) AS value \
-     FROM sys.indexes AS i JOIN sys.tables AS t ON t.object_id = i.object_id WHERE i.index_id = 1",
+    "SELECT CAST(t.name AS nvarchar(128)) AS name, CAST(CAST(i.optimize_for_sequential_key AS \
+     int) AS nvarchar(1)) AS value FROM sys.indexes AS i JOIN sys.tables AS t ON t.object_id = \
+     i.object_id WHERE i.index_id = 1",
 );
 
 /// How our database is set: one column of its row.
 pub fn database_option(column: &str) -> String {
-    format!("SELECT CAST({column} AS nvarchar(60)) AS value FROM sys.databases WHERE name = N'steelbench'")
+    format!(
+        "SELECT CAST({column} AS nvarchar(60)) AS value FROM sys.databases WHERE name = \
+         N'steelbench'"
+    )
 }
 
 /// The waits of sessions, together; from SQL Server 2016 on.
 pub fn session_waits(sessions: &str) -> String {
     format!(
-        "SELECT CAST(wait_type AS nvarchar(60)) AS wait_type, CAST(SUM(waiting_tasks_count) AS bigint) AS waits, \
-         CAST(SUM(wait_time_ms) AS bigint) AS wait_ms, CAST(SUM(signal_wait_time_ms) AS bigint) AS signal_ms \
-         FROM sys.dm_exec_session_wait_stats WHERE session_id IN ({sessions}) GROUP BY wait_type"
+        "SELECT CAST(wait_type AS nvarchar(60)) AS wait_type, CAST(SUM(waiting_tasks_count) AS \
+         bigint) AS waits, CAST(SUM(wait_time_ms) AS bigint) AS wait_ms, \
+         CAST(SUM(signal_wait_time_ms) AS bigint) AS signal_ms FROM \
+         sys.dm_exec_session_wait_stats WHERE session_id IN ({sessions}) GROUP BY wait_type"
     )
 }
 
 /// What sessions have used, together.
 pub fn session_use(sessions: &str) -> String {
     format!(
-        "SELECT CAST(SUM(CAST(cpu_time AS bigint)) AS bigint) AS cpu_ms, CAST(SUM(reads) AS bigint) AS page_reads, \
-         CAST(SUM(logical_reads) AS bigint) AS logical_reads FROM sys.dm_exec_sessions WHERE session_id IN ({sessions})"
+        "SELECT CAST(SUM(CAST(cpu_time AS bigint)) AS bigint) AS cpu_ms, CAST(SUM(reads) AS \
+         bigint) AS page_reads, CAST(SUM(logical_reads) AS bigint) AS logical_reads FROM \
+         sys.dm_exec_sessions WHERE session_id IN ({sessions})"
     )
 }
 
 /// What was read and written in the files of our database, by their kind.
 pub const OWN_IO: View = view(
     "sys.dm_io_virtual_file_stats",
-    "SELECT CAST(f.type_desc AS nvarchar(60)) AS kind, CAST(SUM(s.num_of_reads) AS bigint) AS reads, \
-     CAST(SUM(s.num_of_bytes_read) AS bigint) AS read_bytes, CAST(SUM(s.io_stall_read_ms) AS bigint) AS read_ms, \
-     CAST(SUM(s.num_of_writes) AS bigint) AS writes, CAST(SUM(s.num_of_bytes_written) AS bigint) AS written_bytes, \
-     CAST(SUM(s.io_stall_write_ms) AS bigint) AS write_ms \
-     FROM sys.dm_io_virtual_file_stats(DB_ID(N'steelbench'), NULL) AS s JOIN sys.master_files AS f \
-     ON f.database_id = s.database_id AND f.file_id = s.file_id GROUP BY f.type_desc",
+    "SELECT CAST(f.type_desc AS nvarchar(60)) AS kind, CAST(SUM(s.num_of_reads) AS bigint) AS \
+     reads, CAST(SUM(s.num_of_bytes_read) AS bigint) AS read_bytes, CAST(SUM(s.io_stall_read_ms) \
+     AS bigint) AS read_ms, CAST(SUM(s.num_of_writes) AS bigint) AS writes, \
+     CAST(SUM(s.num_of_bytes_written) AS bigint) AS written_bytes, CAST(SUM(s.io_stall_write_ms) \
+     AS bigint) AS write_ms FROM sys.dm_io_virtual_file_stats(DB_ID(N'steelbench'), NULL) AS s \
+     JOIN sys.master_files AS f ON f.database_id = s.database_id AND f.file_id = s.file_id GROUP \
+     BY f.type_desc",
 );
 
 /// The object that a page belongs to, from SQL Server 2019 on.
 pub fn page_owner(database: u16, file: u16, page: u32) -> String {
     format!(
-        "SELECT CAST(COALESCE(OBJECT_SCHEMA_NAME(object_id, database_id) + N'.' + OBJECT_NAME(object_id, database_id), N'') \
-         AS nvarchar(257)) AS owner, index_id AS index_id \
-         FROM sys.dm_db_page_info({database}, {file}, {page}, 'LIMITED')"
+        "SELECT CAST(COALESCE(OBJECT_SCHEMA_NAME(object_id, database_id) + N'.' + \
+         OBJECT_NAME(object_id, database_id), N'') AS nvarchar(257)) AS owner, index_id AS \
+         index_id FROM sys.dm_db_page_info({database}, {file}, {page}, 'LIMITED')"
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::queries::views as queries;
-    use super::super::queries::views::{CHANGES, COLUMNS, INDEXES, MISSED, PLAN, SIZES, STATEMENTS, USAGE};
+    use super::super::queries::views::{
+        CHANGES, COLUMNS, INDEXES, MISSED, PLAN, SIZES, STATEMENTS, USAGE,
+    };
     use super::*;
     use sqlparser::ast::{Expr, ObjectName, Visit, Visitor};
     use sqlparser::dialect::MsSqlDialect;
@@ -378,8 +409,9 @@ mod tests {
     /// Columns by view, each with the first major version that has it, as Microsoft documents them.
     fn catalogue() -> BTreeMap<&'static str, BTreeMap<&'static str, u32>> {
         let mut views: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
-        for line in
-            include_str!("catalogue.txt").lines().filter(|line| !line.starts_with('#') && !line.is_empty())
+        for line in include_str!("catalogue.txt")
+            .lines()
+            .filter(|line| !line.starts_with('#') && !line.is_empty())
         {
             let (view, columns) = line.split_once(": ").unwrap();
             let columns = columns.split_whitespace().map(|column| match column.split_once('@') {
@@ -417,8 +449,8 @@ mod tests {
     }
 
     fn names(sql: &str) -> Names {
-        let statements =
-            Parser::parse_sql(&MsSqlDialect {}, sql).unwrap_or_else(|error| panic!("{error}: {sql}"));
+        let statements = Parser::parse_sql(&MsSqlDialect {}, sql)
+            .unwrap_or_else(|error| panic!("{error}: {sql}"));
         assert_eq!(statements.len(), 1, "{sql}");
         let mut names = Names::default();
         let _ = statements.visit(&mut names);
@@ -492,7 +524,9 @@ mod tests {
             ("snapshot_isolation_state_desc", 11),
             ("is_read_committed_snapshot_on", 11),
         ];
-        assert!(options.iter().all(|(column, version)| since(&database_option(column)) == *version));
+        assert!(
+            options.iter().all(|(column, version)| since(&database_option(column)) == *version)
+        );
         assert_eq!(since(&format!("{TEXTS}1, -2{TEXTS_END}")), 11);
     }
 

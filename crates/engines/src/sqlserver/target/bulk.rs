@@ -19,7 +19,8 @@ use uuid::Uuid;
 const DAYS_BEFORE_1970: i64 = 719_162;
 const DAY_S: i64 = 86_400;
 
-/// A bulk load into these columns of a table; the others get their defaults. The driver asks for the table's columns first.
+/// A bulk load into these columns of a table; the others get their defaults. The driver asks for
+/// the table's columns first.
 pub fn bulk_copy<'a>(client: &'a mut TdsClient, table: &str, columns: &[&str]) -> BulkCopy<'a> {
     let copy = BulkCopy::new(client, table).timeout(Duration::ZERO);
     let mapped = |copy: BulkCopy<'a>, (at, name): (usize, &&str)| {
@@ -85,7 +86,9 @@ fn value(values: &Values, at: usize, column: &Column) -> TdsResult<ColumnValues>
     };
     let text = |text: &str| {
         let mut room = String::new();
-        ColumnValues::String(SqlString::from_utf8_string(padded(text, column, &mut room).to_owned()))
+        ColumnValues::String(SqlString::from_utf8_string(
+            padded(text, column, &mut room).to_owned(),
+        ))
     };
     let days = |days: i64| (days + DAYS_BEFORE_1970) as u32;
     Ok(match values {
@@ -95,7 +98,12 @@ fn value(values: &Values, at: usize, column: &Column) -> TdsResult<ColumnValues>
         Values::Texts(texts) => text(texts.get(at)),
         Values::Decimals(hundredths) => {
             let number = hundredths[at];
-            ColumnValues::Decimal(DecimalParts::new(number >= 0, 15, 2, number.unsigned_abs().into()))
+            ColumnValues::Decimal(DecimalParts::new(
+                number >= 0,
+                15,
+                2,
+                number.unsigned_abs().into(),
+            ))
         }
         Values::Dates(dates) => ColumnValues::Date(SqlDate::create(days(dates[at].into()))?),
         Values::Timestamps(seconds) => {
@@ -137,22 +145,28 @@ mod tests {
 
     #[test]
     fn values_are_those_of_the_column() {
-        let of = |values: Values, data_type| value(&values, 0, &Column::new("c", data_type)).unwrap();
+        let of =
+            |values: Values, data_type| value(&values, 0, &Column::new("c", data_type)).unwrap();
         assert_eq!(of(Values::Same(7), DataType::Int), ColumnValues::Int(7));
         assert_eq!(of(Values::Integers(vec![7]), DataType::BigInt), ColumnValues::BigInt(7));
-        let ColumnValues::Decimal(parts) = of(Values::Decimals(vec![-123]), DataType::Decimal) else {
+        let ColumnValues::Decimal(parts) = of(Values::Decimals(vec![-123]), DataType::Decimal)
+        else {
             panic!()
         };
         assert_eq!(parts.to_string(), "-1.23");
-        // 2000-01-01 is day 730,119 of the calendar that begins with day 0 on 0001-01-01 (documented for `date`).
+        // 2000-01-01 is day 730,119 of the calendar that begins with day 0 on 0001-01-01
+        // (documented for `date`).
         let day = of(Values::Dates(vec![10_957]), DataType::Date);
         assert_eq!(day, ColumnValues::Date(SqlDate::create(730_119).unwrap()));
-        let ColumnValues::DateTime2(moment) = of(Values::Timestamps(vec![86_399]), DataType::Timestamp)
+        let ColumnValues::DateTime2(moment) =
+            of(Values::Timestamps(vec![86_399]), DataType::Timestamp)
         else {
             panic!()
         };
         assert_eq!((moment.days, moment.time.time_nanoseconds), (719_162, 863_990_000_000));
-        let ColumnValues::String(text) = of(Values::SameText("xy"), DataType::Char(3)) else { panic!() };
+        let ColumnValues::String(text) = of(Values::SameText("xy"), DataType::Char(3)) else {
+            panic!()
+        };
         assert_eq!(text.to_utf8_string(), "xy ");
         let uuid = of(Values::Uuids(vec![1]), DataType::Uuid);
         assert_eq!(uuid, ColumnValues::Uuid(Uuid::from_u128(1)));

@@ -46,8 +46,8 @@ fn drop_pages(client: &mut Client) -> Result<(), EngineError> {
     let others = client.query(views::OTHERS.sql).map_err(failed_at(&doing))?;
     if let Some(other) = others.first() {
         let message = format!(
-            "DBCC DROPCLEANBUFFERS would take the pages of all databases from memory, and session {} ({}, {}) works in \
-             database {}; use a server of your own",
+            "DBCC DROPCLEANBUFFERS would take the pages of all databases from memory, and session \
+             {} ({}, {}) works in database {}; use a server of your own",
             other.text("session_id"),
             other.text("program_name"),
             other.text("login_name"),

@@ -1,5 +1,6 @@
-//! Our database on a server: made by us, marked as ours, dropped by us. Nothing else of a server is touched but the settings
-//! that the user permits us to change, of which the database holds a record.
+//! Our database on a server: made by us, marked as ours, dropped by us. Nothing else of a server is
+//! touched but the settings that the user permits us to change, of which the database holds a
+//! record.
 
 use super::failed_at;
 use super::layout::{DATABASE, DatabaseOption, Layout};
@@ -18,13 +19,15 @@ use std::time::Duration;
 /// The extended property that marks a database as made by us.
 pub const MARK: &str = "made_by_steelbench";
 
-/// How long making files and tables and filling them may take, and, when the trial was asked to stop, cleaning up.
+/// How long making files and tables and filling them may take, and, when the trial was asked to
+/// stop, cleaning up.
 const PREPARING: Duration = Duration::from_secs(24 * 3600);
 const STOPPING: Duration = Duration::from_secs(60);
 /// How long an answer to what is asked beside a trial may take.
 const ASKING: Duration = Duration::from_secs(30);
 
-/// How long another run may hold the server: its session may be over and the server still believe in it.
+/// How long another run may hold the server: its session may be over and the server still believe
+/// in it.
 const HELD_MAX_MS: u32 = 20_000;
 
 /// Its name in statements.
@@ -48,16 +51,23 @@ pub struct Wanted<'a> {
 }
 
 impl Database {
-    /// Connects, and makes our database; one that a killed run has left goes first, with what that run has changed.
+    /// Connects, and makes our database; one that a killed run has left goes first, with what that
+    /// run has changed.
     ///
     /// # Errors
-    /// When another run has it, when there is one that we did not make, or when we may not make one as it is wanted.
-    pub fn take(config: &Config, wanted: &Wanted<'_>, cancel: &Cancel) -> Result<Arc<Self>, EngineError> {
+    /// When another run has it, when there is one that we did not make, or when we may not make one
+    /// as it is wanted.
+    pub fn take(
+        config: &Config,
+        wanted: &Wanted<'_>,
+        cancel: &Cancel,
+    ) -> Result<Arc<Self>, EngineError> {
         let mut master = connect(config, "master", &cancel.stop(), PREPARING)?;
         hold(&mut master)?;
         // A run that was killed may have left one: nobody holds its lock.
         reclaim(&mut master)?;
-        let folders = if wanted.layout.names_files() { folders(&mut master)? } else { Default::default() };
+        let folders =
+            if wanted.layout.names_files() { folders(&mut master)? } else { Default::default() };
         let [data, log] = &folders;
         master.run(&wanted.layout.create(data, log)).map_err(failed_at(&creating()))?;
         if let Err(error) = note(&mut master, MARK, "dropped with everything in it") {
@@ -84,7 +94,8 @@ impl Database {
                 let DatabaseOption { setting, clause, column, wanted } = option;
                 let sql = format!("ALTER DATABASE {OWN_NAME} SET {clause}");
                 master.run(&sql).map_err(failed_at(setting))?;
-                let got = master.cell(&views::database_option(column)).map_err(failed_at(setting))?;
+                let got =
+                    master.cell(&views::database_option(column)).map_err(failed_at(setting))?;
                 let got = got.unwrap_or_default();
                 if got != *wanted {
                     let (setting, wanted) = ((*setting).to_owned(), wanted.clone());
@@ -104,12 +115,18 @@ impl Database {
         Ok(())
     }
 
-    fn outside<T>(&self, work: impl FnOnce(&mut Client) -> Result<T, EngineError>) -> Result<T, EngineError> {
+    fn outside<T>(
+        &self,
+        work: impl FnOnce(&mut Client) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
         work(&mut lock(&self.master))
     }
 
     /// Does some work with the connection in our database.
-    pub fn ask<T>(&self, work: impl FnOnce(&mut Client) -> Result<T, EngineError>) -> Result<T, EngineError> {
+    pub fn ask<T>(
+        &self,
+        work: impl FnOnce(&mut Client) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
         if self.cancel.is_cancelled() {
             return Err(EngineError::Cancelled);
         }
@@ -127,9 +144,13 @@ impl Database {
         self.ask(|client| ask(client, view).map_err(failed_at(view.name)))
     }
 
-    /// The rows of a view that tells `what`; where there are none, why is kept for [`Self::unseen`].
+    /// The rows of a view that tells `what`; where there are none, why is kept for
+    /// [`Self::unseen`].
     pub fn look(&self, what: &str, view: &View) -> Result<Option<Rows>, EngineError> {
-        Ok(self.view(view)?.map_err(|why| lock(&self.unseen).insert(format!("{what}: {why}."))).ok())
+        Ok(self
+            .view(view)?
+            .map_err(|why| lock(&self.unseen).insert(format!("{what}: {why}.")))
+            .ok())
     }
 
     /// What could not be read until now, and why: one sentence each.
@@ -142,8 +163,8 @@ impl Database {
         connect(&self.config, DATABASE, &self.cancel.stop(), ASKING)
     }
 
-    /// Puts back what was changed on the server and drops the database, also when the trial was asked to stop or a
-    /// connection is of no use any more: a new one does it.
+    /// Puts back what was changed on the server and drops the database, also when the trial was
+    /// asked to stop or a connection is of no use any more: a new one does it.
     pub fn drop_all(&self) -> Result<(), EngineError> {
         *lock(&self.inside) = None;
         let mut master = lock(&self.master);
@@ -157,7 +178,9 @@ impl Database {
 /// Notes something in our database, as an extended property of it.
 pub fn note(master: &mut Client, name: &str, value: &str) -> Result<(), Error> {
     let [name, value] = [name, value].map(quote_literal);
-    master.run(&format!("EXEC {OWN_NAME}.sys.sp_addextendedproperty @name = {name}, @value = {value}"))
+    master.run(&format!(
+        "EXEC {OWN_NAME}.sys.sp_addextendedproperty @name = {name}, @value = {value}"
+    ))
 }
 
 /// Drops our database, where there is one, once what its record says is put back.
@@ -177,11 +200,16 @@ fn creating() -> String {
 }
 
 /// Why a database of that name is in the way.
-pub const IS_FOREIGN: &str =
-    "there is one that Steelbench did not make, and it is not touched; rename it, or use another server";
+pub const IS_FOREIGN: &str = "there is one that Steelbench did not make, and it is not touched; \
+                              rename it, or use another server";
 
 /// Connects for administration, to a database.
-fn connect(config: &Config, database: &str, stop: &Stop, patience: Duration) -> Result<Client, EngineError> {
+fn connect(
+    config: &Config,
+    database: &str,
+    stop: &Stop,
+    patience: Duration,
+) -> Result<Client, EngineError> {
     let config = Config { database: database.into(), reads_only: false, ..config.clone() };
     let client = Client::connect(&config, stop, Duration::ZERO).map_err(failed_at("connecting"))?;
     Ok(client.with_patience(patience))
@@ -191,8 +219,8 @@ fn connect(config: &Config, database: &str, stop: &Stop, patience: Duration) -> 
 fn hold(master: &mut Client) -> Result<(), EngineError> {
     let doing = "taking our database";
     let sql = format!(
-        "DECLARE @got int; EXEC @got = sp_getapplock @Resource = N'{DATABASE}', @LockMode = N'Exclusive', \
-         @LockOwner = N'Session', @LockTimeout = {HELD_MAX_MS}; SELECT @got AS got"
+        "DECLARE @got int; EXEC @got = sp_getapplock @Resource = N'{DATABASE}', @LockMode = \
+         N'Exclusive', @LockOwner = N'Session', @LockTimeout = {HELD_MAX_MS}; SELECT @got AS got"
     );
     let got = master.cell(&sql).map_err(failed_at(doing))?.and_then(|got| got.parse::<i32>().ok());
     let held = "another run works on this server; wait for it, or use another server";

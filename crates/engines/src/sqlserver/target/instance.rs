@@ -14,8 +14,8 @@ use crate::sqlserver::live::rows::Rows;
 use crate::sqlserver::live::views;
 use crate::sqlserver::settings::{COMPRESSION, FINAL_CHECKPOINT, SEQUENTIAL_KEY, server_settings};
 use crate::{
-    Asked, CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Instance,
-    Operation, Planned, Table, WaitCollector, Work, open_files,
+    Asked, CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained,
+    Instance, Operation, Planned, Table, WaitCollector, Work, open_files,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -89,8 +89,10 @@ impl MssqlInstance {
             (SEQUENTIAL_KEY.path(), sequential_key, views::OWN_SEQUENTIAL_KEYS),
         ] {
             let Some(wanted) = wanted else { continue };
-            let found = self.database.view(&view)?.map_err(|why| EngineError::failed(setting, why))?;
-            for table in tables.iter().filter(|table| setting == COMPRESSION.path() || !table.key.is_empty())
+            let found =
+                self.database.view(&view)?.map_err(|why| EngineError::failed(setting, why))?;
+            for table in
+                tables.iter().filter(|table| setting == COMPRESSION.path() || !table.key.is_empty())
             {
                 let row = found.iter().find(|row| row.get("name") == Some(table.name));
                 let got = row.map(|row| row.text("value")).unwrap_or_default();
@@ -141,7 +143,8 @@ impl Instance for MssqlInstance {
         }
         let compile = |operation| self.compile(operation, &work);
         let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
-        // Work that is created twice in one trial would be a defect of the probe: the first one stays.
+        // Work that is created twice in one trial would be a defect of the probe: the first one
+        // stays.
         self.statements.get_or_init(|| operations);
         Ok(())
     }
@@ -169,7 +172,9 @@ impl Instance for MssqlInstance {
     }
 
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        open_files::allow(self.connections, || format!("opening {} connections", self.connections))?;
+        open_files::allow(self.connections, || {
+            format!("opening {} connections", self.connections)
+        })?;
         let missing = || EngineError::failed("connecting", "the tables have not been created yet");
         let statements = self.statements.get().ok_or_else(missing)?;
         let checkpoints = self.final_checkpoint.then(|| Arc::clone(&self.database));
@@ -190,7 +195,8 @@ impl Instance for MssqlInstance {
     }
 
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
-        let collector = || MssqlCollector::new(Arc::clone(&self.database), Arc::clone(&self.sessions));
+        let collector =
+            || MssqlCollector::new(Arc::clone(&self.database), Arc::clone(&self.sessions));
         self.observes_waits.then(|| Box::new(collector()) as Box<dyn WaitCollector>)
     }
 
@@ -209,7 +215,10 @@ impl Instance for MssqlInstance {
     }
 
     fn server_process(&self) -> Result<Option<i32>, EngineError> {
-        Err(EngineError::Unsupported { engine: "SQL Server by URL", what: "seeing the server's processes" })
+        Err(EngineError::Unsupported {
+            engine: "SQL Server by URL",
+            what: "seeing the server's processes",
+        })
     }
 
     /// As `sqlcmd` reads them.

@@ -1,11 +1,12 @@
-//! The database of a trial: its files, and how it is set. Written as statements, and compared with what the server has.
+//! The database of a trial: its files, and how it is set. Written as statements, and compared with
+//! what the server has.
 
 use super::super::dialect::{quote_literal, quote_name};
 use super::super::live::rows::Rows;
 use super::super::live::views::PAGE_BYTES;
 use super::super::settings::{
-    DATA_FILES, DATA_GROWTH, DATA_PATH, DATA_SIZE, DELAYED_DURABILITY, FILEGROUP, LOG_GROWTH, LOG_PATH,
-    LOG_SIZE, PAGE_VERIFY, READ_COMMITTED_SNAPSHOT, RECOVERY, SNAPSHOT_ISOLATION,
+    DATA_FILES, DATA_GROWTH, DATA_PATH, DATA_SIZE, DELAYED_DURABILITY, FILEGROUP, LOG_GROWTH,
+    LOG_PATH, LOG_SIZE, PAGE_VERIFY, READ_COMMITTED_SNAPSHOT, RECOVERY, SNAPSHOT_ISOLATION,
 };
 use crate::EngineError;
 use experiment::{Configuration, Setting};
@@ -13,8 +14,8 @@ use experiment::{Configuration, Setting};
 /// Name of our database.
 pub const DATABASE: &str = "steelbench";
 
-/// Size and growth of each of several data files where none are given: the server would give the first one others than
-/// the rest, and it fills files in proportion to what is free in them.
+/// Size and growth of each of several data files where none are given: the server would give the
+/// first one others than the rest, and it fills files in proportion to what is free in them.
 const FILE_BYTES: u64 = 64 << 20;
 
 /// What the files of a trial's database are to be.
@@ -94,7 +95,8 @@ impl Layout {
     /// The data files, where the server puts files that are given no path in this folder.
     pub fn data(&self, default_path: &str) -> Vec<FileSpec> {
         let count = if self.names_data() { self.data_files } else { 0 };
-        let paths = if self.data_paths.is_empty() { &[default_path.to_owned()] } else { &*self.data_paths };
+        let paths =
+            if self.data_paths.is_empty() { &[default_path.to_owned()] } else { &*self.data_paths };
         let file = |(number, path): (u32, &String)| FileSpec {
             name: format!("{DATABASE}_{number}"),
             path: within(path, &format!("{DATABASE}_{number}.ndf")),
@@ -123,8 +125,11 @@ impl Layout {
         let files = files.join(", ");
         let on = if self.own_filegroup {
             let path = within(data, &format!("{DATABASE}.mdf"));
-            let catalog =
-                format!("(NAME = {}, FILENAME = {})", quote_literal(DATABASE), quote_literal(&path));
+            let catalog = format!(
+                "(NAME = {}, FILENAME = {})",
+                quote_literal(DATABASE),
+                quote_literal(&path)
+            );
             format!(" ON PRIMARY {catalog}, FILEGROUP [{DATABASE}_data] DEFAULT {files}")
         } else if files.is_empty() {
             String::new()
@@ -150,7 +155,8 @@ impl Layout {
         }
         for wanted in self.data(data).into_iter().chain(self.log(log)) {
             let [path, size, growth] = wanted.settings;
-            let Some(file) = files.iter().find(|file| file.get("name") == Some(&wanted.name)) else {
+            let Some(file) = files.iter().find(|file| file.get("name") == Some(&wanted.name))
+            else {
                 return ignored(path, wanted.path, "no such file".into());
             };
             let got = file.text("path");
@@ -159,7 +165,11 @@ impl Layout {
             }
             let bytes = |column: &str| file.parse::<u64>(column).unwrap_or(0) * PAGE_BYTES;
             if let Some(wanted) = wanted.bytes.filter(|wanted| *wanted != bytes("pages")) {
-                return ignored(size, format!("{wanted} bytes a file"), format!("{} bytes", bytes("pages")));
+                return ignored(
+                    size,
+                    format!("{wanted} bytes a file"),
+                    format!("{} bytes", bytes("pages")),
+                );
             }
             let is_percent = file.get("is_percent") == Some("1");
             let got = bytes("growth_pages");
@@ -179,7 +189,11 @@ impl FileSpec {
             bytes.map(|bytes| format!(", {what} = {} KB", bytes >> 10)).unwrap_or_default()
         };
         let (size, growth) = (kib("SIZE", bytes), kib("FILEGROWTH", growth));
-        format!("(NAME = {}, FILENAME = {}{size}{growth})", quote_literal(name), quote_literal(path))
+        format!(
+            "(NAME = {}, FILENAME = {}{size}{growth})",
+            quote_literal(name),
+            quote_literal(path)
+        )
     }
 }
 
@@ -207,8 +221,10 @@ pub fn options(configuration: &Configuration) -> Vec<DatabaseOption> {
     };
     let versions = "READ_COMMITTED_SNAPSHOT # WITH ROLLBACK IMMEDIATE";
     let versions = switch(READ_COMMITTED_SNAPSHOT, versions, "is_read_committed_snapshot_on");
-    let number =
-        |own: DatabaseOption| DatabaseOption { wanted: u8::from(own.wanted == "ON").to_string(), ..own };
+    let number = |own: DatabaseOption| DatabaseOption {
+        wanted: u8::from(own.wanted == "ON").to_string(),
+        ..own
+    };
     let all = [
         word(RECOVERY, "RECOVERY #", "recovery_model_desc"),
         word(PAGE_VERIFY, "PAGE_VERIFY #", "page_verify_option_desc"),
@@ -230,7 +246,8 @@ mod tests {
     }
 
     fn configuration(settings: &[(&str, Value)]) -> Configuration {
-        let settings = settings.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect();
+        let settings =
+            settings.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect();
         Configuration { settings, ..Configuration::default() }
     }
 
@@ -253,13 +270,15 @@ mod tests {
             own.create("/d", "/l"),
             r"CREATE DATABASE [steelbench] ON PRIMARY (NAME = N'steelbench_1', FILENAME = N'E:\data\steelbench_1.ndf', SIZE = 10240 KB, FILEGROWTH = 0 KB), (NAME = N'steelbench_2', FILENAME = N'F:\it''s\steelbench_2.ndf', SIZE = 10240 KB, FILEGROWTH = 0 KB), (NAME = N'steelbench_3', FILENAME = N'E:\data\steelbench_3.ndf', SIZE = 10240 KB, FILEGROWTH = 0 KB) LOG ON (NAME = N'steelbench_log', FILENAME = N'G:\steelbench.ldf', SIZE = 262144 KB)"
         );
-        let own = layout(&[("target.data_files", Value::Integer(2)), ("target.filegroup", text("own"))]);
+        let own =
+            layout(&[("target.data_files", Value::Integer(2)), ("target.filegroup", text("own"))]);
         assert_eq!(
             own.create("/d/", "/l"),
-            "CREATE DATABASE [steelbench] ON PRIMARY (NAME = N'steelbench', FILENAME = N'/d/steelbench.mdf'), \
-             FILEGROUP [steelbench_data] DEFAULT \
-             (NAME = N'steelbench_1', FILENAME = N'/d/steelbench_1.ndf', SIZE = 65536 KB, FILEGROWTH = 65536 KB), \
-             (NAME = N'steelbench_2', FILENAME = N'/d/steelbench_2.ndf', SIZE = 65536 KB, FILEGROWTH = 65536 KB)"
+            "CREATE DATABASE [steelbench] ON PRIMARY (NAME = N'steelbench', FILENAME = \
+             N'/d/steelbench.mdf'), FILEGROUP [steelbench_data] DEFAULT (NAME = N'steelbench_1', \
+             FILENAME = N'/d/steelbench_1.ndf', SIZE = 65536 KB, FILEGROWTH = 65536 KB), (NAME = \
+             N'steelbench_2', FILENAME = N'/d/steelbench_2.ndf', SIZE = 65536 KB, FILEGROWTH = \
+             65536 KB)"
         );
     }
 
@@ -269,7 +288,8 @@ mod tests {
             ("target.data_files", Value::Integer(2)),
             ("target.log_size", Value::Integer(16 << 20)),
         ]);
-        let have = |files: &str| own.verify(&rows(files), "/d", "/l").map_err(|error| error.to_string());
+        let have =
+            |files: &str| own.verify(&rows(files), "/d", "/l").map_err(|error| error.to_string());
         let head = "kind | name | path | pages | growth_pages | is_percent\n";
         let (first, second) = (
             "0 | steelbench_1 | /d/steelbench_1.ndf | 8192 | 8192 | 0\n",
@@ -279,7 +299,10 @@ mod tests {
         assert_eq!(have(&format!("{head}{first}{second}{log}")), Ok(()));
         for (files, setting) in [
             (format!("{first}{log}"), "target.data_files = 2 did not take: the engine has 1"),
-            (format!("{first}{}{log}", second.replace("| 8192 | 8192", "| 8200 | 8192")), "target.data_size"),
+            (
+                format!("{first}{}{log}", second.replace("| 8192 | 8192", "| 8200 | 8192")),
+                "target.data_size",
+            ),
             (format!("{first}{}{log}", second.replace("8192 | 0", "10 | 1")), "target.data_growth"),
             (format!("{first}{}{log}", second.replace("/D/", "/e/")), "target.data_path"),
             (format!("{first}{second}"), "target.log_path"),
@@ -301,12 +324,17 @@ mod tests {
         ]);
         let seen: Vec<_> =
             options(&own).into_iter().map(|one| (one.clause, one.column, one.wanted)).collect();
-        let one = |clause: &str, column, wanted: &str| (clause.to_owned(), column, wanted.to_owned());
+        let one =
+            |clause: &str, column, wanted: &str| (clause.to_owned(), column, wanted.to_owned());
         assert_eq!(
             seen,
             [
                 one("RECOVERY BULK_LOGGED", "recovery_model_desc", "BULK_LOGGED"),
-                one("PAGE_VERIFY TORN_PAGE_DETECTION", "page_verify_option_desc", "TORN_PAGE_DETECTION"),
+                one(
+                    "PAGE_VERIFY TORN_PAGE_DETECTION",
+                    "page_verify_option_desc",
+                    "TORN_PAGE_DETECTION"
+                ),
                 one("DELAYED_DURABILITY = FORCED", "delayed_durability_desc", "FORCED"),
                 one("ALLOW_SNAPSHOT_ISOLATION ON", "snapshot_isolation_state_desc", "ON"),
                 one(

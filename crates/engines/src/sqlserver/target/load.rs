@@ -1,5 +1,5 @@
-//! The connections of a load: many of them on one thread, each with at most one request in flight. The driver is
-//! asynchronous; a thread's runtime works while the thread waits for answers.
+//! The connections of a load: many of them on one thread, each with at most one request in flight.
+//! The driver is asynchronous; a thread's runtime works while the thread waits for answers.
 
 use super::bulk::{KeyRow, bulk_copy};
 use super::database::Database;
@@ -8,7 +8,8 @@ use crate::sqlserver::dialect::spelled;
 use crate::sqlserver::live::Config;
 use crate::sqlserver::live::client::{self, ATTENTION_S, runtime};
 use crate::{
-    Answer, Cancel, ConnectionSet, Done, EngineError, Key, Parameter, Request, Results, Statement, lock,
+    Answer, Cancel, ConnectionSet, Done, EngineError, Key, Parameter, Request, Results, Statement,
+    lock,
 };
 use mssql_tds::connection::tds_client::{
     ExecuteOptions, PreparedStatement, ResultSet as _, StatementResult, TdsClient,
@@ -38,8 +39,9 @@ const RESULTS_MAX: usize = 1000;
 /// Most characters of a text parameter that is not of type `nvarchar(max)`.
 const TEXT_MAX: usize = 4000;
 
-/// What sessions are set to first: an error ends and rolls back the whole transaction, so that what was sent behind a
-/// statement that failed is not committed by itself; no message is sent for each row.
+/// What sessions are set to first: an error ends and rolls back the whole transaction, so that what
+/// was sent behind a statement that failed is not committed by itself; no message is sent for each
+/// row.
 const SESSION: &str = "SET XACT_ABORT ON; SET NOCOUNT ON; SELECT CAST(@@SPID AS int) AS session_id";
 
 const BEGIN: &str = "BEGIN TRANSACTION";
@@ -122,9 +124,10 @@ impl MssqlConnections {
             checkpoints,
         };
         for _ in 0..connections {
-            let client =
-                client::connect(&set.runtime, config, APPLICATION, &cancel.stop()).map_err(connecting())?;
-            let prepared = statements.iter().map(|text| PreparedStatement::new(text.sql.clone())).collect();
+            let client = client::connect(&set.runtime, config, APPLICATION, &cancel.stop())
+                .map_err(connecting())?;
+            let prepared =
+                statements.iter().map(|text| PreparedStatement::new(text.sql.clone())).collect();
             let mut connection = Box::new(Connection {
                 client,
                 statements: Arc::clone(statements),
@@ -139,7 +142,10 @@ impl MssqlConnections {
                 .runtime
                 .block_on(connection.run())
                 .map_err(|error| failed_at("preparing a session")(client::said(&error)))?;
-            let number = told.results.first().and_then(|row| row.last.first()?.as_ref()?.parse::<i32>().ok());
+            let number = told
+                .results
+                .first()
+                .and_then(|row| row.last.first()?.as_ref()?.parse::<i32>().ok());
             set.ours.extend(number);
             lock(&set.sessions.ids).extend(number);
             set.idle.push(Some(connection));
@@ -158,7 +164,8 @@ impl ConnectionSet for MssqlConnections {
             let result = connection.run().await;
             let took_ns = sent.elapsed().as_nanos() as u64;
             sessions.in_flight_ns.fetch_add(took_ns, Ordering::Relaxed);
-            let result = result.map_err(|error| failed_at("running a transaction")(client::said(&error)));
+            let result =
+                result.map_err(|error| failed_at("running a transaction")(client::said(&error)));
             (number, connection, result)
         };
         self.running.spawn_on(work, self.runtime.handle());
@@ -166,7 +173,8 @@ impl ConnectionSet for MssqlConnections {
     }
 
     fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {
-        let timeout = most_ns.map_or(WAIT_MAX, |most_ns| Duration::from_nanos(most_ns).min(WAIT_MAX));
+        let timeout =
+            most_ns.map_or(WAIT_MAX, |most_ns| Duration::from_nanos(most_ns).min(WAIT_MAX));
         if self.running.is_empty() {
             std::thread::sleep(timeout);
             return Ok(());
@@ -175,8 +183,8 @@ impl ConnectionSet for MssqlConnections {
         let waiting = async { tokio::time::timeout(timeout, running.join_next()).await };
         let mut next = self.runtime.block_on(waiting).ok().flatten();
         while let Some(done) = next {
-            let (connection, own, result) =
-                done.map_err(|error| EngineError::failed("running a transaction", error.to_string()))?;
+            let (connection, own, result) = done
+                .map_err(|error| EngineError::failed("running a transaction", error.to_string()))?;
             self.idle[connection] = Some(own);
             answers.push(Answer { connection, result });
             next = self.running.try_join_next();
@@ -240,8 +248,11 @@ impl Connection {
                 self.run_text(results).await
             }
             Asked::Operation { number, results } => {
-                let parameters =
-                    self.parameters.iter().zip(1..).map(|(value, at)| parameter(at, sql_type(value)));
+                let parameters = self
+                    .parameters
+                    .iter()
+                    .zip(1..)
+                    .map(|(value, at)| parameter(at, sql_type(value)));
                 let parameters = parameters.collect();
                 self.run_prepared(number, parameters, results).await
             }
@@ -317,7 +328,8 @@ impl Connection {
         let no_insert = || DriverError::UsageError("this operation inserts no rows".into());
         let (table, key) = statement.target.as_ref().ok_or_else(no_insert)?;
         let is_integer = statement.integer_key;
-        let rows = std::mem::take(&mut self.keys).into_iter().map(move |key| KeyRow::new(key, is_integer));
+        let rows =
+            std::mem::take(&mut self.keys).into_iter().map(move |key| KeyRow::new(key, is_integer));
         bulk_copy(&mut self.client, table, &[*key]).write_to_server_zerocopy(rows).await?;
         Ok(Done::default())
     }
@@ -362,7 +374,11 @@ fn sql_type(parameter: &Parameter) -> SqlType {
         Parameter::Text(value) => {
             let is_long = value.encode_utf16().count() > TEXT_MAX;
             let text = Some(SqlString::from_utf8_string(value.clone()));
-            if is_long { SqlType::NVarcharMax(text) } else { SqlType::NVarchar(text, TEXT_MAX as u16) }
+            if is_long {
+                SqlType::NVarcharMax(text)
+            } else {
+                SqlType::NVarchar(text, TEXT_MAX as u16)
+            }
         }
     }
 }

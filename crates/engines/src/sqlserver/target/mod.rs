@@ -2,7 +2,8 @@
 //!
 //! - `layout`: the files and options of our database; `database`: making, holding and dropping it
 //! - `server_settings`: settings of the whole server, recorded and put back
-//! - `instance`: what a trial works on; `bulk`: filling its tables; `load`: the connections of a load
+//! - `instance`: what a trial works on; `bulk`: filling its tables; `load`: the connections of a
+//!   load
 //! - `cache`: its pages in memory; `plans`: how statements are run
 //! - `waits`: what its sessions wait for; `preflight`: what stands in the way of a first trial
 
@@ -57,7 +58,8 @@ pub fn config(configuration: &Configuration) -> Result<Config, EngineError> {
         .map_err(|error| EngineError::failed(format!("reading {}", URL.path()), error.to_string()))
 }
 
-/// The server's version, and what of it a trial cannot change: instant file initialization and trace flags.
+/// The server's version, and what of it a trial cannot change: instant file initialization and
+/// trace flags.
 pub fn version(configuration: &Configuration, stop: &Stop) -> (String, String) {
     let asked = || -> Result<(String, String), String> {
         let config = config(configuration).map_err(|error| error.to_string())?;
@@ -114,8 +116,10 @@ mod tests {
     /// What makes databases, tables and procedures, with all that can be asked of them.
     fn definitions() -> Vec<String> {
         let table = |data_type| {
-            let columns =
-                vec![Column::new("id", data_type), Column::new("f", DataType::PageFiller { rows: 1 })];
+            let columns = vec![
+                Column::new("id", data_type),
+                Column::new("f", DataType::PageFiller { rows: 1 }),
+            ];
             let storage = Storage { fill_percent: Some(90), ..Storage::default() };
             Table { name: "t", columns, key: &["id"], storage }
         };
@@ -151,7 +155,9 @@ mod tests {
         let own = Configuration { settings: settings.collect(), ..Configuration::default() };
         all.push(Layout::of(&own).create(r"E:\data", "/log"));
         let options = options(&own).into_iter();
-        all.extend(options.map(|option| format!("ALTER DATABASE [steelbench] SET {}", option.clause)));
+        all.extend(
+            options.map(|option| format!("ALTER DATABASE [steelbench] SET {}", option.clause)),
+        );
         all
     }
 
@@ -170,14 +176,17 @@ mod tests {
         };
         let known = parsed(&definitions());
         assert!(known.status.success(), "{}", String::from_utf8_lossy(&known.stdout));
-        let misspelt =
-            definitions().iter().map(|sql| sql.replace("CLUSTERED", "CLUSTERD")).collect::<Vec<_>>();
+        let misspelt = definitions()
+            .iter()
+            .map(|sql| sql.replace("CLUSTERED", "CLUSTERD"))
+            .collect::<Vec<_>>();
         assert!(!parsed(&misspelt).status.success());
     }
 
     #[test]
     fn deadlocks_and_update_conflicts_are_tried_again_and_a_full_log_is_a_full_disk() {
-        let failed = |number| failed_at("inserting")(Error::Server { number, message: "as told".into() });
+        let failed =
+            |number| failed_at("inserting")(Error::Server { number, message: "as told".into() });
         for number in [1205, 3960, 1222] {
             assert!(matches!(failed(number), EngineError::Retry { .. }), "{number}");
         }

@@ -1,4 +1,5 @@
-//! How the server would run statements: asked of a session that explains and runs nothing (`SET SHOWPLAN_XML`).
+//! How the server would run statements: asked of a session that explains and runs nothing (`SET
+//! SHOWPLAN_XML`).
 
 use crate::planned::{each, literal};
 use crate::query_reader::read_plan;
@@ -15,7 +16,8 @@ impl Explaining {
     /// Has a session explain from now on.
     ///
     /// # Errors
-    /// When the server refuses, or takes the option without a word and runs statements all the same, as Babelfish does.
+    /// When the server refuses, or takes the option without a word and runs statements all the
+    /// same, as Babelfish does.
     pub fn begin(mut client: Client) -> Result<Self, String> {
         client.run("SET SHOWPLAN_XML ON").map_err(|error| error.to_string())?;
         let answer = client.cell("SELECT 1 AS ready").map_err(|error| error.to_string())?;
@@ -25,7 +27,8 @@ impl Explaining {
         Err("SET SHOWPLAN_XML has no effect on this server: it would run the statements".into())
     }
 
-    /// The plan of the first statement of a batch that has one; constants are hidden where they come from the load.
+    /// The plan of the first statement of a batch that has one; constants are hidden where they
+    /// come from the load.
     ///
     /// # Errors
     /// When the server refuses, or answers with no plan.
@@ -35,8 +38,8 @@ impl Explaining {
     }
 }
 
-/// The plans of the user's statements, for the values that the load sends first: those that a prepared statement is
-/// compiled for.
+/// The plans of the user's statements, for the values that the load sends first: those that a
+/// prepared statement is compiled for.
 pub fn plans(client: Client, asked: &[Asked]) -> Vec<Result<Planned, String>> {
     let mut session = Explaining::begin(client);
     each(asked, |own| {
@@ -110,8 +113,12 @@ mod tests {
 
     #[test]
     fn values_are_written_as_the_server_reads_them() {
-        let values =
-            [Parameter::Bool(true), Parameter::Double(0.5), Parameter::Text("a'b".into()), Parameter::Null];
+        let values = [
+            Parameter::Bool(true),
+            Parameter::Double(0.5),
+            Parameter::Text("a'b".into()),
+            Parameter::Null,
+        ];
         assert_eq!(values.each_ref().map(constant), ["1", "5e-1", "N'a''b'", "NULL"]);
     }
 }

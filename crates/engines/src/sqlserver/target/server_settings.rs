@@ -1,5 +1,6 @@
-//! Settings of the whole server, where the user permits them to be changed: what was is recorded in our database before, and
-//! put back from there before the database is dropped, by this run or, after a kill, by the next one on that server.
+//! Settings of the whole server, where the user permits them to be changed: what was is recorded in
+//! our database before, and put back from there before the database is dropped, by this run or,
+//! after a kill, by the next one on that server.
 
 use super::database::note;
 use super::failed_at;
@@ -15,15 +16,18 @@ const WAS: &str = "steelbench found ";
 /// Without it, `sp_configure` does not know most settings.
 const ADVANCED: &str = "show advanced options";
 
-/// A name of `sys.configurations` as an experiment file has it: `max server memory (MB)` is `max_server_memory_mb`.
+/// A name of `sys.configurations` as an experiment file has it: `max server memory (MB)` is
+/// `max_server_memory_mb`.
 pub fn name_in_file(name: &str) -> String {
-    let words = name.split(|sign: char| !sign.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words =
+        name.split(|sign: char| !sign.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join("_")
 }
 
 /// The settings that the server has: their names in files, their own names and values.
 pub fn known(master: &mut Client) -> Result<BTreeMap<String, (String, i64)>, EngineError> {
-    let rows = master.query(views::CONFIGURATIONS.sql).map_err(failed_at(views::CONFIGURATIONS.name))?;
+    let rows =
+        master.query(views::CONFIGURATIONS.sql).map_err(failed_at(views::CONFIGURATIONS.name))?;
     let setting = |row: crate::sqlserver::live::rows::Row<'_>| {
         let name = row.text("name");
         Some((name_in_file(&name), (name, row.parse("in_use")?)))
@@ -41,7 +45,8 @@ pub fn apply(master: &mut Client, wanted: &BTreeMap<String, i64>) -> Result<(), 
     let mut changes = Vec::new();
     for (name, value) in wanted {
         let names: Vec<&str> = known.keys().map(String::as_str).collect();
-        let unknown = || EngineError::failed(path(name), experiment::unknown_name("setting", name, &names));
+        let unknown =
+            || EngineError::failed(path(name), experiment::unknown_name("setting", name, &names));
         let (own, now) = known.get(name).ok_or_else(unknown)?;
         changes.push((own.clone(), *now, *value));
     }
@@ -60,7 +65,11 @@ pub fn apply(master: &mut Client, wanted: &BTreeMap<String, i64>) -> Result<(), 
         let got = now.get(name).map(|(_, value)| *value);
         if got != Some(*value) {
             let got = got.map_or_else(|| "nothing".into(), |got| got.to_string());
-            return Err(EngineError::SettingIgnored { setting: path(name), wanted: value.to_string(), got });
+            return Err(EngineError::SettingIgnored {
+                setting: path(name),
+                wanted: value.to_string(),
+                got,
+            });
         }
     }
     Ok(())

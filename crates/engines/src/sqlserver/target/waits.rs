@@ -1,5 +1,6 @@
-//! What the sessions of a trial wait for: differences of the server's own counters of these sessions
-//! (`sys.dm_exec_session_wait_stats`), and, where it does not have those, of the whole server; and by sample what they met at.
+//! What the sessions of a trial wait for: differences of the server's own counters of these
+//! sessions (`sys.dm_exec_session_wait_stats`), and, where it does not have those, of the whole
+//! server; and by sample what they met at.
 
 use super::database::Database;
 use super::failed_at;
@@ -18,13 +19,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// Samples a second of what the sessions wait for: few, because the load shares the server with them.
+/// Samples a second of what the sessions wait for: few, because the load shares the server with
+/// them.
 const HZ: f64 = 5.0;
 
 /// What is being done when the server fails.
 const DOING: &str = "observing the server's waits";
 
-/// Takes the differences of the server's counters over a measurement, and samples what its sessions wait for.
+/// Takes the differences of the server's counters over a measurement, and samples what its sessions
+/// wait for.
 pub struct MssqlCollector {
     database: Arc<Database>,
     sessions: Arc<Sessions>,
@@ -73,7 +76,15 @@ impl MssqlCollector {
             of_server = Some(of(views::WAITS.name, views::WAITS.sql)?);
         }
         let in_flight_ns = self.sessions.in_flight_ns.load(Ordering::Relaxed);
-        Ok(Reading { at: Instant::now(), in_flight_ns, started, of_sessions, of_server, used, files })
+        Ok(Reading {
+            at: Instant::now(),
+            in_flight_ns,
+            started,
+            of_sessions,
+            of_server,
+            used,
+            files,
+        })
     }
 }
 
@@ -103,7 +114,8 @@ impl WaitCollector for MssqlCollector {
 /// Adds what the sessions were sampled to wait for.
 fn met(client: &mut Client, samples: &Samples, collected: &mut Collected) {
     collected.resources = samples.resources();
-    let unseen = samples.failed.as_ref().map(|why| format!("What sessions wait for, by sample: {why}."));
+    let unseen =
+        samples.failed.as_ref().map(|why| format!("What sessions wait for, by sample: {why}."));
     collected.lost.extend(unseen);
     collected.lost.extend(name_pages(client, &mut collected.resources));
 }
@@ -127,13 +139,14 @@ impl Reading {
                 if let Some(cpu_ms) = rise(before.first(), now.first(), "cpu_ms") {
                     time.cpu_s = cpu_ms as f64 / 1e3;
                 } else {
-                    collected
-                        .lost
-                        .push("The processor time of the sessions: the server does not count it.".into());
+                    collected.lost.push(
+                        "The processor time of the sessions: the server does not count it.".into(),
+                    );
                 }
                 let pages = |column| rise(before.first(), now.first(), column);
                 let pages = pages("logical_reads").zip(pages("page_reads"));
-                let pages = pages.map(|(all, reads)| PageUse { hits: all.saturating_sub(reads), reads });
+                let pages =
+                    pages.map(|(all, reads)| PageUse { hits: all.saturating_sub(reads), reads });
                 collected.used = EngineUse { pages, ..EngineUse::default() };
             }
             (Err(why), _) | (_, Err(why)) => {
@@ -150,7 +163,8 @@ impl Reading {
         collected
     }
 
-    /// The waits of the sessions; where there is nothing about these, those of the whole server without benign ones.
+    /// The waits of the sessions; where there is nothing about these, those of the whole server
+    /// without benign ones.
     fn waits(&self, after: &Self, collected: &mut Collected) {
         let difference = |before: &Answer, now: &Answer| -> Result<Delta, String> {
             let (before, now) = (before.as_ref()?, now.as_ref()?);
@@ -169,8 +183,9 @@ impl Reading {
             Ok(delta) => {
                 let all = delta.waits.into_iter().map(without_benign);
                 collected.waits = all.filter(|wait| wait.class != WaitClass::Idle).collect();
-                let whose = "What is shown in their place are the waits of all sessions of the server \
-                             (sys.dm_os_wait_stats) without benign ones, also of those that are not of this load.";
+                let whose = "What is shown in their place are the waits of all sessions of the \
+                             server (sys.dm_os_wait_stats) without benign ones, also of those \
+                             that are not of this load.";
                 collected.lost.push(whose.to_owned());
             }
             Err(why) => collected.lost.push(format!("The waits of the server: {why}.")),
@@ -191,9 +206,10 @@ fn operations(before: &Rows, now: &Rows) -> Vec<Operation> {
         let then = before.iter().find(|old| old.get("kind") == Some(&kind));
         let of = |column| rise(then, Some(row), column).unwrap_or(0);
         let prefix = if kind == "LOG" { "LOG" } else { "DATA" };
-        for (what, columns) in
-            [("READ", ["reads", "read_bytes", "read_ms"]), ("WRITE", ["writes", "written_bytes", "write_ms"])]
-        {
+        for (what, columns) in [
+            ("READ", ["reads", "read_bytes", "read_ms"]),
+            ("WRITE", ["writes", "written_bytes", "write_ms"]),
+        ] {
             let [count, bytes, ms] = columns.map(of);
             let wall_s = ms as f64 / 1e3;
             operations.push(Operation { name: format!("{prefix}_{what}"), count, bytes, wall_s });
@@ -217,8 +233,12 @@ mod tests {
 
     fn reading(at: Instant, seconds: u64, of_sessions: Answer, cpu_ms: &str) -> Reading {
         let files = "kind | reads | read_bytes | read_ms | writes | written_bytes | write_ms\n";
-        let files =
-            format!("{files}LOG | 0 | 0 | 0 | {} | {} | {}", seconds * 10, seconds << 20, seconds * 500);
+        let files = format!(
+            "{files}LOG | 0 | 0 | 0 | {} | {} | {}",
+            seconds * 10,
+            seconds << 20,
+            seconds * 500
+        );
         Reading {
             at: at + Duration::from_secs(seconds),
             in_flight_ns: seconds * 3_000_000_000,
@@ -240,12 +260,15 @@ mod tests {
         waits.iter().filter(|wait| wait.wait_type == name).map(Wait::wait_s).sum()
     }
 
-    /// 4 sessions for 8 s, of which they had requests in flight for 24 s: 12 s of waits for the log, 2 s on a processor.
+    /// 4 sessions for 8 s, of which they had requests in flight for 24 s: 12 s of waits for the
+    /// log, 2 s on a processor.
     #[test]
     fn waits_processor_time_and_the_time_between_requests_are_those_of_the_sessions() {
         let now = Instant::now();
-        let before = reading(now, 0, Ok(rows(&format!("{WAITS}SOS_WORK_DISPATCHER | 1 | 5 | 0"))), "1000");
-        let waits = format!("{WAITS}SOS_WORK_DISPATCHER | 3 | 1505 | 0\nWRITELOG | 40 | 12000 | 2000");
+        let before =
+            reading(now, 0, Ok(rows(&format!("{WAITS}SOS_WORK_DISPATCHER | 1 | 5 | 0"))), "1000");
+        let waits =
+            format!("{WAITS}SOS_WORK_DISPATCHER | 3 | 1505 | 0\nWRITELOG | 40 | 12000 | 2000");
         let collected = before.until(&reading(now, 8, Ok(rows(&waits)), "3000"), 4);
         assert_eq!(
             (seconds(&collected.waits, "WRITELOG"), seconds(&collected.waits, BETWEEN_REQUESTS)),
@@ -270,7 +293,10 @@ mod tests {
             (Instant::now(), || Err("sys.dm_exec_session_wait_stats: error 208: no".to_owned()));
         let collected = reading(now, 0, missing(), "-").until(&reading(now, 8, missing(), "-"), 4);
         assert_eq!(
-            (seconds(&collected.waits, "PAGELATCH_UP"), seconds(&collected.waits, "LAZYWRITER_SLEEP")),
+            (
+                seconds(&collected.waits, "PAGELATCH_UP"),
+                seconds(&collected.waits, "LAZYWRITER_SLEEP")
+            ),
             (2.0, 0.0)
         );
         assert!(
@@ -291,11 +317,17 @@ mod tests {
         let views: [(Lacks, &[&str]); 4] = [
             (|own| own.started = Err("view".into()), &["Whether the server was restarted: view."]),
             (
-                |own| (own.of_sessions, own.of_server) = (Err("view".into()), Some(Err("other".into()))),
+                |own| {
+                    (own.of_sessions, own.of_server) =
+                        (Err("view".into()), Some(Err("other".into())))
+                },
                 &["The waits of the sessions: view.", "The waits of the server: other."],
             ),
             (|own| own.used = Err("view".into()), &["The processor time of the sessions: view."]),
-            (|own| own.files = Err("view".into()), &["Reads and writes of the database's files: view."]),
+            (
+                |own| own.files = Err("view".into()),
+                &["Reads and writes of the database's files: view."],
+            ),
         ];
         assert!(whole(0).until(&whole(8), 4).lost.is_empty());
         for (lacks, told) in views {
@@ -312,6 +344,10 @@ mod tests {
         let of = |waits: u32| Ok(rows(&format!("{WAITS}WRITELOG | {waits} | 10 | 0")));
         let collected = reading(now, 0, of(9), "1").until(&reading(now, 8, of(3), "2"), 4);
         assert_eq!(seconds(&collected.waits, "WRITELOG"), 0.0);
-        assert!(collected.lost[0].contains("were reset between the snapshots"), "{:?}", collected.lost);
+        assert!(
+            collected.lost[0].contains("were reset between the snapshots"),
+            "{:?}",
+            collected.lost
+        );
     }
 }

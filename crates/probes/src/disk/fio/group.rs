@@ -4,8 +4,8 @@ use super::job::Job;
 use super::{Wrong, the_same};
 use crate::disk::paths::stream_name;
 use crate::disk::settings::{
-    ALIGN, BLOCK_SIZE, BLOCK_SIZE_MAX, BYTES, DIRECT, FILE, ON, PATTERN, QUEUE_DEPTH, RATE, READS, SYNC,
-    SYNC_EVERY, THREADS, WORKING_SET,
+    ALIGN, BLOCK_SIZE, BLOCK_SIZE_MAX, BYTES, DIRECT, FILE, ON, PATTERN, QUEUE_DEPTH, RATE, READS,
+    SYNC, SYNC_EVERY, THREADS, WORKING_SET,
 };
 use crate::disk::{StoragePath, StreamText};
 use engines::Role;
@@ -83,16 +83,19 @@ pub fn groups(jobs: &[Job]) -> Result<(Vec<Group>, Files), Wrong> {
         let runtime_s = the_same(&jobs, "runtime", |job| job.runtime_s)?;
         distinct(&mut streams);
         let reporting = streams.iter().filter(|stream| stream.job.group_reporting);
-        let reported = reporting.map(|stream| (stream.name.clone(), stream.job.name.clone())).collect();
-        let streams =
-            streams.iter().map(|stream| stream.text(files.files.len())).collect::<Result<_, _>>()?;
+        let reported =
+            reporting.map(|stream| (stream.name.clone(), stream.job.name.clone())).collect();
+        let streams = streams
+            .iter()
+            .map(|stream| stream.text(files.files.len()))
+            .collect::<Result<_, _>>()?;
         groups.push(Group { name, streams, duration_s: runtime_s.unwrap_or(NO_LIMIT_S), reported });
     }
     Ok((groups, files))
 }
 
-/// Clones (numjobs) that cannot be told apart are threads of one stream; those that each have a position in
-/// a file, or a file, of their own are streams of their own.
+/// Clones (numjobs) that cannot be told apart are threads of one stream; those that each have a
+/// position in a file, or a file, of their own are streams of their own.
 fn clones<'a>(job: &'a Job, files: &mut Files) -> Result<Vec<JobStream<'a>>, Wrong> {
     let mut stream = |name: String, threads: u32, clone: u32| {
         let (files, bytes) = files.add(job, clone)?;
@@ -110,7 +113,8 @@ fn distinct(streams: &mut [JobStream<'_>]) {
     let mut taken: Vec<String> = Vec::new();
     for stream in streams {
         // What is known by this name comes in bursts, which no job does.
-        let free = |name: &String| !name.is_empty() && name != "checkpoint" && !taken.contains(name);
+        let free =
+            |name: &String| !name.is_empty() && name != "checkpoint" && !taken.contains(name);
         let numbered = (2..=taken.len() + 2).map(|number| format!("{}_{number}", stream.name));
         let found = std::iter::once(stream.name.clone()).chain(numbered).find(free);
         stream.name = found.unwrap_or_default();
@@ -119,7 +123,8 @@ fn distinct(streams: &mut [JobStream<'_>]) {
 }
 
 impl JobStream<'_> {
-    /// Everything is given, so that nothing comes from elsewhere: the name may be that of a known pattern.
+    /// Everything is given, so that nothing comes from elsewhere: the name may be that of a known
+    /// pattern.
     fn text(&self, files: usize) -> Result<String, Wrong> {
         let job = self.job;
         let (min, max) = job.block();
@@ -160,7 +165,8 @@ impl JobStream<'_> {
 }
 
 impl Files {
-    /// Adds the files of one job, or of clone number `clone` of it: their positions, and the bytes of each.
+    /// Adds the files of one job, or of clone number `clone` of it: their positions, and the bytes
+    /// of each.
     fn add(&mut self, job: &Job, clone: u32) -> Result<(Vec<usize>, u64), Wrong> {
         let own = [PathBuf::from(format!("{}.{clone}.0", job.name.replace('/', "_")))];
         let names = if job.files.is_empty() { &own[..] } else { &job.files };
@@ -176,7 +182,10 @@ impl Files {
                 }
                 Some(_) => asked.map_or_else(|| size_of(&path), Ok)?,
                 None => asked.ok_or_else(|| {
-                    format!("job {}: {shown} does not exist: size says how large to make it", job.name)
+                    format!(
+                        "job {}: {shown} does not exist: size says how large to make it",
+                        job.name
+                    )
                 })?,
             };
             if existing.is_none() {
@@ -202,7 +211,8 @@ impl Files {
         let existing = self.files.iter().find(|file| file.existing.is_some());
         match (existing, missing) {
             (Some(existing), Some(missing)) => Err(format!(
-                "{} exists and {} does not: jobs that run together work either on existing files or on files that Steelbench creates",
+                "{} exists and {} does not: jobs that run together work either on existing files \
+                 or on files that Steelbench creates",
                 existing.path.display(),
                 missing.path.display()
             )),

@@ -23,7 +23,8 @@ pub struct JobOption {
 /// The line, from 1, and what is wrong in it.
 pub type Problem = (usize, String);
 
-/// Most options of all jobs, those included that each job has from the global sections: more than people write.
+/// Most options of all jobs, those included that each job has from the global sections: more than
+/// people write.
 const OPTIONS_MAX: usize = 100_000;
 /// Problems after which a file is read no further.
 const PROBLEMS_MAX: usize = 20;
@@ -32,15 +33,21 @@ const PROBLEMS_MAX: usize = 20;
 ///
 /// # Errors
 /// Everything that is no section, option or comment.
-pub fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Vec<Section>, Vec<Problem>> {
+pub fn read(
+    text: &str,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Vec<Section>, Vec<Problem>> {
     let (mut jobs, mut problems): (Vec<Section>, Vec<Problem>) = (Vec::new(), Vec::new());
     let mut global: Vec<JobOption> = Vec::new();
     // Options before the first section belong to nothing.
     let (mut in_global, mut options) = (None, 0);
     for (line, content) in (1..).zip(text.lines()) {
         if problems.len() >= PROBLEMS_MAX || options > OPTIONS_MAX {
-            let more =
-                if options > OPTIONS_MAX { "too many jobs and options" } else { "the rest was not read" };
+            let more = if options > OPTIONS_MAX {
+                "too many jobs and options"
+            } else {
+                "the rest was not read"
+            };
             problems.push((line, more.into()));
             return Err(problems);
         }
@@ -102,9 +109,12 @@ fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Strin
             return Err(format!("`{text}`: the bracket of a variable is not closed"));
         };
         if observations::names_secret(name) {
-            return Err(format!("the environment variable {name} is not used: a secret would be recorded"));
+            return Err(format!(
+                "the environment variable {name} is not used: a secret would be recorded"
+            ));
         }
-        let value = variable(name).ok_or_else(|| format!("the environment variable {name} is not set"))?;
+        let value =
+            variable(name).ok_or_else(|| format!("the environment variable {name} is not set"))?;
         expanded.push_str(before);
         expanded.push_str(&value);
         rest = after;
@@ -113,12 +123,13 @@ fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Strin
     Ok(expanded)
 }
 
-/// A size in bytes, or a count. fio's `kb_base` is 1024 unless a job says otherwise, and then `k` is 1024 and `Ki`, for
-/// compatibility with old job files, 1000.
+/// A size in bytes, or a count. fio's `kb_base` is 1024 unless a job says otherwise, and then `k`
+/// is 1024 and `Ki`, for compatibility with old job files, 1000.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let factor = |unit: &str| {
         let unit = unit.strip_suffix('b').unwrap_or(unit);
-        let (prefix, base) = unit.strip_suffix('i').map_or((unit, 1024_u64), |prefix| (prefix, 1000));
+        let (prefix, base) =
+            unit.strip_suffix('i').map_or((unit, 1024_u64), |prefix| (prefix, 1000));
         match prefix {
             "" if base == 1024 => Some(1),
             "k" => Some(base),
@@ -143,15 +154,18 @@ pub fn seconds(text: &str) -> Result<f64, String> {
         "d" => Some(86_400_000_000),
         _ => None,
     };
-    let us =
-        number(text, factor_us).ok_or_else(|| format!("`{text}` is not a time as in 30, 500ms or 5m"))?;
+    let us = number(text, factor_us)
+        .ok_or_else(|| format!("`{text}` is not a time as in 30, 500ms or 5m"))?;
     Ok(us as f64 / 1e6)
 }
 
 /// A number that fits in 32 bits and is not 0.
 pub fn count(text: &str) -> Result<u32, String> {
     let number = bytes(text)?;
-    u32::try_from(number).ok().filter(|number| *number > 0).ok_or_else(|| format!("`{text}` is out of range"))
+    u32::try_from(number)
+        .ok()
+        .filter(|number| *number > 0)
+        .ok_or_else(|| format!("`{text}` is out of range"))
 }
 
 /// `0` or `1`; the option alone means 1.
@@ -165,7 +179,8 @@ pub fn flag(value: Option<&str>) -> Result<bool, String> {
 
 /// A number from 0 to 100.
 pub fn percent(text: &str) -> Result<u8, String> {
-    let number = text.strip_suffix('%').unwrap_or(text).parse().ok().filter(|percent| *percent <= 100);
+    let number =
+        text.strip_suffix('%').unwrap_or(text).parse().ok().filter(|percent| *percent <= 100);
     number.ok_or_else(|| format!("`{text}` is not a number from 0 to 100"))
 }
 
@@ -187,17 +202,26 @@ mod tests {
     }
 
     fn options(section: &Section) -> Vec<(&str, Option<&str>)> {
-        section.options.iter().map(|option| (option.key.as_str(), option.value.as_deref())).collect()
+        section
+            .options
+            .iter()
+            .map(|option| (option.key.as_str(), option.value.as_deref()))
+            .collect()
     }
 
     #[test]
     fn a_job_has_what_the_global_sections_above_it_say() {
-        let text = "; comment\n# another\n[global]\nbs = 8k ; eight\ndirect=1\n\n[first job]\nrw=randread\n\
-                    time_based\n[global]\nbs=4k\n[second]\nfilename=${DIR}/a${DIR}\n";
+        let text = "; comment\n# another\n[global]\nbs = 8k ; eight\ndirect=1\n\n[first \
+                    job]\nrw=randread\ntime_based\n[global]\nbs=4k\n[second]\nfilename=${DIR}/\
+                    a${DIR}\n";
         let jobs = read(text, &variable).unwrap();
         assert_eq!(jobs[0].name, "first job");
-        let first =
-            [("bs", Some("8k")), ("direct", Some("1")), ("rw", Some("randread")), ("time_based", None)];
+        let first = [
+            ("bs", Some("8k")),
+            ("direct", Some("1")),
+            ("rw", Some("randread")),
+            ("time_based", None),
+        ];
         assert_eq!(options(&jobs[0]), first);
         assert_eq!(jobs[1].name, "second");
         let second = [
@@ -212,9 +236,11 @@ mod tests {
 
     #[test]
     fn all_that_is_wrong_is_told_with_its_line() {
-        let problems =
-            read("bs=4k\n[job\n[\u{1b}]\n[a]\nfilename=${NO}\nfilename=${DIR\nbs=\u{1b}[2J\n", &variable)
-                .unwrap_err();
+        let problems = read(
+            "bs=4k\n[job\n[\u{1b}]\n[a]\nfilename=${NO}\nfilename=${DIR\nbs=\u{1b}[2J\n",
+            &variable,
+        )
+        .unwrap_err();
         let lines: Vec<usize> = problems.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [1, 2, 3, 5, 6, 7]);
         assert!(problems[3].1.contains("NO is not set"));
@@ -264,7 +290,9 @@ mod tests {
 
     #[test]
     fn a_time_without_a_unit_is_seconds() {
-        for (text, s) in [("30", 30.0), ("30s", 30.0), ("5m", 300.0), ("500ms", 0.5), ("1d", 86_400.0)] {
+        for (text, s) in
+            [("30", 30.0), ("30s", 30.0), ("5m", 300.0), ("500ms", 0.5), ("1d", 86_400.0)]
+        {
             assert_eq!(seconds(text), Ok(s), "{text}");
         }
     }

@@ -89,7 +89,8 @@ impl Options<'_> {
 }
 
 impl Job {
-    /// Takes the options of a section. Those that we do not have come back, and what is wrong with the others.
+    /// Takes the options of a section. Those that we do not have come back, and what is wrong with
+    /// the others.
     pub fn read(section: &Section) -> (Self, Vec<&JobOption>, Vec<Problem>) {
         let mut options = Options { left: section.options.iter().collect(), problems: Vec::new() };
         let mut job = Self::with(&mut options, &section.name);
@@ -107,22 +108,26 @@ impl Job {
         let (sync, sync_every, mut notes) = sync(options);
         let rates = options.value(&["rate_iops"], |text| for_each_direction(text, bytes));
         if rates.is_some() {
-            let note =
-                "rate_iops begins I/Os at random (Poisson) times, and latency counts from the intended time";
+            let note = "rate_iops begins I/Os at random (Poisson) times, and latency counts from \
+                        the intended time";
             notes.push(note.into());
         }
-        let blocks = options.all(&["bs", "blocksize", "bsrange", "blocksize_range"], |key, value| {
-            let one = |text: &str| bytes(text).map(|size| (size, size));
-            for_each_direction(given(value)?, if key.ends_with("range") { range } else { one })
-        });
-        let direct = options.all(&["direct", "buffered"], |key, value| Ok(flag(value)? == (key == "direct")));
+        let blocks =
+            options.all(&["bs", "blocksize", "bsrange", "blocksize_range"], |key, value| {
+                let one = |text: &str| bytes(text).map(|size| (size, size));
+                for_each_direction(given(value)?, if key.ends_with("range") { range } else { one })
+            });
+        let direct = options
+            .all(&["direct", "buffered"], |key, value| Ok(flag(value)? == (key == "direct")));
         let reads = options.all(&["rwmixread", "rwmixwrite"], |key, value| {
             let percent = percent(given(value)?)?;
             Ok(if key == "rwmixread" { percent } else { 100 - percent })
         });
         Self {
             name: options.value(&["name"], |name| Ok(name.into())).unwrap_or_else(|| name.into()),
-            pattern: options.value(&["rw", "readwrite"], known_pattern).unwrap_or(Pattern::SequentialRead),
+            pattern: options
+                .value(&["rw", "readwrite"], known_pattern)
+                .unwrap_or(Pattern::SequentialRead),
             read_percent: reads.last().copied().unwrap_or(50),
             blocks: blocks.last().copied().unwrap_or(((4096, 4096), (4096, 4096))),
             align: options.value(&["blockalign", "ba"], bytes),
@@ -162,13 +167,16 @@ impl Job {
             return Err("reads and writes of different sizes: make two jobs of it".into());
         }
         if mixed && self.rates.is_some() {
-            return Err("rate_iops limits reads and writes each by themselves: make two jobs of it".into());
+            return Err("rate_iops limits reads and writes each by themselves: make two jobs of \
+                        it"
+            .into());
         }
         if self.time_based && self.runtime_s.is_none() {
             return Err("time_based needs a runtime".into());
         }
         if self.synchronous && self.depth > 1 {
-            self.notes.push("a synchronous ioengine has one I/O in flight, whatever iodepth says".into());
+            self.notes
+                .push("a synchronous ioengine has one I/O in flight, whatever iodepth says".into());
             self.depth = 1;
         }
         Ok(())
@@ -222,7 +230,10 @@ fn given(value: Option<&str>) -> Result<&str, Wrong> {
 }
 
 /// `4k`: for both; `4k,8k`: reads, writes. What stands behind a second comma is for trims.
-fn for_each_direction<T: Copy>(text: &str, read: fn(&str) -> Result<T, Wrong>) -> Result<Pair<T>, Wrong> {
+fn for_each_direction<T: Copy>(
+    text: &str,
+    read: fn(&str) -> Result<T, Wrong>,
+) -> Result<Pair<T>, Wrong> {
     let mut parts = text.split(',');
     let first = read(parts.next().unwrap_or_default())?;
     let second = parts.next().filter(|part| !part.is_empty()).map(read).transpose()?;
@@ -230,7 +241,8 @@ fn for_each_direction<T: Copy>(text: &str, read: fn(&str) -> Result<T, Wrong>) -
 }
 
 fn range(text: &str) -> Result<(u64, u64), Wrong> {
-    let (min, max) = text.split_once('-').ok_or_else(|| format!("`{text}` is not a range as in 4k-64k"))?;
+    let (min, max) =
+        text.split_once('-').ok_or_else(|| format!("`{text}` is not a range as in 4k-64k"))?;
     let (min, max) = (bytes(min)?, bytes(max)?);
     if min > max { Err(format!("`{text}` ends before it begins")) } else { Ok((min, max)) }
 }
@@ -249,7 +261,8 @@ pub fn pattern(name: &str) -> Option<Pattern> {
 }
 
 fn known_pattern(name: &str) -> Result<Pattern, Wrong> {
-    pattern(name).ok_or_else(|| format!("`{name}` is none of read, write, rw, randread, randwrite, randrw"))
+    pattern(name)
+        .ok_or_else(|| format!("`{name}` is none of read, write, rw, randread, randwrite, randrw"))
 }
 
 /// Whether an ioengine has only one I/O in flight.
@@ -258,7 +271,8 @@ fn is_synchronous(name: &str) -> Result<bool, Wrong> {
         "sync" | "psync" | "pvsync" | "pvsync2" => Ok(true),
         "io_uring" | "libaio" | "posixaio" => Ok(false),
         _ => Err(format!(
-            "`{name}` is not supported; use io_uring, libaio or posixaio (by io_uring here), sync, psync or pvsync (by pread here)"
+            "`{name}` is not supported; use io_uring, libaio or posixaio (by io_uring here), \
+             sync, psync or pvsync (by pread here)"
         )),
     }
 }
@@ -278,18 +292,24 @@ mod tests {
 
     #[test]
     fn options_are_understood_by_all_their_names() {
-        let (job, unknown, problems) = job(
-            "readwrite=randrw\nrwmixwrite=30\nblocksize=4k,4k\nba=16k\niodepth=8\nnumjobs=3\nbuffered=0\n\
-             fdatasync=4\nfilename=/a:/b\\:c\nfilesize=1g\noffset=1m\ntimeout=1m\ntime_based\nramp_time=2\n\
-             ioengine=libaio\nrandseed=7\nbuffer_compress_percentage=50\nstonewall\nthread\ngroup_reporting=1\n\
-             norandommap\ninvalidate=0",
-        );
+        let (job, unknown, problems) = job("readwrite=randrw\nrwmixwrite=30\nblocksize=4k,4k\\
+                                            nba=16k\niodepth=8\nnumjobs=3\\
+                 nbuffered=0\nfdatasync=4\nfilename=/a:/b\\:c\nfilesize=1g\noffset=1m\\
+                 ntimeout=1m\ntime_based\nramp_time=2\nioengine=libaio\nrandseed=7\\
+                 nbuffer_compress_percentage=50\nstonewall\nthread\ngroup_reporting=1\\
+                 nnorandommap\ninvalidate=0");
         assert_eq!((unknown, problems), (vec![], vec![]));
         assert_eq!((job.pattern, job.read_percent), (Pattern::RandomMixed, 70));
-        assert_eq!((job.block(), job.align, job.depth, job.numjobs), ((4096, 4096), Some(16384), 8, 3));
+        assert_eq!(
+            (job.block(), job.align, job.depth, job.numjobs),
+            ((4096, 4096), Some(16384), 8, 3)
+        );
         assert_eq!((job.direct, job.sync, job.sync_every), (true, Sync::Fdatasync, 4));
         assert_eq!(job.files, ["/a", "/b:c"].map(std::path::PathBuf::from));
-        assert_eq!((job.file_size, job.offset, job.runtime_s), (Some(1 << 30), 1 << 20, Some(60.0)));
+        assert_eq!(
+            (job.file_size, job.offset, job.runtime_s),
+            (Some(1 << 30), 1 << 20, Some(60.0))
+        );
         assert_eq!(
             (job.warmup_s, job.synchronous, job.seed, job.compress_percent),
             (2.0, false, Some(7), 50)

@@ -52,7 +52,8 @@ impl Imported {
     }
 }
 
-/// Reads the text of a job file, which errors call `shown`. With `ignore`, options that we do not have are left out.
+/// Reads the text of a job file, which errors call `shown`. With `ignore`, options that we do not
+/// have are left out.
 ///
 /// # Errors
 /// Everything that is wrong with it or that we do not have, in one message.
@@ -87,10 +88,12 @@ fn jobs(text: &str, shown: &str, ignore: bool) -> Result<(Vec<Job>, Vec<String>)
         // An option of a global section comes with each of its jobs.
         problems.sort();
         problems.dedup();
-        limited(problems.into_iter().map(|(line, text)| format!("{shown}:{line}: {text}")).collect())
+        limited(
+            problems.into_iter().map(|(line, text)| format!("{shown}:{line}: {text}")).collect(),
+        )
     };
-    let sections =
-        ini::read(text, &|name| std::env::var(name).ok()).map_err(|problems| lines(problems).join("\n"))?;
+    let sections = ini::read(text, &|name| std::env::var(name).ok())
+        .map_err(|problems| lines(problems).join("\n"))?;
     let (mut jobs, mut unknown, mut problems) = (Vec::new(), Vec::<&JobOption>::new(), Vec::new());
     for section in &sections {
         let (job, without, wrong) = Job::read(section);
@@ -111,7 +114,8 @@ fn jobs(text: &str, shown: &str, ignore: bool) -> Result<(Vec<Job>, Vec<String>)
     if !wrong.is_empty() {
         return Err(wrong.join("\n"));
     }
-    let left_out = (!named.is_empty()).then(|| format!("left out, because it is not supported: {named}"));
+    let left_out =
+        (!named.is_empty()).then(|| format!("left out, because it is not supported: {named}"));
     Ok((jobs, left_out.into_iter().collect()))
 }
 
@@ -152,7 +156,9 @@ fn target(draft: &mut Draft, jobs: &[Job], files: &Files, existing: bool) -> Res
     let compress = the_same(jobs, "buffer_compress_percentage", |job| job.compress_percent)?;
     draft.set_some(COMPRESS, Some(f64::from(compress) / 100.0).filter(|share| *share > 0.0));
     // A warm-up brings into memory what is to be cold.
-    if jobs.iter().any(|job| !job.direct && job.invalidate) && jobs.iter().all(|job| job.warmup_s <= 0.0) {
+    if jobs.iter().any(|job| !job.direct && job.invalidate)
+        && jobs.iter().all(|job| job.warmup_s <= 0.0)
+    {
         draft.set(CACHE, CacheState::Cold);
     }
     Ok(())
@@ -165,10 +171,14 @@ fn workload(draft: &mut Draft, jobs: &[Job], mut groups: Vec<Group>) -> Result<(
         draft.set(IO_ENGINE, IoEngine::Pread);
     }
     if groups.len() > 1 {
-        draft.comment("Each level of `group` is the jobs up to a stonewall: those behind one run when those before have ended.");
+        draft.comment(
+            "Each level of `group` is the jobs up to a stonewall: those behind one run when those \
+             before have ended.",
+        );
         for group in groups {
-            let settings =
-                LinkedSettings::default().with(STREAMS, group.streams).with(DURATION, group.duration_s);
+            let settings = LinkedSettings::default()
+                .with(STREAMS, group.streams)
+                .with(DURATION, group.duration_s);
             draft.level("group", &group.name, settings);
         }
     } else if let Some(group) = groups.pop() {
@@ -189,7 +199,8 @@ fn the_same<T: PartialEq>(
     match jobs.find(|job| value(job) != value(first)) {
         None => Ok(value(first)),
         Some(other) => Err(format!(
-            "jobs {} and {} have a different {option}, which holds for all jobs together here: put them in files of their own",
+            "jobs {} and {} have a different {option}, which holds for all jobs together here: \
+             put them in files of their own",
             first.name, other.name
         )),
     }

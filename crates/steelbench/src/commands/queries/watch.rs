@@ -1,4 +1,5 @@
-//! `steelbench queries --every`: interval after interval into a results file; and what was recorded so.
+//! `steelbench queries --every`: interval after interval into a results file; and what was recorded
+//! so.
 
 use super::looking;
 use crate::args::{Between, Queries as Arguments};
@@ -29,18 +30,24 @@ struct Recorder<'a> {
 
 impl Recorder<'_> {
     /// Has plans made, and records an interval in one transaction.
-    fn record(&mut self, reader: &mut dyn QueryReader, mut interval: Snapshot) -> Result<(), Failure> {
+    fn record(
+        &mut self,
+        reader: &mut dyn QueryReader,
+        mut interval: Snapshot,
+    ) -> Result<(), Failure> {
         queries::keep(&mut interval, self.arguments.statements);
         reader.explain(&mut interval);
         interval.clean(self.arguments.literals);
-        let mut recorded = queries::record(&interval, env!("CARGO_PKG_VERSION"), self.address.to_owned());
+        let mut recorded =
+            queries::record(&interval, env!("CARGO_PKG_VERSION"), self.address.to_owned());
         recorded.id = self.store.record_queries(&recorded)?;
         show(&recorded, self.arguments.form.json)?;
         Ok(())
     }
 }
 
-/// Records intervals until there are enough, somebody asks to stop, or the server is lost: what was recorded is kept in any case.
+/// Records intervals until there are enough, somebody asks to stop, or the server is lost: what was
+/// recorded is kept in any case.
 pub fn watch(
     arguments: &Arguments,
     address: &str,
@@ -48,7 +55,8 @@ pub fn watch(
     stop: &Arc<AtomicBool>,
     failure: &dyn Fn(ServerError) -> Failure,
 ) -> Result<ExitCode, Failure> {
-    let file = arguments.output.as_ref().ok_or_else(|| Failure::usage("--every needs --output FILE"))?;
+    let file =
+        arguments.output.as_ref().ok_or_else(|| Failure::usage("--every needs --output FILE"))?;
     let every_s = arguments.every.unwrap_or(EVERY_S_MIN);
     if every_s < EVERY_S_MIN {
         return Err(Failure::usage("--every: 200 ms at least"));
@@ -63,7 +71,8 @@ pub fn watch(
     let mut recorder = Recorder { arguments, address, store: Store::create_or_open(file)? };
     let mut due = Instant::now();
     for _ in 0..arguments.count.unwrap_or(u32::MAX) {
-        // The edges keep their rhythm; one that is late for longer than an interval begins a new one.
+        // The edges keep their rhythm; one that is late for longer than an interval begins a new
+        // one.
         due = (due + every).max(Instant::now());
         let pause_s = (every_s / LOOKS).max(super::LOOKS_S);
         looking(reader, due, pause_s, stop).map_err(failure)?;
@@ -78,8 +87,8 @@ pub fn watch(
     Ok(ExitCode::Ok)
 }
 
-/// Records the intervals that the server has kept since the last one of it that the file has. A file is made when there is
-/// one.
+/// Records the intervals that the server has kept since the last one of it that the file has. A
+/// file is made when there is one.
 fn kept(
     (arguments, address, file): (&Arguments, &str, &Path),
     reader: &mut dyn QueryReader,
@@ -92,7 +101,8 @@ fn kept(
     let mut after_ms = known.iter().map(|interval| interval.to_ms).max().unwrap_or(0);
     let mut next = reader.kept(after_ms).map_err(failure)?;
     if next.is_none() && known.is_empty() {
-        let why = "the server has kept no interval that has ended: of SQL Server a Query Store does that, in databases where it is on";
+        let why = "the server has kept no interval that has ended: of SQL Server a Query Store \
+                   does that, in databases where it is on";
         return Err(failure(ServerError::new(why)));
     }
     let store = store.map_or_else(|| Store::create_or_open(file), Ok)?;
@@ -105,20 +115,26 @@ fn kept(
     Ok(ExitCode::Ok)
 }
 
-/// Without the statements there is nothing to record, and what was counted before would count twice.
+/// Without the statements there is nothing to record, and what was counted before would count
+/// twice.
 fn snapshot(reader: &mut dyn QueryReader) -> Result<Snapshot, ServerError> {
     let snapshot = reader.snapshot()?;
     match snapshot.unread.iter().find(|one| one.what.starts_with("statements")) {
-        Some(unread) => Err(ServerError::new(format!("the statements cannot be read: {}", unread.why))),
+        Some(unread) => {
+            Err(ServerError::new(format!("the statements cannot be read: {}", unread.why)))
+        }
         None => Ok(snapshot),
     }
 }
 
 fn show(interval: &QueryInterval, json: bool) -> Result<ExitCode, Failure> {
     if json {
-        return output::print_json(&report::json::query_interval(interval).map_err(Failure::failed)?);
+        return output::print_json(
+            &report::json::query_interval(interval).map_err(Failure::failed)?,
+        );
     }
-    let sum = |counter: &str| interval.statements.iter().filter_map(|one| one.get(counter)).sum::<u64>();
+    let sum =
+        |counter: &str| interval.statements.iter().filter_map(|one| one.get(counter)).sum::<u64>();
     let length = seconds((interval.to_ms - interval.from_ms) as f64 / 1e3);
     let notes: String = interval.notes.iter().flat_map(|note| ["  ", note, "\n"]).collect();
     output::print_wrapped(&format!(
@@ -131,15 +147,21 @@ fn show(interval: &QueryInterval, json: bool) -> Result<ExitCode, Failure> {
     ))
 }
 
-/// The whole intervals of these files that lie between two times, oldest first, of the server that was watched last; each
-/// with the number of its file. `None` where a file has runs, or none has an interval.
-pub fn recorded(stores: &[Store], between: &Between) -> Result<Option<Vec<(usize, QueryInterval)>>, Failure> {
+/// The whole intervals of these files that lie between two times, oldest first, of the server that
+/// was watched last; each with the number of its file. `None` where a file has runs, or none has an
+/// interval.
+pub fn recorded(
+    stores: &[Store],
+    between: &Between,
+) -> Result<Option<Vec<(usize, QueryInterval)>>, Failure> {
     let mut all = Vec::new();
     for (at, store) in stores.iter().enumerate() {
         all.extend(store.query_intervals()?.into_iter().map(|interval| (at, interval)));
     }
     all.sort_by_key(|(_, interval)| interval.from_ms);
-    let Some(address) = all.last().map(|(_, interval)| interval.address.clone()) else { return Ok(None) };
+    let Some(address) = all.last().map(|(_, interval)| interval.address.clone()) else {
+        return Ok(None);
+    };
     let others = all.len();
     all.retain(|(_, interval)| interval.address == address);
     if all.len() < others {
@@ -159,11 +181,13 @@ pub fn joined(file: &str, between: &Between) -> Result<Snapshot, Failure> {
     let none = || {
         let file = stores[0].path().display();
         Failure::usage(format!(
-            "{file}: no statements were recorded; `steelbench queries URL --every 60s -o FILE` does that"
+            "{file}: no statements were recorded; `steelbench queries URL --every 60s -o FILE` \
+             does that"
         ))
     };
     let intervals = recorded(&stores, between)?.ok_or_else(none)?;
     let read = |(at, interval): (usize, QueryInterval)| stores[at].with_statements(interval);
-    let intervals: Vec<QueryInterval> = intervals.into_iter().map(read).collect::<Result<_, _>>()?;
+    let intervals: Vec<QueryInterval> =
+        intervals.into_iter().map(read).collect::<Result<_, _>>()?;
     queries::joined(intervals).ok_or_else(none)
 }

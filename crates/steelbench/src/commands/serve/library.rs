@@ -1,4 +1,5 @@
-//! Which results files may be asked for, whether they have changed, and reading them, for one page at a time.
+//! Which results files may be asked for, whether they have changed, and reading them, for one page
+//! at a time.
 
 use super::page::{Page, Query, Refusal};
 use super::views::Lines;
@@ -52,34 +53,44 @@ impl Library {
         files
     }
 
-    /// The file that a client names. Names are only compared with those of the list, never made into paths.
+    /// The file that a client names. Names are only compared with those of the list, never made
+    /// into paths.
     pub fn file(&self, name: &str) -> Result<File, Refusal> {
         let found = self.files().into_iter().find(|file| file.name == name);
-        found.ok_or_else(|| Refusal(StatusCode::NOT_FOUND, format!("There is no results file {name} here.")))
+        found.ok_or_else(|| {
+            Refusal(StatusCode::NOT_FOUND, format!("There is no results file {name} here."))
+        })
     }
 }
 
 impl fmt::Display for Library {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", if self.is_folder { "the results files in " } else { "" }, self.path.display())
+        write!(
+            f,
+            "{}{}",
+            if self.is_folder { "the results files in " } else { "" },
+            self.path.display()
+        )
     }
 }
 
 impl File {
     fn new(path: PathBuf) -> Self {
-        let name =
-            Text::from(path.file_stem().unwrap_or_default().to_string_lossy().into_owned()).to_string();
+        let name = Text::from(path.file_stem().unwrap_or_default().to_string_lossy().into_owned())
+            .to_string();
         Self { name, path }
     }
 
     /// A text that is another one when a trial has been committed, or a run has begun or ended.
     ///
-    /// Only looks at the file's time and size. (It must not be opened: closing any descriptor of a file releases all
-    /// of this process's locks on it, those of a page that is being built included.)
+    /// Only looks at the file's time and size. (It must not be opened: closing any descriptor of a
+    /// file releases all of this process's locks on it, those of a page that is being built
+    /// included.)
     pub fn version(&self) -> String {
         let Ok(metadata) = self.path.metadata() else { return format!("{}:gone", self.name) };
         let modified = metadata.modified().unwrap_or(UNIX_EPOCH);
-        // What changed this moment may change again at the same time: asked later, the version is another one.
+        // What changed this moment may change again at the same time: asked later, the version is
+        // another one.
         let fresh = SystemTime::now().duration_since(modified).is_ok_and(|age| age < CLOCK_STEP);
         let nanoseconds = modified.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
         let claimed = store::is_claimed(&self.path);
@@ -102,7 +113,8 @@ pub struct Site {
     pub library: Library,
     /// What the list says of runs that have not changed since.
     pub lines: Mutex<Lines>,
-    /// Held while files are read: a run that is being measured shares the machine with one page at most.
+    /// Held while files are read: a run that is being measured shares the machine with one page at
+    /// most.
     reading: Mutex<()>,
 }
 
@@ -130,7 +142,10 @@ impl Site {
 pub fn read(file: &File, run: Option<i64>, read: results::Read) -> Result<Read, Refusal> {
     let store = Store::open(&file.path)?;
     let Some(latest) = store.latest_run()?.map(|run| run.id) else {
-        return Err(Refusal(StatusCode::NOT_FOUND, format!("{}: no run was recorded yet.", file.name)));
+        return Err(Refusal(
+            StatusCode::NOT_FOUND,
+            format!("{}: no run was recorded yet.", file.name),
+        ));
     };
     read_run(file, &store, run.unwrap_or(latest), latest, read)
 }
@@ -148,7 +163,8 @@ pub fn read_run(
     Ok(Read { recording, said })
 }
 
-/// `running: 12 of 30 trials`. `latest`: whether it is the latest run of its file, the only one that can be running.
+/// `running: 12 of 30 trials`. `latest`: whether it is the latest run of its file, the only one
+/// that can be running.
 fn said(file: &File, recording: &Recording, latest: bool) -> String {
     let running = latest && store::is_claimed(&file.path);
     let failed = recording.trials.iter().filter(|trial| trial.status != TrialStatus::Done).count();
@@ -165,7 +181,8 @@ fn said(file: &File, recording: &Recording, latest: bool) -> String {
             format!("running: {} of {}", tally.done + tally.failed, trials(tally.planned))
         }
         Some(Outlook { tally: Tally { done, failed: 1.., planned, .. }, complete: true }) => {
-            let again = if latest { ", `steelbench run --retry-failed` runs the others again" } else { "" };
+            let again =
+                if latest { ", `steelbench run --retry-failed` runs the others again" } else { "" };
             format!("ended: {done} of {} done{again}", trials(planned))
         }
         Some(Outlook { tally: Tally { done, planned, .. }, complete: true }) => {
@@ -173,7 +190,11 @@ fn said(file: &File, recording: &Recording, latest: bool) -> String {
         }
         Some(Outlook { tally, .. }) => {
             let resumable = if latest { ", `steelbench run` goes on" } else { "" };
-            format!("stopped: {} of {}{resumable}", tally.done + tally.failed, trials(tally.planned))
+            format!(
+                "stopped: {} of {}{resumable}",
+                tally.done + tally.failed,
+                trials(tally.planned)
+            )
         }
         None if running => format!("running: {}", trials(recording.trials.len())),
         None => trials(recording.trials.len()),

@@ -1,8 +1,10 @@
-//! `steelbench serve`: recorded runs in the browser. Requests are answered here: GET alone, and only from pages of our own.
+//! `steelbench serve`: recorded runs in the browser. Requests are answered here: GET alone, and
+//! only from pages of our own.
 //!
-//! [`views`] are the pages, [`page`] is what they have in common, [`library`] reads the results files, for one page at a
-//! time. Sections and figures are those of the HTML report.
-//! `assets/serve.js` asks every two seconds whether the files have changed and then brings the page up to date.
+//! [`views`] are the pages, [`page`] is what they have in common, [`library`] reads the results
+//! files, for one page at a time. Sections and figures are those of the HTML report.
+//! `assets/serve.js` asks every two seconds whether the files have changed and then brings the page
+//! up to date.
 
 mod library;
 mod page;
@@ -31,11 +33,12 @@ use tokio::net::TcpStream;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::spawn_blocking;
 
-/// Requests that wait for the one page that is being built, or look whether files have changed; others wait in line.
+/// Requests that wait for the one page that is being built, or look whether files have changed;
+/// others wait in line.
 const PAGES_WAITING: usize = 8;
 
-/// How long a visitor may take for the head of a request, and for taking what was sent: connections that are open and say
-/// nothing must not keep others out for longer.
+/// How long a visitor may take for the head of a request, and for taking what was sent: connections
+/// that are open and say nothing must not keep others out for longer.
 const PATIENCE: Duration = Duration::from_secs(15);
 const ACCEPT_AGAIN: Duration = Duration::from_millis(200);
 
@@ -67,7 +70,8 @@ fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
         let (port, ip) = (address.port(), address.ip());
         Failure::failed(match error.kind() {
             ErrorKind::AddrInUse => format!(
-                "port {port} of {ip} is in use, perhaps by another `steelbench serve`; choose another with --port"
+                "port {port} of {ip} is in use, perhaps by another `steelbench serve`; choose \
+                 another with --port"
             ),
             ErrorKind::AddrNotAvailable => {
                 format!("{ip} is no address of this machine; name one of its own with --listen")
@@ -84,7 +88,8 @@ async fn answer(listener: TcpListener, site: Site) -> std::io::Result<()> {
     let pages = TowerToHyperService::new(router(site, listener.local_addr()?.ip()));
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let (mut interrupt, mut end) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let (mut interrupt, mut end) =
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -101,7 +106,8 @@ async fn answer(listener: TcpListener, site: Site) -> std::io::Result<()> {
 
 /// Answers a visitor's requests. One that breaks off is no error of ours.
 async fn converse(visitor: TcpStream, pages: TowerToHyperService<Router>) {
-    // For what we have sent and it does not take; that the system refuses this changes nothing else.
+    // For what we have sent and it does not take; that the system refuses this changes nothing
+    // else.
     let _ = SockRef::from(&visitor).set_tcp_user_timeout(Some(PATIENCE));
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
@@ -135,9 +141,12 @@ fn page(build: Build) -> MethodRouter<Arc<Site>> {
     })
 }
 
-/// `/version?file=NAME`, several times or not at all for every file: `{"version": "..."}`, which is another text once
-/// the files have changed.
-async fn version(State(site): State<Arc<Site>>, RawQuery(query): RawQuery) -> Result<Response, Refusal> {
+/// `/version?file=NAME`, several times or not at all for every file: `{"version": "..."}`, which is
+/// another text once the files have changed.
+async fn version(
+    State(site): State<Arc<Site>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Refusal> {
     let look = move || {
         let query = Query::of(&query.unwrap_or_default());
         let named: Vec<File> =
@@ -155,7 +164,8 @@ const NO_STORE: (header::HeaderName, &str) = (header::CACHE_CONTROL, "no-store")
 
 /// What pages load. Their addresses change with the content, so that it can be kept.
 async fn asset(Path(name): Path<String>) -> Result<Response, Refusal> {
-    let (_, kind, content) = page::ASSETS.iter().find(|(known, ..)| *known == name).ok_or_else(no_page)?;
+    let (_, kind, content) =
+        page::ASSETS.iter().find(|(known, ..)| *known == name).ok_or_else(no_page)?;
     let kept = (header::CACHE_CONTROL, "max-age=31536000, immutable");
     Ok(([(header::CONTENT_TYPE, *kind), kept], *content).into_response())
 }
@@ -174,23 +184,25 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Nothing is loaded from elsewhere, no other site may show a page in a frame, use its content, or send a form.
-/// Figures have styles of their own.
+/// Nothing is loaded from elsewhere, no other site may show a page in a frame, use its content, or
+/// send a form. Figures have styles of their own.
 const HEADERS: [(&str, &str); 4] = [
     (
         "content-security-policy",
-        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self'; connect-src 'self'; \
-         base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self'; \
+         connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     ),
     ("x-content-type-options", "nosniff"),
     ("referrer-policy", "no-referrer"),
     ("cross-origin-resource-policy", "same-origin"),
 ];
 
-/// Refuses requests that were sent to a foreign name or by a page of another site, and adds the headers to every answer.
+/// Refuses requests that were sent to a foreign name or by a page of another site, and adds the
+/// headers to every answer.
 async fn guard(State(ours): State<IpAddr>, request: Request, next: Next) -> Response {
     let mut response = if !is_ours(request.headers(), ours) {
-        let said = "This address is not one of this server's: open it by the address that `steelbench serve` has printed.";
+        let said = "This address is not one of this server's: open it by the address that \
+                    `steelbench serve` has printed.";
         Refusal(StatusCode::MISDIRECTED_REQUEST, said.into()).into_response()
     } else if is_used_by_others(request.headers()) {
         let said = "Pages of other sites may link to this one, and not load it.";
@@ -209,15 +221,21 @@ async fn guard(State(ours): State<IpAddr>, request: Request, next: Next) -> Resp
 /// measure how long we take. Another port of this machine is the same site.
 fn is_used_by_others(headers: &HeaderMap) -> bool {
     let is = |name: &str, values: &[&str]| {
-        headers.get(name).and_then(|value| value.to_str().ok()).is_some_and(|value| values.contains(&value))
+        headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .is_some_and(|value| values.contains(&value))
     };
     is("sec-fetch-site", &["cross-site", "same-site"]) && !is("sec-fetch-mode", &["navigate"])
 }
 
-/// Whether a request names us. Another site's page can make its own name mean this machine (DNS rebinding) and would
-/// then be allowed to read our pages; but it cannot make the browser say another name.
+/// Whether a request names us. Another site's page can make its own name mean this machine (DNS
+/// rebinding) and would then be allowed to read our pages; but it cannot make the browser say
+/// another name.
 fn is_ours(headers: &HeaderMap, ours: IpAddr) -> bool {
-    let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else { return false };
+    let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else {
+        return false;
+    };
     // The port may be another one: that of a tunnel.
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -245,7 +263,9 @@ mod tests {
 
     #[test]
     fn only_our_own_names_are_answered() {
-        for host in ["localhost", "LOCALHOST:8421", "127.0.0.1:8421", "127.0.0.1", "[::1]:8421", "[::1]"] {
+        for host in
+            ["localhost", "LOCALHOST:8421", "127.0.0.1:8421", "127.0.0.1", "[::1]:8421", "[::1]"]
+        {
             assert!(asked(host, "127.0.0.1"), "{host}");
         }
         for host in [

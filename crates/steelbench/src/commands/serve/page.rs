@@ -1,5 +1,5 @@
-//! What all pages have: the frame, the version of what they show, refusals in plain words, and addresses. Everything that
-//! a page depends on is in its address.
+//! What all pages have: the frame, the version of what they show, refusals in plain words, and
+//! addresses. Everything that a page depends on is in its address.
 
 use super::library::{self, File};
 use crate::exit_code::Failure;
@@ -14,8 +14,8 @@ use store::{Fault, StoreError};
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 
-/// What pages load, all of it part of this program: name, media type and content. Scripts and styles are in the order in
-/// which pages load them.
+/// What pages load, all of it part of this program: name, media type and content. Scripts and
+/// styles are in the order in which pages load them.
 pub static ASSETS: [(&str, &str, &str); 8] = [
     ("report.css", STYLE, web::STYLE),
     ("serve.css", STYLE, include_str!("assets/serve.css")),
@@ -27,8 +27,8 @@ pub static ASSETS: [(&str, &str, &str); 8] = [
     ("licenses.txt", "text/plain; charset=utf-8", web::LICENSES),
 ];
 
-/// Elements that load the assets of a kind, from addresses that are others in a version of this program that has other
-/// contents.
+/// Elements that load the assets of a kind, from addresses that are others in a version of this
+/// program that has other contents.
 fn load(kind: &str, before: &str, after: &str) -> String {
     static STAMP: LazyLock<u64> = LazyLock::new(|| {
         let mut hasher = DefaultHasher::new();
@@ -36,8 +36,9 @@ fn load(kind: &str, before: &str, after: &str) -> String {
         hasher.finish()
     });
     let assets = ASSETS.iter().filter(|(_, of_kind, _)| *of_kind == kind);
-    let element =
-        |(name, ..): &(&str, &str, &str)| format!("{before}\"/assets/{name}?{:x}\"{after}\n", *STAMP);
+    let element = |(name, ..): &(&str, &str, &str)| {
+        format!("{before}\"/assets/{name}?{:x}\"{after}\n", *STAMP)
+    };
     assets.map(element).collect()
 }
 
@@ -50,7 +51,8 @@ pub struct Page {
     pub tools: String,
     /// How far a run is; empty where the page shows no run.
     pub said: String,
-    /// Address that tells the version, and the version of what was read; `None`: the page never changes.
+    /// Address that tells the version, and the version of what was read; `None`: the page never
+    /// changes.
     pub live: Option<(String, String)>,
 }
 
@@ -81,7 +83,12 @@ impl Refusal {
 /// A page of one section, without figures.
 pub fn without_figures(title: &str, section: &str) -> Body {
     let sections = format!("<section>\n{section}</section>\n");
-    Body { title: title.into(), contents: String::new(), sections, island: "{\"figures\":[]}".into() }
+    Body {
+        title: title.into(),
+        contents: String::new(),
+        sections,
+        island: "{\"figures\":[]}".into(),
+    }
 }
 
 impl From<StoreError> for Refusal {
@@ -101,7 +108,8 @@ impl From<Failure> for Refusal {
     }
 }
 
-/// Where a page finds out whether these files have changed, and their version now: to be taken before they are read.
+/// Where a page finds out whether these files have changed, and their version now: to be taken
+/// before they are read.
 pub fn live(files: &[File]) -> (String, String) {
     let names: Vec<(&str, &str)> = files.iter().map(|file| ("file", file.name.as_str())).collect();
     (address("/version", &names), library::version(files))
@@ -165,13 +173,15 @@ impl Query {
 
     /// A parameter without which there is no answer; `what` says in words what is missing.
     pub fn need(&self, name: &str, what: &str) -> Result<&str, Refusal> {
-        self.get(name).ok_or_else(|| Refusal::wrong(format!("The address does not say {what} (`{name}=`).")))
+        self.get(name)
+            .ok_or_else(|| Refusal::wrong(format!("The address does not say {what} (`{name}=`).")))
     }
 
     /// The number of a run; `None` means the latest.
     pub fn run(&self) -> Result<Option<i64>, Refusal> {
         let number = |text: &str| {
-            text.parse().map_err(|_| Refusal::wrong(format!("`run={text}` is not the number of a run.")))
+            text.parse()
+                .map_err(|_| Refusal::wrong(format!("`run={text}` is not the number of a run.")))
         };
         self.get("run").map(number).transpose()
     }
@@ -181,7 +191,9 @@ impl Query {
         self.need(name, what)?;
         let run = |text| {
             RunName::of(text).ok_or_else(|| {
-                Refusal::wrong(format!("`{name}={text}` does not name a run: a name, @ and its number."))
+                Refusal::wrong(format!(
+                    "`{name}={text}` does not name a run: a name, @ and its number."
+                ))
             })
         };
         let runs: Vec<RunName<'_>> = self.all(name).map(run).collect::<Result<_, _>>()?;

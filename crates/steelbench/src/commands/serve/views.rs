@@ -1,5 +1,5 @@
-//! The pages: the list of runs, a run, two configurations and two runs, as `steelbench show` and `compare` show them.
-//! What can be picked on them is in plain forms, whose address can be kept.
+//! The pages: the list of runs, a run, two configurations and two runs, as `steelbench show` and
+//! `compare` show them. What can be picked on them is in plain forms, whose address can be kept.
 
 use super::library::{self, File, Read, Site, read_run};
 use super::page::{Page, Query, Refusal, RunName, address, live, without_figures};
@@ -26,8 +26,8 @@ pub struct Listed {
     lines: Result<Vec<(Key, String)>, String>,
 }
 
-/// What makes a run's row another one: its start and number, its recorded trials, whether it is the latest of its file, and
-/// whether one is in progress.
+/// What makes a run's row another one: its start and number, its recorded trials, whether it is the
+/// latest of its file, and whether one is in progress.
 type Key = (i64, i64, usize, bool, bool);
 
 /// `/`: all runs of all files, the newest first, two of which can be picked to compare
@@ -36,7 +36,10 @@ pub fn list(site: &Site, _: &Query) -> Result<Page, Refusal> {
     let files = site.library.files();
     let live = live(&files);
     let mut known = site.lines.lock().unwrap_or_else(PoisonError::into_inner);
-    *known = files.iter().map(|file| (file.name.clone(), listed(file, known.remove(&file.name)))).collect();
+    *known = files
+        .iter()
+        .map(|file| (file.name.clone(), listed(file, known.remove(&file.name))))
+        .collect();
     let mut lines: Vec<&(Key, String)> =
         known.values().flat_map(|file| file.lines.iter().flatten()).collect();
     lines.sort_by_key(|((started_ms, run, ..), _)| std::cmp::Reverse((*started_ms, *run)));
@@ -56,7 +59,8 @@ pub fn list(site: &Site, _: &Query) -> Result<Page, Refusal> {
     Ok(Page { body, tools: String::new(), said: String::new(), live: Some(live) })
 }
 
-/// The runs of a file. It is opened only if it has changed, and then once; only runs that have changed are read.
+/// The runs of a file. It is opened only if it has changed, and then once; only runs that have
+/// changed are read.
 fn listed(file: &File, known: Option<Listed>) -> Listed {
     // Taken before the file is read: what is written meanwhile makes another version.
     let version = file.version();
@@ -76,7 +80,13 @@ fn lines(file: &File, known: Vec<(Key, String)>) -> Result<Vec<(Key, String)>, R
     let latest = runs.iter().map(|run| run.id).max().unwrap_or_default();
     let mut known: HashMap<Key, String> = known.into_iter().collect();
     let line = |run: &RunRecord| {
-        let key = (run.started_ms, run.id, store.recorded_trials(run.id)?.len(), run.id == latest, claimed);
+        let key = (
+            run.started_ms,
+            run.id,
+            store.recorded_trials(run.id)?.len(),
+            run.id == latest,
+            claimed,
+        );
         Ok((key, known.remove(&key).map_or_else(|| row(file, &store, run, latest), Ok)?))
     };
     runs.iter().map(line).collect()
@@ -88,13 +98,15 @@ fn row(file: &File, store: &Store, run: &RunRecord, latest: i64) -> Result<Strin
     // Without the ceilings of other files' disk runs: the verdict does not depend on them.
     let summary = analysis::summarize(&recording);
     let headline = summary.headline();
-    let question = run.question.as_deref().map(|question| format!("<br><small>{}</small>", text(question)));
+    let question =
+        run.question.as_deref().map(|question| format!("<br><small>{}</small>", text(question)));
     let done = recording.trials.iter().filter(|trial| trial.status == TrialStatus::Done).count();
     let failed = recording.trials.len() - done;
     let name = text(&format!("{}@{}", file.name, run.id));
     let pick = |side: &str, field: &str| {
         format!(
-            "<td><input type=\"radio\" name=\"{field}\" value=\"{name}\" aria-label=\"{side}: {name}\" required></td>"
+            "<td><input type=\"radio\" name=\"{field}\" value=\"{name}\" aria-label=\"{side}: \
+             {name}\" required></td>"
         )
     };
     let origin = report::origin(run.label.as_deref(), run.git.as_ref());
@@ -112,7 +124,8 @@ fn row(file: &File, store: &Store, run: &RunRecord, latest: i64) -> Result<Strin
         verdict = text(&headline.map_or_else(String::new, |finding| finding.text)),
         state = text(&said),
         started = text(&report::utc(run.started_ms)),
-        origin = origin.map_or_else(String::new, |origin| format!("<br><small>{}</small>", text(&origin))),
+        origin = origin
+            .map_or_else(String::new, |origin| format!("<br><small>{}</small>", text(&origin))),
         done = done,
         failed_class = if failed > 0 { " bad" } else { "" },
         failed = failed,
@@ -132,7 +145,8 @@ pub fn run(site: &Site, query: &Query) -> Result<Page, Refusal> {
         // Writing to a string cannot fail.
         let _ = writeln!(
             tools,
-            "<p class=\"warning\">Only configurations with {}. <a href=\"{}\">All configurations</a></p>",
+            "<p class=\"warning\">Only configurations with {}. <a href=\"{}\">All \
+             configurations</a></p>",
             text(&only.join(" and ")),
             text(&run_address(&file.name, recording.run.id))
         );
@@ -146,17 +160,20 @@ pub fn run(site: &Site, query: &Query) -> Result<Page, Refusal> {
     })
 }
 
-/// `/compare?file=NAME&run=3&a=data_files=1&b=data_files=4`: two configurations, or two levels over those of the other
-/// factors
+/// `/compare?file=NAME&run=3&a=data_files=1&b=data_files=4`: two configurations, or two levels over
+/// those of the other factors
 pub fn configurations(site: &Site, query: &Query) -> Result<Page, Refusal> {
     let file = site.library.file(query.need("file", "which results file to show")?)?;
     let a = query.need("a", "which configuration to compare")?;
     let b = query.need("b", "which configuration to compare with")?;
     let live = live(slice::from_ref(&file));
     let Read { recording, said } = library::read(&file, query.run()?, Store::read_figures)?;
-    let (cells, [a, b]) = cells(&recording, configuration(&recording, a), configuration(&recording, b))?;
+    let (cells, [a, b]) =
+        cells(&recording, configuration(&recording, a), configuration(&recording, b))?;
     let compared = analysis::compare_over(&recording, &cells).ok_or_else(|| {
-        Refusal::wrong("Neither configuration has a trial that was measured to the end; try again later.")
+        Refusal::wrong(
+            "Neither configuration has a trial that was measured to the end; try again later.",
+        )
     })?;
     let run = recording.run.id;
     let swapped = [("file", file.name.as_str()), ("run", &run.to_string()), ("a", &b), ("b", &a)];
@@ -164,16 +181,25 @@ pub fn configurations(site: &Site, query: &Query) -> Result<Page, Refusal> {
         (run_address(&file.name, run), format!("Run {run} of {}", recording.run.name)),
         (address("/compare", &swapped), SWAPPED.into()),
     ]);
-    let tools = format!("{links}<div class=\"picks\">{}</div>\n", compare_form(&file, &recording, &a, &b));
-    Ok(Page { body: web::document(&report::head_to_head(&compared, &a, &b)), tools, said, live: Some(live) })
+    let tools =
+        format!("{links}<div class=\"picks\">{}</div>\n", compare_form(&file, &recording, &a, &b));
+    Ok(Page {
+        body: web::document(&report::head_to_head(&compared, &a, &b)),
+        tools,
+        said,
+        live: Some(live),
+    })
 }
 
-/// `/runs?from=NAME@1&to=NAME@2`, `from` and `to` repeatable, with `all=1` every response, with `response=NAME` another one
+/// `/runs?from=NAME@1&to=NAME@2`, `from` and `to` repeatable, with `all=1` every response, with
+/// `response=NAME` another one
 pub fn runs(site: &Site, query: &Query) -> Result<Page, Refusal> {
     let from = query.run_names("from", "which run to compare")?;
     let to = query.run_names("to", "which run to compare with")?;
     let named: Vec<RunName<'_>> = from.iter().chain(&to).copied().collect();
-    if let Some(run) = (1..named.len()).find(|at| named[..*at].contains(&named[*at])).map(|at| named[at]) {
+    if let Some(run) =
+        (1..named.len()).find(|at| named[..*at].contains(&named[*at])).map(|at| named[at])
+    {
         return Err(Refusal::wrong(format!("{run} is named twice; pick different runs.")));
     }
     let mut files: Vec<File> = Vec::new();
@@ -187,7 +213,8 @@ pub fn runs(site: &Site, query: &Query) -> Result<Page, Refusal> {
         let file = site.library.file(name.file)?;
         library::read(&file, Some(name.run), Store::read_figures).map(|read| read.recording)
     };
-    let side = |names: &[RunName<'_>]| names.iter().map(read).collect::<Result<Vec<Recording>, Refusal>>();
+    let side =
+        |names: &[RunName<'_>]| names.iter().map(read).collect::<Result<Vec<Recording>, Refusal>>();
     let which = match query.get("response") {
         Some(name) => Responses::Named(name),
         None if query.get("all").is_some() => Responses::All,
@@ -203,17 +230,22 @@ pub fn runs(site: &Site, query: &Query) -> Result<Page, Refusal> {
 /// Links from the page that compares runs.
 fn run_links(from: &[RunName<'_>], to: &[RunName<'_>], all: bool) -> Vec<(String, String)> {
     let with = |from: &[RunName<'_>], to: &[RunName<'_>], all: bool| {
-        let side = |key, names: &[RunName<'_>]| names.iter().map(|name| (key, name.to_string())).collect();
+        let side =
+            |key, names: &[RunName<'_>]| names.iter().map(|name| (key, name.to_string())).collect();
         let sides: [Vec<(&str, String)>; 2] = [side("from", from), side("to", to)];
         let mut parameters: Vec<(&str, &str)> =
             sides.iter().flatten().map(|(key, name)| (*key, name.as_str())).collect();
         parameters.extend(all.then_some(("all", "1")));
         address("/runs", &parameters)
     };
-    let run = |side: &str, name: &RunName<'_>| (run_address(name.file, name.run), format!("{side}: {name}"));
-    let other = if all { "Only the response on which the first run compares" } else { "Every response" };
+    let run = |side: &str, name: &RunName<'_>| {
+        (run_address(name.file, name.run), format!("{side}: {name}"))
+    };
+    let other =
+        if all { "Only the response on which the first run compares" } else { "Every response" };
     let runs = from.iter().map(|name| run("A", name)).chain(to.iter().map(|name| run("B", name)));
-    runs.chain([(with(to, from, all), SWAPPED.into()), (with(from, to, !all), other.into())]).collect()
+    runs.chain([(with(to, from, all), SWAPPED.into()), (with(from, to, !all), other.into())])
+        .collect()
 }
 
 const SWAPPED: &str = "Swap A and B";
@@ -230,11 +262,13 @@ fn links_html(links: &[(String, String)]) -> String {
     format!("<ul class=\"links\">\n{}</ul>\n", links.iter().map(one).collect::<String>())
 }
 
-/// The forms, folded away unless something is picked; empty when there is nothing to pick. `only`: the levels picked.
+/// The forms, folded away unless something is picked; empty when there is nothing to pick. `only`:
+/// the levels picked.
 fn forms(file: &File, recording: &Recording, only: &[String]) -> String {
     let mut forms = filter(file, recording, only);
     if let [first, .., last] = recording.configurations.as_slice() {
-        let a = recording.run.baseline.and_then(|it| recording.configurations.get(it)).unwrap_or(first);
+        let a =
+            recording.run.baseline.and_then(|it| recording.configurations.get(it)).unwrap_or(first);
         let b = if a.label == last.label { first } else { last };
         forms.push_str(&compare_form(file, recording, &a.label, &b.label));
     }
@@ -242,7 +276,9 @@ fn forms(file: &File, recording: &Recording, only: &[String]) -> String {
         return forms;
     }
     let open = if only.is_empty() { "" } else { " open" };
-    format!("<details class=\"picks\"{open}><summary>Filter and compare</summary>\n{forms}</details>\n")
+    format!(
+        "<details class=\"picks\"{open}><summary>Filter and compare</summary>\n{forms}</details>\n"
+    )
 }
 
 /// Levels of the factors; empty without any.
@@ -260,7 +296,13 @@ fn filter(file: &File, recording: &Recording, only: &[String]) -> String {
         let levels = factor.levels.iter().map(|it| level(it.as_str()));
         select(report::short_name(&factor.name, &names), "only", std::iter::once(all).chain(levels))
     };
-    form("/run", file, recording, &recording.factors.iter().map(select_of).collect::<String>(), "Show")
+    form(
+        "/run",
+        file,
+        recording,
+        &recording.factors.iter().map(select_of).collect::<String>(),
+        "Show",
+    )
 }
 
 /// A level as it is recorded, from one as a form spells it or a person types it.
@@ -272,9 +314,11 @@ fn level(recording: &Recording, asked: &str) -> String {
     known.unwrap_or_else(|| asked.to_owned())
 }
 
-/// The label of a configuration that a form spells like this, or the levels that a person has typed.
+/// The label of a configuration that a form spells like this, or the levels that a person has
+/// typed.
 fn configuration<'t>(recording: &'t Recording, asked: &'t str) -> &'t str {
-    let mut labels = recording.configurations.iter().map(|configuration| configuration.label.as_str());
+    let mut labels =
+        recording.configurations.iter().map(|configuration| configuration.label.as_str());
     labels.find(|label| spelled(label) == asked).unwrap_or(asked)
 }
 
@@ -295,16 +339,20 @@ fn compare_form(file: &File, recording: &Recording, a: &str, b: &str) -> String 
 /// A form about a run.
 fn form(action: &str, file: &File, recording: &Recording, fields: &str, button: &str) -> String {
     format!(
-        "<form action=\"{action}\">\n<input type=\"hidden\" name=\"file\" value=\"{}\">\n\
-         <input type=\"hidden\" name=\"run\" value=\"{}\">\n{fields}<button>{button}</button>\n</form>\n",
+        "<form action=\"{action}\">\n<input type=\"hidden\" name=\"file\" value=\"{}\">\n<input \
+         type=\"hidden\" name=\"run\" value=\"{}\">\n{fields}<button>{button}</button>\n</form>\n",
         text(&file.name),
         recording.run.id
     )
 }
 
-/// Options, each with its value, as it is shown, and whether it is picked. What comes back is the value as it is shown,
-/// with control characters spelled out.
-fn select<'a>(label: &str, name: &str, options: impl Iterator<Item = (String, &'a str, bool)>) -> String {
+/// Options, each with its value, as it is shown, and whether it is picked. What comes back is the
+/// value as it is shown, with control characters spelled out.
+fn select<'a>(
+    label: &str,
+    name: &str,
+    options: impl Iterator<Item = (String, &'a str, bool)>,
+) -> String {
     let option = |(value, shown, is_picked): (String, &str, bool)| {
         let selected = if is_picked { " selected" } else { "" };
         format!("<option value=\"{}\"{selected}>{}</option>", text(&value), text(shown))

@@ -22,10 +22,16 @@ fn id(row: Row<'_>) -> Option<(i32, i32)> {
     row.parse("object_id").zip(row.parse("index_id"))
 }
 
-/// Tables with their indexes, and what was counted of them: sizes, reads, changes, indexes that were missed.
-pub fn tables(indexes: &Rows, columns: &Rows, [sizes, usage, changes, missed]: [&Rows; 4]) -> Vec<Table> {
+/// Tables with their indexes, and what was counted of them: sizes, reads, changes, indexes that
+/// were missed.
+pub fn tables(
+    indexes: &Rows,
+    columns: &Rows,
+    [sizes, usage, changes, missed]: [&Rows; 4],
+) -> Vec<Table> {
     // What was never used has no row.
-    let or_none = |rows: &Rows, value: Option<u64>| value.or((!rows.columns.is_empty()).then_some(0));
+    let or_none =
+        |rows: &Rows, value: Option<u64>| value.or((!rows.columns.is_empty()).then_some(0));
     let sum = |rows: &ByIndex<'_>, id, column: &str| -> Option<u64> {
         rows.get(&id)?.iter().filter_map(|row| row.parse::<u64>(column)).reduce(|a, b| a + b)
     };
@@ -81,7 +87,8 @@ fn miss(row: Row<'_>) -> Missed {
 /// The names of `[City], [a]]b]`.
 fn names(list: &str) -> Vec<String> {
     let inner = list.trim().strip_prefix('[').and_then(|list| list.strip_suffix(']'));
-    let names = inner.map(|inner| inner.split("], [").map(|name| name.replace("]]", "]")).collect());
+    let names =
+        inner.map(|inner| inner.split("], [").map(|name| name.replace("]]", "]")).collect());
     names.unwrap_or_default()
 }
 

@@ -1,8 +1,10 @@
-//! Statements and plans that the server keeps, tables, indexes and their use, of the database that the URL names.
+//! Statements and plans that the server keeps, tables, indexes and their use, of the database that
+//! the URL names.
 //!
-//! Where the Query Store of that database counts, a statement's figures are its: they outlive restarts, and plans that left the
-//! cache. What it has not captured, and statements of other databases, are those of the cache. Where it is read-only it has only
-//! the statements that are no longer in the cache. No server has been asked yet: tests work on rows as they are documented.
+//! Where the Query Store of that database counts, a statement's figures are its: they outlive
+//! restarts, and plans that left the cache. What it has not captured, and statements of other
+//! databases, are those of the cache. Where it is read-only it has only the statements that are no
+//! longer in the cache. No server has been asked yet: tests work on rows as they are documented.
 
 mod indexes;
 mod statements;
@@ -41,8 +43,8 @@ pub(super) struct Reader {
     handles: HashMap<String, Vec<Handle>>,
     /// Plans of the Query Store, by their number.
     known: HashMap<i64, Plan>,
-    /// What the Query Store had counted before its interval of this number, when we first asked: what it forgets by its age
-    /// meanwhile does not look as if it had not run.
+    /// What the Query Store had counted before its interval of this number, when we first asked:
+    /// what it forgets by its age meanwhile does not look as if it had not run.
     closed: (Vec<Rows>, i64),
 }
 
@@ -63,7 +65,12 @@ impl Reader {
     }
 
     /// Statements of the Query Store in intervals, by their numbers.
-    fn stored(&mut self, first: i64, last: i64, to: &mut Snapshot) -> Result<Option<Rows>, ServerError> {
+    fn stored(
+        &mut self,
+        first: i64,
+        last: i64,
+        to: &mut Snapshot,
+    ) -> Result<Option<Rows>, ServerError> {
         let end = format!("{first} AND {last}{STORED_END}");
         asked(&mut self.client, "statements of the Query Store", (&STORED, &end), &mut to.unread)
     }
@@ -110,9 +117,11 @@ impl Reader {
         Ok(())
     }
 
-    /// The plans of a statement: that of the cache, or those of the Query Store that took most time.
+    /// The plans of a statement: that of the cache, or those of the Query Store that took most
+    /// time.
     fn plans(&mut self, digest: &str) -> Result<Vec<StatementPlan>, String> {
-        let handles = self.handles.get(digest).cloned().ok_or("the server does not name its plan")?;
+        let handles =
+            self.handles.get(digest).cloned().ok_or("the server does not name its plan")?;
         let plan = |handle: Handle| match handle {
             Handle::Cached(handle, begins, ends) => {
                 let plan = self.plan(&format!("{}({handle}, {begins}, {ends})", views::PLAN))?;
@@ -153,16 +162,17 @@ fn note(state: i32, options: Row<'_>) -> String {
     let cached = "plans are still in the cache, counted since each plan was compiled.";
     match state {
         0 => format!(
-            "Statements are those whose {cached} The Query Store of this database is off; ALTER DATABASE CURRENT SET QUERY_STORE \
-             = ON keeps what leaves the cache."
+            "Statements are those whose {cached} The Query Store of this database is off; ALTER \
+             DATABASE CURRENT SET QUERY_STORE = ON keeps what leaves the cache."
         ),
         READ_WRITE => format!(
-            "Statements are those of the Query Store of this database, since {} UTC, and others whose {cached}",
+            "Statements are those of the Query Store of this database, since {} UTC, and others \
+             whose {cached}",
             options.get("since").unwrap_or("it is on")
         ),
         _ => format!(
-            "Statements are those whose {cached} The Query Store of this database counts nothing now (readonly_reason {}): of it \
-             are those that left the cache.",
+            "Statements are those whose {cached} The Query Store of this database counts nothing \
+             now (readonly_reason {}): of it are those that left the cache.",
             options.get("reason").unwrap_or("unknown")
         ),
     }
@@ -188,7 +198,9 @@ impl QueryReader for Reader {
 
     fn explain(&mut self, snapshot: &mut Snapshot) {
         let (plans, stop) = (self.limits.plans, self.stop.clone());
-        explain_each(&mut snapshot.statements, plans, &stop, |statement| self.plans(&statement.digest));
+        explain_each(&mut snapshot.statements, plans, &stop, |statement| {
+            self.plans(&statement.digest)
+        });
     }
 
     fn kept(&mut self, after_ms: i64) -> Result<Option<Snapshot>, ServerError> {
@@ -235,7 +247,9 @@ mod tests {
     fn orders() -> Vec<queries::Table> {
         indexes::tables(
             &rows(
-                "database_name | schema_name | table_name | index_name | object_id | index_id | type_desc | is_unique | is_primary_key | is_unique_constraint | is_disabled | filter_definition
+                "database_name | schema_name | table_name | index_name | object_id | index_id | \
+                 type_desc | is_unique | is_primary_key | is_unique_constraint | is_disabled | \
+                 filter_definition
                  shop | dbo | Orders | PK | 5 | 1 | CLUSTERED | 1 | 1 | 0 | 0 | -
                  shop | dbo | Orders | IX_City | 5 | 2 | NONCLUSTERED | 0 | 0 | 0 | 0 | -
                  shop | dbo | Orders | IX_City_Name | 5 | 3 | NONCLUSTERED | 0 | 0 | 0 | 0 | -
@@ -243,14 +257,22 @@ mod tests {
             ),
             &rows(
                 "object_id | index_id | column_name | is_descending_key | is_included_column
-                 5 | 1 | Id | 0 | 0\n5 | 2 | City | 0 | 0\n5 | 3 | City | 0 | 0\n5 | 3 | Name | 1 | 0\n5 | 4 | Note | 0 | 0\n5 | 4 | Id | 0 | 1",
+                 5 | 1 | Id | 0 | 0\n5 | 2 | City | 0 | 0\n5 | 3 | City | 0 | 0\n5 | 3 | Name | 1 \
+                 | 0\n5 | 4 | Note | 0 | 0\n5 | 4 | Id | 0 | 1",
             ),
             [
-                &rows("object_id | index_id | pages | row_count\n5 | 1 | 500 | 30000\n5 | 1 | 500 | 30000\n5 | 4 | 300 | 60000"),
-                &rows("object_id | index_id | reads | scans\n5 | 1 | 70 | 20\n5 | 2 | 4 | 0\n5 | 3 | 5 | 0"),
+                &rows(
+                    "object_id | index_id | pages | row_count\n5 | 1 | 500 | 30000\n5 | 1 | 500 | \
+                     30000\n5 | 4 | 300 | 60000",
+                ),
+                &rows(
+                    "object_id | index_id | reads | scans\n5 | 1 | 70 | 20\n5 | 2 | 4 | 0\n5 | 3 \
+                     | 5 | 0",
+                ),
                 &rows("object_id | index_id | inserts | updates | deletes\n5 | 1 | 60000 | 5 | 1"),
                 &rows(
-                    "object_id | equality_columns | inequality_columns | included_columns | uses | cost | impact
+                    "object_id | equality_columns | inequality_columns | included_columns | uses \
+                     | cost | impact
                      5 | [CustomerId] | - | [a]]b], [City] | 1200 | 12.5 | 87.5
                      5 | [Note] | [City] | - | 9 | 12.5 | 87.5
                      5 | [City] | [Name] | - | 500 | 2 | 50
@@ -263,10 +285,15 @@ mod tests {
     #[test]
     fn rows_of_a_server_become_statements_indexes_and_advice() {
         let kept = rows(
-            "digest | plan_handle | begins | ends | calls | elapsed_us | worker_us | min_us | max_us | total_rows | logical_reads | physical_reads | spills | database_name | statement_text
-             0xA1 | 0x06 | 0 | -1 | 10 | 9000 | 5000 | 100 | 4000 | 60 | 4000 | 40 | 7 | - | SELECT * FROM dbo.Orders WHERE CustomerId = @1
-             0xA1 | 0x07 | 2 | 90 | 5 | 1000 | 900 | 50 | 300 | 30 | 20 | 0 | 0 | - | SELECT * FROM dbo.Orders WHERE CustomerId = @1
-             0xB2 | 0x08 | 0 | -1 | 1 | 10 | 9 | 10 | 10 | 1 | 3 | 0 | 0 | - | SELECT /* steelbench_queries */ 1",
+            "digest | plan_handle | begins | ends | calls | elapsed_us | worker_us | min_us | \
+             max_us | total_rows | logical_reads | physical_reads | spills | database_name | \
+             statement_text
+             0xA1 | 0x06 | 0 | -1 | 10 | 9000 | 5000 | 100 | 4000 | 60 | 4000 | 40 | 7 | - | \
+             SELECT * FROM dbo.Orders WHERE CustomerId = @1
+             0xA1 | 0x07 | 2 | 90 | 5 | 1000 | 900 | 50 | 300 | 30 | 20 | 0 | 0 | - | SELECT * \
+             FROM dbo.Orders WHERE CustomerId = @1
+             0xB2 | 0x08 | 0 | -1 | 1 | 10 | 9 | 10 | 10 | 1 | 3 | 0 | 0 | - | SELECT /* \
+             steelbench_queries */ 1",
         );
         let statements = statements(kept.iter());
         assert_eq!(statements.len(), 1);
@@ -281,7 +308,10 @@ mod tests {
         assert_eq!(handles, &[Handle::Cached("0x06".to_owned(), 0, -1)]);
 
         let found = orders();
-        assert_eq!((found.len(), found[0].rows, found[0].changes()), (1, Some(60_000.0), Some(60_006)));
+        assert_eq!(
+            (found.len(), found[0].rows, found[0].changes()),
+            (1, Some(60_000.0), Some(60_006))
+        );
         let note = &found[0].indexes[3];
         assert_eq!(
             (note.scans, note.bytes, note.included.as_slice()),
@@ -290,14 +320,18 @@ mod tests {
         assert!(found[0].indexes[0].is_needed && found[0].indexes[2].keys[1].descending);
 
         let found = queries::examine(snapshot(statements, found));
-        let advice: Vec<(AdviceKind, &str, Option<&str>)> =
-            found.advice.iter().map(|one| (one.kind, one.subject.as_str(), one.ddl.as_deref())).collect();
+        let advice: Vec<(AdviceKind, &str, Option<&str>)> = found
+            .advice
+            .iter()
+            .map(|one| (one.kind, one.subject.as_str(), one.ddl.as_deref()))
+            .collect();
         let expected = [
             (
                 AdviceKind::MissingIndex,
                 "Orders",
                 Some(
-                    "CREATE INDEX [Orders_CustomerId] ON [dbo].[Orders] ([CustomerId]) INCLUDE ([a]]b], [City])",
+                    "CREATE INDEX [Orders_CustomerId] ON [dbo].[Orders] ([CustomerId]) INCLUDE \
+                     ([a]]b], [City])",
                 ),
             ),
             (
@@ -306,8 +340,16 @@ mod tests {
                 Some("CREATE INDEX [Orders_Name] ON [dbo].[Orders] ([Name])"),
             ),
             (AdviceKind::Spill, "statement 1", None),
-            (AdviceKind::RedundantIndex, "Orders (IX_City)", Some("DROP INDEX [IX_City] ON [dbo].[Orders]")),
-            (AdviceKind::UnusedIndex, "Orders (IX_Note)", Some("DROP INDEX [IX_Note] ON [dbo].[Orders]")),
+            (
+                AdviceKind::RedundantIndex,
+                "Orders (IX_City)",
+                Some("DROP INDEX [IX_City] ON [dbo].[Orders]"),
+            ),
+            (
+                AdviceKind::UnusedIndex,
+                "Orders (IX_Note)",
+                Some("DROP INDEX [IX_Note] ON [dbo].[Orders]"),
+            ),
         ];
         assert_eq!(advice, expected);
         let evidence = [&found.advice[0].evidence, &found.advice[1].evidence];
@@ -320,12 +362,15 @@ mod tests {
             assert!(evidence[0].contains(part), "{part}: {evidence:?}");
         }
         assert!(
-            evidence[1].starts_with("Since the server started") && evidence[1].contains("700 seeks"),
+            evidence[1].starts_with("Since the server started")
+                && evidence[1].contains("700 seeks"),
             "{evidence:?}"
         );
     }
 
-    const STORED: &str = "digest | database_name | plan_id | calls | errors | elapsed_us | worker_us | min_us | max_us | squares_us | total_rows | logical_reads | physical_reads | tempdb_pages | statement_text";
+    const STORED: &str = "digest | database_name | plan_id | calls | errors | elapsed_us | \
+                          worker_us | min_us | max_us | squares_us | total_rows | logical_reads | \
+                          physical_reads | tempdb_pages | statement_text";
 
     /// Four runs of 1, 1, 3 and 3 ms by two plans in three intervals.
     #[test]
@@ -334,7 +379,8 @@ mod tests {
         let stored = rows(&format!(
             "{STORED}
              0xA1 | shop | 7 | 1 | 0 | 1000 | 900 | 1000 | 1000 | 1000000 | 1 | 9 | 2 | 0 | {text}
-             0xA1 | shop | 8 | 2 | 1 | 6000 | 900 | 3000 | 3000 | 18000000 | 1 | 90 | 2 | 600 | {text}
+             0xA1 | shop | 8 | 2 | 1 | 6000 | 900 | 3000 | 3000 | 18000000 | 1 | 90 | 2 | 600 | \
+             {text}
              0xA1 | shop | 7 | 1 | 0 | 1000 | 900 | 1000 | 1000 | 1000000 | 1 | 9 | 2 | 0 | {text}"
         ));
         let stored = statements(stored.iter());
@@ -351,13 +397,20 @@ mod tests {
             Counter::TempdbBlocks,
             Counter::SharedHitBlocks,
         ];
-        assert_eq!(counted.map(|counter| statement.get(counter).unwrap()), [4, 8_000_000, 1, 600, 102]);
+        assert_eq!(
+            counted.map(|counter| statement.get(counter).unwrap()),
+            [4, 8_000_000, 1, 600, 102]
+        );
         let spread = statement.spread.unwrap();
-        assert_eq!((spread.min_ms, spread.max_ms, spread.stddev_ms), (Some(1.0), Some(3.0), Some(1.0)));
+        assert_eq!(
+            (spread.min_ms, spread.max_ms, spread.stddev_ms),
+            (Some(1.0), Some(3.0), Some(1.0))
+        );
         assert_eq!(handles, &[Handle::Stored(8, 2, 3.0), Handle::Stored(7, 2, 1.0)]);
         // Of one statement in both, the first is taken.
         let cached = rows(
-            "digest | plan_handle | begins | ends | calls | elapsed_us | database_name | statement_text
+            "digest | plan_handle | begins | ends | calls | elapsed_us | database_name | \
+             statement_text
              0xA1 | 0x06 | 0 | -1 | 3 | 9000 | shop | SELECT * FROM Orders WHERE Id = @1
              0xA1 | 0x06 | 0 | -1 | 2 | 9000 | other | SELECT * FROM Orders WHERE Id = @1",
         );
@@ -367,6 +420,9 @@ mod tests {
         let (shop, other) = ("shop".to_owned(), "other".to_owned());
         let both = merged(stored.clone(), statements(cached.iter()));
         assert_eq!(calls(&both), [(shop.clone(), Some(4)), (other.clone(), Some(2))]);
-        assert_eq!(calls(&merged(statements(cached.iter()), stored)), [(shop, Some(3)), (other, Some(2))]);
+        assert_eq!(
+            calls(&merged(statements(cached.iter()), stored)),
+            [(shop, Some(3)), (other, Some(2))]
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Statements by the server's hash of them and their database, whichever of the server's views counted their plans.
+//! Statements by the server's hash of them and their database, whichever of the server's views
+//! counted their plans.
 
 use crate::query_reader::MARK;
 use crate::sqlserver::live::rows::Row;
@@ -21,10 +22,11 @@ pub type Placed = Vec<(Statement, Vec<Handle>)>;
 pub fn statements<'a>(rows: impl Iterator<Item = Row<'a>>) -> Placed {
     let (mut groups, mut at) = (Vec::<Vec<Row<'_>>>::new(), HashMap::new());
     for row in rows.filter(|row| !row.text("statement_text").contains(MARK)) {
-        let number = *at.entry((row.text("digest"), row.text("database_name"))).or_insert_with(|| {
-            groups.push(Vec::new());
-            groups.len() - 1
-        });
+        let number =
+            *at.entry((row.text("digest"), row.text("database_name"))).or_insert_with(|| {
+                groups.push(Vec::new());
+                groups.len() - 1
+            });
         groups[number].push(row);
     }
     groups.iter().map(|plans| (statement(plans), handles(plans))).collect()
@@ -40,15 +42,20 @@ pub fn merged(mut first: Placed, second: Placed) -> Placed {
 
 /// Of what a view does not count there is no counter.
 fn statement(plans: &[Row<'_>]) -> Statement {
-    let sum = |column: &str| plans.iter().filter_map(|row| row.parse::<u64>(column)).reduce(|a, b| a + b);
-    let figures = |column: &'static str| plans.iter().filter_map(move |row| row.parse::<f64>(column));
+    let sum =
+        |column: &str| plans.iter().filter_map(|row| row.parse::<u64>(column)).reduce(|a, b| a + b);
+    let figures =
+        |column: &'static str| plans.iter().filter_map(move |row| row.parse::<f64>(column));
     let reads = sum("logical_reads").zip(sum("physical_reads"));
     let counters = [
         (Counter::Calls, sum("calls")),
         (Counter::TimeNs, sum("elapsed_us").map(|us| us * 1000)),
         (Counter::CpuNs, sum("worker_us").map(|us| us * 1000)),
         (Counter::Rows, sum("total_rows")),
-        (Counter::SharedHitBlocks, reads.map(|(logical, physical)| logical.saturating_sub(physical))),
+        (
+            Counter::SharedHitBlocks,
+            reads.map(|(logical, physical)| logical.saturating_sub(physical)),
+        ),
         (Counter::SharedReadBlocks, sum("physical_reads")),
         (Counter::TempWrittenBlocks, sum("spills")),
         (Counter::TempdbBlocks, sum("tempdb_pages")),
@@ -61,13 +68,16 @@ fn statement(plans: &[Row<'_>]) -> Statement {
         is_top: true,
         is_stored: first.get("plan_id").is_some(),
         text: behind_parameters(first.get("statement_text").unwrap_or_default()).to_owned(),
-        counters: counters.into_iter().filter_map(|(counter, value)| Some((counter, value?))).collect(),
+        counters: counters
+            .into_iter()
+            .filter_map(|(counter, value)| Some((counter, value?)))
+            .collect(),
         ..Statement::default()
     };
     let squares = figures("squares_us").reduce(|a, b| a + b).zip(sum("calls"));
-    let variance = squares
-        .zip(statement.mean_ms())
-        .map(|((squares, calls), mean)| (squares / 1e6 / calls.max(1) as f64 - mean * mean).max(0.0));
+    let variance = squares.zip(statement.mean_ms()).map(|((squares, calls), mean)| {
+        (squares / 1e6 / calls.max(1) as f64 - mean * mean).max(0.0)
+    });
     statement.spread = Some(Spread {
         min_ms: figures("min_us").map(|us| us / 1e3).reduce(f64::min),
         max_ms: figures("max_us").map(|us| us / 1e3).reduce(f64::max),
@@ -76,13 +86,18 @@ fn statement(plans: &[Row<'_>]) -> Statement {
     statement
 }
 
-/// In the cache, that of the plan that took most time. A plan of the Query Store may stand in several rows.
+/// In the cache, that of the plan that took most time. A plan of the Query Store may stand in
+/// several rows.
 fn handles(plans: &[Row<'_>]) -> Vec<Handle> {
     let whole = |row: &Row<'_>, column: &str| row.parse(column).unwrap_or(0);
     let mut stored: Vec<(i64, u64, u64)> = Vec::new();
     for row in plans {
         let Some(number) = row.parse::<i64>("plan_id") else {
-            return vec![Handle::Cached(row.text("plan_handle"), whole(row, "begins"), whole(row, "ends"))];
+            return vec![Handle::Cached(
+                row.text("plan_handle"),
+                whole(row, "begins"),
+                whole(row, "ends"),
+            )];
         };
         let count = |column: &str| row.parse::<u64>(column).unwrap_or(0);
         let (calls, us) = (count("calls"), count("elapsed_us"));
