@@ -1,4 +1,4 @@
-//! The attack campaign of `crates/steelbench/tests/attack`: every kind or some, with more tries
+//! The attack campaign of `crates/cli/tests/attack`: every kind or some, with more tries
 //! than the tests make, and a table at the end.
 
 use crate::process::cargo;

@@ -9,7 +9,7 @@ const LINES_MAX: usize = 600;
 const LIB_LINES_MAX: usize = 100;
 const FILE_BYTES_MAX: u64 = 256 << 10;
 /// Libraries of others that reports embed, unchanged; their README says what they are.
-const VENDORED: &str = "crates/report/assets/vendor/";
+const VENDORED: &str = "crates/core/report/assets/vendor/";
 
 /// Which of our crates each crate may use, from the top of the data flow to its bottom: arrows
 /// point only downwards. Analysis and reports never touch an engine.

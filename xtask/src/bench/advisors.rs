@@ -1,6 +1,6 @@
 //! What `queries` and others say of one server with planted faults: printed for a person to judge.
 
-#[path = "../../../crates/steelbench/tests/faults/mod.rs"]
+#[path = "../../../crates/cli/tests/faults/mod.rs"]
 mod faults;
 
 use super::peer_server::PeerServer;

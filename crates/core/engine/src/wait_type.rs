@@ -1,0 +1,132 @@
+//! An engine's wait types: one table with name, class and meaning. `docs/wait-types.md` lists the
+//! same tables.
+
+use observations::WaitClass;
+
+/// A wait type of an engine, or all those whose names fit a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WaitType {
+    /// The engine's own name, or a pattern in which one `*` stands for any text. Upper and lower
+    /// case are not distinguished: some names changed theirs between versions of an engine.
+    pub name: &'static str,
+    /// Its class.
+    pub class: WaitClass,
+    /// What a session in this wait is doing. The sentence begins with "The session was ...".
+    pub meaning: &'static str,
+    /// The group of benign waits that it belongs to.
+    pub benign: Option<BenignGroup>,
+}
+
+/// Wait types of background tasks that say nothing about a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BenignGroup {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it is left out unless asked for.
+    pub is_filtered: bool,
+}
+
+impl WaitType {
+    /// A wait type that is not benign.
+    pub const fn new(name: &'static str, class: WaitClass, meaning: &'static str) -> Self {
+        Self { name, class, meaning, benign: None }
+    }
+
+    /// Whether it stands for several wait types.
+    pub fn is_pattern(&self) -> bool {
+        self.name.contains('*')
+    }
+
+    /// Whether it is the wait type of this name.
+    pub fn fits(&self, name: &str) -> bool {
+        let Some((prefix, suffix)) = self.name.split_once('*') else {
+            return self.name.eq_ignore_ascii_case(name);
+        };
+        let (start, end) = (name.get(..prefix.len()), name.len().checked_sub(suffix.len()));
+        let end = end.filter(|end| *end >= prefix.len()).and_then(|end| name.get(end..));
+        start.is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+            && end.is_some_and(|end| end.eq_ignore_ascii_case(suffix))
+    }
+
+    /// The first wait type of a table that fits a name.
+    pub fn find(table: &'static [Self], name: &str) -> Option<&'static Self> {
+        table.iter().find(|wait_type| wait_type.fits(name))
+    }
+
+    /// The class that a table gives to a name.
+    pub fn class_of(table: &'static [Self], name: &str) -> WaitClass {
+        Self::find(table, name).map_or(WaitClass::Other, |wait_type| wait_type.class)
+    }
+
+    /// Whether a wait type is left out: as its group says, unless it or its group is switched.
+    ///
+    /// It is for the waits of a whole server. The waits of our own sessions are never left out.
+    pub fn is_benign(table: &'static [Self], name: &str, switched: &[(&str, bool)]) -> bool {
+        let Some(group) = Self::find(table, name).and_then(|found| found.benign) else {
+            return false;
+        };
+        let switch =
+            |what: &str| switched.iter().find(|(known, _)| *known == what).map(|(_, is)| *is);
+        switch(name).or_else(|| switch(group.name)).unwrap_or(group.is_filtered)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::all;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_pattern_needs_room_for_both_of_its_ends() {
+        let fits = |name, event: &str| WaitType::new(name, WaitClass::Other, "").fits(event);
+        assert!(fits("IO:*Read", "IO:Read") && fits("IO:*Read", "io:SLRUread"));
+        assert!(
+            !fits("IO:*Read", "IO:Rea")
+                && !fits("ABA*ABA", "ABA")
+                && !fits("IO:WAL*", "IO:DataFileRead")
+        );
+    }
+
+    /// The rows of the tables in one chapter of `docs/wait-types.md`.
+    fn documented(engine: &str) -> Vec<String> {
+        let text = include_str!("../../../../docs/wait-types.md");
+        let heading = format!("# Wait types of the engine {engine}\n");
+        let chapter = text.split_once(&heading).unwrap_or_else(|| panic!("no chapter {heading}")).1;
+        let chapter = chapter.split("\n# ").next().unwrap_or_default();
+        chapter.lines().filter(|line| line.starts_with("| `")).map(str::to_owned).collect()
+    }
+
+    fn row(wait_type: &WaitType) -> String {
+        let WaitType { name, class, meaning, benign } = wait_type;
+        let benign = match benign {
+            Some(group) if group.is_filtered => format!(" {} |", group.name),
+            Some(group) => format!(" ({}) |", group.name),
+            None => String::new(),
+        };
+        format!("| `{name}` | {class} | {meaning} |{benign}")
+    }
+
+    #[test]
+    fn the_documentation_has_every_name_class_and_meaning_and_no_other() {
+        let engines = all().map(|engine| (engine.name(), engine.wait_types()));
+        let tables: Vec<_> = engines.filter(|(_, table)| !table.is_empty()).collect();
+        assert_eq!(tables.len(), 5);
+        for (engine, table) in tables {
+            let rows: Vec<String> = table.iter().map(row).collect();
+            assert_eq!(
+                documented(engine),
+                rows,
+                "the chapter is to have these rows:\n{}",
+                rows.join("\n")
+            );
+            let names: BTreeSet<String> = table.iter().map(|one| one.name.to_lowercase()).collect();
+            assert_eq!(names.len(), table.len(), "a name of {engine} is listed twice");
+            for (index, one) in table.iter().enumerate() {
+                let before = table[..index].iter().find(|other| other.fits(one.name));
+                assert_eq!(before, None, "{} is never reached", one.name);
+                assert!(!one.meaning.is_empty() && !one.meaning.ends_with('.'), "{}", one.name);
+            }
+        }
+    }
+}
