@@ -283,9 +283,9 @@ pub enum Format {
     Csv,
     /// The whole run as one document
     Json,
-    /// The same tables as CSV, with typed columns (--features full)
+    /// The same tables as CSV, with typed columns
     Parquet,
-    /// One workbook with a sheet for each table, filters and charts (--features full)
+    /// One workbook with a sheet for each table, filters and charts
     Xlsx,
 }
 

@@ -79,15 +79,6 @@ impl Failure {
         Self { code: ExitCode::Interrupted, message: message.to_string() }
     }
 
-    /// An optional part was left out when the program was built.
-    #[cfg(not(all(feature = "parquet", feature = "serve", feature = "watch", feature = "xlsx")))]
-    pub fn not_built(what: &str) -> Self {
-        Self::usage(format!(
-            "{what} is not in this build of Steelbench; `cargo build --release --features full` \
-             includes it"
-        ))
-    }
-
     /// Why, in words for the user.
     pub fn message(&self) -> &str {
         self.message.trim_end()

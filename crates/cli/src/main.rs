@@ -27,10 +27,7 @@ fn main() -> std::process::ExitCode {
         Command::Compare(compare) => commands::compare::compare(&compare),
         Command::History(history) => commands::recorded::history(&history),
         Command::Report(report) => commands::recorded::report(&report),
-        #[cfg(feature = "serve")]
         Command::Serve(serve) => commands::serve::serve(&serve),
-        #[cfg(not(feature = "serve"))]
-        Command::Serve(_) => Err(Failure::not_built("`serve`")),
         Command::Export(export) => commands::recorded::export(&export),
         Command::Waits(waits) => commands::waits::waits(&waits),
         Command::Capture(capture) => commands::capture::capture(&capture),
@@ -40,10 +37,7 @@ fn main() -> std::process::ExitCode {
         Command::Time(time) => commands::time::time(&time),
         Command::Plan(plan) => commands::plan::plan(&plan),
         Command::Queries(queries) => commands::queries::queries(&queries),
-        #[cfg(feature = "parquet")]
         Command::SortOrder(sort_order) => commands::sort_order::sort_order(&sort_order),
-        #[cfg(not(feature = "parquet"))]
-        Command::SortOrder(_) => Err(Failure::not_built("`sort-order`")),
         Command::Size(size) => commands::size::size(&size),
         Command::Predict(predict) => commands::predict::predict(&predict),
         Command::Results(results) => commands::results::results(&results),

@@ -165,7 +165,6 @@ fn what_is_too_large_or_no_regular_file_is_refused_at_once() {
             &["profile", "compare", file, file],
             &["size", file],
             &["pg", "--engine", "sqlite", "-t", "1", "-f", file],
-            #[cfg(feature = "parquet")]
             &["sort-order", file],
         ] {
             let mut command = lab.command(arguments);

@@ -4,7 +4,6 @@
 
 mod common;
 mod planted;
-#[cfg(feature = "serve")]
 mod serving;
 
 use common::{Ended, Lab, end, scripted, wait_until};
@@ -310,9 +309,7 @@ const READERS: &[&[&str]] = &[
     &["report", "t"],
     &["export", "t", "--format", "json"],
     &["export", "t", "--format", "csv"],
-    #[cfg(feature = "parquet")]
     &["export", "t", "--format", "parquet"],
-    #[cfg(feature = "xlsx")]
     &["export", "t", "--format", "xlsx"],
 ];
 
@@ -401,7 +398,6 @@ fn a_secret_planted_everywhere_is_in_no_output_and_in_no_file() {
     }
     lab.write("a.fio", &format!("# {SECRET}\n[j]\nrw=read\nsize=1m\nfilename=${{OTHER_TOKEN}}\n"));
     ask(&["disk", "--fio", "a.fio", "--print"]).expect(2).says("OTHER_TOKEN is not used");
-    #[cfg(feature = "serve")]
     {
         let server = serving::Server::start(&lab, &[]);
         for path in ["/", "/run?file=t", "/run?file=t&run=1", "/runs?from=t%401&to=t%402&all=1"] {
@@ -445,7 +441,6 @@ fn a_secret_in_a_results_file_is_not_shown() {
         kept_but_in(&lab, &ended, &format!("{arguments:?}"), &except);
     }
     assert!(lab.read("results/t.html").contains("postgres://u:***"), "it is there, with stars");
-    #[cfg(feature = "serve")]
     {
         let server = serving::Server::start(&lab, &[]);
         for path in ["/", "/run?file=t", "/run?file=t&run=1", "/runs?from=t%401&to=t%402&all=1"] {

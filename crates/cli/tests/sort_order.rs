@@ -1,6 +1,5 @@
 //! `steelbench sort-order`, and the ready experiment on sort orders in DuckDB.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
-#![cfg(feature = "parquet")]
 
 mod common;
 mod servers;

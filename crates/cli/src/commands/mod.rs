@@ -15,17 +15,14 @@ pub mod recorded;
 pub mod results;
 pub mod run;
 mod select;
-#[cfg(feature = "serve")]
 pub mod serve;
 pub mod size;
-#[cfg(feature = "parquet")]
 pub mod sort_order;
 pub mod survey;
 pub mod sync;
 pub mod time;
 pub mod try_change;
 pub mod waits;
-#[cfg(feature = "watch")]
 mod watch;
 
 use crate::exit_code::Failure;

@@ -231,10 +231,7 @@ fn write(found: &Queries, arguments: &Arguments) -> Result<ExitCode, Failure> {
         output::replace_file(file, Replace::Ours, |writer| writer.write_all(page.as_bytes()))?;
     }
     if let Some(file) = &arguments.workbook {
-        #[cfg(feature = "xlsx")]
         output::replace_file(file, Replace::Ours, |writer| report::queries_xlsx(found, writer))?;
-        #[cfg(not(feature = "xlsx"))]
-        return Err(Failure::not_built(&format!("`queries --workbook {}`", file.display())));
     }
     output::show(arguments.form, || report::json::queries(found), || report::queries(found))
 }

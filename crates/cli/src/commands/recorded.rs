@@ -130,7 +130,6 @@ pub fn export(arguments: &Export) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Ok)
 }
 
-#[cfg(feature = "xlsx")]
 fn workbook(
     recording: &Recording,
     results: &Path,
@@ -140,11 +139,6 @@ fn workbook(
     let summary = results::summary(recording, results);
     output::replace_file(&path, may, |writer| report::xlsx(&summary, writer))?;
     Ok(path)
-}
-
-#[cfg(not(feature = "xlsx"))]
-fn workbook(_: &Recording, _: &Path, _: PathBuf, _: Replace) -> Result<PathBuf, Failure> {
-    Err(Failure::not_built("`export --format xlsx`"))
 }
 
 /// In a folder of exports: the tables in it are ours, and a new export replaces them.
@@ -166,10 +160,6 @@ fn export_folder(folder: &Path) -> std::io::Result<Replace> {
 
 /// A file for each table, in a folder that is made if need be.
 fn tables(recording: &Recording, format: Format, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    #[cfg(not(feature = "parquet"))]
-    if matches!(format, Format::Parquet) {
-        return Err(Failure::not_built("`export --format parquet`"));
-    }
     let may = export_folder(folder).map_err(|error| {
         Failure::failed(format!("cannot create the folder {}: {error}", folder.display()))
     })?;
@@ -177,7 +167,6 @@ fn tables(recording: &Recording, format: Format, folder: &Path) -> Result<Vec<Pa
         let ending = if matches!(format, Format::Parquet) { "parquet" } else { "csv" };
         let path = folder.join(format!("{}.{ending}", table.name));
         output::replace_file(&path, may, |writer| match format {
-            #[cfg(feature = "parquet")]
             Format::Parquet => table.parquet(writer),
             _ => table.csv(writer),
         })?;

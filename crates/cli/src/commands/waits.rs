@@ -42,10 +42,7 @@ pub fn waits(arguments: &Waits) -> Result<ExitCode, Failure> {
     let heard = heard(&stop);
     let failure = |error: ServerError| failure(&*server, &heard, &error);
     if arguments.watch {
-        #[cfg(feature = "watch")]
         return super::watch::run(|| server.observe(options, &heard), &stop, failure);
-        #[cfg(not(feature = "watch"))]
-        return Err(Failure::not_built("`waits --watch`"));
     }
     let mut observer = server.observe(options, &heard).map_err(failure)?;
     let mut store = arguments.output.as_ref().map(Store::create_or_open).transpose()?;

@@ -16,7 +16,6 @@ pub mod mariadb;
 pub mod nothing;
 pub mod null;
 mod open_files;
-#[cfg(feature = "parquet")]
 pub mod parquet;
 mod planned;
 pub mod postgres;
@@ -25,7 +24,6 @@ mod private;
 mod query_reader;
 mod request;
 mod rows;
-#[cfg(feature = "parquet")]
 pub mod sample;
 pub mod server;
 mod session;

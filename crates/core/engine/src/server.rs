@@ -68,7 +68,6 @@ pub trait Server: fmt::Display {
     ///
     /// # Errors
     /// When the server refuses, there is no such table, or this is not done for the engine.
-    #[cfg(feature = "parquet")]
     fn sample(
         &self,
         _table: &str,

@@ -667,8 +667,7 @@ fn sort_orders_are_stored_as_they_are_asked_for() {
     sorted.sort_unstable();
     assert!(skipped(&sorted) > 0.0);
     let targets: Vec<_> = duckdb().collect();
-    let formats: &[&str] =
-        if cfg!(feature = "parquet") { &["table", "parquet"] } else { &["table"] };
+    let formats = ["table", "parquet"];
     for (number, (_, own)) in targets.iter().enumerate() {
         let is_last = number + 1 == targets.len();
         for format in formats.iter().filter(|format| is_last || **format == "table") {

@@ -179,7 +179,6 @@ pub fn published(groups: &[Vec<models::published::Row>]) -> Result<Value> {
 }
 
 /// Advice on the order of a table's rows.
-#[cfg(feature = "parquet")]
 pub fn sort_order(advised: &sort_order::file::Advised) -> Result<Value> {
     object("sort_order", advised, json!({}))
 }

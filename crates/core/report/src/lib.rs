@@ -10,11 +10,6 @@
 //! *Rule*: a name from an experiment or an engine reaches a document only as a [`Text`], in which
 //! control characters are spelled out: no file can command a reader's terminal.
 
-#![cfg_attr(
-    not(feature = "xlsx"),
-    allow(dead_code, unused_imports, reason = "what only workbooks show")
-)]
-
 mod activity;
 mod ascii;
 mod chart;
@@ -29,7 +24,6 @@ mod model;
 mod number;
 mod ours;
 mod panels;
-#[cfg(feature = "parquet")]
 mod parquet;
 mod plans;
 mod prediction;
@@ -40,16 +34,13 @@ mod recording;
 mod runs;
 mod sections;
 mod sizing;
-#[cfg(feature = "parquet")]
 mod sort_order;
 mod statement_history;
 mod table;
 mod terminal;
 mod text;
 mod volume;
-#[cfg(feature = "xlsx")]
 mod workbook;
-#[cfg(feature = "xlsx")]
 mod xlsx;
 
 pub mod hyperfine;
@@ -77,7 +68,6 @@ pub use recording::tables;
 pub use runs::{gate, runs};
 pub use sections::run;
 pub use sizing::sizing;
-#[cfg(feature = "parquet")]
 pub use sort_order::sort_order;
 pub use statement_history::statement_history;
 pub use terminal::{Style, terminal, wrapped};
@@ -85,5 +75,4 @@ pub use text::{Text, escaped, from_utc, lines, origin, short_name, utc, utc_seco
 
 pub use volume::volume;
 pub use web::{flame, html};
-#[cfg(feature = "xlsx")]
 pub use xlsx::{WorkbookError, queries_xlsx, xlsx};

@@ -7,7 +7,6 @@ pub const GENERATOR: &str = "<meta name=\"generator\" content=\"Steelbench\">";
 /// How far into a page its head reaches at least.
 const HEAD_BYTES: usize = 1024;
 /// The author of every workbook.
-#[cfg(feature = "xlsx")]
 pub const AUTHOR: &str = "Steelbench";
 
 /// Whether Steelbench wrote a file: a page that names it as its generator, a workbook whose author
@@ -26,7 +25,6 @@ pub fn is_ours(mut file: impl Read + Seek) -> Result<bool> {
             file.read_to_end(&mut start)?;
             Ok(contains(&start, "\"schema\":\"steelbench/"))
         }
-        #[cfg(feature = "xlsx")]
         Some(b'P') => {
             Ok(author(file).is_some_and(|text| text.contains(&format!(">{AUTHOR}</dc:creator>"))))
         }
@@ -39,7 +37,6 @@ fn contains(bytes: &[u8], part: &str) -> bool {
 }
 
 /// The part of a workbook that names its author; `None` when it is no workbook.
-#[cfg(feature = "xlsx")]
 fn author(file: impl Read + Seek) -> Option<String> {
     let mut archive = zip::ZipArchive::new(file).ok()?;
     let mut text = String::new();

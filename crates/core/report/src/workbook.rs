@@ -79,11 +79,11 @@ fn response<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     let mut columns = Columns::of(0..rows);
     match main {
         Some(factor) => {
-            drop(columns.factor(factor, |at| factor.levels.get(*at).map(String::as_str)))
+            columns.factor(factor, |at| factor.levels.get(*at).map(String::as_str));
         }
-        None => drop(
-            columns.add("configuration", "", |at| text::label(&summary.configurations[*at].label)),
-        ),
+        None => {
+            columns.add("configuration", "", |at| text::label(&summary.configurations[*at].label));
+        }
     }
     let mut series = Vec::new();
     for (name, estimates) in lines(summary) {

@@ -17,7 +17,6 @@
 
 mod candidates;
 mod coded;
-#[cfg(feature = "parquet")]
 pub mod file;
 mod predict;
 

@@ -381,7 +381,6 @@ impl ColumnStore for DuckDbInstance {
 }
 
 /// Writes a table as a Parquet file; gives the bytes of each column by row group.
-#[cfg(feature = "parquet")]
 fn write_parquet(
     table: &Table,
     fill: Fill,
@@ -392,15 +391,6 @@ fn write_parquet(
     written
         .map(|written| written.group_bytes)
         .map_err(|error| EngineError::failed(doing, error.to_string()))
-}
-
-#[cfg(not(feature = "parquet"))]
-fn write_parquet(
-    _: &Table,
-    _: Fill,
-    _: impl std::io::Write + Send,
-) -> Result<Vec<Vec<u64>>, EngineError> {
-    Err(EngineError::Unsupported { engine: "this build", what: "tables as Parquet files" })
 }
 
 /// Compiles an operation into its statement.

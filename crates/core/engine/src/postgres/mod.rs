@@ -29,7 +29,6 @@ mod load;
 mod own_database;
 mod preflight;
 mod queries;
-#[cfg(feature = "parquet")]
 mod sample;
 pub mod server;
 mod settings;
@@ -223,7 +222,6 @@ impl Server for Config {
         Ok(Box::new(queries::Reader::start(self, limits, stop)?))
     }
 
-    #[cfg(feature = "parquet")]
     fn sample(
         &self,
         table: &str,

@@ -10,7 +10,6 @@ mod instance;
 mod pragma;
 pub mod queries;
 mod recorder;
-#[cfg(feature = "parquet")]
 mod sample;
 mod session;
 mod setup;
@@ -25,7 +24,6 @@ pub(crate) use dialect::SqliteDialect;
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, choice, settings};
 use instance::SqliteInstance;
 use observations::EngineVersion;
-#[cfg(feature = "parquet")]
 pub use sample::sample;
 use std::collections::HashSet;
 use std::path::Path;

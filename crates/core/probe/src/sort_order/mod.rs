@@ -75,12 +75,6 @@ impl Probe for SortOrder {
                            finds cold caches";
             object("target.cache", format!("{message}; use \"hot\" or \"warm\""));
         }
-        if configuration.get(FORMAT) == TableFormat::Parquet && !cfg!(feature = "parquet") {
-            object(
-                FORMAT.path(),
-                "this build writes no Parquet; build it with --features full".into(),
-            );
-        }
         let set = data::data_set(configuration);
         let table = &set.tables()[0];
         invalid.extend(
