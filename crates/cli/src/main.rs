@@ -6,6 +6,7 @@ mod commands;
 mod exit_code;
 mod output;
 mod progress;
+mod registry;
 mod results;
 mod signals;
 

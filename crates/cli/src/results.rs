@@ -3,6 +3,7 @@
 use crate::args::Recorded;
 use crate::exit_code::Failure;
 use crate::output::{self, Replace};
+use crate::registry::REGISTRY;
 use analysis::{Summary, summarize, summarize_with};
 use observations::{ActivityRecord, Recording};
 use std::io::Write;
@@ -127,7 +128,7 @@ pub fn summary_alone(recording: &Recording) -> Summary<'_> {
 fn as_asked(mut summary: Summary<'_>) -> Summary<'_> {
     // What a file of another version asks for may not be readable: then what it asks to predict is
     // not.
-    let asked = experiment::parse(&summary.recording.run.source, &runner::catalog());
+    let asked = experiment::parse(&summary.recording.run.source, &REGISTRY.catalog());
     if let Ok(experiment) = asked {
         summary.predict = experiment.predict;
         summary.hold_out = experiment.hold_out;

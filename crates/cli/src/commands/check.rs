@@ -3,6 +3,7 @@
 use crate::args::{Check, Order};
 use crate::commands::read_experiment;
 use crate::exit_code::{ExitCode, Failure};
+use crate::registry::REGISTRY;
 use crate::{output, results};
 use engines::{Permits, Stop};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, QUESTION, TRIAL_TIME_S};
@@ -23,8 +24,13 @@ pub fn check(arguments: &Check) -> Result<ExitCode, Failure> {
     let plan = Plan::new(&experiment);
     let results = results::path(arguments.results.as_ref(), &experiment.name);
     let estimate = Estimate::of(&experiment, &plan, &results);
-    let findings =
-        runner::preflight(&experiment, &results, Permits::default(), &Stop::when(|| false));
+    let findings = runner::preflight(
+        REGISTRY,
+        &experiment,
+        &results,
+        Permits::default(),
+        &Stop::when(|| false),
+    );
     let invalid = experiment.objections(&findings.invalid);
     if !invalid.errors.is_empty() {
         let name = arguments.file.display().to_string();

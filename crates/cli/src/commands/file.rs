@@ -3,6 +3,7 @@
 use crate::args::Arguments;
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
+use crate::registry::REGISTRY;
 use clap::CommandFactory;
 use experiment::Declaration;
 use std::io::{ErrorKind, Write};
@@ -10,7 +11,7 @@ use std::path::Path;
 
 /// Prints the JSON Schema of experiment files.
 pub fn schema() -> Result<ExitCode, Failure> {
-    let schema = experiment::schema(&runner::catalog());
+    let schema = experiment::schema(&REGISTRY.catalog());
     let text = serde_json::to_string_pretty(&schema).map_err(Failure::failed)?;
     output::print(&format!("{text}\n"))
 }
@@ -38,7 +39,7 @@ pub fn init(file: &Path, engine: Option<&str>, probe: Option<&str>) -> Result<Ex
 
 /// The text of an experiment file for an engine and a probe that can work on it.
 fn example(engine: Option<&str>, probe: Option<&str>) -> Result<String, Failure> {
-    let catalog = runner::catalog();
+    let catalog = REGISTRY.catalog();
     let (engines, probes) = (names(&catalog.engines), names(&catalog.probes));
     for (what, asked, known) in [("engine", engine, &engines), ("probe", probe, &probes)] {
         if let Some(unknown) = asked.filter(|name| !known.contains(name)) {
@@ -49,7 +50,7 @@ fn example(engine: Option<&str>, probe: Option<&str>) -> Result<String, Failure>
     for engine in engines.iter().filter(|name| engine.is_none_or(|asked| asked == **name)) {
         for probe in probes.iter().filter(|name| probe.is_none_or(|asked| asked == **name)) {
             let text = experiment::example(&catalog, engine, probe);
-            match experiment::parse(&text, &catalog).and_then(runner::load) {
+            match experiment::parse(&text, &catalog).and_then(|read| runner::load(REGISTRY, read)) {
                 Ok(_) => return Ok(text),
                 Err(errors) => {
                     objections.extend(errors.errors.into_iter().map(|error| error.message))

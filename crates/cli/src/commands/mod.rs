@@ -26,6 +26,7 @@ pub mod waits;
 mod watch;
 
 use crate::exit_code::Failure;
+use crate::registry::REGISTRY;
 use experiment::{Draft, Experiment, FileErrors};
 use std::path::Path;
 
@@ -35,7 +36,7 @@ fn read_experiment(path: &Path) -> Result<Experiment, Failure> {
     let source = experiment::read_text(path, experiment::SOURCE_BYTES_MAX)
         .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
     let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-    let read = experiment::parse(&source, &runner::catalog()).map(|mut experiment| {
+    let read = experiment::parse(&source, &REGISTRY.catalog()).map(|mut experiment| {
         experiment.folder = folder;
         experiment
     });
@@ -44,7 +45,7 @@ fn read_experiment(path: &Path) -> Result<Experiment, Failure> {
 
 /// Validates what a quick command built, engines and probes included. Errors call its file `name`.
 fn build(draft: &Draft, name: &str) -> Result<Experiment, Failure> {
-    valid(draft.build(&runner::catalog()), name, &draft.source())
+    valid(draft.build(&REGISTRY.catalog()), name, &draft.source())
 }
 
 fn valid(
@@ -52,5 +53,6 @@ fn valid(
     name: &str,
     source: &str,
 ) -> Result<Experiment, Failure> {
-    read.and_then(runner::load).map_err(|errors| Failure::usage(errors.render(name, source)))
+    read.and_then(|read| runner::load(REGISTRY, read))
+        .map_err(|errors| Failure::usage(errors.render(name, source)))
 }

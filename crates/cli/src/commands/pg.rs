@@ -3,6 +3,7 @@
 use crate::args::{Pg, Scripts, Variation};
 use crate::commands::run::Session;
 use crate::exit_code::{ExitCode, Failure};
+use crate::registry::REGISTRY;
 use engines::Permits;
 use engines::postgres::URL;
 use experiment::common::{ENGINE, OBSERVE_INTERVAL, PROBE};
@@ -141,7 +142,7 @@ fn vary(
 /// The path of a setting by its short name: one of the workload or the target that ends so, else
 /// one of the server.
 fn path(name: &str, engine: &str) -> String {
-    let catalog = runner::catalog();
+    let catalog = REGISTRY.catalog();
     let of = |all: &[(&str, &'static [experiment::Declaration])], wanted: &str| {
         all.iter().find(|(name, _)| *name == wanted).map_or(&[][..], |(_, settings)| *settings)
     };

@@ -5,6 +5,7 @@ use crate::args::{Quick, Run};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::Replace;
 use crate::progress::Progress;
+use crate::registry::REGISTRY;
 use crate::{output, results, signals};
 use engines::Permits;
 use experiment::{Draft, Experiment};
@@ -79,6 +80,7 @@ impl Session {
     /// Runs an experiment and says how it goes.
     pub fn conduct(&self, experiment: &Experiment) -> Result<RunEnd, Failure> {
         let options = Options {
+            registry: REGISTRY,
             results: self.results.clone(),
             fresh: self.fresh,
             retry_failed: self.retry_failed,

@@ -2,7 +2,7 @@
 
 use crate::catalog::leave_out_missing;
 use crate::workdir::folder_error;
-use crate::{Options, RunError, catalog, volumes};
+use crate::{Options, RunError, volumes};
 use engines::Stop;
 use experiment::common::ENGINE;
 use experiment::file::{EQUIVALENCE_MARGIN, QUESTION, RESPONSE};
@@ -104,9 +104,9 @@ fn go_on(
     let files = file_records(experiment);
     if latest.source != redacted(&experiment.source) || recorded.files != files {
         let unreadable = "the recorded version cannot be read by this version of Steelbench";
-        let mut changes = match parse(&latest.source, &catalog()) {
+        let mut changes = match parse(&latest.source, &options.registry.catalog()) {
             Ok(mut old) => {
-                leave_out_missing(&mut old);
+                leave_out_missing(options.registry, &mut old);
                 changes(&old, experiment)
             }
             Err(_) => Changes { incompatible: vec![unreadable.into()], ..Changes::default() },
@@ -211,7 +211,7 @@ fn environment(experiment: &Experiment, options: &Options) -> Environment {
     environment.steelbench = env!("CARGO_PKG_VERSION").into();
     let interrupt = options.interrupt.clone();
     let stop = Stop::when(move || interrupt.requested());
-    for engine in engines::all() {
+    for engine in options.registry.engines {
         let on_it = |configuration: &&Configuration| configuration.get(ENGINE) == engine.name();
         let configurations: Vec<&Configuration> =
             experiment.configurations.iter().filter(on_it).collect();

@@ -25,7 +25,7 @@ mod trial;
 mod volumes;
 mod workdir;
 
-pub use catalog::{catalog, load};
+pub use catalog::{Registry, load};
 pub use preflight::{Findings, preflight};
 pub use run::{Manual, Options, RunError, run};
 pub use schedule::{Outlook, outlook};

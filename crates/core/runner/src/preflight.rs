@@ -2,6 +2,7 @@
 //! targets, space.
 
 use crate::begin::folder;
+use crate::catalog::Registry;
 use crate::trial::FREE_BYTES_MIN;
 use engines::{Folders, Need, Permits, Preflight, Stop};
 use experiment::common::{ENGINE, PROBE};
@@ -27,6 +28,7 @@ pub struct Findings {
 
 /// Looks at what an experiment needs whose results go to this file.
 pub fn preflight(
+    registry: Registry,
     experiment: &Experiment,
     results: &Path,
     permits: Permits,
@@ -58,8 +60,8 @@ pub fn preflight(
         findings.missing.extend(missing);
     }
     let folders = Folders { directory: folder, volumes, permits, cgroup_joins: Vec::new() };
-    for engine in engines::all() {
-        let needs = needs(experiment, engine.name());
+    for engine in registry.engines {
+        let needs = needs(registry, experiment, engine.name());
         if needs.is_empty() {
             continue;
         }
@@ -94,10 +96,10 @@ pub fn preflight(
 }
 
 /// The different needs of the configurations on an engine.
-fn needs<'a>(experiment: &'a Experiment, engine: &str) -> Vec<Need<'a>> {
+fn needs<'a>(registry: Registry, experiment: &'a Experiment, engine: &str) -> Vec<Need<'a>> {
     let (mut needs, mut seen) = (Vec::new(), HashSet::new());
     for configuration in experiment.configurations.iter().filter(|one| one.get(ENGINE) == engine) {
-        let Some(probe) = probes::by_name(&configuration.get(PROBE)) else { continue };
+        let Some(probe) = registry.probe(&configuration.get(PROBE)) else { continue };
         let connections = probe.connections(configuration);
         let need = Need { configuration, connections, footprint: probe.footprint(configuration) };
         let target: Vec<(&str, &Value)> = configuration.below("target.").collect();

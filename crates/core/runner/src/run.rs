@@ -2,7 +2,7 @@
 //! it.
 
 use crate::begin::{Session, begin, now_ms};
-use crate::catalog::validate;
+use crate::catalog::{Registry, validate};
 use crate::hooks::{Hook, variables};
 use crate::hosts::Hosts;
 use crate::preflight::preflight;
@@ -41,6 +41,8 @@ pub enum RunError {
 
 /// How a run is to go on.
 pub struct Options {
+    /// The engines and probes that experiments can name.
+    pub registry: Registry,
     /// The results file.
     pub results: PathBuf,
     /// Begin a new run even if there is one to go on with.
@@ -81,12 +83,13 @@ pub fn run(
     mut options: Options,
     announce: &mut (dyn FnMut(Event) + Send),
 ) -> Result<RunEnd, RunError> {
-    validate(experiment).map_err(|errors| RunError::Refused(errors.to_string()))?;
+    validate(options.registry, experiment)
+        .map_err(|errors| RunError::Refused(errors.to_string()))?;
     let session = begin(experiment, &options, announce)?;
-    let workdir = Workdir::of(&options.results, &session.store.runs()?)?;
+    let workdir = Workdir::of(options.registry, &options.results, &session.store.runs()?)?;
     let volumes = Volumes::new(experiment, options.interrupt.clone());
     remove_orphans(experiment, &workdir, announce);
-    for text in put_back(&workdir.default, experiment)? {
+    for text in put_back(options.registry, &workdir.default, experiment)? {
         announce(Event::Warning { text: format!("a run before did not end properly: {text}") });
     }
     let plan = Plan::new(experiment);
@@ -118,7 +121,7 @@ pub fn run(
     let result = runner.run_all(announce);
     runner.end_set_up(announce);
     runner.hosts.release();
-    let restored = put_back(&runner.workdir.default, experiment);
+    let restored = put_back(runner.options.registry, &runner.workdir.default, experiment);
     if let (Err(_), Err(error)) = (&result, &restored) {
         announce(Event::Warning { text: error.to_string() });
     }
@@ -154,9 +157,13 @@ fn remove_orphans(
 }
 
 /// Servers of others get back what the experiment has changed.
-fn put_back(folder: &Path, experiment: &Experiment) -> Result<Vec<String>, RunError> {
+fn put_back(
+    registry: Registry,
+    folder: &Path,
+    experiment: &Experiment,
+) -> Result<Vec<String>, RunError> {
     let configurations: Vec<&Configuration> = experiment.configurations.iter().collect();
-    let restored = engines::all().map(|engine| engine.put_back(folder, &configurations));
+    let restored = registry.engines.iter().map(|engine| engine.put_back(folder, &configurations));
     let restored: Result<Vec<Vec<String>>, _> = restored.collect();
     restored.map(|texts| texts.concat()).map_err(|error| RunError::Failed(error.to_string()))
 }
@@ -225,8 +232,13 @@ impl Runner<'_> {
         let is_late = move || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let asked = interrupt.clone();
         let stop = Stop::when(move || asked.requested() || is_late());
-        let found =
-            preflight(self.experiment, &self.options.results, self.hosts.permits().clone(), &stop);
+        let found = preflight(
+            self.options.registry,
+            self.experiment,
+            &self.options.results,
+            self.hosts.permits().clone(),
+            &stop,
+        );
         if interrupt.requested() {
             return Ok(Some(RunEnd::Interrupted));
         }
@@ -428,8 +440,8 @@ impl Runner<'_> {
         announce: Announce,
     ) -> Result<Outcome, RunError> {
         let block = next.planned.block;
-        let engine = engines::by_name(&configuration.get(ENGINE));
-        let probe = probes::by_name(&configuration.get(PROBE));
+        let engine = self.options.registry.engine(&configuration.get(ENGINE));
+        let probe = self.options.registry.probe(&configuration.get(PROBE));
         let (Some(engine), Some(probe)) = (engine, probe) else {
             return Ok(Outcome::Failed("the engine or probe is not known".into(), None));
         };

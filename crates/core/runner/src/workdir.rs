@@ -4,7 +4,7 @@
 //!
 //! What is removed is reached by the descriptor of its folder, so that no link leads us elsewhere.
 
-use crate::RunError;
+use crate::{Registry, RunError};
 use observations::RunRecord;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -21,8 +21,9 @@ const PREFIX: &str = "steelbench-trial-";
 
 /// Makes and removes folders for the trials of one results file. The caller holds the claim on that
 /// file.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Workdir {
+    registry: Registry,
     /// What the markers of the runs of the results file hold; the last is that of the run at hand.
     owners: Vec<String>,
     /// The folder for trials on the default volume, beside the results file.
@@ -31,7 +32,7 @@ pub struct Workdir {
 
 impl Workdir {
     /// The folders of a results file with these runs, of which the last is the one at hand.
-    pub fn of(results: &Path, runs: &[RunRecord]) -> Result<Self, RunError> {
+    pub fn of(registry: Registry, results: &Path, runs: &[RunRecord]) -> Result<Self, RunError> {
         let real = results.canonicalize().map_err(folder_error(results, "resolve its path"))?;
         let mut default = real.clone().into_os_string();
         default.push(".work");
@@ -46,7 +47,7 @@ impl Workdir {
         let owner = |run: &RunRecord| {
             format!("{}\nrun {} begun {}\n", real.display(), run.id, run.started_ms)
         };
-        Ok(Self { owners: runs.iter().map(owner).collect(), default })
+        Ok(Self { registry, owners: runs.iter().map(owner).collect(), default })
     }
 
     /// A new folder below `parent`.
@@ -74,8 +75,15 @@ impl Workdir {
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX))
         });
         let orphans = named.filter_map(|path| WorkFolder::orphan(path, &self.owners).ok()?);
-        let removed = orphans.filter(|orphan| reclaim(&orphan.path) && orphan.remove().is_ok());
+        // What cannot be stopped keeps its folder.
+        let removed =
+            orphans.filter(|orphan| self.reclaim(&orphan.path) && orphan.remove().is_ok());
         removed.map(|orphan| orphan.path.clone()).collect()
+    }
+
+    /// Stops what a killed run has left running in a folder.
+    fn reclaim(&self, path: &Path) -> bool {
+        self.registry.engines.iter().all(|engine| engine.reclaim(path).is_ok())
     }
 }
 
@@ -180,11 +188,6 @@ fn within(folder: &File, name: &str) -> PathBuf {
 fn is_empty(folder: &File) -> bool {
     let entries = std::fs::read_dir(within(folder, ""));
     entries.is_ok_and(|entries| entries.flatten().all(|entry| entry.file_name() == MARKER))
-}
-
-/// Stops what a killed run has left running in a folder; what cannot be stopped keeps its folder.
-fn reclaim(path: &Path) -> bool {
-    engines::all().all(|engine| engine.reclaim(path).is_ok())
 }
 
 /// Makes a folder named after this process: `prefix`, its number, and one that is free.

@@ -4,6 +4,7 @@
 use super::page::{Page, Query, Refusal};
 use super::views::Lines;
 use crate::exit_code::Failure;
+use crate::registry::REGISTRY;
 use crate::results;
 use axum::http::StatusCode;
 use observations::{Recording, Tally, TrialStatus, number};
@@ -173,7 +174,7 @@ fn said(file: &File, recording: &Recording, latest: bool) -> String {
         n => format!(", {} failed", number::plural(n, "attempt")),
     };
     // The file of a run that another version made may be one that this version does not understand.
-    let experiment = experiment::parse(&recording.run.source, &runner::catalog()).ok();
+    let experiment = experiment::parse(&recording.run.source, &REGISTRY.catalog()).ok();
     let trials = |n: usize| number::plural(n, "trial");
     let said = match experiment.map(|experiment| outlook(&experiment, recording)) {
         // After the last trial a run may still remove what it has made.
