@@ -243,7 +243,10 @@ pub struct Export {
 pub struct Data {
     /// Data set: all tables of TPC-H (tpch) or one of them, pgbench's (pgbench), those of the
     /// studies, or a synthetic one
-    #[arg(value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(datasets::NAMES))]
+    #[arg(
+        value_name = "NAME",
+        value_parser = clap::builder::PossibleValuesParser::new(datasets::NAMES)
+    )]
     pub name: String,
     /// Scale factor of TPC-H (1: 6 million rows of LINEITEM) and of pgbench (1: 100,000 accounts)
     #[arg(long, value_name = "N", default_value = "1", value_parser = setting::<f64, _>(SCALE))]
@@ -321,7 +324,10 @@ pub struct Waits {
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Watch on the whole screen, a new picture each second
-    #[arg(long, conflicts_with_all = ["json", "md", "tasks", "statements", "seconds", "interval", "output"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["json", "md", "tasks", "statements", "seconds", "interval", "output"]
+    )]
     pub watch: bool,
     #[command(flatten)]
     pub form: Form,
@@ -361,7 +367,10 @@ pub struct Compare {
     /// mean over the other factors), with the run that they are of before them; or two runs
     /// (an experiment's name, a results file, either with `@3`, `@latest` or `@previous`);
     /// or two observations of a server, by the files that `waits --output` wrote
-    #[arg(value_names = ["A", "B", "B"], num_args = 2..=3, required_unless_present = "baseline", conflicts_with = "baseline")]
+    #[arg(
+        value_names = ["A", "B", "B"], num_args = 2..=3, required_unless_present = "baseline",
+        conflicts_with = "baseline"
+    )]
     pub sides: Vec<String>,
     /// Several runs of one side: each counts once, so that what runs differ by is in the intervals
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "candidate")]
@@ -426,13 +435,23 @@ pub struct Profile {
     #[command(subcommand)]
     pub command: Option<ProfileCommand>,
     /// A process to sample with all its threads and the processes below it; repeatable
-    #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), required_unless_present = "words")]
+    #[arg(
+        short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..),
+        required_unless_present = "words"
+    )]
     pub pid: Vec<i32>,
     /// How long to sample processes; Ctrl-C ends it earlier and shows what was seen
-    #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = positive::<86_400>, conflicts_with = "words")]
+    #[arg(
+        long, value_name = "N", default_value_t = 10.0, value_parser = positive::<86_400>,
+        conflicts_with = "words"
+    )]
     pub seconds: f64,
     /// Samples for each second on a processor
-    #[arg(long, value_name = "HZ", default_value_t = 99, value_parser = clap::value_parser!(u32).range(i64::from(profile::HZ_MIN)..=i64::from(profile::HZ_MAX)))]
+    #[arg(
+        long, value_name = "HZ", default_value_t = 99,
+        value_parser =
+            clap::value_parser!(u32).range(i64::from(profile::HZ_MIN)..=i64::from(profile::HZ_MAX))
+    )]
     pub rate: u32,
     /// Also write the stacks to this file: .folded for flame graph tools, .svg as a flame graph,
     /// else as JSON for `profile compare`
@@ -476,7 +495,10 @@ pub struct SortOrder {
     #[arg(long)]
     pub measure: bool,
     /// Orders to show, and to measure with --measure
-    #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u8).range(1..=8))]
+    #[arg(
+        long, value_name = "N", default_value = "5",
+        value_parser = clap::value_parser!(u8).range(1..=8)
+    )]
     pub orders: u8,
     #[command(flatten)]
     pub form: Form,

@@ -158,10 +158,7 @@ fn the_screen_shows_the_load_of_a_server_and_ends_at_a_key() {
         with_blocked_sessions(&server.config(), |[holder, ..]| {
             let mut screen = Screen::of(&lab, 200, &["waits", url, "--watch"]);
             for (key, words) in [
-                (
-                    b"1",
-                    &["a second from the process list", "CPU or run queue", "lock  ", "ROW_LOCK"][..],
-                ),
+                (b"1", &["from the process list", "CPU or run queue", "lock  ", "ROW_LOCK"][..]),
                 (b"2", &["SELECT abalance FROM pgbench_accounts"]),
                 (b"3", &["(root, steelbench)"]),
                 (b"4", &["row 7 of shop.stock", "blocks 2"]),

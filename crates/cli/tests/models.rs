@@ -7,9 +7,10 @@ mod common;
 use common::Lab;
 use serde_json::Value;
 
-const CONNECTIONS: &str = "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \
-     \"insert\"\nrows = 3000\nrows_per_transaction = 50\n[factors]\n\"workload.connections\" = \
-     [1, 2, 4, 8, 16]\n[model]\nhold_out = \"workload.connections > 4\"\n[repeats]\nblocks = 2\n";
+const CONNECTIONS: &str = "[experiment]\nname = \"t\"\n[target]\nengine \
+     = \"sqlite\"\n[workload]\nprobe = \"insert\"\nrows = 3000\nrows_per_transaction = \
+     50\n[factors]\n\"workload.connections\" = [1, 2, 4, 8, 16]\n[model]\nhold_out \
+     = \"workload.connections > 4\"\n[repeats]\nblocks = 2\n";
 
 #[test]
 fn what_a_run_says_of_levels_that_it_has_not_seen() {

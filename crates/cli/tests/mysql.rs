@@ -246,11 +246,12 @@ fn private_servers_have_their_settings_and_volumes_and_a_killed_one_fails_its_tr
     servers::nothing_is_left(&lab);
 }
 
-const TABLES: &str = "CREATE DATABASE queried; USE queried; SET SESSION cte_max_recursion_depth = 100000; CREATE \
-     TABLE orders (id int PRIMARY KEY, customer_id int NOT NULL, note varchar(60) NOT NULL, KEY \
-     orders_note_idx (note)); INSERT INTO orders WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL \
-     SELECT n + 1 FROM s WHERE n < 60000) SELECT n, n % 10000, concat('note of order number ', n) \
-     FROM s; ANALYZE TABLE orders; TRUNCATE performance_schema.events_statements_summary_by_digest";
+const TABLES: &str = "CREATE DATABASE queried; USE queried; SET SESSION cte_max_recursion_depth = \
+     100000; CREATE TABLE orders (id int PRIMARY KEY, customer_id int NOT NULL, note varchar(60) \
+     NOT NULL, KEY orders_note_idx (note)); INSERT INTO orders WITH RECURSIVE s (n) AS (SELECT 1 \
+     UNION ALL SELECT n + 1 FROM s WHERE n < 60000) SELECT n, n % 10000, concat('note of order \
+     number ', n) FROM s; ANALYZE TABLE orders; TRUNCATE \
+     performance_schema.events_statements_summary_by_digest";
 
 #[test]
 fn statements_have_their_plans_and_the_index_that_is_missing_is_found() {

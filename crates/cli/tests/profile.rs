@@ -38,7 +38,8 @@ fn samples(profile: &Value) -> u64 {
 /// A saved profile in which `copy` takes so many samples.
 fn written(copies: u64) -> String {
     json!({
-        "schema": "steelbench/1", "kind": "samples", "target": "db", "elapsed_s": 10.0, "hz": 100.0, "threads": 1,
+        "schema": "steelbench/1", "kind": "samples", "target": "db", "elapsed_s": 10.0,
+        "hz": 100.0, "threads": 1,
         "lost": 0, "profiler_cpu_s": 0.0, "modules": ["/bin/db"], "missing": [],
         "frames": [
             { "function": "parse", "module": 0, "kernel": false },

@@ -244,7 +244,7 @@ fn a_recording_of_waits_of_mariadb_has_no_password() {
     });
     let (url, lab) = (server.url("root"), Lab::new());
     for arguments in [
-        &["waits", &url, "--seconds=0.5", "--statements", "--tasks", "--output", "w.steelbench"][..],
+        &["waits", &url, "--seconds=0.5", "--statements", "--tasks", "--output=w.steelbench"][..],
         &[
             "waits",
             &url,

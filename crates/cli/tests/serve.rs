@@ -400,8 +400,10 @@ fn trials_of_what_the_experiment_does_not_have_are_shown() {
     let lab = recorded();
     lab.results("t")
         .execute_batch(
-            "INSERT INTO configurations SELECT max(id) + 1, run, max(position) + 1, 'other', 'other' FROM configurations;
-             UPDATE trials SET configuration = (SELECT max(id) FROM configurations) WHERE block = 1",
+            "INSERT INTO configurations SELECT max(id) + 1, run, max(position) + 1, 'other', \
+             'other' FROM configurations;
+             UPDATE trials SET configuration = (SELECT max(id) FROM configurations)
+             WHERE block = 1",
         )
         .unwrap();
     let server = Server::start(&lab, &[]);

@@ -26,10 +26,13 @@ fn file(host: &str, cores: u32, nodes: u32, swappiness: &str, per_gather: &str) 
         of_server[field] = value;
     }
     json!({
-        "schema": "steelbench/1", "kind": "survey", "taken_ms": 1, "steelbench": "0.1.0", "advice": [],
-        "machine": {"host": host, "nodes": nodes, "processors": {"cores": cores, "logical": 2 * cores, "caches": []}},
+        "schema": "steelbench/1", "kind": "survey", "taken_ms": 1, "steelbench": "0.1.0",
+        "advice": [],
+        "machine": {"host": host, "nodes": nodes,
+                    "processors": {"cores": cores, "logical": 2 * cores, "caches": []}},
         "settings": [setting("vm.swappiness", swappiness)],
-        "servers": [{"engine": "postgres", "version": "PostgreSQL 16.1", "is_local": true, "settings": [of_server],
+        "servers": [{"engine": "postgres", "version": "PostgreSQL 16.1", "is_local": true,
+                     "settings": [of_server],
                      "address": format!("host={host}"), "extensions": [], "databases": []}],
     })
 }

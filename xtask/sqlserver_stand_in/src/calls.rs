@@ -1,10 +1,10 @@
-//! Calls of procedures (RPC) and bulk loads made into batches of statements, which is all that the emulator understands of
-//! what the driver sends for them.
+//! Calls of procedures (RPC) and bulk loads made into batches of statements, which is all that the
+//! emulator understands of what the driver sends for them.
 //!
-//! A proxy stands before the emulator's port. It passes everything on as it is, but for requests of type RPC
-//! (<https://learn.microsoft.com/openspecs/windows_protocols/ms-tds>, 2.2.6.6): `sp_executesql` and `sp_prepexec` become
-//! their statement with values in place of its parameters `@P1`, `@P2` and so on. The rows of a bulk load (2.2.6.1) become an
-//! INSERT.
+//! A proxy stands before the emulator's port. It passes everything on as it is, but for requests of
+//! type RPC (<https://learn.microsoft.com/openspecs/windows_protocols/ms-tds>, 2.2.6.6):
+//! `sp_executesql` and `sp_prepexec` become their statement with values in place of its parameters
+//! `@P1`, `@P2` and so on. The rows of a bulk load (2.2.6.1) become an INSERT.
 
 use std::io::{self, Error, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -59,8 +59,8 @@ pub fn serve(listener: &TcpListener, emulator: u16) {
     }
 }
 
-/// Passes on the first answer, which says what the server can do: this one has no encryption, not even of the login, whatever
-/// it says (2.2.6.5); it is of the type of all answers.
+/// Passes on the first answer, which says what the server can do: this one has no encryption, not
+/// even of the login, whatever it says (2.2.6.5); it is of the type of all answers.
 fn without_encryption(answers: &mut TcpStream, back: &mut TcpStream) -> io::Result<()> {
     let mut packet = vec![0; HEADER];
     answers.read_exact(&mut packet)?;
@@ -69,7 +69,9 @@ fn without_encryption(answers: &mut TcpStream, back: &mut TcpStream) -> io::Resu
     packet[0] = ANSWER;
     let options = packet[HEADER..].chunks(5).take_while(|option| option[0] != 0xFF);
     let encryption = options.filter(|option| option[0] == ENCRYPTION).last();
-    if let Some(at) = encryption.map(|option| usize::from(u16::from_be_bytes([option[1], option[2]]))) {
+    if let Some(at) =
+        encryption.map(|option| usize::from(u16::from_be_bytes([option[1], option[2]])))
+    {
         packet[HEADER + at] = NOT_SUPPORTED;
     }
     back.write_all(&packet)
@@ -112,8 +114,8 @@ fn forward(mut client: &TcpStream, mut server: &TcpStream) -> io::Result<()> {
     }
 }
 
-/// How the emulator describes columns of dates and times: behind user type, flags and type a length, which these types do
-/// not have (2.2.5.4); and how it should.
+/// How the emulator describes columns of dates and times: behind user type, flags and type a
+/// length, which these types do not have (2.2.5.4); and how it should.
 const DESCRIBED: [(&[u8], &[u8]); 2] = [
     (&[0, 0, 0, 0, 1, 0, 0x28, 3], &[0, 0, 0, 0, 1, 0, 0x28]),
     (&[0, 0, 0, 0, 1, 0, 0x2A, 8, 7], &[0, 0, 0, 0, 1, 0, 0x2A, 7]),
@@ -191,7 +193,8 @@ impl Request<'_> {
 
     fn text(&mut self, bytes: usize) -> io::Result<String> {
         let bytes = self.some(bytes)?;
-        let units: Vec<u16> = bytes.chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+        let units: Vec<u16> =
+            bytes.chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
         Ok(String::from_utf16_lossy(&units))
     }
 
@@ -202,7 +205,9 @@ impl Request<'_> {
         let unknown = |what: String| Error::new(ErrorKind::InvalidData, what);
         let procedure = match self.short()? {
             0xFFFF => self.short()?,
-            length => return Err(unknown(format!("a procedure with a name of {length} characters"))),
+            length => {
+                return Err(unknown(format!("a procedure with a name of {length} characters")));
+            }
         };
         self.short()?;
         let mut values = Vec::new();
@@ -227,13 +232,16 @@ impl Request<'_> {
         let headers = u32::from_le_bytes(self.take()?) as usize;
         self.at = headers;
         let sql = self.text(self.bytes.len() - headers)?;
-        let Some((table, columns)) = sql.strip_prefix("INSERT BULK ").and_then(|rest| rest.split_once('('))
+        let Some((table, columns)) =
+            sql.strip_prefix("INSERT BULK ").and_then(|rest| rest.split_once('('))
         else {
             return Ok(None);
         };
         // `[a] int, [b] decimal(15, 2)`: of each the name.
-        let names =
-            columns.split('[').skip(1).filter_map(|column| Some(format!("[{}]", column.split_once(']')?.0)));
+        let names = columns
+            .split('[')
+            .skip(1)
+            .filter_map(|column| Some(format!("[{}]", column.split_once(']')?.0)));
         let names: Vec<String> = names.collect();
         Ok(Some((self.bytes[..headers].to_vec(), format!("{table} ({})", names.join(", ")))))
     }
@@ -241,7 +249,8 @@ impl Request<'_> {
     /// The rows of a bulk load as one statement.
     fn bulk(&mut self, announced: Option<(Vec<u8>, String)>) -> io::Result<Vec<u8>> {
         let unknown = |what: &str| Error::new(ErrorKind::InvalidData, what.to_owned());
-        let (headers, table) = announced.ok_or_else(|| unknown("rows that nobody has announced"))?;
+        let (headers, table) =
+            announced.ok_or_else(|| unknown("rows that nobody has announced"))?;
         if self.byte()? != COLUMNS {
             return Err(unknown("rows without columns"));
         }
@@ -261,7 +270,8 @@ impl Request<'_> {
         }
         let mut rows = Vec::new();
         while self.byte()? == ROW {
-            let values = columns.iter().map(|column| self.value(*column)).collect::<io::Result<Vec<_>>>()?;
+            let values =
+                columns.iter().map(|column| self.value(*column)).collect::<io::Result<Vec<_>>>()?;
             rows.push(format!("({})", values.join(", ")));
         }
         let sql = format!("INSERT INTO {table} VALUES {}", rows.join(", "));
@@ -283,7 +293,9 @@ impl Request<'_> {
             return Ok(quoted(self.text(length)?).1);
         }
         let bytes = self.some(length)?;
-        let little = |bytes: &[u8]| bytes.iter().rev().fold(0_i128, |all, byte| all << 8 | i128::from(*byte));
+        let little = |bytes: &[u8]| {
+            bytes.iter().rev().fold(0_i128, |all, byte| all << 8 | i128::from(*byte))
+        };
         Ok(match data_type {
             0xA7 | 0xAF => quoted(String::from_utf8_lossy(&bytes).into_owned()).1,
             0x6A | 0x6C => {
@@ -330,7 +342,10 @@ impl Request<'_> {
                 if length == 0xFFFF { null() } else { quoted(self.text(length.into())?) }
             }
             other => {
-                return Err(Error::new(ErrorKind::InvalidData, format!("a parameter of type {other:#x}")));
+                return Err(Error::new(
+                    ErrorKind::InvalidData,
+                    format!("a parameter of type {other:#x}"),
+                ));
             }
         })
     }
@@ -374,8 +389,9 @@ fn number(data_type: u8, bytes: &[u8]) -> String {
     let little = bytes.iter().rev().fold(0_u64, |all, byte| all << 8 | u64::from(*byte));
     match (data_type, bytes.len()) {
         (0x24, _) => {
-            let hex =
-                |places: &[usize]| places.iter().map(|at| format!("{:02X}", bytes[*at])).collect::<String>();
+            let hex = |places: &[usize]| {
+                places.iter().map(|at| format!("{:02X}", bytes[*at])).collect::<String>()
+            };
             let groups = [&[3, 2, 1, 0][..], &[5, 4], &[7, 6], &[8, 9], &[10, 11, 12, 13, 14, 15]];
             format!("'{}'", groups.map(hex).join("-"))
         }

@@ -1,4 +1,5 @@
-//! What the emulator lacks: databases with files, options and properties, and settings of the server.
+//! What the emulator lacks: databases with files, options and properties, and settings of the
+//! server.
 
 use iridium_core::error::DbError;
 use iridium_core::types::{DataType, Value};
@@ -44,8 +45,9 @@ impl Default for Catalog {
 
 /// An answer with these columns; all of it is text, but for whole numbers.
 pub fn rows(columns: &[&str], rows: Vec<Vec<Option<String>>>) -> Vec<Option<QueryResult>> {
-    let is_number =
-        |at: usize| rows.iter().all(|row| row[at].as_ref().is_none_or(|cell| cell.parse::<i64>().is_ok()));
+    let is_number = |at: usize| {
+        rows.iter().all(|row| row[at].as_ref().is_none_or(|cell| cell.parse::<i64>().is_ok()))
+    };
     let kinds: Vec<bool> = (0..columns.len()).map(is_number).collect();
     let value = |(at, cell): (usize, Option<String>)| match cell {
         None => Value::Null,
@@ -59,7 +61,10 @@ pub fn rows(columns: &[&str], rows: Vec<Vec<Option<String>>>) -> Vec<Option<Quer
         columns: columns.iter().map(|name| (*name).to_owned()).collect(),
         column_types: kinds.iter().map(data_type).collect(),
         column_nullabilities: vec![true; columns.len()],
-        rows: rows.into_iter().map(|row| row.into_iter().enumerate().map(value).collect()).collect(),
+        rows: rows
+            .into_iter()
+            .map(|row| row.into_iter().enumerate().map(value).collect())
+            .collect(),
         return_status: None,
         is_procedure: false,
     })]
@@ -102,8 +107,8 @@ impl Made {
     pub fn of(sql: &str) -> Self {
         let mut made = Self::default();
         for (position, spec) in sql.match_indices("(NAME = ").map(|(at, _)| (at, &sql[at..])) {
-            let spec =
-                &spec[..spec.find("KB)").or_else(|| spec.find("')")).map_or(spec.len(), |end| end + 2)];
+            let spec = &spec
+                [..spec.find("KB)").or_else(|| spec.find("')")).map_or(spec.len(), |end| end + 2)];
             let is_log = sql.find(" LOG ON ").is_some_and(|log| log < position);
             let texts = literals(spec);
             let pages = |word: &str| number(spec, word).map_or(1024, |kib| kib / 8).min(PAGES_MAX);

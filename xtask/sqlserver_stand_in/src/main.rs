@@ -1,12 +1,14 @@
-//! A server that speaks T-SQL over TDS, for tests: the emulator Iridium, and what it lacks of databases.
+//! A server that speaks T-SQL over TDS, for tests: the emulator Iridium, and what it lacks of
+//! databases.
 //!
-//! Iridium executes statements, transactions, locks and bulk loads by itself; it is no product of Microsoft's, and no
-//! oracle for performance. It has neither databases that can be created, nor extended properties, application locks and
-//! settings of the server: these are kept by `server`, which understands the statements that Steelbench sends for them and
-//! no others. `calls` translates what it does not understand of the protocol.
+//! Iridium executes statements, transactions, locks and bulk loads by itself; it is no product of
+//! Microsoft's, and no oracle for performance. It has neither databases that can be created, nor
+//! extended properties, application locks and settings of the server: these are kept by `server`,
+//! which understands the statements that Steelbench sends for them and no others. `calls`
+//! translates what it does not understand of the protocol.
 //!
-//! `sqlserver_stand_in PORT_FILE [DATABASE...]` listens on a free port of 127.0.0.1, writes its number to the file, and ends
-//! with its standard input. The databases are there already.
+//! `sqlserver_stand_in PORT_FILE [DATABASE...]` listens on a free port of 127.0.0.1, writes its
+//! number to the file, and ends with its standard input. The databases are there already.
 
 mod calls;
 mod catalog;
@@ -28,11 +30,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         std::process::exit(0);
     })?;
     // A session that waits for a lock keeps its thread.
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(64).enable_all().build()?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(64).enable_all().build()?;
     runtime.block_on(async {
         let mut config = ServerConfig::with_auth(USER, PASSWORD).disable_tls().port(0);
         (config.pool_min_size, config.pool_max_size) = (0, 200);
-        let mut server = TdsServer::new_with_database(server::Server::with(std::env::args().skip(2)), config);
+        let mut server =
+            TdsServer::new_with_database(server::Server::with(std::env::args().skip(2)), config);
         let emulator = server.bind().await?.port();
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         // Whoever waits for the file finds the whole number in it.

@@ -1,4 +1,5 @@
-//! Routes the sessions of a server to the emulators of their databases, and answers what these do not know.
+//! Routes the sessions of a server to the emulators of their databases, and answers what these do
+//! not know.
 
 use crate::catalog::{Catalog, Made, cell, error, literals, rows};
 use iridium_core::ast::statements::ddl::ColumnSpec;
@@ -19,7 +20,8 @@ use std::time::{Duration, Instant};
 /// How long a session waits for the application lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long a session is kept that could not get a lock, so that who has it can end its transaction.
+/// How long a session is kept that could not get a lock, so that who has it can end its
+/// transaction.
 const BACK_OFF: Duration = Duration::from_millis(20);
 
 type Answer = Result<Vec<Option<QueryResult>>, DbError>;
@@ -72,7 +74,8 @@ impl Server {
         if let Some(name) = bracketed(sql.strip_prefix("DROP DATABASE ")) {
             let gone = catalog.databases.remove(&name);
             return Some(
-                gone.map(|_| Vec::new()).ok_or_else(|| error(3701, format!("Cannot drop '{name}'."))),
+                gone.map(|_| Vec::new())
+                    .ok_or_else(|| error(3701, format!("Cannot drop '{name}'."))),
             );
         }
         if let Some((name, clause)) =
@@ -80,7 +83,9 @@ impl Server {
         {
             let made = catalog.databases.get_mut(name.trim_matches(['[', ']']))?;
             let altered = made.alter(clause);
-            return Some(altered.map(|()| Vec::new()).ok_or_else(|| error(102, format!("near '{clause}'."))));
+            return Some(
+                altered.map(|()| Vec::new()).ok_or_else(|| error(102, format!("near '{clause}'."))),
+            );
         }
         if has("DB_ID(") && !has("FROM") {
             let is_there = catalog.databases.contains_key(&first);
@@ -93,7 +98,10 @@ impl Server {
             let value = sql.split(", ").nth(1)?.split(';').next()?.trim().parse().ok()?;
             let known = catalog.settings.get_mut(&first);
             return Some(
-                known.map(|own| *own = value).map(|()| Vec::new()).ok_or_else(|| error(15_123, first)),
+                known
+                    .map(|own| *own = value)
+                    .map(|()| Vec::new())
+                    .ok_or_else(|| error(15_123, first)),
             );
         }
         if has("FROM sys.configurations") {
@@ -129,24 +137,32 @@ impl Server {
         // Of no rows, it knows the columns only when they are named, and no types.
         let table = name.trim_matches(['[', ']']);
         let asked = format!(
-            "SELECT COLUMN_NAME, DATA_TYPE, CHARACTER_MAXIMUM_LENGTH FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_NAME = '{table}'"
+            "SELECT COLUMN_NAME, DATA_TYPE, CHARACTER_MAXIMUM_LENGTH FROM \
+             INFORMATION_SCHEMA.COLUMNS WHERE TABLE_NAME = '{table}'"
         );
         let told = database.execute_session_batch_sql_multi(own, &asked)?;
         let columns: Vec<_> = told.iter().flatten().flat_map(|answer| &answer.rows).collect();
-        let names: Vec<String> = columns.iter().map(|row| format!("[{}]", shown(&row[0]))).collect();
-        let sql = format!("SELECT @@TRANCOUNT AS n; SELECT {} FROM {name} WHERE 1 = 0", names.join(", "));
+        let names: Vec<String> =
+            columns.iter().map(|row| format!("[{}]", shown(&row[0]))).collect();
+        let sql =
+            format!("SELECT @@TRANCOUNT AS n; SELECT {} FROM {name} WHERE 1 = 0", names.join(", "));
         let mut answer = database.execute_session_batch_sql_multi(own, &sql)?;
         if let Some(described) = answer.get_mut(1).and_then(Option::as_mut) {
-            described.column_types = columns.iter().map(|row| data_type(&shown(&row[1]), &row[2])).collect();
+            described.column_types =
+                columns.iter().map(|row| data_type(&shown(&row[1]), &row[2])).collect();
         }
-        let collated = answer.get(1).and_then(Option::as_ref).map(|columns| columns.columns.clone());
+        let collated =
+            answer.get(1).and_then(Option::as_ref).map(|columns| columns.columns.clone());
         let collated = collated.unwrap_or_default().into_iter().enumerate();
         let row = |(at, name): (usize, String)| {
             let number = Some((at + 1).to_string());
             let tds = Some("0904d00034".to_owned());
             vec![number, Some(name), tds, Some("SQL_Latin1_General_CP1_CI_AS".into())]
         };
-        answer.extend(rows(&["colid", "name", "tds_collation", "collation"], collated.map(row).collect()));
+        answer.extend(rows(
+            &["colid", "name", "tds_collation", "collation"],
+            collated.map(row).collect(),
+        ));
         Ok(answer)
     }
 }
@@ -166,16 +182,21 @@ fn of_database(catalog: &mut Catalog, sql: &str, texts: &[String]) -> Option<Ans
         return Some(Ok(Vec::new()));
     }
     if has("sys.extended_properties") {
-        let all = made.properties.iter().map(|(name, value)| vec![Some(name.clone()), Some(value.clone())]);
+        let all = made
+            .properties
+            .iter()
+            .map(|(name, value)| vec![Some(name.clone()), Some(value.clone())]);
         return Some(Ok(rows(&["name", "value"], all.collect())));
     }
     if has("FROM sys.databases WHERE name") {
-        let value = made.options.iter().find(|(column, _)| has(column)).map(|(_, value)| value.clone());
+        let value =
+            made.options.iter().find(|(column, _)| has(column)).map(|(_, value)| value.clone());
         return Some(Ok(cell("value", value)));
     }
     if has("FROM sys.database_files") {
         let all = made.files.iter().map(|(kind, name, path, pages, growth)| {
-            let [kind, pages, growth] = [kind, pages, growth].map(|number| Some(number.to_string()));
+            let [kind, pages, growth] =
+                [kind, pages, growth].map(|number| Some(number.to_string()));
             vec![kind, Some(name.clone()), Some(path.clone()), pages, growth, Some("0".into())]
         });
         let columns = ["kind", "name", "path", "pages", "growth_pages", "is_percent"];
@@ -184,12 +205,14 @@ fn of_database(catalog: &mut Catalog, sql: &str, texts: &[String]) -> Option<Ans
     None
 }
 
-/// A statement without what the emulator does not know and no result here depends on: hints, caches of sequences, a name of
-/// an aggregate, collations, digits of seconds. To it all values of `uniqueidentifier` are equal: they can be no key. Two
-/// sessions that read what is not committed wait for each other for ever: each locks itself, and then all others.
+/// A statement without what the emulator does not know and no result here depends on: hints, caches
+/// of sequences, a name of an aggregate, collations, digits of seconds. To it all values of
+/// `uniqueidentifier` are equal: they can be no key. Two sessions that read what is not committed
+/// wait for each other for ever: each locks itself, and then all others.
 fn known(sql: &str) -> String {
     let sql = &sql.replace("READ UNCOMMITTED", "READ COMMITTED");
-    let known = sql.replace(" OPTION (LOOP JOIN, FORCE ORDER, MAXDOP 1)", "").replace(" CACHE 1000", "");
+    let known =
+        sql.replace(" OPTION (LOOP JOIN, FORCE ORDER, MAXDOP 1)", "").replace(" CACHE 1000", "");
     let known = known.replace("count_big(*)", "count(*)").replace("datetime2(3)", "datetime2");
     let known = known.replace(" COLLATE SQL_Latin1_General_CP1_CI_AS", "");
     match known.split_once(", CONSTRAINT [pk_") {
@@ -201,7 +224,9 @@ fn known(sql: &str) -> String {
 /// A text; empty where the value is none.
 fn shown(value: &Value) -> String {
     match value {
-        Value::VarChar(text) | Value::NVarChar(text) | Value::Char(text) | Value::NChar(text) => text.clone(),
+        Value::VarChar(text) | Value::NVarChar(text) | Value::Char(text) | Value::NChar(text) => {
+            text.clone()
+        }
         _ => String::new(),
     }
 }
@@ -252,7 +277,11 @@ impl SessionManager for Server {
         database.close_session(own)
     }
 
-    fn set_session_journal(&self, session: SessionId, journal: Box<dyn Journal>) -> Result<(), DbError> {
+    fn set_session_journal(
+        &self,
+        session: SessionId,
+        journal: Box<dyn Journal>,
+    ) -> Result<(), DbError> {
         let (database, own) = self.of(session)?;
         database.set_session_journal(own, journal)
     }
@@ -291,7 +320,8 @@ impl StatementExecutor for Server {
             return self.columns(session, sql);
         }
         if sql.contains("sp_getapplock") {
-            // Other connections are served meanwhile, also those that this thread was to serve next.
+            // Other connections are served meanwhile, also those that this thread was to serve
+            // next.
             return tokio::task::block_in_place(|| self.application_lock(session));
         }
         if let Some(answer) = self.own(sql.trim()) {
@@ -309,13 +339,17 @@ impl StatementExecutor for Server {
         }
         let answer = database.execute_session_batch_sql_multi(own, &known(rollback.unwrap_or(sql)));
         match answer {
-            // It does not wait for locks: whoever would have to is treated as the victim of a deadlock.
+            // It does not wait for locks: whoever would have to is treated as the victim of a
+            // deadlock.
             Err(refused) if refused.to_string().contains("lock conflict") => {
                 if database.transaction_is_active(own)? {
                     database.execute_session_batch_sql(own, "ROLLBACK TRANSACTION")?;
                 }
                 std::thread::sleep(BACK_OFF);
-                Err(error(1205, format!("Transaction was deadlocked ({refused}). Rerun the transaction.")))
+                Err(error(
+                    1205,
+                    format!("Transaction was deadlocked ({refused}). Rerun the transaction."),
+                ))
             }
             answer => answer,
         }
@@ -337,7 +371,8 @@ impl StatementExecutor for Server {
     }
 
     fn set_session_database(&self, session: SessionId, database: String) -> Result<(), DbError> {
-        let made = lock(&self.catalog).databases.get(&database).map(|made| Arc::clone(&made.tables));
+        let made =
+            lock(&self.catalog).databases.get(&database).map(|made| Arc::clone(&made.tables));
         if let Some(tables) = made {
             let own = tables.create_session();
             lock(&self.sessions).insert(session, (tables, own));
@@ -406,7 +441,11 @@ impl SqlAnalyzer for Server {
         self.master.explain_sql(sql)
     }
 
-    fn trace_execute_session_sql(&self, session: SessionId, sql: &str) -> Result<ExecutionTrace, DbError> {
+    fn trace_execute_session_sql(
+        &self,
+        session: SessionId,
+        sql: &str,
+    ) -> Result<ExecutionTrace, DbError> {
         let (database, own) = self.of(session)?;
         database.trace_execute_session_sql(own, sql)
     }

@@ -129,7 +129,8 @@ mod tests {
     fn an_executable_is_known_from_the_message_of_cargo() {
         let message = |kind: &str, name: &str, is_test: bool| {
             json!({"reason": "compiler-artifact", "manifest_path": "/w/crates/disk_io/Cargo.toml",
-                "target": {"kind": [kind], "name": name}, "profile": {"test": is_test}, "executable": "/w/target/x"})
+                "target": {"kind": [kind], "name": name}, "profile": {"test": is_test},
+                "executable": "/w/target/x"})
             .to_string()
         };
         let name = |line: &str| Executable::from_message(line).map(|executable| executable.name);

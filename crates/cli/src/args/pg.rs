@@ -98,7 +98,10 @@ pub struct PgLoad {
     #[arg(short, long, value_name = "N", value_parser = setting::<u32, _>(THREADS))]
     pub jobs: Option<u32>,
     /// Transactions of each connection
-    #[arg(short, long, value_name = "N", value_parser = setting::<u64, _>(TRANSACTIONS), conflicts_with = "time")]
+    #[arg(
+        short, long, value_name = "N", value_parser = setting::<u64, _>(TRANSACTIONS),
+        conflicts_with = "time"
+    )]
     pub transactions: Option<u64>,
     /// Length of the measurement of each trial, in seconds [default: 10, unless --transactions is
     /// given]
@@ -111,7 +114,9 @@ pub struct PgLoad {
     #[arg(short = 'R', long, value_name = "N", value_parser = setting::<f64, _>(RATE))]
     pub rate: Option<f64>,
     /// Count transactions that take longer; with --rate, skip those that would
-    #[arg(short = 'L', long, value_name = "MILLISECONDS", value_parser = super::positive::<86_400_000>)]
+    #[arg(
+        short = 'L', long, value_name = "MILLISECONDS", value_parser = super::positive::<86_400_000>
+    )]
     pub latency_limit: Option<f64>,
     /// How often a transaction is tried that ends in a deadlock or a serialization failure
     /// [default: 1]

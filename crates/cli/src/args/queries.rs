@@ -31,14 +31,19 @@ pub struct Queries {
     pub seconds: Option<f64>,
     /// Record what runs in each interval of this length, `60s`, with the plans at its end, until
     /// Ctrl-C
-    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(DURATION), requires = "output")]
+    #[arg(
+        long, value_name = "TIME", value_parser = setting::<f64, _>(DURATION), requires = "output"
+    )]
     pub every: Option<f64>,
     /// Of SQL Server: record the intervals that the Query Store of the database has kept and
     /// --output does not have yet
     #[arg(long, requires = "output")]
     pub query_store: bool,
     /// End after so many intervals
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "every")]
+    #[arg(
+        long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..),
+        requires = "every"
+    )]
     pub count: Option<u32>,
     /// The results file that --every and --query-store write; what it holds is kept. `history
     /// FILE` shows what changed, `queries FILE` what ran

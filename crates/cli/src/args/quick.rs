@@ -43,16 +43,28 @@ pub struct Disk {
 pub struct Load {
     /// Pattern of I/O: random-read, random-write, random-mixed, sequential-read, sequential-write,
     /// sequential-mixed, or fio's name of it [default: random-read]
-    #[arg(long, visible_alias = "rw", value_name = "LIST", value_parser = pattern, value_delimiter = ',')]
+    #[arg(
+        long, visible_alias = "rw", value_name = "LIST", value_parser = pattern,
+        value_delimiter = ','
+    )]
     pub pattern: Vec<Pattern>,
     /// Block size, as in 8k or 64KiB (k = 1024) [default: 8 KiB]
-    #[arg(long, visible_alias = "bs", value_name = "LIST", value_parser = size::<u32, _>(BLOCK_SIZE), value_delimiter = ',')]
+    #[arg(
+        long, visible_alias = "bs", value_name = "LIST", value_parser = size::<u32, _>(BLOCK_SIZE),
+        value_delimiter = ','
+    )]
     pub block: Vec<u32>,
     /// Number of threads, all on the same files [default: 1]
-    #[arg(long, visible_alias = "numjobs", value_name = "LIST", value_parser = setting::<u32, _>(THREADS), value_delimiter = ',')]
+    #[arg(
+        long, visible_alias = "numjobs", value_name = "LIST", value_parser = setting::<u32,
+        _>(THREADS), value_delimiter = ','
+    )]
     pub threads: Vec<u32>,
     /// I/Os that each thread keeps in flight [default: 32]
-    #[arg(long, visible_alias = "iodepth", value_name = "LIST", value_parser = setting::<u32, _>(QUEUE_DEPTH), value_delimiter = ',')]
+    #[arg(
+        long, visible_alias = "iodepth", value_name = "LIST", value_parser = setting::<u32,
+        _>(QUEUE_DEPTH), value_delimiter = ','
+    )]
     pub depth: Vec<u32>,
     /// I/Os that each thread begins and waits for together, as a program that reads ahead does
     /// [default: 1]
@@ -62,7 +74,9 @@ pub struct Load {
     #[arg(long, value_name = "PERCENT", value_parser = setting::<f64, _>(READS))]
     pub reads: Option<f64>,
     /// Mix of streams that databases make: oltp, oltp-data, log, checkpoint, scan, backup
-    #[arg(long, value_name = "NAME", value_parser = setting::<Mix, _>(MIX), conflicts_with = "stream")]
+    #[arg(
+        long, value_name = "NAME", value_parser = setting::<Mix, _>(MIX), conflicts_with = "stream"
+    )]
     pub mix: Option<Mix>,
     /// A stream: "NAME key=value ..."; several run together
     #[arg(long, value_name = "TEXT")]
@@ -89,7 +103,10 @@ pub struct Load {
     #[arg(long, value_name = "SIZE", value_parser = size::<u64, _>(WORKING_SET))]
     pub working_set: Option<u64>,
     /// How I/O is requested from the system: auto, `io_uring`, pread
-    #[arg(long, visible_alias = "ioengine", value_name = "NAME", value_parser = setting::<IoEngine, _>(IO_ENGINE))]
+    #[arg(
+        long, visible_alias = "ioengine", value_name = "NAME", value_parser = setting::<IoEngine,
+        _>(IO_ENGINE)
+    )]
     pub io_engine: Option<IoEngine>,
 }
 
@@ -132,14 +149,22 @@ pub struct Files {
 #[command(next_help_heading = "Measuring")]
 pub struct Measure {
     /// Length of the measurement of each trial [default: 5 s]
-    #[arg(long, visible_alias = "runtime", value_name = "TIME", value_parser = setting::<f64, _>(DURATION))]
+    #[arg(
+        long, visible_alias = "runtime", value_name = "TIME", value_parser = setting::<f64,
+        _>(DURATION)
+    )]
     pub duration: Option<f64>,
     /// The load runs for this long before the measurement [default: 1 s]
     #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(WARMUP))]
     pub warmup: Option<f64>,
     /// Search the threads and queue depth that saturate the storage: a coarse run, then a fine one
     /// around the knee
-    #[arg(long, conflicts_with_all = ["fio", "threads", "depth", "compare", "mix", "stream", "print", "rate", "output"])]
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "fio", "threads", "depth", "compare", "mix", "stream", "print", "rate", "output",
+        ]
+    )]
     pub find_max: bool,
 }
 
@@ -149,8 +174,10 @@ pub struct Measure {
 pub struct Exchange {
     /// Run the jobs of a fio job file
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "paths", "pattern", "block", "threads", "depth", "batch", "reads", "mix", "stream", "rate", "buffered", "direct", "sync",
-        "sync_every", "align", "working_set", "io_engine", "size", "files", "log_on", "backup_on", "offset",
+        "paths", "pattern", "block", "threads", "depth", "batch", "reads", "mix", "stream", "rate",
+        "buffered", "direct", "sync",
+        "sync_every", "align", "working_set", "io_engine", "size", "files", "log_on", "backup_on",
+        "offset",
         "compress", "precondition",
     ])]
     pub fio: Option<PathBuf>,
@@ -205,23 +232,41 @@ pub struct Sync {
     /// What guards or replaces the counters: mutex-map, rwlock-map, concurrent-map, mutex-array,
     /// spin-tas, spin-ttas, spin-ticket, spin-mcs, racy, atomic-shared, atomic, cas, per-core,
     /// per-thread [default: all]
-    #[arg(long, value_name = "LIST", value_parser = setting::<sync::Primitive, _>(sync::PRIMITIVE), value_delimiter = ',')]
+    #[arg(
+        long, value_name = "LIST", value_parser = setting::<sync::Primitive, _>(sync::PRIMITIVE),
+        value_delimiter = ','
+    )]
     pub primitive: Vec<sync::Primitive>,
     /// Number of threads [default: 1, 2, 4, ... up to the number of processors]
-    #[arg(long, value_name = "LIST", value_parser = setting::<u32, _>(sync::THREADS), value_delimiter = ',')]
+    #[arg(
+        long, value_name = "LIST", value_parser = setting::<u32, _>(sync::THREADS),
+        value_delimiter = ','
+    )]
     pub threads: Vec<u32>,
     /// Number of counters [default: 8]
-    #[arg(long, value_name = "LIST", value_parser = setting::<u32, _>(sync::MEMBERS), value_delimiter = ',')]
+    #[arg(
+        long, value_name = "LIST", value_parser = setting::<u32, _>(sync::MEMBERS),
+        value_delimiter = ','
+    )]
     pub members: Vec<u32>,
     /// Distance between them, for primitives where it can be chosen: none, line, two-lines
     /// [default: none]
-    #[arg(long, value_name = "LIST", value_parser = setting::<sync::Padding, _>(sync::PADDING), value_delimiter = ',')]
+    #[arg(
+        long, value_name = "LIST", value_parser = setting::<sync::Padding, _>(sync::PADDING),
+        value_delimiter = ','
+    )]
     pub padding: Vec<sync::Padding>,
     /// Where threads run: none, same-core, smt-sibling, other-core, other-socket [default: none]
-    #[arg(long, value_name = "LIST", value_parser = setting::<sync::Pinning, _>(sync::PINNING), value_delimiter = ',')]
+    #[arg(
+        long, value_name = "LIST", value_parser = setting::<sync::Pinning, _>(sync::PINNING),
+        value_delimiter = ','
+    )]
     pub pinning: Vec<sync::Pinning>,
     /// Share of operations that read, as in 90% [default: 0%]
-    #[arg(long, value_name = "LIST", value_parser = setting::<f64, _>(sync::READS), value_delimiter = ',')]
+    #[arg(
+        long, value_name = "LIST", value_parser = setting::<f64, _>(sync::READS),
+        value_delimiter = ','
+    )]
     pub reads: Vec<f64>,
     /// Length of the measurement of each trial [default: 1 s]
     #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(sync::DURATION))]

@@ -8,7 +8,10 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub struct Time {
     /// Commands, run by the shell; they take turns in blocks, in random order
-    #[arg(value_name = "COMMAND", required = true, value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(
+        value_name = "COMMAND", required = true,
+        value_parser = clap::builder::NonEmptyStringValueParser::new()
+    )]
     pub commands: Vec<String>,
     #[command(flatten)]
     pub runs: Runs,
@@ -30,19 +33,30 @@ pub struct Runs {
     #[arg(short, long, value_name = "N")]
     pub warmup: Option<u64>,
     /// Measured runs of each command [default: as many as 3 s take, at least 10]
-    #[arg(short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs"], value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(
+        short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs"],
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000)
+    )]
     pub runs: Option<u64>,
     /// Measured runs of each command at least [default: 10]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(
+        short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000)
+    )]
     pub min_runs: Option<u64>,
     /// Measured runs of each command at most
-    #[arg(short = 'M', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(
+        short = 'M', long, value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000)
+    )]
     pub max_runs: Option<u64>,
     /// Runs of a command at the same time [default: 1]
     #[arg(long, value_name = "N", value_parser = setting::<u32, _>(CONCURRENCY))]
     pub concurrency: Option<u32>,
     /// Exit codes other than 0 are no failure: all, or those of a list, as in --ignore-failure=1,2
-    #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "true", require_equals = true, value_parser = ignored)]
+    #[arg(
+        short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "true",
+        require_equals = true, value_parser = ignored
+    )]
     pub ignore_failure: Option<String>,
     /// Sample which code the processor time goes to
     #[arg(long)]
@@ -93,13 +107,19 @@ pub struct Parameters {
     #[arg(short = 'n', long, value_name = "NAME")]
     pub command_name: Vec<String>,
     /// Numbers from MIN to MAX
-    #[arg(short = 'P', long, num_args = 3, value_names = ["NAME", "MIN", "MAX"], allow_hyphen_values = true)]
+    #[arg(
+        short = 'P', long, num_args = 3, value_names = ["NAME", "MIN", "MAX"],
+        allow_hyphen_values = true
+    )]
     pub parameter_scan: Option<Vec<String>>,
     /// Step from one number to the next [default: 1]
     #[arg(short = 'D', long, value_name = "STEP", requires = "parameter_scan")]
     pub parameter_step_size: Option<String>,
     /// Values, separated by commas; repeatable: every combination is measured
-    #[arg(short = 'L', long, num_args = 2, value_names = ["NAME", "VALUES"], allow_hyphen_values = true, conflicts_with = "parameter_scan")]
+    #[arg(
+        short = 'L', long, num_args = 2, value_names = ["NAME", "VALUES"],
+        allow_hyphen_values = true, conflicts_with = "parameter_scan"
+    )]
     pub parameter_list: Vec<String>,
 }
 

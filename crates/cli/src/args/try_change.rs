@@ -6,8 +6,12 @@ use probes::script::{CONNECTIONS, DURATION, PROTOCOL, Protocol, WARMUP};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("change").args(["index", "drop", "set"]).multiple(true).required(true))]
-#[command(group = ArgGroup::new("data").args(["source", "dump", "sql"]).multiple(true).required(true))]
+#[command(
+    group = ArgGroup::new("change").args(["index", "drop", "set"]).multiple(true).required(true)
+)]
+#[command(
+    group = ArgGroup::new("data").args(["source", "dump", "sql"]).multiple(true).required(true)
+)]
 pub struct Try {
     /// PostgreSQL database to measure on a copy of: `pg_dump` reads it once, and nothing is
     /// changed there. The dump is kept as NAME.dump

@@ -201,11 +201,21 @@ fn as_json(
     let configurations: Vec<Value> = experiment
         .configurations
         .iter()
-        .map(|it| json!({ "label": it.label(), "key": it.key(), "levels": it.levels, "settings": it.identity() }))
+        .map(|it| {
+            json!({
+                "label": it.label(), "key": it.key(), "levels": it.levels,
+                "settings": it.identity(),
+            })
+        })
         .collect();
     let order: Vec<Value> = plan
         .trials()
-        .map(|it| json!({ "sequence": it.sequence, "block": it.block, "setup": it.setup, "configuration": it.configuration }))
+        .map(|it| {
+            json!({
+                "sequence": it.sequence, "block": it.block, "setup": it.setup,
+                "configuration": it.configuration,
+            })
+        })
         .collect();
     json!({
         "schema": report::json::SCHEMA,

@@ -299,7 +299,8 @@ impl Seen {
         }
         let commands = |c: char| {
             (c.is_control() && !matches!(c, '\n' | '\t'))
-                || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+                || matches!(c,
+                    '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         };
         match text.chars().find(|c| commands(*c)) {
             Some(c) => Err(format!("sends {c:?} to the terminal: {:?}", around(&text, c))),

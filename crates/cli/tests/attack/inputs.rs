@@ -208,15 +208,20 @@ fn scripts() {
 /// An inventory of a machine with a server, and a profile, as other machines would have written
 /// them.
 fn documents() -> [String; 2] {
-    let setting = r#"{"name":"work_mem","value":"4096","unit":"kB","default":"4096","source":"default","is_changed":false,"pending_restart":false}"#;
+    let setting = r#"{"name":"work_mem","value":"4096","unit":"kB","default":"4096",
+        "source":"default","is_changed":false,"pending_restart":false}"#;
     let survey = format!(
         r#"{{"schema":"steelbench/1","kind":"survey","taken_ms":1,"steelbench":"0.1.0","advice":[],
-        "machine":{{"host":"h","nodes":[{{"node":0,"cpus":"0-3","cpu_count":4,"distances":[10]}}],"processors":{{"cores":2,"logical":4,"caches":[]}}}},
+        "machine":{{"host":"h","nodes":[{{"node":0,"cpus":"0-3","cpu_count":4,"distances":[10]}}],
+        "processors":{{"cores":2,"logical":4,"caches":[]}}}},
         "settings":[{{"name":"vm.swappiness","value":"60"}}],
-        "servers":[{{"engine":"postgres","version":"PostgreSQL 16.1","is_local":true,"settings":[{setting}],"address":"host=h","extensions":[],"databases":[]}}]}}"#
+        "servers":[{{"engine":"postgres","version":"PostgreSQL 16.1","is_local":true,
+        "settings":[{setting}],"address":"host=h","extensions":[],"databases":[]}}]}}"#
     );
-    let profile = r#"{"schema":"steelbench/1","kind":"profile-samples","target":"p","elapsed_s":1.5,"hz":99,"threads":2,"lost":0,"profiler_cpu_s":0.01,
-        "modules":["a","b"],"frames":[{"module":0,"function":"f","kernel":false},{"module":1,"function":"g","kernel":true}],
+    let profile = r#"{"schema":"steelbench/1","kind":"profile-samples","target":"p","elapsed_s":1.5,
+        "hz":99,"threads":2,"lost":0,"profiler_cpu_s":0.01,
+        "modules":["a","b"],"frames":[{"module":0,"function":"f","kernel":false},{"module":1,
+        "function":"g","kernel":true}],
         "stacks":[{"frames":[0,1],"samples":7},{"frames":[0],"samples":3}],"missing":[]}"#;
     [survey, profile.into()]
 }

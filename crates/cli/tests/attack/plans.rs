@@ -18,8 +18,10 @@ const PLANS: [&str; 4] = [
      2\n        ->  Parallel Seq Scan on synthetic  (cost=0.00..800.00 rows=833 width=4) (actual \
      time=0.01..1.2 rows=667 loops=3)\n              Filter: (c2 < 20000000)\nPlanning Time: 0.05 \
      ms\nExecution Time: 3.2 ms",
-    r#"[{"Plan": {"Node Type": "Aggregate", "Strategy": "Plain", "Plan Rows": 1, "Actual Total Time": 3.1, "Shared Hit Blocks": 5,
-        "Plans": [{"Node Type": "Index Only Scan", "Index Name": "synthetic_pkey", "Heap Fetches": 0, "Plans": []}]}, "Triggers": [], "Execution Time": 3.2}]"#,
+    r#"[{"Plan": {"Node Type": "Aggregate", "Strategy": "Plain", "Plan Rows": 1,
+        "Actual Total Time": 3.1, "Shared Hit Blocks": 5,
+        "Plans": [{"Node Type": "Index Only Scan", "Index Name": "synthetic_pkey",
+        "Heap Fetches": 0, "Plans": []}]}, "Triggers": [], "Execution Time": 3.2}]"#,
     "QUERY PLAN\n|--SCAN synthetic USING COVERING INDEX i\n|--CORRELATED SCALAR SUBQUERY 1\n|  \
      `--SEARCH t USING INTEGER PRIMARY KEY (rowid=?)\n`--USE TEMP B-TREE FOR GROUP BY",
     "┌───────────────────────────┐\n│    UNGROUPED_AGGREGATE    │\n│    ────────────────────   \
@@ -239,9 +241,17 @@ fn plan_file(random: &mut Random) -> Vec<u8> {
     let depth = 1_000 + random.below(50_000);
     match random.below(30) {
         0 => [b"<ShowPlanXML><Statements>".as_slice(), &b"<RelOp><Top>".repeat(depth)].concat(),
-        1 => [b"[{\"Plan\": ".as_slice(), &b"{\"Plans\": [".repeat(depth), &b"]}".repeat(depth)].concat(),
-        2 => b"<!DOCTYPE a [<!ENTITY b \"&b;&b;\"><!ENTITY f SYSTEM \"/etc/passwd\">]><ShowPlanXML>&b;&f;</ShowPlanXML>".to_vec(),
-        3 => (0..depth).flat_map(|depth| format!("{}->  Limit  (cost=0..1 rows=1 width=4)\n", " ".repeat(depth % 300)).into_bytes()).collect(),
+        1 => [b"[{\"Plan\": ".as_slice(), &b"{\"Plans\": [".repeat(depth), &b"]}".repeat(depth)]
+            .concat(),
+        2 => b"<!DOCTYPE a [<!ENTITY b \"&b;&b;\"><!ENTITY f \
+               SYSTEM \"/etc/passwd\">]><ShowPlanXML>&b;&f;</ShowPlanXML>"
+            .to_vec(),
+        3 => (0..depth)
+            .flat_map(|depth| {
+                format!("{}->  Limit  (cost=0..1 rows=1 width=4)\n", " ".repeat(depth % 300))
+                    .into_bytes()
+            })
+            .collect(),
         4 | 5 => random.of(&FILES).encode_utf16().flat_map(u16::to_le_bytes).collect(),
         _ => {
             let file = random.of(&FILES).as_bytes();

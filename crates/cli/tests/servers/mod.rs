@@ -191,10 +191,10 @@ pub fn levels(lab: &Lab, factor: &str) -> Vec<String> {
 }
 
 /// A small disk as the place of nothing, of the data and of the log.
-pub const PLACES_ON_A_SMALL_DISK: &str = "[[volume]]\nname = \"small\"\npath = \"small\"\n[[level]]\nfactor = \"place\"\nname = \
-     \"default\"\nset = {}\n[[level]]\nfactor = \"place\"\nname = \"data\"\nset = { \
-     \"target.volume\" = \"small\" }\n[[level]]\nfactor = \"place\"\nname = \"log\"\nset = { \
-     \"target.log_volume\" = \"small\" }\n";
+pub const PLACES_ON_A_SMALL_DISK: &str = "[[volume]]\nname = \"small\"\npath \
+     = \"small\"\n[[level]]\nfactor = \"place\"\nname = \"default\"\nset = {}\n[[level]]\nfactor \
+     = \"place\"\nname = \"data\"\nset = { \"target.volume\" = \"small\" }\n[[level]]\nfactor \
+     = \"place\"\nname = \"log\"\nset = { \"target.log_volume\" = \"small\" }\n";
 
 /// Runs an experiment with [`PLACES_ON_A_SMALL_DISK`], which is too small for its rows.
 pub fn only_trials_on_the_small_disk_fail(lab: &Lab, disk: &str) {

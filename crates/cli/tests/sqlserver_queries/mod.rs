@@ -9,7 +9,15 @@ use engines::sqlserver::live::query_views;
 /// A plan with one operator, for which an index is missing.
 fn show_plan(operator: &str, object: &str) -> String {
     format!(
-        r#"<ShowPlanXML xmlns="http://schemas.microsoft.com/sqlserver/2004/07/showplan" Version="1.564"><BatchSequence><Batch><Statements><StmtSimple StatementText="SELECT 1" StatementType="SELECT" StatementSubTreeCost="1"><QueryPlan><MissingIndexes><MissingIndexGroup Impact="87.5"><MissingIndex Database="[shop]" Schema="[dbo]" Table="[Orders]"><ColumnGroup Usage="EQUALITY"><Column Name="[CustomerId]" ColumnId="2"/></ColumnGroup></MissingIndex></MissingIndexGroup></MissingIndexes><RelOp NodeId="0" PhysicalOp="{operator}" LogicalOp="{operator}" EstimateRows="1" EstimatedTotalSubtreeCost="1"><IndexScan><Object {object}/></IndexScan></RelOp></QueryPlan></StmtSimple></Statements></Batch></BatchSequence></ShowPlanXML>"#
+        r#"<ShowPlanXML xmlns="http://schemas.microsoft.com/sqlserver/2004/07/showplan"
+            Version="1.564"><BatchSequence><Batch><Statements><StmtSimple StatementText="SELECT 1"
+            StatementType="SELECT" StatementSubTreeCost="1"><QueryPlan><MissingIndexes>
+            <MissingIndexGroup Impact="87.5"><MissingIndex Database="[shop]" Schema="[dbo]"
+            Table="[Orders]"><ColumnGroup Usage="EQUALITY"><Column Name="[CustomerId]"
+            ColumnId="2"/></ColumnGroup></MissingIndex></MissingIndexGroup></MissingIndexes>
+            <RelOp NodeId="0" PhysicalOp="{operator}" LogicalOp="{operator}" EstimateRows="1"
+            EstimatedTotalSubtreeCost="1"><IndexScan><Object {object}/></IndexScan></RelOp>
+            </QueryPlan></StmtSimple></Statements></Batch></BatchSequence></ShowPlanXML>"#
     )
 }
 

@@ -212,7 +212,8 @@ impl Ranked {
 mod tests {
     use super::*;
 
-    /// Expected values: `crates/core/analysis/tests/change_points_reference.py`, by `MongoDB`'s library.
+    /// Expected values: `crates/core/analysis/tests/change_points_reference.py`, by `MongoDB`'s
+    /// library.
     #[test]
     fn agrees_with_an_independent_implementation() {
         let text = include_str!("../tests/change_points_reference.json");

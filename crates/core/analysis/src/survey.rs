@@ -64,42 +64,46 @@ type Rule =
 const RULES: [Rule; 13] = [
     (Problem, "zone-reclaim", "vm.zone_reclaim_mode",
         "set it to 0",
-        "a node that gives up its own cache before it takes memory of another reads from storage what could \
-         have stayed; the kernel's documentation wants it off where caching matters more than locality \
-         (sysctl/vm.rst)",
+        "a node that gives up its own cache before it takes memory of another reads from storage \
+         what could have stayed; the kernel's documentation wants it off where caching matters \
+         more than locality (sysctl/vm.rst)",
         |survey| not_zero_with_nodes(survey, "vm.zone_reclaim_mode")),
     (Problem, "clock-source", "clocksource",
-        "choose tsc, or the hypervisor's own, if it is available; the kernel's log says why it was not chosen",
-        "each reading of this clock accesses a chip and takes about a microsecond instead of tens of nanoseconds; \
-         servers that time their work read it very often (PostgreSQL: pg_test_timing, \
-         track_io_timing)",
+        "choose tsc, or the hypervisor's own, if it is available; the kernel's log says why it \
+         was not chosen",
+        "each reading of this clock accesses a chip and takes about a microsecond instead of tens \
+         of nanoseconds; servers that time their work read it very often (PostgreSQL: \
+         pg_test_timing, track_io_timing)",
         clock_source),
     (Note, "governor", "cpufreq.governor",
-        "set the governor, and the energy preference where there is one, to performance, and compare",
-        "a processor that is slowed down to save energy is slow when a request comes, and measurements \
-         depend on what ran before; vendors recommend performance (Microsoft: Performance \
-         best practices for SQL Server on Linux; Documentation/admin-guide/pm/cpufreq.rst)",
+        "set the governor, and the energy preference where there is one, to performance, and \
+         compare",
+        "a processor that is slowed down to save energy is slow when a request comes, and \
+         measurements depend on what ran before; vendors recommend performance (Microsoft: \
+         Performance best practices for SQL Server on Linux; \
+         Documentation/admin-guide/pm/cpufreq.rst)",
         governor),
     (Problem, "aio-limit", "fs.aio-max-nr",
         "raise it, for example to 1048576",
-        "a server that finds no asynchronous I/Os left does not start, or falls back to synchronous ones \
-         (MySQL: innodb_use_native_aio)",
+        "a server that finds no asynchronous I/Os left does not start, or falls back to \
+         synchronous ones (MySQL: innodb_use_native_aio)",
         aio_limit),
     (Note, "swappiness", "vm.swappiness",
         "set it to 1 (swap only before memory runs out) to 10; 0 can end processes earlier",
-        "memory of a server that was swapped out costs reads in the middle of requests; with a large page \
-         cache, as databases have it, the kernel's default of 60 swaps early (sysctl/vm.rst; Microsoft: \
-         Performance best practices for SQL Server on Linux has 1)",
+        "memory of a server that was swapped out costs reads in the middle of requests; with a \
+         large page cache, as databases have it, the kernel's default of 60 swaps early \
+         (sysctl/vm.rst; Microsoft: Performance best practices for SQL Server on Linux has 1)",
         |survey| {
-            let value = number(survey, "vm.swappiness").filter(|value: &u32| *value > SWAPPINESS_MAX)?;
+            let value = number(survey, "vm.swappiness")
+                .filter(|value: &u32| *value > SWAPPINESS_MAX)?;
             survey.machine.memory.swap_bytes.filter(|bytes| *bytes > 0)?;
             Some(format!("is {value}, and there is swap"))
         }),
     (Note, "transparent-huge-pages", "transparent_hugepage.enabled",
         "choose by the engine: madvise or never for PostgreSQL, always for SQL Server",
         "a process that touches memory waits while the kernel makes a huge page of it. PostgreSQL \
-         discourages them (runtime configuration, huge_pages), SQL Server wants them (Performance best \
-         practices for SQL Server on Linux): it is one or the other",
+         discourages them (runtime configuration, huge_pages), SQL Server wants them (Performance \
+         best practices for SQL Server on Linux): it is one or the other",
         |survey| is_always(survey, "transparent_hugepage.enabled")),
     (Note, "huge-page-defrag", "transparent_hugepage.defrag",
         "set it to madvise or defer+madvise",
@@ -111,44 +115,48 @@ const RULES: [Rule; 13] = [
         }),
     (Note, "numa-balancing", "kernel.numa_balancing",
         "set it to 0, and compare",
-        "pages are unmapped from time to time to see who uses them, which costs faults; memory that all \
-         processors share, as a database's, has no right place (sysctl/kernel.rst; Microsoft: Performance \
-         best practices for SQL Server on Linux)",
+        "pages are unmapped from time to time to see who uses them, which costs faults; memory \
+         that all processors share, as a database's, has no right place (sysctl/kernel.rst; \
+         Microsoft: Performance best practices for SQL Server on Linux)",
         |survey| not_zero_with_nodes(survey, "kernel.numa_balancing")),
     (Note, "unwritten-data", "vm.dirty_background_*",
-        "set vm.dirty_background_bytes to what the storage writes in about a second, and vm.dirty_bytes to some times \
-         that",
-        "the kernel collects this much before it begins to write; a checkpoint that syncs waits for all of it, and \
-         so do commits behind it (PostgreSQL: checkpoint_flush_after)",
+        "set vm.dirty_background_bytes to what the storage writes in about a second, and \
+         vm.dirty_bytes to some times that",
+        "the kernel collects this much before it begins to write; a checkpoint that syncs waits \
+         for all of it, and so do commits behind it (PostgreSQL: checkpoint_flush_after)",
         unwritten_data),
     (Note, "memory-limit", "this control group",
         "size servers in it by the limit",
-        "what is sized by the memory of the machine is too large here: the group is stopped at its limit \
-         (cgroup-v2.rst)",
+        "what is sized by the memory of the machine is too large here: the group is stopped at \
+         its limit (cgroup-v2.rst)",
         |survey| {
-            let (limit, total) = (survey.machine.limits.memory_bytes?, survey.machine.memory.total_bytes?);
-            (limit < total).then(|| format!("may use {} of {} of memory", bytes(limit), bytes(total)))
+            let limit = survey.machine.limits.memory_bytes?;
+            let total = survey.machine.memory.total_bytes?;
+            (limit < total)
+                .then(|| format!("may use {} of {} of memory", bytes(limit), bytes(total)))
         }),
     (Note, "processor-limit", "this control group",
         "size servers in it by the limit",
-        "what is sized by the number of processors is too large here: when the group's time is used up, all \
-         its threads stop until the next period (cgroup-v2.rst)",
+        "what is sized by the number of processors is too large here: when the group's time is \
+         used up, all its threads stop until the next period (cgroup-v2.rst)",
         |survey| {
             let (limit, online) = (survey.machine.limits.cpus?, survey.machine.processors.logical?);
-            (limit < f64::from(online)).then(|| format!("may use the time of {limit} of {online} processors"))
+            (limit < f64::from(online)).then(|| format!("may use the time of {limit} of {online} \
+                processors"))
         }),
     (Note, "stolen-time", "this virtual machine",
         "measure on a host without neighbours, or repeat at other times of day",
-        "the hypervisor gave the processors to other guests while work was waiting here: measurements vary with \
-         what those do (proc(5), steal)",
+        "the hypervisor gave the processors to other guests while work was waiting here: \
+         measurements vary with what those do (proc(5), steal)",
         |survey| {
             let share = survey.machine.steal_share.filter(|share| *share > STEAL_SHARE_MAX)?;
             Some(format!("lost {} of all processor time since boot", percent(share)))
         }),
     (Note, "clock-synchronized", "the clock",
         "run chrony, systemd-timesyncd or ptp4l, or check the hypervisor's clock",
-        "no time service reports to the kernel: times of several machines cannot be compared, and certificates and \
-         replicas may fail (adjtimex(2)). Some hypervisors keep the clock right without reporting it",
+        "no time service reports to the kernel: times of several machines cannot be compared, and \
+         certificates and replicas may fail (adjtimex(2)). Some hypervisors keep the clock right \
+         without reporting it",
         |survey| {
             survey.machine.clock_synchronized.filter(|is_synchronized| !is_synchronized)?;
             Some("is not known to be synchronized".to_owned())

@@ -51,45 +51,51 @@ type Rule = (Weight, &'static str, Find, &'static str);
 #[rustfmt::skip]
 const RULES: [Rule; 15] = [
     (Problem, "partition-sector", Device(partition_sector),
-        "a block that covers parts of two physical sectors is read, changed and written back by the drive"),
+        "a block that covers parts of two physical sectors is read, changed and written back by \
+         the drive"),
     (Problem, "partition-stripe", Device(partition_stripe),
-        "a block that covers parts of two stripe units takes two disks: with a 64 KiB stripe, a partition at 64 KiB \
-         instead of 32 KiB made +11 % random I/Os/s on RAID 10 and +5.7 % on RAID 5 (K. Van Dyke, 2009)"),
+        "a block that covers parts of two stripe units takes two disks: with a 64 KiB stripe, a \
+         partition at 64 KiB instead of 32 KiB made +11 % random I/Os/s on RAID 10 and +5.7 % on \
+         RAID 5 (K. Van Dyke, 2009)"),
     (Note, "partition-mib", Device(partition_mib),
-        "erase blocks and stripes are hidden by many drives and controllers; what begins at a whole MiB suits nearly \
-         all of them, which is why tools for partitions have it as their default"),
+        "erase blocks and stripes are hidden by many drives and controllers; what begins at a \
+         whole MiB suits nearly all of them, which is why tools for partitions have it as their \
+         default"),
     (Problem, "file-system-stripe", Mount(file_system_stripe),
-        "a file system that knows the stripe spreads its structures over the disks and writes whole stripes, which \
-         spares RAID 5 and 6 the reading of what is missing for the parity"),
+        "a file system that knows the stripe spreads its structures over the disks and writes \
+         whole stripes, which spares RAID 5 and 6 the reading of what is missing for the parity"),
     (Problem, "block-size", Mount(block_size),
         "a block smaller than a physical sector is read, changed and written back by the drive"),
     (Problem, "barriers", Mount(barriers),
-        "without barriers nothing that was made durable is safe from a loss of power, and measured log writes are \
-         faster than those of a database that can be trusted"),
+        "without barriers nothing that was made durable is safe from a loss of power, and \
+         measured log writes are faster than those of a database that can be trusted"),
     (Problem, "loop-cache", Device(loop_cache),
-        "a loop device without direct I/O goes through the page cache of its file: data is cached twice, and direct \
-         I/O on it measures memory"),
+        "a loop device without direct I/O goes through the page cache of its file: data is cached \
+         twice, and direct I/O on it measures memory"),
     (Problem, "free-space", Mount(free_space),
-        "a nearly full file system places new blocks where there is room, in pieces, and a nearly full SSD must clean \
-         up before it can write"),
+        "a nearly full file system places new blocks where there is room, in pieces, and a nearly \
+         full SSD must clean up before it can write"),
     (Note, "sector-emulation", Device(sector_emulation),
-        "the drive accepts 512-byte writes but reads, changes and writes back a larger sector: logs that write less \
-         than that, or not at its boundaries, pay twice"),
+        "the drive accepts 512-byte writes but reads, changes and writes back a larger sector: \
+         logs that write less than that, or not at its boundaries, pay twice"),
     (Note, "write-cache", Device(write_cache),
-        "what was written may be lost with the power until the cache is flushed: every commit needs a flush, and its \
-         time, not that of the write, is the log's latency. A cache that the power cannot empty says write through"),
+        "what was written may be lost with the power until the cache is flushed: every commit \
+         needs a flush, and its time, not that of the write, is the log's latency. A cache that \
+         the power cannot empty says write through"),
     (Note, "scheduler", Device(scheduler),
-        "a drive that does not rotate gains nothing from sorted I/Os: schedulers that sort or share out I/Os cost \
-         processor time on each (Documentation/block/switching-sched.rst)"),
+        "a drive that does not rotate gains nothing from sorted I/Os: schedulers that sort or \
+         share out I/Os cost processor time on each (Documentation/block/switching-sched.rst)"),
     (Note, "online-discard", Mount(online_discard),
-        "each deletion of a file or of log sends discards, which some drives answer slowly and in between other I/Os"),
+        "each deletion of a file or of log sends discards, which some drives answer slowly and in \
+         between other I/Os"),
     (Note, "read-ahead", Device(read_ahead),
-        "a scan through the page cache has no more in flight than this; larger reads keep the disks of an array, \
-         or the channels of an SSD, busy at once. Direct I/O is not concerned"),
+        "a scan through the page cache has no more in flight than this; larger reads keep the \
+         disks of an array, or the channels of an SSD, busy at once. Direct I/O is not concerned"),
     (Note, "access-times", Mount(access_times),
         "each read of a file makes a write of its access time"),
     (Note, "btrfs-parity", Mount(btrfs_parity),
-        "RAID 5 and 6 of btrfs can lose a stripe when the power fails while it is written (btrfs(5))"),
+        "RAID 5 and 6 of btrfs can lose a stripe when the power fails while it is written \
+         (btrfs(5))"),
 ];
 
 /// Where a partition begins, when that is not a boundary of this unit. The kernel's own figure

@@ -17,17 +17,21 @@
 //! Why two sides differ (`findings/why.rs`), in session time (sessions x elapsed) for each unit of
 //! work:
 //!
-//! | phrase | evidence |
-//! |---|---|
-//! | throughput is N x: A x the sessions, divided by B x the session time | Little's law: throughput = sessions / session time of a unit of work; said where the numbers of sessions differ |
-//! | session time falls, rises; "of this decrease", "of this increase" | the change of session time, t over blocks |
-//! | less, more X wait; CPU time; unaccounted time | the interval of that part's change does not hold 0 (`decompose/judge.rs`: of the causes named at most 5 % are expected to be wrong) |
-//! | N % \[a, b\] | the part's share of the change, with its interval; the three largest each way of 5 % or more |
-//! | offset by | the part goes the other way |
-//! | not told apart from no change | one of the largest, and its interval holds 0 |
-//! | wait that is gone, new wait | a supported change, and less than 1 % of it is on the other side |
-//! | fewer waits, each longer (more, each shorter) | number and length of the waits each changed, the length in resource time and in all; the family is number and length of every wait type of 5 % of the waits or more |
-//! | as many waits, each longer (shorter) | the length changed, the number differs by less than 5 % |
+//! - throughput is N x: A x the sessions, divided by B x the session time: Little's law: throughput
+//!   = sessions / session time of a unit of work; said where the numbers of sessions differ
+//! - session time falls, rises; "of this decrease", "of this increase": the change of session time,
+//!   t over blocks
+//! - less, more X wait; CPU time; unaccounted time: the interval of that part's change does not
+//!   hold 0 (`decompose/judge.rs`: of the causes named at most 5 % are expected to be wrong)
+//! - N % \[a, b\]: the part's share of the change, with its interval; the three largest each way of
+//!   5 % or more
+//! - offset by: the part goes the other way
+//! - not told apart from no change: one of the largest, and its interval holds 0
+//! - wait that is gone, new wait: a supported change, and less than 1 % of it is on the other side
+//! - fewer waits, each longer (more, each shorter): number and length of the waits each changed,
+//!   the length in resource time and in all; the family is number and length of every wait type of
+//!   5 % of the waits or more
+//! - as many waits, each longer (shorter): the length changed, the number differs by less than 5 %
 
 use crate::{Comparison, Scale, WaitShape};
 pub use observations::number::{

@@ -169,7 +169,10 @@ fn few_samples_that_agree_are_no_change() {
         }
         let side = |configuration| Side { recording: &run, configuration };
         let code = compare(side(0), side(1)).unwrap().decomposition.unwrap().code.unwrap();
-        let is_rare = |kind: &PartKind| matches!(kind, PartKind::Function { function, .. } if function == "rare");
+        let is_rare = |kind: &PartKind| {
+            matches!(kind,
+                PartKind::Function { function, .. } if function == "rare")
+        };
         code.parts.iter().find(|part| is_rare(&part.kind)).unwrap().supported()
     };
     assert_eq!([supported(1, 20), supported(40, 800)], [false, true]);

@@ -291,7 +291,9 @@ table! { orders, by_piece!(OrderGenerator), &["o_orderkey"],
     o_shippriority: Int, integers;
 }
 
-table! { partsupp, |at: Piece| PartSuppGenerator::new_with_text_pool(at.scale, at.number, at.of, at.text), &["ps_partkey", "ps_suppkey"],
+table! { partsupp,
+    |at: Piece| PartSuppGenerator::new_with_text_pool(at.scale, at.number, at.of, at.text),
+    &["ps_partkey", "ps_suppkey"],
     last ps_comment: 199, comments(1_961_692_154, 124.0, 4);
     ps_partkey: BigInt, integers;
     ps_suppkey: BigInt, integers;

@@ -12,7 +12,12 @@ use std::ptr;
 use std::sync::Barrier;
 use std::time::Instant;
 
-const CREATE: &CStr = c"CREATE TABLE MyBigTable (c1 BLOB NOT NULL PRIMARY KEY, c2 TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, c3 TEXT NOT NULL DEFAULT 'a                                                                                                              ', c4 INTEGER NOT NULL DEFAULT 1, c5 INTEGER NOT NULL DEFAULT 2, c6 INTEGER NOT NULL DEFAULT 42) WITHOUT ROWID";
+const CREATE: &CStr = c"CREATE TABLE MyBigTable (c1 BLOB NOT NULL PRIMARY KEY, c2 TEXT NOT NULL \
+                        DEFAULT CURRENT_TIMESTAMP, c3 TEXT NOT NULL DEFAULT \
+                        'a                                                            \
+                        \x20                                                 ', \
+                        c4 INTEGER NOT NULL DEFAULT 1, c5 INTEGER NOT NULL DEFAULT 2, \
+                        c6 INTEGER NOT NULL DEFAULT 42) WITHOUT ROWID";
 
 struct Connection(*mut ffi::sqlite3, *mut ffi::sqlite3_stmt);
 

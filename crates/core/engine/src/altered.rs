@@ -19,12 +19,12 @@ use std::process::Command;
 use std::time::Duration;
 
 settings! {
-    /// Permission to change settings of a server by URL that no session may set, by ALTER SYSTEM, SET GLOBAL (MariaDB) or
-    /// sp_configure (SQL Server): true. What they were is recorded first, and put back when the run ends (SQL Server: the
-    /// trial), or by the next run.
+    /// Permission to change settings of a server by URL that no session may set, by ALTER SYSTEM,
+    /// SET GLOBAL (MariaDB) or sp_configure (SQL Server): true. What they were is recorded first,
+    /// and put back when the run ends (SQL Server: the trial), or by the next run.
     pub ALLOW_SERVER_SETTINGS: Option<bool> = "target.allow_server_settings", Kind::Bool;
-    /// Shell command that restarts a server by URL, and permission to run it for settings that need a restart:
-    /// "sudo systemctl restart postgresql". MariaDB also needs target.option_file.
+    /// Shell command that restarts a server by URL, and permission to run it for settings that need
+    /// a restart: "sudo systemctl restart postgresql". MariaDB also needs target.option_file.
     pub ALLOW_RESTART: Option<String> = "target.allow_restart", Kind::Text;
 }
 

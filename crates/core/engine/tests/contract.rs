@@ -580,7 +580,8 @@ macro_rules! contract {
         $(#[test]
         fn $name() {
             for own in targets() {
-                let _turn = own.is_by_url().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
+                let _turn =
+                    own.is_by_url().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
                 super::$name(&own);
             }
         })*

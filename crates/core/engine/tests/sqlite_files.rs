@@ -94,7 +94,8 @@ fn looking_at_files_keeps_the_locks_of_sessions() {
     assert!(!is_locked(folder.path()));
 }
 
-/// What is kept in the file is read from its header (<https://www.sqlite.org/fileformat.html>, 1.3), by us.
+/// What is kept in the file is read from its header (<https://www.sqlite.org/fileformat.html>,
+/// 1.3), by us.
 #[test]
 fn the_size_of_pages_and_auto_vacuum_take_in_every_journal_mode() {
     for mode in ["delete", "truncate", "persist", "memory", "wal", "off"] {

@@ -236,7 +236,8 @@ fn the_layout_is_made_and_what_does_not_take_is_told() {
     let too_large = [("target.data_size", Value::Integer(2 << 40))];
     let error = prepare(&url, &too_large, DataType::Uuid).err().unwrap();
     assert!(
-        matches!(&error, EngineError::SettingIgnored { setting, .. } if setting == "target.data_size"),
+        matches!(&error,
+            EngineError::SettingIgnored { setting, .. } if setting == "target.data_size"),
         "{error}"
     );
     instance(&url, &[], DataType::Uuid).remove().unwrap();
@@ -277,7 +278,8 @@ import pytds
 from pytds import tds_types as types
 from pytds.tds_base import Column
 
-server = dict(port=int(sys.argv[1]), database="steelbench", user="sa", password="S3c", autocommit=True)
+server = dict(port=int(sys.argv[1]), database="steelbench", user="sa", password="S3c",
+              autocommit=True)
 with pytds.connect("127.0.0.1", **server) as connection:
     cursor = connection.cursor()
     # The emulator has days right, but counts them from another one when it sends them.

@@ -54,7 +54,8 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
 settings! {
     /// Settings with one value each.
     pub(crate) const SETTINGS = [ENGINE, PROBE];
-    /// Name of the experiment and of its results file: lower-case letters, digits, `-`, `_` and `.`.
+    /// Name of the experiment and of its results file: lower-case letters, digits, `-`, `_` and
+    /// `.`.
     pub NAME: String = "experiment.name", Kind::Text;
     /// The question that the experiment answers; printed above the answer.
     pub QUESTION: Option<String> = "experiment.question", Kind::Text;
@@ -77,40 +78,45 @@ settings! {
     /// Factors that are changed as seldom as possible: trials are grouped by their levels.
     pub HARD_TO_CHANGE: Vec<String> = "order.hard_to_change", Kind::TextList;
 
-    /// Number of blocks: each configuration runs once in a block. Or { min, max, until }: the spread within
-    /// `min` blocks decides how many make every 95 % interval this narrow.
+    /// Number of blocks: each configuration runs once in a block. Or { min, max, until }: the
+    /// spread within `min` blocks decides how many make every 95 % interval this narrow.
     pub(crate) BLOCKS: u32 = "repeats.blocks", COUNT, "5";
-    /// Blocks that are run in any case; intervals and tests use their spread, so that five tell much more than two.
-    pub(crate) BLOCKS_MIN: Option<u32> = "repeats.blocks.min", Kind::Count { min: 2, max: 1_000_000 };
+    /// Blocks that are run in any case; intervals and tests use their spread, so that five tell
+    /// much more than two.
+    pub(crate) BLOCKS_MIN: Option<u32> =
+        "repeats.blocks.min", Kind::Count { min: 2, max: 1_000_000 };
     /// Blocks after which to stop in any case.
-    pub(crate) BLOCKS_MAX: Option<u32> = "repeats.blocks.max", Kind::Count { min: 2, max: 1_000_000 };
+    pub(crate) BLOCKS_MAX: Option<u32> =
+        "repeats.blocks.max", Kind::Count { min: 2, max: 1_000_000 };
     /// Half width of the 95 % interval, as a share of the mean, at which to stop.
     pub(crate) BLOCKS_UNTIL: Option<f64> = "repeats.blocks.until", Kind::Share;
-    /// How often each level of the hard-to-change factors is set up: the blocks are divided among the set-ups. Without
-    /// repeated set-ups a level and its set-up cannot be told apart.
+    /// How often each level of the hard-to-change factors is set up: the blocks are divided among
+    /// the set-ups. Without repeated set-ups a level and its set-up cannot be told apart.
     pub(crate) SETUPS: u32 = "repeats.setups", COUNT, "1";
     /// Seed of the order of trials and of the data.
     pub SEED: u64 = "repeats.seed", SEEDS, "1";
-    /// How often a failed trial is tried again. One that `limits.trial_time` stopped in its measurement is not: it is
-    /// known to take at least that long.
+    /// How often a failed trial is tried again. One that `limits.trial_time` stopped in its
+    /// measurement is not: it is known to take at least that long.
     pub RETRIES: u32 = "repeats.retries", Kind::Count { min: 0, max: 100 }, "0";
 
     /// A trial that takes longer, preparation included, is stopped and has failed.
     pub TRIAL_TIME_S: f64 = "limits.trial_time", Kind::PositiveDuration, "1 h";
     /// A session that takes longer stops and can be resumed.
     pub RUN_TIME_S: Option<f64> = "limits.run_time", Kind::PositiveDuration;
-    /// A configuration that fails in so many trials in a row for the same cause is left out for the rest of the session,
-    /// and when every configuration fails, the session stops and can be resumed; 0: never.
-    pub IDENTICAL_FAILURES: u32 = "limits.identical_failures", Kind::Count { min: 0, max: 1_000_000 }, "3";
+    /// A configuration that fails in so many trials in a row for the same cause is left out for the
+    /// rest of the session, and when every configuration fails, the session stops and can be
+    /// resumed; 0: never.
+    pub IDENTICAL_FAILURES: u32 =
+        "limits.identical_failures", Kind::Count { min: 0, max: 1_000_000 }, "3";
     /// Space that the data of a trial may take; checked before the run and during it.
     pub DISK_SPACE_BYTES: Option<u64> = "limits.disk_space", Kind::Size { min: 1, max: i64::MAX };
 
-    /// Levels that models of the throughput are not fitted to but tested on: "workload.connections > 8"; also with >=, <, <=
-    /// and =. Without it, the highest third of the levels.
+    /// Levels that models of the throughput are not fitted to but tested on: "workload.connections
+    /// > 8"; also with >=, <, <= and =. Without it, the highest third of the levels.
     pub(crate) HOLD_OUT: Vec<String> = "model.hold_out", Kind::TextList;
 
-    /// A relative difference below this does not matter: configurations are called equivalent where a larger one is
-    /// excluded at 95 % confidence.
+    /// A relative difference below this does not matter: configurations are called equivalent where
+    /// a larger one is excluded at 95 % confidence.
     pub EQUIVALENCE_MARGIN: f64 = "report.equivalence_margin", Kind::Share, "5%";
 }
 
@@ -121,7 +127,8 @@ settings! {
     pub(crate) VOLUME_NAME: String = "volume.name", Kind::Text;
     /// An existing directory; a prepare command may make it.
     pub(crate) VOLUME_PATH: String = "volume.path", Kind::Text;
-    /// Shell command that runs before the first trial of a group that uses the volume: format and mount it.
+    /// Shell command that runs before the first trial of a group that uses the volume: format and
+    /// mount it.
     pub(crate) VOLUME_PREPARE: Option<String> = "volume.prepare", Kind::Text;
     /// Shell command that runs after the last one.
     pub(crate) VOLUME_CLEANUP: Option<String> = "volume.cleanup", Kind::Text;
@@ -168,9 +175,11 @@ settings! {
     /// Name of the table.
     pub(crate) PREDICT_NAME: String = "predict.name", Kind::Text;
     /// Rows of the table.
-    pub(crate) PREDICT_ROWS: u64 = "predict.rows", Kind::Count { min: 1, max: 1_000_000_000_000_000 }, "1M";
+    pub(crate) PREDICT_ROWS: u64 =
+        "predict.rows", Kind::Count { min: 1, max: 1_000_000_000_000_000 }, "1M";
     /// Rows of a page, on average.
-    pub(crate) PREDICT_ROWS_PER_PAGE: f64 = "predict.rows_per_page", Kind::Number { min: 0.001, max: 100_000.0 }, "50";
+    pub(crate) PREDICT_ROWS_PER_PAGE: f64 =
+        "predict.rows_per_page", Kind::Number { min: 0.001, max: 100_000.0 }, "50";
     /// What is computed over each of the columns: count (COUNT(*), no column), sum, min, max, avg.
     pub(crate) PREDICT_AGGREGATE: String = "predict.aggregate", Kind::Choice(AGGREGATES), "count";
     /// Columns that are aggregated.

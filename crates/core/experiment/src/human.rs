@@ -134,7 +134,10 @@ pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
             let allowed = format!("numbers from {min} to {max}");
             real(node, units, &allowed, |number| (min..=max).contains(&number))
         }
-        Kind::MaybeEmptyText if matches!(&node.content, Content::Text(text) if text.trim().is_empty()) => {
+        Kind::MaybeEmptyText
+            if matches!(&node.content,
+                Content::Text(text) if text.trim().is_empty()) =>
+        {
             Ok(Value::Text(label(node)))
         }
         Kind::TextList => match &node.content {

@@ -114,7 +114,9 @@ fn allow(place: &mut Value, schema: Value) {
 
 fn of(setting: &Declaration) -> Value {
     let whole = |min, max| json!({ "type": ["integer", "string"], "minimum": min, "maximum": max });
-    let real = |lowest: &str, min: f64, max: f64| json!({ "type": ["number", "string"], lowest: min, "maximum": max });
+    let number = json!(["number", "string"]);
+    let real =
+        |lowest: &str, min: f64, max: f64| json!({ "type": number, lowest: min, "maximum": max });
     let mut schema = match setting.kind {
         Kind::Bool => json!({ "type": "boolean" }),
         Kind::Count { min, max } | Kind::Size { min, max } => whole(min, max),
@@ -157,7 +159,8 @@ fn pattern(units: &[(&str, f64)]) -> String {
 }
 
 fn factors(catalog: &Catalog) -> Value {
-    let mut schema = json!({ "type": "object", "additionalProperties": false, "properties": {}, "patternProperties": {} });
+    let mut schema = json!({ "type": "object", "additionalProperties": false, "properties": {},
+        "patternProperties": {} });
     let owned = catalog.engines.iter().chain(&catalog.probes).flat_map(|(_, settings)| *settings);
     let selecting = SETTINGS
         .iter()
@@ -179,7 +182,9 @@ fn factors(catalog: &Catalog) -> Value {
 
 fn level() -> Value {
     let mut schema = required(table("level", LEVEL.iter()), &["factor", "name"]);
-    schema["properties"]["set"] = json!({ "type": "object", "description": "The settings that the level stands for, by dotted path." });
+    schema["properties"]["set"] = json!({ "type": "object", "description": "The settings that the \
+                                                                            level stands for, by \
+                                                                            dotted path." });
     schema
 }
 
@@ -187,7 +192,8 @@ fn report() -> Value {
     let mut schema = table("report", SETTINGS.iter());
     schema["properties"]["baseline"] = json!({
         "type": "object",
-        "description": "The configuration that the others are compared with: a level for each factor; the first one where none is given.",
+        "description": "The configuration that the others are compared with: a level for each \
+                        factor; the first one where none is given.",
     });
     schema
 }

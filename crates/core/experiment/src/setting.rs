@@ -174,17 +174,21 @@ fn fits<T: FromValue>(value: Option<&Value>) -> bool {
 #[macro_export]
 macro_rules! settings {
     ($(#[$all_meta:meta])* $all_visibility:vis const $all:ident = [$($other:ident),*];
-     $($(#[doc = $doc:literal])+ $visibility:vis $name:ident: $type:ty = $path:literal, $kind:expr $(, $default:literal)?;)*) => {
+     $($(#[doc = $doc:literal])+ $visibility:vis $name:ident: $type:ty = $path:literal,
+         $kind:expr $(, $default:literal)?;)*) => {
         $(#[$all_meta])*
-        $all_visibility const $all: &[$crate::Declaration] = $crate::declarations![$($name,)* $($other,)*];
+        $all_visibility const $all: &[$crate::Declaration] =
+            $crate::declarations![$($name,)* $($other,)*];
         $crate::settings! {
             $($(#[doc = $doc])+ $visibility $name: $type = $path, $kind $(, $default)?;)*
         }
     };
-    ($($(#[doc = $doc:literal])+ $visibility:vis $name:ident: $type:ty = $path:literal, $kind:expr $(, $default:literal)?;)*) => {
+    ($($(#[doc = $doc:literal])+ $visibility:vis $name:ident: $type:ty = $path:literal,
+        $kind:expr $(, $default:literal)?;)*) => {
         $($(#[doc = $doc])+
         $visibility const $name: $crate::Setting<$type> =
-            $crate::Setting::new($path, $kind, $crate::settings!(@default $($default)?), concat!($($doc),+).trim_ascii());)*
+            $crate::Setting::new($path, $kind, $crate::settings!(@default $($default)?),
+                concat!($($doc),+).trim_ascii());)*
     };
     (@default) => { None };
     (@default $default:literal) => { Some($default) };

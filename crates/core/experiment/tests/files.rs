@@ -227,7 +227,8 @@ fn settings_have_positions() {
 /// The expected hash is Python's, of the settings written out by hand:
 ///
 /// ```python
-/// text = ('{"observe.interval":1.0,"observe.waits":true,"target.data_files":2,"target.engine":"server",'
+/// text = ('{"observe.interval":1.0,'
+///         '"observe.waits":true,"target.data_files":2,"target.engine":"server",'
 ///         '"target.file_growth":0.1,"target.url":"server://größe","workload.duration":0.25,'
 ///         '"workload.probe":"scan","workload.share":1.0}')
 /// hash = 0xcbf29ce484222325

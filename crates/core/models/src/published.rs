@@ -130,7 +130,8 @@ pub enum ReadError {
         there: String,
     },
     /// A name that is none of ours.
-    #[error("{0:?} is no column of ours; there are: {known}, and queries as q1=NAME", known = COLUMNS.join(", "))]
+    #[error("{0:?} is no column of ours; there are: {known}, and queries as q1=NAME",
+        known = COLUMNS.join(", "))]
     Key(String),
     /// A value that is none.
     #[error("line {line}, {column}: {text:?} is {why}")]

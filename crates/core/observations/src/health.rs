@@ -61,7 +61,8 @@ named! {
         OtherLoad = "other-load",
         /// A hypervisor took processor time away.
         Steal = "steal",
-        /// An open loop asked for more than was done: its latencies grow with the length of the trial.
+        /// An open loop asked for more than was done: its latencies grow with the length of the
+        /// trial.
         Overloaded = "overloaded",
         /// The declared cache state could not be made or verified.
         CacheState = "cache-state",

@@ -1,9 +1,11 @@
 /// An enum whose variants have names, those of output and files.
 #[macro_export]
 macro_rules! named {
-    ($(#[$meta:meta])* pub enum $enum:ident { $($(#[$doc:meta])* $variant:ident = $name:literal,)* }) => {
+    ($(#[$meta:meta])*
+     pub enum $enum:ident { $($(#[$doc:meta])* $variant:ident = $name:literal,)* }) => {
         #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+            Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize,
+            serde::Deserialize,
         )]
         $(#[$meta])*
         pub enum $enum {

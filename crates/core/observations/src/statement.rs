@@ -12,12 +12,13 @@ pub const TEXT_MAX: usize = 10_000;
 pub enum Quotes {
     /// Chapter 4.1 of PostgreSQL's documentation.
     Postgres,
-    /// <https://mariadb.com/kb/en/string-literals/>, `identifier-names` and `comment-syntax`: text stands in either kind of
-    /// quotes, with backslashes, names in backticks, and comments also begin with `#` and do not
-    /// stand in each other. With `ANSI_QUOTES` a name in double quotes is taken for a constant.
+    /// <https://mariadb.com/kb/en/string-literals/>, `identifier-names` and `comment-syntax`: text
+    /// stands in either kind of quotes, with backslashes, names in backticks, and comments also
+    /// begin with `#` and do not stand in each other. With `ANSI_QUOTES` a name in double quotes is
+    /// taken for a constant.
     MariaDb,
-    /// <https://learn.microsoft.com/en-us/sql/t-sql/data-types/constants-transact-sql>: names also in brackets, amounts
-    /// behind a dollar sign.
+    /// <https://learn.microsoft.com/en-us/sql/t-sql/data-types/constants-transact-sql>: names also
+    /// in brackets, amounts behind a dollar sign.
     TransactSql,
 }
 

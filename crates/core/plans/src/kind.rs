@@ -118,7 +118,8 @@ impl Kind {
     }
 
     /// Of a table of MariaDB and MySQL, by its access type
-    /// (<https://mariadb.com/kb/en/explain/>, <https://dev.mysql.com/doc/refman/8.4/en/explain-output.html>).
+    /// (<https://mariadb.com/kb/en/explain/>,
+    /// <https://dev.mysql.com/doc/refman/8.4/en/explain-output.html>).
     pub(crate) fn of_mariadb(access: &str) -> Self {
         match access.to_ascii_lowercase().as_str() {
             "all" => Self::TableScan,

@@ -1,5 +1,6 @@
 //! EXPLAIN and ANALYZE FORMAT=JSON of MariaDB, and EXPLAIN FORMAT=JSON of MySQL in the first
-//! version of its format (<https://mariadb.com/kb/en/explain-format-json/>, <https://mariadb.com/kb/en/analyze-format-json/>,
+//! version of its format (<https://mariadb.com/kb/en/explain-format-json/>,
+//! <https://mariadb.com/kb/en/analyze-format-json/>,
 //! <https://dev.mysql.com/doc/refman/8.4/en/explain.html>).
 
 use crate::file::DEPTH_MAX;

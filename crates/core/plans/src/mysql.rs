@@ -1,5 +1,6 @@
 //! EXPLAIN and EXPLAIN ANALYZE FORMAT=JSON of MySQL in the second version of the format
-//! (`explain_json_format_version = 2`), a tree of operators; the first version is `mariadb`'s (<https://dev.mysql.com/doc/refman/9.4/en/explain.html>).
+//! (`explain_json_format_version = 2`), a tree of operators; the first version is `mariadb`'s
+//! (<https://dev.mysql.com/doc/refman/9.4/en/explain.html>).
 
 use crate::file::DEPTH_MAX;
 use crate::mariadb::number;

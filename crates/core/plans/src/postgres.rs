@@ -1,4 +1,5 @@
-//! EXPLAIN (FORMAT JSON) of PostgreSQL (<https://www.postgresql.org/docs/current/sql-explain.html>).
+//! EXPLAIN (FORMAT JSON) of PostgreSQL
+//! (<https://www.postgresql.org/docs/current/sql-explain.html>).
 
 use crate::file::DEPTH_MAX;
 use crate::model::{

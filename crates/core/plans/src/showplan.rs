@@ -1,4 +1,9 @@
 //! ShowPlan XML of SQL Server
+//!
+//!
+//!
+//!
+//!
 //! (<https://learn.microsoft.com/en-us/sql/relational-databases/showplan-logical-and-physical-operators-reference>).
 
 use crate::file::DEPTH_MAX;

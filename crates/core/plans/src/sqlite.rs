@@ -1,4 +1,5 @@
-//! EXPLAIN QUERY PLAN of SQLite: steps in words, without estimates (<https://www.sqlite.org/eqp.html>).
+//! EXPLAIN QUERY PLAN of SQLite: steps in words, without estimates
+//! (<https://www.sqlite.org/eqp.html>).
 
 use crate::model::{Access, MissingIndex, Object, Operator, Plan, Predicate, Role};
 use crate::{Kind, PlanError, file::DEPTH_MAX};

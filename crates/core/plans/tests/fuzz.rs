@@ -101,8 +101,9 @@ fn plans_without_an_end_are_refused() {
 
 #[test]
 fn entities_and_schemas_of_others_are_not_followed() {
-    let bomb = "<?xml version=\"1.0\"?><!DOCTYPE ShowPlanXML [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;\">\
-                <!ENTITY f SYSTEM \"file:///etc/passwd\">]><ShowPlanXML>&b;&f;</ShowPlanXML>";
+    let bomb = "<?xml version=\"1.0\"?><!DOCTYPE ShowPlanXML [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY \
+                b \"&a;&a;&a;&a;&a;&a;\"><!ENTITY f \
+                SYSTEM \"file:///etc/passwd\">]><ShowPlanXML>&b;&f;</ShowPlanXML>";
     let error = read(bomb.as_bytes()).unwrap_err();
     assert!(matches!(error, PlanError::Damaged { .. }), "{error}");
 }

@@ -101,9 +101,11 @@ fn what_is_not_known_is_named_and_what_is_in_it_is_read() {
 #[test]
 fn mysql_writes_costs_as_texts() {
     // By the example of MySQL's documentation of EXPLAIN's output.
-    let text = r#"{"query_block": {"select_id": 1, "cost_info": {"query_cost": "2.40"}, "ordering_operation":
+    let text = r#"{"query_block": {"select_id": 1, "cost_info": {"query_cost": "2.40"},
+        "ordering_operation":
         {"using_filesort": true, "table": {"table_name": "t1", "access_type": "range", "key": "idx",
-        "used_key_parts": ["i1"], "rows_examined_per_scan": 8, "rows_produced_per_join": 4, "filtered": "50.00",
+        "used_key_parts": ["i1"], "rows_examined_per_scan": 8, "rows_produced_per_join": 4,
+        "filtered": "50.00",
         "cost_info": {"read_cost": "1.60", "eval_cost": "0.80", "prefix_cost": "2.40"}}}}}"#;
     let plan = plan(text);
     assert_eq!(plan.cost, Some(2.4));
@@ -162,7 +164,8 @@ fn mysqls_tree_has_its_operators_without_constants_in_their_names() {
         index_uses(&read(text.as_bytes()).unwrap()).iter().map(|one| one.object.label()).collect();
     assert_eq!(uses, ["customers (PRIMARY)", "orders"]);
     // A change of one table has no plan in this version.
-    let none = r#"{"query_plan": {"operation": "<not executable by iterator executor>"}, "query_type": "update"}"#;
+    let none = r#"{"query_plan": {"operation": "<not executable by iterator executor>"},
+        "query_type": "update"}"#;
     let read = read(none.as_bytes()).unwrap();
     assert!(read[0].plan.is_none() && read[0].kind == "CHANGE");
 }

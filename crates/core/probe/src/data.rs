@@ -18,25 +18,28 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 settings! {
-    /// Data set whose first table is worked on: synthetic (columns and rows per page are chosen), mybigtable,
-    /// one-row-per-page, documents (long texts), pgbench (accounts), tpch (all of its tables; LINEITEM is the first), or one table of TPC-H.
+    /// Data set whose first table is worked on: synthetic (columns and rows per page are chosen),
+    /// mybigtable, one-row-per-page, documents (long texts), pgbench (accounts), tpch (all of its
+    /// tables; LINEITEM is the first), or one table of TPC-H.
     pub DATA: String = "workload.data", Kind::Choice(datasets::NAMES), "synthetic";
-    /// Scale factor of TPC-H (1: 6 million rows of LINEITEM, 0.01: 60,000) and of pgbench (1: 100,000 accounts).
+    /// Scale factor of TPC-H (1: 6 million rows of LINEITEM, 0.01: 60,000) and of pgbench (1:
+    /// 100,000 accounts).
     pub SCALE: f64 = "workload.scale", Kind::Number { min: 0.001, max: 100_000.0 }, "0.1";
     /// Rows of the data sets synthetic, mybigtable, one-row-per-page and documents.
     pub ROWS: u64 = "workload.rows", Kind::Count { min: 1, max: 1_000_000_000_000 }, "100k";
-    /// Columns of the synthetic table: a key, ints, and a last one that fills the page. All have a fixed length.
+    /// Columns of the synthetic table: a key, ints, and a last one that fills the page. All have a
+    /// fixed length.
     pub COLUMNS: usize = "workload.columns", Kind::Count { min: 3, max: 18 }, "6";
-    /// Rows of the synthetic table that fill a page, about: rows are made so wide. An engine whose pages cannot hold so
-    /// many says so.
+    /// Rows of the synthetic table that fill a page, about: rows are made so wide. An engine whose
+    /// pages cannot hold so many says so.
     pub ROWS_PER_PAGE: u16 = "workload.rows_per_page", Kind::Count { min: 1, max: 2_000 }, "50";
     /// Seed of the values of the data sets synthetic, mybigtable and documents.
     pub DATA_SEED: u64 = "workload.data_seed", Kind::Count { min: 0, max: i64::MAX }, "1";
-    /// Processors that one statement may use at most, where the engine runs one statement on several; 1: no parallelism.
-    /// Default: as the engine is set.
+    /// Processors that one statement may use at most, where the engine runs one statement on
+    /// several; 1: no parallelism. Default: as the engine is set.
     pub DEGREE: Option<u32> = "workload.degree", Kind::Count { min: 1, max: 1024 };
-    /// Whether the statement is run once before the measurement for what the engine has to say of it: EXPLAIN (ANALYZE,
-    /// BUFFERS), counters of the statement. Not part of what is measured.
+    /// Whether the statement is run once before the measurement for what the engine has to say of
+    /// it: EXPLAIN (ANALYZE, BUFFERS), counters of the statement. Not part of what is measured.
     pub ANALYZE: bool = "workload.analyze", Kind::Bool, "false";
 }
 

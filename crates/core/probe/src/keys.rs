@@ -21,13 +21,15 @@ choice! {
 }
 
 settings! {
-    /// How often each key is asked for: each as often as any other (uniform); the k-th most frequent one in proportion to
-    /// k^-s, all over the table (zipf); or that with the last keys of the table most frequent (latest).
+    /// How often each key is asked for: each as often as any other (uniform); the k-th most
+    /// frequent one in proportion to k^-s, all over the table (zipf); or that with the last keys of
+    /// the table most frequent (latest).
     pub KEYS: Distribution = "workload.keys", Distribution::KIND, "uniform";
     /// The exponent s of zipf and latest; 0.99 is that of YCSB.
     pub ZIPF: f64 = "workload.zipf", Kind::Number { min: 0.0, max: 10.0 }, "0.99";
     /// Keys that are asked for at all: the first so many of the table. Default: all of them.
-    pub DISTINCT_KEYS: Option<u64> = "workload.distinct_keys", Kind::Count { min: 1, max: 1_000_000_000_000 };
+    pub DISTINCT_KEYS: Option<u64> =
+        "workload.distinct_keys", Kind::Count { min: 1, max: 1_000_000_000_000 };
 }
 
 /// A prime that is no divisor of any practical number of keys: multiples of it visit all of them.

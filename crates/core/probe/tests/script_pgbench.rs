@@ -111,24 +111,31 @@ fn compare(server: &Server, expressions: &[String]) -> (usize, usize) {
 const TRICKY: &str = r#"
 true = true; 1 = 1.0; null = null; 1 and true; null or true; true or null; false and null;
 null and false; true or 1/0 = 1; not 0; not null; 0.5 or true; true is true; 1 is true;
-null is not false; 2 is not null; 5 isnull notnull; 1 = 1 is null; not null is null; 1 < 2 is null < 3;
-not 1 = 2; 1 < 2 < 3; 1 + not true; ~1 + 2; ~1 | 6; ~~5; ~true; - -3; 2--3; -2*3; +true; -null; 2-3-4;
+null is not false; 2 is not null; 5 isnull notnull; 1 = 1 is null; not null is null;
+1 < 2 is null < 3;
+not 1 = 2; 1 < 2 < 3; 1 + not true; ~1 + 2; ~1 | 6; ~~5; ~true; - -3; 2--3; -2*3; +true; -null;
+2-3-4;
 8/4/2; 7/-2; -7/2; -7%3; 7%-3; 5.5 % 2; 1.7 & 1; 1|2.5; 1 | 2 & 4 # 1; 1<<2+1; 1<<65; 1<<-1; -8>>1;
 3>>-1; 1/0; 1/0.0; -1/0.0; 0.0/0; 0.0/0 = 0.0/0; 0.0/0 <> 0.0/0; 5 % 0; mod(-5, 3); mod(5.5, 2);
 :big + 1; -:big - 2; :big * 2; -9223372036854775808; - 9223372036854775808; 9223372036854775808;
-9223372036854775809; -9223372036854775808 / -1; -9223372036854775808 % -1; abs(-9223372036854775808);
+9223372036854775809; -9223372036854775808 / -1; -9223372036854775808 % -1;
+abs(-9223372036854775808);
 abs(-1.5); int(2.5); int(3.5); int(-2.5); int(1e30); int(9223372036854775807.0); int(true);
-double(9007199254740993); double(true); 1e400; 1e-400; 0e5; 1.; .5; 1e5; 1.5E-7; .; 1e; 5x; 1..2; 1e15;
-1e14; 123456789012345678.0; 0.0001; 0.00001; 100.0; -0.0; 0.1 + 0.2; sqrt(2); sqrt(-1); ln(0); ln(10);
+double(9007199254740993); double(true); 1e400; 1e-400; 0e5; 1.; .5; 1e5; 1.5E-7; .; 1e; 5x; 1..2;
+1e15;
+1e14; 123456789012345678.0; 0.0001; 0.00001; 100.0; -0.0; 0.1 + 0.2; sqrt(2); sqrt(-1); ln(0);
+ln(10);
 exp(1); exp(1000); pow(2, -1); power(2.5, 3); pow(-8, 0.5); pow(0, 0); pi(); pi(1); PI();
 greatest(5, 4.0, 3); greatest(5, 7.5); least(1, 2, -3); least(1.5); greatest(); greatest(1, null);
 greatest(true, 1); case when 0.0 then 1 when 2 then 3 end; case when null then 2 end;
 case when false then 1/0 else 7 end; case 1 when 1 then 2 end;
-CASE WHEN 1 > 2 THEN 1 ELSE CASE WHEN TRUE THEN 5 END END; random(4, 4); random(5, 4); random(0, :big);
+CASE WHEN 1 > 2 THEN 1 ELSE CASE WHEN TRUE THEN 5 END END; random(4, 4); random(5, 4); 
+random(0, :big);
 random(1); random_gaussian(1, 1, 2); random_gaussian(1, 5, 1.9); random_exponential(1, 5, 0);
 random_zipfian(5, 5, 1.5); random_zipfian(1, 5, 1); random_zipfian(1, 5, 1000);
 random_zipfian(1, 5, 1001); hash(10, 5432); hash(null); hash(true); hash(1.7, 3); hash(:seven);
-hash_murmur2(:seven); hash_fnv1a(:seven); hash(1, 2, 3); permute(3, 0); permute(3, 1); permute(-7, 10);
+hash_murmur2(:seven); hash_fnv1a(:seven); hash(1, 2, 3); permute(3, 0); permute(3, 1); 
+permute(-7, 10);
 permute(3, -4); permute(:seven, :big); :zero; :seven * 2; :half * 2; :yes and true; :nothing; :word;
 :undefined; word; nofunction(1); 1 2; (1; 1); ; "a"; 2 ^ 3; 0x10; 1 is 1; 1 between 0 and 2;
 :default_seed + 1; :client_id; :scale + 0.5; 1 <> 2 and 1 != 1

@@ -36,7 +36,8 @@ impl Chart {
         let data = chart::table(self);
         if self.kind == ChartKind::Waterfall {
             return Figure {
-                spec: json!({ "kind": "waterfall", "label": heading.as_str(), "steps": self.steps() }),
+                spec: json!({ "kind": "waterfall", "label": heading.as_str(),
+                    "steps": self.steps() }),
                 caption: format!(
                     "{heading}: the sessions' time by wait type; the changes add up to the \
                      difference. Pale bars: the interval of the change holds 0, or time of the \
@@ -64,7 +65,8 @@ impl Chart {
         let diverging = self.kind == ChartKind::Diverging;
         Figure {
             spec: json!({
-                "kind": "bars", "diverging": diverging, "unit": self.unit.as_str(), "groups": groups,
+                "kind": "bars", "diverging": diverging, "unit": self.unit.as_str(),
+                "groups": groups,
             }),
             caption: "Bars begin at zero; thin lines are 95 % intervals.".into(),
             alternative: format!("Bar chart: {heading}. Its figures are in the table below.")
@@ -83,8 +85,10 @@ impl Chart {
                 if bar.tone == Tone::Muted { "not supported, or time of the client" } else { "" };
             json!({
                 "kind": if self.is_total(bar) { "total" } else { "change" },
-                "label": bar.label.as_str(), "from": coordinate(from), "to": coordinate(to), "doubt": doubt,
-                "figure": format!("{} {}", self.value(bar), self.unit), "interval": self.interval(bar),
+                "label": bar.label.as_str(), "from": coordinate(from), "to": coordinate(to),
+                "doubt": doubt,
+                "figure": format!("{} {}", self.value(bar), self.unit),
+                "interval": self.interval(bar),
                 "share": bar.note.as_str(),
             })
         };

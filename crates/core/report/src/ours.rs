@@ -2,7 +2,8 @@
 
 use std::io::{Read, Result, Seek};
 
-/// In the head of every page: <https://html.spec.whatwg.org/multipage/semantics.html#meta-generator>.
+/// In the head of every page:
+/// <https://html.spec.whatwg.org/multipage/semantics.html#meta-generator>.
 pub const GENERATOR: &str = "<meta name=\"generator\" content=\"Steelbench\">";
 /// How far into a page its head reaches at least.
 const HEAD_BYTES: usize = 1024;

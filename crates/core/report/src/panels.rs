@@ -122,7 +122,8 @@ impl<'a> Panels<'a> {
             _ => "point",
         };
         let levels = strings(self.levels.iter().copied());
-        json!({ "label": string(&self.factor), "scale": scale, "levels": levels, "numbers": numbers })
+        json!({ "label": string(&self.factor), "scale": scale, "levels": levels,
+            "numbers": numbers })
     }
 }
 

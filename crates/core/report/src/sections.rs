@@ -54,15 +54,18 @@ struct Entry {
 /// `name: data => function that shows it`; without data for a section that draws the data of
 /// others, without a function for data that others tell. `page only`: texts have no room for it.
 macro_rules! sections {
-    (|$summary:ident| $($name:ident $(: $data:expr)? $(=> $show:path)? $(, $page:ident only)?;)*) => {
+    (|$summary:ident|
+     $($name:ident $(: $data:expr)? $(=> $show:path)? $(, $page:ident only)?;)*) => {
         const SECTIONS: &[Entry] = &[$({
-            let (data, show): (Option<Data>, Option<Show>) = sections!(@ $summary $(: $data)? $(=> $show)?);
+            let (data, show): (Option<Data>, Option<Show>) =
+                sections!(@ $summary $(: $data)? $(=> $show)?);
             let page_only = !<[&str]>::is_empty(&[$(stringify!($page))?]);
             Entry { name: stringify!($name), data, show, page_only }
         }),*];
     };
     (@ $summary:ident: $data:expr => $show:path) => {
-        (Some(|$summary| serde_json::to_value($data)), Some(|$summary| $show($summary, $data).into_iter().collect()))
+        (Some(|$summary| serde_json::to_value($data)),
+         Some(|$summary| $show($summary, $data).into_iter().collect()))
     };
     (@ $summary:ident: $data:expr) => {
         (Some(|$summary| serde_json::to_value($data)), None)

@@ -131,7 +131,8 @@ fn is_harmful(character: char) -> bool {
 /// Line and paragraph separators, and the marks, embeddings, overrides and isolates of Unicode's
 /// bidirectional algorithm (UAX 9).
 fn turns_direction(character: char) -> bool {
-    matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    matches!(character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The last part of a dotted path where it names one factor only, else the whole path.

@@ -195,11 +195,13 @@ fn parquet_reads_back_with_types() {
 const ARROW: &str = r#"
 import sys, pyarrow.parquet as pq, pyarrow.compute as pc
 folder = sys.argv[1]
-for name in ["trials", "waits", "latencies", "statements", "operations", "series", "devices", "functions"]:
+for name in ["trials", "waits", "latencies", "statements", "operations", "series", "devices",
+             "functions"]:
     t = pq.read_table(f"{folder}/{name}.parquet")
     print(name, t.num_rows, t.schema.field("target.data_files").type, t.schema.field("layout").type)
 t = pq.read_table(f"{folder}/trials.parquet")
-print("types", t.schema.field("started").type, t.schema.field("work_amount").type, t.schema.field("wall_s").type)
+print("types", t.schema.field("started").type, t.schema.field("work_amount").type,
+      t.schema.field("wall_s").type)
 print("max", pc.max(t["work_amount"]), "nulls", t["work_amount"].null_count)
 print("sum", repr(sum(t["wall_s"].to_pylist())))
 "#;

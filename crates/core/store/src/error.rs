@@ -47,7 +47,8 @@ pub enum Fault {
     #[error("is damaged ({0}); restore a copy, or save what is left with `sqlite3 FILE .recover`")]
     Damaged(String),
     /// The file was written by a newer version, in this format.
-    #[error("has format {0}, this version reads up to {newest}; use a newer Steelbench", newest = crate::schema::NEWEST)]
+    #[error("has format {0}, this version reads up to {newest}; use a newer Steelbench",
+        newest = crate::schema::NEWEST)]
     Newer(i64),
     /// No space is left.
     #[error("no space left; earlier trials are kept, free some space and run again to resume")]

@@ -152,7 +152,8 @@ macro_rules! fields {
         $(impl Field for $word {
             fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
                 let json = serde_json::to_value(self).map_err(unrecordable)?;
-                let word = json.as_str().ok_or_else(|| unrecordable(format!("{json} is not a word")))?;
+                let word = json.as_str().ok_or_else(|| unrecordable(format!("{json} is not a \
+                                                                             word")))?;
                 values.push(word.to_owned().into());
                 Ok(())
             }
@@ -174,7 +175,8 @@ macro_rules! fields {
 }
 
 fields! {
-    plain: bool i64 u32 u64 Option<bool> Option<i32> Option<u32> Option<u64> Option<usize> Option<f64>;
+    plain: bool i64 u32 u64
+        Option<bool> Option<i32> Option<u32> Option<u64> Option<usize> Option<f64>;
     words: Direction WaitClass WarningKind;
     json: Environment ServerActivity Vec<String> BTreeMap<String, u64>
 }
@@ -233,39 +235,47 @@ tables! {
     "files": FileRecord { named_by, path, sha256, content }
     "trials": TrialRecord {
         block, setup, sequence, attempt, started_ms, wall_s, status as "status, cause",
-        observations as "observed, elapsed_s, connections, work_unit, work_amount, transactions, errors, retries, \
-                         session_s, cpu_s, cpu_user_s, sampled_running_s, corrected_s, synthetic, timeout_s";
+        observations as "observed, elapsed_s, connections, work_unit, work_amount, transactions, \
+                         errors, retries, session_s, cpu_s, cpu_user_s, sampled_running_s, \
+                         corrected_s, synthetic, timeout_s";
         configuration: 0, hooks: Vec::new()
     }
     "hooks": HookOutput { hook, command, exit_code, elapsed_s, output }
     "responses": Response { name, unit, direction, value, resolution }
     "facts": Fact { name, unit, value }
     "plans": QueryPlan { statement, hash, text, analysis, estimated_rows, estimated_cost, reason }
-    "waits": Wait { wait_type, class, count, resource_s, signal_s, source as "source, sampled_hz, samples, error_s, counter" }
+    "waits": Wait { wait_type, class, count, resource_s, signal_s, source as "source, sampled_hz, \
+                                                                              samples, error_s, \
+                                                                              counter" }
     "resources": WaitedResource { wait_type, class, resource, kind, remedy, samples, sessions_max }
     // The figures beside the histogram are for people who query the table.
     "latencies": Latency {
-        name, histogram as "histogram, count, min_ns, mean_ns, max_ns, p50_ns, p95_ns, p99_ns, p999_ns"
+        name, histogram as "histogram, count, min_ns, mean_ns, max_ns, p50_ns, p95_ns, p99_ns, \
+                            p999_ns"
     }
     "statements": ScriptStatement { script, text, count, wall_s, wall_s_max, failures, retries }
     "operations": Operation { name, count, bytes, wall_s }
     "series": Series { name, unit, start_s, interval_s, values as "interval_values" }
     "load_health", one: true: LoadHealth {
-        client_share, run_delay_share, sends_intended, sends_missed, send_delay_us_max, sends_late, schedule_s,
+        client_share, run_delay_share, sends_intended, sends_missed, send_delay_us_max, sends_late,
+        schedule_s,
         free_until_s
     }
     "machine_load", one: true: MachineLoad { cpus, busy_s, own_s, steal_s, iowait_s }
     "devices": DeviceUse {
-        volume, device, reads, read_bytes, read_s, writes, write_bytes, write_s, flushes, flush_s, busy_s, queue_s,
+        volume, device, reads, read_bytes, read_s, writes, write_bytes, write_s, flushes, flush_s,
+        busy_s, queue_s,
         elapsed_s
     }
     "warnings": Warning { kind, detail }
     "server_activities": ActivityRecord { started_ms, steelbench, address, activity; id: 0 }
     "query_intervals": QueryInterval {
-        steelbench, address, engine, server, from_ms, to_ms, block_bytes, evictions, notes; id: 0, statements: Vec::new()
+        steelbench, address, engine, server, from_ms, to_ms, block_bytes, evictions, notes; id: 0,
+        statements: Vec::new()
     }
     "query_counts": CountedStatement {
-        digest, database as "database_name", user as "user_name", is_top, text, is_partial, counters, plan_hash, plan
+        digest, database as "database_name", user as "user_name", is_top, text, is_partial,
+        counters, plan_hash, plan
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is sent: each command begins anew with packet number 0
-//! (<https://mariadb.com/kb/en/2-text-protocol/>, <https://mariadb.com/kb/en/3-binary-protocol-prepared-statements/>).
+//! (<https://mariadb.com/kb/en/2-text-protocol/>,
+//! <https://mariadb.com/kb/en/3-binary-protocol-prepared-statements/>).
 
 use crate::packet::{put_packet, put_text};
 

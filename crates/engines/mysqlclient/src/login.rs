@@ -1,4 +1,9 @@
 //! The handshake (<https://mariadb.com/kb/en/connection/>,
+//!
+//!
+//!
+//!
+//!
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_caching_sha2_authentication_exchanges.html>).
 
 use crate::client::Channel;
@@ -11,7 +16,8 @@ use crate::{Error, Reader, ServerError};
 use std::io;
 use transport::tls::explained;
 
-/// What a connection can do, as bits of the handshake (<https://mariadb.com/kb/en/connection/#capabilities>).
+/// What a connection can do, as bits of the handshake
+/// (<https://mariadb.com/kb/en/connection/#capabilities>).
 mod capability {
     /// Of a server: it is MySQL, or a MariaDB older than 10.2.
     pub const MYSQL: u64 = 1;

@@ -37,7 +37,8 @@ pub fn option_file(environment: &Environment) -> (Vec<(String, String)>, Option<
     )
 }
 
-/// The options of the groups for clients (<https://mariadb.com/kb/en/configuring-mariadb-with-option-files/>).
+/// The options of the groups for clients
+/// (<https://mariadb.com/kb/en/configuring-mariadb-with-option-files/>).
 fn options(text: &str) -> Vec<(String, String)> {
     let (mut options, mut is_ours) = (Vec::new(), false);
     for line in text.lines().map(str::trim) {

@@ -172,7 +172,8 @@ fn caching_sha2(password: &[u8], challenge: &[u8]) -> Vec<u8> {
 }
 
 /// The signature of the challenge (RFC 8032, section 5.1.6) by a key that is the password itself,
-/// of any length, where the RFC has 32 bytes (<https://mariadb.com/kb/en/authentication-plugin-ed25519/>).
+/// of any length, where the RFC has 32 bytes
+/// (<https://mariadb.com/kb/en/authentication-plugin-ed25519/>).
 fn ed25519(password: &[u8], challenge: &[u8]) -> Vec<u8> {
     let scalar = |parts: &[&[u8]]| {
         let mut wide = [0; 64];
@@ -218,7 +219,8 @@ mod tests {
             (0..32).map(|at| u8::from_str_radix(&key[2 * at..2 * at + 2], 16).unwrap()).collect();
         assert_eq!(
             hex(&ed25519(&key, b"")),
-            "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b"
+            "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555\
+             fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b"
         );
     }
 }

@@ -1,5 +1,6 @@
 //! What a server answers to one command, packet by packet
-//! (<https://mariadb.com/kb/en/4-server-response-packets/>, <https://mariadb.com/kb/en/result-set-packets/>).
+//! (<https://mariadb.com/kb/en/4-server-response-packets/>,
+//! <https://mariadb.com/kb/en/result-set-packets/>).
 //!
 //! All of it is for connections with `CLIENT_DEPRECATE_EOF`, which every connection of this crate
 //! has.
@@ -177,7 +178,8 @@ impl Response {
 impl Column {
     /// Reads the definition of a column: catalog, schema, table and its alias, name and its alias,
     /// MariaDB's further information (not asked for), then 12 bytes: character set, length,
-    /// type, flags, decimals (<https://mariadb.com/kb/en/result-set-packets/#column-definition-packet>).
+    /// type, flags, decimals
+    /// (<https://mariadb.com/kb/en/result-set-packets/#column-definition-packet>).
     ///
     /// # Errors
     /// When it is none.
@@ -201,8 +203,8 @@ impl Column {
 
 impl ColumnType {
     /// The value of a column in a row of a prepared statement, as the text that the server would
-    /// have sent (<https://mariadb.com/kb/en/result-set-packets/#binary-resultset-row>). Decimals, texts and what else has no form of
-    /// its own are sent as text.
+    /// have sent (<https://mariadb.com/kb/en/result-set-packets/#binary-resultset-row>). Decimals,
+    /// texts and what else has no form of its own are sent as text.
     fn text(self, reader: &mut Reader<'_>) -> Option<String> {
         let unsigned = self.is_unsigned;
         Some(match self.code {

@@ -93,12 +93,12 @@ fn same(server: &Server, user: &str, parameters: &str, options: &[&str]) -> Opti
     ours.ok()
 }
 
-const ACCOUNTS: &str = "INSTALL SONAME 'auth_ed25519'; CREATE USER plain@'127.0.0.1'; CREATE USER secure@'127.0.0.1' \
-     REQUIRE SSL; CREATE USER certified@'127.0.0.1' REQUIRE X509; CREATE USER native IDENTIFIED \
-     VIA mysql_native_password USING PASSWORD('right'); CREATE USER short IDENTIFIED VIA ed25519 \
-     USING PASSWORD('right'); CREATE USER either IDENTIFIED VIA ed25519 USING PASSWORD('other') \
-     OR mysql_native_password USING PASSWORD('right'); CREATE USER gone IDENTIFIED VIA \
-     mysql_old_password USING '606717496665bcba'";
+const ACCOUNTS: &str = "INSTALL SONAME 'auth_ed25519'; CREATE USER plain@'127.0.0.1'; CREATE USER \
+     secure@'127.0.0.1' REQUIRE SSL; CREATE USER certified@'127.0.0.1' REQUIRE X509; CREATE USER \
+     native IDENTIFIED VIA mysql_native_password USING PASSWORD('right'); CREATE USER short \
+     IDENTIFIED VIA ed25519 USING PASSWORD('right'); CREATE USER either IDENTIFIED VIA ed25519 \
+     USING PASSWORD('other') OR mysql_native_password USING PASSWORD('right'); CREATE USER gone \
+     IDENTIFIED VIA mysql_old_password USING '606717496665bcba'";
 
 #[test]
 fn each_mode_of_encryption_is_as_mariadbs_client_has_it_or_stricter() {

@@ -107,7 +107,8 @@ pub enum LoginError {
 
 /// An error in the server's words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
-#[error("{severity}: {message} (SQLSTATE {code}){}{}", further("; ", detail.as_deref()), further("; hint: ", hint.as_deref()))]
+#[error("{severity}: {message} (SQLSTATE {code}){}{}", further("; ", detail.as_deref()),
+    further("; hint: ", hint.as_deref()))]
 pub struct ServerError {
     /// ERROR, FATAL or PANIC. Never translated.
     pub severity: String,

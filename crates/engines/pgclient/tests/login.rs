@@ -256,10 +256,10 @@ fn others_than_servers_are_recognised() {
             error.to_string().contains("not a PostgreSQL server")
         }),
         ("", |error| matches!(error, Error::Connect { .. })),
-        (
-            "silence",
-            |error| matches!(error, Error::Connect(_, source) if source.kind() == io::ErrorKind::TimedOut),
-        ),
+        ("silence", |error| {
+            matches!(error,
+                Error::Connect(_, source) if source.kind() == io::ErrorKind::TimedOut)
+        }),
     ];
     for (answer, is_expected) in answers {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -14,8 +14,8 @@ experiment::choice! {
         None = "none",
         /// Each in a cache line of its own, 64 bytes.
         Line = "line",
-        /// Each in two lines of its own, 128 bytes: processors fetch lines in pairs (Intel, "64 and IA-32 Architectures
-        /// Optimization Reference Manual", the spatial prefetcher).
+        /// Each in two lines of its own, 128 bytes: processors fetch lines in pairs (Intel, "64 and
+        /// IA-32 Architectures Optimization Reference Manual", the spatial prefetcher).
         TwoLines = "two-lines",
     }
 }

@@ -18,7 +18,8 @@ pub enum Unit {
 /// Each counter with the name that people read and its unit.
 macro_rules! counters {
     ($($(#[$meaning:meta])+ $name:ident: $label:literal, $unit:ident;)+) => {
-        /// A counter of a statement. It only grows, until the server forgets the statement or is told to begin anew.
+        /// A counter of a statement. It only grows, until the server forgets the statement or is
+        /// told to begin anew.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Counter {

@@ -205,6 +205,11 @@ impl Snapshot {
 
 impl Missed {
     /// What it would have saved by the optimizer's estimates, in its unit
+    ///
+    ///
+    ///
+    ///
+    ///
     /// (<https://learn.microsoft.com/sql/relational-databases/system-dynamic-management-views/sys-dm-db-missing-index-group-stats-transact-sql>).
     pub fn saving(&self) -> f64 {
         self.cost * self.hint.impact.unwrap_or(0.0) * self.uses as f64

@@ -15,7 +15,8 @@ const WORDS: [&str; 42] = [
 /// Words that may follow a table that has no other name.
 #[rustfmt::skip]
 const AFTER_TABLES: [&str; 23] = [
-    "where", "on", "join", "left", "right", "full", "inner", "cross", "natural", "order", "group", "limit", "set", "using", "union",
+    "where", "on", "join", "left", "right", "full", "inner", "cross", "natural", "order", "group",
+    "limit", "set", "using", "union",
     "except", "intersect", "having", "indexed", "not", "values", "default", "returning",
 ];
 

@@ -217,8 +217,8 @@ async fn guard(State(ours): State<IpAddr>, request: Request, next: Next) -> Resp
 }
 
 /// Whether a page of another site loads this as a part of itself, as browsers say
-/// (<https://www.w3.org/TR/fetch-metadata/>): it could not read the answer, but have us build pages again and again and
-/// measure how long we take. Another port of this machine is the same site.
+/// (<https://www.w3.org/TR/fetch-metadata/>): it could not read the answer, but have us build pages
+/// again and again and measure how long we take. Another port of this machine is the same site.
 fn is_used_by_others(headers: &HeaderMap) -> bool {
     let is = |name: &str, values: &[&str]| {
         headers

@@ -40,9 +40,9 @@ mod tests {
     fn the_operator_that_reads_the_table_without_its_name() {
         let index_only = "Aggregate\n  ->  Index Only Scan using synthetic_pkey on synthetic";
         assert_eq!(access(index_only), "Index Only Scan");
-        let parallel = "Finalize Aggregate\n  ->  Gather\n        Workers Planned: 1\n        ->  Partial \
-             Aggregate\n              ->  Parallel Seq Scan on scan_log\n                    \
-             Filter: (scan < 5)";
+        let parallel = "Finalize Aggregate\n  ->  Gather\n        Workers Planned: 1\n        ->  \
+             Partial Aggregate\n              ->  Parallel Seq Scan on \
+             scan_log\n                    Filter: (scan < 5)";
         assert_eq!(access(parallel), "Parallel Seq Scan");
         assert_eq!(
             access("SCAN main.synthetic"),

@@ -109,7 +109,8 @@ mod tests {
         let drawn = "┌───────────┐\n│ HASH_JOIN ├──┐\n│  SEQ_SCAN │  │ SEQ_SCAN  │\n│ Type: \
                      Sequential Scan │";
         assert_eq!(operators(drawn), ["SEQ_SCAN", "SEQ_SCAN"]);
-        let mariadb = r#"{"query_block": {"filesort": {"table": {"table_name": "t", "access_type": "ref", "key": "i"}}}}"#;
+        let mariadb = r#"{"query_block": {"filesort": {"table": {"table_name": "t",
+            "access_type": "ref", "key": "i"}}}}"#;
         assert_eq!(operators(mariadb), ["filesort", "ref on t using i"]);
         let delete =
             r#"{"query_block": {"table": {"delete": 1, "table_name": "t", "access_type": "ALL"}}}"#;

@@ -37,12 +37,14 @@ const KNOWN: &[Known] = &[
         "little, or bytes below"),
     setting("vm.dirty_background_bytes", "the same in bytes; 0: the ratio counts",
         "what storage writes in a second or so"),
-    setting("vm.dirty_ratio", "% of available memory that may be unwritten before writers are stopped",
+    setting("vm.dirty_ratio", "% of available memory that may be unwritten before writers are \
+        stopped",
         "well above the background"),
     setting("vm.dirty_bytes", "the same in bytes; 0: the ratio counts", ""),
     setting("vm.dirty_expire_centisecs", "how old unwritten data may become, in 0.01 s", ""),
     setting("vm.dirty_writeback_centisecs", "how often the kernel looks for it, in 0.01 s", ""),
-    setting("vm.overcommit_memory", "0: guess, 1: always promise memory, 2: never more than there is",
+    setting("vm.overcommit_memory", "0: guess, 1: always promise memory, 2: never more than there \
+        is",
         "PostgreSQL: 2 on machines of its own"),
     setting("vm.overcommit_ratio", "% of memory that may be promised, with 2",
         "enough for servers and their sessions"),
@@ -51,11 +53,13 @@ const KNOWN: &[Known] = &[
     setting("vm.max_map_count", "mappings that a process may have", "SQL Server: 262144 and more"),
     setting("vm.zone_reclaim_mode",
         "whether a NUMA node gives up its cache before memory is taken from another", "0"),
-    setting("kernel.numa_balancing", "whether the kernel moves memory to the processors that use it",
+    setting("kernel.numa_balancing", "whether the kernel moves memory to the processors that use \
+        it",
         "0 where servers place memory themselves"),
     setting("cpufreq.driver", "who sets the processor's frequency", ""),
     setting("cpufreq.governor", "how the frequency follows the load", "performance"),
-    setting("cpufreq.energy_performance_preference", "what the processor prefers where it decides itself",
+    setting("cpufreq.energy_performance_preference", "what the processor prefers where it decides \
+        itself",
         "performance"),
     setting("cpufreq.max_khz", "the highest frequency allowed, in kHz", "the same on all cores"),
     setting("cpufreq.boost", "whether frequencies above the nominal one are allowed", ""),
@@ -67,7 +71,8 @@ const KNOWN: &[Known] = &[
     setting("clocksource.current", "where the time is read from",
         "tsc, or that of the hypervisor: servers ask for the time very often"),
     setting("clocksource.available", "where it could be read from", ""),
-    setting("net.core.somaxconn", "connections that may wait to be accepted", "as many as arrive in a burst"),
+    setting("net.core.somaxconn", "connections that may wait to be accepted", "as many as arrive \
+        in a burst"),
     setting("fs.file-max", "files that may be open in all", ""),
     setting("fs.nr_open", "files that a process can be allowed to open", ""),
     setting("fs.aio-max-nr", "asynchronous I/Os that may be set up in all",
@@ -75,19 +80,23 @@ const KNOWN: &[Known] = &[
     setting("fs.aio-nr", "asynchronous I/Os that are set up now", ""),
     setting("kernel.io_uring_disabled", "0: io_uring for all, 1: for a group, 2: for nobody",
         "0 for servers that use it"),
-    setting("kernel.shmmax", "largest System V segment, in bytes", "above the shared memory of a server"),
+    setting("kernel.shmmax", "largest System V segment, in bytes", "above the shared memory of a \
+        server"),
     setting("kernel.shmall", "System V memory in all, in pages", "above that of all servers"),
     setting("kernel.shmmni", "System V segments in all", ""),
     setting("kernel.sem", "semaphores: a set, in all, operations a call, sets",
         "older servers: more with many connections"),
-    setting("kernel.pid_max", "highest number of a process", "above processes and threads together"),
+    setting("kernel.pid_max", "highest number of a process", "above processes and threads \
+        together"),
     setting("kernel.threads-max", "threads in all", ""),
-    setting("kernel.sched_autogroup_enabled", "whether processor time is shared by terminal session",
+    setting("kernel.sched_autogroup_enabled", "whether processor time is shared by terminal \
+        session",
         "no effect on services"),
     setting("kernel.sched_rt_runtime_us", "us of each second for real-time processes", ""),
     setting("kernel.sched_migration_cost_ns", "how long a thread that ran counts as cache-hot", ""),
     setting("kernel.sched_min_granularity_ns", "least time that a thread runs", ""),
-    setting("kernel.sched_wakeup_granularity_ns", "how much a woken thread must be owed to take over", ""),
+    setting("kernel.sched_wakeup_granularity_ns", "how much a woken thread must be owed to take \
+        over", ""),
     setting("kernel.perf_event_paranoid", "who may take profiles: the lower, the more",
         "for profiles 1 or less, or root"),
 ];

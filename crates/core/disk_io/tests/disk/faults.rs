@@ -121,7 +121,8 @@ fn settings_that_do_not_fit_are_refused_with_advice() {
     let missing = stream(vec![whole(&folder.path().join("missing"), MIB)]);
     let error = go(&load(1, 1, vec![missing])).unwrap_err();
     assert!(
-        matches!(&error, DiskError::File { source, .. } if source.raw_os_error() == Some(libc::ENOENT)),
+        matches!(&error,
+            DiskError::File { source, .. } if source.raw_os_error() == Some(libc::ENOENT)),
         "{error}"
     );
     refused(&load(1, 1, vec![stream(vec![whole(folder.path(), MIB)])]), &["neither a file nor"]);

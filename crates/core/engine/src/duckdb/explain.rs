@@ -131,10 +131,14 @@ mod tests {
 
     #[test]
     fn a_profile_is_summed_by_operator() {
-        let profile = r#"{"latency": 0.5, "children": [{"operator_name": "EXPLAIN_ANALYZE", "operator_timing": 0.0, "children": [
-            {"operator_name": "HASH_JOIN", "operator_timing": 0.25, "operator_rows_scanned": 0, "children": [
-                {"operator_name": "SEQ_SCAN ", "operator_timing": 0.5, "operator_rows_scanned": 1000, "children": []},
-                {"operator_name": "SEQ_SCAN ", "operator_timing": 0.125, "operator_rows_scanned": 24, "children": []}]}]}]}"#;
+        let profile = r#"{"latency": 0.5, "children": [{"operator_name": "EXPLAIN_ANALYZE",
+            "operator_timing": 0.0, "children": [
+            {"operator_name": "HASH_JOIN", "operator_timing": 0.25, "operator_rows_scanned": 0,
+            "children": [
+                {"operator_name": "SEQ_SCAN ", "operator_timing": 0.5,
+                "operator_rows_scanned": 1000, "children": []},
+                {"operator_name": "SEQ_SCAN ", "operator_timing": 0.125,
+                "operator_rows_scanned": 24, "children": []}]}]}]}"#;
         let facts: Vec<(String, f64)> =
             counters(profile).into_iter().map(|fact| (fact.name, fact.value)).collect();
         let expected =
@@ -147,7 +151,8 @@ mod tests {
     /// finite.
     #[test]
     fn no_profile_gives_a_figure_that_is_none() {
-        let whole = br#"{"children": [{"operator_name": "SEQ_SCAN", "operator_timing": 0.5, "operator_rows_scanned": 7}]}"#;
+        let whole = br#"{"children": [{"operator_name": "SEQ_SCAN", "operator_timing": 0.5,
+            "operator_rows_scanned": 7}]}"#;
         let pieces = [
             "{",
             "}",

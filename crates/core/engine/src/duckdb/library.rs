@@ -1,9 +1,9 @@
 //! DuckDB's C interface, declared by hand for the functions that are used, and safe types around
 //! it. All that is unsafe about this engine is here.
 //!
-//! <https://duckdb.org/docs/stable/clients/c/api>. Functions are those of its stable part, as DuckDB 1.2 has them, and
-//! two older ones that turn any value into text and that later versions still have. No function of
-//! ours is called by DuckDB, so that no panic can pass through it.
+//! <https://duckdb.org/docs/stable/clients/c/api>. Functions are those of its stable part, as
+//! DuckDB 1.2 has them, and two older ones that turn any value into text and that later versions
+//! still have. No function of ours is called by DuckDB, so that no panic can pass through it.
 
 mod append;
 mod interface;

@@ -43,24 +43,29 @@ use observations::EngineVersion;
 
 settings! {
     const SETTINGS = [];
-    /// The library libduckdb: its path, or a name for the loader to find. Default: STEELBENCH_DUCKDB_LIB, else
-    /// libduckdb.so where the loader looks. Several paths are versions to compare.
+    /// The library libduckdb: its path, or a name for the loader to find. Default:
+    /// STEELBENCH_DUCKDB_LIB, else libduckdb.so where the loader looks. Several paths are versions
+    /// to compare.
     pub LIBRARY: Option<String> = "target.library", Kind::Text;
     /// DuckDB keeps a database in one file: 1.
     pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1";
-    /// Volume that the database file, its log and temporary files are put on; the default is the results directory's file
-    /// system.
+    /// Volume that the database file, its log and temporary files are put on; the default is the
+    /// results directory's file system.
     pub VOLUME: Vec<String> = "target.volume", Kind::TextList;
-    /// Any setting of DuckDB: threads, memory_limit, checkpoint_threshold, force_compression, preserve_insertion_order,
-    /// ...; each is read back.
+    /// Any setting of DuckDB: threads, memory_limit, checkpoint_threshold, force_compression,
+    /// preserve_insertion_order, ...; each is read back.
     pub DUCKDB_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar;
-    /// How columns are compressed: none, auto (as DuckDB chooses, its default), or a method, for the columns whose type it
-    /// can hold; the others are compressed as DuckDB chooses. Read back from the table that was loaded.
+    /// How columns are compressed: none, auto (as DuckDB chooses, its default), or a method, for
+    /// the columns whose type it can hold; the others are compressed as DuckDB chooses. Read back
+    /// from the table that was loaded.
     pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(compression::METHODS);
-    /// How a column is compressed, by its name: target.column_compression.l_comment = "zstd". Read back.
-    pub COLUMN_COMPRESSION: Option<String> = "target.column_compression.*", Kind::Choice(compression::OF_COLUMNS);
-    /// State of the caches when measuring begins: cold (database opened anew, nothing of its file in memory), warm (as
-    /// loading left them), hot (the whole file in the operating system's page cache). Made so and verified.
+    /// How a column is compressed, by its name: target.column_compression.l_comment = "zstd". Read
+    /// back.
+    pub COLUMN_COMPRESSION: Option<String> =
+        "target.column_compression.*", Kind::Choice(compression::OF_COLUMNS);
+    /// State of the caches when measuring begins: cold (database opened anew, nothing of its file
+    /// in memory), warm (as loading left them), hot (the whole file in the operating system's page
+    /// cache). Made so and verified.
     pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm";
     /// Whether the measurement ends with a checkpoint, so that no configuration leaves work undone.
     pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "true";

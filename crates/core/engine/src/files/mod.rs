@@ -33,8 +33,8 @@ settings! {
     pub DATA_FILES: usize = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1";
     /// Size of each data and backup file; written in full before anything is measured.
     pub FILE_SIZE: u64 = "target.file_size", SIZE, "1 GiB";
-    /// Volume (or list of volumes, round robin) that the data files are put on; the default is the results directory's
-    /// file system.
+    /// Volume (or list of volumes, round robin) that the data files are put on; the default is the
+    /// results directory's file system.
     pub VOLUME: Vec<String> = "target.volume", Kind::TextList;
     /// Volume that the log file is put on; the default is that of the first data file.
     pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text;
@@ -42,8 +42,8 @@ settings! {
     pub LOG_SIZE: u64 = "target.log_size", SIZE, "256 MiB";
     /// Volume that the backup file is put on; the default is that of the first data file.
     pub BACKUP_VOLUME: Option<String> = "target.backup_volume", Kind::Text;
-    /// Existing files or block devices, instead of data files that Steelbench creates. Writing to them must be allowed
-    /// on the command line: --overwrite FILE, --destroy /dev/X.
+    /// Existing files or block devices, instead of data files that Steelbench creates. Writing to
+    /// them must be allowed on the command line: --overwrite FILE, --destroy /dev/X.
     pub PATHS: Vec<String> = "target.paths", Kind::TextList;
     /// An existing file or block device instead of a log file.
     pub LOG_PATH: Option<String> = "target.log_path", Kind::Text;
@@ -53,14 +53,15 @@ settings! {
     pub OFFSET: u64 = "target.offset", Kind::Size { min: 0, max: 1 << 50 }, "0";
     /// Share of the data that a compressing drive or file system can remove.
     pub COMPRESS: f64 = "target.compress", Kind::Share, "0%";
-    /// steady: after filling, the data files are overwritten at random until the throughput is steady, as on a drive that
-    /// has been in use. Takes long and wears the drive.
+    /// steady: after filling, the data files are overwritten at random until the throughput is
+    /// steady, as on a drive that has been in use. Takes long and wears the drive.
     pub PRECONDITION: Precondition = "target.precondition", Precondition::KIND, "none";
-    /// Pre-conditioning goes on for so long at most; trials carry a warning if it was not steady by then.
+    /// Pre-conditioning goes on for so long at most; trials carry a warning if it was not steady by
+    /// then.
     pub PRECONDITION_TIME: f64 = "target.precondition_time", Kind::PositiveDuration, "10 min";
-    /// State of the operating system's page cache for the files when the measurement begins, which matters to I/O that is
-    /// not direct: cold (nothing in memory), warm (as the trial before left it), hot (all in memory). Established and
-    /// verified.
+    /// State of the operating system's page cache for the files when the measurement begins, which
+    /// matters to I/O that is not direct: cold (nothing in memory), warm (as the trial before left
+    /// it), hot (all in memory). Established and verified.
     pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm";
 }
 

@@ -1,6 +1,6 @@
 //! How InnoDB compresses the tables of a trial: by rows in smaller pages (`ROW_FORMAT =
-//! COMPRESSED`, <https://mariadb.com/kb/en/innodb-row-formats-overview/>), or by pages with holes behind them (`PAGE_COMPRESSED`,
-//! <https://mariadb.com/kb/en/innodb-page-compression/>).
+//! COMPRESSED`, <https://mariadb.com/kb/en/innodb-row-formats-overview/>), or by pages with holes
+//! behind them (`PAGE_COMPRESSED`, <https://mariadb.com/kb/en/innodb-page-compression/>).
 
 use super::admin::{Admin, DATABASE, MARK};
 use super::failed_at;

@@ -33,7 +33,8 @@ pub fn spelled(sql: &str) -> &str {
 }
 
 /// Bytes of a page that are not of rows: header and trailer of the file, header of the page, its
-/// two pseudo-records (<https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_INNODB_RECORD.html>; `fil0fil.h`, `page0page.h`).
+/// two pseudo-records (<https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_INNODB_RECORD.html>;
+/// `fil0fil.h`, `page0page.h`).
 const PAGE_OVERHEAD: usize = 38 + 8 + 56 + 26;
 /// Bytes of a record besides its columns: header, transaction, roll pointer (`rem0rec.h`,
 /// `data0type.h`).
@@ -155,8 +156,8 @@ impl MariaDialect {
     }
 }
 
-/// Bytes of a value and its length, at most (<https://mariadb.com/kb/en/data-type-storage-requirements/>); those of a filler
-/// come on top.
+/// Bytes of a value and its length, at most
+/// (<https://mariadb.com/kb/en/data-type-storage-requirements/>); those of a filler come on top.
 fn width(data_type: DataType) -> usize {
     match data_type {
         DataType::Int => 4,

@@ -48,8 +48,9 @@ pub fn explain(
 }
 
 /// Has MySQL write plans as all its versions do, also of what its newer format, the default from
-/// 9.x on, has no plan for: changes of one table (<https://dev.mysql.com/doc/refman/9.4/en/explain.html>, `explain_json_format_version`). Servers that
-/// do not know the variable have this format alone.
+/// 9.x on, has no plan for: changes of one table
+/// (<https://dev.mysql.com/doc/refman/9.4/en/explain.html>, `explain_json_format_version`). Servers
+/// that do not know the variable have this format alone.
 pub(super) fn one_format(client: &mut Client) {
     if !client.is_mariadb() {
         let _ = client.run("SET SESSION explain_json_format_version = 1");
@@ -166,7 +167,8 @@ fn strip(json: &mut Value, has_constants: bool) {
 }
 
 /// Pages that hold the rows of a table, from the statistics that ANALYZE TABLE made
-/// (<https://mariadb.com/kb/en/mysqlinnodb_index_stats/>); `None` where the account may not read them.
+/// (<https://mariadb.com/kb/en/mysqlinnodb_index_stats/>); `None` where the account may not read
+/// them.
 fn leaf_pages(client: &mut Client, table: &Table) -> Option<u64> {
     let name = quote_literal(table.name);
     let sql = format!(
@@ -190,8 +192,10 @@ mod tests {
     fn a_plan_is_the_same_whatever_was_estimated_and_asked_for() {
         let old = |rows: u32, value: &str| {
             format!(
-                r#"{{"query_block": {{"select_id": 1, "table": {{"table_name": "t", "access_type": "ref", "key": "i",
-                    "key_length": "5", "rows": {rows}, "filtered": 100, "attached_condition": "t.a = {value}"}}}}}}"#
+                r#"{{"query_block": {{"select_id": 1, "table": {{"table_name": "t",
+                    "access_type": "ref", "key": "i",
+                    "key_length": "5", "rows": {rows}, "filtered": 100,
+                    "attached_condition": "t.a = {value}"}}}}}}"#
             )
         };
         let first = planned(&old(12, "'x'"), true);
@@ -204,7 +208,8 @@ mod tests {
             first.text
         );
         assert_ne!(first.text, planned(&old(12, "'x'").replace("\"ref\"", "\"ALL\""), true).text);
-        let new = r#"{"query_block": {"cost": 0.25, "nested_loop": [{"table": {"table_name": "t", "rows": 7, "loops": 1}}]}}"#;
+        let new = r#"{"query_block": {"cost": 0.25, "nested_loop": [{"table": {"table_name": "t",
+            "rows": 7, "loops": 1}}]}}"#;
         assert_eq!((planned(new, true).rows, planned(new, true).cost), (Some(7.0), Some(0.25)));
         assert_eq!(planned("no JSON", true).text, "no JSON");
     }

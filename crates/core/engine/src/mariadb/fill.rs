@@ -23,7 +23,8 @@ pub fn make(
 }
 
 /// Fills an empty table by LOAD DATA LOCAL INFILE. Without checks of uniqueness InnoDB (from 10.6
-/// on) writes the pages of an empty table without undo records (<https://mariadb.com/kb/en/innodb-system-variables/>, `unique_checks`).
+/// on) writes the pages of an empty table without undo records
+/// (<https://mariadb.com/kb/en/innodb-system-variables/>, `unique_checks`).
 fn fill(
     admin: &Admin,
     dialect: &MariaDialect,

@@ -164,7 +164,8 @@ fn failed_at(doing: &str) -> impl FnOnce(Error) -> EngineError + '_ {
     }
 }
 
-/// An error that the server sent. The numbers are those of <https://mariadb.com/kb/en/mariadb-error-codes/>.
+/// An error that the server sent. The numbers are those of
+/// <https://mariadb.com/kb/en/mariadb-error-codes/>.
 fn said_by_server(doing: &str, error: &ServerError) -> EngineError {
     match error.code {
         // ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK, and ER_CHECKREAD of innodb_snapshot_isolation

@@ -14,47 +14,54 @@ use std::path::PathBuf;
 const RESETS: [&str; 3] = ["restart", "os-cache", "server"];
 
 settings! {
-    pub const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES, ALLOW_SERVER_SETTINGS, ALLOW_RESTART];
-    /// A server that runs already: mariadb://user@host/ or mysql://...; localhost means its unix socket. The password
-    /// comes from ~/.my.cnf or MYSQL_PWD, never from the file. Without it a private server is started for the run and thrown
-    /// away.
+    pub const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES, ALLOW_SERVER_SETTINGS,
+        ALLOW_RESTART];
+    /// A server that runs already: mariadb://user@host/ or mysql://...; localhost means its unix
+    /// socket. The password comes from ~/.my.cnf or MYSQL_PWD, never from the file. Without it a
+    /// private server is started for the run and thrown away.
     pub URL: Option<String> = "target.url", Kind::Text;
-    /// Version of the private server: 10.11, "10.11.6", of MySQL 9.7; default: the newest of MariaDB that is installed, else of
-    /// MySQL.
+    /// Version of the private server: 10.11, "10.11.6", of MySQL 9.7; default: the newest of
+    /// MariaDB that is installed, else of MySQL.
     pub VERSION: Option<Value> = "target.version", Kind::Scalar;
-    /// Folder (or list of folders) with the programs of MariaDB or MySQL. Besides PATH and the usual places when
-    /// target.version chooses one, else in their place.
+    /// Folder (or list of folders) with the programs of MariaDB or MySQL. Besides PATH and the
+    /// usual places when target.version chooses one, else in their place.
     pub BINDIR: Vec<String> = "target.bindir", Kind::TextList;
-    /// As which user of the system a private server runs when we are root; default: mysql, else nobody.
+    /// As which user of the system a private server runs when we are root; default: mysql, else
+    /// nobody.
     pub USER: Option<String> = "target.user", Kind::Text;
-    /// Number of partitions (BY KEY) that the table is spread over, each with a file and an index of its own, and on a
-    /// folder of its own when volumes are given.
+    /// Number of partitions (BY KEY) that the table is spread over, each with a file and an index
+    /// of its own, and on a folder of its own when volumes are given.
     pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1";
-    /// Volume (or list of volumes, round robin) that the data files of a private server are put on (DATA DIRECTORY).
+    /// Volume (or list of volumes, round robin) that the data files of a private server are put on
+    /// (DATA DIRECTORY).
     pub VOLUME: Vec<String> = "target.volume", Kind::TextList;
     /// Volume that the redo log and the binary log of a private server are put on.
     pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text;
-    /// Any variable of the server: innodb_buffer_pool_size, sync_binlog, ...; applied by SET GLOBAL where the server takes
-    /// it and by a restart where not, and read back. On a server by URL: variables that a session may set, others as
-    /// target.allow_server_settings and target.allow_restart permit.
+    /// Any variable of the server: innodb_buffer_pool_size, sync_binlog, ...; applied by SET GLOBAL
+    /// where the server takes it and by a restart where not, and read back. On a server by URL:
+    /// variables that a session may set, others as target.allow_server_settings and
+    /// target.allow_restart permit.
     pub SERVER_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar;
-    /// Option file that the server by URL reads when it starts and that Steelbench may write, on this machine:
-    /// "/etc/mysql/mariadb.conf.d/99-steelbench.cnf". What it held is put back when the run ends.
+    /// Option file that the server by URL reads when it starts and that Steelbench may write, on
+    /// this machine: "/etc/mysql/mariadb.conf.d/99-steelbench.cnf". What it held is put back when
+    /// the run ends.
     pub OPTION_FILE: Option<String> = "target.option_file", Kind::Text;
-    /// How InnoDB compresses the tables: none, by rows in pages of 16, 8 or 4 KiB (compressed-8k), or by pages with holes behind
-    /// them (page-zlib, and page-lz4, ... where the server has them).
+    /// How InnoDB compresses the tables: none, by rows in pages of 16, 8 or 4 KiB (compressed-8k),
+    /// or by pages with holes behind them (page-zlib, and page-lz4, ... where the server has them).
     pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(compression::METHODS);
-    /// State of the caches when measuring begins: cold (server restarted, buffer pool empty, nothing of its files in
-    /// memory), warm (as loading left them), hot (the tables read into the buffer pool). Made so and verified; cold and
-    /// hot need a private server.
+    /// State of the caches when measuring begins: cold (server restarted, buffer pool empty,
+    /// nothing of its files in memory), warm (as loading left them), hot (the tables read into the
+    /// buffer pool). Made so and verified; cold and hot need a private server.
     pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm";
-    /// What is done between two trials besides dropping the tables, none of it measured: restart (which writes all dirty
-    /// pages and begins with an empty buffer pool), os-cache (files out of the page cache), server (a new one).
+    /// What is done between two trials besides dropping the tables, none of it measured: restart
+    /// (which writes all dirty pages and begins with an empty buffer pool), os-cache (files out of
+    /// the page cache), server (a new one).
     pub RESET: Vec<String> = "target.reset", Kind::TextList, "restart";
-    /// A statement that takes longer fails its trial (max_statement_time; MySQL: max_execution_time, of SELECT alone).
+    /// A statement that takes longer fails its trial (max_statement_time; MySQL:
+    /// max_execution_time, of SELECT alone).
     pub STATEMENT_TIMEOUT: Option<f64> = "target.statement_timeout", Kind::PositiveDuration;
-    /// Whether the measurement ends when all changed pages of the tables are written, so that no configuration leaves work
-    /// undone.
+    /// Whether the measurement ends when all changed pages of the tables are written, so that no
+    /// configuration leaves work undone.
     pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "false";
     /// How often sessions are sampled for what the server does not time.
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";

@@ -71,9 +71,9 @@ const COPY_END: i16 = -1;
 const EPOCH_DAYS: i32 = 10_957;
 const EPOCH_S: i64 = 86_400 * EPOCH_DAYS as i64;
 
-/// Appends rows in COPY's binary format (<https://www.postgresql.org/docs/current/sql-copy.html>, "Binary Format"): the
-/// number of columns, and of each value its length and its bytes as the type's `recv` function
-/// reads them.
+/// Appends rows in COPY's binary format (<https://www.postgresql.org/docs/current/sql-copy.html>,
+/// "Binary Format"): the number of columns, and of each value its length and its bytes as the
+/// type's `recv` function reads them.
 fn put_rows(out: &mut Vec<u8>, columns: &[&Column], rows: &Rows) {
     for row in 0..rows.count {
         out.extend((columns.len() as i16).to_be_bytes());

@@ -14,43 +14,48 @@ use std::path::PathBuf;
 const RESETS: &[&str] = &["checkpoint", "os-cache", "restart", "cluster"];
 
 settings! {
-    pub const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES, ALLOW_SERVER_SETTINGS, ALLOW_RESTART];
-    /// A server that runs already: postgres://user@host/database, or keywords as libpq has them; "" takes all from
-    /// the PG* variables. The password comes from PGPASSWORD or ~/.pgpass, never from the file. Without it a
-    /// private server is started for the run and thrown away.
+    pub const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES, ALLOW_SERVER_SETTINGS,
+        ALLOW_RESTART];
+    /// A server that runs already: postgres://user@host/database, or keywords as libpq has them; ""
+    /// takes all from the PG* variables. The password comes from PGPASSWORD or ~/.pgpass, never
+    /// from the file. Without it a private server is started for the run and thrown away.
     pub URL: Option<String> = "target.url", Kind::MaybeEmptyText;
     /// Version of the private server: 15, "15.4"; default: the newest that is installed.
     pub VERSION: Option<Value> = "target.version", Kind::Scalar;
-    /// Folder (or list of folders) with the programs of PostgreSQL, besides PATH and the usual places.
+    /// Folder (or list of folders) with the programs of PostgreSQL, besides PATH and the usual
+    /// places.
     pub BINDIR: Vec<String> = "target.bindir", Kind::TextList;
-    /// As which user of the system a private server runs when we are root; default: postgres, else nobody.
+    /// As which user of the system a private server runs when we are root; default: postgres, else
+    /// nobody.
     pub USER: Option<String> = "target.user", Kind::Text;
-    /// Number of hash partitions that the table is spread over, each with files and an index of its own, and on a
-    /// tablespace of its own when volumes are given.
+    /// Number of hash partitions that the table is spread over, each with files and an index of its
+    /// own, and on a tablespace of its own when volumes are given.
     pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1";
     /// Volume (or list of volumes, round robin) that the data files of a private server are put on.
     pub VOLUME: Vec<String> = "target.volume", Kind::TextList;
     /// Volume that the write-ahead log of a private server is put on.
     pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text;
-    /// How texts are compressed that make a row longer than 2 kB (TOAST): none, pglz, or lz4 where the server has it.
-    /// Default: as default_toast_compression of the server says.
+    /// How texts are compressed that make a row longer than 2 kB (TOAST): none, pglz, or lz4 where
+    /// the server has it. Default: as default_toast_compression of the server says.
     pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(compression::METHODS);
     /// The same of a column, by its name: target.column_compression.body = "lz4".
-    pub COLUMN_COMPRESSION: Option<String> = "target.column_compression.*", Kind::Choice(compression::METHODS);
-    /// Any setting of the server: shared_buffers, synchronous_commit, ...; applied, restarted for only when it must
-    /// be, and read back. On a server by URL: settings that a session may change, others as target.allow_server_settings
-    /// and target.allow_restart permit.
+    pub COLUMN_COMPRESSION: Option<String> =
+        "target.column_compression.*", Kind::Choice(compression::METHODS);
+    /// Any setting of the server: shared_buffers, synchronous_commit, ...; applied, restarted for
+    /// only when it must be, and read back. On a server by URL: settings that a session may change,
+    /// others as target.allow_server_settings and target.allow_restart permit.
     pub SERVER_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar;
     /// Whether the pages of a private server have checksums; default: as its version does it.
     pub DATA_CHECKSUMS: Option<bool> = "target.data_checksums", Kind::Bool;
     /// Size of a file of the write-ahead log of a private server: a power of two.
-    pub WAL_SEGMENT_SIZE: Option<u64> = "target.wal_segment_size", Kind::Size { min: 1 << 20, max: 1 << 30 };
-    /// State of the caches when measuring begins: cold (server restarted, nothing of its files in memory), warm (as
-    /// loading left them), hot (all files in the operating system's page cache). Made so and verified; cold and hot
-    /// need a private server.
+    pub WAL_SEGMENT_SIZE: Option<u64> =
+        "target.wal_segment_size", Kind::Size { min: 1 << 20, max: 1 << 30 };
+    /// State of the caches when measuring begins: cold (server restarted, nothing of its files in
+    /// memory), warm (as loading left them), hot (all files in the operating system's page cache).
+    /// Made so and verified; cold and hot need a private server.
     pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm";
-    /// What is done between two trials besides dropping the tables, none of it measured: checkpoint, os-cache
-    /// (files out of the page cache), restart, cluster (a new one).
+    /// What is done between two trials besides dropping the tables, none of it measured:
+    /// checkpoint, os-cache (files out of the page cache), restart, cluster (a new one).
     pub RESET: Vec<String> = "target.reset", Kind::TextList, "checkpoint";
     /// A statement that takes longer fails its trial.
     pub STATEMENT_TIMEOUT: Option<f64> = "target.statement_timeout", Kind::PositiveDuration;

@@ -119,8 +119,8 @@ impl PostgresWire {
     }
 
     /// The binary form of COPY: signature, flags, length of the header's extension; rows; -1
-    /// (<https://www.postgresql.org/docs/current/sql-copy.html>). All of it is sent ahead: should the
-    /// server refuse the COPY, it ignores the rest.
+    /// (<https://www.postgresql.org/docs/current/sql-copy.html>). All of it is sent ahead: should
+    /// the server refuse the COPY, it ignores the rest.
     fn copy(&self, statement: usize, keys: &[Key], out: &mut Vec<u8>) {
         let StatementText { copy, integer_key, .. } = &self.statements[statement];
         query(out, copy);

@@ -35,7 +35,8 @@ pub struct DataFiles {
     pub paths: Vec<PathBuf>,
     /// A handle of each, which is kept until every session has closed its own: closing any handle
     /// of a file in this process drops the locks that SQLite has on it, and another program
-    /// that finds no lock takes the log for left behind and removes it (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
+    /// that finds no lock takes the log for left behind and removes it
+    /// (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
     pub handles: Vec<File>,
     pub open: Open,
     pub timed: bool,

@@ -8,7 +8,8 @@ use plans::Step;
 use queries::Counter;
 use rusqlite::{Connection, Row, StatementStatus};
 
-/// The counters of a statement that tell what it did (<https://www.sqlite.org/c3ref/c_stmtstatus_counter.html>).
+/// The counters of a statement that tell what it did
+/// (<https://www.sqlite.org/c3ref/c_stmtstatus_counter.html>).
 pub(super) const COUNTERS: [(&str, StatementStatus, Counter); 4] = [
     ("vm_steps", StatementStatus::VmStep, Counter::MachineSteps),
     ("fullscan_steps", StatementStatus::FullscanStep, Counter::RowsRead),

@@ -2,7 +2,8 @@
 //! indexes.
 //!
 //! SQLite keeps no statistics of statements: those that only read are run once, in a connection
-//! that can change nothing (<https://www.sqlite.org/c3ref/stmt_status.html>); what writes, or has parameters, is explained only.
+//! that can change nothing (<https://www.sqlite.org/c3ref/stmt_status.html>); what writes, or has
+//! parameters, is explained only.
 
 use super::explain::{COUNTERS, steps};
 use super::setup::quoted_length;

@@ -197,7 +197,8 @@ impl SqliteSession {
     }
 }
 
-/// A counter of a connection, which begins anew then (<https://www.sqlite.org/c3ref/c_dbstatus_options.html>).
+/// A counter of a connection, which begins anew then
+/// (<https://www.sqlite.org/c3ref/c_dbstatus_options.html>).
 fn take_count(connection: &Connection, counter: c_int) -> u64 {
     let (mut count, mut highest) = (0, 0);
     // SAFETY: the connection is open, this thread alone uses it, and both places for the results

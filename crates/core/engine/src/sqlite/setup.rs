@@ -168,9 +168,9 @@ fn at(file: &NamedFile, line: u64, sql: &str, error: &str, cancel: &Cancel) -> E
 }
 
 /// SQL with the values of variables in their places, as psql puts them there
-/// (<https://www.postgresql.org/docs/current/app-psql.html#APP-PSQL-INTERPOLATION>): `:name` as it is, `:'name'` as a
-/// literal, `:"name"` as a name; nothing within quotes and comments. A name that is not set is an
-/// error: SQLite would take it for a parameter that is NULL.
+/// (<https://www.postgresql.org/docs/current/app-psql.html#APP-PSQL-INTERPOLATION>): `:name` as it
+/// is, `:'name'` as a literal, `:"name"` as a name; nothing within quotes and comments. A name that
+/// is not set is an error: SQLite would take it for a parameter that is NULL.
 fn substituted(sql: &str, variables: &[(String, String)]) -> Result<String, String> {
     let mut out = String::new();
     let mut rest = sql;

@@ -64,12 +64,13 @@ pub fn sleep_us(microseconds: c_int) {
 /// Functions of the timed VFS, each of which calls that of the default VFS and hands the start of
 /// the call to what records it.
 macro_rules! functions {
-    ($($name:ident($($argument:ident: $type:ty),*), $function:ident else $missing:expr, $record:expr;)*) => {$(
+    ($($name:ident($($argument:ident: $type:ty),*),
+       $function:ident else $missing:expr, $record:expr;)*) => {$(
         unsafe extern "C" fn $name(_: *mut ffi::sqlite3_vfs $(, $argument: $type)*) -> c_int {
             let start = recorder::stamp();
             let base = BASE.get().and_then(Option::as_ref).map_or(ptr::null_mut(), |base| base.0);
-            // SAFETY: the default VFS outlives the process's last connection, and the arguments are those that
-            // SQLite gave us for the same function.
+            // SAFETY: the default VFS outlives the process's last connection, and the arguments are
+            // those that SQLite gave us for the same function.
             let result = unsafe {
                 match base.as_ref().and_then(|vfs| vfs.$function) {
                     Some(function) => function(base $(, $argument)*),
@@ -84,10 +85,13 @@ macro_rules! functions {
 }
 
 functions! {
-    open_real(name: *const c_char, file: *mut ffi::sqlite3_file, flags: c_int, out_flags: *mut c_int),
+    open_real(name: *const c_char, file: *mut ffi::sqlite3_file, flags: c_int,
+        out_flags: *mut c_int),
         xOpen else ffi::SQLITE_CANTOPEN, of_files;
-    delete(name: *const c_char, sync_directory: c_int), xDelete else ffi::SQLITE_IOERR_DELETE, of_files;
-    access(name: *const c_char, flags: c_int, result: *mut c_int), xAccess else ffi::SQLITE_IOERR_ACCESS, of_files;
+    delete(name: *const c_char, sync_directory: c_int),
+        xDelete else ffi::SQLITE_IOERR_DELETE, of_files;
+    access(name: *const c_char, flags: c_int, result: *mut c_int),
+        xAccess else ffi::SQLITE_IOERR_ACCESS, of_files;
     // SQLite sleeps here between two tries for a lock that another connection holds.
     sleep(microseconds: c_int), xSleep else 0, recorder::slept;
 }
@@ -172,9 +176,12 @@ static METHODS: [ffi::sqlite3_io_methods; 3] = [methods(1), methods(2), methods(
 macro_rules! methods {
     ($($name:ident($($argument:ident: $type:ty),*) -> $returns:ty, $method:ident else $missing:expr
         $(, $event:expr, $bytes:expr)? $(, then $rc:ident => $then:expr)?;)*) => {
-        $(unsafe extern "C" fn $name(file: *mut ffi::sqlite3_file $(, $argument: $type)*) -> $returns {
-            // SAFETY: SQLite calls methods only on files that `open` has given them, so this is a `TimedFile` and the
-            // real file behind it is open and has methods; the arguments are those that SQLite gave us.
+        $(unsafe extern "C" fn $name(
+            file: *mut ffi::sqlite3_file $(, $argument: $type)*
+        ) -> $returns {
+            // SAFETY: SQLite calls methods only on files that `open` has given them, so this is a
+            // `TimedFile` and the real file behind it is open and has methods; the arguments are
+            // those that SQLite gave us.
             unsafe {
                 let timed = file.cast::<TimedFile>();
                 $(
@@ -213,7 +220,8 @@ methods! {
     unlock(level: c_int) -> c_int, xUnlock else ffi::SQLITE_IOERR_UNLOCK, |_| Event::FileLock, 0;
     check_reserved_lock(result: *mut c_int) -> c_int,
         xCheckReservedLock else ffi::SQLITE_IOERR_CHECKRESERVEDLOCK;
-    file_control(operation: c_int, argument: *mut c_void) -> c_int, xFileControl else ffi::SQLITE_NOTFOUND;
+    file_control(operation: c_int, argument: *mut c_void) -> c_int,
+        xFileControl else ffi::SQLITE_NOTFOUND;
     sector_size() -> c_int, xSectorSize else 0;
     device_characteristics() -> c_int, xDeviceCharacteristics else 0;
     shm_map(page: c_int, page_size: c_int, extend: c_int, mapped: *mut *mut c_void) -> c_int,
@@ -239,7 +247,8 @@ fn lock_of_level(level: c_int) -> Event {
 }
 
 /// Which of the WAL's locks a slot of the shared memory is:
-/// 0 writer, 1 checkpointer, 2 recovery, the rest readers (<https://www.sqlite.org/walformat.html>).
+/// 0 writer, 1 checkpointer, 2 recovery, the rest readers
+/// (<https://www.sqlite.org/walformat.html>).
 fn lock_of_slot(slot: c_int) -> Event {
     match slot {
         0 => Event::WriterLock,

@@ -16,13 +16,15 @@ macro_rules! wait_types {
         }
 
         /// All wait types in the order of [`Event`].
-        pub const WAIT_TYPES: &[WaitType] = &[$(WaitType::new($name, WaitClass::$class, $meaning)),*];
+        pub const WAIT_TYPES: &[WaitType] =
+            &[$(WaitType::new($name, WaitClass::$class, $meaning)),*];
     };
 }
 
 wait_types! {
     DataRead = "DATA_READ", DataRead, "reading a page of a data file";
-    DataWrite = "DATA_WRITE", DataWrite, "writing a page of a data file (with a WAL: a checkpoint does so)";
+    DataWrite = "DATA_WRITE", DataWrite, "writing a page of a data file (with a WAL: a checkpoint \
+                                          does so)";
     DataSync = "DATA_SYNC", DataWrite, "making a data file durable";
     DataTruncate = "DATA_TRUNCATE", DataWrite, "growing or shrinking a data file";
     WalRead = "WAL_READ", Log, "reading a page back from the write-ahead log";
@@ -39,7 +41,8 @@ wait_types! {
     FileLock = "FILE_LOCK", Latch, "in the lock call on a data file itself";
     ShmLock = "SHM_LOCK", Latch, "in the lock call on the shared WAL index itself";
     ShmMap = "SHM_MAP", Latch, "mapping or growing the shared WAL index";
-    WriterLock = "WRITER_LOCK", Lock, "waiting for another connection that writes to the same data file";
+    WriterLock = "WRITER_LOCK", Lock, "waiting for another connection that writes to the same \
+                                       data file";
     SharedLock = "SHARED_LOCK", Lock, "a reader, waiting for a writer that is committing";
     ExclusiveLock = "EXCLUSIVE_LOCK", Lock, "a committing writer, waiting for readers";
     CheckpointLock = "CHECKPOINT_LOCK", Checkpoint,

@@ -33,7 +33,8 @@ use observations::EngineVersion;
 const SERVER_VARIABLE: &str = "SQLCMDSERVER";
 
 /// Why nothing works without the feature.
-const NOT_BUILT: &str = "this build has no SQL Server: `cargo build --release --features sqlserver` makes one that has it";
+const NOT_BUILT: &str = "this build has no SQL Server: `cargo build --release \
+                         --features sqlserver` makes one that has it";
 
 /// SQL Server, and what speaks its protocol, by URL.
 #[derive(Debug, Clone, Copy)]

@@ -1,5 +1,10 @@
 //! What should be looked at about a server: the source of each rule is the page of Microsoft's
-//! documentation about the option (<https://learn.microsoft.com/sql/database-engine/configure-windows/server-configuration-options-sql-server>).
+//! documentation about the option
+//!
+//!
+//!
+//!
+//! (<https://learn.microsoft.com/sql/database-engine/configure-windows/server-configuration-options-sql-server>).
 
 use crate::survey_rules::{self, OnMachine, Rule};
 use observations::Weight::{Note, Problem};
@@ -19,18 +24,18 @@ pub fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
 const RULES: [Rule; 5] = [
     (Problem, "sqlserver-parallelism",
         "set it to that, or less where many statements run at once",
-        "one statement may take all processors; from more than 8 of a NUMA node on Microsoft's guidelines limit it (max degree of \
-         parallelism)",
+        "one statement may take all processors; from more than 8 of a NUMA node on Microsoft's \
+         guidelines limit it (max degree of parallelism)",
         parallelism),
     (Note, "sqlserver-parallelism-cost",
         "look at the waits CXPACKET and CXCONSUMER, and test higher values such as 20 or 50",
-        "the default is from before SQL Server 2000, a starting point: short statements that run in parallel take threads from \
-         others (cost threshold for parallelism)",
+        "the default is from before SQL Server 2000, a starting point: short statements that run \
+         in parallel take threads from others (cost threshold for parallelism)",
         |place| has(place, "cost threshold for parallelism", 5)),
     (Problem, "sqlserver-memory",
         "set a limit that leaves room for the operating system and other programs",
-        "without a limit the server takes memory until the operating system has little left; 75 % of what others do not need is \
-         recommended (server memory configuration options)",
+        "without a limit the server takes memory until the operating system has little left; 75 % \
+         of what others do not need is recommended (server memory configuration options)",
         |place| has(place, "max server memory (MB)", i32::MAX.into())),
     (Problem, "sqlserver-fibers",
         "set it to 0, and restart the server",

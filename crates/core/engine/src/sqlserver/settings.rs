@@ -11,15 +11,20 @@ const FILE_BYTES_MIN: i64 = 1 << 20;
 
 settings! {
     pub const SETTINGS = [ALLOW_SERVER_SETTINGS];
-    /// A server that runs already: mssql://user@host:port/ or a connection string of ADO.NET, ODBC or JDBC; without it
-    /// sqlcmd's variable SQLCMDSERVER. The password comes from SQLCMDPASSWORD or a file (PasswordFile=), never from the file.
+    /// A server that runs already: mssql://user@host:port/ or a connection string of ADO.NET, ODBC
+    /// or JDBC; without it sqlcmd's variable SQLCMDSERVER. The password comes from SQLCMDPASSWORD
+    /// or a file (PasswordFile=), never from the file.
     pub URL: Option<String> = "target.url", Kind::Text;
-    /// Data files of the database, all of one size, which SQL Server fills in proportion to their free space.
+    /// Data files of the database, all of one size, which SQL Server fills in proportion to their
+    /// free space.
     pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1";
-    /// Folder (or list of folders, round robin) for data files, as the server sees it; default: the server's own.
+    /// Folder (or list of folders, round robin) for data files, as the server sees it; default: the
+    /// server's own.
     pub DATA_PATH: Vec<String> = "target.data_path", Kind::TextList;
-    /// Initial size of all data files together, in equal parts; default: as the server's model database has it.
-    pub DATA_SIZE: Option<u64> = "target.data_size", Kind::Size { min: FILE_BYTES_MIN, max: FILE_BYTES_MAX };
+    /// Initial size of all data files together, in equal parts; default: as the server's model
+    /// database has it.
+    pub DATA_SIZE: Option<u64> =
+        "target.data_size", Kind::Size { min: FILE_BYTES_MIN, max: FILE_BYTES_MAX };
     /// By how much a data file grows when it is full; "0" keeps it as it is.
     pub DATA_GROWTH: Option<u64> = "target.data_growth", Kind::Size { min: 0, max: FILE_BYTES_MAX };
     /// Where the data files are: with the catalog (primary), or in a filegroup without it (own).
@@ -27,32 +32,43 @@ settings! {
     /// Folder for the log file, as the server sees it; default: the server's own.
     pub LOG_PATH: Option<String> = "target.log_path", Kind::Text;
     /// Initial size of the log file.
-    pub LOG_SIZE: Option<u64> = "target.log_size", Kind::Size { min: FILE_BYTES_MIN, max: FILE_BYTES_MAX };
+    pub LOG_SIZE: Option<u64> =
+        "target.log_size", Kind::Size { min: FILE_BYTES_MIN, max: FILE_BYTES_MAX };
     /// By how much the log file grows when it is full.
     pub LOG_GROWTH: Option<u64> = "target.log_growth", Kind::Size { min: 0, max: FILE_BYTES_MAX };
-    /// Recovery model of the database; default: the server's (full). Without a backup, full truncates the log as simple does.
-    pub RECOVERY: Option<String> = "target.recovery", Kind::Choice(&["full", "bulk-logged", "simple"]);
+    /// Recovery model of the database; default: the server's (full). Without a backup, full
+    /// truncates the log as simple does.
+    pub RECOVERY: Option<String> =
+        "target.recovery", Kind::Choice(&["full", "bulk-logged", "simple"]);
     /// How a page that was written in part is recognised.
-    pub PAGE_VERIFY: Option<String> = "target.page_verify", Kind::Choice(&["checksum", "torn-page-detection", "none"]);
-    /// Whether a commit returns before its log records are on disk: by no means, where a transaction asks for it, always.
+    pub PAGE_VERIFY: Option<String> =
+        "target.page_verify", Kind::Choice(&["checksum", "torn-page-detection", "none"]);
+    /// Whether a commit returns before its log records are on disk: by no means, where a
+    /// transaction asks for it, always.
     pub DELAYED_DURABILITY: Option<String> =
         "target.delayed_durability", Kind::Choice(&["disabled", "allowed", "forced"]);
     /// Whether readers under READ COMMITTED read versions of rows instead of waiting for writers.
     pub READ_COMMITTED_SNAPSHOT: Option<bool> = "target.read_committed_snapshot", Kind::Bool;
     /// Whether transactions may ask for the isolation level SNAPSHOT.
     pub SNAPSHOT_ISOLATION: Option<bool> = "target.snapshot_isolation", Kind::Bool;
-    /// How tables are compressed; columnstore makes the clustered index one of columns, and the key a second one.
-    pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(&["none", "row", "page", "columnstore"]);
-    /// Whether inserts at the end of the clustered index are let through in turns (SQL Server 2019 and up).
+    /// How tables are compressed; columnstore makes the clustered index one of columns, and the key
+    /// a second one.
+    pub COMPRESSION: Option<String> =
+        "target.compression", Kind::Choice(&["none", "row", "page", "columnstore"]);
+    /// Whether inserts at the end of the clustered index are let through in turns (SQL Server 2019
+    /// and up).
     pub SEQUENTIAL_KEY: Option<bool> = "target.optimize_for_sequential_key", Kind::Bool;
-    /// Settings of the whole server, as sp_configure has them, with underscores: max_degree_of_parallelism,
-    /// cost_threshold_for_parallelism, max_server_memory_mb. They need target.allow_server_settings, and are put back.
-    pub SERVER_SETTINGS: Option<Value> = "target.settings.*", Kind::Count { min: 0, max: 2_147_483_647 };
-    /// What of the tables is in the server's memory when measuring begins: nothing (cold), what preparation left (warm), all
-    /// of it (hot). Cold takes the pages of all databases from memory: it needs target.allow_server_settings, and a server
-    /// on which nobody else works.
+    /// Settings of the whole server, as sp_configure has them, with underscores:
+    /// max_degree_of_parallelism, cost_threshold_for_parallelism, max_server_memory_mb. They need
+    /// target.allow_server_settings, and are put back.
+    pub SERVER_SETTINGS: Option<Value> =
+        "target.settings.*", Kind::Count { min: 0, max: 2_147_483_647 };
+    /// What of the tables is in the server's memory when measuring begins: nothing (cold), what
+    /// preparation left (warm), all of it (hot). Cold takes the pages of all databases from memory:
+    /// it needs target.allow_server_settings, and a server on which nobody else works.
     pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm";
-    /// Whether the measurement ends with a checkpoint of the database, so that no configuration leaves work undone.
+    /// Whether the measurement ends with a checkpoint of the database, so that no configuration
+    /// leaves work undone.
     pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "false";
 }
 

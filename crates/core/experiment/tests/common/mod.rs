@@ -78,7 +78,8 @@ rows_per_transaction = 1000
 "target.settings.synchronous" = ["normal", "full"]
 
 [repeats]
-blocks = 5                   # or { min = 3, max = 20, until = "2%" }: stop when the 95 % interval is this narrow
+blocks = 5
+# Or { min = 3, max = 20, until = "2%" }: stop when the 95 % interval is this narrow.
 seed = 1
 
 [report]
@@ -86,7 +87,8 @@ baseline = { "target.data_files" = 1 }
 "#;
 
 /// A file with everything that a file can have.
-pub const EVERYTHING: &str = r#"
+pub const EVERYTHING: &str = concat!(
+    r#"
 [experiment]
 name = "everything"
 question = "Does all of it work?"
@@ -145,7 +147,8 @@ hook_timeout = "1 min"
 [[volume]]
 name = "slow"
 path = "/mnt/slow"
-throttle = { read_iops = "3k", write_iops = 1500, bandwidth = "125 MB/s", write_bandwidth = "64 MiB/s" }
+throttle = { read_iops = "3k", write_iops = 1500, bandwidth = "125 MB/s", "#,
+    r#"write_bandwidth = "64 MiB/s" }
 
 [[manual]]
 factor = "array"
@@ -173,4 +176,5 @@ disk_space = "4 GiB"
 
 [report]
 baseline = { "target.data_files" = 1, "log" = "rollback" }
-"#;
+"#
+);

@@ -40,21 +40,23 @@ const RUNS_KIND: Kind = Kind::Count { min: 1, max: 1_000_000 };
 
 settings! {
     const SETTINGS = [];
-    /// The command: a text for the shell, or a list of a program and its arguments, which needs no shell. `{NAME}` stands
-    /// for the parameter NAME; `{{NAME}}` for `{NAME}` itself.
+    /// The command: a text for the shell, or a list of a program and its arguments, which needs no
+    /// shell. `{NAME}` stands for the parameter NAME; `{{NAME}}` for `{NAME}` itself.
     pub COMMAND: Option<Value> = "workload.command", Kind::TextList;
-    /// What runs texts: the name or path of a shell, with its options; it is given -c and the text. `none`: the text is
-    /// split into words and executed.
+    /// What runs texts: the name or path of a shell, with its options; it is given -c and the text.
+    /// `none`: the text is split into words and executed.
     pub SHELL: String = "workload.shell", Kind::Text, "sh";
-    /// Whether the time that the shell takes to start, which each trial measures, is subtracted from the times of the
-    /// command.
+    /// Whether the time that the shell takes to start, which each trial measures, is subtracted
+    /// from the times of the command.
     pub SUBTRACT_SHELL: bool = "workload.subtract_shell", Kind::Bool, "false";
-    /// Parameters: `{NAME}` in the command and its hooks, and the variable NAME in their environment.
+    /// Parameters: `{NAME}` in the command and its hooks, and the variable NAME in their
+    /// environment.
     pub PARAMETERS: Option<Value> = "workload.parameters.*", Kind::Scalar;
-    /// Runs of the command in a trial, those at the same time together. Default: 1, or as many as workload.duration
-    /// takes.
+    /// Runs of the command in a trial, those at the same time together. Default: 1, or as many as
+    /// workload.duration takes.
     pub RUNS: Option<u64> = "workload.runs", RUNS_KIND;
-    /// The command is run again until so much time has passed, hooks included. Give this or workload.runs.
+    /// The command is run again until so much time has passed, hooks included. Give this or
+    /// workload.runs.
     pub DURATION: Option<f64> = "workload.duration", Kind::PositiveDuration;
     /// With workload.duration: runs in a trial at least.
     pub MIN_RUNS: Option<u64> = "workload.min_runs", RUNS_KIND;
@@ -64,27 +66,31 @@ settings! {
     pub WARMUP_RUNS: u64 = "workload.warmup_runs", Kind::Count { min: 0, max: 1_000_000 }, "0";
     /// Runs at the same time.
     pub CONCURRENCY: u32 = "workload.concurrency", Kind::Count { min: 1, max: 1024 }, "1";
-    /// Command that runs before the first trial, and again before a trial whose setup and cleanup commands are others
-    /// than those of the trial before. On a database, which each trial begins with anew: before each.
+    /// Command that runs before the first trial, and again before a trial whose setup and cleanup
+    /// commands are others than those of the trial before. On a database, which each trial begins
+    /// with anew: before each.
     pub SETUP: Option<String> = "workload.setup", Kind::Text;
     /// Command that runs before each run, warm-ups included.
     pub PREPARE: Option<String> = "workload.prepare", Kind::Text;
     /// Command that runs after each run, warm-ups included.
     pub CONCLUDE: Option<String> = "workload.conclude", Kind::Text;
-    /// Command that ends what workload.setup has made: after the last trial that it serves, also when that failed.
+    /// Command that ends what workload.setup has made: after the last trial that it serves, also
+    /// when that failed.
     pub CLEANUP: Option<String> = "workload.cleanup", Kind::Text;
     /// A setup, prepare, conclude or cleanup command that takes longer is killed and has failed.
     pub HOOK_TIMEOUT: f64 = "workload.hook_timeout", Kind::PositiveDuration, "10 min";
-    /// Whether a run may end in another way than with exit code 0: true, or the codes that it may end with: "1,2".
+    /// Whether a run may end in another way than with exit code 0: true, or the codes that it may
+    /// end with: "1,2".
     pub IGNORE_FAILURE: Option<Value> = "workload.ignore_failure", Kind::Scalar;
     /// File that the command reads on its standard input. Default: /dev/null.
     pub INPUT: Option<String> = "workload.input", Kind::Text;
-    /// Where the command's standard output goes: null, pipe (read and thrown away), inherit (where that of steelbench
-    /// goes) or a file. Default: null, or pipe where responses are found in it.
+    /// Where the command's standard output goes: null, pipe (read and thrown away), inherit (where
+    /// that of steelbench goes) or a file. Default: null, or pipe where responses are found in it.
     pub OUTPUT: Option<String> = "workload.output", Kind::Text;
     /// The folder in which the command and its hooks run. Default: that of steelbench.
     pub FOLDER: Option<String> = "workload.folder", Kind::Text;
-    /// Regular expression whose first group finds the response NAME in what a run prints; the last match counts.
+    /// Regular expression whose first group finds the response NAME in what a run prints; the last
+    /// match counts.
     pub RESPONSE_REGEX: Option<String> = "workload.responses.*.regex", Kind::Text;
     /// JSON Pointer to the response NAME in what a run prints: /results/0/tps.
     pub RESPONSE_POINTER: Option<String> = "workload.responses.*.pointer", Kind::MaybeEmptyText;

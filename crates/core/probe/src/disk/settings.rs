@@ -127,11 +127,13 @@ impl Mix {
 
 settings! {
     pub(super) const SETTINGS = [];
-    /// A named mix of streams: what a database does to storage. Give this, workload.streams or neither.
+    /// A named mix of streams: what a database does to storage. Give this, workload.streams or
+    /// neither.
     pub MIX: Option<Mix> = "workload.mix", Mix::KIND;
-    /// Streams that run together, each as `NAME key=value ...`: NAME may be a named pattern (oltp-data, log, checkpoint,
-    /// scan, backup-read, backup-write), the keys are those settings of [workload] that belong to a stream. Without it
-    /// there is one stream with the settings of [workload].
+    /// Streams that run together, each as `NAME key=value ...`: NAME may be a named pattern
+    /// (oltp-data, log, checkpoint, scan, backup-read, backup-write), the keys are those settings
+    /// of [workload] that belong to a stream. Without it there is one stream with the settings of
+    /// [workload].
     pub STREAMS: Vec<String> = "workload.streams", Kind::TextList;
     /// What is read or written, and where.
     pub PATTERN: Pattern = "workload.pattern", Pattern::KIND, "random-read";
@@ -139,24 +141,26 @@ settings! {
     pub READS: f64 = "workload.reads", Kind::Share, "70%";
     /// Size of an I/O.
     pub BLOCK_SIZE: u32 = "workload.block_size", BLOCK, "8 KiB";
-    /// Sizes are drawn between workload.block_size and this, in steps of the sector that workload.align gives (512
-    /// bytes if nothing is given).
+    /// Sizes are drawn between workload.block_size and this, in steps of the sector that
+    /// workload.align gives (512 bytes if nothing is given).
     pub BLOCK_SIZE_MAX: Option<u32> = "workload.block_size_max", BLOCK;
     /// I/Os that each thread keeps in flight.
     pub QUEUE_DEPTH: u32 = "workload.queue_depth", Kind::Count { min: 1, max: 65_536 }, "1";
-    /// I/Os that each thread begins in one call and waits for together, as programs do that read ahead in batches:
-    /// costs less processor time; latency counts until the batch is seen. Not with rate or burst.
+    /// I/Os that each thread begins in one call and waits for together, as programs do that read
+    /// ahead in batches: costs less processor time; latency counts until the batch is seen. Not
+    /// with rate or burst.
     pub BATCH: u32 = "workload.batch", Kind::Count { min: 1, max: 65_536 }, "1";
     /// Threads of each stream.
     pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 1024 }, "1";
     /// Past the page cache (O_DIRECT).
     pub DIRECT: bool = "workload.direct", Kind::Bool, "true";
-    /// How writes are made durable: by a call after workload.sync_every of them, or each by itself (dsync).
+    /// How writes are made durable: by a call after workload.sync_every of them, or each by itself
+    /// (dsync).
     pub SYNC: Sync = "workload.sync", Sync::KIND, "none";
     /// Writes of a thread before it calls fdatasync or fsync.
     pub SYNC_EVERY: u32 = "workload.sync_every", COUNT, "1";
-    /// Open loop: I/Os a second of a stream, at random (Poisson) times; latency counts from the intended start.
-    /// Without it the next I/O begins when one has ended (closed loop).
+    /// Open loop: I/Os a second of a stream, at random (Poisson) times; latency counts from the
+    /// intended start. Without it the next I/O begins when one has ended (closed loop).
     pub RATE: Option<f64> = "workload.rate", Kind::Rate;
     /// I/Os of a burst: then none until the next burst is due.
     pub BURST: Option<u64> = "workload.burst", COUNT;
@@ -170,8 +174,8 @@ settings! {
     pub ON: Role = "workload.on", Role::KIND, "data";
     /// Only this one of them, from 1; the default is all.
     pub FILE: Option<usize> = "workload.file", Kind::Count { min: 1, max: 1024 };
-    /// Streams with a share are served by the same threads and queues, in these proportions; the others have threads
-    /// of their own.
+    /// Streams with a share are served by the same threads and queues, in these proportions; the
+    /// others have threads of their own.
     pub SHARE: Option<u32> = "workload.share", Kind::Count { min: 1, max: 1_000_000 };
     /// A stream ends after so many bytes.
     pub BYTES: Option<u64> = "workload.bytes", Kind::Size { min: 512, max: 1 << 60 };
@@ -179,8 +183,8 @@ settings! {
     pub DURATION: f64 = "workload.duration", Kind::PositiveDuration, "10 s";
     /// The load runs for this long before the measurement.
     pub WARMUP: f64 = "workload.warmup", Kind::Duration, "1 s";
-    /// How the system is asked: io_uring, or pread and pwrite with a thread for each I/O in flight; auto takes io_uring
-    /// where it is permitted.
+    /// How the system is asked: io_uring, or pread and pwrite with a thread for each I/O in flight;
+    /// auto takes io_uring where it is permitted.
     pub IO_ENGINE: IoEngine = "workload.io_engine", IoEngine::KIND, "auto";
 }
 

@@ -17,12 +17,14 @@ settings! {
     pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 1024 }, "1";
     /// The load runs for this long before the measurement.
     pub WARMUP: f64 = "workload.warmup", Kind::Duration, "0";
-    /// Open loop: transactions a second, all connections together, at random (Poisson) times, the same ones for all
-    /// configurations of a block. A connection that is free takes the next one; latency counts from the intended start.
-    /// Without it each connection starts its next transaction at once (closed loop).
+    /// Open loop: transactions a second, all connections together, at random (Poisson) times, the
+    /// same ones for all configurations of a block. A connection that is free takes the next one;
+    /// latency counts from the intended start. Without it each connection starts its next
+    /// transaction at once (closed loop).
     pub RATE: Option<f64> = "workload.rate", Kind::Rate;
-    /// Transactions that take longer are counted: `over_limit`, in percent. In an open loop latency counts from the
-    /// intended start, and a transaction that is late by more than this before it has begun is skipped, and counted too.
+    /// Transactions that take longer are counted: `over_limit`, in percent. In an open loop latency
+    /// counts from the intended start, and a transaction that is late by more than this before it
+    /// has begun is skipped, and counted too.
     pub LATENCY_LIMIT: Option<f64> = "workload.latency_limit", Kind::PositiveDuration;
     /// Length of the measurement.
     pub DURATION: Option<f64> = "workload.duration", Kind::PositiveDuration;

@@ -32,13 +32,15 @@ choice! {
 
 settings! {
     const SETTINGS = [
-        DATA, SCALE, ROWS, COLUMNS, ROWS_PER_PAGE, DATA_SEED, ANALYZE, KEYS, ZIPF, DISTINCT_KEYS, CONNECTIONS, THREADS,
+        DATA, SCALE, ROWS, COLUMNS, ROWS_PER_PAGE, DATA_SEED, ANALYZE, KEYS, ZIPF, DISTINCT_KEYS,
+        CONNECTIONS, THREADS,
         DURATION, WARMUP, RATE
     ];
     /// Lookups in the measurement, all connections together. Give this or workload.duration.
     pub LOOKUPS: Option<u64> = "workload.lookups", Kind::Count { min: 1, max: 1_000_000_000_000 };
-    /// Who asks for the rows: clients, by a prepared statement for each (statements); or the server, which joins a table
-    /// of keys with the table by nested loops and without parallelism and answers with one row (join).
+    /// Who asks for the rows: clients, by a prepared statement for each (statements); or the
+    /// server, which joins a table of keys with the table by nested loops and without parallelism
+    /// and answers with one row (join).
     pub METHOD: LookupMethod = "workload.method", LookupMethod::KIND, "statements";
     /// Keys in the table that is joined: the lookups of one statement.
     pub SAMPLE: u64 = "workload.sample", Kind::Count { min: 1, max: 100_000_000 }, "10k";

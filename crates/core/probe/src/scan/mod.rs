@@ -3,23 +3,23 @@
 //! The facts that it records with each trial, from which cost models are fitted. All are of one
 //! scan unless they say otherwise; one that is not known is absent:
 //!
-//! | fact | unit | |
-//! |---|---|---|
-//! | `table_rows` | | rows of the table |
-//! | `table_pages` | | its pages, without those of indexes |
-//! | `page_bytes` | B | bytes of a page |
-//! | `rows_loaded` | | rows that were loaded for this trial, 0 where the engine had kept the data set |
-//! | `load_s` | s | until the tables were there |
-//! | `scans` | | scans in the measurement |
-//! | `cpu_s` | s | processor seconds of all that worked on a scan: sessions, and workers of parallel queries |
-//! | `pages_hit` | | pages that the engine found in its own cache |
-//! | `pages_read` | | pages that it asked of the operating system |
-//! | `pages_disk` | | of these, pages that came from storage: what the kernel read for it, read-ahead included, in pages |
-//! | `agg_columns` | | different columns that are aggregated |
-//! | `agg_count` | | 1 with COUNT(*) |
-//! | `agg_sum`, `agg_min`, `agg_max`, `agg_avg` | | columns to which each kind of aggregate is applied |
-//! | `filters`, `group_columns` | | conditions on rows, and columns by which they are grouped |
-//! | `degree` | | `workload.degree`, where it is given |
+//! - `table_rows`: rows of the table
+//! - `table_pages`: its pages, without those of indexes
+//! - `page_bytes` (B): bytes of a page
+//! - `rows_loaded`: rows that were loaded for this trial, 0 where the engine had kept the data set
+//! - `load_s` (s): until the tables were there
+//! - `scans`: scans in the measurement
+//! - `cpu_s` (s): processor seconds of all that worked on a scan: sessions, and workers of parallel
+//!   queries
+//! - `pages_hit`: pages that the engine found in its own cache
+//! - `pages_read`: pages that it asked of the operating system
+//! - `pages_disk`: of these, pages that came from storage: what the kernel read for it, read-ahead
+//!   included, in pages
+//! - `agg_columns`: different columns that are aggregated
+//! - `agg_count`: 1 with COUNT(*)
+//! - `agg_sum`, `agg_min`, `agg_max`, `agg_avg`: columns to which each kind of aggregate is applied
+//! - `filters`, `group_columns`: conditions on rows, and columns by which they are grouped
+//! - `degree`: `workload.degree`, where it is given
 //!
 //! A named query has no facts that begin with `agg_`, and neither `filters` nor `group_columns`.
 //! With `workload.analyze` SQLite's counters of one scan are facts too: `vm_steps`,
@@ -50,23 +50,28 @@ const QUERIES: &[&str] = &["aggregates", "tpch-q1", "tpch-q6"];
 
 settings! {
     const SETTINGS = [
-        DATA, SCALE, ROWS, COLUMNS, ROWS_PER_PAGE, DATA_SEED, DEGREE, ANALYZE, THREADS, DURATION, WARMUP
+        DATA, SCALE, ROWS, COLUMNS, ROWS_PER_PAGE, DATA_SEED, DEGREE, ANALYZE, THREADS, DURATION,
+        WARMUP
     ];
-    /// Number of connections, each of which scans the whole table. To an embedded engine each has a thread of its own.
+    /// Number of connections, each of which scans the whole table. To an embedded engine each has a
+    /// thread of its own.
     pub CONNECTIONS: u32 = "workload.connections", Kind::Count { min: 1, max: 4096 }, "1";
     /// Scans in the measurement, all connections together. Give this or workload.duration.
     pub SCANS: Option<u64> = "workload.scans", Kind::Count { min: 1, max: 1_000_000_000 };
-    /// What is asked: the aggregates of the settings below, or a query of TPC-H on LINEITEM: tpch-q1, tpch-q6.
+    /// What is asked: the aggregates of the settings below, or a query of TPC-H on LINEITEM:
+    /// tpch-q1, tpch-q6.
     pub QUERY: String = "workload.query", Kind::Choice(QUERIES), "aggregates";
-    /// What is computed over the rows: count (COUNT(*)), and sum, min, max or avg, each of the first
-    /// workload.aggregated_columns columns or of a column that is named: "sum(c2)".
+    /// What is computed over the rows: count (COUNT(*)), and sum, min, max or avg, each of the
+    /// first workload.aggregated_columns columns or of a column that is named: "sum(c2)".
     pub AGGREGATES: Vec<String> = "workload.aggregates", Kind::TextList, "count";
-    /// Columns to which each aggregate without a column is applied: first those of numbers in the order of the table,
-    /// keys last, then for min and max the others.
-    pub AGGREGATED_COLUMNS: usize = "workload.aggregated_columns", Kind::Count { min: 1, max: 18 }, "1";
+    /// Columns to which each aggregate without a column is applied: first those of numbers in the
+    /// order of the table, keys last, then for min and max the others.
+    pub AGGREGATED_COLUMNS: usize =
+        "workload.aggregated_columns", Kind::Count { min: 1, max: 18 }, "1";
     /// Condition on rows: "c2 < 20000000", "l_shipdate < 1995-01-01".
     pub FILTER: Option<String> = "workload.filter", Kind::Text;
-    /// Column (or list of columns) by which rows are grouped; there is one row in the answer for each group.
+    /// Column (or list of columns) by which rows are grouped; there is one row in the answer for
+    /// each group.
     pub GROUP_BY: Vec<String> = "workload.group_by", Kind::TextList;
 }
 

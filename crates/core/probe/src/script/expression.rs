@@ -121,7 +121,8 @@ impl<'a> Parser<'a, '_> {
 
     /// Whether this word or sign is next.
     fn at(&self, text: &str) -> bool {
-        matches!(self.token, Token::Word(next) | Token::Sign(next) if next.eq_ignore_ascii_case(text))
+        matches!(self.token,
+            Token::Word(next) | Token::Sign(next) if next.eq_ignore_ascii_case(text))
     }
 
     fn eat(&mut self, text: &str) -> Result<bool, Located> {

@@ -47,11 +47,12 @@ pub struct ScriptProbe;
 
 settings! {
     const SETTINGS = [CONNECTIONS, THREADS, DURATION, WARMUP, RATE, LATENCY_LIMIT];
-    /// Script (or list of scripts) in pgbench's language; a weight can follow: "mine.sql@3". Paths count from the folder
-    /// of the experiment file.
+    /// Script (or list of scripts) in pgbench's language; a weight can follow: "mine.sql@3". Paths
+    /// count from the folder of the experiment file.
     pub SCRIPT: Vec<String> = "workload.script", Kind::TextList;
-    /// Built-in script (or list of them), as pgbench has them: tpcb-like, simple-update, select-only; or sysbench:
-    /// oltp_point_select, oltp_read_only, oltp_write_only, oltp_read_write; a weight can follow.
+    /// Built-in script (or list of them), as pgbench has them: tpcb-like, simple-update,
+    /// select-only; or sysbench: oltp_point_select, oltp_read_only, oltp_write_only,
+    /// oltp_read_write; a weight can follow.
     pub BUILTIN: Vec<String> = "workload.builtin", Kind::TextList;
     /// Size of pgbench's tables, in 100,000 accounts; `:scale` in scripts.
     pub SCALE: u32 = "workload.scale", Kind::Count { min: 1, max: 100_000 }, "1";
@@ -59,18 +60,22 @@ settings! {
     pub TABLES: Option<u64> = "workload.tables", Kind::Count { min: 1, max: TABLES_MAX };
     /// Rows of each of sysbench's tables (default 10000), as its --table-size.
     pub TABLE_SIZE: Option<u64> = "workload.table_size", Kind::Count { min: 1, max: 2_000_000_000 };
-    /// How sysbench's scripts choose rows (default special), as its --rand-type: special, uniform, pareto.
+    /// How sysbench's scripts choose rows (default special), as its --rand-type: special, uniform,
+    /// pareto.
     pub RAND_TYPE: Option<Distribution> = "workload.rand_type", Distribution::KIND;
-    /// Whether the tables are created and filled for each trial, pgbench's and, for its scripts or where their size is
-    /// given, sysbench's; default: when a built-in script runs. Without it scripts find the tables that the database has.
+    /// Whether the tables are created and filled for each trial, pgbench's and, for its scripts or
+    /// where their size is given, sysbench's; default: when a built-in script runs. Without it
+    /// scripts find the tables that the database has.
     pub INITIALIZE: Option<bool> = "workload.initialize", Kind::Bool;
     /// How statements are sent: prepared once with variables as parameters, or as text each time.
     pub PROTOCOL: Protocol = "workload.protocol", Protocol::KIND, "prepared";
     /// Variables for scripts, as pgbench's --define.
     pub VARIABLES: Option<Value> = "workload.variables.*", Kind::Scalar;
     /// Transactions in the measurement, all connections together. Give this or workload.duration.
-    pub TRANSACTIONS: Option<u64> = "workload.transactions", Kind::Count { min: 1, max: 1_000_000_000_000 };
-    /// How often a transaction is tried that ends in a deadlock or a serialization failure, before it counts as failed.
+    pub TRANSACTIONS: Option<u64> =
+        "workload.transactions", Kind::Count { min: 1, max: 1_000_000_000_000 };
+    /// How often a transaction is tried that ends in a deadlock or a serialization failure, before
+    /// it counts as failed.
     pub MAX_TRIES: u64 = "workload.max_tries", Kind::Count { min: 1, max: 1_000_000 }, "1";
 }
 

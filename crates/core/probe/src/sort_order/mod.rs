@@ -3,14 +3,16 @@
 //!
 //! Beside its responses it records as facts with each trial:
 //!
-//! | fact | unit | |
-//! |---|---|---|
-//! | `order_<column>` | | place of the column in the order, from 1; none of these: as generated, or shuffled |
-//! | `bytes_<column>` | B | what the column takes |
-//! | `predicted_bytes_<column>` | B | what it was expected to take, from some row groups |
-//! | `predicted_bytes`, `predicted_bytes_low`, `predicted_bytes_high` | B | all columns together, and the ends of the 95 % interval |
-//! | `predicted_groups`, `predicted_groups_all` | | row groups that the prediction looked at, of how many |
-//! | `row_groups`, `row_groups_skipped` | | row groups, and those that `workload.filter` needs not read |
+//! - `order_<column>`: place of the column in the order, from 1; none of these: as generated, or
+//!   shuffled
+//! - `bytes_<column>` (B): what the column takes
+//! - `predicted_bytes_<column>` (B): what it was expected to take, from some row groups
+//! - `predicted_bytes`, `predicted_bytes_low`, `predicted_bytes_high` (B): all columns together,
+//!   and the ends of the 95 % interval
+//! - `predicted_groups`, `predicted_groups_all`: row groups that the prediction looked at, of how
+//!   many
+//! - `row_groups`, `row_groups_skipped`: row groups, and those that `workload.filter` needs not
+//!   read
 //!
 //! and those of the table that the scan probe has too. The order in words is the plan of the
 //! statement `order`.
@@ -41,13 +43,16 @@ pub struct SortOrder;
 
 settings! {
     const SETTINGS = [
-        DATA, SCALE, ROWS, COLUMNS, ROWS_PER_PAGE, DATA_SEED, DEGREE, ANALYZE, CONNECTIONS, THREADS, SCANS, DURATION,
+        DATA, SCALE, ROWS, COLUMNS, ROWS_PER_PAGE, DATA_SEED, DEGREE, ANALYZE, CONNECTIONS, THREADS,
+        SCANS, DURATION,
         WARMUP, FILTER
     ];
-    /// Order of the rows: none (as generated), random (shuffled), columns ("l_shipdate,l_returnflag"), advise (the order
-    /// that is predicted to take the least) or advise:2, advise:3 and so on (the next best).
+    /// Order of the rows: none (as generated), random (shuffled), columns
+    /// ("l_shipdate,l_returnflag"), advise (the order that is predicted to take the least) or
+    /// advise:2, advise:3 and so on (the next best).
     pub ORDER: String = "workload.order", Kind::Text, "none";
-    /// What the rows are kept in: table (the engine's own), or parquet (a file that Steelbench writes and the engine reads).
+    /// What the rows are kept in: table (the engine's own), or parquet (a file that Steelbench
+    /// writes and the engine reads).
     pub FORMAT: TableFormat = "workload.format", TableFormat::KIND, "table";
 }
 

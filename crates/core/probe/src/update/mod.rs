@@ -38,15 +38,17 @@ choice! {
 
 settings! {
     const SETTINGS = [
-        DATA, SCALE, ROWS, COLUMNS, ROWS_PER_PAGE, DATA_SEED, ANALYZE, KEYS, ZIPF, DISTINCT_KEYS, CONNECTIONS, THREADS,
+        DATA, SCALE, ROWS, COLUMNS, ROWS_PER_PAGE, DATA_SEED, ANALYZE, KEYS, ZIPF, DISTINCT_KEYS,
+        CONNECTIONS, THREADS,
         DURATION, WARMUP, RATE
     ];
     /// Updates in the measurement, all connections together. Give this or workload.duration.
     pub UPDATES: Option<u64> = "workload.updates", Kind::Count { min: 1, max: 1_000_000_000_000 };
-    /// Whether connections change the same rows: all draw from the same keys (shared), or each has a part of them for
-    /// itself (disjoint).
+    /// Whether connections change the same rows: all draw from the same keys (shared), or each has
+    /// a part of them for itself (disjoint).
     pub SHARING: Sharing = "workload.sharing", Sharing::KIND, "shared";
-    /// How often an update is tried that ends in a deadlock or a serialization failure, before it counts as failed.
+    /// How often an update is tried that ends in a deadlock or a serialization failure, before it
+    /// counts as failed.
     pub MAX_TRIES: u64 = "workload.max_tries", Kind::Count { min: 1, max: 1_000_000 }, "100";
 }
 

@@ -46,7 +46,8 @@ const HEADER_BYTES: u64 = 12;
 
 /// Bytes of a page without compression, the second field of its header. It is written in Thrift's
 /// compact protocol: of each field how far its number is above the last one's and its type (5: an
-/// integer), then the integer in groups of seven bits, the sign last (<https://github.com/apache/parquet-format>, `PageHeader`).
+/// integer), then the integer in groups of seven bits, the sign last
+/// (<https://github.com/apache/parquet-format>, `PageHeader`).
 fn page_bytes(header: &[u8]) -> Option<i64> {
     const NEXT_FIELD_INTEGER: u8 = 0x15;
     let mut rest = header;

@@ -8,9 +8,10 @@ use plans::{Engine, Plan};
 use queries::{Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names};
 use std::fmt::Write;
 
-const NO_SAMPLE: &str = "no text with values is known, and the server plans for values only: the server keeps such \
-     texts while the consumers events_statements_history and events_statements_current are on \
-     (performance_schema.setup_consumers), or run this with --seconds while the statement runs";
+const NO_SAMPLE: &str = "no text with values is known, and the server plans for values only: the \
+     server keeps such texts while the consumers events_statements_history and \
+     events_statements_current are on (performance_schema.setup_consumers), or run this with \
+     --seconds while the statement runs";
 
 /// `ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION`.
 const READ_ONLY: u16 = 1792;

@@ -9,7 +9,8 @@ use plans::Engine;
 use queries::{Counter, Snapshot, Spread, Statement, fingerprint};
 use std::collections::HashSet;
 
-/// Counters by what they are selected by: times are in picoseconds. Where a column is not there, the counter is not.
+/// Counters by what they are selected by: times are in picoseconds. Where a column is not there,
+/// the counter is not.
 #[rustfmt::skip]
 const COLUMNS: [(Counter, &str, &str); 11] = [
     (Counter::Calls, "COUNT_STAR", "COUNT_STAR"),

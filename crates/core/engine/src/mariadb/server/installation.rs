@@ -93,7 +93,8 @@ impl Installation {
     }
 
     /// The redo log in the data directory, a file or MySQL's folder
-    /// (<https://mariadb.com/kb/en/innodb-redo-log/>, <https://dev.mysql.com/doc/refman/9.4/en/innodb-redo-log.html>).
+    /// (<https://mariadb.com/kb/en/innodb-redo-log/>,
+    /// <https://dev.mysql.com/doc/refman/9.4/en/innodb-redo-log.html>).
     pub fn redo_log(&self) -> &'static str {
         if self.is_mysql() { "#innodb_redo" } else { "ib_logfile0" }
     }

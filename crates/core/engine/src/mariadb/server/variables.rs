@@ -12,7 +12,8 @@ use std::time::Duration;
 #[rustfmt::skip]
 /// What no experiment may decide: else we would not find the server or its files, or not only we.
 const OURS: &[&str] = &[
-    "basedir", "bind_address", "datadir", "innodb_data_home_dir", "innodb_log_group_home_dir", "local_infile", "log_error",
+    "basedir", "bind_address", "datadir", "innodb_data_home_dir", "innodb_log_group_home_dir",
+    "local_infile", "log_error",
     "performance_schema", "pid_file", "plugin_dir", "port", "skip_networking", "socket", "tmpdir",
 ];
 
@@ -201,7 +202,8 @@ const OF_MARIADB: &str = "SELECT lower(variable_name), global_value, variable_ty
                           information_schema.system_variables WHERE global_value IS NOT NULL";
 
 /// With MariaDB's names of the types. A set of switches has their values in it
-/// (`optimizer_switch`). <https://dev.mysql.com/doc/refman/9.4/en/performance-schema-variables-metadata-table.html>
+/// (`optimizer_switch`).
+/// <https://dev.mysql.com/doc/refman/9.4/en/performance-schema-variables-metadata-table.html>
 const OF_MYSQL: &str = "SELECT lower(variable_name), variable_value, if(data_type = 'Set' AND \
                         variable_value LIKE '%=%', 'FLAGSET', elt(field(data_type, 'Integer', \
                         'Numeric', 'Boolean', 'Enumeration', 'Set', 'String'), 'INT', 'DOUBLE', \

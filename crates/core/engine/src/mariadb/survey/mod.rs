@@ -11,8 +11,8 @@ use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
 
 /// Variables in this order: name, value, default (NULL: not told), where the value is from, file,
 /// whether it is a text. <https://mariadb.com/kb/en/information-schema-system_variables-table/>
-const OF_MARIADB: &str = "SELECT lower(variable_name), global_value, if(global_value_origin IN ('COMPILE-TIME', \
-     'AUTO'), global_value, default_value), lower(global_value_origin), \
+const OF_MARIADB: &str = "SELECT lower(variable_name), global_value, if(global_value_origin IN \
+     ('COMPILE-TIME', 'AUTO'), global_value, default_value), lower(global_value_origin), \
      substring_index(coalesce(global_value_path, ''), '/', -1), variable_type IN ('VARCHAR', \
      'UNKNOWN') FROM information_schema.system_variables WHERE global_value IS NOT NULL ORDER BY 1";
 
@@ -25,17 +25,22 @@ const OF_MYSQL: &str = "SELECT lower(v.variable_name), v.variable_value, if(i.va
                         performance_schema.global_variables v JOIN \
                         performance_schema.variables_info i USING (variable_name) ORDER BY 1";
 
-/// Settings that are shown of every server, whether they are changed or not: what decides what memory it takes, how it writes,
-/// and what it can tell.
+/// Settings that are shown of every server, whether they are changed or not: what decides what
+/// memory it takes, how it writes, and what it can tell.
 #[rustfmt::skip]
 const OF_EVERY_SERVER: &[&str] = &[
-    "binlog_format", "innodb_buffer_pool_instances", "innodb_buffer_pool_size", "innodb_checksum_algorithm",
+    "binlog_format", "innodb_buffer_pool_instances", "innodb_buffer_pool_size",
+    "innodb_checksum_algorithm",
     "innodb_data_file_buffering", "innodb_doublewrite", "innodb_file_per_table",
-    "innodb_flush_log_at_trx_commit", "innodb_flush_method", "innodb_flush_neighbors", "innodb_io_capacity",
-    "innodb_io_capacity_max", "innodb_log_buffer_size", "innodb_log_file_buffering", "innodb_log_file_size",
-    "innodb_page_size", "innodb_read_io_threads", "innodb_redo_log_capacity", "innodb_use_native_aio",
+    "innodb_flush_log_at_trx_commit", "innodb_flush_method", "innodb_flush_neighbors",
+    "innodb_io_capacity",
+    "innodb_io_capacity_max", "innodb_log_buffer_size", "innodb_log_file_buffering",
+    "innodb_log_file_size",
+    "innodb_page_size", "innodb_read_io_threads", "innodb_redo_log_capacity",
+    "innodb_use_native_aio",
     "innodb_write_io_threads", "join_buffer_size", "large_pages", "log_bin", "max_connections",
-    "max_heap_table_size", "performance_schema", "query_cache_size", "query_cache_type", "read_only",
+    "max_heap_table_size", "performance_schema", "query_cache_size", "query_cache_type",
+    "read_only",
     "sort_buffer_size", "sync_binlog", "table_open_cache", "thread_cache_size", "thread_handling",
     "tmp_table_size", "version_comment", "version_malloc_library",
 ];

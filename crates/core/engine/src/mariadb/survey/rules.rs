@@ -1,6 +1,6 @@
 //! Rules about servers of MariaDB and MySQL. The source of each is named beside it: the page of
-//! MariaDB's documentation about the variable (<https://mariadb.com/kb/en/innodb-system-variables/> and `replication-and-binary-log-system-variables`)
-//! unless it is another.
+//! MariaDB's documentation about the variable (<https://mariadb.com/kb/en/innodb-system-variables/>
+//! and `replication-and-binary-log-system-variables`) unless it is another.
 
 use crate::survey_rules::{self, OnMachine, Rule};
 use observations::Weight::{Note, Problem};
@@ -30,46 +30,49 @@ pub fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
 const RULES: [Rule; 13] = [
     (Problem, "mariadb-doublewrite",
         "set innodb_doublewrite = ON, unless the storage never tears a page",
-        "a crash of the machine can leave pages that are half old, half new, which the redo log cannot repair \
-         (innodb_doublewrite)",
+        "a crash of the machine can leave pages that are half old, half new, which the redo log \
+         cannot repair (innodb_doublewrite)",
         |place| has(place, "innodb_doublewrite", &["OFF", "0"])),
     (Problem, "mariadb-flush-log",
-        "set innodb_flush_log_at_trx_commit = 1, unless the last second of transactions may be lost",
-        "with 2 a crash of the machine, with 0 also one of the server, loses transactions that clients believe to be \
-         committed, up to a second of them (innodb_flush_log_at_trx_commit)",
+        "set innodb_flush_log_at_trx_commit = 1, unless the last second of transactions may be \
+         lost",
+        "with 2 a crash of the machine, with 0 also one of the server, loses transactions that \
+         clients believe to be committed, up to a second of them (innodb_flush_log_at_trx_commit)",
         |place| has(place, "innodb_flush_log_at_trx_commit", &["0", "2"])),
     (Problem, "mariadb-sync-binlog",
         "set sync_binlog = 1 where replicas or restores need the binary log",
-        "after a crash of the machine the binary log can lack transactions that InnoDB has committed: replicas and restores \
-         to a point in time then differ from the server (sync_binlog)",
+        "after a crash of the machine the binary log can lack transactions that InnoDB has \
+         committed: replicas and restores to a point in time then differ from the server \
+         (sync_binlog)",
         |place| {
             let is_written = place.server.setting("log_bin")?.value.as_deref()? == "ON";
             has(place, "sync_binlog", &["0"]).filter(|_| is_written)
         }),
     (Problem, "mariadb-memory",
         "lower innodb_buffer_pool_size, or move the server to a machine with more memory",
-        "what does not fit is swapped, or the kernel kills the server (innodb_buffer_pool_size: up to 80 % of memory on a \
-         server of its own)",
+        "what does not fit is swapped, or the kernel kills the server (innodb_buffer_pool_size: \
+         up to 80 % of memory on a server of its own)",
         |place| place.share_of_memory("innodb_buffer_pool_size", |share| share > POOL_SHARE_MAX)),
     (Note, "mariadb-buffer-pool-small",
         "try half of the memory and more, if the machine is for this server alone",
-        "pages that are not in the buffer pool are read from disk; the default of 128 MiB is made for any machine \
-         (innodb_buffer_pool_size)",
+        "pages that are not in the buffer pool are read from disk; the default of 128 MiB is made \
+         for any machine (innodb_buffer_pool_size)",
         |place| place.share_of_memory("innodb_buffer_pool_size", |share| share < POOL_SHARE_MIN)),
     (Note, "mariadb-redo-log-small",
         "for many changes try a redo log of a quarter of the buffer pool and more, and compare",
-        "before the redo log can be written again, the pages that it is about must be; a small one makes them be written \
-         often. A larger one makes recovery after a crash longer (innodb_log_file_size; MySQL: innodb_redo_log_capacity)",
+        "before the redo log can be written again, the pages that it is about must be; a small \
+         one makes them be written often. A larger one makes recovery after a crash longer \
+         (innodb_log_file_size; MySQL: innodb_redo_log_capacity)",
         redo_log),
     (Note, "mariadb-flush-method",
         "compare with innodb_flush_method = O_DIRECT",
-        "without it pages are in the buffer pool and in the page cache of the system too (innodb_flush_method; from MariaDB 11.0 \
-         on innodb_data_file_buffering)",
+        "without it pages are in the buffer pool and in the page cache of the system too \
+         (innodb_flush_method; from MariaDB 11.0 on innodb_data_file_buffering)",
         |place| has(place, "innodb_flush_method", &["fsync", "O_DSYNC", "littlesync", "nosync"])),
     (Note, "mariadb-flush-neighbors",
         "set innodb_flush_neighbors = 0",
-        "with a page the pages beside it are written too, which saves seeks on drives that rotate and is work for nothing on \
-         others (innodb_flush_neighbors)",
+        "with a page the pages beside it are written too, which saves seeks on drives that rotate \
+         and is work for nothing on others (innodb_flush_neighbors)",
         |place| {
             has(place, "innodb_flush_neighbors", &["1", "2"]).filter(|_| place.has_ssd())
         }),
@@ -80,19 +83,20 @@ const RULES: [Rule; 13] = [
         session_memory),
     (Note, "mariadb-swappiness",
         "set vm.swappiness = 1 on a machine for servers",
-        "the kernel may swap the buffer pool out for page cache; reading it back is slower than reading the page anew \
-         (https://mariadb.com/kb/en/configuring-swappiness/)",
+        "the kernel may swap the buffer pool out for page cache; reading it back is slower than \
+         reading the page anew (https://mariadb.com/kb/en/configuring-swappiness/)",
         |place| {
             place.memory_bytes()?;
             let has_swap = place.survey.machine.memory.swap_bytes.is_some_and(|bytes| bytes > 0);
             let value: u32 = place.survey.setting("vm.swappiness")?.parse().ok()?;
-            (has_swap && value > SWAPPINESS_MAX).then(|| format!("runs with vm.swappiness = {value}"))
+            (has_swap && value > SWAPPINESS_MAX).then(|| format!("runs with vm.swappiness \
+                = {value}"))
         }),
     (Note, "mariadb-performance-schema",
-        "set performance_schema = ON with performance_schema_instrument = 'wait/%=ON' where waits are to be known, and \
-         measure what it costs",
-        "without it the server does not count what sessions wait for; only the states of the process list can be sampled \
-         (https://mariadb.com/kb/en/performance-schema-overview/)",
+        "set performance_schema = ON with performance_schema_instrument = 'wait/%=ON' where waits \
+         are to be known, and measure what it costs",
+        "without it the server does not count what sessions wait for; only the states of the \
+         process list can be sampled (https://mariadb.com/kb/en/performance-schema-overview/)",
         |place| has(place, "performance_schema", &["OFF", "0"])),
     (Note, "mariadb-query-cache",
         "set query_cache_type = OFF and query_cache_size = 0, and compare",
@@ -100,16 +104,19 @@ const RULES: [Rule; 13] = [
          (https://mariadb.com/kb/en/query-cache/)",
         |place| {
             let bytes_of = place.server.bytes("query_cache_size").filter(|bytes| *bytes > 0)?;
-            place.server.setting("query_cache_type")?.value.as_deref().filter(|value| *value != "OFF")?;
+            place.server.setting("query_cache_type")?.value.as_deref()
+                .filter(|value| *value != "OFF")?;
             Some(format!("has a query cache of {}", bytes(bytes_of)))
         }),
     (Note, "mariadb-temporary-tables",
         "set both to the smaller amount that queries need",
-        "temporary tables in memory are limited by the smaller of the two (tmp_table_size, max_heap_table_size)",
+        "temporary tables in memory are limited by the smaller of the two (tmp_table_size, \
+         max_heap_table_size)",
         |place| {
             let of = |name| place.server.bytes(name);
             let (table, heap) = (of("tmp_table_size")?, of("max_heap_table_size")?);
-            let fact = || format!("has tmp_table_size of {}, but max_heap_table_size of {}", bytes(table), bytes(heap));
+            let fact = || format!("has tmp_table_size of {}, but max_heap_table_size of {}",
+                bytes(table), bytes(heap));
             (table != heap).then(fact)
         }),
 ];

@@ -1,12 +1,18 @@
 //! What sessions wait for.
 //!
 //! The Performance Schema counts and times the waits of each session's thread
-//! (<https://mariadb.com/kb/en/performance-schema-events_waits_summary_by_thread_by_event_name-table/>): their differences
-//! over the measurement are taken. A wait on a table (`wait/io/table`, `wait/lock/table`) contains
-//! the file operations and mutexes below it and the processor time of the engine: it is left out,
-//! so that nothing counts twice. Row locks are `InnoDB`'s own counter, and what the server does not
-//! time, waiting for the redo log, is sampled in the process list, as is all that it could time and
-//! was not told to; `reading` reads the counters, `accounting` has the arithmetic.
+//!
+//!
+//!
+//!
+//!
+//! (<https://mariadb.com/kb/en/performance-schema-events_waits_summary_by_thread_by_event_name-table/>):
+//! their differences over the measurement are taken. A wait on a table (`wait/io/table`,
+//! `wait/lock/table`) contains the file operations and mutexes below it and the processor time of
+//! the engine: it is left out, so that nothing counts twice. Row locks are `InnoDB`'s own counter,
+//! and what the server does not time, waiting for the redo log, is sampled in the process list, as
+//! is all that it could time and was not told to; `reading` reads the counters, `accounting` has
+//! the arithmetic.
 //!
 //! [`MariaCollector`] watches the sessions of a trial, [`MariaObserver`] a whole server, which
 //! `source` samples; `tasks` asks who waits for whom.

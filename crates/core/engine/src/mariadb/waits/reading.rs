@@ -51,10 +51,11 @@ const FILES: &str = "SELECT event_name, count_read, sum_number_of_bytes_read, su
                      count_star > 0";
 
 /// Data files by the folder of their database and their name.
-const DATA_FILES: &str = "SELECT substring_index(file_name, '/', -2), sum(count_read), sum(sum_number_of_bytes_read), \
-     sum(sum_timer_read), sum(count_write), sum(sum_number_of_bytes_write), sum(sum_timer_write), \
-     sum(count_misc), 0, sum(sum_timer_misc) FROM performance_schema.file_summary_by_instance \
-     WHERE event_name = 'wait/io/file/innodb/innodb_data_file' AND count_star > 0 GROUP BY 1";
+const DATA_FILES: &str = "SELECT substring_index(file_name, '/', -2), sum(count_read), \
+     sum(sum_number_of_bytes_read), sum(sum_timer_read), sum(count_write), \
+     sum(sum_number_of_bytes_write), sum(sum_timer_write), sum(count_misc), 0, \
+     sum(sum_timer_misc) FROM performance_schema.file_summary_by_instance WHERE event_name = \
+     'wait/io/file/innodb/innodb_data_file' AND count_star > 0 GROUP BY 1";
 
 /// The sessions of a server with what both MariaDB and MySQL tell of them: `id`, `command`,
 /// `state`, `info`, `user`, `db`, `tid` (number of the thread in the system) and `time_ms` (in this
@@ -243,8 +244,9 @@ fn event(row: Vec<Option<String>>) -> ((u32, String), (u64, u64)) {
     ((number(&session) as u32, name), (number(&count), number(&time)))
 }
 
-/// What `InnoDB` counts of itself, with its status variables (<https://mariadb.com/kb/en/innodb-status-variables/>) for how
-/// often, bytes, and milliseconds, where there are any; and whether the Performance Schema counts it by file, where it counts
+/// What `InnoDB` counts of itself, with its status variables
+/// (<https://mariadb.com/kb/en/innodb-status-variables/>) for how often, bytes, and milliseconds,
+/// where there are any; and whether the Performance Schema counts it by file, where it counts
 /// files.
 #[rustfmt::skip]
 const OF_INNODB: [(&str, [&str; 3], bool); 8] = [

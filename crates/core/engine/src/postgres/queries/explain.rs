@@ -2,8 +2,8 @@
 //! what is more than one is refused, and then explained without ANALYZE in a read-only session.
 //!
 //! From 16 on the plan for any values is that of `EXPLAIN (GENERIC_PLAN)`
-//! (<https://www.postgresql.org/docs/current/sql-explain.html>). Before, it is that of a prepared statement under
-//! `plan_cache_mode = force_generic_plan`, to which NULL is given for each value
+//! (<https://www.postgresql.org/docs/current/sql-explain.html>). Before, it is that of a prepared
+//! statement under `plan_cache_mode = force_generic_plan`, to which NULL is given for each value
 //! (<https://www.postgresql.org/docs/current/sql-prepare.html>).
 
 use super::Reader;

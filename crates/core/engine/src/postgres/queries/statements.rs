@@ -6,8 +6,8 @@ use observations::Unread;
 use pgclient::{Client, Error, Row};
 use queries::{Counter, Snapshot, Spread, Statement};
 
-/// Counters by the columns that they are in, and what makes the column a whole number: times are in ms. Of several columns the sum
-/// of those that this version of the extension has.
+/// Counters by the columns that they are in, and what makes the column a whole number: times are in
+/// ms. Of several columns the sum of those that this version of the extension has.
 #[rustfmt::skip]
 const COLUMNS: [(Counter, &[&str], u32); 22] = [
     (Counter::Calls, &["calls"], 1),
@@ -31,7 +31,8 @@ const COLUMNS: [(Counter, &[&str], u32); 22] = [
     (Counter::WalFullPages, &["wal_fpi"], 1),
     (Counter::WalBytes, &["wal_bytes"], 1),
     (Counter::JitFunctions, &["jit_functions"], 1),
-    (Counter::JitNs, &["jit_generation_time", "jit_inlining_time", "jit_optimization_time", "jit_emission_time"], 1_000_000),
+    (Counter::JitNs, &["jit_generation_time", "jit_inlining_time", "jit_optimization_time",
+        "jit_emission_time"], 1_000_000),
 ];
 
 const WHAT: &str = "statements";

@@ -15,7 +15,8 @@ const RELOAD: Duration = Duration::from_secs(30);
 #[rustfmt::skip]
 /// What no experiment may decide: else we would not find the server, or not only we.
 const OURS: &[&str] = &[
-    "config_file", "data_directory", "external_pid_file", "hba_file", "ident_file", "listen_addresses", "port",
+    "config_file", "data_directory", "external_pid_file", "hba_file", "ident_file",
+    "listen_addresses", "port",
     "unix_socket_directories", "unix_socket_group", "unix_socket_permissions",
 ];
 
@@ -296,7 +297,8 @@ impl Known {
     }
 }
 
-// Values as people write them in a settings file (<https://www.postgresql.org/docs/current/config-setting.html>).
+// Values as people write them in a settings file
+// (<https://www.postgresql.org/docs/current/config-setting.html>).
 
 /// Units of memory in bytes, large ones first.
 const MEMORY: &[(&str, f64)] = &[

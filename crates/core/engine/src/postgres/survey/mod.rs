@@ -29,20 +29,23 @@ const DATABASES: &str = "SELECT datname, CASE WHEN pg_catalog.has_database_privi
 
 const EXTENSIONS: &str = "SELECT extname, extversion FROM pg_catalog.pg_extension ORDER BY extname";
 
-/// Settings that are shown of every server, whether they are changed or not: what decides how parallel it
-/// works, what memory it takes, and how it writes.
+/// Settings that are shown of every server, whether they are changed or not: what decides how
+/// parallel it works, what memory it takes, and how it writes.
 #[rustfmt::skip]
 const OF_EVERY_SERVER: &[&str] = &[
     "autovacuum_max_workers", "bgwriter_delay", "bgwriter_lru_maxpages", "block_size",
     "checkpoint_completion_target", "checkpoint_timeout", "data_checksums", "debug_assertions",
-    "effective_cache_size", "effective_io_concurrency", "fsync", "full_page_writes", "hash_mem_multiplier",
+    "effective_cache_size", "effective_io_concurrency", "fsync", "full_page_writes",
+    "hash_mem_multiplier",
     "huge_page_size", "huge_pages", "huge_pages_status", "io_combine_limit", "io_max_concurrency",
     "io_method", "io_workers", "jit", "maintenance_io_concurrency", "maintenance_work_mem",
     "max_connections", "max_parallel_maintenance_workers", "max_parallel_workers",
     "max_parallel_workers_per_gather", "max_wal_size", "max_worker_processes", "min_wal_size",
-    "parallel_setup_cost", "parallel_tuple_cost", "random_page_cost", "seq_page_cost", "server_version_num",
+    "parallel_setup_cost", "parallel_tuple_cost", "random_page_cost", "seq_page_cost",
+    "server_version_num",
     "shared_buffers", "shared_memory_size", "shared_memory_type", "shared_preload_libraries",
-    "synchronous_commit", "temp_buffers", "track_io_timing", "wal_buffers", "wal_compression", "wal_level",
+    "synchronous_commit", "temp_buffers", "track_io_timing", "wal_buffers", "wal_compression",
+    "wal_level",
     "wal_segment_size", "wal_sync_method", "work_mem",
 ];
 

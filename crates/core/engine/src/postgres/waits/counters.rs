@@ -39,41 +39,42 @@ const LAST: u32 = u32::MAX;
 const VIEWS: &[View] = &[
     ("pg_stat_io", 16..=17,
         "SELECT concat_ws(' ', 'IO', backend_type, object, nullif(context, 'normal'), o.op), o.n, \
-         o.n * coalesce(op_bytes, 0) * o.moves, o.ms, stats_reset FROM pg_stat_io, LATERAL (VALUES \
-         ('read', reads, 1, read_time), ('write', writes, 1, write_time), ('extend', extends, 1, extend_time), \
-         ('writeback', writebacks, 1, writeback_time), ('fsync', fsyncs, 0, fsync_time)) o(op, n, moves, ms)"),
+         o.n * coalesce(op_bytes, 0) * o.moves, o.ms, stats_reset FROM pg_stat_io, LATERAL \
+         (VALUES ('read', reads, 1, read_time), ('write', writes, 1, write_time), ('extend', \
+         extends, 1, extend_time), ('writeback', writebacks, 1, writeback_time), ('fsync', \
+         fsyncs, 0, fsync_time)) o(op, n, moves, ms)"),
     ("pg_stat_io", 18..=LAST,
         "SELECT concat_ws(' ', 'IO', backend_type, object, nullif(context, 'normal'), o.op), o.n, \
-         o.bytes, o.ms, stats_reset FROM pg_stat_io, LATERAL (VALUES \
-         ('read', reads, read_bytes, read_time), ('write', writes, write_bytes, write_time), \
-         ('extend', extends, extend_bytes, extend_time), ('writeback', writebacks, \
-         writebacks * current_setting('block_size')::int, writeback_time), ('fsync', fsyncs, 0, fsync_time)) \
+         o.bytes, o.ms, stats_reset FROM pg_stat_io, LATERAL (VALUES ('read', reads, read_bytes, \
+         read_time), ('write', writes, write_bytes, write_time), ('extend', extends, \
+         extend_bytes, extend_time), ('writeback', writebacks, writebacks * \
+         current_setting('block_size')::int, writeback_time), ('fsync', fsyncs, 0, fsync_time)) \
          o(op, n, bytes, ms)"),
     ("pg_stat_database", 14..=15,
-        "SELECT o.* , stats_reset FROM pg_stat_database, LATERAL (VALUES \
-         ('IO client backend relation read', blks_read, blks_read * current_setting('block_size')::int, \
-         blk_read_time), ('IO client backend relation write', 0, 0, blk_write_time)) o \
-         WHERE datname = current_database()"),
+        "SELECT o.* , stats_reset FROM pg_stat_database, LATERAL (VALUES ('IO client backend \
+         relation read', blks_read, blks_read * current_setting('block_size')::int, \
+         blk_read_time), ('IO client backend relation write', 0, 0, blk_write_time)) o WHERE \
+         datname = current_database()"),
     ("pg_stat_wal", 14..=17,
-        "SELECT o.*, stats_reset FROM pg_stat_wal, LATERAL (VALUES ('WAL record', wal_records, wal_bytes, 0), \
-         ('WAL buffers full', wal_buffers_full, 0, 0), ('WAL write', wal_write, 0, wal_write_time), \
-         ('WAL sync', wal_sync, 0, wal_sync_time)) o"),
+        "SELECT o.*, stats_reset FROM pg_stat_wal, LATERAL (VALUES ('WAL record', wal_records, \
+         wal_bytes, 0), ('WAL buffers full', wal_buffers_full, 0, 0), ('WAL write', wal_write, 0, \
+         wal_write_time), ('WAL sync', wal_sync, 0, wal_sync_time)) o"),
     ("pg_stat_wal", 18..=LAST,
-        "SELECT o.*, stats_reset FROM pg_stat_wal, LATERAL (VALUES ('WAL record', wal_records, wal_bytes, 0), \
-         ('WAL buffers full', wal_buffers_full, 0, 0)) o"),
+        "SELECT o.*, stats_reset FROM pg_stat_wal, LATERAL (VALUES ('WAL record', wal_records, \
+         wal_bytes, 0), ('WAL buffers full', wal_buffers_full, 0, 0)) o"),
     ("pg_stat_bgwriter", 14..=16,
-        "SELECT o.*, stats_reset FROM pg_stat_bgwriter, LATERAL (VALUES \
-         ('checkpoint', checkpoints_timed + checkpoints_req, 0, 0), \
-         ('checkpoint write', buffers_checkpoint, buffers_checkpoint * current_setting('block_size')::int, \
-         checkpoint_write_time), ('checkpoint sync', 0, 0, checkpoint_sync_time), \
-         ('background writer write', buffers_clean, buffers_clean * current_setting('block_size')::int, 0), \
-         ('backend write', buffers_backend, buffers_backend * current_setting('block_size')::int, 0), \
-         ('backend fsync', buffers_backend_fsync, 0, 0)) o"),
+        "SELECT o.*, stats_reset FROM pg_stat_bgwriter, LATERAL (VALUES ('checkpoint', \
+         checkpoints_timed + checkpoints_req, 0, 0), ('checkpoint write', buffers_checkpoint, \
+         buffers_checkpoint * current_setting('block_size')::int, checkpoint_write_time), \
+         ('checkpoint sync', 0, 0, checkpoint_sync_time), ('background writer write', \
+         buffers_clean, buffers_clean * current_setting('block_size')::int, 0), ('backend write', \
+         buffers_backend, buffers_backend * current_setting('block_size')::int, 0), ('backend \
+         fsync', buffers_backend_fsync, 0, 0)) o"),
     ("pg_stat_checkpointer", 17..=LAST,
-        "SELECT o.*, stats_reset FROM pg_stat_checkpointer, LATERAL (VALUES \
-         ('checkpoint', num_timed + num_requested, 0, 0), \
-         ('checkpoint write', buffers_written, buffers_written * current_setting('block_size')::int, \
-         write_time), ('checkpoint sync', 0, 0, sync_time)) o"),
+        "SELECT o.*, stats_reset FROM pg_stat_checkpointer, LATERAL (VALUES ('checkpoint', \
+         num_timed + num_requested, 0, 0), ('checkpoint write', buffers_written, buffers_written \
+         * current_setting('block_size')::int, write_time), ('checkpoint sync', 0, 0, sync_time)) \
+         o"),
 ];
 
 impl Counters {

@@ -52,6 +52,11 @@ impl Error {
     }
 
     /// What to do about it. The numbers are those of
+    ///
+    ///
+    ///
+    ///
+    ///
     /// <https://learn.microsoft.com/sql/relational-databases/errors-events/database-engine-events-and-errors>.
     pub fn advice(&self) -> Option<&'static str> {
         match self {

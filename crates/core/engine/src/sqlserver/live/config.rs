@@ -1,5 +1,6 @@
 //! How to reach a server and log in: a URL, or the keywords of ADO.NET, ODBC and JDBC; what they
-//! leave open comes from the variables of `sqlcmd` (<https://learn.microsoft.com/sql/tools/sqlcmd/sqlcmd-use-scripting-variables>).
+//! leave open comes from the variables of `sqlcmd`
+//! (<https://learn.microsoft.com/sql/tools/sqlcmd/sqlcmd-use-scripting-variables>).
 
 use std::fmt;
 use std::os::unix::fs::PermissionsExt as _;
@@ -137,7 +138,8 @@ const KNOWN: [&[&str]; 16] = [
 /// Those of other drivers that change nothing here.
 #[rustfmt::skip]
 const WITHOUT_EFFECT: [&str; 12] = [
-    "driver", "app", "appname", "applicationname", "packetsize", "persistsecurityinfo", "pooling", "maxpoolsize",
+    "driver", "app", "appname", "applicationname", "packetsize", "persistsecurityinfo", "pooling",
+    "maxpoolsize",
     "minpoolsize", "multipleactiveresultsets", "wsid", "connectretrycount",
 ];
 

@@ -9,17 +9,25 @@ use observations::{Database, ServerSetting, SurveyedServer, Unread};
 use std::time::Duration;
 
 /// Settings of `sp_configure` that are shown of every server, with their defaults
-/// (<https://learn.microsoft.com/sql/database-engine/configure-windows/server-configuration-options-sql-server>). Values
-/// that the setup program chooses have none.
+/// 
+/// 
+/// 
+/// 
+/// 
+/// (<https://learn.microsoft.com/sql/database-engine/configure-windows/server-configuration-options-sql-server>).
+/// Values that the setup program chooses have none.
 #[rustfmt::skip]
 const OF_EVERY_SERVER: &[(&str, Option<&str>)] = &[
-    ("affinity mask", Some("0")), ("affinity64 mask", Some("0")), ("backup compression default", None),
+    ("affinity mask", Some("0")), ("affinity64 mask", Some("0")),
+    ("backup compression default", None),
     ("blocked process threshold (s)", Some("0")), ("cost threshold for parallelism", Some("5")),
     ("fill factor (%)", Some("0")), ("lightweight pooling", Some("0")), ("locks", Some("0")),
     ("max degree of parallelism", None), ("max server memory (MB)", Some("2147483647")),
-    ("max worker threads", Some("0")), ("min memory per query (KB)", Some("1024")), ("min server memory (MB)", None),
+    ("max worker threads", Some("0")), ("min memory per query (KB)", Some("1024")), ("min server \
+        memory (MB)", None),
     ("network packet size (B)", Some("4096")), ("optimize for ad hoc workloads", Some("0")),
-    ("priority boost", Some("0")), ("query governor cost limit", Some("0")), ("query wait (s)", Some("-1")),
+    ("priority boost", Some("0")), ("query governor cost limit", Some("0")),
+    ("query wait (s)", Some("-1")),
     ("recovery interval (min)", Some("0")), ("tempdb metadata memory-optimized", Some("0")),
 ];
 

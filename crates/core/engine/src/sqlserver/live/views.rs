@@ -234,11 +234,11 @@ pub const SESSIONS: View = View {
 
 /// Texts of statements in the cache of plans, by the numbers of [`REQUESTS`]: it ends with an open
 /// parenthesis.
-pub const TEXTS: &str = "SELECT CONVERT(bigint, s.query_hash) AS query_id, CAST(MAX(SUBSTRING(q.text, \
-     s.statement_start_offset / 2 + 1, CASE s.statement_end_offset WHEN -1 THEN 4000 ELSE \
-     (s.statement_end_offset - s.statement_start_offset) / 2 + 1 END)) AS nvarchar(4000)) AS \
-     statement FROM sys.dm_exec_query_stats AS s CROSS APPLY sys.dm_exec_sql_text(s.sql_handle) \
-     AS q WHERE CONVERT(bigint, s.query_hash) IN (";
+pub const TEXTS: &str = "SELECT CONVERT(bigint, s.query_hash) AS query_id, \
+     CAST(MAX(SUBSTRING(q.text, s.statement_start_offset / 2 + 1, CASE s.statement_end_offset \
+     WHEN -1 THEN 4000 ELSE (s.statement_end_offset - s.statement_start_offset) / 2 + 1 END)) AS \
+     nvarchar(4000)) AS statement FROM sys.dm_exec_query_stats AS s CROSS APPLY \
+     sys.dm_exec_sql_text(s.sql_handle) AS q WHERE CONVERT(bigint, s.query_hash) IN (";
 /// How [`TEXTS`] goes on behind the numbers.
 pub const TEXTS_END: &str = ") GROUP BY s.query_hash";
 

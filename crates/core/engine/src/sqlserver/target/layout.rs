@@ -268,7 +268,12 @@ mod tests {
         ]);
         assert_eq!(
             own.create("/d", "/l"),
-            r"CREATE DATABASE [steelbench] ON PRIMARY (NAME = N'steelbench_1', FILENAME = N'E:\data\steelbench_1.ndf', SIZE = 10240 KB, FILEGROWTH = 0 KB), (NAME = N'steelbench_2', FILENAME = N'F:\it''s\steelbench_2.ndf', SIZE = 10240 KB, FILEGROWTH = 0 KB), (NAME = N'steelbench_3', FILENAME = N'E:\data\steelbench_3.ndf', SIZE = 10240 KB, FILEGROWTH = 0 KB) LOG ON (NAME = N'steelbench_log', FILENAME = N'G:\steelbench.ldf', SIZE = 262144 KB)"
+            "CREATE DATABASE [steelbench] ON PRIMARY (NAME = N'steelbench_1', FILENAME = \
+             N'E:\\data\\steelbench_1.ndf', SIZE = 10240 KB, FILEGROWTH = 0 KB), (NAME = \
+             N'steelbench_2', FILENAME = N'F:\\it''s\\steelbench_2.ndf', SIZE = 10240 KB, \
+             FILEGROWTH = 0 KB), (NAME = N'steelbench_3', FILENAME = \
+             N'E:\\data\\steelbench_3.ndf', SIZE = 10240 KB, FILEGROWTH = 0 KB) LOG ON (NAME = \
+             N'steelbench_log', FILENAME = N'G:\\steelbench.ldf', SIZE = 262144 KB)"
         );
         let own =
             layout(&[("target.data_files", Value::Integer(2)), ("target.filegroup", text("own"))]);

@@ -30,6 +30,11 @@ use instance::MssqlInstance;
 use std::time::Duration;
 
 /// Deadlock victim, lock timeout, update conflicts of snapshots and of memory-optimized tables
+///
+///
+///
+///
+///
 /// (<https://learn.microsoft.com/sql/relational-databases/errors-events/database-engine-events-and-errors>).
 const RETRY: [u32; 7] = [1205, 1222, 3960, 41_302, 41_305, 41_325, 41_301];
 

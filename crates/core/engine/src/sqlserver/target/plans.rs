@@ -88,14 +88,20 @@ mod tests {
     /// A plan in the form that Microsoft documents (ShowPlan XML 1.564), of a lookup.
     fn of(value: &str, rows: &str) -> Planned {
         let xml = format!(
-            r#"<ShowPlanXML xmlns="http://schemas.microsoft.com/sqlserver/2004/07/showplan" Version="1.564"><BatchSequence>
+            r#"<ShowPlanXML xmlns="http://schemas.microsoft.com/sqlserver/2004/07/showplan"
+                Version="1.564"><BatchSequence>
             <Batch><Statements><StmtSimple StatementText="DECLARE @a int" StatementType="ASSIGN" />
-            <StmtSimple StatementText="SELECT b FROM t" StatementType="SELECT" StatementSubTreeCost="0.0033" StatementEstRows="{rows}">
-            <QueryPlan><RelOp NodeId="0" PhysicalOp="Clustered Index Seek" LogicalOp="Clustered Index Seek" EstimateRows="{rows}"
-            EstimatedTotalSubtreeCost="0.0033" Parallel="0" EstimateRebinds="0" EstimateRewinds="0"><IndexScan Ordered="1">
+            <StmtSimple StatementText="SELECT b FROM t" StatementType="SELECT"
+            StatementSubTreeCost="0.0033" StatementEstRows="{rows}">
+            <QueryPlan><RelOp NodeId="0" PhysicalOp="Clustered Index Seek"
+            LogicalOp="Clustered Index Seek" EstimateRows="{rows}"
+            EstimatedTotalSubtreeCost="0.0033" Parallel="0" EstimateRebinds="0" EstimateRewinds="0">
+            <IndexScan Ordered="1">
             <Object Database="[steelbench]" Schema="[dbo]" Table="[t]" Index="[pk_t]" />
-            <Predicate><ScalarOperator ScalarString="[steelbench].[dbo].[t].[b]&gt;({value})" /></Predicate>
-            </IndexScan></RelOp></QueryPlan></StmtSimple></Statements></Batch></BatchSequence></ShowPlanXML>"#
+            <Predicate><ScalarOperator ScalarString="[steelbench].[dbo].[t].[b]&gt;({value})" />
+            </Predicate>
+            </IndexScan></RelOp></QueryPlan></StmtSimple></Statements></Batch></BatchSequence>
+            </ShowPlanXML>"#
         );
         planned(&read_plan(&xml).unwrap(), true)
     }

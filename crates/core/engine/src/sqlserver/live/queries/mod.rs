@@ -234,10 +234,14 @@ mod tests {
         let statements = statements.into_iter().map(|(one, _)| one).collect();
         let empty = Snapshot::new(Engine::SqlServer, String::new(), Span::default(), PAGE);
         let mut snapshot = Snapshot { statements, tables, ..empty };
-        let plan = r#"<ShowPlanXML xmlns="http://schemas.microsoft.com/sqlserver/2004/07/showplan" Version="1.564"><BatchSequence><Batch><Statements>
-            <StmtSimple StatementText="SELECT 1" StatementType="SELECT" StatementSubTreeCost="1"><QueryPlan><MissingIndexes><MissingIndexGroup Impact="87.5">
-            <MissingIndex Database="[shop]" Schema="[dbo]" Table="[Orders]"><ColumnGroup Usage="EQUALITY"><Column Name="[CustomerId]" ColumnId="2"/></ColumnGroup>
-            </MissingIndex></MissingIndexGroup></MissingIndexes></QueryPlan></StmtSimple></Statements></Batch></BatchSequence></ShowPlanXML>"#;
+        let plan = r#"<ShowPlanXML xmlns="http://schemas.microsoft.com/sqlserver/2004/07/showplan"
+            Version="1.564"><BatchSequence><Batch><Statements>
+            <StmtSimple StatementText="SELECT 1" StatementType="SELECT" StatementSubTreeCost="1">
+            <QueryPlan><MissingIndexes><MissingIndexGroup Impact="87.5">
+            <MissingIndex Database="[shop]" Schema="[dbo]" Table="[Orders]">
+            <ColumnGroup Usage="EQUALITY"><Column Name="[CustomerId]" ColumnId="2"/></ColumnGroup>
+            </MissingIndex></MissingIndexGroup></MissingIndexes></QueryPlan></StmtSimple>
+            </Statements></Batch></BatchSequence></ShowPlanXML>"#;
         let plan = StatementPlan::new(Origin::Kept, read_plan(plan).unwrap());
         snapshot.statements[0].plans.push(plan);
         snapshot

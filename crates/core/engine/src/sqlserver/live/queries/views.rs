@@ -2,6 +2,11 @@
 //! which it is left out.
 //!
 //! <https://learn.microsoft.com/sql/relational-databases/system-dynamic-management-views> and
+//!
+//!
+//!
+//!
+//!
 //! <https://learn.microsoft.com/sql/relational-databases/performance/monitoring-performance-by-using-the-query-store>.
 
 use crate::sqlserver::live::views::{View, view};
