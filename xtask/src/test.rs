@@ -30,13 +30,13 @@ const LONGEST_FIRST: [&str; 19] = [
     "-p steelbench --test commands",
     "-p steelbench --test mysql",
     "-p steelbench --test postgres_network",
-    "-p engines --test postgres_server",
+    "-p postgres --test server",
     "-p steelbench --test postgres_url",
     "-p steelbench --test postgres_faults",
-    "-p engines --test postgres_server_killed",
+    "-p postgres --test server_killed",
     "-p steelbench --test profile",
     "-p steelbench --test postgres",
-    "-p engines --test postgres_waits",
+    "-p postgres --test waits",
     "-p steelbench --test file_systems",
     "-p steelbench --test open_loop",
 ];
@@ -98,12 +98,21 @@ pub fn live(engines: &[String]) -> Result<(), String> {
     // One test after the other: they share the server.
     let runs = [
         ["steelbench", "sqlserver", "live"],
-        ["engines", "sqlserver", ""],
-        ["engines", "contract", ""],
+        ["sqlserver", "sqlserver", ""],
+        ["steelbench", "contract", ""],
     ];
     for [package, test, name] in runs {
-        let arguments =
-            ["test", "--package", package, "--features", "sqlserver", "--test", test, name, "--"];
+        let arguments = [
+            "test",
+            "--package",
+            package,
+            "--features",
+            "steelbench/sqlserver",
+            "--test",
+            test,
+            name,
+            "--",
+        ];
         let given = ["--nocapture", "--test-threads=1"];
         let mut command = cargo(&arguments);
         let status = command.args(given).status().map_err(|error| format!("cargo: {error}"))?;

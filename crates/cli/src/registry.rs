@@ -5,14 +5,14 @@ use runner::Registry;
 /// Engines and probes in the order in which help and documentation list them.
 pub const REGISTRY: Registry = Registry {
     engines: &[
-        &engines::sqlite::Sqlite,
-        &engines::duckdb::DuckDb,
-        &engines::postgres::Postgres,
-        &engines::mariadb::MariaDb,
-        &engines::sqlserver::SqlServer,
-        &engines::files::Files,
-        &engines::nothing::Nothing,
-        &engines::null::Null,
+        &sqlite::Sqlite,
+        &duckdb::DuckDb,
+        &postgres::Postgres,
+        &mariadb::MariaDb,
+        &sqlserver::SqlServer,
+        &files::Files,
+        &null::Nothing,
+        &null::Null,
     ],
     probes: &[
         &probes::insert::Insert,
@@ -27,27 +27,3 @@ pub const REGISTRY: Registry = Registry {
         &probes::command::CommandProbe,
     ],
 };
-
-#[cfg(test)]
-mod tests {
-    use super::REGISTRY;
-    use std::collections::HashSet;
-
-    #[test]
-    fn every_setting_is_declared_once_and_its_type_holds_its_default() {
-        let catalog = REGISTRY.catalog();
-        for (owner, settings) in catalog.engines.iter().chain(&catalog.probes) {
-            let mut paths = HashSet::new();
-            for setting in *settings {
-                assert!(
-                    setting.is_consistent(),
-                    "{owner}: {}: {:?}",
-                    setting.path,
-                    setting.default
-                );
-                assert!(paths.insert(setting.path), "{owner} declares {} twice", setting.path);
-                assert!(!setting.doc.is_empty(), "{owner}: {} says nothing", setting.path);
-            }
-        }
-    }
-}

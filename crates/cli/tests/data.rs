@@ -2,8 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
-#[path = "../../core/engine/tests/common/mod.rs"]
-mod installed;
+use testing::installed;
 
 use common::{Lab, skipped};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};

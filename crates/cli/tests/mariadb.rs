@@ -7,7 +7,7 @@ mod common;
 mod servers;
 
 use common::{Lab, end, signal, wait_until};
-use mysqlclient::Client;
+use mariadb::client::Client;
 use servers::mariadb::Server;
 use servers::mariadb_load::{LOAD_RUNS, await_load, once_it_says, running_load};
 use servers::{

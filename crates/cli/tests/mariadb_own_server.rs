@@ -6,7 +6,7 @@ mod common;
 mod servers;
 
 use common::{Lab, end, signal, wait_until};
-use mysqlclient::Client;
+use mariadb::client::Client;
 use servers::mariadb::{Server, give, program};
 use servers::{causes, lab};
 use std::os::unix::fs::PermissionsExt;

@@ -3,12 +3,11 @@
 
 mod captures;
 mod common;
-#[path = "../../core/engine/tests/common/mod.rs"]
-mod servers;
+use testing::installed as servers;
 
 use common::{Ended, Lab};
-use engines::mariadb::server::PrivateServer;
-use mysqlclient::Client;
+use mariadb::client::Client;
+use mariadb::server::PrivateServer;
 use serde_json::Value;
 
 fn connect(server: &PrivateServer) -> Client {

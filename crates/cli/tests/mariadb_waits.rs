@@ -2,17 +2,15 @@
 //! and without it.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
-#[path = "../../engines/mysqlclient/tests/common/mod.rs"]
-mod by_hand;
+use testing::mariadb_client as by_hand;
 mod common;
 mod screen;
-#[path = "../../core/engine/tests/common/mod.rs"]
-mod servers;
+use testing::installed as servers;
 
 use by_hand::with_blocked_sessions;
 use common::{Lab, end, signal, wait_until};
-use engines::mariadb::server::PrivateServer;
-use mysqlclient::Client;
+use mariadb::client::Client;
+use mariadb::server::PrivateServer;
 use screen::Screen;
 use serde_json::Value;
 

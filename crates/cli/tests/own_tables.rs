@@ -233,7 +233,7 @@ fn psql_fills_a_private_server_once_and_every_trial_begins_with_a_copy() {
     }
 }
 
-fn dump(installation: &engines::postgres::server::Installation, lab: &Lab, arguments: &[&str]) {
+fn dump(installation: &postgres::server::Installation, lab: &Lab, arguments: &[&str]) {
     let (bin, folder) = (&installation.bindir, lab.path("server"));
     let cluster = installed::running(installed::options(installation, &folder));
     let mut client = cluster.connect().unwrap();

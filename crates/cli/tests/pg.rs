@@ -6,7 +6,7 @@ mod common;
 mod servers;
 
 use common::Lab;
-use pgclient::Client;
+use postgres::client::Client;
 use serde_json::Value;
 use servers::by_url::{OWNER, Server, bindirs};
 use servers::{lab, versions};

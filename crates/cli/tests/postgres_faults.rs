@@ -163,8 +163,8 @@ fn an_interruption_ends_the_preparation_also_in_the_middle_of_a_statement() {
     let lab = lab(&managed(1, &newest(&versions), ["", workload, ""]));
     let child = lab.start();
     wait_until("the index is being made", || {
-        let client =
-            servers::private(&lab).and_then(|(_, config)| pgclient::Client::connect(&config).ok());
+        let client = servers::private(&lab)
+            .and_then(|(_, config)| postgres::client::Client::connect(&config).ok());
         client.is_some_and(|mut client| {
             let sql = "SELECT 1 FROM pg_stat_activity WHERE query ILIKE \
                        '%pgbench_accounts%primary key%' AND state = 'active' AND pid <> \

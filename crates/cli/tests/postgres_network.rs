@@ -5,7 +5,7 @@ mod common;
 mod servers;
 
 use common::{Lab, end, skipped, wait_until};
-use pgclient::Client;
+use postgres::client::Client;
 use servers::by_url::{OWNER, Server, bindirs, give, tls_bindirs};
 use servers::{await_load, causes, lab};
 use std::process::Command;
@@ -122,7 +122,7 @@ fn a_load_over_tls_inserts_what_it_says() {
             "host=127.0.0.1 port={} user={OWNER} dbname=postgres sslmode=require",
             server.port
         );
-        Client::connect(&pgclient::Config::parse(&over_tcp).unwrap())
+        Client::connect(&postgres::client::Config::parse(&over_tcp).unwrap())
             .is_ok_and(|client| client.is_tls())
     });
     let child = lab.start();

@@ -6,7 +6,7 @@ mod common;
 mod servers;
 
 use common::{Lab, end, signal, wait_until};
-use pgclient::Client;
+use postgres::client::Client;
 use servers::by_url::{OWNER, Server, bindirs};
 use servers::{LOAD_RUNS, causes, said, say};
 use std::os::unix::fs::PermissionsExt;

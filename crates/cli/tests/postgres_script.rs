@@ -5,7 +5,7 @@ mod common;
 mod servers;
 
 use common::Lab;
-use pgclient::Client;
+use postgres::client::Client;
 use servers::by_url::{OWNER, Server, bindirs};
 use servers::{lab, managed, newest, nothing_is_left, said, say, versions};
 use std::process::Command;
@@ -24,8 +24,9 @@ fn file(server: &Server, workload: &str, more: &str) -> String {
 /// The rows of a query, columns joined by a space, rows by a comma.
 fn ask(client: &mut Client, sql: &str) -> String {
     let rows = client.query(sql, &[]).unwrap();
-    let text =
-        |row: pgclient::Row<'_>| (0..).map_while(|at| row.get(at)).collect::<Vec<_>>().join(" ");
+    let text = |row: postgres::client::Row<'_>| {
+        (0..).map_while(|at| row.get(at)).collect::<Vec<_>>().join(" ")
+    };
     rows.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 

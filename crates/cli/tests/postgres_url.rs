@@ -5,7 +5,7 @@ mod common;
 mod servers;
 
 use common::{Ended, Lab, end, signal, skipped};
-use pgclient::Config;
+use postgres::client::Config;
 use servers::by_url::{OWNER, Server, bindirs};
 use servers::{ONCE, await_load, causes, lab};
 use std::os::unix::fs::PermissionsExt;
@@ -58,7 +58,7 @@ fn contents(server: &Server) -> String {
                BY 1), '')
                FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid
                WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'";
-    let mut client = pgclient::Client::connect(&owner(server)).unwrap();
+    let mut client = postgres::client::Client::connect(&owner(server)).unwrap();
     client.query(sql, &[]).unwrap().first().unwrap().get(0).unwrap().to_owned()
 }
 
@@ -137,7 +137,7 @@ fn what_a_plain_role_cannot_see_is_marked_and_seen_with_pg_monitor() {
 fn a_schema_that_is_not_ours_is_refused_and_one_of_a_killed_run_is_taken_over() {
     for bin in bindirs() {
         let server = server(&bin, &[]);
-        let mut client = pgclient::Client::connect(&owner(&server)).unwrap();
+        let mut client = postgres::client::Client::connect(&owner(&server)).unwrap();
         client.batch("CREATE SCHEMA steelbench; CREATE TABLE steelbench.precious (a int)").unwrap();
         let before = contents(&server);
         let lab = lab(&file(&socket(&server), INSERTS, ""));
@@ -284,7 +284,7 @@ fn a_level_that_a_server_by_url_cannot_have_is_refused_before_the_other_levels_a
 fn settings_of_a_session_are_levels_of_a_factor() {
     for bin in bindirs() {
         let server = server(&bin, &[]);
-        let mut client = pgclient::Client::connect(&owner(&server)).unwrap();
+        let mut client = postgres::client::Client::connect(&owner(&server)).unwrap();
         client.batch("CREATE TABLE told (mem text, note text)").unwrap();
         let levels = "[factors]\n\"target.settings.work_mem\" = [\"1MB\", \
                       \"2MB\"]\n\"target.settings.app.note\" = [\"two words\", 'a\\b']\n";

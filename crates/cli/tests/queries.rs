@@ -4,16 +4,15 @@
 mod captures;
 mod common;
 mod faults;
-#[path = "../../core/engine/tests/common/mod.rs"]
-mod servers;
+use testing::installed as servers;
 
 use common::{Ended, Lab, wait_until};
-use engines::Cancel;
-use engines::postgres::server::Cluster;
-use pgclient::Client;
+use postgres::client::Client;
+use postgres::server::Cluster;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
+use work::Cancel;
 
 /// A server of each version with these settings, and what names it.
 fn on_each_server(settings: &[(&str, &str)], test: impl Fn(&Cluster, &str)) {

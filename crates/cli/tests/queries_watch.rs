@@ -2,15 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod common;
-#[path = "../../core/engine/tests/common/mod.rs"]
-mod servers;
+use testing::installed as servers;
 
 use common::{Lab, end, signal, wait_until};
-use engines::Cancel;
-use engines::postgres::server::{Cluster, Stop};
+use postgres::server::{Cluster, Stop};
 use serde_json::Value;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
+use work::Cancel;
 
 const FILE: &str = "results/w.steelbench";
 
@@ -238,7 +237,7 @@ fn resets_evictions_kills_and_a_lost_server_are_told_and_lose_nothing() {
 #[test]
 fn of_mariadb_the_same() {
     servers::on_each_mariadb(true, |server, url| {
-        let connect = || mysqlclient::Client::connect(&server.config()).unwrap();
+        let connect = || mariadb::client::Client::connect(&server.config()).unwrap();
         let mut admin = connect();
         admin
             .run(

@@ -5,7 +5,7 @@ mod common;
 mod servers;
 
 use common::Lab;
-use engines::{Answer, Cancel, Folders, Permits, Request, Statement, Work};
+use engine::{Answer, Folders, Permits};
 use experiment::{Configuration, Value};
 use parquet::data_type::Int32Type;
 use parquet::file::writer::SerializedFileWriter;
@@ -16,6 +16,7 @@ use servers::by_url::{OWNER, Server, bindirs};
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
+use work::{Cancel, Request, Statement, Work};
 
 /// The libraries of DuckDB to test on.
 fn libraries() -> Vec<String> {
@@ -107,7 +108,7 @@ fn database(library: &str, folder: &Path, at: &Path, parquet: &Path) {
         permits: Permits::default(),
         cgroup_joins: Vec::new(),
     };
-    let mut host = engines::by_name("duckdb").unwrap().host(place);
+    let mut host = testing::engine("duckdb").host(place);
     let instance = host.prepare(&configuration, 1, &Cancel::new()).unwrap();
     instance.create(Work::default()).unwrap();
     let mut connections = instance.connect(1).unwrap();

@@ -8,11 +8,11 @@ mod common;
 mod sqlserver_queries;
 
 use common::{Lab, end, signal, wait_until};
-use engines::sqlserver::live::views;
 use mssql_mock_tds::query_response::{
     ColumnDefinition, ColumnValue, QueryRegistry, QueryResponse, Row, SqlDataType, TerminalError,
 };
 use mssql_mock_tds::{ConnectionInfo, ConnectionStore, MockTdsServer, create_test_identity};
+use sqlserver::live::views;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};

@@ -2,8 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 mod common;
-#[path = "../../core/engine/tests/common/mod.rs"]
-mod servers;
+use testing::installed as servers;
 
 use common::Lab;
 use serde_json::{Value, json};

@@ -3,12 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 mod common;
-#[path = "../../core/engine/tests/common/mod.rs"]
-mod servers;
+use testing::installed as servers;
 
 use common::{Lab, skipped};
-use engines::mariadb::server::PrivateServer;
-use mysqlclient::Client;
+use mariadb::client::Client;
+use mariadb::server::PrivateServer;
 use probes::script::BUILTINS_OF_SYSBENCH;
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
@@ -184,7 +183,7 @@ fn the_statements_of_a_transaction_and_their_values_are_those_of_sysbench() {
                 .remove(0)
                 .batches
                 .flat_map(|rows| match &rows.columns[1] {
-                    engines::Values::Integers(numbers) => numbers.clone(),
+                    work::Values::Integers(numbers) => numbers.clone(),
                     other => panic!("{other:?}"),
                 })
                 .collect();

@@ -2,12 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 mod common;
-#[path = "../../core/engine/tests/common/mod.rs"]
-mod servers;
+use testing::installed as servers;
 
 use common::{Lab, end, signal, wait_until};
-use engines::postgres::server::Cluster;
-use pgclient::Client;
+use postgres::client::Client;
+use postgres::server::Cluster;
 use std::process::Stdio;
 
 /// A server of each version, and what `waits` is told to find it.

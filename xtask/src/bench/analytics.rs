@@ -123,7 +123,7 @@ impl<'a> Peers<'a> {
             server: PeerServer::start()?,
             duckdb_library: duckdb_library.to_owned(),
             duckdb_python,
-            scan_sqlite: example("engines", "straight_scan")?,
+            scan_sqlite: example("sqlite", "straight_scan")?,
             folder,
         };
         peers.csv = peers.padded_csv()?;

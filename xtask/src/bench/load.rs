@@ -22,7 +22,7 @@ fn load(connections: u32, files: u32, synchronous: &str, rest: &str) -> String {
 /// Throughput of our load, instruments on, against a straight loop on SQLite's C interface: the
 /// same threads, files and transactions.
 pub fn against_straight_loop(bench: &Bench) -> Result<(), String> {
-    let straight_insert = example("engines", "straight_insert")?;
+    let straight_insert = example("sqlite", "straight_insert")?;
     for (connections, files, rows) in LOADS {
         let straight = |_| {
             let numbers = [files, connections, rows, 1000].map(|number| number.to_string());

@@ -119,7 +119,7 @@ pub struct Limits {
     pub databases: usize,
 }
 
-impl From<&Limits> for engines::QueryLimits {
+impl From<&Limits> for engine::QueryLimits {
     fn from(limits: &Limits) -> Self {
         Self { plans: limits.plans, databases: limits.databases, tables: true }
     }

@@ -2,8 +2,8 @@
 
 use super::setting;
 use clap::{Args, ValueEnum};
-use engines::Permits;
-use engines::files::{COMPRESS, DATA_FILES, FILE_SIZE, OFFSET};
+use engine::Permits;
+use engine::file_set::{COMPRESS, DATA_FILES, FILE_SIZE, OFFSET};
 use experiment::{FromValue, Setting};
 use probes::disk::{
     ALIGN, BATCH, BLOCK_SIZE, DURATION, IO_ENGINE, IoEngine, MIX, Mix, PATTERN, Pattern,
@@ -314,7 +314,7 @@ fn pattern(text: &str) -> Result<Pattern, String> {
 #[cfg(test)]
 mod tests {
     use super::{Pattern, pattern, size};
-    use engines::files::FILE_SIZE;
+    use engine::file_set::FILE_SIZE;
 
     #[test]
     fn k_is_1024_and_other_units_are_as_in_files() {

@@ -5,8 +5,9 @@ use super::waits::{heard, now_ms, observe, record, server};
 use crate::args::Capture;
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Replace};
+use crate::registry::REGISTRY;
 use crate::signals;
-use engines::{ObserveOptions, QueryReader, ServerError};
+use engine::{ObserveOptions, QueryReader, ServerError};
 use observations::{Survey, Unread};
 use queries::{Captured, Snapshot};
 use std::io::Write;
@@ -58,7 +59,7 @@ pub fn capture(arguments: &Capture) -> Result<ExitCode, Failure> {
         unread,
         ..Survey::default()
     };
-    let advice = engines::server::advice(&survey);
+    let advice = engine::server::advice(REGISTRY.engines, &survey);
     let captured = report::json::Capture { observation: observed, queries: queries.ok(), readings };
     let json = report::json::capture(&survey, &advice, &captured).map_err(Failure::failed)?;
     output::replace_file(&arguments.output, Replace::Named, |writer| writeln!(writer, "{json}"))?;

@@ -5,7 +5,7 @@ use crate::commands::read_experiment;
 use crate::exit_code::{ExitCode, Failure};
 use crate::registry::REGISTRY;
 use crate::{output, results};
-use engines::{Permits, Stop};
+use engine::Permits;
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, QUESTION, TRIAL_TIME_S};
 use experiment::{Blocks, Experiment, Plan, PlannedTrial, Volume};
 use observations::number::plural;
@@ -14,6 +14,7 @@ use runner::Findings;
 use serde_json::{Value, json};
 use std::path::Path;
 use store::Store;
+use work::Stop;
 
 /// Configurations that are listed one by one.
 const CONFIGURATIONS_SHOWN: usize = 40;

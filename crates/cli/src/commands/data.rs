@@ -4,13 +4,13 @@ use crate::args::{Data, DataFormat};
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, signals};
 use datasets::{DataSet, Size};
-use engines::{Fill, Table};
 use observations::number;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use work::{Fill, Table};
 
 /// Writes each table of a data set.
 pub fn data(arguments: &Data) -> Result<ExitCode, Failure> {
@@ -60,7 +60,7 @@ type Writer = fn(&Table, Fill, BufWriter<File>) -> io::Result<u64>;
 fn writer(format: DataFormat) -> Writer {
     match format {
         DataFormat::Parquet => |table, fill, file| {
-            engines::parquet::write(table, fill, file).map(|written| written.rows)
+            engine::parquet::write(table, fill, file).map(|written| written.rows)
         },
         DataFormat::Csv => |_, fill, file| datasets::csv(fill, file),
     }

@@ -5,8 +5,8 @@ use crate::commands::run::{Session, exit_code};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Form};
 use analysis::SearchLevels;
-use engines::Permits;
-use engines::files::{
+use engine::Permits;
+use engine::file_set::{
     BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_VOLUME, OFFSET,
     Origin, PATHS, PRECONDITION, Precondition, VOLUME,
 };

@@ -4,10 +4,10 @@ use crate::args::{Pg, Scripts, Variation};
 use crate::commands::run::Session;
 use crate::exit_code::{ExitCode, Failure};
 use crate::registry::REGISTRY;
-use engines::Permits;
-use engines::postgres::URL;
+use engine::Permits;
 use experiment::common::{ENGINE, OBSERVE_INTERVAL, PROBE};
 use experiment::{Draft, LinkedSettings, SOURCE_BYTES_MAX, read_text};
+use postgres::URL;
 use probes::script::{
     BUILTIN, CONNECTIONS, DURATION, INITIALIZE, LATENCY_LIMIT, MAX_TRIES, PROTOCOL, Protocol,
     RAND_TYPE, RATE, SCALE, SCRIPT, Source, Sysbench, TABLE_SIZE, TABLES, THREADS, TRANSACTIONS,

@@ -10,11 +10,11 @@ use crate::args::{Queries as Arguments, QueriesCommand};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Replace};
 use crate::{results, signals};
-use engines::sqlite::queries::{self as sqlite, FileReader};
-use engines::{QueryLimits, QueryReader, ServerError};
+use engine::{QueryLimits, QueryReader, ServerError};
 use plans::FILE_BYTES_MAX;
 use queries::{AdviceKind, Queries, Snapshot};
 use report::json::Capture;
+use sqlite::queries::FileReader;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -52,8 +52,7 @@ pub fn queries(arguments: &Arguments) -> Result<ExitCode, Failure> {
         });
     }
     let captured = given.filter(|_| is_file).and_then(super::capture::read);
-    let database =
-        given.map(Path::new).filter(|path| is_file && engines::sqlite::is_database(path));
+    let database = given.map(Path::new).filter(|path| is_file && sqlite::is_database(path));
     let (mut reader, snapshot) = match (captured, database) {
         (Some(captured), _) => of_captures(captured?, arguments)?,
         (None, Some(path)) => of_file(path, arguments)?,
@@ -120,7 +119,7 @@ fn of_file(
     for file in &arguments.sql {
         let name = file.display().to_string();
         let text = experiment::read_text(file, SCRIPT_BYTES_MAX);
-        given.extend(sqlite::given(
+        given.extend(sqlite::queries::given(
             &name,
             &text.map_err(|error| Failure::usage(format!("{name}: {error}")))?,
         ));

@@ -7,7 +7,7 @@ use crate::output::Replace;
 use crate::progress::Progress;
 use crate::registry::REGISTRY;
 use crate::{output, results, signals};
-use engines::Permits;
+use engine::Permits;
 use experiment::{Draft, Experiment};
 use observations::{Event, Recording, RunEnd, Tally};
 use runner::{Manual, Options};

@@ -3,7 +3,11 @@
 use crate::args::SortOrder;
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
+use crate::registry::REGISTRY;
+use engine::{EngineError, server};
 use sort_order::file::{Advised, FileError, ParquetFile};
+use std::path::Path;
+use work::Stop;
 
 /// Says in which order the rows of a table would take the least.
 pub fn sort_order(arguments: &SortOrder) -> Result<ExitCode, Failure> {
@@ -12,8 +16,7 @@ pub fn sort_order(arguments: &SortOrder) -> Result<ExitCode, Failure> {
     let (name, file, rows_all) = if let Some(table) = &arguments.table {
         let folder = tempfile::tempdir().map_err(Failure::failed)?;
         let exported = folder.path().join("rows.parquet");
-        let rows_all = engines::sample::export(path, table, arguments.rows, &exported)
-            .map_err(Failure::failed)?;
+        let rows_all = export(path, table, arguments.rows, &exported).map_err(Failure::failed)?;
         (
             format!("{table} of {shown}"),
             ParquetFile::read(&exported, rows_max).map_err(failure)?,
@@ -35,6 +38,23 @@ pub fn sort_order(arguments: &SortOrder) -> Result<ExitCode, Failure> {
         || report::json::sort_order(&advised),
         || report::sort_order(&advised),
     )
+}
+
+/// Writes rows of a table to a new Parquet file: of a server by URL, an SQLite file or a DuckDB
+/// database, which are only read. Returns the number of rows of the table.
+fn export(place: &Path, table: &str, rows_max: u64, to: &Path) -> Result<u64, EngineError> {
+    if let Some(url) = place.to_str().filter(|place| place.contains("://")) {
+        let server = server::by_url(REGISTRY.engines, url)
+            .map_err(|error| EngineError::failed("reading the URL", error.what))?;
+        let sampled = server.sample(table, rows_max, &Stop::when(|| false)).map_err(|error| {
+            EngineError::failed(format!("reading table {table} of {server}"), error.what)
+        })?;
+        return sampled.export(table, to);
+    }
+    if sqlite::is_database(place) {
+        return sqlite::sample(place, table, rows_max)?.export(table, to);
+    }
+    duckdb::export(place, table, rows_max, to)
 }
 
 fn failure(error: FileError) -> Failure {

@@ -4,12 +4,14 @@ use super::waits::{heard, server};
 use crate::args::{Survey as Arguments, SurveyCommand};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Form, Replace};
+use crate::registry::REGISTRY;
 use crate::signals;
-use engines::{Server, Stop};
+use engine::Server;
 use observations::{Survey, SurveyedServer, Unread};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use work::Stop;
 
 /// No inventory comes near to this size.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -74,7 +76,7 @@ fn ask(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>)
 }
 
 fn show(survey: &Survey, arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let advice = analysis::survey::advice(survey, engines::server::advice(survey));
+    let advice = analysis::survey::advice(survey, engine::server::advice(REGISTRY.engines, survey));
     let json = report::json::survey(survey, &advice).map_err(Failure::failed)?;
     if let Some(file) = &arguments.output {
         output::replace_file(file, Replace::Named, |writer| writeln!(writer, "{json}"))?;

@@ -3,7 +3,7 @@
 use crate::args::Sync;
 use crate::commands::run::Session;
 use crate::exit_code::{ExitCode, Failure};
-use engines::Permits;
+use engine::Permits;
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, LinkedSettings};
 use probes::sync::{

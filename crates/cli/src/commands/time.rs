@@ -4,7 +4,7 @@ use crate::args::Time;
 use crate::commands::run::{Session, exit_code};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Replace};
-use engines::Permits;
+use engine::Permits;
 use experiment::common::{ENGINE, OBSERVE_PROFILE, PROBE};
 use experiment::{Configuration, Draft, Experiment, LinkedSettings, Setting, Value};
 use observations::Recording;

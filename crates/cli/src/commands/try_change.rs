@@ -5,7 +5,7 @@ use crate::commands::queries::read_logs;
 use crate::commands::{build, run};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
-use engines::{Cancel, SETUP_DUMP, SETUP_SQL};
+use engine::{SETUP_DUMP, SETUP_SQL};
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, LinkedSettings};
 use observations::statement::first_word;
@@ -13,6 +13,7 @@ use probes::script::{CONNECTIONS, DURATION, PROTOCOL, SCRIPT, WARMUP};
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::Path;
+use work::Cancel;
 
 /// The first line of what is written here, by which it may be written again.
 const MADE: &str = "Written by `steelbench queries try`";
@@ -209,7 +210,7 @@ fn dump(url: &str, file: &str) -> Result<(), Failure> {
         return Err(Failure::usage(message));
     }
     output::complain(&format!("Dumping the database to {file}."));
-    engines::postgres::server::dump(url, file.as_ref(), &Cancel::new()).map_err(Failure::failed)
+    postgres::server::dump(url, file.as_ref(), &Cancel::new()).map_err(Failure::failed)
 }
 
 #[cfg(test)]

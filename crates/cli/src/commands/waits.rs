@@ -3,8 +3,9 @@
 use crate::args::Waits;
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Form};
+use crate::registry::REGISTRY;
 use crate::{results, signals};
-use engines::{LiveObserver, ObserveOptions, Server, ServerError, Stop};
+use engine::{LiveObserver, ObserveOptions, Server, ServerError};
 use observations::{ActivityRecord, ServerActivity};
 use report::{ActivityView, Document, json};
 use std::io::IsTerminal;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 use store::Store;
+use work::Stop;
 
 /// Shows what the sessions of a server wait for, or waited for. Changes nothing on it.
 pub fn waits(arguments: &Waits) -> Result<ExitCode, Failure> {
@@ -81,7 +83,7 @@ pub fn failure(server: &dyn Server, heard: &Stop, error: &ServerError) -> Failur
 
 /// The server that a URL names, of the engine that has its scheme.
 pub fn server(url: &str) -> Result<Box<dyn Server>, Failure> {
-    let server = engines::server::by_url(url).map_err(Failure::usage)?;
+    let server = engine::server::by_url(REGISTRY.engines, url).map_err(Failure::usage)?;
     for warning in server.warnings() {
         output::complain(&format!("warning: {warning}"));
     }

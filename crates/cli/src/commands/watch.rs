@@ -3,7 +3,7 @@
 use crate::exit_code::{ExitCode, Failure};
 use analysis::ActivitySummary;
 use analysis::activity::{ActivityGroup, RootBlocker};
-use engines::{LiveObserver, ServerError};
+use engine::{LiveObserver, ServerError};
 use observations::{WaitClass, WaitingTask, number};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};

@@ -144,7 +144,7 @@ fn kills_postgres() {
 #[test]
 fn kills_mariadb() {
     let targets = servers::installed::mariadb_installations().into_iter();
-    let target = |found: engines::mariadb::server::Installation| {
+    let target = |found: mariadb::server::Installation| {
         format!("engine = \"mariadb\"\nversion = \"{}\"", found.version)
     };
     let jobs: Vec<Job> =

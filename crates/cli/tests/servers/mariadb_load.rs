@@ -2,7 +2,7 @@
 
 use super::once;
 use crate::common::{Lab, wait_until};
-use mysqlclient::{Client, Config};
+use mariadb::client::{Client, Config};
 use std::path::Path;
 
 /// Sessions of a load of two connections are there, and that of administration.

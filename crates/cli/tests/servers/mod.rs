@@ -1,17 +1,13 @@
 //! PostgreSQL and MariaDB for end-to-end tests.
-#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(dead_code, unused_imports, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "../../../engines/pgclient/tests/common/mod.rs"]
-pub mod by_url;
-#[path = "../../../core/engine/tests/common/mod.rs"]
-pub mod installed;
-#[path = "../../../engines/mysqlclient/tests/common/mod.rs"]
-pub mod mariadb;
 pub mod mariadb_load;
 
+pub use testing::{installed, mariadb_client as mariadb, postgres_client as by_url};
+
 use crate::common::{Lab, SmallDisk, wait_until};
-use pgclient::{Client, Config};
+use postgres::client::{Client, Config};
 use std::fs::Permissions;
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};

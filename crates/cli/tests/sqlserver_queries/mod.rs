@@ -4,7 +4,7 @@
 
 use super::{Mock, Tls, answer_survey};
 use crate::common::Lab;
-use engines::sqlserver::live::query_views;
+use sqlserver::live::query_views;
 
 /// A plan with one operator, for which an index is missing.
 fn show_plan(operator: &str, object: &str) -> String {

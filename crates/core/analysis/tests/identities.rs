@@ -5,8 +5,9 @@ mod common;
 use analysis::waits::{WaitOptions, WaitTable};
 use analysis::{Accounting, Side, compare};
 use common::{Random, done, recording, wait};
-use engines::{WaitType, sqlserver};
+use engine::WaitType;
 use observations::{Observations, TimeUse, Wait, WaitClass, Work};
+use sqlserver::{self};
 
 /// A trial with any waits, of any class.
 fn any(random: &mut Random) -> Observations {

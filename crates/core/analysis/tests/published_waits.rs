@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use analysis::waits::{HEADINGS, WaitOptions, WaitTable};
-use engines::sqlserver;
 use observations::{Wait, WaitSource};
+use sqlserver;
 
 struct Published {
     name: String,

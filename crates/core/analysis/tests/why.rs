@@ -43,7 +43,7 @@ fn published(name: &str) -> (Vec<Wait>, f64) {
     let number = |row: &[&str], column: usize| row[column].parse::<f64>().unwrap();
     let waits = rows.iter().map(|row| Wait {
         wait_type: row[0].to_owned(),
-        class: engines::sqlserver::class(row[0]),
+        class: sqlserver::class(row[0]),
         count: Some(row[4].parse().unwrap()),
         resource_s: number(row, 2),
         signal_s: number(row, 3),
@@ -95,7 +95,7 @@ fn sampled(seen: &mut Observations) {
         own.map(Wait::wait_s).sum()
     };
     let resource = |wait_type: &str, resource: &str, share: f64| {
-        let kind = engines::sqlserver::PageId::kind(resource.parse().unwrap());
+        let kind = sqlserver::PageId::kind(resource.parse().unwrap());
         WaitedResource {
             wait_type: wait_type.into(),
             class: WaitClass::Latch,

@@ -1,12 +1,12 @@
 //! Rows that are made while those before them are loaded.
 
 use crate::{Batches, MakeBatches};
-use engines::Rows;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle, available_parallelism};
 use std::vec::IntoIter;
+use work::Rows;
 
 /// Batches of a piece that wait to be taken, at most.
 const AHEAD: usize = 8;
@@ -134,9 +134,9 @@ impl Iterator for Ahead {
 mod tests {
     use super::{AHEAD, Ahead};
     use crate::{Batches, MakeBatches};
-    use engines::{Rows, Values};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use work::{Rows, Values};
 
     /// As many batches as it says, in pieces of so many.
     fn numbered(count: usize, piece: usize, made: &Arc<AtomicUsize>) -> Vec<MakeBatches> {

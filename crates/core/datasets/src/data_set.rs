@@ -1,7 +1,7 @@
 use crate::ahead::Ahead;
 use crate::sysbench::{self, Distribution};
 use crate::{Part, documents, pgbench, studies, synthetic, tpch};
-use engines::{Fill, Table};
+use work::{Fill, Table};
 
 /// Names of the data sets, in the order in which they are listed.
 pub const NAMES: &[&str] = &[
@@ -189,8 +189,8 @@ impl DataSet {
 #[cfg(test)]
 mod tests {
     use super::{DataSet, NAMES, Size};
-    use engines::{DataType, Rows, Values};
     use std::collections::HashSet;
+    use work::{DataType, Rows, Values};
 
     fn small(name: &str, seed: u64) -> DataSet {
         let size = Size { scale: 0.001, rows: 10_000, seed, ..Size::default() };

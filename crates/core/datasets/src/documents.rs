@@ -5,9 +5,9 @@
 //! (Zipf's law), with blanks between them.
 
 use crate::{Part, Size, numbered};
-use engines::{Column, DataType, Storage, Table, Texts, Values};
 use rand::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use work::{Column, DataType, Storage, Table, Texts, Values};
 
 /// Bytes of the shortest and of the longest text.
 const LEAST_BYTES: u64 = 3_000;

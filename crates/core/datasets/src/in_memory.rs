@@ -1,10 +1,11 @@
 //! The rows of a table in memory, so that they can be put into another order.
 
 use crate::BATCH_ROWS;
-use engines::{Cancel, EngineError, Fill, Rows, Table, Values};
+use engine::EngineError;
 use sort_order::{Coded, Column, ranks};
 use std::cmp::Ordering;
 use std::sync::Arc;
+use work::{Cancel, Fill, Rows, Table, Values};
 
 /// The rows of a fill, column by column.
 pub struct InMemory {
@@ -42,10 +43,8 @@ impl InMemory {
     /// Bytes of memory for the rows of a table, about: values with their ranks.
     pub fn bytes(table: &Table, rows: u64) -> u64 {
         // Texts may be short: a third of what fits, with where each of them ends.
-        let text_bytes = |column: &engines::Column| match column.data_type {
-            engines::DataType::Char(most) | engines::DataType::Varchar(most) => {
-                8 + u64::from(most) / 3
-            }
+        let text_bytes = |column: &work::Column| match column.data_type {
+            work::DataType::Char(most) | work::DataType::Varchar(most) => 8 + u64::from(most) / 3,
             _ => 0,
         };
         let texts: u64 = table.columns.iter().map(text_bytes).sum();
@@ -119,11 +118,11 @@ fn head(values: &Values, row: usize) -> u128 {
 mod tests {
     use super::InMemory;
     use crate::{DataSet, Size};
-    use engines::Cancel;
     use sort_order::Order;
     use std::sync::Arc;
+    use work::Cancel;
 
-    fn lines(fill: engines::Fill) -> Vec<String> {
+    fn lines(fill: work::Fill) -> Vec<String> {
         let mut file = Vec::new();
         crate::csv(fill, &mut file).unwrap();
         String::from_utf8(file).unwrap().lines().skip(1).map(str::to_owned).collect()

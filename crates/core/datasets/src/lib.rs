@@ -32,7 +32,7 @@ pub use studies::{my_big_table, one_row_per_page};
 pub use tpch::{NAMED_QUERIES, named_query};
 pub use write::csv;
 
-use engines::Rows;
+use work::Rows;
 
 /// Rows, made batch by batch.
 type Batches = Box<dyn Iterator<Item = Rows> + Send>;
@@ -48,7 +48,7 @@ const BATCH_ROWS: usize = 4096;
 fn numbered(
     first: i64,
     last: i64,
-    mut columns: impl FnMut(Vec<i64>) -> Vec<engines::Values> + Send + 'static,
+    mut columns: impl FnMut(Vec<i64>) -> Vec<work::Values> + Send + 'static,
 ) -> Batches {
     Box::new((first..=last).step_by(BATCH_ROWS).map(move |first| {
         let numbers: Vec<i64> = (first..=last).take(BATCH_ROWS).collect();
@@ -58,7 +58,7 @@ fn numbered(
 
 /// A table of a data set and how its rows are made. What its columns do not name has defaults.
 struct Part {
-    table: engines::Table,
+    table: work::Table,
     columns: Vec<&'static str>,
     /// One behind the other, in pieces that can be made at the same time.
     batches: Vec<MakeBatches>,
@@ -67,7 +67,7 @@ struct Part {
 impl Part {
     /// A table of which so many columns, the first ones, are made in one piece.
     fn new(
-        table: engines::Table,
+        table: work::Table,
         made: usize,
         batches: impl FnOnce() -> Batches + Send + 'static,
     ) -> Self {

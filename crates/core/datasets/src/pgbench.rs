@@ -1,7 +1,7 @@
 //! The tables of pgbench's built-in scripts, as `pgbench -i -s SCALE` makes them.
 
 use crate::{Part, numbered};
-use engines::{Column, DataType, Storage, Table, Values};
+use work::{Column, DataType, Storage, Table, Values};
 
 const ACCOUNTS_PER_BRANCH: f64 = 100_000.0;
 const TELLERS_PER_BRANCH: i64 = 10;

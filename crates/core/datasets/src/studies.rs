@@ -1,9 +1,9 @@
 //! The tables of the published studies of inserts (S1).
 
 use crate::{Part, Size, numbered};
-use engines::{Column, DataType, DefaultValue, Storage, Table, Values};
 use rand::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use work::{Column, DataType, DefaultValue, Storage, Table, Values};
 
 /// `MyBigTable`: a 16-byte key, a time, `char(111)`, two ints and a bigint, clustered on the key.
 pub fn my_big_table() -> Table {
@@ -40,7 +40,7 @@ const FIRST_ROW_S: i64 = 1_262_304_000;
 pub(crate) fn my_big_table_part(size: Size) -> Part {
     let batches = move || {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(size.seed);
-        let mut uuid = move || engines::Key::random(random.next_u64(), random.next_u64()).0;
+        let mut uuid = move || work::Key::random(random.next_u64(), random.next_u64()).0;
         numbered(0, size.rows as i64 - 1, move |numbers| {
             vec![
                 Values::Uuids(numbers.iter().map(|_| uuid()).collect()),

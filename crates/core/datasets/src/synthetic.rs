@@ -7,9 +7,9 @@
 //! `c2` they are all over the table. The other columns are random.
 
 use crate::{Part, Size, numbered};
-use engines::{Column, DataType, DefaultValue, Storage, Table, Values};
 use rand::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use work::{Column, DataType, DefaultValue, Storage, Table, Values};
 
 const NAMES: [&str; 18] = [
     "id", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11", "c12", "c13", "c14", "c15",

@@ -5,10 +5,10 @@
 //! index, `c` and `pad` are ten and five groups of eleven random digits with dashes between them.
 
 use crate::{Part, Size, numbered};
-use engines::{Column, DataType, DefaultValue, Storage, Table, Texts, Values};
 use experiment::choice;
 use rand::{Rng, RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use work::{Column, DataType, DefaultValue, Storage, Table, Texts, Values};
 
 /// Names of the tables; there are no more.
 const TABLES: [&str; 32] = [

@@ -2,8 +2,6 @@
 //! does.
 
 use crate::{BATCH_ROWS, Batches, MakeBatches, Part, text};
-use engines::DataType::{BigInt, Char, Date, Decimal, Int, Varchar};
-use engines::{Column, Rows, Storage, Table, Texts, Values};
 use std::fmt::Display;
 use std::sync::LazyLock;
 use tpchgen::dates::TPCHDate;
@@ -15,6 +13,8 @@ use tpchgen::generators::{
 };
 use tpchgen::random::RowRandomInt;
 use tpchgen::text::TextPool;
+use work::DataType::{BigInt, Char, Date, Decimal, Int, Varchar};
+use work::{Column, Rows, Storage, Table, Texts, Values};
 
 /// The names of [`named_query`].
 pub const NAMED_QUERIES: &[&str] = &["tpch-q1", "tpch-q6"];

@@ -2,8 +2,8 @@
 //! engine's to choose.
 
 use csv::{QuoteStyle, WriterBuilder};
-use engines::Fill;
 use std::io::{self, Write};
+use work::Fill;
 
 /// Writes the rows of a table as CSV, with the names of the columns in the first line; gives the
 /// number of rows.

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use datasets::{DataSet, Size};
-use engines::Values;
 use std::collections::BTreeMap;
+use work::Values;
 
 const REFERENCE: &str = include_str!("dbgen_reference.tsv");
 

@@ -1,4 +1,5 @@
-use crate::{EngineError, Fill, Filter, Table};
+use crate::EngineError;
+use work::{Fill, Filter, Table};
 
 /// What an engine tells that keeps tables column by column, in row groups.
 pub trait ColumnStore {

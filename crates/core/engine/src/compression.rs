@@ -1,8 +1,8 @@
 //! How the columns of tables are compressed: `target.column_compression`. Which methods there are
 //! is each engine's to say, by the declaration of its setting.
 
-use crate::{Column, Table};
 use experiment::{Configuration, Invalid, Value};
+use work::{Column, Table};
 
 /// Where the methods of columns stand in an experiment file.
 pub const OF_COLUMNS: &str = "target.column_compression.";

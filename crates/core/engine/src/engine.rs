@@ -1,7 +1,4 @@
-use crate::{
-    Asked, Cancel, ColumnStore, FileSet, Need, Planned, Preflight, Request, Role, Servers, Stop,
-    Table, WaitType, Work,
-};
+use crate::{Asked, ColumnStore, FileSet, Need, Planned, Preflight, Role, Servers, WaitType};
 use experiment::{Configuration, Declaration, Invalid, choice};
 use observations::{EngineVersion, Fact, Operation, TimeUse, Wait, WaitedResource};
 use observe::Clock;
@@ -9,6 +6,7 @@ use std::borrow::Borrow;
 use std::fs::File;
 use std::io::{ErrorKind, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use work::{Cancel, Request, Stop, Table, Work};
 
 /// An engine that experiments can be run on. Stateless: all state is in its [`Instance`]s.
 pub trait Engine: Send + Sync {
@@ -141,7 +139,7 @@ pub enum Ability {
     Parallel,
     /// Tables that are stored column by column: [`Instance::column_store`].
     Columns,
-    /// Joins by nested loops, with an index lookup for each row: [`crate::Operation::LookupEach`].
+    /// Joins by nested loops, with an index lookup for each row: [`work::Operation::LookupEach`].
     NestedLoops,
 }
 

@@ -1,6 +1,5 @@
 //! A table as a Parquet file.
 
-use crate::{DataType, Fill, Rows, Table, Values};
 use ::parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
 use ::parquet::data_type::{
     ByteArray, ByteArrayType, FixedLenByteArray, FixedLenByteArrayType, Int32Type, Int64Type,
@@ -11,6 +10,7 @@ use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use ::parquet::schema::types::Type;
 use std::io::{self, Write};
 use std::sync::Arc;
+use work::{DataType, Fill, Rows, Table, Values};
 
 /// Rows of a row group: as many as `DuckDB`'s have.
 pub const GROUP_ROWS: usize = 122_880;

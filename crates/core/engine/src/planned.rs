@@ -1,15 +1,15 @@
 //! The plans of a load's statements: what is asked of an engine after the measurement, and what it
 //! says.
 
-use crate::{Parameter, UserStatement};
 use observations::statement::first_word;
 use std::time::{Duration, Instant};
+use work::{Parameter, UserStatement};
 
 /// Time for all statements of a trial together: what is not explained until then has no plan.
 const TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Milliseconds that a server may take to plan one statement.
-pub(crate) const STATEMENT_MS_MAX: u64 = 5_000;
+pub const STATEMENT_MS_MAX: u64 = 5_000;
 
 /// A statement that is to be explained.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +41,7 @@ pub struct Planned {
 
 /// Has one statement after the other explained, none of them without a plan, and as long as there
 /// is time.
-pub(crate) fn each(
+pub fn each(
     asked: &[Asked],
     mut explain: impl FnMut(&Asked) -> Result<Planned, String>,
 ) -> Vec<Result<Planned, String>> {
@@ -64,7 +64,7 @@ pub(crate) fn each(
 }
 
 /// A value as every engine's SQL has it, texts in quotes.
-pub(crate) fn literal(value: &Parameter, quote: impl Fn(&str) -> String) -> String {
+pub fn literal(value: &Parameter, quote: impl Fn(&str) -> String) -> String {
     match value {
         Parameter::Null => "NULL".to_owned(),
         Parameter::Bool(value) => value.to_string(),
@@ -77,7 +77,7 @@ pub(crate) fn literal(value: &Parameter, quote: impl Fn(&str) -> String) -> Stri
 #[cfg(test)]
 mod tests {
     use super::{Asked, Planned, each};
-    use crate::UserStatement;
+    use work::UserStatement;
 
     #[test]
     fn only_statements_with_plans_are_sent() {

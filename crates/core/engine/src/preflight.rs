@@ -66,7 +66,7 @@ impl Need<'_> {
 impl Preflight {
     /// What stands in the way of private servers: room for rows, and what `objections` finds of
     /// each different target. Gives the needs of servers by URL, which are asked.
-    pub(crate) fn of_private<'n, 'c>(
+    pub fn of_private<'n, 'c>(
         &mut self,
         needs: &'n [Need<'c>],
         folders: &Folders,

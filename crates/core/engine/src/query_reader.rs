@@ -1,10 +1,11 @@
 //! What a server counts of its statements and indexes, and the plans that it makes for them.
 
-use crate::{ServerError, Stop};
+use crate::ServerError;
 use plans::Plan;
 use queries::{Advice, Captured, Hypothetical, Snapshot, Statement, StatementPlan};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
+use work::Stop;
 
 /// Reads the statistics of a server's statements, tables and indexes. Changes nothing on it, and
 /// runs none of the statements.
@@ -70,10 +71,10 @@ pub struct QueryLimits {
 const SEEN_MAX: usize = 10_000;
 
 /// Characters that are read of a statement's text.
-pub(crate) const TEXT_MAX: usize = observations::statement::TEXT_MAX;
+pub const TEXT_MAX: usize = observations::statement::TEXT_MAX;
 
 /// Stands in each statement of ours, by which we leave them out.
-pub(crate) const MARK: &str = "steelbench_queries";
+pub const MARK: &str = "steelbench_queries";
 
 /// Time for all plans together. The planner needs milliseconds for one; joins of many tables take
 /// seconds.
@@ -81,7 +82,7 @@ const TIME_MAX: Duration = Duration::from_secs(30);
 
 /// Has so many plans made for the statements, in their order, as long as there is time. Why one has
 /// none is said of it.
-pub(crate) fn explain_each(
+pub fn explain_each(
     statements: &mut [Statement],
     plans: usize,
     stop: &Stop,
@@ -113,10 +114,7 @@ pub(crate) fn explain_each(
 
 /// Keeps texts with values; the first of a statement stays, so that its plans differ by what the
 /// server has changed.
-pub(crate) fn remember(
-    known: &mut HashMap<String, String>,
-    seen: impl Iterator<Item = (String, String)>,
-) {
+pub fn remember(known: &mut HashMap<String, String>, seen: impl Iterator<Item = (String, String)>) {
     if known.len() >= SEEN_MAX {
         known.clear();
     }
@@ -126,7 +124,7 @@ pub(crate) fn remember(
 }
 
 /// The plan in what EXPLAIN returned, of the first statement that has one.
-pub(crate) fn read_plan(text: &str) -> Result<Plan, String> {
+pub fn read_plan(text: &str) -> Result<Plan, String> {
     let read = plans::read(text.as_bytes()).map_err(|error| error.to_string())?;
     read.into_iter().find_map(|one| one.plan).ok_or_else(|| "the server returned no plan".into())
 }

@@ -1,7 +1,7 @@
-//! Rows of a table of a user's database as a Parquet file: all of them, or some that are spread
-//! over the table.
+//! Rows of a table of a user's database, all of them or some that are spread over the table, and
+//! the Parquet file that they are written to.
 
-use crate::{EngineError, Stop, duckdb, server, sqlite};
+use crate::EngineError;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -14,31 +14,6 @@ use std::sync::Arc;
 
 /// Bytes of values that are kept in memory at most.
 const BYTES_MAX: usize = 1 << 30;
-
-/// Writes rows of a table to a new Parquet file: of a server by URL, an SQLite file or a DuckDB
-/// database, which are only read. Gives the number of rows of the table.
-///
-/// # Errors
-/// When there is no such database or table, its rows cannot be sampled, or there is no room.
-pub fn export(place: &Path, table: &str, rows_max: u64, to: &Path) -> Result<u64, EngineError> {
-    let url = place.to_str().filter(|place| place.contains("://"));
-    let sample = if let Some(url) = url {
-        let server = server::by_url(url)
-            .map_err(|error| EngineError::failed("reading the URL", error.what))?;
-        let sampled = server.sample(table, rows_max, &Stop::when(|| false));
-        sampled.map_err(|error| {
-            EngineError::failed(format!("reading table {table} of {server}"), error.what)
-        })?
-    } else if sqlite::is_database(place) {
-        sqlite::sample(place, table, rows_max)?
-    } else {
-        return duckdb::export(place, table, rows_max, to);
-    };
-    let file = File::create_new(to).map_err(EngineError::at(to))?;
-    let doing = format!("writing rows of {table} to {}", to.display());
-    sample.write(file).map_err(|error| EngineError::failed(doing, error.to_string()))?;
-    Ok(sample.rows_all)
-}
 
 /// Some rows of a table.
 pub struct Sample {
@@ -156,6 +131,17 @@ impl Sample {
             ));
         }
         Ok(())
+    }
+
+    /// Writes the rows of `table` to a new Parquet file. Returns the number of rows of the table.
+    ///
+    /// # Errors
+    /// When the file exists, or there is no room.
+    pub fn export(&self, table: &str, to: &Path) -> Result<u64, EngineError> {
+        let file = File::create_new(to).map_err(EngineError::at(to))?;
+        let doing = format!("writing rows of {table} to {}", to.display());
+        self.write(file).map_err(|error| EngineError::failed(doing, error.to_string()))?;
+        Ok(self.rows_all)
     }
 
     fn write(&self, file: File) -> Result<(), ParquetError> {

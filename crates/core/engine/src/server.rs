@@ -2,13 +2,12 @@
 //! in nothing.
 
 use crate::query_reader::{QueryLimits, QueryReader};
-use crate::{Engine, EngineError, Stop, all};
-use experiment::Configuration;
+use crate::{Engine, EngineError};
 use observations::{
-    Advice, CounterReadings, EngineVersion, ServerActivity, Survey, SurveyedServer, Unread,
-    WaitingTask,
+    Advice, CounterReadings, ServerActivity, Survey, SurveyedServer, Unread, WaitingTask,
 };
 use std::fmt;
+use work::Stop;
 
 /// The servers of an engine.
 pub trait Servers: Sync {
@@ -142,27 +141,30 @@ impl ServerError {
 /// The server that a URL names, of the engine that has its scheme.
 ///
 /// # Errors
-/// When no engine has the scheme, or the URL is wrong.
-pub fn by_url(url: &str) -> Result<Box<dyn Server>, ServerError> {
-    if let Some(engine) = servers().find(|engine| engine.is_connection_string(url)) {
+/// When none of these engines has the scheme, or the URL is wrong.
+pub fn by_url(engines: &[&dyn Engine], url: &str) -> Result<Box<dyn Server>, ServerError> {
+    if let Some(engine) = servers(engines).find(|engine| engine.is_connection_string(url)) {
         return engine.by_url(url);
     }
     let is_scheme_sign = |sign: char| sign.is_ascii_alphanumeric() || "+.-".contains(sign);
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
     let scheme = scheme.filter(|scheme| scheme.chars().all(is_scheme_sign)).unwrap_or_default();
-    if let Some(engine) = servers().find(|engine| engine.url_schemes().contains(&scheme)) {
+    if let Some(engine) = servers(engines).find(|engine| engine.url_schemes().contains(&scheme)) {
         return engine.by_url(url);
     }
-    let known = servers().flat_map(Servers::url_schemes).filter(|known| !known.is_empty());
-    let known: Vec<String> = known.map(|known| format!("{known}://")).collect();
+    let known: Vec<String> = servers(engines)
+        .flat_map(Servers::url_schemes)
+        .filter(|known| !known.is_empty())
+        .map(|known| format!("{known}://"))
+        .collect();
     let known = known.join(", ");
     Err(ServerError::new(format!(
         "no engine has URLs that begin with {scheme}://; known are {known}"
     )))
 }
 
-fn servers() -> impl Iterator<Item = &'static dyn Servers> {
-    all().filter_map(Engine::servers)
+fn servers<'e>(engines: &'e [&'e dyn Engine]) -> impl Iterator<Item = &'e dyn Servers> {
+    engines.iter().filter_map(|engine| engine.servers())
 }
 
 impl From<ServerError> for EngineError {
@@ -172,49 +174,10 @@ impl From<ServerError> for EngineError {
 }
 
 /// What the engines of the surveyed servers advise.
-pub fn advice(survey: &Survey) -> Vec<Advice> {
+pub fn advice(engines: &[&dyn Engine], survey: &Survey) -> Vec<Advice> {
     let of_server = |server: &SurveyedServer| {
-        let engine = servers().find(|engine| engine.engine() == server.engine)?;
+        let engine = servers(engines).find(|engine| engine.engine() == server.engine)?;
         Some(engine.advice(server, survey))
     };
     survey.servers.iter().filter_map(of_server).flatten().collect()
-}
-
-/// The versions of the servers of an experiment, each asked once: `server` tells them apart by
-/// their settings, `version_of` gives a version and its options.
-pub(crate) fn versions<K: PartialEq>(
-    configurations: &[&Configuration],
-    server: impl Fn(&Configuration) -> K,
-    version_of: impl Fn(&Configuration) -> (String, String),
-) -> EngineVersion {
-    let mut asked: Vec<&Configuration> = Vec::new();
-    for configuration in configurations {
-        if asked.iter().all(|known| server(known) != server(configuration)) {
-            asked.push(configuration);
-        }
-    }
-    let (versions, options): (Vec<String>, Vec<String>) = asked.into_iter().map(version_of).unzip();
-    EngineVersion { version: versions.join(", "), options }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::by_url;
-
-    #[test]
-    fn the_scheme_chooses_the_engine_and_an_unknown_one_names_those_known() {
-        for url in
-            ["postgres://me@db/test", "postgresql://db", "host=db", "application_name=a://b", ""]
-        {
-            let server = by_url(url).map(|server| server.to_string());
-            assert!(server.is_ok_and(|server| server.contains("port=")), "{url}");
-        }
-        let error =
-            by_url("mongodb://db/test").err().map(|error| error.to_string()).unwrap_or_default();
-        assert!(
-            error.starts_with("no engine has URLs that begin with mongodb://; known are "),
-            "{error}"
-        );
-        assert!(error.contains("postgres://, postgresql://"), "{error}");
-    }
 }

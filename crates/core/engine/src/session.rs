@@ -1,5 +1,6 @@
-use crate::{Answer, ConnectionSet, Done, EngineError, Request};
+use crate::{Answer, ConnectionSet, Done, EngineError};
 use observe::Clock;
+use work::Request;
 
 /// A connection that works in the thread that calls it: the form of embedded engines.
 pub trait Session: Send {

@@ -74,8 +74,6 @@ impl WaitType {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::all;
-    use std::collections::BTreeSet;
 
     #[test]
     fn a_pattern_needs_room_for_both_of_its_ends() {
@@ -86,47 +84,5 @@ mod tests {
                 && !fits("ABA*ABA", "ABA")
                 && !fits("IO:WAL*", "IO:DataFileRead")
         );
-    }
-
-    /// The rows of the tables in one chapter of `docs/wait-types.md`.
-    fn documented(engine: &str) -> Vec<String> {
-        let text = include_str!("../../../../docs/wait-types.md");
-        let heading = format!("# Wait types of the engine {engine}\n");
-        let chapter = text.split_once(&heading).unwrap_or_else(|| panic!("no chapter {heading}")).1;
-        let chapter = chapter.split("\n# ").next().unwrap_or_default();
-        chapter.lines().filter(|line| line.starts_with("| `")).map(str::to_owned).collect()
-    }
-
-    fn row(wait_type: &WaitType) -> String {
-        let WaitType { name, class, meaning, benign } = wait_type;
-        let benign = match benign {
-            Some(group) if group.is_filtered => format!(" {} |", group.name),
-            Some(group) => format!(" ({}) |", group.name),
-            None => String::new(),
-        };
-        format!("| `{name}` | {class} | {meaning} |{benign}")
-    }
-
-    #[test]
-    fn the_documentation_has_every_name_class_and_meaning_and_no_other() {
-        let engines = all().map(|engine| (engine.name(), engine.wait_types()));
-        let tables: Vec<_> = engines.filter(|(_, table)| !table.is_empty()).collect();
-        assert_eq!(tables.len(), 5);
-        for (engine, table) in tables {
-            let rows: Vec<String> = table.iter().map(row).collect();
-            assert_eq!(
-                documented(engine),
-                rows,
-                "the chapter is to have these rows:\n{}",
-                rows.join("\n")
-            );
-            let names: BTreeSet<String> = table.iter().map(|one| one.name.to_lowercase()).collect();
-            assert_eq!(names.len(), table.len(), "a name of {engine} is listed twice");
-            for (index, one) in table.iter().enumerate() {
-                let before = table[..index].iter().find(|other| other.fits(one.name));
-                assert_eq!(before, None, "{} is never reached", one.name);
-                assert!(!one.meaning.is_empty() && !one.meaning.ends_with('.'), "{}", one.name);
-            }
-        }
     }
 }

@@ -2,10 +2,7 @@
 
 use crate::{ProbeError, Target, TrialContext};
 use datasets::{DataSet, Size};
-use engines::{
-    Ability, Answer, Compressed, EngineError, EngineUse, Explained, Fill, Kept, Operation, Output,
-    Planned, Request, Rows, Statement, Table, Work,
-};
+use engine::{Ability, Answer, Compressed, EngineError, EngineUse, Explained, Planned};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::{Event, Fact, Observations, QueryPlan, Response, number};
@@ -16,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
+use work::{Fill, Operation, Output, Request, Rows, SharedTables, Statement, Table, Work};
 
 settings! {
     /// Data set whose first table is worked on: synthetic (columns and rows per page are chosen),
@@ -70,7 +68,7 @@ const COUNT: usize = 0;
 pub fn work(set: &DataSet) -> Work {
     let tables = set.tables();
     Work {
-        data: Some(Kept {
+        data: Some(SharedTables {
             identity: set.identity(),
             tables: tables.len(),
             bytes: set.row_bytes(),

@@ -1,12 +1,12 @@
 //! Which keys a load asks for: uniform, Zipf, the latest first.
 
 use datasets::DataSet;
-use engines::{Column, DataType, Fill, Parameter, Rows, Storage, Table, Values};
 use experiment::{Configuration, Invalid, Kind, choice, settings};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, Zipf};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::ops::Range;
+use work::{Column, DataType, Fill, Parameter, Rows, Storage, Table, Values};
 
 choice! {
     /// How often each key is asked for.

@@ -3,7 +3,7 @@
 
 use crate::{ProbeError, TrialContext};
 use conductor::{Director, LOOK_EVERY, LoadProgress};
-use engines::{Ability, CacheReport, CacheState, Collected, EngineError, EngineUse, WaitCollector};
+use engine::{Ability, CacheReport, CacheState, Collected, EngineError, EngineUse, WaitCollector};
 use experiment::common::OBSERVE_PROFILE;
 use observations::{
     Event, LoadHealth, MachineLoad, Observations, TimeUse, Wait, WaitClass, Warning, WarningKind,

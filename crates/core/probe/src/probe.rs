@@ -2,11 +2,12 @@ use crate::command::SetUp;
 use crate::data;
 use conductor::LoadError;
 use disk_io::DiskError;
-use engines::{Ability, CacheState, Cancel, Engine, EngineError, Footprint, Instance, Table};
+use engine::{Ability, CacheState, Engine, EngineError, Footprint, Instance};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{Event, Observations};
 use primitives::SyncError;
 use std::path::PathBuf;
+use work::{Cancel, Table};
 
 /// What a trial does to a target and measures.
 pub trait Probe: Send + Sync {

@@ -3,18 +3,19 @@
 
 mod common;
 
-use engines::nothing::Nothing;
-use engines::{Cancel, CancelReason, Engine, Folders, Permits};
+use engine::{Engine, Folders, Permits};
 use experiment::{Catalog, Configuration, Value, parse};
+use null::Nothing;
 use observations::{Observations, WaitClass, WarningKind};
 use probes::command::CommandProbe;
 use probes::{Probe, ProbeError, Target, TrialContext};
 use std::path::Path;
 use std::time::{Duration, Instant};
+use work::{Cancel, CancelReason};
 
 fn configuration(workload: &str) -> Configuration {
     let catalog = Catalog {
-        engines: engines::all().map(|engine| (engine.name(), engine.settings())).collect(),
+        engines: testing::ENGINES.iter().map(|engine| (engine.name(), engine.settings())).collect(),
         probes: vec![(CommandProbe.name(), CommandProbe.settings())],
     };
     let text = format!(
@@ -370,7 +371,7 @@ fn a_trial_that_is_to_stop_kills_all_that_it_started() {
         try_run("command = \"sleep 1234.001 & sleep 1234.001\"\nconcurrency = 1", &cancel)
     });
     assert!(
-        matches!(result, Err(ProbeError::Engine(engines::EngineError::Cancelled))),
+        matches!(result, Err(ProbeError::Engine(engine::EngineError::Cancelled))),
         "{result:?}"
     );
     assert_eq!(alive("1234.001"), 0);
@@ -494,11 +495,11 @@ fn run_on(server: &common::Server, workload: &str) -> Observations {
         server.url("postgres"),
     );
     let catalog = Catalog {
-        engines: engines::all().map(|engine| (engine.name(), engine.settings())).collect(),
+        engines: testing::ENGINES.iter().map(|engine| (engine.name(), engine.settings())).collect(),
         probes: vec![(CommandProbe.name(), CommandProbe.settings())],
     };
     let configuration = parse(&text, &catalog).unwrap().configurations.remove(0);
-    let engine = engines::by_name("postgres").unwrap();
+    let engine = testing::engine("postgres");
     let target = Target::of(engine, &configuration);
     assert_eq!(CommandProbe.plan(&configuration, &target), Vec::new());
     assert!(

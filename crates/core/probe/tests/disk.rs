@@ -1,13 +1,14 @@
 //! The disk probe on files of the engine for plain files.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use engines::files::Files;
-use engines::{Cancel, Engine, Folders, Permits};
+use engine::{Engine, Folders, Permits};
 use experiment::{Catalog, Configuration, Experiment, parse};
+use files::Files;
 use observations::{Observations, WaitClass, WarningKind};
 use probes::disk::DiskProbe;
 use probes::{Probe, Target, TrialContext};
 use std::path::{Path, PathBuf};
+use work::Cancel;
 
 fn experiment(target: &str, workload: &str, factors: &str) -> Experiment {
     let catalog = Catalog {

@@ -1,18 +1,18 @@
 //! The insert probe on real servers: what it reports is what is in the tables.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-#[path = "../../engine/tests/common/mod.rs"]
-mod servers;
+use testing::installed as servers;
 
-use engines::postgres::Postgres;
-use engines::postgres::server::Installation;
-use engines::{Cancel, Engine as _, EngineError, Folders, Host};
+use engine::{Engine as _, EngineError, Folders, Host};
 use experiment::{Configuration, Value};
 use observations::Observations;
-use pgclient::Client;
+use postgres::Postgres;
+use postgres::client::Client;
+use postgres::server::Installation;
 use probes::{Probe as _, ProbeError, Target, TrialContext, insert::Insert};
 use std::path::Path;
 use std::process::Command;
+use work::Cancel;
 
 fn text(text: &str) -> Value {
     Value::Text(text.into())
@@ -66,7 +66,7 @@ fn host(folder: &Path, volumes: &[&str]) -> Box<dyn Host> {
     Postgres.host(Folders {
         directory: folder.into(),
         volumes,
-        permits: engines::Permits::default(),
+        permits: engine::Permits::default(),
         cgroup_joins: Vec::new(),
     })
 }

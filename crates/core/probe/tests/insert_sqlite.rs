@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use engines::{Cancel, CancelReason, Engine as _, EngineError, Folders, Instance, sqlite::Sqlite};
+use engine::{Engine as _, EngineError, Folders, Instance};
 use experiment::{Configuration, Invalid, Value};
 use observations::{Observations, WaitClass};
 use probes::{Probe as _, ProbeError, Target, TrialContext, insert::Insert};
 use rusqlite::Connection;
+use sqlite::Sqlite;
 use std::path::Path;
+use work::{Cancel, CancelReason};
 
 fn configuration(given: &[(&str, Value)]) -> Configuration {
     let mut settings: std::collections::BTreeMap<String, Value> = [
@@ -39,7 +41,7 @@ fn prepare(
     let place = Folders {
         directory: directory.into(),
         volumes: Vec::new(),
-        permits: engines::Permits::default(),
+        permits: engine::Permits::default(),
         cgroup_joins: Vec::new(),
     };
     Sqlite.host(place).prepare(configuration, Insert.connections(configuration), cancel)
@@ -196,10 +198,7 @@ fn files_grow_in_the_declared_pieces_and_the_first_one_is_there_before_the_load(
         };
         let instance = prepare(&configuration, directory.path(), &cancel).unwrap();
         instance
-            .create(engines::Work {
-                tables: vec![datasets::my_big_table()],
-                ..engines::Work::default()
-            })
+            .create(work::Work { tables: vec![datasets::my_big_table()], ..work::Work::default() })
             .unwrap();
         assert!(
             sizes().all(|size| size == growth as u64),
@@ -318,7 +317,7 @@ fn cache_states_are_made_and_verified() {
         let instance = prepare(&configuration, directory.path(), &cancel).unwrap();
         let observations = trial(&configuration, instance.as_ref(), &cancel).unwrap();
         assert_eq!(observations.warnings, [], "{state} was not reached");
-        let report = instance.settle(engines::CacheState::from_name(state).unwrap()).unwrap();
+        let report = instance.settle(engine::CacheState::from_name(state).unwrap()).unwrap();
         let resident = report.resident_bytes.unwrap() as f64 / report.file_bytes as f64;
         assert!(report.verified && share.contains(&resident), "{state}: {resident} resident");
     }

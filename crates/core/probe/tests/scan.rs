@@ -1,14 +1,10 @@
 //! The probes scan, lookup and update on real engines: what they report is what is in the tables.
 #![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test; counts are whole numbers")]
 
-#[path = "../../engine/tests/common/mod.rs"]
-mod servers;
+use testing::installed as servers;
 
 use datasets::{DataSet, Size};
-use engines::{
-    Answer, Cancel, Folders, Host, Instance, Kept, Operation, Output, Permits, Request, Statement,
-    UserStatement, Values, Work,
-};
+use engine::{Answer, Folders, Host, Instance, Permits};
 use experiment::{Configuration, Value};
 use observations::Observations;
 use probes::{
@@ -17,6 +13,9 @@ use probes::{
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use work::{
+    Cancel, Operation, Output, Request, SharedTables, Statement, UserStatement, Values, Work,
+};
 
 /// DuckDB's answers; `datasets/tests/dbgen_reference.py` says how they were got.
 const REFERENCE: &str = include_str!("../../datasets/tests/dbgen_reference.tsv");
@@ -80,7 +79,7 @@ fn hosted(engine: &str, work: impl FnOnce(&mut dyn Host)) {
         permits: Permits::default(),
         cgroup_joins: Vec::new(),
     };
-    work(engines::by_name(engine).unwrap().host(place).as_mut());
+    work(testing::engine(engine).host(place).as_mut());
 }
 
 /// A target that is prepared, and a way to ask it.
@@ -105,7 +104,7 @@ fn trial(
     question: &str,
 ) -> (Observations, Vec<String>) {
     let mut result = None;
-    let own = engines::by_name(engine).unwrap();
+    let own = testing::engine(engine);
     let target = Target::of(own, configuration);
     assert_eq!(probe.plan(configuration, &target), Vec::new(), "{engine}");
     prepared(engine, configuration, probe.connections(configuration), |instance| {
@@ -144,7 +143,12 @@ fn close(got: &str, wanted: f64) -> bool {
 
 fn loaded(name: &str, operations: Vec<Operation>) -> Work {
     let set = DataSet::new(name, Size { scale: 0.01, ..Size::default() }).unwrap();
-    let data = Kept { identity: set.identity(), tables: 1, bytes: set.row_bytes(), changed: false };
+    let data = SharedTables {
+        identity: set.identity(),
+        tables: 1,
+        bytes: set.row_bytes(),
+        changed: false,
+    };
     Work {
         tables: set.tables(),
         fills: set.fills(),
@@ -359,7 +363,7 @@ fn duckdb_scans_and_looks_up_on_as_many_threads_as_it_is_told() {
         assert_eq!(seen.work.amount, 200);
         let join =
             configuration(&settings, &[lookups[1].clone(), ("workload.method", text("join"))]);
-        let target = Target::of(engines::by_name(engine).unwrap(), &join);
+        let target = Target::of(testing::engine(engine), &join);
         let objections = Lookup.plan(&join, &target);
         assert!(objections.iter().any(|one| one.message.contains("does not join by nested loops")));
     }
@@ -367,7 +371,7 @@ fn duckdb_scans_and_looks_up_on_as_many_threads_as_it_is_told() {
 
 #[test]
 fn what_cannot_be_scanned_is_said_before_anything_runs() {
-    let sqlite = engines::by_name("sqlite").unwrap();
+    let sqlite = testing::engine("sqlite");
     let objections = |probe: &dyn Probe, given: &[(&str, Value)]| -> Vec<String> {
         let configuration = configuration(&[], given);
         let target = Target::of(sqlite, &configuration);
@@ -472,9 +476,7 @@ fn updates_are_all_in_the_table_and_hold_their_locks_for_a_time() {
             let set = DataSet::new("synthetic", Size { rows: 1000, ..Size::default() }).unwrap();
             let mut before = 0;
             for rows in set.fills().remove(0).batches {
-                let engines::Values::Integers(values) = &rows.columns[1] else {
-                    panic!("{rows:?}")
-                };
+                let work::Values::Integers(values) = &rows.columns[1] else { panic!("{rows:?}") };
                 before += values.iter().sum::<i64>();
             }
             assert_eq!(row[0].parse::<i64>().unwrap() - before, 400, "{engine} {sharing}");
@@ -505,7 +507,8 @@ fn counting_loads(
     let add =
         Operation::Text(UserStatement { texts: vec!["UPDATE synthetic SET c2 = c2 + 1".into()] });
     let operations = vec![Operation::scan(0, vec![Output::Count, Output::Sum("c2")]), add];
-    let data = Kept { identity: set.identity(), tables: 1, bytes: set.row_bytes(), changed };
+    let data =
+        SharedTables { identity: set.identity(), tables: 1, bytes: set.row_bytes(), changed };
     let instance = host.prepare(configuration, 1, &Cancel::new()).unwrap();
     let work = Work {
         tables: set.tables(),
@@ -608,7 +611,7 @@ fn page_size_cache_size_and_mmap_size_of_sqlite_change_what_a_scan_reads() {
 fn days_of(set: &DataSet, column: &str) -> Vec<i32> {
     let fill = set.fills().remove(0);
     let at = fill.columns.iter().position(|own| *own == column).unwrap();
-    let days = |rows: engines::Rows| match &rows.columns[at] {
+    let days = |rows: work::Rows| match &rows.columns[at] {
         Values::Dates(days) => days.clone(),
         other => panic!("{other:?}"),
     };
@@ -617,7 +620,7 @@ fn days_of(set: &DataSet, column: &str) -> Vec<i32> {
 
 /// Row groups that need not be read for `o_orderdate < 1994-01-01`, counted on the rows themselves.
 fn skipped(days: &[i32]) -> f64 {
-    let bound = engines::day("1994-01-01").unwrap();
+    let bound = work::day("1994-01-01").unwrap();
     days.chunks(122_880).filter(|group| group.iter().all(|day| *day >= bound)).count() as f64
 }
 

@@ -2,12 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use engines::{Parameter, Request, Results, Statement};
+use engine::Results;
 use probes::script::{Interpreter, Mix, Presets, Protocol, Source, Step};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::Arc;
 use std::time::Duration;
+use work::{Parameter, Request, Statement};
 
 fn source(name: &str, text: &str, weight: u32) -> Source {
     Source { name: name.into(), text: text.into(), weight }

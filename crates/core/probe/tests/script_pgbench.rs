@@ -6,16 +6,15 @@ mod common;
 
 use common::{Server, servers};
 use datasets::DataSet;
-use engines::postgres::Postgres;
-use engines::{
-    Cancel, Engine as _, Folders, Parameter, Permits, Request, Results, Statement, Work,
-};
+use engine::{Engine as _, Folders, Permits, Results};
 use experiment::{Configuration, Value};
+use postgres::Postgres;
 use probes::script::{BUILTINS, Interpreter, Mix, Presets, Protocol, Source, Step};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use work::{Cancel, Parameter, Request, Statement, Work};
 
 #[test]
 fn scripts_mean_what_they_mean_to_pgbench() {

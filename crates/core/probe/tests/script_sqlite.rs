@@ -1,14 +1,15 @@
 //! Scripts on SQLite: pgbench's built-in ones and those of users, on the files themselves.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use engines::sqlite::Sqlite;
-use engines::{Cancel, Engine as _, Folders, Permits};
+use engine::{Engine as _, Folders, Permits};
 use experiment::{Configuration, NamedFile, Value};
 use observations::Observations;
 use probes::script::ScriptProbe;
 use probes::{Probe as _, Target, TrialContext};
 use rusqlite::Connection;
+use sqlite::Sqlite;
 use std::path::Path;
+use work::Cancel;
 
 /// Runs a trial and hands its data file to a check before it is removed.
 fn measured(given: &[(&str, Value)], check: impl FnOnce(&Connection, &Observations)) {

@@ -1,16 +1,17 @@
 //! The sync probe on this machine.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use engines::nothing::Nothing;
-use engines::{Cancel, Engine, Folders, Permits};
+use engine::{Engine, Folders, Permits};
 use experiment::{Catalog, Configuration, parse};
+use null::Nothing;
 use observations::{Observations, WaitClass};
 use probes::sync::SyncProbe;
 use probes::{Probe, ProbeError, Target, TrialContext};
+use work::Cancel;
 
 fn configuration(engine: &str, workload: &str) -> Configuration {
     let catalog = Catalog {
-        engines: engines::all().map(|engine| (engine.name(), engine.settings())).collect(),
+        engines: testing::ENGINES.iter().map(|engine| (engine.name(), engine.settings())).collect(),
         probes: vec![(SyncProbe.name(), SyncProbe.settings())],
     };
     let text = format!(
@@ -123,7 +124,7 @@ fn pinned_threads_are_where_they_were_put() {
 fn nonsense_is_refused_before_anything_runs() {
     let objections = |engine: &str, workload: &str| -> Vec<String> {
         let configuration = configuration(engine, workload);
-        let target = Target::of(engines::by_name(engine).unwrap(), &configuration);
+        let target = Target::of(testing::engine(engine), &configuration);
         let objections = SyncProbe.plan(&configuration, &target);
         objections.into_iter().map(|invalid| invalid.path).collect()
     };
@@ -141,6 +142,6 @@ fn nonsense_is_refused_before_anything_runs() {
 #[test]
 fn it_can_be_stopped() {
     let cancel = Cancel::new();
-    let result = run_with("", &cancel, &|_| cancel.cancel(engines::CancelReason::Interrupt));
+    let result = run_with("", &cancel, &|_| cancel.cancel(work::CancelReason::Interrupt));
     assert_eq!(result.unwrap_err().to_string(), "stopped on request");
 }

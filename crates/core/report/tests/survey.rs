@@ -65,7 +65,7 @@ fn one(host: &str) -> Survey {
 }
 
 fn advice(survey: &Survey) -> Vec<Advice> {
-    analysis::survey::advice(survey, engines::server::advice(survey))
+    analysis::survey::advice(survey, engine::server::advice(testing::ENGINES, survey))
 }
 
 fn text(survey: &Survey) -> String {

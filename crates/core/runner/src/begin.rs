@@ -3,7 +3,6 @@
 use crate::catalog::leave_out_missing;
 use crate::workdir::folder_error;
 use crate::{Options, RunError, volumes};
-use engines::Stop;
 use experiment::common::ENGINE;
 use experiment::file::{EQUIVALENCE_MARGIN, QUESTION, RESPONSE};
 use experiment::{Blocks, Changes, Configuration, Experiment, Factor, changes, parse};
@@ -15,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::thread::Builder;
 use std::time::{SystemTime, UNIX_EPOCH};
 use store::{RunLock, Store};
+use work::Stop;
 
 /// The run that trials are recorded in.
 #[derive(Debug)]

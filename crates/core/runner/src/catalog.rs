@@ -1,4 +1,4 @@
-use engines::Engine;
+use engine::Engine;
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedFile, Value};

@@ -4,7 +4,7 @@
 use crate::RunError;
 use crate::throttle::{ControlGroup, Inside};
 use crate::workdir::{WorkFolder, Workdir};
-use engines::{Engine, Folders, Host, Permits};
+use engine::{Engine, Folders, Host, Permits};
 use experiment::Volume;
 use std::path::{Path, PathBuf};
 
@@ -108,7 +108,7 @@ impl Kept {
         let throttled = ControlGroup::for_volumes(volumes)?;
         // An embedded engine is our own process; a server joins when it is started.
         let entering =
-            throttled.as_ref().filter(|_| engine.abilities().contains(&engines::Ability::Embedded));
+            throttled.as_ref().filter(|_| engine.abilities().contains(&engine::Ability::Embedded));
         let inside = entering.map(ControlGroup::enter).transpose()?;
         let cgroup_joins = throttled.iter().map(ControlGroup::processes).collect();
         let volumes = storage[1..].to_vec();

@@ -4,7 +4,7 @@
 use crate::begin::folder;
 use crate::catalog::Registry;
 use crate::trial::FREE_BYTES_MIN;
-use engines::{Folders, Need, Permits, Preflight, Stop};
+use engine::{Folders, Need, Permits, Preflight};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use experiment::{Experiment, Invalid, Value, Volume};
@@ -12,6 +12,7 @@ use observations::number;
 use rustix::fs::{Access, access};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use work::Stop;
 
 /// What was found.
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@ use crate::throttle;
 use crate::trial::{Interrupt, Limit, Outcome, Trial};
 use crate::volumes::Volumes;
 use crate::workdir::Workdir;
-use engines::{CancelReason, Permits, Stop};
+use engine::Permits;
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{
     AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S,
@@ -24,6 +24,7 @@ use probes::command::SetUp;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::StoreError;
+use work::{CancelReason, Stop};
 
 /// Why a run could not begin or go on. Trials that fail are not errors but data.
 #[derive(Debug, thiserror::Error)]
@@ -500,7 +501,7 @@ impl Runner<'_> {
         }
         if has_failed {
             self.hosts.release();
-        } else if !engine.abilities().contains(&engines::Ability::Keeps) {
+        } else if !engine.abilities().contains(&engine::Ability::Keeps) {
             self.hosts.release_last();
         }
         // What cleans up after a trial runs to its end, also when the user interrupts.

@@ -1,7 +1,7 @@
 //! One trial: prepare a target, run the probe, remove the target; and what limits or interrupts it.
 
 use crate::hosts::Kept;
-use engines::{Ability, Cancel, CancelReason, Engine, EngineError, Instance};
+use engine::{Ability, Engine, EngineError, Instance};
 use experiment::Configuration;
 use observations::{Event, Observations, number};
 use probes::command::SetUp;
@@ -12,6 +12,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
+use work::{Cancel, CancelReason};
 
 /// What a trial is and what it works with.
 pub struct Trial<'a> {

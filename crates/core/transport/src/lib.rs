@@ -25,5 +25,5 @@ mod tests;
 pub mod tls;
 
 pub use connections::{Connections, Wire};
-pub use patience::{Patience, Stop, Stopped};
+pub use patience::{Patience, Stopped};
 pub use stream::Stream;

@@ -3,38 +3,15 @@ use rustix::io::Errno;
 use rustix::time::Timespec;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::cell::Cell;
-use std::fmt;
 use std::io::{self, ErrorKind};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
+use work::Stop;
 
 /// How often one who waits looks whether to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// How soon a socket is tried again whose server has no room for more connections.
 const TRY_AGAIN: Duration = Duration::from_millis(10);
-
-/// Says whether one who waits is asked to stop.
-#[derive(Clone)]
-pub struct Stop(Arc<dyn Fn() -> bool + Send + Sync>);
-
-impl Stop {
-    /// Asked to stop when this says so; it is called twenty times a second.
-    pub fn when(is_asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self(Arc::new(is_asked))
-    }
-
-    /// Whether to stop.
-    pub fn is_asked(&self) -> bool {
-        (self.0)()
-    }
-}
-
-impl fmt::Debug for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Stop({})", self.is_asked())
-    }
-}
 
 /// A wait that ended because somebody asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -4,7 +4,7 @@
 use crate::connections::Events;
 use crate::epoll::Epoll;
 use crate::ring::Ring;
-use crate::{Connections, Patience, Stop, Stopped, Stream, Wire};
+use crate::{Connections, Patience, Stopped, Stream, Wire};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{
@@ -18,6 +18,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+use work::Stop;
 
 const GOODBYE: &[u8] = b"\0\0\0\x03bye";
 const LONG: Duration = Duration::from_secs(60);

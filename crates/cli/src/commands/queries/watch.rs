@@ -5,7 +5,7 @@ use super::looking;
 use crate::args::{Between, Queries as Arguments};
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, results};
-use engines::{QueryReader, ServerError};
+use engine::{QueryReader, ServerError};
 use observations::QueryInterval;
 use observations::number::{count, plural, seconds};
 use queries::Snapshot;

@@ -75,7 +75,7 @@ fn change(server: &mut SurveyedServer, name: &str, value: &str) {
 
 /// What is found with the advice of the servers' engines.
 fn advice(survey: &Survey) -> Vec<Advice> {
-    super::advice(survey, engines::server::advice(survey))
+    super::advice(survey, engine::server::advice(testing::ENGINES, survey))
 }
 
 fn rules(survey: &Survey) -> Vec<&'static str> {

@@ -7,13 +7,14 @@ use crate::data::{
 use crate::measure::{Subject, Surroundings, measure};
 use crate::{Probe, ProbeError, Target, TrialContext};
 use conductor::{Lanes, Stage, conduct};
-use engines::{Ability, EngineError, Work};
+use engine::{Ability, EngineError};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, declarations};
 use observations::{Observations, Response, Wait, WaitClass};
 use observe::{ThreadClock, ThreadUse};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+use work::Work;
 
 /// The bulk load probe.
 #[derive(Debug, Clone, Copy)]

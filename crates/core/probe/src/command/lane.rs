@@ -57,7 +57,7 @@ fn run(
     let mut turns = runner.turns();
     // A run that was killed because the load stops has not failed.
     let mut run = |iteration: &str| match turns.run(iteration, &|| stage.is_stopped()) {
-        Err(ProbeError::Engine(engines::EngineError::Cancelled)) => Err(LoadError::Stopped.into()),
+        Err(ProbeError::Engine(engine::EngineError::Cancelled)) => Err(LoadError::Stopped.into()),
         result => result,
     };
     stage.together()?;

@@ -25,7 +25,7 @@ pub use template::escaped;
 
 use crate::measure::{Subject, measure};
 use crate::{Probe, ProbeError, Target, TrialContext};
-use engines::Ability;
+use engine::Ability;
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
 use observations::Observations;

@@ -3,7 +3,7 @@
 use super::job::{Job, Sink};
 use super::template::command;
 use crate::ProbeError;
-use engines::{Cancel, EngineError};
+use engine::EngineError;
 use observe::Mark;
 use observe::child::{self, Ended, Heard, Printed, Ready, Streams};
 use std::fs::{File, OpenOptions};
@@ -12,6 +12,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
+use work::Cancel;
 
 /// Lines of what was printed that explain a failure.
 const SAID_LINES: usize = 15;

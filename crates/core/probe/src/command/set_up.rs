@@ -3,9 +3,9 @@
 use super::job::Job;
 use super::run::Runner;
 use crate::ProbeError;
-use engines::Cancel;
 use experiment::Configuration;
 use observe::Mark;
+use work::Cancel;
 
 /// What consecutive trials share: what the setup command has made, until the cleanup command. Two
 /// are equal when their commands are, parameters in place: then what one has made serves the trials

@@ -14,7 +14,7 @@ mod streams;
 use crate::load::no_warmup_of_cold;
 use crate::measure::{Subject, measure};
 use crate::{Probe, ProbeError, Target, TrialContext};
-use engines::{Ability, EngineError, Footprint, Role};
+use engine::{Ability, EngineError, Footprint, Role};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{Observations, Warning, WarningKind};
@@ -95,10 +95,7 @@ impl Probe for DiskProbe {
 }
 
 /// Where the files are: folders of ours by volume, existing files and devices by their path.
-fn watched(
-    context: &TrialContext<'_>,
-    set: &engines::FileSet,
-) -> Vec<(String, std::path::PathBuf)> {
+fn watched(context: &TrialContext<'_>, set: &engine::FileSet) -> Vec<(String, std::path::PathBuf)> {
     let mut places = Vec::new();
     for file in &set.files {
         let folder = context.storage.iter().find(|(_, folder)| file.path.starts_with(folder));

@@ -6,7 +6,7 @@ use crate::ProbeError;
 use crate::load::add_intervals;
 use crate::measure::{Surroundings, connection_done, seconds};
 use disk_io::{Direction, DiskError, IoFailure, Outcome, StreamOutcome};
-use engines::Role;
+use engine::Role;
 use experiment::Configuration;
 use experiment::common::OBSERVE_INTERVAL;
 use observations::{

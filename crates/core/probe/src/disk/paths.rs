@@ -1,8 +1,8 @@
 //! Paths that somebody names to be loaded.
 
 use super::settings::{Mix, pattern_settings};
-use engines::Permits;
-use engines::files::{Origin, not_permitted};
+use engine::Permits;
+use engine::file_set::{Origin, not_permitted};
 use observations::redacted;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};

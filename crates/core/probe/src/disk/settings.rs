@@ -1,7 +1,7 @@
 //! The settings of the disk probe, the named patterns and the mixes of them.
 
 use disk_io::{Access, Backend};
-use engines::Role;
+use engine::Role;
 use experiment::{Declaration, Kind, choice, settings};
 
 const BLOCK: Kind = Kind::Size { min: 512, max: 64 << 20 };

@@ -8,8 +8,8 @@ use super::settings::{
 };
 use crate::{ProbeError, TrialContext};
 use disk_io::{Arrivals, BlockSize, Durability, Group, Load, Region, Stream};
-use engines::files::COMPRESS;
-use engines::{EngineError, FileSet};
+use engine::file_set::COMPRESS;
+use engine::{EngineError, FileSet};
 use experiment::common::OBSERVE_INTERVAL;
 use experiment::{Configuration, FromValue, Invalid, Setting, Value, nearest};
 use std::time::Duration;

@@ -1,7 +1,7 @@
-use engines::{Key, Placement};
 use experiment::choice;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use work::{Key, Placement};
 
 choice! {
     /// Order of the clustering keys.
@@ -89,8 +89,8 @@ impl Keys {
 #[cfg(test)]
 mod tests {
     use super::{KeyOrder, Keys};
-    use engines::{Key, Placement};
     use std::collections::HashSet;
+    use work::{Key, Placement};
 
     fn batches(order: KeyOrder, files: u32, seed: u64) -> Vec<(u32, Vec<Key>)> {
         let mut all = Vec::new();

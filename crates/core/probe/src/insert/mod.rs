@@ -6,14 +6,12 @@ use crate::load::{
     CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, drive,
 };
 use crate::{Probe, ProbeError, Target, TrialContext};
-use engines::{
-    Ability, EngineError, Footprint, Operation, Parameter, Placement, Request, Statement, Table,
-    Work,
-};
+use engine::{Ability, EngineError, Footprint};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use keys::{KeyOrder, Keys};
 use observations::Observations;
+use work::{Operation, Parameter, Placement, Request, Statement, Table, Work};
 
 /// The insert probe.
 #[derive(Debug, Clone, Copy)]
@@ -214,7 +212,7 @@ fn rows_of_request(method: InsertMethod, rows_per_transaction: u64) -> u64 {
 /// The transactions of one connection.
 struct InsertWorkload {
     keys: Keys,
-    batch: Vec<engines::Key>,
+    batch: Vec<work::Key>,
     rows_per_transaction: u64,
     /// Rows of a request at most.
     rows_max: u64,

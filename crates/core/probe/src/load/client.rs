@@ -4,12 +4,13 @@ use super::outcome::ClientReport;
 use super::plan::{Arrivals, LoadPlan, Started, Step, Turns, Workload};
 use crate::{ProbeError, TrialContext};
 use conductor::Stage;
-use engines::{Ability, Answer, ConnectionSet, EngineError, Request};
+use engine::{Ability, Answer, ConnectionSet, EngineError};
 use observe::{Clock, ThreadClock, ThreadTimes, ThreadUse};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
+use work::Request;
 
 /// What a thread hands over: what it saw, and its connections, still open.
 pub type Finished = (ClientReport, Box<dyn ConnectionSet>);

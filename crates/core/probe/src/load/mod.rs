@@ -12,7 +12,7 @@ use crate::measure::{Subject, measure};
 use crate::{ProbeError, TrialContext};
 use client::Client;
 use conductor::{Lanes, conduct};
-use engines::EngineUse;
+use engine::EngineUse;
 use observations::{Observations, Response};
 use observe::Clock;
 pub use outcome::add_intervals;
@@ -44,7 +44,7 @@ pub fn drive_counting<W: Workload>(
     plan: &LoadPlan,
     workload: impl Fn(u32) -> W + Sync,
 ) -> Result<(Observations, EngineUse), ProbeError> {
-    let embedded = context.target.abilities.contains(&engines::Ability::Embedded);
+    let embedded = context.target.abilities.contains(&engine::Ability::Embedded);
     let threads = if embedded { plan.connections } else { plan.threads.clamp(1, plan.connections) };
     let lanes = Lanes {
         number: threads as usize,

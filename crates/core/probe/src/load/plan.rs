@@ -1,7 +1,7 @@
 //! What a load is: its size and speed, and the transactions of each connection.
 
 use crate::{ProbeError, Target, TrialContext};
-use engines::{CacheState, Request, Results};
+use engine::{CacheState, Results};
 use experiment::common::{OBSERVE_INTERVAL, OBSERVE_LATENCIES};
 use experiment::{Configuration, Invalid, Kind, Setting, settings};
 use observations::ScriptStatement;
@@ -9,6 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use work::Request;
 
 settings! {
     /// Number of connections. To an embedded engine each has a thread of its own.

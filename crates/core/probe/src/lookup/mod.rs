@@ -12,9 +12,10 @@ use crate::load::{
     CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, drive_counting,
 };
 use crate::{Probe, ProbeError, Target, TrialContext};
-use engines::{Ability, Operation, Output, Request, Statement, Work};
+use engine::Ability;
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use observations::Observations;
+use work::{Operation, Output, Request, Statement, Work};
 
 /// The lookup probe.
 #[derive(Debug, Clone, Copy)]

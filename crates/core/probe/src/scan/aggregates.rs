@@ -1,8 +1,8 @@
 //! Aggregates, filter and groups as an experiment file names them.
 
 use super::{AGGREGATED_COLUMNS, AGGREGATES, FILTER, GROUP_BY};
-use engines::{DataType, Filter, Output, Table};
 use experiment::{Configuration, Invalid};
+use work::{DataType, Filter, Output, Table};
 
 /// An aggregate over the column with this name.
 type OverColumn = fn(&'static str) -> Output;
@@ -136,7 +136,7 @@ pub fn filter(text: &str, table: &Table) -> Result<Filter, String> {
     let (name, bound) = text.split_once('<').ok_or_else(|| form(either))?;
     let (name, bound) = (column(name.trim(), table)?, bound.trim());
     let bound = match table.column(name).map(|own| own.data_type) {
-        Some(DataType::Date) => engines::day(bound).map(i64::from).ok_or_else(|| form("a day"))?,
+        Some(DataType::Date) => work::day(bound).map(i64::from).ok_or_else(|| form("a day"))?,
         Some(own) if is_number(own) => {
             bound.replace('_', "").parse().map_err(|_| form("a whole number"))?
         }

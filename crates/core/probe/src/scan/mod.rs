@@ -34,12 +34,11 @@ use crate::load::{DURATION, LoadPlan, Started, Step, THREADS, WARMUP, Workload, 
 use crate::{Probe, ProbeError, Target, TrialContext};
 use aggregates::Aggregates;
 use datasets::DataSet;
-use engines::{
-    Ability, CacheState, EngineUse, Explained, Operation, Request, Statement, UserStatement,
-};
+use engine::{Ability, CacheState, EngineUse, Explained};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::{Observations, Response};
+use work::{Operation, Request, Statement, UserStatement};
 
 /// The scan probe.
 #[derive(Debug, Clone, Copy)]

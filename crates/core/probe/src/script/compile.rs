@@ -4,7 +4,7 @@ use super::expression::{Expression, parse_expression, skip_blanks};
 use super::mix::{Located, Protocol};
 use super::names::{Names, Slot, is_name, not_a_name};
 use super::sql::{Ending, Region, Statement, next_command, statement};
-use engines::UserStatement;
+use work::UserStatement;
 
 /// A command with its place in the script.
 #[derive(Debug)]

@@ -3,12 +3,13 @@ use super::mix::{Mix, ScriptError};
 use super::value::{Fault, Scope, Value};
 use crate::ProbeError;
 use crate::load::{Started, Step, Workload};
-use engines::{Parameter, Request, Results, Statement};
+use engine::Results;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
+use work::{Parameter, Request, Statement};
 
 /// Runs the scripts of a mix for one connection, one transaction after the other.
 ///

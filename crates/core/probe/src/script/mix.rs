@@ -4,10 +4,10 @@ use super::compile::{Body, compile};
 use super::names::{Names, Slot, is_name, not_a_name};
 use super::sysbench::{self, Sysbench};
 use super::value::Value;
-use engines::UserStatement;
 use experiment::choice;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use work::UserStatement;
 
 choice! {
     /// How statements are sent.

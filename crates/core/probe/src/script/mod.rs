@@ -31,7 +31,7 @@ use crate::load::{LoadPlan, drive};
 use crate::{Probe, ProbeError, Target, TrialContext};
 use datasets::DataSet;
 use datasets::sysbench::{Distribution, TABLES_MAX};
-use engines::{Ability, Fill, Footprint, Operation, Work};
+use engine::{Ability, Footprint};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
 pub use interpreter::Interpreter;
@@ -40,6 +40,7 @@ use names::is_name;
 use observations::{Observations, ScriptStatement, redacted};
 use std::sync::Arc;
 pub use sysbench::{NAMES as BUILTINS_OF_SYSBENCH, Sysbench};
+use work::{Fill, Operation, Work};
 
 /// The script probe.
 #[derive(Debug, Clone, Copy)]
@@ -104,7 +105,7 @@ impl Probe for ScriptProbe {
         Footprint { row_bytes, ..Footprint::default() }
     }
 
-    fn tables(&self, configuration: &Configuration) -> Vec<engines::Table> {
+    fn tables(&self, configuration: &Configuration) -> Vec<work::Table> {
         data_sets(configuration).iter().flat_map(DataSet::tables).collect()
     }
 

@@ -5,11 +5,12 @@ use super::{Interpreter, Mix};
 use crate::TrialContext;
 use crate::data::recorded;
 use crate::load::{Step, Workload as _};
-use engines::{Asked, Parameter, Request, Statement, UserStatement};
+use engine::Asked;
 use observations::statement::first_word;
 use observations::{Observations, QueryPlan, Warning, WarningKind, redacted};
 use std::collections::HashMap;
 use std::sync::Arc;
+use work::{Parameter, Request, Statement, UserStatement};
 
 /// Statements of a configuration that are explained, from the first on.
 const STATEMENTS_MAX: usize = 100;
@@ -135,8 +136,8 @@ fn asked(mix: &Mix, statement: Statement<'_>, parameters: &[Parameter]) -> Optio
 mod tests {
     use super::super::{Presets, Protocol, Source};
     use super::{Mix, statements};
-    use engines::Parameter;
     use std::sync::Arc;
+    use work::Parameter;
 
     fn mix(text: &str, protocol: Protocol) -> Arc<Mix> {
         let source = Source { name: "s".into(), text: text.into(), weight: 1 };

@@ -3,8 +3,8 @@
 use super::compile::Keep;
 use super::mix::{Located, Protocol};
 use super::names::{Names, Slot, begins_name, continues_name, is_name};
-use engines::UserStatement;
 use std::ops::Range;
+use work::UserStatement;
 
 /// What a part of a command is to SQL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 use super::expression::{Expression, Operator};
 use super::names::Names;
 use super::random::{self, Bounds};
-use engines::Parameter;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
+use work::Parameter;
 
 /// Why a command failed, in words.
 pub(super) type Fault = String;

@@ -26,16 +26,14 @@ use crate::load::{DURATION, LoadPlan, THREADS, WARMUP, drive_counting};
 use crate::scan::{CONNECTIONS, FILTER, SCANS, ScanWorkload, aggregates};
 use crate::{Probe, ProbeError, Target, TrialContext};
 use datasets::InMemory;
-use engines::{
-    Ability, CacheState, ColumnStore, DataType, EngineError, Fill, Filter, Operation, Output,
-    Stored, Table, TableFormat, Work,
-};
+use engine::{Ability, CacheState, ColumnStore, EngineError, Stored};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::{Event, Observations, QueryPlan, Response};
 use order::{Ordered, Wanted};
 use std::sync::Arc;
 use std::time::Instant;
+use work::{DataType, Fill, Filter, Operation, Output, Table, TableFormat, Work};
 
 /// The sort-order probe.
 #[derive(Debug, Clone, Copy)]

@@ -4,11 +4,12 @@ use super::{ORDER, bytes_of, is_ordered};
 use crate::ProbeError;
 use crate::data::DATA_SEED;
 use datasets::InMemory;
-use engines::{ColumnStore, Stored, Table};
+use engine::{ColumnStore, Stored};
 use experiment::{Configuration, Invalid};
 use observations::{Fact, Observations};
 use sort_order::{Layout, Order, Prediction, advise, predict};
 use std::sync::Arc;
+use work::Table;
 
 /// What `workload.order` says.
 #[derive(Debug, PartialEq, Eq)]

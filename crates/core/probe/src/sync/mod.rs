@@ -5,7 +5,7 @@ mod outcome;
 
 use crate::measure::{Subject, measure};
 use crate::{Probe, ProbeError, Target, TrialContext};
-use engines::Ability;
+use engine::Ability;
 use experiment::common::{OBSERVE_INTERVAL, PROBE};
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::Observations;

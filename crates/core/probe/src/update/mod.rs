@@ -18,9 +18,9 @@ use crate::load::{
 };
 use crate::{Probe, ProbeError, Target, TrialContext};
 use datasets::DataSet;
-use engines::{DataType, Filter, Kept, Operation, Request, Statement};
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use observations::{Observations, Response, ScriptStatement};
+use work::{DataType, Filter, Operation, Request, SharedTables, Statement};
 
 /// The update probe.
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +79,7 @@ impl Probe for Update {
         let mut work = data::work(&set);
         let (table, operation) = (work.tables[0].clone(), work.operations.len());
         let column = column_to_change(&set)?;
-        work.data = work.data.map(|data| Kept { changed: true, ..data });
+        work.data = work.data.map(|data| SharedTables { changed: true, ..data });
         work.operations.push(Operation::Update { table: 0, column, add: 1, rows: Filter::Key });
         let loaded = data::create(context, &set, work)?.explained(context, operation, &table)?;
         let plan = LoadPlan {

@@ -8,8 +8,8 @@ use crate::disk::settings::{
     SYNC, SYNC_EVERY, THREADS, WORKING_SET,
 };
 use crate::disk::{StoragePath, StreamText};
-use engines::Role;
-use engines::files::Origin;
+use engine::Role;
+use engine::file_set::Origin;
 use std::collections::BTreeMap;
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};

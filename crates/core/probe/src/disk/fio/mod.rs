@@ -10,8 +10,8 @@ mod job;
 
 use super::StoragePath;
 use super::settings::{DURATION, IO_ENGINE, IoEngine, STREAMS, WARMUP};
-use engines::files::{CACHE, COMPRESS, DATA_FILES, FILE_SIZE, OFFSET, PATHS, VOLUME};
-use engines::{CacheState, Permits};
+use engine::file_set::{CACHE, COMPRESS, DATA_FILES, FILE_SIZE, OFFSET, PATHS, VOLUME};
+use engine::{CacheState, Permits};
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, LinkedSettings, file};
 use group::{Files, Group, JobFile, groups};

@@ -1,0 +1,79 @@
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Asks a running trial to stop. Cheap to look at: load loops do so before every transaction,
+/// and engines wherever they wait.
+#[derive(Debug, Clone, Default)]
+pub struct Cancel(Arc<AtomicU8>);
+
+/// Why a trial was asked to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum CancelReason {
+    /// The user interrupted the run.
+    Interrupt = 1,
+    /// The trial took longer than `limits.trial_time`.
+    TrialTime = 2,
+    /// The run took longer than `limits.run_time`.
+    RunTime = 3,
+    /// The run used more space than `limits.disk_space`, or the disk is nearly full.
+    DiskSpace = 4,
+}
+
+impl Cancel {
+    /// A token that nobody has cancelled yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks to stop; the first reason stays.
+    pub fn cancel(&self, reason: CancelReason) {
+        let _ = self.0.compare_exchange(0, reason as u8, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Whether somebody asked to stop.
+    #[inline]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
+    }
+
+    /// Ends waiting for a server when this trial is asked to stop.
+    pub fn stop(&self) -> Stop {
+        let cancel = self.clone();
+        Stop::when(move || cancel.is_cancelled())
+    }
+
+    /// Why, if somebody asked to stop.
+    pub fn reason(&self) -> Option<CancelReason> {
+        match self.0.load(Ordering::Relaxed) {
+            1 => Some(CancelReason::Interrupt),
+            2 => Some(CancelReason::TrialTime),
+            3 => Some(CancelReason::RunTime),
+            4 => Some(CancelReason::DiskSpace),
+            _ => None,
+        }
+    }
+}
+
+/// Says whether one who waits is asked to stop.
+#[derive(Clone)]
+pub struct Stop(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl Stop {
+    /// Asked to stop when this says so; it is called twenty times a second.
+    pub fn when(is_asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(is_asked))
+    }
+
+    /// Whether to stop.
+    pub fn is_asked(&self) -> bool {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stop({})", self.is_asked())
+    }
+}

@@ -1,0 +1,21 @@
+//! The work of a load as plain data: tables with their rows, operations on them, and the requests
+//! that connections send. It knows no engine.
+//!
+//! - `table`: tables and columns; `rows`: batches of rows; `key`: clustering keys
+//! - `operation`: operations on tables, and the [`Work`] that they are part of
+//! - `request`: a request to a connection
+//! - `cancel`: ending a trial early
+
+mod cancel;
+mod key;
+mod operation;
+mod request;
+mod rows;
+mod table;
+
+pub use cancel::{Cancel, CancelReason, Stop};
+pub use key::{Key, Placement};
+pub use operation::{Filter, Operation, Output, SharedTables, UserStatement, Work};
+pub use request::{Parameter, Request, Statement};
+pub use rows::{Fill, Rows, Texts, Values, day};
+pub use table::{Column, DataType, DefaultValue, Storage, Table, TableFormat};

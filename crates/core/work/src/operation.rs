@@ -1,0 +1,173 @@
+use crate::{Fill, Table};
+
+/// What a probe needs of an engine before connections are opened.
+#[derive(Default)]
+pub struct Work {
+    /// Tables to create, in this order.
+    pub tables: Vec<Table>,
+    /// Rows that are in the tables before anything is measured.
+    pub fills: Vec<Fill>,
+    /// What the load does; requests name an operation by its position here.
+    pub operations: Vec<Operation>,
+    /// The tables that come first are a data set, so that an engine may keep them for other
+    /// trials; `None`: all are made for one trial alone.
+    pub data: Option<SharedTables>,
+    /// Processors that one statement may use at most, where the engine has
+    /// `Ability::Parallel`; `None`: as it is set.
+    pub degree: Option<u32>,
+    /// Whether making the tables is what is measured: the session of a server that does it is one
+    /// of the load's, and it ends when all is on the disk.
+    pub measured: bool,
+}
+
+/// Tables whose rows do not depend on the trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedTables {
+    /// All that they and their rows follow from: the same text, the same rows.
+    pub identity: String,
+    /// How many of [`Work::tables`], from the first on.
+    pub tables: usize,
+    /// Bytes of their rows, about.
+    pub bytes: u64,
+    /// Whether the load changes them: then only a copy can be kept.
+    pub changed: bool,
+}
+
+/// Something that a load does to its tables, compiled into a statement before connections are
+/// opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operation {
+    /// Inserts one row: the named columns are parameters, the others get their defaults.
+    Insert {
+        /// Position in [`Work::tables`].
+        table: usize,
+        /// Columns whose values are parameters, in their order.
+        columns: Vec<&'static str>,
+    },
+    /// Reads rows.
+    Select {
+        /// Position in [`Work::tables`].
+        table: usize,
+        /// What is read of them.
+        outputs: Vec<Output>,
+        /// Which rows.
+        rows: Filter,
+        /// The columns by which aggregates are grouped; they are outputs too, in front.
+        group_by: Vec<&'static str>,
+    },
+    /// For each row of a sample, looks up the row of a table that has its key, by nested loops and
+    /// without parallelism, and answers with one row.
+    LookupEach {
+        /// Position in [`Work::tables`] of the sample: columns as the key has, in their order.
+        sample: usize,
+        /// Position in [`Work::tables`] of the table that has the key.
+        table: usize,
+        /// Aggregates over the rows that are found; their columns are the table's.
+        outputs: Vec<Output>,
+    },
+    /// Adds a number to a column, in place.
+    Update {
+        /// Position in [`Work::tables`].
+        table: usize,
+        /// The column.
+        column: &'static str,
+        /// What is added.
+        add: i64,
+        /// Which rows.
+        rows: Filter,
+    },
+    /// Deletes rows.
+    Delete {
+        /// Position in [`Work::tables`].
+        table: usize,
+        /// Which rows.
+        rows: Filter,
+    },
+    /// Calls the stored procedure that inserts rows in a loop and makes their keys itself.
+    /// Parameters: rows in all, rows of each transaction, whether keys count up. Needs
+    /// `Ability::Procedures`.
+    InsertLoop {
+        /// Position in [`Work::tables`].
+        table: usize,
+    },
+    /// A statement of the user's, in the engine's SQL.
+    Text(UserStatement),
+}
+
+impl Operation {
+    /// The table that it is about; `None` of the user's own statements.
+    pub fn table<'a>(&self, work: &'a Work) -> Option<&'a Table> {
+        match self {
+            Self::Insert { table, .. }
+            | Self::Select { table, .. }
+            | Self::LookupEach { table, .. }
+            | Self::Update { table, .. }
+            | Self::Delete { table, .. }
+            | Self::InsertLoop { table } => work.tables.get(*table),
+            Self::Text(_) => None,
+        }
+    }
+
+    /// Reads one row by its key, which is the parameter.
+    pub fn lookup(table: usize, columns: &[&'static str]) -> Self {
+        let outputs = columns.iter().copied().map(Output::Column).collect();
+        Self::Select { table, outputs, rows: Filter::Key, group_by: Vec::new() }
+    }
+
+    /// Reads all rows and answers with one.
+    pub fn scan(table: usize, outputs: Vec<Output>) -> Self {
+        Self::Select { table, outputs, rows: Filter::All, group_by: Vec::new() }
+    }
+}
+
+/// What is read of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// A column as it is.
+    Column(&'static str),
+    /// The number of rows.
+    Count,
+    /// The sum of a column.
+    Sum(&'static str),
+    /// The smallest value of a column.
+    Min(&'static str),
+    /// The largest value of a column.
+    Max(&'static str),
+    /// The mean of a column.
+    Avg(&'static str),
+}
+
+/// Which rows an operation is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filter {
+    /// All of them.
+    All,
+    /// The one with a key, whose columns are the parameters.
+    Key,
+    /// Those whose key is from one parameter to another, both included; of tables with a key of one
+    /// column.
+    KeyRange,
+    /// Those with less than this in a column; of dates: days since 1970-01-01.
+    Below(&'static str, i64),
+}
+
+/// SQL of the user's with parameters: the texts before, between and behind them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserStatement {
+    /// One text more than there are parameters.
+    pub texts: Vec<String>,
+}
+
+impl UserStatement {
+    /// The SQL, with placeholders as the engine writes them; parameters are numbered from 1.
+    pub fn sql(&self, placeholder: impl Fn(usize) -> String) -> String {
+        let mut sql = String::new();
+        for (number, text) in self.texts.iter().enumerate() {
+            if number > 0 {
+                sql.push_str(&placeholder(number));
+            }
+            sql.push_str(text);
+        }
+        sql
+    }
+}

@@ -1,0 +1,129 @@
+//! How columns are compressed: given to DuckDB, and read back from what it has stored. DuckDB falls
+//! back in silence where a method does not fit a column, its values or the format of the file.
+
+use super::library::{Connection, Database, Library};
+use super::stored::compressed;
+use super::{COMPRESSION, failed};
+use engine::compression::{OF_COLUMNS as PREFIX, apply, of_columns};
+use engine::{Compressed, EngineError};
+use experiment::{Configuration, Invalid};
+use work::{Column, Table};
+
+/// DuckDB's setting for all columns.
+pub const SETTING: &str = "force_compression";
+
+/// What `target.compression` can say; which of them a version has, it is asked.
+pub const METHODS: &[&str] = &[
+    "auto",
+    "none",
+    "bitpacking",
+    "rle",
+    "dictionary",
+    "fsst",
+    "dict_fsst",
+    "alp",
+    "alprd",
+    "roaring",
+    "zstd",
+    "chimp",
+    "patas",
+];
+
+/// What a column can have: a column without a method is compressed as DuckDB chooses.
+pub const OF_COLUMNS: &[&str] = match METHODS.split_first() {
+    Some((_, methods)) => methods,
+    None => METHODS,
+};
+
+/// DuckDB's name of a method.
+fn name(method: &str) -> &str {
+    if method == "none" { "uncompressed" } else { method }
+}
+
+/// The value of [`SETTING`] that a configuration asks for.
+pub fn of_table(configuration: &Configuration) -> Option<&'static str> {
+    let wanted = configuration.get(COMPRESSION)?;
+    METHODS.iter().find(|method| **method == wanted).map(|method| name(method))
+}
+
+/// The methods that this library does not have.
+pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<Invalid> {
+    let of_table = of_table(configuration).map(|method| (COMPRESSION.path().to_owned(), method));
+    let of_columns = of_columns(configuration, OF_COLUMNS);
+    let of_columns = of_columns.map(|(column, method)| (format!("{PREFIX}{column}"), name(method)));
+    let mut asked = of_table.into_iter().chain(of_columns).peekable();
+    if asked.peek().is_none() {
+        return Vec::new();
+    }
+    // Where no database can be opened the first trial will tell.
+    let Ok(connection) = Database::open(library, None, &[]).and_then(|database| database.connect())
+    else {
+        return Vec::new();
+    };
+    let refused = |(path, method): (String, &str)| {
+        let said = connection.run(&format!("SET {SETTING} = '{method}'")).err()?;
+        let said = said.lines().next().unwrap_or_default().to_owned();
+        let message = format!("DuckDB {} has no compression `{method}`: {said}", library.version);
+        Some(Invalid::new(path, message))
+    };
+    asked.filter_map(refused).collect()
+}
+
+/// How the columns of a trial's tables are to be compressed.
+pub struct Compression {
+    all: Option<&'static str>,
+    /// Columns and their methods, by DuckDB's names.
+    columns: Vec<(String, &'static str)>,
+}
+
+impl Compression {
+    /// What a configuration asks for.
+    pub fn of(configuration: &Configuration) -> Self {
+        let columns = of_columns(configuration, OF_COLUMNS);
+        Self {
+            all: of_table(configuration).filter(|method| *method != "auto"),
+            columns: columns.map(|(column, method)| (column.to_owned(), name(method))).collect(),
+        }
+    }
+
+    /// Tells the columns of tables that have a method of their own.
+    pub fn apply(&self, tables: &mut [Table]) {
+        let own = |column: &Column| self.columns.iter().find(|(name, _)| name == column.name);
+        apply(tables, |column| own(column).map(|(_, method)| *method));
+    }
+
+    /// Makes sure that a table which has its rows is stored so.
+    ///
+    /// # Errors
+    /// When no column is compressed by the method for all, or one is not by its own.
+    pub fn verify(&self, connection: &Connection, table: &Table) -> Result<(), EngineError> {
+        if self.all.is_none() && self.columns.is_empty() {
+            return Ok(());
+        }
+        let stored = compressed(connection, table)
+            .map_err(failed(format!("reading how table {} is compressed", table.name)))?;
+        let list = |of: &dyn Fn(&Compressed) -> bool| {
+            let named = stored.iter().filter(|own| of(own));
+            named.map(|own| format!("{} {}", own.column, own.method)).collect::<Vec<_>>().join(", ")
+        };
+        let ignored = |setting: String, wanted: &str, got: String| {
+            Err(EngineError::SettingIgnored { setting, wanted: wanted.into(), got })
+        };
+        if let Some(wanted) = self.all
+            && !stored.iter().any(|own| own.method.eq_ignore_ascii_case(wanted))
+        {
+            return ignored(COMPRESSION.path().into(), wanted, list(&|_| true));
+        }
+        for (column, wanted) in &self.columns {
+            let mut own = stored.iter().filter(|own| own.column == *column).peekable();
+            if own.peek().is_some() && !own.any(|own| own.method.eq_ignore_ascii_case(wanted)) {
+                return ignored(
+                    format!("{PREFIX}{column}"),
+                    wanted,
+                    list(&|own| own.column == *column),
+                );
+            }
+        }
+        Ok(())
+    }
+}

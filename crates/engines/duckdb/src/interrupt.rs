@@ -1,0 +1,68 @@
+//! Stopping statements: DuckDB hears of it only from another thread.
+
+use super::library::{Connected, Connection};
+use engine::{EngineError, lock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+use work::Cancel;
+
+/// How often the token is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Interrupts the statements of a trial's connections as long as the trial is asked to stop.
+/// Dropping it ends its thread.
+pub struct Interrupter {
+    watched: Arc<Watched>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Watched {
+    connections: Mutex<Vec<Weak<Connected>>>,
+    is_over: AtomicBool,
+}
+
+impl Interrupter {
+    /// Starts to look at a token.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn start(cancel: &Cancel) -> Result<Self, EngineError> {
+        let watched = Arc::<Watched>::default();
+        let (cancel, inside) = (cancel.clone(), watched.clone());
+        let look = move || {
+            while !inside.is_over.load(Ordering::Relaxed) {
+                if cancel.is_cancelled() {
+                    let connections = lock(&inside.connections);
+                    connections
+                        .iter()
+                        .filter_map(Weak::upgrade)
+                        .for_each(|connection| connection.interrupt());
+                }
+                std::thread::park_timeout(LOOK_EVERY);
+            }
+        };
+        let thread = Builder::new().name("interrupter".into()).spawn(look);
+        Ok(Self { watched, thread: Some(thread.map_err(|error| EngineError::no_thread(&error))?) })
+    }
+
+    /// Also interrupts this connection, until it is closed.
+    pub fn watch(&self, connection: &Connection) {
+        let mut connections = lock(&self.watched.connections);
+        connections.retain(|known| known.strong_count() > 0);
+        connections.push(Arc::downgrade(connection.shared()));
+    }
+}
+
+impl Drop for Interrupter {
+    fn drop(&mut self) {
+        self.watched.is_over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // It does not panic; if it did, there is nothing left to stop.
+            let _ = thread.join();
+        }
+    }
+}

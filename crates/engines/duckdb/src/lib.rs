@@ -1,0 +1,212 @@
+//! DuckDB, embedded: libduckdb is found and loaded when a trial needs it.
+//!
+//! - `find`: which library; `library`: its C interface, and all that is unsafe
+//! - `settings`: `target.settings`, given and read back; `compression`: how columns are compressed,
+//!   likewise
+//! - `instance`: the database file of a trial; `bulk`: rows into it by DuckDB's appender
+//! - `session`: a connection of the load; `interrupt`: how its statements are stopped
+//! - `dialect`: how tables and operations are written; `explain`: their plans, and profiles by
+//!   operator
+//! - `export`: rows of a user's table as a Parquet file
+//! - `stored`: how tables lie column by column, as tables and as Parquet files
+//! - `waits`: what sessions wait for; `threads`: what DuckDB's own threads have used
+//!
+//! There is one database in one file. Each load thread has a connection to it; DuckDB's worker
+//! threads serve them all.
+
+mod bulk;
+mod compression;
+mod dialect;
+mod explain;
+mod export;
+mod find;
+mod instance;
+mod interrupt;
+mod library;
+mod load;
+mod session;
+mod settings;
+mod stored;
+mod threads;
+mod waits;
+
+pub use dialect::DuckDbDialect;
+use engine::{
+    Ability, CacheState, Engine, EngineError, Folders, Host, Instance, Need, Preflight, Space,
+    WaitType,
+};
+use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
+pub use export::export;
+use instance::DuckDbInstance;
+use observations::EngineVersion;
+use work::{Cancel, Stop, Table};
+
+settings! {
+    const SETTINGS = [];
+    /// The library libduckdb: its path, or a name for the loader to find. Default:
+    /// STEELBENCH_DUCKDB_LIB, else libduckdb.so where the loader looks. Several paths are versions
+    /// to compare.
+    pub LIBRARY: Option<String> = "target.library", Kind::Text;
+    /// DuckDB keeps a database in one file: 1.
+    pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1";
+    /// Volume that the database file, its log and temporary files are put on; the default is the
+    /// results directory's file system.
+    pub VOLUME: Vec<String> = "target.volume", Kind::TextList;
+    /// Any setting of DuckDB: threads, memory_limit, checkpoint_threshold, force_compression,
+    /// preserve_insertion_order, ...; each is read back.
+    pub DUCKDB_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar;
+    /// How columns are compressed: none, auto (as DuckDB chooses, its default), or a method, for
+    /// the columns whose type it can hold; the others are compressed as DuckDB chooses. Read back
+    /// from the table that was loaded.
+    pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(compression::METHODS);
+    /// How a column is compressed, by its name: target.column_compression.l_comment = "zstd". Read
+    /// back.
+    pub COLUMN_COMPRESSION: Option<String> =
+        "target.column_compression.*", Kind::Choice(compression::OF_COLUMNS);
+    /// State of the caches when measuring begins: cold (database opened anew, nothing of its file
+    /// in memory), warm (as loading left them), hot (the whole file in the operating system's page
+    /// cache). Made so and verified.
+    pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm";
+    /// Whether the measurement ends with a checkpoint, so that no configuration leaves work undone.
+    pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "true";
+    /// How often the waits of sessions are sampled.
+    pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
+}
+
+/// Bytes of rows for each byte in the file, at most: what needs more space than this leaves does
+/// not fit. TPC-H's LINEITEM has about 4.
+const COMPRESSION_MAX: u64 = 10;
+
+/// The embedded column store, from version 1.2 up.
+#[derive(Debug, Clone, Copy)]
+pub struct DuckDb;
+
+impl Engine for DuckDb {
+    fn name(&self) -> &'static str {
+        "duckdb"
+    }
+
+    fn settings(&self) -> &'static [Declaration] {
+        SETTINGS
+    }
+
+    fn abilities(&self) -> &'static [Ability] {
+        &[
+            Ability::Embedded,
+            Ability::Tables,
+            Ability::Statements,
+            Ability::BulkLoad,
+            Ability::Parallel,
+            Ability::Columns,
+        ]
+    }
+
+    fn version(&self, configurations: &[&Configuration], _: &Stop) -> EngineVersion {
+        let mut asked: Vec<Option<String>> = Vec::new();
+        for configuration in configurations {
+            let wanted = configuration.get(LIBRARY);
+            if !asked.contains(&wanted) {
+                asked.push(wanted);
+            }
+        }
+        let found = asked.iter().map(|wanted| match find::library(wanted.as_deref()) {
+            Ok((name, library)) => (library.version.clone(), name.to_string_lossy().into_owned()),
+            Err(error) => ("none".into(), error.to_string()),
+        });
+        let (versions, options): (Vec<String>, Vec<String>) = found.unzip();
+        EngineVersion { version: versions.join(", "), options }
+    }
+
+    fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
+        let mut invalid = settings::validate(configuration);
+        if configuration.get(DATA_FILES) > 1 {
+            let message = "DuckDB keeps a database in one file; set target.data_files = 1";
+            invalid.push(Invalid::new(DATA_FILES.path(), message));
+        }
+        if configuration.get(VOLUME).len() > 1 {
+            let message = "DuckDB keeps a database in one file; name one volume";
+            invalid.push(Invalid::new(VOLUME.path(), message));
+        }
+        let library = configuration.get(LIBRARY);
+        if let Some(objection) = library.as_deref().and_then(find::objection) {
+            invalid.push(Invalid::new(LIBRARY.path(), objection));
+        }
+        invalid
+    }
+
+    fn missing(&self, configuration: &Configuration) -> Option<String> {
+        let found = find::library(configuration.get(LIBRARY).as_deref());
+        found.err().map(|error| format!("{} is not installed: {error}", self.name()))
+    }
+
+    fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
+        engine::compression::validate_columns(configuration, tables, |_| Ok(()))
+    }
+
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, _: &Stop) -> Preflight {
+        let mut found = Preflight::default();
+        for need in needs {
+            match find::library(need.configuration.get(LIBRARY).as_deref()) {
+                Ok((_, library)) => {
+                    found.invalid.extend(compression::refused(need.configuration, library));
+                    found.invalid.extend(settings::refused(need.configuration, library));
+                }
+                Err(error) => found.misses(error.to_string()),
+            }
+            let rows = need.of_rows(&need.configuration.get(VOLUME), folders);
+            found.needs(
+                rows.into_iter().map(|rows| Space { bytes: rows.bytes / COMPRESSION_MAX, ..rows }),
+            );
+        }
+        found
+    }
+
+    fn cache(&self, configuration: &Configuration) -> CacheState {
+        configuration.get(CACHE)
+    }
+
+    fn wait_types(&self) -> &'static [WaitType] {
+        waits::WAIT_TYPES
+    }
+
+    fn host(&self, folders: Folders) -> Box<dyn Host> {
+        Box::new(DuckDbHost(folders))
+    }
+}
+
+/// Nothing is shared between trials but the folders.
+struct DuckDbHost(Folders);
+
+impl Host for DuckDbHost {
+    fn prepare(
+        &mut self,
+        configuration: &Configuration,
+        _: u32,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Instance>, EngineError> {
+        Ok(Box::new(DuckDbInstance::create(configuration, &self.0, cancel)?))
+    }
+}
+
+/// What DuckDB said, as an error of ours. Its messages begin with the kind of the error.
+fn failed(doing: impl Into<String>) -> impl FnOnce(String) -> EngineError {
+    move |message| {
+        let doing = doing.into();
+        if ["No space left on device", "Disk quota exceeded"]
+            .iter()
+            .any(|full| message.contains(full))
+        {
+            return EngineError::DiskFull { doing };
+        }
+        if message.starts_with("INTERRUPT Error") {
+            return EngineError::Cancelled;
+        }
+        // "Conflict on update!", "Catalog write-write conflict on ...".
+        if message.starts_with("TransactionContext Error")
+            && message.to_lowercase().contains("conflict")
+        {
+            return EngineError::Retry { doing, message };
+        }
+        EngineError::Engine { doing, message }
+    }
+}

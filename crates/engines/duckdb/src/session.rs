@@ -1,0 +1,242 @@
+//! A session: the connection of one load thread.
+
+use super::bulk;
+use super::failed;
+use super::instance::Target;
+use super::library::{Chunk, ChunkType, Connection, Prepared, Said};
+use super::waits::Seat;
+use engine::Session;
+use engine::{Done, EngineError, Results};
+use std::sync::Arc;
+use work::{Key, Parameter, Request, Statement};
+
+/// An operation, ready to run.
+#[derive(Debug)]
+pub struct Compiled {
+    pub sql: String,
+    /// The key that it is about, where its table has one of one column.
+    pub key: Option<KeyOf>,
+}
+
+/// The key of a table.
+#[derive(Debug)]
+pub struct KeyOf {
+    pub table: &'static str,
+    pub column: &'static str,
+    pub kind: ChunkType,
+}
+
+/// The connection of one thread.
+pub struct DuckDbSession {
+    /// `None` until measuring begins where the database is opened anew for that. Above the target:
+    /// the connection is closed before the files can be removed.
+    open: Option<Open>,
+    target: Arc<Target>,
+    operations: Arc<[Compiled]>,
+    seat: Seat,
+}
+
+/// A connection and what was prepared on it.
+struct Open {
+    connection: Connection,
+    /// By operation, as they are used first.
+    prepared: Vec<Option<Prepared>>,
+    /// Room for the keys of a bulk load, by operation.
+    chunks: Vec<Option<Chunk>>,
+    begin: Prepared,
+    commit: Prepared,
+}
+
+impl Open {
+    fn new(target: &Target, operations: usize) -> Result<Self, EngineError> {
+        let connection = target.connect()?;
+        let own = |sql| connection.prepare(sql).map_err(failed("connecting"));
+        Ok(Self {
+            begin: own("BEGIN")?,
+            commit: own("COMMIT")?,
+            prepared: (0..operations).map(|_| None).collect(),
+            chunks: (0..operations).map(|_| None).collect(),
+            connection,
+        })
+    }
+}
+
+impl DuckDbSession {
+    /// Connects, or will do so when measuring begins.
+    pub fn new(target: Arc<Target>, operations: Arc<[Compiled]>) -> Result<Self, EngineError> {
+        let open =
+            if target.connects_late() { None } else { Some(Open::new(&target, operations.len())?) };
+        let seat = target.seats.take();
+        Ok(Self { open, target, operations, seat })
+    }
+
+    fn open(&mut self) -> Result<&mut Open, EngineError> {
+        if self.open.is_none() {
+            self.open = Some(Open::new(&self.target, self.operations.len())?);
+        }
+        self.open
+            .as_mut()
+            .ok_or_else(|| EngineError::failed("connecting", "there is no connection"))
+    }
+
+    /// Does something in a transaction, which is rolled back when it fails.
+    fn transaction(
+        &mut self,
+        work: impl FnOnce(&mut Open, &[Compiled]) -> Result<(), EngineError>,
+    ) -> Result<Done, EngineError> {
+        let operations = self.operations.clone();
+        let open = self.open()?;
+        open.begin.execute().map_err(failed("begin"))?;
+        let result = work(open, &operations);
+        let result =
+            result.and_then(|()| open.commit.execute().map(drop).map_err(failed("commit")));
+        if result.is_err() {
+            // The first error is the one to report. A commit that failed has rolled back already.
+            let _ = open.connection.run("ROLLBACK");
+        }
+        result.map(|()| Done::default())
+    }
+
+    /// Runs an operation for each key in one transaction.
+    fn batch(&mut self, operation: usize, keys: &[Key]) -> Result<Done, EngineError> {
+        let cancel = self.target.cancel.clone();
+        self.transaction(|open, operations| {
+            let compiled = &operations[operation];
+            let kind = compiled.key.as_ref().map_or(ChunkType::BigInt, |key| key.kind);
+            let statement =
+                prepared(&open.connection, &mut open.prepared[operation], &compiled.sql)?;
+            for key in keys {
+                let bound = match kind {
+                    ChunkType::Uuid => statement.bind_uuid(1, key.0),
+                    _ => statement.bind(1, &Parameter::Integer(key.integer())),
+                };
+                bound.and_then(|()| statement.execute()).map_err(failed("statement"))?;
+                if cancel.is_cancelled() {
+                    return Err(EngineError::Cancelled);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Appends rows with these keys in one transaction.
+    fn bulk(&mut self, operation: usize, keys: &[Key]) -> Result<Done, EngineError> {
+        self.transaction(|open, operations| {
+            let missing =
+                EngineError::Unsupported { engine: "duckdb", what: "a bulk load without a key" };
+            let KeyOf { table, column, kind } =
+                operations[operation].key.as_ref().ok_or(missing)?;
+            let chunk = open.chunks[operation]
+                .get_or_insert_with(|| Chunk::new(open.connection.library(), vec![*kind]));
+            bulk::append_keys(&open.connection, chunk, table, column, keys, *kind)
+                .map_err(failed("bulk load"))
+        })
+    }
+
+    /// Runs a statement; its results are wanted or not.
+    fn execute(
+        &mut self,
+        statement: Statement<'_>,
+        parameters: &[Parameter],
+        wanted: bool,
+    ) -> Result<Done, EngineError> {
+        let operations = self.operations.clone();
+        let open = self.open()?;
+        let mut done = Done::default();
+        let results = &mut done.results;
+        match statement {
+            Statement::Operation(operation) => {
+                let sql = &operations[operation].sql;
+                let statement = prepared(&open.connection, &mut open.prepared[operation], sql)?;
+                run(statement, parameters, wanted, results).map_err(failed("statement"))?;
+            }
+            Statement::Text(text) => {
+                let each = |mut statement| run(&mut statement, parameters, wanted, results);
+                open.connection.each(text, each).map_err(failed("statement"))?;
+            }
+            Statement::Begin => open.begin.execute().map(drop).map_err(failed("begin"))?,
+            Statement::Commit => open.commit.execute().map(drop).map_err(failed("commit"))?,
+            Statement::Rollback => match open.connection.run("ROLLBACK") {
+                Err(message) if !message.contains("no transaction is active") => {
+                    return Err(failed("rollback")(message));
+                }
+                _ => {}
+            },
+        }
+        Ok(done)
+    }
+}
+
+/// The statement of an operation, prepared when it is needed first.
+fn prepared<'a>(
+    connection: &Connection,
+    place: &'a mut Option<Prepared>,
+    sql: &str,
+) -> Result<&'a mut Prepared, EngineError> {
+    if place.is_none() {
+        *place = Some(connection.prepare(sql).map_err(failed(format!("preparing {sql}")))?);
+    }
+    place.as_mut().ok_or_else(|| EngineError::failed("preparing", "there is no statement"))
+}
+
+/// Runs a statement to its end and keeps its results, if it has any and they are wanted.
+fn run(
+    statement: &mut Prepared,
+    parameters: &[Parameter],
+    wanted: bool,
+    results: &mut Vec<Results>,
+) -> Said<()> {
+    for (number, parameter) in (1..).zip(parameters) {
+        statement.bind(number, parameter)?;
+    }
+    let mut answer = statement.execute()?;
+    if wanted {
+        let (columns, rows) = (answer.columns(), answer.rows());
+        let last = rows
+            .checked_sub(1)
+            .map(|row| (0..columns.len() as u64).map(|column| answer.cell(column, row)).collect());
+        results.push(Results { columns, rows, last: last.unwrap_or_default() });
+    }
+    Ok(())
+}
+
+impl Session for DuckDbSession {
+    fn begin(&mut self) {
+        // What DuckDB objects to is said by the first request, which tries again.
+        let _ = self.open();
+        self.seat.begin();
+    }
+
+    fn run(&mut self, request: &Request<'_>) -> Result<Done, EngineError> {
+        self.seat.enter();
+        let done = match *request {
+            Request::Batch { operation, keys, .. } => self.batch(operation, keys),
+            Request::Bulk { operation, keys, .. } => self.bulk(operation, keys),
+            Request::Execute { statement, parameters, results } => {
+                self.execute(statement, parameters, results)
+            }
+        };
+        self.seat.leave();
+        // Whatever an interrupted statement says.
+        if self.target.cancel.is_cancelled() {
+            done.map_err(|_| EngineError::Cancelled)
+        } else {
+            done
+        }
+    }
+
+    /// The first session does it for all: there is one file.
+    fn flush(&mut self, index: u32, _: u32) -> Result<(), EngineError> {
+        if index > 0 || !self.target.final_checkpoint {
+            return Ok(());
+        }
+        self.seat.enter();
+        let result = self.open()?.connection.run("CHECKPOINT").map_err(failed("final checkpoint"));
+        self.seat.leave();
+        result
+    }
+
+    fn end(&mut self) {
+        self.seat.end();
+    }
+}

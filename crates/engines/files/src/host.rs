@@ -1,0 +1,264 @@
+//! Makes files, fills them, and keeps them while trials want the same ones.
+
+use crate::Wanted;
+use disk_io::{DiskError, LoadError, Region};
+use engine::file_set::OFFSET;
+use engine::file_set::{FileSet, Origin, Role, TargetFile, forbidden};
+use engine::{
+    CacheReport, CacheState, ConnectionSet, EngineError, Folders, Host, Instance, Permits,
+};
+use experiment::Configuration;
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+use work::Cancel;
+
+/// Length of a round of pre-conditioning: the throughput of one is one figure of the steady state.
+const ROUND_S: f64 = 10.0;
+
+/// Keeps the files that the last trial used.
+pub struct FilesHost {
+    place: Arc<Folders>,
+    made: Arc<Mutex<Option<Made>>>,
+}
+
+impl FilesHost {
+    pub fn new(place: Folders) -> Self {
+        Self { place: Arc::new(place), made: Arc::default() }
+    }
+}
+
+impl Host for FilesHost {
+    fn prepare(
+        &mut self,
+        configuration: &Configuration,
+        _: u32,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Instance>, EngineError> {
+        Ok(Box::new(FilesInstance {
+            configuration: configuration.clone(),
+            place: self.place.clone(),
+            cancel: cancel.clone(),
+            made: self.made.clone(),
+            set: OnceLock::new(),
+        }))
+    }
+}
+
+/// The files of one trial, once they have been created.
+struct FilesInstance {
+    configuration: Configuration,
+    place: Arc<Folders>,
+    cancel: Cancel,
+    made: Arc<Mutex<Option<Made>>>,
+    set: OnceLock<FileSet>,
+}
+
+impl FilesInstance {
+    fn files_of(&self) -> impl Iterator<Item = &TargetFile> {
+        self.set.get().into_iter().flat_map(|set| &set.files)
+    }
+}
+
+impl Instance for FilesInstance {
+    fn create_files(&self, roles: &[Role]) -> Result<(), EngineError> {
+        let wanted = Wanted::of(&self.configuration, &self.place, roles)?;
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if made.as_ref().is_none_or(|made| made.wanted != wanted) {
+            // Gone before the next one is made: there may not be room for both.
+            *made = None;
+            *made = Some(Made::new(wanted, &self.place, &self.cancel)?);
+        }
+        let Some(made) = made.as_ref() else { return Ok(()) };
+        let offset = self.configuration.get(OFFSET);
+        self.set.get_or_init(|| FileSet {
+            files: made.files.clone(),
+            offset,
+            notes: made.notes.clone(),
+        });
+        Ok(())
+    }
+
+    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
+        Err(EngineError::Unsupported { engine: "files", what: "connections" })
+    }
+
+    fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
+        let settle = match cache {
+            // What is not to be changed is not looked at: that takes its time on large files.
+            CacheState::Warm => return Ok(CacheReport::NO_FILES),
+            CacheState::Cold => observe::page_cache::evict,
+            CacheState::Hot => observe::page_cache::load,
+        };
+        let settled = |TargetFile { path, .. }: &TargetFile| {
+            let file = File::open(path).map_err(EngineError::at(path))?;
+            settle(&file).map(|()| file).map_err(EngineError::at(path))
+        };
+        CacheReport::of_files(self.files_of().map(settled), cache)
+    }
+
+    fn files(&self) -> Option<&FileSet> {
+        self.set.get()
+    }
+
+    fn space_bytes(&self) -> Option<u64> {
+        let created = self.files_of().filter(|file| file.origin == Origin::Created);
+        // 512: the unit of st_blocks, whatever the file system's block is.
+        Some(
+            created
+                .filter_map(|file| file.path.metadata().ok())
+                .map(|file| file.blocks() * 512)
+                .sum(),
+        )
+    }
+}
+
+/// The files of several trials. Dropping it removes those that were created.
+struct Made {
+    /// Devices that may be written to are held, so that nobody mounts one meanwhile.
+    claims: Vec<File>,
+    wanted: Wanted,
+    files: Vec<TargetFile>,
+    notes: Vec<String>,
+}
+
+impl Made {
+    fn new(wanted: Wanted, place: &Folders, cancel: &Cancel) -> Result<Self, EngineError> {
+        let mut made = Self { claims: Vec::new(), wanted, files: Vec::new(), notes: Vec::new() };
+        for wanted in made.wanted.files.clone() {
+            let named = wanted.path;
+            let (path, origin, size) = match wanted.create {
+                Some(size) => (named.clone(), create(&named, size)?, size),
+                None => existing(&named)?,
+            };
+            let forbidden = forbidden(&named, &path, origin, &place.permits);
+            if origin == Origin::Device && forbidden.is_none() {
+                made.claims.push(claim(&path)?);
+            }
+            // From here on, dropping what was made removes it.
+            made.files.push(TargetFile {
+                role: wanted.role,
+                path: path.clone(),
+                size,
+                origin,
+                forbidden,
+            });
+            if origin == Origin::Created {
+                fill(&path, size, made.wanted.compress_percent, cancel)?;
+            }
+        }
+        if let Some(most_s) = made.wanted.precondition_s {
+            made.precondition(most_s, cancel)?;
+        }
+        Ok(made)
+    }
+
+    /// Brings the data files into the state of a drive that has been in use.
+    fn precondition(&mut self, most_s: f64, cancel: &Cancel) -> Result<(), EngineError> {
+        let data: Vec<&TargetFile> =
+            self.files.iter().filter(|file| file.role == Role::Data).collect();
+        if let Some(reason) = data.iter().find_map(|file| file.forbidden.clone()) {
+            return Err(EngineError::failed("pre-conditioning", reason));
+        }
+        let regions: Vec<Region> = data
+            .iter()
+            .map(|file| Region { path: file.path.clone(), start: 0, length: file.size })
+            .collect();
+        let round_s = ROUND_S.min(most_s);
+        let rounds_max = (most_s / round_s).ceil() as u32;
+        let done = disk_io::precondition(
+            &regions,
+            Duration::from_secs_f64(round_s),
+            rounds_max,
+            self.wanted.compress_percent,
+            &|| cancel.is_cancelled(),
+        )
+        .map_err(|error| failed("pre-conditioning", error))?;
+        if !done.steady {
+            let figures: Vec<String> = done.iops.iter().map(|iops| format!("{iops:.0}")).collect();
+            self.notes.push(format!(
+                "pre-conditioning was not steady after {} rounds of {round_s:.0} s; I/Os/s of \
+                 each: {}",
+                done.iops.len(),
+                figures.join(", ")
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        for file in self.files.iter().filter(|file| file.origin == Origin::Created) {
+            // What cannot be removed goes with the folder that it is in.
+            let _ = std::fs::remove_file(&file.path);
+        }
+    }
+}
+
+fn create(path: &Path, size: u64) -> Result<Origin, EngineError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let free = observe::environment::space(folder).map_or(u64::MAX, |(_, free)| free);
+    if free < size {
+        // Filling what is there would take its time and leave no room for anybody else.
+        let doing = format!("creating {} of {size} bytes where {free} are free", path.display());
+        return Err(EngineError::DiskFull { doing });
+    }
+    // A file that is already there is not ours.
+    File::create_new(path).map_err(EngineError::at(path))?;
+    Ok(Origin::Created)
+}
+
+/// Writes a file in full, so that a read finds data and a write overwrites.
+fn fill(path: &Path, size: u64, compress_percent: u8, cancel: &Cancel) -> Result<(), EngineError> {
+    let region = Region { path: path.into(), start: 0, length: size };
+    disk_io::fill(&region, false, compress_percent, &|| cancel.is_cancelled())
+        .map_err(|error| failed("filling a file", error))?;
+    // Its pages would otherwise stay in memory, where measured reads may find them.
+    File::open(path)
+        .and_then(|file| observe::page_cache::evict(&file))
+        .map_err(EngineError::at(path))
+}
+
+/// A file or device that was there before, without links, whose it is, and its size.
+fn existing(path: &Path) -> Result<(PathBuf, Origin, u64), EngineError> {
+    // A link that is changed while the run goes on changes nothing.
+    let path = &path.canonicalize().map_err(EngineError::at(path))?;
+    let kind = path.metadata().map_err(EngineError::at(path))?.file_type();
+    if !kind.is_block_device() && !kind.is_file() {
+        let message = "neither a file nor a block device; a directory is declared as a [[volume]]";
+        return Err(EngineError::failed(path.display().to_string(), message));
+    }
+    let origin = if kind.is_file() { Origin::Existing } else { Origin::Device };
+    let size = File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
+    Ok((path.clone(), origin, size.map_err(EngineError::at(path))?))
+}
+
+/// Why a file or device that is there cannot be worked on; `None`: it can.
+pub fn obstacle(path: &Path, is_written: bool, permits: &Permits) -> Option<String> {
+    match existing(path) {
+        Err(error) => Some(error.to_string()),
+        Ok((real, origin, _)) if is_written => forbidden(path, &real, origin, permits),
+        Ok(_) => None,
+    }
+}
+
+/// Opens a device as the only one who may, as a mount does (open(2), `O_EXCL` without `O_CREAT`).
+fn claim(device: &Path) -> Result<File, EngineError> {
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_EXCL)
+        .open(device)
+        .map_err(EngineError::at(device))
+}
+
+fn failed(doing: &str, error: DiskError) -> EngineError {
+    match error {
+        DiskError::Load(LoadError::Stopped) => EngineError::Cancelled,
+        DiskError::File { path, source, .. } => EngineError::at(&path)(source),
+        error => EngineError::failed(doing, error.to_string()),
+    }
+}

@@ -1,0 +1,222 @@
+//! The connection of administration, and the database that it holds: made by us, marked as ours,
+//! dropped by us. Nothing else of a server is touched.
+
+use super::failed_at;
+use super::waits::cells;
+use crate::client::{Client, Config, quote_identifier};
+use engine::{EngineError, lock};
+use servers::wait_for;
+use std::sync::Mutex;
+use std::time::Duration;
+use work::Cancel;
+
+/// Name of the database.
+pub const DATABASE: &str = "steelbench";
+
+/// The table that marks a database as made by us.
+pub const MARK: &str = "made_by_steelbench";
+
+/// Name of the lock that says that a run works in the database.
+const LOCK: &str = "steelbench";
+
+/// How long the database may be held by a session that is over but that the server still believes
+/// in.
+const HELD_MAX: Duration = Duration::from_secs(20);
+
+/// How long the server may take for each step of cleaning up, and when the trial was asked to stop.
+const CLEANING: Duration = Duration::from_secs(300);
+const STOPPING: Duration = Duration::from_secs(10);
+
+/// How long sessions of a load may take to end by themselves, and when they are killed.
+const ENDING: Duration = Duration::from_millis(250);
+const ENDED_MAX: Duration = Duration::from_secs(10);
+
+/// `ER_NO_SUCH_THREAD`: it has ended.
+const NO_SUCH_THREAD: u16 = 1094;
+
+/// A connection whose requests end when the trial is asked to stop, also when the server does not
+/// answer any more.
+pub struct Admin {
+    config: Config,
+    client: Mutex<Client>,
+    cancel: Cancel,
+}
+
+impl Admin {
+    /// Connects, and takes our database, emptied, for the life of the connection.
+    ///
+    /// # Errors
+    /// When another run has it, when there is one that we did not make, or when we may not make
+    /// one.
+    pub fn take_database(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
+        let mut client = connect(config, cancel)?;
+        hold(&mut client, cancel)?;
+        let name = quote_identifier(DATABASE);
+        let doing = format!("creating database {DATABASE}");
+        match is_marked(&mut client)? {
+            Some(false) => {
+                let message = "there is one that Steelbench did not make, and it is not touched; \
+                               rename it, or use another server";
+                return Err(EngineError::failed(doing, message));
+            }
+            // A run that was killed has left it: nobody holds its lock.
+            Some(true) => drop_database(&mut client)?,
+            None => {}
+        }
+        // The order of strings is that of their bytes, whatever the server's default.
+        let sql = format!(
+            "CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin; USE {name}; CREATE \
+             TABLE {MARK} (dropped_with_everything_in_it int)"
+        );
+        client.run(&sql).map_err(failed_at(&doing))?;
+        Ok(Self { config: config.clone(), client: Mutex::new(client), cancel: cancel.clone() })
+    }
+
+    /// Connects, and takes our database as it is.
+    pub fn take_again(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
+        let mut client = connect(config, cancel)?;
+        hold(&mut client, cancel)?;
+        let sql = format!("USE {}", quote_identifier(DATABASE));
+        client.run(&sql).map_err(failed_at(&sql))?;
+        Ok(Self { config: config.clone(), client: Mutex::new(client), cancel: cancel.clone() })
+    }
+
+    /// Connects anew, to a server that may have a new place.
+    pub fn reconnect(&self, config: &Config) -> Result<(), EngineError> {
+        self.adopt(&Self::take_again(config, &self.cancel)?);
+        Ok(())
+    }
+
+    /// Connects to a server of ours that has other data now, and takes our database there, emptied.
+    pub fn move_to(&self, config: &Config) -> Result<(), EngineError> {
+        self.adopt(&Self::take_database(config, &self.cancel)?);
+        Ok(())
+    }
+
+    fn adopt(&self, other: &Self) {
+        std::mem::swap(&mut *lock(&self.client), &mut *lock(&other.client));
+    }
+
+    /// Has the pages of the trial's tables written that are not: `FLUSH TABLES ... FOR EXPORT`
+    /// waits for it (<https://mariadb.com/kb/en/flush-tables-for-export/>).
+    pub fn checkpoint(&self) -> Result<(), EngineError> {
+        let doing = "final checkpoint";
+        let tables: Vec<String> =
+            self.tables()?.iter().map(|name| quote_identifier(name)).collect();
+        self.run(doing, &format!("FLUSH TABLES {} FOR EXPORT; UNLOCK TABLES", tables.join(", ")))
+    }
+
+    /// The names of the tables in our database.
+    pub fn tables(&self) -> Result<Vec<String>, EngineError> {
+        let sql = format!(
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = '{DATABASE}' \
+             AND engine = 'InnoDB'"
+        );
+        let rows =
+            self.ask(|client| client.query(&sql).map_err(failed_at("looking for our tables")))?;
+        Ok(rows.rows.into_iter().flatten().flatten().collect())
+    }
+
+    /// Does some work with the connection.
+    pub fn ask<T>(
+        &self,
+        work: impl FnOnce(&mut Client) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        if self.cancel.is_cancelled() {
+            return Err(EngineError::Cancelled);
+        }
+        work(&mut lock(&self.client))
+    }
+
+    /// Runs statements.
+    pub fn run(&self, doing: &str, sql: &str) -> Result<(), EngineError> {
+        self.ask(|client| client.run(sql).map_err(failed_at(doing)))
+    }
+
+    /// Drops the database, also when the trial was asked to stop and the connection is of no use
+    /// any more: a new one does it, which first kills what was left at work. Then a server that
+    /// is silent has little time.
+    pub fn drop_all(&self) -> Result<(), EngineError> {
+        let mut client = lock(&self.client);
+        let is_cancelled = self.cancel.is_cancelled();
+        let at_most = if is_cancelled { STOPPING } else { CLEANING };
+        client.set_answer_timeout(Some(at_most));
+        if is_cancelled || client.run("DO 0").is_err() {
+            let config = self.config.clone().with_timeout(STOPPING);
+            *client = if is_cancelled {
+                Client::connect(&config).map_err(failed_at("cleaning up"))?
+            } else {
+                connect(&config, &self.cancel)?
+            };
+            client.set_answer_timeout(Some(at_most));
+        }
+        drop_database(&mut client)
+    }
+}
+
+fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
+    let mut client = Client::connect(&config.clone().with_stop(cancel.stop()))
+        .map_err(failed_at("connecting"))?;
+    client.set_stop(cancel.stop());
+    Ok(client)
+}
+
+/// Takes the lock for this session: two runs cannot measure on one server.
+pub fn hold(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
+    let doing = "taking our database";
+    let taken = wait_for(HELD_MAX, cancel, || {
+        let taken =
+            client.cell(&format!("SELECT get_lock('{LOCK}', 0)")).map_err(failed_at(doing))?;
+        Ok(taken.filter(|taken| taken == "1"))
+    })?;
+    let held = "another run works on this server; wait for it, or use another server";
+    taken.map(drop).ok_or_else(|| EngineError::failed(doing, held))
+}
+
+/// Whether there is a database of that name, and if so, whether we made it.
+pub fn is_marked(client: &mut Client) -> Result<Option<bool>, EngineError> {
+    let sql = format!(
+        "SELECT (SELECT count(*) FROM information_schema.tables WHERE table_schema = '{DATABASE}' \
+         AND table_name = '{MARK}') FROM information_schema.schemata WHERE schema_name = \
+         '{DATABASE}'"
+    );
+    let found = client.cell(&sql).map_err(failed_at("looking for our database"))?;
+    Ok(found.map(|marks| marks == "1"))
+}
+
+/// Drops the database and everything in it, once no session of a load is there any more: it could
+/// hold locks for as long as its statement takes.
+fn drop_database(client: &mut Client) -> Result<(), EngineError> {
+    let doing = "ending the load's sessions";
+    let (mut looks, waits, own) = (0, [ENDING, ENDED_MAX], client.connection_id().to_string());
+    for at_most in waits {
+        let gone = wait_for(at_most, &Cancel::new(), || {
+            // Of the table of the same name MySQL makes a temporary one, for which a full disk has
+            // no room.
+            let all = client
+                .query("SHOW PROCESSLIST")
+                .map_err(failed_at(doing))?
+                .rows
+                .into_iter()
+                .map(cells);
+            let in_it = all.filter(|[id, _, _, database]| database == DATABASE && *id != own);
+            let sessions: Vec<String> = in_it.map(|[id, ..]| id).collect();
+            for session in sessions.iter().filter(|_| looks > 0) {
+                match client.run(&format!("KILL {session}")) {
+                    Err(error) if error.code() != Some(NO_SUCH_THREAD) => {
+                        return Err(failed_at(doing)(error));
+                    }
+                    _ => {}
+                }
+            }
+            Ok(sessions.is_empty().then_some(()))
+        })?;
+        if gone.is_some() {
+            break;
+        }
+        looks += 1;
+    }
+    // What does not end shows in the locks that it holds.
+    let sql = format!("DROP DATABASE IF EXISTS {}", quote_identifier(DATABASE));
+    client.run(&sql).map_err(failed_at(&format!("dropping database {DATABASE}")))
+}

@@ -1,0 +1,321 @@
+//! Settings of a server by URL that no session may set, where the user permits it: `SET GLOBAL`,
+//! and for variables that are fixed at start an option file of the server and the user's own
+//! command for a restart. What the variables and the file held is recorded before anything is
+//! changed, and put back ([`servers::altered`]).
+
+use super::admin::hold;
+use super::server::variables::{self, Variable, is_in_force, option_line, path, read_back};
+use super::settings::{OPTION_FILE, URL, server_settings};
+use super::{CONNECTING, MariaDb, failed_at, global_status};
+use crate::client::{Client, Config};
+use engine::EngineError;
+use experiment::Configuration;
+use observations::fnv1a;
+use serde::{Deserialize, Serialize};
+use servers::altered::{self, ALLOW_RESTART, Alter, NEEDS_RESTART, restart};
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use work::Cancel;
+
+/// The group of an option file that MariaDB's and MySQL's servers read.
+const GROUP: &str = "[mysqld]";
+
+/// What a record notes besides the values of variables.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Own {
+    /// When the server that was changed had been started, in seconds since 1970: one that has been
+    /// started since has what its files say.
+    started_s: String,
+    option_file: Option<OptionFile>,
+}
+
+/// An option file as it was.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct OptionFile {
+    path: PathBuf,
+    /// `None`: there was none.
+    text: Option<String>,
+}
+
+type Record = altered::Record<Own>;
+type Variables = BTreeMap<String, Variable>;
+type Settings = BTreeMap<String, String>;
+
+impl Alter for MariaDb {
+    type Config = Config;
+    type Own = Own;
+    const RECORDS: &'static str = "mariadb-settings-";
+
+    fn config(configuration: &Configuration) -> Option<Config> {
+        Some(Config::parse(&configuration.get(URL)?).ok()?.with_default_timeout(CONNECTING))
+    }
+
+    fn place(config: &Config) -> Option<PathBuf> {
+        Client::connect(config).ok().and_then(|mut client| place(&mut client).ok())
+    }
+
+    fn by_hand(record: &Record) -> String {
+        let file = record.own.option_file.iter().map(|file| match &file.text {
+            Some(_) => format!("write {} as the record has it", file.path.display()),
+            None => format!("remove {}", file.path.display()),
+        });
+        let set = record
+            .before
+            .iter()
+            .filter_map(|(name, value)| Some(set(name, None, value.as_deref()?)));
+        file.chain(set).collect::<Vec<_>>().join(";\n")
+    }
+
+    fn put_back(
+        config: &Config,
+        configuration: &Configuration,
+        record: &Record,
+    ) -> Result<(), EngineError> {
+        Altered::of(config, configuration, &Cancel::new()).put_back(record)
+    }
+}
+
+/// A server whose settings may be changed.
+struct Altered {
+    config: Config,
+    restart: Option<String>,
+    option_file: Option<PathBuf>,
+    cancel: Cancel,
+}
+
+/// Brings a server by URL to those settings of a configuration that no session may set, and all
+/// others that we have changed to what they were; records first what was there before, and `run`,
+/// the folder of the run. Returns the settings that are left to sessions.
+///
+/// # Errors
+/// When the server refuses, a restart is needed and not permitted or fails, or a value is not in
+/// force afterwards.
+pub fn apply(
+    run: &Path,
+    config: &Config,
+    configuration: &Configuration,
+    cancel: &Cancel,
+) -> Result<Settings, EngineError> {
+    let altered = Altered::of(config, configuration, cancel);
+    let mut client = altered.connect()?;
+    let known = Variable::read(&mut client)?;
+    let (of_server, of_sessions): (Settings, Settings) = server_settings(configuration)
+        .into_iter()
+        .partition(|(name, _)| known.get(name).is_some_and(Variable::is_global));
+    let place = place(&mut client)?;
+    let mut record = Record::of(&place, config, run)?;
+    if of_server.is_empty() && record.before.is_empty() {
+        return Ok(of_sessions);
+    }
+    let (of_file, while_it_runs): (Settings, Settings) =
+        of_server.clone().into_iter().partition(|(name, _)| !known[name].is_dynamic());
+    if let Some(name) = of_file.keys().next().filter(|_| !altered.may_restart()) {
+        return Err(EngineError::failed(path(name), NEEDS_RESTART));
+    }
+    altered.note(&mut record, &of_server, &known, &mut client)?;
+    record.save(&place)?;
+    if altered.change_file(&record, &of_file, client)? {
+        // What was set while it ran is gone, and its record is that of the server as it runs now.
+        record.own.started_s = started(&mut altered.connect()?)?;
+        record.save(&place)?;
+    }
+    let mut client = altered.connect()?;
+    let mut wanted = values_before(&record);
+    wanted.extend(while_it_runs);
+    set_all(&wanted, &mut client)?;
+    read_back(&of_server, &Variable::read(&mut client)?)?;
+    Ok(of_sessions)
+}
+
+/// Where the record of a server is, whoever asks for it and by whatever name.
+fn place(client: &mut Client) -> Result<PathBuf, EngineError> {
+    let sql = "SELECT concat(@@hostname, ' ', @@port, ' ', @@datadir)";
+    let server =
+        client.cell(sql).map_err(failed_at("asking which server it is"))?.unwrap_or_default();
+    altered::place::<MariaDb>(&fnv1a(&server))
+}
+
+/// When the server was started: both times are of one statement, so that it is always the same
+/// number.
+fn started(client: &mut Client) -> Result<String, EngineError> {
+    let status = global_status(client);
+    let sql = format!(
+        "SELECT unix_timestamp() - variable_value FROM {status} WHERE variable_name = 'UPTIME'"
+    );
+    Ok(client
+        .cell(&sql)
+        .map_err(failed_at("asking when the server was started"))?
+        .unwrap_or_default())
+}
+
+fn set(name: &str, known: Option<&Variable>, value: &str) -> String {
+    format!("SET GLOBAL {name} = {}", known.unwrap_or(&Variable::default()).literal(value))
+}
+
+fn values_before(record: &Record) -> Settings {
+    record.before.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?))).collect()
+}
+
+/// Whether a variable that is fixed at start is another than wanted.
+fn awaits_restart(wanted: &Settings, client: &mut Client) -> Result<bool, EngineError> {
+    let known = Variable::read(client)?;
+    let differs = |(name, value): (&String, &String)| {
+        known.get(name).is_some_and(|own| !own.is_dynamic() && !is_in_force(name, value, own))
+    };
+    Ok(wanted.iter().any(differs))
+}
+
+/// Sets what differs, of what can be set while the server runs.
+fn set_all(wanted: &Settings, client: &mut Client) -> Result<(), EngineError> {
+    let known = Variable::read(client)?;
+    for (name, value) in wanted {
+        let Some(variable) = known.get(name).filter(|own| own.is_dynamic() && !own.is(value))
+        else {
+            continue;
+        };
+        client
+            .run(&set(name, Some(variable), value))
+            .map_err(failed_at(&format!("{} = {value}", path(name))))?;
+    }
+    variables::await_resized(client)
+}
+
+impl Altered {
+    fn of(config: &Config, configuration: &Configuration, cancel: &Cancel) -> Self {
+        Self {
+            config: config.clone(),
+            restart: configuration.get(ALLOW_RESTART),
+            option_file: configuration.get(OPTION_FILE).map(PathBuf::from),
+            cancel: cancel.clone(),
+        }
+    }
+
+    /// Connects, and keeps other runs out of our database meanwhile.
+    fn connect(&self) -> Result<Client, EngineError> {
+        let config = self.config.clone().with_stop(self.cancel.stop());
+        let mut client = Client::connect(&config).map_err(failed_at("connecting"))?;
+        client.set_stop(self.cancel.stop());
+        hold(&mut client, &self.cancel)?;
+        Ok(client)
+    }
+
+    fn may_restart(&self) -> bool {
+        self.restart.is_some() && self.option_file.is_some()
+    }
+
+    /// Notes what these variables and the option file are, as far as we have not done so before we
+    /// changed them; where we may restart the server, also what others have set while it ran,
+    /// which would go with that.
+    fn note(
+        &self,
+        record: &mut Record,
+        wanted: &Settings,
+        known: &Variables,
+        client: &mut Client,
+    ) -> Result<(), EngineError> {
+        let started = started(client)?;
+        if record.own.started_s != started {
+            // Somebody has started it anew: what was set while it ran is as its files have it.
+            record.before.retain(|name, _| known.get(name).is_some_and(|own| !own.is_dynamic()));
+            record.own.started_s = started;
+        }
+        let by_sql = known.iter().filter(|(_, own)| own.is_set_by_sql() && self.may_restart());
+        for name in wanted.keys().chain(by_sql.map(|(name, _)| name)) {
+            record
+                .before
+                .entry(name.clone())
+                .or_insert_with(|| Some(known[name].value().to_owned()));
+        }
+        if let (None, Some(path)) = (&record.own.option_file, &self.option_file) {
+            record.own.option_file = Some(OptionFile { path: path.clone(), text: text_of(path)? });
+        }
+        Ok(())
+    }
+
+    /// Has these variables stand in the option file, behind what was there, and restarts the server
+    /// where its own are others. Whether it did.
+    fn change_file(
+        &self,
+        record: &Record,
+        of_file: &Settings,
+        mut client: Client,
+    ) -> Result<bool, EngineError> {
+        let Some(file) = &record.own.option_file else { return Ok(false) };
+        let lines: String = of_file.iter().map(|(name, value)| option_line(name, value)).collect();
+        let before = file.text.as_deref();
+        let text = if lines.is_empty() {
+            before.map(str::to_owned)
+        } else {
+            Some(format!(
+                "{}{GROUP}\n{lines}",
+                before.map_or(String::new(), |text| format!("{text}\n"))
+            ))
+        };
+        if text_of(&file.path)? != text {
+            write(&file.path, text.as_deref())?;
+        }
+        let mut wanted = values_before(record);
+        wanted.extend(of_file.clone());
+        let needs_restart = awaits_restart(&wanted, &mut client)?;
+        if needs_restart {
+            self.restart(Some(client))?;
+        }
+        Ok(needs_restart)
+    }
+
+    /// Restarts the server, whose end the connections to it do not outlive.
+    fn restart(&self, mut client: Option<Client>) -> Result<(), EngineError> {
+        let before = client.as_mut().map(started).transpose()?;
+        restart(self.restart.as_deref(), before.as_deref(), || {
+            let mut anew = Client::connect(&self.config).map_err(|error| error.to_string())?;
+            let now = started(&mut anew).map_err(|error| error.to_string())?;
+            // It can have ended and started within a second.
+            let goes_on = client.as_mut().is_some_and(|client| client.run("DO 0").is_ok());
+            Ok(if goes_on { now } else { format!("{now}, anew") })
+        })
+    }
+
+    /// Brings the server back to its record.
+    fn put_back(self, record: &Record) -> Result<(), EngineError> {
+        let mut client = self.connect();
+        let before = values_before(record);
+        let file = record.own.option_file.as_ref();
+        if let Some(file) =
+            file.filter(|file| text_of(&file.path).is_ok_and(|text| text != file.text))
+        {
+            write(&file.path, file.text.as_deref())?;
+            // With what we have set it may not start: then nobody answers.
+            if client.as_mut().map_or(Ok(true), |client| awaits_restart(&before, client))? {
+                self.restart(client.ok())?;
+                client = self.connect();
+            }
+        } else if client
+            .as_mut()
+            .is_ok_and(|client| started(client).is_ok_and(|now| now != record.own.started_s))
+        {
+            // Somebody has started it anew: it has what its files say.
+            return Ok(());
+        }
+        let mut client = client?;
+        set_all(&before, &mut client)?;
+        read_back(&before, &Variable::read(&mut client)?)
+    }
+}
+
+fn text_of(path: &Path) -> Result<Option<String>, EngineError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(EngineError::at(path)(error)),
+    }
+}
+
+/// In place: owner and mode of a file that is there stay.
+fn write(path: &Path, text: Option<&str>) -> Result<(), EngineError> {
+    let written = match text {
+        Some(text) => std::fs::write(path, text),
+        None => std::fs::remove_file(path),
+    };
+    written.map_err(EngineError::at(path))
+}

@@ -1,0 +1,306 @@
+//! A connection that asks and waits.
+
+use crate::client::Error;
+use crate::client::command;
+use crate::client::config::{Config, Place};
+use crate::client::login::{Greeting, login};
+use crate::client::packet::{Packets, put_packet};
+use crate::client::response::{Column, Event, Kind, Response, text_row};
+use socket2::SockAddr;
+use std::io::{self, ErrorKind};
+use std::net::ToSocketAddrs;
+use std::time::Duration;
+use transport::tls::Tls;
+use transport::{Patience, Stream};
+use work::Stop;
+
+/// Bytes that are asked of the socket at once.
+const READ_BYTES: usize = 64 << 10;
+/// Most bytes of one packet, and of all of an answer, with what it takes to keep it: what a server
+/// sends must not fill our memory.
+const RECEIVED_BYTES_MAX: usize = 64 << 20;
+/// What keeping a packet, and a cell of a row, takes besides its bytes.
+const PACKET_COST: usize = 32;
+const CELL_COST: usize = size_of::<Option<String>>();
+
+/// A socket with its packets.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    stream: Stream,
+    is_unix: bool,
+    input: Vec<u8>,
+    /// Bytes at its front that are done with.
+    taken: usize,
+    packets: Packets,
+    /// Bytes of the answer so far, or of the login.
+    received: usize,
+    /// Of the next packet that is sent in an exchange.
+    sequence: u8,
+    output: Vec<u8>,
+    answer_timeout: Option<Duration>,
+}
+
+impl Channel {
+    /// Whether nobody else can read what is sent.
+    pub fn is_private(&self) -> bool {
+        self.is_unix || self.is_tls()
+    }
+
+    pub fn is_tls(&self) -> bool {
+        self.stream.is_tls()
+    }
+
+    /// Encrypts from here on. What came before is not taken for what comes encrypted.
+    pub fn encrypt(&mut self, tls: &Tls) -> io::Result<()> {
+        if self.taken < self.input.len() {
+            return Err(io::Error::other("the server has sent something before encryption began"));
+        }
+        tls.start(&mut self.stream)
+    }
+
+    /// Sends a packet of the exchange that is going on.
+    pub fn send(&mut self, body: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
+        self.sequence = put_packet(&mut self.output, self.sequence, body);
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        let sent = self.stream.write_all(&self.output);
+        self.output.clear();
+        sent.map_err(Error::of_socket)
+    }
+
+    /// The content of the next packet.
+    pub fn receive(&mut self) -> Result<Vec<u8>, Error> {
+        loop {
+            let mut input = &self.input[self.taken..];
+            let packet = self.packets.next(&mut input);
+            self.taken = self.input.len() - input.len();
+            if let Some((content, sequence)) = packet {
+                self.sequence = sequence.wrapping_add(1);
+                self.received += content.len() + PACKET_COST;
+                let content = content.to_vec();
+                return if self.received > RECEIVED_BYTES_MAX {
+                    Err(too_long("an answer"))
+                } else {
+                    Ok(content)
+                };
+            }
+            self.input.drain(..self.taken);
+            self.taken = 0;
+            let before = self.input.len();
+            if before > RECEIVED_BYTES_MAX {
+                return Err(too_long("a packet"));
+            }
+            self.input.resize(before + READ_BYTES, 0);
+            let read = self.stream.read_blocking(&mut self.input[before..]);
+            self.input.truncate(before + *read.as_ref().unwrap_or(&0));
+            match read {
+                Ok(0) => return Err(Error::Lost(ErrorKind::UnexpectedEof.into())),
+                Ok(_) => {}
+                Err(error) => return Err(Error::of_socket(error)),
+            }
+        }
+    }
+}
+
+fn too_long(what: &str) -> Error {
+    Error::Protocol(format!("{what} is longer than {} MiB", RECEIVED_BYTES_MAX >> 20))
+}
+
+/// A connection to a server. After [`Error::Server`] it can be used on, after another error it
+/// cannot.
+#[derive(Debug)]
+pub struct Client {
+    channel: Channel,
+    greeting: Greeting,
+}
+
+/// The rows of an answer, as text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// The cells of each row.
+    pub rows: Vec<Vec<Option<String>>>,
+}
+
+impl Rows {
+    /// The first cell of the first row.
+    pub fn cell(&self) -> Option<&str> {
+        self.rows.first()?.first()?.as_deref()
+    }
+}
+
+impl Client {
+    /// Connects and logs in.
+    pub fn connect(config: &Config) -> Result<Self, Error> {
+        let patience = Patience::of(config.connect_timeout, config.stop.clone());
+        let stream = open(config, patience)
+            .map_err(|error| Error::Connect(config.place.to_string(), error))?;
+        let mut channel = Channel {
+            stream,
+            is_unix: matches!(config.place, Place::Unix(_)),
+            input: Vec::new(),
+            taken: 0,
+            packets: Packets::default(),
+            received: 0,
+            sequence: 0,
+            output: Vec::new(),
+            answer_timeout: None,
+        };
+        let greeting = login(&mut channel, config)?;
+        // From now on, as long as it takes.
+        channel.stream.patience.restart(None);
+        Ok(Self { channel, greeting })
+    }
+
+    /// Runs statements; returns the rows of the first one that has any.
+    pub fn query(&mut self, sql: &str) -> Result<Rows, Error> {
+        self.request(sql, |_| Ok(false))
+    }
+
+    /// Runs statements whose rows nobody wants.
+    pub fn run(&mut self, sql: &str) -> Result<(), Error> {
+        self.query(sql).map(drop)
+    }
+
+    /// The first value of the first row; `None` for NULL, and where there is no row.
+    pub fn cell(&mut self, sql: &str) -> Result<Option<String>, Error> {
+        Ok(self.query(sql)?.cell().map(str::to_owned))
+    }
+
+    /// Runs `LOAD DATA LOCAL INFILE`: `next` appends the next part of the file and says whether
+    /// there was one.
+    ///
+    /// # Errors
+    /// Also those of `next`, after which the server has been told that the file ends there.
+    pub fn load<E>(
+        &mut self,
+        sql: &str,
+        mut next: impl FnMut(&mut Vec<u8>) -> Result<bool, E>,
+    ) -> Result<Result<(), E>, Error> {
+        let mut given_up = Ok(());
+        self.request(sql, |out| match next(out) {
+            Ok(more) => Ok(more),
+            Err(error) => {
+                given_up = Err(error);
+                Ok(false)
+            }
+        })?;
+        Ok(given_up)
+    }
+
+    fn request(
+        &mut self,
+        sql: &str,
+        mut file: impl FnMut(&mut Vec<u8>) -> Result<bool, Error>,
+    ) -> Result<Rows, Error> {
+        self.channel.stream.patience.restart(self.channel.answer_timeout);
+        command::query(&mut self.channel.output, sql);
+        self.channel.flush()?;
+        let mut response = Response::new(Kind::Results, self.greeting.caches_metadata());
+        let (mut rows, mut results) = (Rows::default(), 0);
+        self.channel.received = 0;
+        loop {
+            let packet = self.channel.receive()?;
+            match response.take(&packet)? {
+                Event::Result { .. } => results += 1,
+                Event::Column(packet) if results == 1 => {
+                    rows.columns.push(Column::parse(packet)?.name)
+                }
+                Event::Row(row) if results == 1 => {
+                    self.channel.received += CELL_COST * rows.columns.len();
+                    rows.rows.push(text_row(row, rows.columns.len()).ok_or_else(Error::malformed)?);
+                }
+                Event::LocalFile => self.send_file(&mut file)?,
+                Event::End(result) => return result.map(|()| rows).map_err(Error::Server),
+                _ => {}
+            }
+        }
+    }
+
+    fn send_file(
+        &mut self,
+        file: &mut impl FnMut(&mut Vec<u8>) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        let mut part = Vec::new();
+        loop {
+            part.clear();
+            let more = file(&mut part)?;
+            if !part.is_empty() {
+                self.channel.send(|out| out.extend_from_slice(&part))?;
+            }
+            if !more {
+                // An empty packet is the end.
+                return self.channel.send(|_| ());
+            }
+        }
+    }
+
+    /// The server's version: `10.11.6-MariaDB-0+deb12u1`.
+    pub fn version(&self) -> &str {
+        &self.greeting.version
+    }
+
+    /// Whether it is MariaDB, not MySQL.
+    pub fn is_mariadb(&self) -> bool {
+        self.greeting.is_mariadb()
+    }
+
+    /// Whether the connection is encrypted.
+    pub fn is_tls(&self) -> bool {
+        self.channel.is_tls()
+    }
+
+    /// The number of this connection, as `KILL` takes it.
+    pub fn connection_id(&self) -> u32 {
+        self.greeting.connection_id
+    }
+
+    /// Whether results come without the description of columns that the client has.
+    pub fn caches_metadata(&self) -> bool {
+        self.greeting.caches_metadata()
+    }
+
+    /// Whether one statement can be run for many rows of parameters.
+    pub fn has_bulk(&self) -> bool {
+        self.greeting.has_bulk()
+    }
+
+    /// How long the server may take to answer a request; `None` is for ever.
+    pub fn set_answer_timeout(&mut self, timeout: Option<Duration>) {
+        self.channel.answer_timeout = timeout;
+    }
+
+    /// Who may end the waiting for answers.
+    pub fn set_stop(&mut self, stop: Stop) {
+        self.channel.stream.patience.stop = Some((stop, Duration::ZERO));
+    }
+
+    /// The bare connection, for a load that writes and reads packets itself.
+    pub fn into_stream(self) -> Stream {
+        let mut stream = self.channel.stream;
+        stream.unread(&self.channel.input[self.channel.taken..]);
+        stream
+    }
+}
+
+/// A connected socket.
+fn open(config: &Config, patience: Patience) -> io::Result<Stream> {
+    let (host, port) = match &config.place {
+        Place::Unix(path) => {
+            return Stream::connect(&SockAddr::unix(path)?, command::QUIT, patience);
+        }
+        Place::Tcp { host, port } => (host.as_str(), *port),
+    };
+    let mut result = Err(io::Error::new(ErrorKind::NotFound, "the name has no address"));
+    for address in (host, port).to_socket_addrs()? {
+        result = Stream::connect(&address.into(), command::QUIT, patience.clone());
+        if let Ok(stream) = &result {
+            stream.socket().set_tcp_nodelay(true)?;
+            break;
+        }
+    }
+    result
+}

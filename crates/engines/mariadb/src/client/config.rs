@@ -1,0 +1,354 @@
+//! How to reach a server and log in: a URL, and for what it leaves open `~/.my.cnf` and the
+//! variables of MariaDB's programs (<https://mariadb.com/kb/en/mariadb-environment-variables/>).
+
+use crate::client::option_file::option_file;
+use crate::client::server_key::ServerKey;
+use crate::client::tls::TlsSettings;
+use crate::client::url::Url;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use work::Stop;
+
+const PORT: u16 = 3306;
+
+/// Where packages put the socket: Debian, Red Hat, sources.
+const SOCKETS: [&str; 4] = [
+    "/run/mysqld/mysqld.sock",
+    "/var/run/mysqld/mysqld.sock",
+    "/var/lib/mysql/mysql.sock",
+    "/tmp/mysql.sock",
+];
+
+/// Where a server listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    Unix(PathBuf),
+    Tcp { host: String, port: u16 },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix(path) => write!(out, "unix socket {}", path.display()),
+            Self::Tcp { host, port } => write!(out, "host {host}, port {port}"),
+        }
+    }
+}
+
+/// How to connect. It is displayed, and printed for developers, without its password.
+#[derive(Clone)]
+pub struct Config {
+    pub(crate) place: Place,
+    pub(crate) user: String,
+    pub(crate) password: Option<String>,
+    /// The database that statements are about.
+    pub database: Option<String>,
+    pub(crate) tls: TlsSettings,
+    pub(crate) server_key: ServerKey,
+    /// How long connecting may take; `None`: as long as the system lets it.
+    pub connect_timeout: Option<Duration>,
+    pub(crate) stop: Option<Stop>,
+    /// What is doubtful, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl fmt::Display for Config {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "mariadb://{}@", self.user)?;
+        match &self.place {
+            Place::Tcp { host, port } => write!(out, "{host}:{port}/")?,
+            Place::Unix(_) => write!(out, "localhost/")?,
+        }
+        write!(out, "{}", self.database.as_deref().unwrap_or_default())?;
+        if let Place::Unix(path) = &self.place {
+            write!(out, "?socket={}", path.display())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+/// Why a URL is not usable. No message contains a password.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigError(pub(crate) String);
+
+/// The variables and the home directory that a configuration is completed from.
+#[derive(Debug, Clone, Default)]
+pub struct Environment {
+    /// Names and values.
+    pub variables: Vec<(String, OsString)>,
+}
+
+impl Environment {
+    /// Those of this process.
+    pub fn of_process() -> Self {
+        let known = [
+            "HOME",
+            "USER",
+            "LOGNAME",
+            "MYSQL_PWD",
+            "MYSQL_HOST",
+            "MYSQL_TCP_PORT",
+            "MYSQL_UNIX_PORT",
+        ];
+        let value = |name: &str| Some((name.to_owned(), std::env::var_os(name)?));
+        Self { variables: known.into_iter().filter_map(value).collect() }
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<String> {
+        let found = self.variables.iter().find(|(known, _)| known == name)?;
+        found.1.to_str().filter(|text| !text.is_empty()).map(str::to_owned)
+    }
+}
+
+impl Config {
+    /// From `mariadb://user@host:port/database` or `mysql://...`. `localhost` means the unix
+    /// socket, as it does to MariaDB's programs; `?socket=` names it. What the URL leaves open
+    /// comes from `~/.my.cnf` and the variables `MYSQL_*` of this process.
+    pub fn parse(url: &str) -> Result<Self, ConfigError> {
+        Self::parse_in(url, &Environment::of_process())
+    }
+
+    /// The same in another environment.
+    pub fn parse_in(url: &str, environment: &Environment) -> Result<Self, ConfigError> {
+        let url = Url::parse(url)?;
+        let (file, warning) = option_file(environment);
+        let option = |name: &str| {
+            file.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+        };
+        let given = |own: &Option<String>, name: &str| own.clone().or_else(|| option(name));
+        let user = given(&url.user, "user").or_else(|| environment.get("USER"));
+        let user = user.or_else(|| environment.get("LOGNAME")).unwrap_or_else(|| "root".into());
+        let password = url
+            .password
+            .clone()
+            .or_else(|| option("password"))
+            .or_else(|| environment.get("MYSQL_PWD"));
+        let host = given(&url.host, "host").or_else(|| environment.get("MYSQL_HOST"));
+        let socket = url.parameter("socket").or_else(|| option("socket"));
+        let socket = socket.or_else(|| environment.get("MYSQL_UNIX_PORT")).map(PathBuf::from);
+        let port = url
+            .port
+            .clone()
+            .or_else(|| option("port"))
+            .or_else(|| environment.get("MYSQL_TCP_PORT"));
+        let port = match port.map(|port| port.parse::<u16>()) {
+            None => PORT,
+            Some(Ok(port)) if port > 0 => port,
+            Some(_) => return Err(ConfigError("the port is not a number from 1 to 65535".into())),
+        };
+        let local = host.as_deref().is_none_or(|host| host == "localhost");
+        let place = match (host, url.parameter("socket"), socket) {
+            (_, Some(socket), _) => Place::Unix(socket.into()),
+            (_, _, Some(socket)) if local => Place::Unix(socket),
+            (Some(host), ..) if !local => Place::Tcp { host, port },
+            _ => Place::Unix(default_socket()),
+        };
+        let timeout = url.parameter("connect-timeout").map(|seconds| seconds.parse::<u64>());
+        let connect_timeout = match timeout.transpose() {
+            Ok(seconds) => seconds.filter(|seconds| *seconds > 0).map(Duration::from_secs),
+            Err(_) => return Err(ConfigError("connect-timeout is not a number of seconds".into())),
+        };
+        let either = |name: &str| url.parameter(name).or_else(|| option(name));
+        let (tls, server_key) = (TlsSettings::take(either)?, ServerKey::take(either)?);
+        let (database, warnings) = (url.database.clone(), warning.into_iter().collect());
+        Ok(Self {
+            place,
+            user,
+            password,
+            database,
+            tls,
+            server_key,
+            connect_timeout,
+            stop: None,
+            warnings,
+        })
+    }
+
+    /// To a server's unix socket, with nothing from the environment.
+    pub fn unix(socket: &Path, user: &str) -> Self {
+        Self {
+            place: Place::Unix(socket.into()),
+            user: user.into(),
+            password: None,
+            database: None,
+            tls: TlsSettings::default(),
+            server_key: ServerKey::default(),
+            connect_timeout: None,
+            stop: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// With this database.
+    #[must_use]
+    pub fn with_database(self, name: &str) -> Self {
+        Self { database: Some(name.into()), ..self }
+    }
+
+    /// With these times where the URL gives none.
+    #[must_use]
+    pub fn with_default_timeout(self, timeout: Duration) -> Self {
+        Self { connect_timeout: self.connect_timeout.or(Some(timeout)), ..self }
+    }
+
+    /// With no more time than this, whatever the URL gives.
+    #[must_use]
+    pub fn with_timeout(self, most: Duration) -> Self {
+        Self {
+            connect_timeout: Some(self.connect_timeout.map_or(most, |given| given.min(most))),
+            ..self
+        }
+    }
+
+    /// With somebody who may end connecting.
+    #[must_use]
+    pub fn with_stop(self, stop: Stop) -> Self {
+        Self { stop: Some(stop), ..self }
+    }
+
+    /// Where the server is: without user and password.
+    pub fn place(&self) -> String {
+        self.place.to_string()
+    }
+
+    /// Whether a password is known.
+    pub fn has_password(&self) -> bool {
+        self.password.is_some()
+    }
+
+    /// Whether the server is reached over a unix socket or the loopback interface, and so most
+    /// likely shares our kernel.
+    pub fn is_local(&self) -> bool {
+        match &self.place {
+            Place::Unix(_) => true,
+            Place::Tcp { host, .. } => host == "127.0.0.1" || host == "::1",
+        }
+    }
+
+    /// Options by which MariaDB's programs find the server, encrypt and verify as this says, and
+    /// read nothing else; the password is a variable of
+    /// [`client_environment`](Self::client_environment).
+    pub fn client_options(&self) -> Vec<String> {
+        let mut options = vec!["--no-defaults".to_owned(), format!("--user={}", self.user)];
+        match &self.place {
+            Place::Unix(path) => options.push(format!("--socket={}", path.display())),
+            Place::Tcp { host, port } => {
+                options.extend([
+                    format!("--host={host}"),
+                    format!("--port={port}"),
+                    "--protocol=TCP".into(),
+                ]);
+            }
+        }
+        options.extend(self.tls.client_options());
+        options
+    }
+
+    /// Variables by which MariaDB's programs find the server; `None`: one that must not be there.
+    pub fn client_environment(&self) -> Vec<(String, Option<String>)> {
+        let (host, port, socket) = match &self.place {
+            Place::Unix(path) => {
+                (Some("localhost".to_owned()), None, Some(path.display().to_string()))
+            }
+            Place::Tcp { host, port } => (Some(host.clone()), Some(port.to_string()), None),
+        };
+        let variables = [
+            ("MYSQL_HOST", host),
+            ("MYSQL_TCP_PORT", port),
+            ("MYSQL_UNIX_PORT", socket),
+            ("MYSQL_PWD", self.password.clone()),
+        ];
+        variables.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+}
+
+fn default_socket() -> PathBuf {
+    SOCKETS
+        .iter()
+        .map(PathBuf::from)
+        .find(|path| path.exists())
+        .unwrap_or_else(|| SOCKETS[0].into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Config, Environment};
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn parsed(url: &str, variables: &[(&str, &str)]) -> Result<String, String> {
+        let variables =
+            variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+        let config = Config::parse_in(url, &Environment { variables });
+        config.map(|config| config.to_string()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_url_goes_before_the_variables_and_is_shown_without_its_password() {
+        let variables = [
+            ("USER", "me"),
+            ("MYSQL_HOST", "db"),
+            ("MYSQL_TCP_PORT", "3307"),
+            ("MYSQL_UNIX_PORT", "/s"),
+        ];
+        for (url, shown) in [
+            ("mariadb://", "mariadb://me@db:3307/"),
+            ("mysql://you:s%65cret@[::1]:3308/app", "mariadb://you@::1:3308/app"),
+            ("mariadb://localhost/app", "mariadb://me@localhost/app?socket=/s"),
+            ("mariadb://root@localhost?socket=/a%20b", "mariadb://root@localhost/?socket=/a b"),
+        ] {
+            assert_eq!(parsed(url, &variables).as_deref(), Ok(shown), "{url}");
+        }
+        let config = Config::parse_in("mysql://you:secret@db", &Environment::default()).unwrap();
+        assert!(config.has_password() && !format!("{config:?}").contains("secret"));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        for (url, why) in [
+            ("postgres://me@db", "a URL is mariadb://"),
+            ("mariadb://db:port", "the port is not a number"),
+            ("mariadb://db?sockets=/s", "did you mean `socket`?"),
+            ("mariadb://%2", "two hexadecimal digits"),
+            ("mariadb://me:a?b@db", "write / as %2F"),
+            ("mariadb://me:1/b@db", "write / as %2F"),
+            ("mariadb://me:a@b?c@db", "write / as %2F"),
+            // What cannot be given must not be ignored.
+            ("mariadb://db?ssl-crl=/x", "unknown connection parameter `ssl-crl`"),
+            ("mariadb://db?ssl-mode=require", "did you mean `REQUIRED`?"),
+            ("mariadb://db?ssl-cert=/x", "ssl-cert and ssl-key"),
+        ] {
+            let error = parsed(url, &[]).unwrap_err();
+            assert!(error.contains(why), "{url}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_password_in_a_file_that_others_may_read_is_not_used() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join(".my.cnf");
+        std::fs::write(&file, "[mysqld]\nuser=no\n[client]\nuser = \"you\"\npassword='a#b' # c\n")
+            .unwrap();
+        let variables = vec![("HOME".to_owned(), home.path().into())];
+        let environment = Environment { variables };
+        for (mode, known) in [(0o600, true), (0o644, false)] {
+            std::fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+            let config = Config::parse_in("mariadb://db", &environment).unwrap();
+            assert_eq!(
+                (config.has_password(), config.warnings.is_empty()),
+                (known, known),
+                "{mode:o}"
+            );
+            assert_eq!(config.to_string(), "mariadb://you@db:3306/");
+        }
+    }
+}

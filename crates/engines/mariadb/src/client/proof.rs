@@ -1,0 +1,226 @@
+//! The authentication plugins: what each sends to prove who one is
+//! (<https://mariadb.com/kb/en/authentication-plugins/>,
+//! <https://dev.mysql.com/doc/refman/8.4/en/authentication-plugins.html>).
+
+use crate::client::client::Channel;
+use crate::client::config::Config;
+use crate::client::server_key::{PublicKey, ServerKey};
+use curve25519_dalek::scalar::clamp_integer;
+use curve25519_dalek::{EdwardsPoint, Scalar};
+use ring::digest::{self, Algorithm, SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA512};
+
+/// A plugin that this client has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plugin {
+    Native,
+    CachingSha2,
+    Ed25519,
+    /// The kernel tells the server who we are.
+    Socket,
+    Sha256,
+    /// The password as it is.
+    Clear,
+}
+
+const PLUGINS: [(&str, Plugin); 7] = [
+    ("mysql_native_password", Plugin::Native),
+    ("caching_sha2_password", Plugin::CachingSha2),
+    ("client_ed25519", Plugin::Ed25519),
+    ("unix_socket", Plugin::Socket),
+    ("auth_socket", Plugin::Socket),
+    ("sha256_password", Plugin::Sha256),
+    ("mysql_clear_password", Plugin::Clear),
+];
+
+impl Plugin {
+    /// By its name; of an unknown one an error in words.
+    pub fn named(name: &str) -> Result<Self, String> {
+        let found = PLUGINS.iter().find(|(known, _)| *known == name);
+        let known = PLUGINS.map(|(known, _)| known).join(", ");
+        found.map(|(_, plugin)| *plugin).ok_or_else(|| {
+            format!(
+                "the account wants authentication plugin {name}, which this client does not have; \
+                 it has {known}"
+            )
+        })
+    }
+
+    pub fn name(self) -> &'static str {
+        PLUGINS.iter().find(|(_, plugin)| *plugin == self).map_or("", |(name, _)| name)
+    }
+
+    /// What goes with the answer to the greeting, before the server has said which plugin the
+    /// account has: nothing that is more than an answer to its challenge.
+    pub fn first_proof(self, config: &Config, challenge: &[u8]) -> Vec<u8> {
+        let password = config.password.as_deref().unwrap_or_default().as_bytes();
+        match self {
+            Self::Native | Self::CachingSha2 if password.is_empty() => Vec::new(),
+            Self::Native => native(password, challenge),
+            Self::CachingSha2 => caching_sha2(password, challenge),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What answers a challenge of the account's plugin; an error in words where it is not sent.
+    pub fn proof(
+        self,
+        config: &Config,
+        channel: &Channel,
+        challenge: &[u8],
+    ) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Ed25519 => {
+                Ok(ed25519(config.password.as_deref().unwrap_or_default().as_bytes(), challenge))
+            }
+            Self::Sha256 | Self::Clear => self.password(config, channel, challenge),
+            _ => Ok(self.first_proof(config, challenge)),
+        }
+    }
+
+    /// The password as it is, where nobody else can read it, or encrypted for the server, or the
+    /// request for the key that this takes ([`key_request`](Self::key_request)). Any server can
+    /// ask for it in clear, so for that alone it also has to be known who the server is.
+    pub fn password(
+        self,
+        config: &Config,
+        channel: &Channel,
+        challenge: &[u8],
+    ) -> Result<Vec<u8>, String> {
+        let name = self.name();
+        // To the older plugin the unix socket, where nobody can be in between, is like any
+        // connection that is not encrypted.
+        let is_private = channel.is_tls() || (channel.is_private() && self != Self::Sha256);
+        if !is_private && let Some(request) = self.key_request() {
+            let key = match &config.server_key {
+                ServerKey::Unused if channel.is_private() => None,
+                key => key.known().map_err(|how| {
+                    format!(
+                        "{name} asks for the password, and the connection is not encrypted; \
+                         encrypt it (ssl-mode=REQUIRED), connect over the unix socket, or have \
+                         the password encrypted for the server: {how}"
+                    )
+                })?,
+            };
+            return key.map_or(Ok(vec![request]), |key| self.encrypted(config, &key, challenge));
+        }
+        if !channel.is_private() {
+            return Err(format!(
+                "{name} asks for the password as it is, which is not sent over a connection that \
+                 is not encrypted; encrypt it (ssl-mode=REQUIRED), or connect over the unix socket"
+            ));
+        }
+        if self == Self::Clear && channel.is_tls() && !config.tls.verifies() {
+            return Err(format!(
+                "{name} asks for the password as it is, which is not sent to a server whose \
+                 certificate is not verified; use ssl-mode=VERIFY_CA or VERIFY_IDENTITY and ssl-ca"
+            ));
+        }
+        Ok([config.password.as_deref().unwrap_or_default().as_bytes(), &[0]].concat())
+    }
+
+    /// What asks the server for its key, of plugins for which a password can be encrypted.
+    pub fn key_request(self) -> Option<u8> {
+        match self {
+            Self::CachingSha2 => Some(2),
+            Self::Sha256 => Some(1),
+            _ => None,
+        }
+    }
+
+    /// The password, hidden by the challenge and encrypted for the server; an error in words when
+    /// it is too long for the key.
+    pub fn encrypted(
+        self,
+        config: &Config,
+        key: &PublicKey,
+        challenge: &[u8],
+    ) -> Result<Vec<u8>, String> {
+        let password = [config.password.as_deref().unwrap_or_default().as_bytes(), &[0]].concat();
+        let hidden: Vec<u8> =
+            password.iter().zip(challenge.iter().cycle()).map(|(a, b)| a ^ b).collect();
+        let encrypted = key.encrypt(&hidden).filter(|_| hidden.len() == password.len());
+        encrypted.ok_or_else(|| {
+            format!("{}: the password is too long for the server's key", self.name())
+        })
+    }
+}
+
+fn hash(algorithm: &'static Algorithm, parts: &[&[u8]]) -> Vec<u8> {
+    let mut context = digest::Context::new(algorithm);
+    for part in parts {
+        context.update(part);
+    }
+    context.finish().as_ref().to_vec()
+}
+
+fn xor(a: &[u8], b: &[u8]) -> Vec<u8> {
+    a.iter().zip(b).map(|(a, b)| a ^ b).collect()
+}
+
+/// SHA1(password) XOR SHA1(challenge, SHA1(SHA1(password))).
+fn native(password: &[u8], challenge: &[u8]) -> Vec<u8> {
+    let sha1 = |parts: &[&[u8]]| hash(&SHA1_FOR_LEGACY_USE_ONLY, parts);
+    let once = sha1(&[password]);
+    xor(&once, &sha1(&[challenge, &sha1(&[&once])]))
+}
+
+/// SHA256(password) XOR SHA256(SHA256(SHA256(password)), challenge).
+fn caching_sha2(password: &[u8], challenge: &[u8]) -> Vec<u8> {
+    let sha256 = |parts: &[&[u8]]| hash(&SHA256, parts);
+    let once = sha256(&[password]);
+    xor(&once, &sha256(&[&sha256(&[&once]), challenge]))
+}
+
+/// The signature of the challenge (RFC 8032, section 5.1.6) by a key that is the password itself,
+/// of any length, where the RFC has 32 bytes
+/// (<https://mariadb.com/kb/en/authentication-plugin-ed25519/>).
+fn ed25519(password: &[u8], challenge: &[u8]) -> Vec<u8> {
+    let scalar = |parts: &[&[u8]]| {
+        let mut wide = [0; 64];
+        wide.copy_from_slice(&hash(&SHA512, parts));
+        Scalar::from_bytes_mod_order_wide(&wide)
+    };
+    let secret = hash(&SHA512, &[password]);
+    let (low, prefix) = secret.split_at(32);
+    let mut key = [0; 32];
+    key.copy_from_slice(low);
+    let key = Scalar::from_bytes_mod_order(clamp_integer(key));
+    let public = EdwardsPoint::mul_base(&key).compress();
+    let nonce = scalar(&[prefix, challenge]);
+    let point = EdwardsPoint::mul_base(&nonce).compress();
+    let proof = nonce + scalar(&[point.as_bytes(), public.as_bytes(), challenge]) * key;
+    [*point.as_bytes(), proof.to_bytes()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{caching_sha2, ed25519, native};
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
+    }
+
+    /// Computed with Python's hashlib from the formulas in MySQL's and MariaDB's documentation.
+    #[test]
+    fn proofs_are_as_the_documentation_defines_them() {
+        let challenge: Vec<u8> = (1..=20).collect();
+        assert_eq!(hex(&native(b"secret", &challenge)), "b32bb3a583e1340c0a1108d58b1be49781ad8c2f");
+        assert_eq!(
+            hex(&caching_sha2(b"secret", &challenge)),
+            "746ebe205d56a0707acb3e796e834e0dd7b1d61743b26bd5202c7a623230c7c9"
+        );
+    }
+
+    /// Test 1 of RFC 8032, section 7.1, whose key has the 32 bytes that a password need not have.
+    #[test]
+    fn with_a_password_of_32_bytes_a_signature_is_that_of_rfc_8032() {
+        let key = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
+        let key: Vec<u8> =
+            (0..32).map(|at| u8::from_str_radix(&key[2 * at..2 * at + 2], 16).unwrap()).collect();
+        assert_eq!(
+            hex(&ed25519(&key, b"")),
+            "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555\
+             fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b"
+        );
+    }
+}

@@ -1,0 +1,127 @@
+//! Encryption, by the names of MariaDB's and MySQL's programs
+//! (<https://mariadb.com/kb/en/securing-connections-for-client-and-server/>,
+//! <https://dev.mysql.com/doc/refman/8.4/en/connection-options.html#option_general_ssl-mode>).
+
+use crate::client::ConfigError;
+use crate::client::url::nearest;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use transport::tls::{Roots, Tls, TlsOptions};
+
+/// `ssl-mode`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TlsMode {
+    Disabled,
+    /// When the server can, and not over a unix socket.
+    #[default]
+    Preferred,
+    Required,
+    /// And the certificate leads to a trusted root.
+    VerifyCa,
+    /// And it is this host's.
+    VerifyIdentity,
+}
+
+const MODES: [(&str, TlsMode); 5] = [
+    ("DISABLED", TlsMode::Disabled),
+    ("PREFERRED", TlsMode::Preferred),
+    ("REQUIRED", TlsMode::Required),
+    ("VERIFY_CA", TlsMode::VerifyCa),
+    ("VERIFY_IDENTITY", TlsMode::VerifyIdentity),
+];
+
+/// What a configuration says about encryption.
+#[derive(Debug, Clone, Default)]
+pub struct TlsSettings {
+    pub mode: TlsMode,
+    ca: Option<PathBuf>,
+    certificate: Option<(PathBuf, PathBuf)>,
+    /// Files are read once for all connections.
+    ready: Arc<OnceLock<Result<Tls, String>>>,
+}
+
+impl TlsSettings {
+    /// From options by their names. MariaDB's `ssl`, `skip-ssl` and `ssl-verify-server-cert` stand
+    /// for modes; a root certificate or a client's without a mode asks for what it is good for.
+    pub fn take(option: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let ca = option("ssl-ca").map(PathBuf::from);
+        let certificate = match (option("ssl-cert"), option("ssl-key")) {
+            (None, None) => None,
+            (Some(certificate), Some(key)) => Some((certificate.into(), key.into())),
+            _ => {
+                return Err(ConfigError(
+                    "ssl-cert and ssl-key are given together or not at all".into(),
+                ));
+            }
+        };
+        let is_on = |name: &str| option(name).map(|value| !is_off(&value));
+        let implied = match (is_on("ssl-verify-server-cert"), &ca, is_on("ssl"), is_on("skip-ssl"))
+        {
+            (Some(true), ..) => TlsMode::VerifyIdentity,
+            (_, _, Some(false), _) | (.., Some(true)) => TlsMode::Disabled,
+            (_, Some(_), ..) => TlsMode::VerifyCa,
+            (_, _, Some(true), _) => TlsMode::Required,
+            _ if certificate.is_some() => TlsMode::Required,
+            _ => TlsMode::Preferred,
+        };
+        let mode = option("ssl-mode").map_or(Ok(implied), |name| mode(&name))?;
+        Ok(Self { mode, ca, certificate, ready: Arc::default() })
+    }
+
+    /// Whether the server proves who it is: a root certificate that is given is used in every mode.
+    pub fn verifies(&self) -> bool {
+        self.mode >= TlsMode::VerifyCa || self.ca.is_some()
+    }
+
+    /// The same as options of MariaDB's programs.
+    pub fn client_options(&self) -> Vec<String> {
+        let mode = match self.mode {
+            TlsMode::Disabled => Some("--skip-ssl"),
+            TlsMode::Preferred => None,
+            TlsMode::Required | TlsMode::VerifyCa => Some("--ssl"),
+            TlsMode::VerifyIdentity => Some("--ssl-verify-server-cert"),
+        };
+        let files = self.certificate.as_ref();
+        let files = [
+            ("ca", self.ca.as_ref()),
+            ("cert", files.map(|(certificate, _)| certificate)),
+            ("key", files.map(|(_, key)| key)),
+        ];
+        let files = files
+            .into_iter()
+            .filter_map(|(name, path)| path.map(|path| format!("--ssl-{name}={}", path.display())));
+        mode.map(str::to_owned).into_iter().chain(files).collect()
+    }
+
+    /// What connections to this host are encrypted with.
+    pub fn ready(&self, host: &str) -> Result<Tls, String> {
+        let make = || {
+            Tls::new(&TlsOptions {
+                roots: match &self.ca {
+                    Some(path) => Roots::File(path.clone()),
+                    None if self.verifies() => Roots::System,
+                    None => Roots::Unverified,
+                },
+                verifies_host: self.mode == TlsMode::VerifyIdentity,
+                host: host.to_owned(),
+                certificate: self.certificate.clone(),
+                ..TlsOptions::default()
+            })
+        };
+        self.ready.get_or_init(make).clone()
+    }
+}
+
+fn mode(name: &str) -> Result<TlsMode, ConfigError> {
+    let found = MODES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    let known = MODES.map(|(known, _)| known);
+    let unknown = || {
+        let near = nearest(&name.to_uppercase(), &known);
+        ConfigError(format!("unknown ssl-mode `{name}`{near}; known are {}", known.join(", ")))
+    };
+    found.map(|(_, mode)| *mode).ok_or_else(unknown)
+}
+
+fn is_off(value: &str) -> bool {
+    ["0", "off", "false"].iter().any(|off| value.eq_ignore_ascii_case(off))
+}

@@ -1,0 +1,120 @@
+//! URLs: `mariadb://user@host:port/database?socket=/path`.
+
+use crate::client::ConfigError;
+
+/// What a URL can say behind `?`.
+const PARAMETERS: [&str; 10] = [
+    "socket",
+    "connect-timeout",
+    "ssl-mode",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "ssl",
+    "ssl-verify-server-cert",
+    "server-public-key-path",
+    "get-server-public-key",
+];
+
+/// The parts of a URL.
+#[derive(Debug, Default)]
+pub struct Url {
+    pub user: Option<String>,
+    pub password: Option<String>,
+    pub host: Option<String>,
+    pub port: Option<String>,
+    pub database: Option<String>,
+    parameters: Vec<(String, String)>,
+}
+
+impl Url {
+    pub fn parse(url: &str) -> Result<Self, ConfigError> {
+        let rest = ["mariadb://", "mysql://"].iter().find_map(|scheme| url.strip_prefix(scheme));
+        let malformed =
+            || ConfigError("a URL is mariadb://user@host:port/database or mysql://...".into());
+        let rest = rest.ok_or_else(malformed)?;
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+        // A sign in a password that ends the login too early: what follows may be the rest of it,
+        // and is not told.
+        if database.contains('@') || query.contains('@') {
+            return Err(ConfigError(
+                "write / as %2F, ? as %3F and @ as %40 where they are part of a name or password"
+                    .into(),
+            ));
+        }
+        let (login, place) = authority.rsplit_once('@').unwrap_or(("", authority));
+        let (user, password) = match login.split_once(':') {
+            Some((user, password)) => (user, Some(password)),
+            None => (login, None),
+        };
+        // An address of IPv6 is in brackets.
+        let (host, port) = match place.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((host, "")) => (host, None),
+            Some((host, port)) => (host, Some(port.strip_prefix(':').ok_or_else(malformed)?)),
+            None => place.split_once(':').map_or((place, None), |(host, port)| (host, Some(port))),
+        };
+        let some = |text: &str| match decoded(text)? {
+            // What was meant as a URL: a password may be in it, which is not repeated.
+            text if text.contains('=') || (text.contains(':') && text.contains(['/', '@'])) => {
+                Err(ConfigError(
+                    "the name of a user or a database looks like a URL, a login or a connection \
+                     string"
+                        .into(),
+                ))
+            }
+            text => Ok(Some(text).filter(|text| !text.is_empty())),
+        };
+        let mut parameters = Vec::new();
+        for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            if !PARAMETERS.contains(&name) {
+                return Err(unknown(name));
+            }
+            parameters.push((name.to_owned(), decoded(value)?));
+        }
+        Ok(Self {
+            user: some(user)?,
+            password: password.map(decoded).transpose()?,
+            host: some(host)?,
+            port: port.map(str::to_owned),
+            database: some(database)?,
+            parameters,
+        })
+    }
+
+    /// What stands behind `?` under this name.
+    pub fn parameter(&self, name: &str) -> Option<String> {
+        self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    }
+}
+
+fn unknown(name: &str) -> ConfigError {
+    let (near, known) = (nearest(name, &PARAMETERS), PARAMETERS.join(", "));
+    ConfigError(format!("unknown connection parameter `{name}`{near}; known are {known}"))
+}
+
+/// `; did you mean ...?` when one of these is near.
+pub fn nearest(name: &str, known: &[&str]) -> String {
+    let near = known.iter().max_by(|a, b| strsim::jaro(a, name).total_cmp(&strsim::jaro(b, name)));
+    let near = near.filter(|near| strsim::jaro(near, name) > 0.7);
+    near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
+}
+
+/// A text with its `%20`s as what they stand for.
+fn decoded(text: &str) -> Result<String, ConfigError> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut digit = || rest.next().and_then(|digit| (digit as char).to_digit(16));
+        let value = digit().zip(digit()).map(|(high, low)| (high * 16 + low) as u8);
+        bytes.push(value.ok_or_else(|| {
+            ConfigError("a % in a URL is followed by two hexadecimal digits".into())
+        })?);
+    }
+    String::from_utf8(bytes).map_err(|_| ConfigError("the URL is not UTF-8".into()))
+}

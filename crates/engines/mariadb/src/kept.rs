@@ -1,0 +1,38 @@
+//! Data sets that stay on a private server: while no trial works on them their tables are in a
+//! database of their own.
+
+use super::admin::{Admin, DATABASE};
+use crate::client::quote_identifier;
+use engine::EngineError;
+use servers::data_sets::KeptTables;
+
+/// The database of tables that no trial works on.
+const DATABASE_MEANWHILE: &str = "steelbench_kept";
+
+/// How many seconds a session of a load may hold a table that is to be put back.
+const LOCK_MAX_S: u32 = 10;
+
+/// Moves the tables to the database of trials.
+pub fn take(kept: &KeptTables, admin: &Admin) -> Result<(), EngineError> {
+    move_tables(kept, admin, DATABASE_MEANWHILE, DATABASE)
+}
+
+/// Puts the tables back.
+pub fn put_back(kept: &KeptTables, admin: &Admin) -> Result<(), EngineError> {
+    let database =
+        format!("CREATE DATABASE IF NOT EXISTS {}", quote_identifier(DATABASE_MEANWHILE));
+    admin.run("keeping the tables", &database)?;
+    move_tables(kept, admin, DATABASE, DATABASE_MEANWHILE)
+}
+
+/// All of them or none (<https://mariadb.com/kb/en/rename-table/>).
+fn move_tables(kept: &KeptTables, admin: &Admin, from: &str, to: &str) -> Result<(), EngineError> {
+    let [from, to] = [from, to].map(quote_identifier);
+    let rename = |name: &&str| format!("{from}.{0} TO {to}.{0}", quote_identifier(name));
+    let all: Vec<String> = kept.tables.iter().map(rename).collect();
+    let sql = format!(
+        "SET lock_wait_timeout = {LOCK_MAX_S}; RENAME TABLE {}; SET lock_wait_timeout = DEFAULT",
+        all.join(", ")
+    );
+    admin.run("keeping the tables", &sql)
+}

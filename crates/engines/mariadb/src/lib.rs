@@ -1,0 +1,197 @@
+//! MariaDB and MySQL: private servers that are thrown away, and servers by URL.
+//!
+//! - `settings`: what `[target]` can say, and objections to it
+//! - `server`: installations, private servers and their variables
+//! - `preflight`: what stands in the way of a first trial
+//! - `host`: the server of consecutive trials; `instance`: what a trial works on, a database of our
+//!   own
+//! - `altered`: settings of servers by URL that are changed and put back
+//! - `admin`: the connection that holds it, marked as ours
+//! - `compression`: how InnoDB compresses its tables
+//! - `dialect`: how its tables and operations are written
+//! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`:
+//!   plans and sizes
+//! - `load`: the connections of a load; `wire`: what they send and hear
+//! - `waits`: what sessions wait for; `by_url`, `survey`: servers that run already, observed and
+//!   asked how they are set; `queries`: their statements, plans and indexes
+
+mod admin;
+mod altered;
+mod by_url;
+pub mod client;
+mod compression;
+mod dialect;
+mod explain;
+mod fill;
+mod host;
+mod instance;
+mod kept;
+mod load;
+mod preflight;
+mod queries;
+pub mod server;
+mod settings;
+mod survey;
+mod waits;
+mod wire;
+
+use crate::client::{Client, Config, Error, ServerError};
+use by_url::{connect_to_observe, global_status, product, while_doing};
+pub use compression::Compression;
+pub use dialect::MariaDialect;
+use engine::setup::Setup;
+use engine::{
+    Ability, CacheState, Engine, EngineError, Folders, Host, Need, Preflight, Servers, WaitType,
+};
+use experiment::{Configuration, Declaration, Invalid};
+use observations::EngineVersion;
+use std::path::Path;
+use std::time::Duration;
+use work::Stop;
+
+/// How long a server may take to accept a connection, where its URL does not say.
+const CONNECTING: Duration = Duration::from_secs(10);
+
+/// MariaDB from version 10.6 up and MySQL from 9.0 up; by URL MySQL from 8.0 up.
+#[derive(Debug, Clone, Copy)]
+pub struct MariaDb;
+
+impl Engine for MariaDb {
+    fn name(&self) -> &'static str {
+        "mariadb"
+    }
+
+    fn settings(&self) -> &'static [Declaration] {
+        settings::SETTINGS
+    }
+
+    fn abilities(&self) -> &'static [Ability] {
+        &[
+            Ability::Keeps,
+            Ability::Tables,
+            Ability::Statements,
+            Ability::BulkLoad,
+            Ability::Procedures,
+            Ability::Clients,
+            Ability::NestedLoops,
+        ]
+    }
+
+    fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
+        let server = |own: &Configuration| {
+            (own.get(settings::URL), own.get(settings::VERSION), own.get(settings::BINDIR))
+        };
+        servers::versions(configurations, server, |own| version_of(own, stop))
+    }
+
+    fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
+        Setup::files(configuration)
+    }
+
+    fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
+        settings::validate(configuration)
+    }
+
+    fn missing(&self, configuration: &Configuration) -> Option<String> {
+        let private = configuration.get(settings::URL).is_none();
+        let found = private.then(|| settings::installation(configuration))?;
+        let compression = compression::Compression::of(configuration);
+        found.map_or_else(
+            |error| Some(format!("{} is not installed: {error}", self.name())),
+            |own| compression.and_then(|wanted| wanted.missing(&own)),
+        )
+    }
+
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
+        preflight::preflight(needs, folders, stop)
+    }
+
+    fn cache(&self, configuration: &Configuration) -> CacheState {
+        configuration.get(settings::CACHE)
+    }
+
+    fn wait_types(&self) -> &'static [WaitType] {
+        waits::WAIT_TYPES
+    }
+
+    fn servers(&self) -> Option<&dyn Servers> {
+        Some(self)
+    }
+
+    fn host(&self, folders: Folders) -> Box<dyn Host> {
+        Box::new(host::MariaHost { folders, kept: None })
+    }
+
+    fn put_back(
+        &self,
+        folder: &Path,
+        configurations: &[&Configuration],
+    ) -> Result<Vec<String>, EngineError> {
+        servers::altered::put_back::<Self>(folder, configurations)
+    }
+
+    fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {
+        server::reclaim(directory)
+    }
+}
+
+/// The version that a configuration runs on, and where its server comes from.
+fn version_of(configuration: &Configuration, stop: &Stop) -> (String, String) {
+    if let Some(url) = configuration.get(settings::URL) {
+        let version = Config::parse(&url).map_err(|error| error.to_string()).and_then(|config| {
+            let config = config.with_default_timeout(CONNECTING).with_stop(stop.clone());
+            let client = Client::connect(&config).map_err(|error| error.to_string())?;
+            // What MariaDB says names it.
+            let product = if client.is_mariadb() { "" } else { " (MySQL)" };
+            Ok(format!("{}{product}", client.version()))
+        });
+        return (version.unwrap_or_else(|error| format!("unknown ({error})")), "by URL".into());
+    }
+    match settings::installation(configuration) {
+        Ok(found) => {
+            let product = if found.is_mysql() { " (MySQL)" } else { "" };
+            (format!("{}{product}", found.version), found.server.display().to_string())
+        }
+        Err(error) => ("none".into(), error.to_string()),
+    }
+}
+
+/// Says what was being done when the server or the connection failed.
+fn failed_at(doing: &str) -> impl FnOnce(Error) -> EngineError + '_ {
+    move |error| match error {
+        _ if error.is_stopped() => EngineError::Cancelled,
+        Error::Server(said) => said_by_server(doing, &said),
+        error => EngineError::failed(doing, error.to_string()),
+    }
+}
+
+/// An error that the server sent. The numbers are those of
+/// <https://mariadb.com/kb/en/mariadb-error-codes/>.
+fn said_by_server(doing: &str, error: &ServerError) -> EngineError {
+    match error.code {
+        // ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK, and ER_CHECKREAD of innodb_snapshot_isolation
+        1205 | 1213 | 1020 => {
+            EngineError::Retry { doing: doing.into(), message: error.to_string() }
+        }
+        // ER_DISK_FULL, ER_RECORD_FILE_FULL
+        1021 | 1114 => EngineError::DiskFull { doing: format!("{doing}: {}", error.message) },
+        _ => EngineError::failed(doing, error.to_string()),
+    }
+}
+
+/// What to do about a server that does not let us connect.
+fn what_to_do(error: &Error) -> Option<&'static str> {
+    match (error, error.code()) {
+        // ER_ACCESS_DENIED_ERROR
+        (_, Some(1045 | 1698)) => {
+            Some("Give the user in the URL and the password in ~/.my.cnf or MYSQL_PWD.")
+        }
+        // ER_CON_COUNT_ERROR
+        (_, Some(1040)) => Some("All connections are taken: see max_connections."),
+        (Error::Connect(..), _) => Some(
+            "Is the server running there? Name it by URL: mariadb://user@host:port/, or \
+             ?socket=/path.",
+        ),
+        _ => None,
+    }
+}

@@ -1,0 +1,75 @@
+//! Plans that the server makes anew for texts with values. No statement is run: EXPLAIN goes
+//! through PREPARE, which refuses what is more than one statement, and the session is read-only.
+
+use super::Reader;
+use crate::client::quote_identifier;
+use engine::query_reader::{MARK, explain_each, read_plan};
+use plans::{Engine, Plan};
+use queries::{Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names};
+use std::fmt::Write;
+
+const NO_SAMPLE: &str = "no text with values is known, and the server plans for values only: the \
+     server keeps such texts while the consumers events_statements_history and \
+     events_statements_current are on (performance_schema.setup_consumers), or run this with \
+     --seconds while the statement runs";
+
+/// `ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION`.
+const READ_ONLY: u16 = 1792;
+const NOT_OF_CHANGES: &str = "the server plans such a change only in a session that may make it, \
+                              and this one may change nothing";
+const CUT_OFF: &str = "the server does not understand the text that it kept: it cuts texts off at \
+                       performance_schema_max_sql_text_length";
+
+/// Makes a plan for each statement that can have one, in their order.
+pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
+    // What cannot be looked at gives no texts.
+    let _ = reader.look_at_sessions();
+    let (plans, stop) = (reader.limits.plans, reader.stop.clone());
+    explain_each(&mut snapshot.statements, plans, &stop, |statement| {
+        let by_text = || {
+            let sent = reader.running.get(&fingerprint(&statement.text, Engine::MariaDb))?;
+            has_names(sent, &statement.text, Engine::MariaDb).then_some(sent)
+        };
+        let known =
+            reader.sampled.get(&statement.digest).or_else(by_text).cloned().ok_or(NO_SAMPLE)?;
+        let mut plan = reader.plan(&statement.database, &known)?;
+        // MariaDB calls tables as the statement does.
+        let aliases = aliases(&known, Engine::MariaDb);
+        plan.visit_operators(|operator| {
+            for object in &mut operator.objects {
+                if let Some(table) = aliases.get(&object.table.to_lowercase()) {
+                    object.table.clone_from(table);
+                }
+            }
+        });
+        Ok(vec![StatementPlan::new(Origin::Sample, plan)])
+    });
+}
+
+impl Reader {
+    fn plan(&mut self, database: &str, text: &str) -> Result<Plan, String> {
+        let said = |error: crate::client::Error| match error.code() {
+            Some(READ_ONLY) => NOT_OF_CHANGES.to_owned(),
+            // "parse error", which quotes the text with its constants
+            Some(1064) => CUT_OFF.to_owned(),
+            _ => error.to_string(),
+        };
+        if !database.is_empty() {
+            self.client.run(&format!("USE {}", quote_identifier(database))).map_err(said)?;
+        }
+        let mut hex = String::new();
+        for byte in format!("EXPLAIN FORMAT=JSON {text}").bytes() {
+            // Writing to a string cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+        }
+        self.client
+            .run(&format!(
+                "SET @{MARK} = CONVERT(x'{hex}' USING utf8mb4); PREPARE {MARK} FROM @{MARK}"
+            ))
+            .map_err(said)?;
+        let explained = self.client.cell(&format!("EXECUTE {MARK}"));
+        let _ = self.client.run(&format!("DEALLOCATE PREPARE {MARK}"));
+        let json = explained.map_err(said)?.unwrap_or_default();
+        read_plan(&json)
+    }
+}

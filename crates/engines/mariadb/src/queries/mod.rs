@@ -1,0 +1,107 @@
+//! Statements by the digests of the Performance Schema, indexes by `information_schema` and what
+//! was read through them, plans by EXPLAIN. MySQL has the same views.
+//!
+//! <https://mariadb.com/kb/en/performance-schema-events_statements_summary_by_digest-table/>,
+//! <https://dev.mysql.com/doc/refman/8.4/en/performance-schema-statement-summary-tables.html>
+
+mod explain;
+mod indexes;
+mod statements;
+
+use super::explain::one_format;
+use super::waits::cells;
+use super::{connect_to_observe, product, while_doing};
+use crate::client::{Client, Config, Error};
+use engine::ServerError;
+use engine::query_reader::{MARK, QueryLimits, QueryReader};
+use observations::Unread;
+use plans::Engine;
+use queries::{Snapshot, Span};
+use std::collections::HashMap;
+use work::Stop;
+
+/// What `performance_schema = OFF` leaves unknown, and how to have it.
+const OFF: &str =
+    "the Performance Schema is off: set performance_schema = ON and restart the server";
+
+/// Asks a server.
+pub(super) struct Reader {
+    client: Client,
+    limits: QueryLimits,
+    stop: Stop,
+    /// Texts with values that sessions were seen to run, by what statements with other values have
+    /// in common.
+    running: HashMap<String, String>,
+    /// The same by the server's number of the statement.
+    sampled: HashMap<String, String>,
+}
+
+impl Reader {
+    pub fn start(config: &Config, limits: QueryLimits, stop: &Stop) -> Result<Self, ServerError> {
+        let mut client = connect_to_observe(config, stop)?;
+        // What was counted until somebody asks to stop is still wanted; the server limits its
+        // answers.
+        client.set_stop(Stop::when(|| false));
+        // Of MariaDB in seconds, of MySQL in milliseconds and of SELECT alone.
+        let limit = if client.is_mariadb() {
+            "max_statement_time = 30"
+        } else {
+            "max_execution_time = 30000"
+        };
+        client
+            .run(&format!("SET SESSION {limit}"))
+            .map_err(while_doing("limiting the time of statements"))?;
+        one_format(&mut client);
+        Ok(Self {
+            client,
+            limits,
+            stop: stop.clone(),
+            running: HashMap::new(),
+            sampled: HashMap::new(),
+        })
+    }
+
+    /// Rows with so many cells, NULL as an empty text.
+    fn rows<const N: usize>(&mut self, sql: &str) -> Result<Vec<[String; N]>, Error> {
+        Ok(self.client.query(sql)?.rows.into_iter().map(cells).collect())
+    }
+}
+
+impl QueryReader for Reader {
+    fn snapshot(&mut self) -> Result<Snapshot, ServerError> {
+        let sql = format!(
+            "SELECT round(unix_timestamp(now(3)) * 1000), @@innodb_page_size, \
+             @@performance_schema AS {MARK}"
+        );
+        let rows = self.rows(&sql).map_err(while_doing("asking for the time"))?;
+        let [now, page, instruments] = rows.into_iter().next().unwrap_or_default();
+        let server = format!("{} {}", product(&self.client), self.client.version());
+        let span = Span { to_ms: now.parse::<f64>().unwrap_or(0.0) as i64, ..Span::default() };
+        let mut snapshot =
+            Snapshot::new(Engine::MariaDb, server, span, page.parse().unwrap_or(16_384));
+        let is_on = instruments == "1";
+        if !is_on {
+            let what = "statements, and how often indexes are read".to_owned();
+            snapshot.unread.push(Unread { what, why: OFF.into() });
+        } else if let Err(error) = self.statements(&mut snapshot) {
+            snapshot.unread.push(Unread { what: "statements".into(), why: error.to_string() });
+        }
+        if !self.limits.tables {
+            return Ok(snapshot);
+        }
+        if let Err(error) = self.tables(&mut snapshot, is_on) {
+            snapshot
+                .unread
+                .push(Unread { what: "tables and indexes".into(), why: error.to_string() });
+        }
+        Ok(snapshot)
+    }
+
+    fn look(&mut self) -> Result<(), ServerError> {
+        self.look_at_sessions().map_err(while_doing("looking who runs what"))
+    }
+
+    fn explain(&mut self, snapshot: &mut Snapshot) {
+        explain::all(self, snapshot);
+    }
+}

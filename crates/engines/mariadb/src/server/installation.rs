@@ -1,0 +1,203 @@
+//! Which servers are installed.
+
+use engine::EngineError;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The server's program, of MariaDB and of MySQL; packages of MariaDB have both.
+pub const PROGRAMS: [&str; 2] = ["mariadbd", "mysqld"];
+/// What makes a data directory of MariaDB.
+const INSTALLER: &str = "mariadb-install-db";
+
+/// Where packages put the server: Debian, Red Hat, sources, Homebrew (both).
+const PLACES: [&str; 6] = [
+    "/usr/sbin",
+    "/usr/libexec",
+    "/usr/local/mariadb/bin",
+    "/usr/local/mysql/bin",
+    "/opt/homebrew/opt/mariadb/bin",
+    "/usr/local/opt/mariadb/bin",
+];
+
+/// Where the installer is from there.
+const BESIDE: [&str; 3] = [".", "../bin", "../scripts"];
+
+/// A list of further folders, separated by colons.
+const PLACES_VARIABLE: &str = "STEELBENCH_MARIADB_BINDIRS";
+
+/// The oldest versions of MariaDB and of MySQL that have all that is used here.
+const OLDEST: [[u32; 2]; 2] = [[10, 6], [9, 0]];
+
+/// Programs of one version of MariaDB or MySQL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installation {
+    /// The server's program.
+    pub server: PathBuf,
+    /// The program that makes a data directory; MySQL's server makes it itself.
+    pub installer: Option<PathBuf>,
+    /// Their version: 10.11.6.
+    pub version: String,
+}
+
+impl Installation {
+    /// All installed versions from MariaDB 10.6 and MySQL 9.0 up, each distinct server program
+    /// once: first those in `bindirs`, then those in `STEELBENCH_MARIADB_BINDIRS`, on the
+    /// `PATH`, and where packages put them.
+    pub fn find_all(bindirs: &[PathBuf]) -> Vec<Self> {
+        let listed = |variable| std::env::var_os(variable).unwrap_or_default();
+        let (ours, path) = (listed(PLACES_VARIABLE), listed("PATH"));
+        let places = bindirs.iter().cloned().chain(std::env::split_paths(&ours));
+        let places =
+            places.chain(std::env::split_paths(&path)).chain(PLACES.iter().map(PathBuf::from));
+        let mut seen = BTreeSet::new();
+        let programs = places.flat_map(|place| programs_in(&place));
+        let distinct = programs.filter(|server| seen.insert(server.clone()));
+        let is_new =
+            |found: &Self| found.numbers() >= OLDEST[usize::from(found.is_mysql())].to_vec();
+        distinct.filter_map(Self::of_program).filter(is_new).collect()
+    }
+
+    /// One installation: of the version asked for (`10.11`, `10.11.6`), else the newest; those in
+    /// `bindirs` go before others, and MariaDB's before MySQL's.
+    ///
+    /// # Errors
+    /// When there is none: lists what was found, and says what to do.
+    pub fn find(bindirs: &[PathBuf], version: Option<&str>) -> Result<Self, EngineError> {
+        let given: Vec<PathBuf> = bindirs.iter().flat_map(|place| programs_in(place)).collect();
+        let all = Self::find_all(bindirs);
+        let is_given = |found: &&Self| given.contains(&found.server);
+        // In the place of a folder's server no other one is taken.
+        let fitting = all.iter().filter(|found| match version {
+            Some(wanted) => found.is(wanted),
+            None => bindirs.is_empty() || is_given(found),
+        });
+        let best =
+            fitting.max_by_key(|found| (is_given(found), !found.is_mysql(), found.numbers()));
+        best.cloned().ok_or_else(|| not_found(version, bindirs, &all))
+    }
+
+    fn of_program(server: PathBuf) -> Option<Self> {
+        let output = Command::new(&server).arg("--version").output().ok()?;
+        let (version, is_mysql) = version_of(&String::from_utf8_lossy(&output.stdout))?;
+        let beside =
+            |place: &&str| server.parent()?.join(place).join(INSTALLER).canonicalize().ok();
+        let installer = if is_mysql { None } else { Some(BESIDE.iter().find_map(beside)?) };
+        Some(Self { server, installer, version })
+    }
+
+    /// Whether it is MySQL's.
+    pub fn is_mysql(&self) -> bool {
+        self.installer.is_none()
+    }
+
+    /// The redo log in the data directory, a file or MySQL's folder
+    /// (<https://mariadb.com/kb/en/innodb-redo-log/>,
+    /// <https://dev.mysql.com/doc/refman/9.4/en/innodb-redo-log.html>).
+    pub fn redo_log(&self) -> &'static str {
+        if self.is_mysql() { "#innodb_redo" } else { "ib_logfile0" }
+    }
+
+    fn numbers(&self) -> Vec<u32> {
+        self.version.split('.').map_while(|part| part.parse().ok()).collect()
+    }
+
+    /// Whether algorithms of compression are plugins of their own: from 10.7 on.
+    pub fn has_provider_plugins(&self) -> bool {
+        self.numbers() >= vec![10, 7]
+    }
+
+    /// Whether this is what `10.11` or `10.11.6` asks for.
+    fn is(&self, wanted: &str) -> bool {
+        self.version
+            .strip_prefix(wanted)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
+}
+
+impl fmt::Display for Installation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", if self.is_mysql() { "MySQL" } else { "MariaDB" }, self.version)
+    }
+}
+
+/// The servers in a folder, without links.
+fn programs_in(place: &Path) -> Vec<PathBuf> {
+    PROGRAMS.iter().filter_map(|program| place.join(program).canonicalize().ok()).collect()
+}
+
+/// The version in `mariadbd  Ver 10.11.6-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64`, and
+/// whether it is MySQL's.
+fn version_of(output: &str) -> Option<(String, bool)> {
+    let word = output.split_once(" Ver ")?.1.split_whitespace().next()?;
+    let version = word.split('-').next()?;
+    let is_version = version.starts_with(|c: char| c.is_ascii_digit());
+    is_version.then(|| (version.to_owned(), !word.contains("-MariaDB")))
+}
+
+fn not_found(version: Option<&str>, bindirs: &[PathBuf], all: &[Installation]) -> EngineError {
+    let wanted = version.map(|version| format!(" {version}")).unwrap_or_default();
+    let shown = |one: &Installation| format!("{one} ({})", one.server.display());
+    let found: Vec<String> = all.iter().map(shown).collect();
+    let found = if found.is_empty() {
+        "no MariaDB from 10.6 up and no MySQL from 9.0 up".into()
+    } else {
+        found.join(", ")
+    };
+    let lacks = |place: &&PathBuf| {
+        !programs_in(place).iter().any(|own| all.iter().any(|one| one.server == *own))
+    };
+    let empty: Vec<String> = bindirs
+        .iter()
+        .filter(lacks)
+        .map(|place| format!("; {} has none of them", place.display()))
+        .collect();
+    EngineError::failed(
+        format!("looking for MariaDB or MySQL{wanted}"),
+        format!(
+            "found {found}{}; install a server (Debian: mariadb-server, Red Hat: mariadb-server) \
+             or name the folder of its programs in target.bindir",
+            empty.concat()
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Installation, version_of};
+
+    #[test]
+    fn reads_versions_as_builds_print_them() {
+        let debian =
+            "mariadbd  Ver 10.11.6-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)";
+        let generic =
+            "/usr/local/mysql/bin/mariadbd  Ver 11.4.2-MariaDB for linux-systemd on x86_64";
+        let of_mysql = "mysqld  Ver 8.0.36 for Linux on x86_64 (MySQL Community Server - GPL)";
+        let read = |output| version_of(output).unwrap();
+        assert_eq!(read(debian), ("10.11.6".into(), false));
+        assert_eq!(read(generic), ("11.4.2".into(), false));
+        assert_eq!(read(of_mysql), ("8.0.36".into(), true));
+        assert_eq!(version_of("mysqld: command not found"), None);
+    }
+
+    #[test]
+    fn in_the_place_of_a_folders_server_no_other_one_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("mysqld"), "").unwrap();
+        let error = Installation::find(&[folder.path().to_owned()], None).unwrap_err().to_string();
+        assert!(error.contains("has none of them") && error.contains("target.bindir"), "{error}");
+    }
+
+    #[test]
+    fn a_version_stands_for_all_that_begin_with_its_numbers() {
+        let of = |version: &str| Installation {
+            server: "s".into(),
+            installer: None,
+            version: version.into(),
+        };
+        assert!(of("10.11.6").is("10.11") && of("10.11.6").is("10.11.6") && of("10.11.6").is("10"));
+        assert!(!of("10.11.6").is("10.1") && !of("10.11.6").is("10.11.5"));
+        assert!(of("10.11.6").numbers() > of("10.6.18").numbers());
+    }
+}

@@ -1,0 +1,207 @@
+//! Tables of one's own: a dump and SQL that the `mariadb` client runs, which knows DELIMITER and
+//! SOURCE, so that all is as it is there.
+
+use super::private_server::{PrivateServer, SETTINGS_FILE, ServerOptions, Stop};
+use crate::admin::{Admin, DATABASE};
+use crate::client::{Config, quote_identifier, quote_literal};
+use crate::failed_at;
+use engine::EngineError;
+use engine::setup::{SETUP_DUMP, SETUP_SQL, Setup, first_bytes};
+use experiment::NamedFile;
+use rustix::process::Signal;
+use servers::account::command;
+use servers::files::write_back;
+use servers::process::{end_with_us, removed};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use work::Cancel;
+
+/// The client, by its names of today and before.
+const CLIENTS: [&str; 2] = ["mariadb", "mysql"];
+
+/// Settings of a server that change what a dump, SQL or a load makes, or whether it can.
+const SHAPING: [&str; 16] = [
+    "character_set_server",
+    "collation_server",
+    "default_storage_engine",
+    "innodb_checksum_algorithm",
+    "innodb_compression_algorithm",
+    "innodb_compression_failure_threshold_pct",
+    "innodb_compression_level",
+    "innodb_compression_pad_pct_max",
+    "innodb_data_file_path",
+    "innodb_default_row_format",
+    "innodb_encrypt_tables",
+    "innodb_file_per_table",
+    "innodb_fill_factor",
+    "innodb_stats_persistent_sample_pages",
+    "lower_case_table_names",
+    "sql_mode",
+];
+
+/// What a server is filled with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerSetup {
+    setup: Setup,
+    settings: BTreeMap<String, String>,
+}
+
+impl ServerSetup {
+    /// This setup on a server with these settings, as far as they matter to it.
+    pub fn new(setup: Setup, settings: BTreeMap<String, String>) -> Self {
+        Self { setup, settings: shaping(settings) }
+    }
+
+    pub(super) fn identity(&self) -> String {
+        let settings = self.settings.iter().map(|(name, value)| format!("{name} = {value:?}\n"));
+        settings.chain([self.setup.identity()]).collect()
+    }
+}
+
+/// Why a setup cannot be run: the client is missing, or its dump is none that the client reads.
+/// With the setting that it is about.
+pub(crate) fn validate(setup: &Setup) -> Result<(), (&'static str, String)> {
+    let client = |setting| client().map(drop).map_err(|error| (setting, error.to_string()));
+    if !setup.sql.is_empty() {
+        client(SETUP_SQL.path())?;
+    }
+    let Some(dump) = &setup.dump else { return Ok(()) };
+    client(SETUP_DUMP.path())?;
+    let about = |message: &str| Err((SETUP_DUMP.path(), format!("{}: {message}", dump.path)));
+    match first_bytes(&dump.place()).as_slice() {
+        _ if dump.place().is_dir() => {
+            about("a folder; a dump is one file of SQL, as mariadb-dump writes it")
+        }
+        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            about("it is compressed; decompress it first")
+        }
+        bytes if bytes.contains(&0) => about("no dump of mariadb-dump"),
+        _ => Ok(()),
+    }
+}
+
+fn client() -> Result<PathBuf, EngineError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let mut found =
+        CLIENTS.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
+    found.find(|program| program.is_file()).ok_or_else(|| {
+        let message = "it is not on the PATH; install the client program (Debian: mariadb-client)";
+        EngineError::failed("looking for mariadb", message)
+    })
+}
+
+/// Those of these settings that matter to what is made with them.
+pub(super) fn shaping(mut settings: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    settings.retain(|name, _| SHAPING.contains(&name.as_str()));
+    settings
+}
+
+/// Makes the data directory of a template, `data` in this folder: a server of these options with
+/// the user's tables in our database.
+pub(super) fn make(
+    folder: &Path,
+    own: &ServerSetup,
+    options: &ServerOptions,
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
+    filled(folder, options, own.settings.clone(), cancel, |server| {
+        drop(Admin::take_database(&server.config(), cancel)?);
+        fill(&server.config(), &own.setup, cancel)
+    })
+}
+
+/// Makes the data directory of a template, `data` in this folder: a server of these options, filled
+/// and stopped.
+pub(super) fn filled(
+    folder: &Path,
+    options: &ServerOptions,
+    mut settings: BTreeMap<String, String>,
+    cancel: &Cancel,
+    fill: impl FnOnce(&PrivateServer) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let (directory, cgroups) = (folder.to_path_buf(), Vec::new());
+    let bare = ServerOptions {
+        directory,
+        cgroups,
+        log_directory: None,
+        table_directories: Vec::new(),
+        setup: None,
+        instruments: false,
+        ..options.clone()
+    };
+    let mut server = PrivateServer::create(bare, cancel)?;
+    // What a crash leaves is made again; at the end all is written.
+    let hasty = [("innodb_doublewrite", "OFF"), ("innodb_flush_log_at_trx_commit", "0")];
+    settings.extend(hasty.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    server.apply(&settings, cancel)?;
+    fill(&server)?;
+    server.stop(Stop::Clean, cancel)?;
+    let (data, kept) = (server.data_directory().to_owned(), folder.join("kept"));
+    let settings = data.join(SETTINGS_FILE);
+    removed(&settings, std::fs::remove_file(&settings))?;
+    // Out of the way of what removes a server, and back.
+    std::fs::rename(&data, &kept).map_err(EngineError::at(&data))?;
+    drop(server);
+    std::fs::rename(&kept, &data).map_err(EngineError::at(&kept))?;
+    write_back(&data)
+}
+
+/// Fills our database by the `mariadb` client.
+///
+/// # Errors
+/// When it fails, with what it says, or a file has changed since the run was begun.
+pub(crate) fn fill(config: &Config, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError> {
+    if let Some(dump) = &setup.dump {
+        run(config, dump, &[], cancel)?;
+    }
+    setup.sql.iter().try_for_each(|file| run(config, file, &setup.variables, cancel))?;
+    setup.verify_unchanged()?;
+    // As the server itself would soon do it, in the midst of a measurement.
+    let doing = "finishing the tables of target.setup";
+    let mut client = crate::client::Client::connect(&config.clone().with_stop(cancel.stop()))
+        .map_err(failed_at(doing))?;
+    client.set_stop(cancel.stop());
+    let sql = format!(
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = '{DATABASE}' AND \
+         table_type = 'BASE TABLE'"
+    );
+    for table in client.query(&sql).map_err(failed_at(doing))?.rows.into_iter().flatten().flatten()
+    {
+        let sql = format!("ANALYZE TABLE {DATABASE}.{}", quote_identifier(&table));
+        client.run(&sql).map_err(failed_at(doing))?;
+    }
+    Ok(())
+}
+
+/// Runs a file, which ends at its first error. Its variables are user variables: `@name`.
+fn run(
+    config: &Config,
+    file: &NamedFile,
+    variables: &[(String, String)],
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
+    let doing = format!("running {}", file.path);
+    let set = |(name, value): &(String, String)| format!("@{name} = {}", quote_literal(value));
+    let set: Vec<String> = variables.iter().map(set).collect();
+    let folder = if file.folder.as_os_str().is_empty() { Path::new(".") } else { &file.folder };
+    // No shell: a path is not interpreted.
+    let mut client = command(&client()?);
+    client.args(config.client_options()).args(["--batch", "--silent", "--local-infile=1"]);
+    if !set.is_empty() {
+        client.arg(format!("--init-command=SET {}", set.join(", ")));
+    }
+    client.arg(DATABASE).current_dir(folder);
+    for (name, value) in config.client_environment() {
+        match value {
+            Some(value) => client.env(name, value),
+            None => client.env_remove(name),
+        };
+    }
+    end_with_us(&mut client, Signal::KILL);
+    let place = file.place();
+    let input = File::open(&place).map_err(EngineError::at(&place))?;
+    servers::command::run_with(client, input.into(), &doing, Duration::MAX, cancel)
+}

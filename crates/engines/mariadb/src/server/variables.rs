@@ -1,0 +1,386 @@
+//! `target.settings.*` of a server of ours: given at start or by SET GLOBAL, and read back.
+
+use super::private_server::{PrivateServer, Stop};
+use crate::client::{Client, quote_literal};
+use crate::{failed_at, global_status};
+use engine::EngineError;
+use servers::wait_for;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+use work::Cancel;
+
+#[rustfmt::skip]
+/// What no experiment may decide: else we would not find the server or its files, or not only we.
+const OURS: &[&str] = &[
+    "basedir", "bind_address", "datadir", "innodb_data_home_dir", "innodb_log_group_home_dir",
+    "local_infile", "log_error",
+    "performance_schema", "pid_file", "plugin_dir", "port", "skip_networking", "socket", "tmpdir",
+];
+
+/// Name of the binary log.
+const BINARY_LOG: &str = "binlog";
+
+/// The setting in the experiment file.
+pub fn path(name: &str) -> String {
+    format!("target.settings.{name}")
+}
+
+/// An objection that needs no server.
+pub fn objection(name: &str, value: &str) -> Option<String> {
+    if OURS.contains(&name) {
+        return Some(
+            "Steelbench decides this, or the server would not be found any more; leave it out"
+                .into(),
+        );
+    }
+    if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        return Some("names of MariaDB's variables have letters, digits and underscores".into());
+    }
+    value.contains(['\n', '\r', '\0']).then(|| "a value cannot have several lines".into())
+}
+
+/// A line of an option file: the value in quotes, in which backslashes escape
+/// (<https://mariadb.com/kb/en/configuring-mariadb-with-option-files/>).
+pub fn line(name: &str, value: &str) -> String {
+    format!("{name} = \"{}\"\n", value.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// The binary log, whose option takes a path where the variable says only whether it is on.
+pub fn log_bin(value: &str, folder: &Path) -> String {
+    match boolean(value) {
+        Some(false) => "skip_log_bin\n".into(),
+        _ => line("log_bin", &folder.join(BINARY_LOG).to_string_lossy()),
+    }
+}
+
+/// The same for an option file whose server keeps its binary log where it has it.
+pub fn option_line(name: &str, value: &str) -> String {
+    match boolean(value).filter(|_| name == "log_bin") {
+        Some(true) => "log_bin\n".into(),
+        Some(false) => "skip_log_bin\n".into(),
+        None => line(name, value),
+    }
+}
+
+/// How long the server may take to bring its buffer pool to another size.
+const RESIZING: Duration = Duration::from_secs(300);
+
+/// Waits until the buffer pool has the size that was set, which older servers do in the background
+/// (<https://mariadb.com/kb/en/setting-innodb-buffer-pool-size-dynamically/>).
+///
+/// # Errors
+/// When it takes too long.
+pub fn await_resized(client: &mut Client) -> Result<(), EngineError> {
+    let doing = "resizing the buffer pool";
+    let (table, name) = (global_status(client), "INNODB_BUFFER_POOL_RESIZE_STATUS");
+    let sql = format!("SELECT variable_value FROM {table} WHERE variable_name = '{name}'");
+    let mut status = String::new();
+    let done = wait_for(RESIZING, &Cancel::new(), || {
+        status = client.cell(&sql).map_err(failed_at(doing))?.unwrap_or_default();
+        Ok((status.is_empty() || status.contains("ompleted") || status.contains("did not"))
+            .then_some(()))
+    })?;
+    done.ok_or_else(|| {
+        EngineError::failed(doing, format!("after {} s: {status}", RESIZING.as_secs()))
+    })
+}
+
+impl PrivateServer {
+    /// Brings the variables of the server to exactly these; others have their defaults. It is
+    /// started if it does not run, and restarted if some variable needs it. Each is read back.
+    ///
+    /// # Errors
+    /// When the server refuses one, or has something else.
+    pub fn apply(
+        &mut self,
+        wanted: &BTreeMap<String, String>,
+        cancel: &Cancel,
+    ) -> Result<(), EngineError> {
+        if !self.is_running() || !self.set_global(wanted, cancel)? {
+            self.stop(Stop::Clean, cancel)?;
+            self.start(wanted, cancel)?;
+        }
+        read_back(wanted, &Variable::read(&mut self.connect(cancel)?)?)
+    }
+
+    /// Sets what differs, unless that needs a restart (`false`): of variables that are fixed at
+    /// start, and of those that go back to their defaults, which only a start knows.
+    fn set_global(
+        &mut self,
+        wanted: &BTreeMap<String, String>,
+        cancel: &Cancel,
+    ) -> Result<bool, EngineError> {
+        let Some(in_force) = &self.in_force else { return Ok(false) };
+        if in_force.keys().any(|name| !wanted.contains_key(name)) {
+            return Ok(false);
+        }
+        let differ: Vec<(&String, &String)> =
+            wanted.iter().filter(|(name, value)| in_force.get(*name) != Some(*value)).collect();
+        if differ.is_empty() {
+            return Ok(true);
+        }
+        let mut client = self.connect(cancel)?;
+        let known = Variable::read(&mut client)?;
+        let is_dynamic = |name: &str| known.get(name).is_some_and(|known| known.is_dynamic);
+        if !differ.iter().all(|(name, _)| is_dynamic(name)) {
+            return Ok(false);
+        }
+        for (name, value) in differ {
+            let sql = format!("SET GLOBAL {name} = {}", known[name].literal(value));
+            match client.run(&sql) {
+                // MySQL says it only now.
+                Err(error) if error.code() == Some(READ_ONLY) => return Ok(false),
+                set => {
+                    set.map_err(|error| failed_at(&format!("{} = {value}", path(name)))(error))?
+                }
+            }
+        }
+        await_resized(&mut client)?;
+        self.in_force = Some(wanted.clone());
+        Ok(true)
+    }
+}
+
+/// Whether a variable is what was asked for.
+pub fn is_in_force(name: &str, wanted: &str, got: &Variable) -> bool {
+    // Of the binary log it says whether there is one.
+    let is_log =
+        name == "log_bin" && boolean(wanted).is_none() && boolean(&got.value) == Some(true);
+    got.is(wanted) || is_log
+}
+
+/// Makes sure that these values are in force.
+///
+/// # Errors
+/// When one is another, or the server has no such variable.
+pub fn read_back(
+    wanted: &BTreeMap<String, String>,
+    known: &BTreeMap<String, Variable>,
+) -> Result<(), EngineError> {
+    for (name, value) in wanted {
+        let Some(got) = known.get(name) else {
+            let names: Vec<&str> = known.keys().map(String::as_str).collect();
+            return Err(EngineError::failed(
+                path(name),
+                experiment::unknown_name("variable", name, &names),
+            ));
+        };
+        if !is_in_force(name, value, got) {
+            let (setting, got) = (path(name), got.value.clone());
+            return Err(EngineError::SettingIgnored { setting, wanted: value.clone(), got });
+        }
+    }
+    Ok(())
+}
+
+/// A variable as the server tells of it: MariaDB in `information_schema.system_variables`, MySQL in
+/// `performance_schema.variables_metadata`.
+#[derive(Debug, Clone, Default)]
+pub struct Variable {
+    value: String,
+    /// `BOOLEAN`, `INT UNSIGNED`, `ENUM`, `SET`, `FLAGSET`, `VARCHAR`, ...
+    kind: String,
+    /// What an ENUM can be, in order.
+    choices: String,
+    /// Whether SET GLOBAL takes it. MySQL does not tell, and refuses those that it does not take:
+    /// there it is so of all.
+    is_dynamic: bool,
+    /// Whether sessions have values of their own, which they can set.
+    is_of_sessions: bool,
+    /// Whether its value comes from SET GLOBAL.
+    is_set_by_sql: bool,
+}
+
+/// Variables of sessions that no session can set: it takes them from the server when it begins
+/// (`ER_VARIABLE_IS_READONLY`).
+const TAKEN_OVER: [&str; 3] = ["max_allowed_packet", "max_user_connections", "net_buffer_length"];
+
+/// <https://mariadb.com/kb/en/information-schema-system_variables-table/>
+const OF_MARIADB: &str = "SELECT lower(variable_name), global_value, variable_type, \
+                          enum_value_list, read_only = 'NO' AND variable_scope <> 'SESSION ONLY', \
+                          variable_scope <> 'GLOBAL', global_value_origin = 'SQL' FROM \
+                          information_schema.system_variables WHERE global_value IS NOT NULL";
+
+/// With MariaDB's names of the types. A set of switches has their values in it
+/// (`optimizer_switch`).
+/// <https://dev.mysql.com/doc/refman/9.4/en/performance-schema-variables-metadata-table.html>
+const OF_MYSQL: &str = "SELECT lower(variable_name), variable_value, if(data_type = 'Set' AND \
+                        variable_value LIKE '%=%', 'FLAGSET', elt(field(data_type, 'Integer', \
+                        'Numeric', 'Boolean', 'Enumeration', 'Set', 'String'), 'INT', 'DOUBLE', \
+                        'BOOLEAN', 'ENUM', 'SET', 'VARCHAR')), '', 1, variable_scope <> 'GLOBAL', \
+                        variable_source = 'DYNAMIC' FROM performance_schema.variables_metadata \
+                        JOIN performance_schema.global_variables USING (variable_name) JOIN \
+                        performance_schema.variables_info USING (variable_name)";
+
+/// `ER_INCORRECT_GLOBAL_LOCAL_VAR`: it is fixed at start.
+const READ_ONLY: u16 = 1238;
+
+/// `ER_NO_SUCH_TABLE`.
+const NO_SUCH_TABLE: u16 = 1146;
+
+impl Variable {
+    /// All of them, by name in lower case; none of a MySQL that does not tell of them, as versions
+    /// before 9.0.
+    pub fn read(client: &mut Client) -> Result<BTreeMap<String, Self>, EngineError> {
+        let sql = if client.is_mariadb() { OF_MARIADB } else { OF_MYSQL };
+        let rows = match client.query(sql) {
+            Err(error) if error.code() == Some(NO_SUCH_TABLE) => return Ok(BTreeMap::new()),
+            rows => rows.map_err(failed_at("reading the server's variables"))?,
+        };
+        let variable = |row: Vec<Option<String>>| {
+            let mut cells = row.into_iter().map(Option::unwrap_or_default);
+            let mut next = || cells.next().unwrap_or_default();
+            let name = next();
+            let (value, kind, choices) = (next(), next(), next());
+            let is_dynamic = next() == "1";
+            let is_of_sessions = next() == "1" && !TAKEN_OVER.contains(&name.as_str());
+            (
+                name,
+                Self {
+                    value,
+                    kind,
+                    choices,
+                    is_dynamic,
+                    is_of_sessions,
+                    is_set_by_sql: next() == "1",
+                },
+            )
+        };
+        Ok(rows.rows.into_iter().map(variable).collect())
+    }
+
+    /// The value in force.
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// Whether it can be set while the server runs.
+    pub fn is_dynamic(&self) -> bool {
+        self.is_dynamic
+    }
+
+    /// Whether it was set while the server runs.
+    pub fn is_set_by_sql(&self) -> bool {
+        self.is_set_by_sql
+    }
+
+    /// Whether no session can set it.
+    pub fn is_global(&self) -> bool {
+        !self.is_of_sessions
+    }
+
+    /// The same variable with the value of a session.
+    #[must_use]
+    pub fn with_value(&self, value: String) -> Self {
+        Self { value, ..self.clone() }
+    }
+
+    fn is_number(&self) -> bool {
+        self.kind.contains("INT") || self.kind == "DOUBLE"
+    }
+
+    /// A value as SET takes it, which knows no units. Of a variable whose type is not known,
+    /// numbers are taken for numbers.
+    pub fn literal(&self, value: &str) -> String {
+        match number(value)
+            .filter(|_| self.is_number() || (self.kind.is_empty() && value.parse::<f64>().is_ok()))
+        {
+            Some(number) => number.to_string(),
+            None => quote_literal(value),
+        }
+    }
+
+    /// Whether the value in force is the one that was asked for.
+    pub fn is(&self, wanted: &str) -> bool {
+        let parts = |text: &str| -> Vec<String> {
+            text.to_lowercase()
+                .split(',')
+                .map(|part| part.trim().to_owned())
+                .filter(|part| !part.is_empty())
+                .collect()
+        };
+        match self.kind.as_str() {
+            _ if wanted.eq_ignore_ascii_case(&self.value) => true,
+            "BOOLEAN" | "" => boolean(wanted).is_some() && boolean(wanted) == boolean(&self.value),
+            "ENUM" => {
+                let choice = wanted
+                    .parse()
+                    .ok()
+                    .and_then(|number: usize| self.choices.split(',').nth(number));
+                let switch = boolean(wanted).is_some() && boolean(wanted) == boolean(&self.value);
+                choice.is_some_and(|choice| choice.eq_ignore_ascii_case(&self.value)) || switch
+            }
+            // Switches that are not named stay as they are.
+            "FLAGSET" => parts(wanted).iter().all(|part| parts(&self.value).contains(part)),
+            "SET" => {
+                let (mut wanted, mut got) = (parts(wanted), parts(&self.value));
+                wanted.sort();
+                got.sort();
+                wanted == got
+            }
+            _ if self.is_number() => {
+                let numbers = number(wanted).zip(number(&self.value));
+                // What is shown of a fraction has six digits behind the point.
+                numbers.is_some_and(|(wanted, got)| (wanted - got).abs() <= 1e-6)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// `on`, `TRUE`, `0`, ...
+fn boolean(text: &str) -> Option<bool> {
+    match text.to_lowercase().as_str() {
+        "on" | "true" | "1" | "yes" => Some(true),
+        "off" | "false" | "0" | "no" => Some(false),
+        _ => None,
+    }
+}
+
+/// A number with a unit, as in an option file: `128M`.
+fn number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let power = text.chars().last().and_then(|last| "kmgtpe".find(last.to_ascii_lowercase()));
+    let number = if power.is_some() { &text[..text.len() - 1] } else { text };
+    let scale = 1024_f64.powi(power.map_or(0, |power| power as i32 + 1));
+    number.parse::<f64>().ok().map(|number| number * scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Variable, line, objection};
+
+    #[test]
+    fn a_value_is_what_was_wanted_whatever_its_spelling() {
+        for (kind, value, wanted, expected) in [
+            ("BIGINT UNSIGNED", "134217728", "128M", true),
+            ("BIGINT UNSIGNED", "134217728", "129M", false),
+            ("DOUBLE", "90.500000", "90.5", true),
+            ("BOOLEAN", "ON", "1", true),
+            ("BOOLEAN", "ON", "OFF", false),
+            ("ENUM", "O_DIRECT", "o_direct", true),
+            ("ENUM", "O_DIRECT", "1", true),
+            ("ENUM", "O_DIRECT", "0", false),
+            ("SET", "ANSI_QUOTES,STRICT_TRANS_TABLES", "strict_trans_tables, ansi_quotes", true),
+            ("SET", "ANSI_QUOTES,STRICT_TRANS_TABLES", "ansi_quotes", false),
+            ("FLAGSET", "a=on,b=off", "b=off", true),
+            ("FLAGSET", "a=on,b=off", "a=off", false),
+            ("VARCHAR", "utf8mb4", "latin1", false),
+        ] {
+            let choices = "fsync,O_DIRECT".into();
+            let (value, kind) = (value.into(), kind.into());
+            let variable = Variable { value, kind, choices, ..Variable::default() };
+            assert_eq!(variable.is(wanted), expected, "{variable:?}: {wanted}");
+        }
+    }
+
+    #[test]
+    fn what_would_hide_the_server_is_refused_and_a_value_keeps_its_quotes() {
+        assert!(objection("datadir", "/x").is_some() && objection("a b", "1").is_some());
+        assert!(
+            objection("init_connect", "a\nb").is_some() && objection("sync_binlog", "1").is_none()
+        );
+        assert_eq!(line("init_connect", r#"a "b" \"#), "init_connect = \"a \\\"b\\\" \\\\\"\n");
+    }
+}

@@ -1,0 +1,222 @@
+//! What a server is and how it is set: `steelbench survey --server`. Nothing is changed, no table
+//! is read.
+
+pub(super) mod rules;
+
+use super::waits::{cells, local_process};
+use super::{connect_to_observe, product, while_doing};
+use crate::client::{Client, Config};
+use engine::ServerError;
+use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
+use work::Stop;
+
+/// Variables in this order: name, value, default (NULL: not told), where the value is from, file,
+/// whether it is a text. <https://mariadb.com/kb/en/information-schema-system_variables-table/>
+const OF_MARIADB: &str = "SELECT lower(variable_name), global_value, if(global_value_origin IN \
+     ('COMPILE-TIME', 'AUTO'), global_value, default_value), lower(global_value_origin), \
+     substring_index(coalesce(global_value_path, ''), '/', -1), variable_type IN ('VARCHAR', \
+     'UNKNOWN') FROM information_schema.system_variables WHERE global_value IS NOT NULL ORDER BY 1";
+
+/// MySQL tells no defaults. What is neither a number nor a switch is taken for a text.
+/// <https://dev.mysql.com/doc/refman/8.0/en/performance-schema-variables-info-table.html>
+const OF_MYSQL: &str = "SELECT lower(v.variable_name), v.variable_value, if(i.variable_source = \
+                        'COMPILED', v.variable_value, NULL), lower(i.variable_source), \
+                        substring_index(coalesce(i.variable_path, ''), '/', -1), v.variable_value \
+                        NOT REGEXP '^([0-9.]+|ON|OFF|YES|NO)$' FROM \
+                        performance_schema.global_variables v JOIN \
+                        performance_schema.variables_info i USING (variable_name) ORDER BY 1";
+
+/// Settings that are shown of every server, whether they are changed or not: what decides what
+/// memory it takes, how it writes, and what it can tell.
+#[rustfmt::skip]
+const OF_EVERY_SERVER: &[&str] = &[
+    "binlog_format", "innodb_buffer_pool_instances", "innodb_buffer_pool_size",
+    "innodb_checksum_algorithm",
+    "innodb_data_file_buffering", "innodb_doublewrite", "innodb_file_per_table",
+    "innodb_flush_log_at_trx_commit", "innodb_flush_method", "innodb_flush_neighbors",
+    "innodb_io_capacity",
+    "innodb_io_capacity_max", "innodb_log_buffer_size", "innodb_log_file_buffering",
+    "innodb_log_file_size",
+    "innodb_page_size", "innodb_read_io_threads", "innodb_redo_log_capacity",
+    "innodb_use_native_aio",
+    "innodb_write_io_threads", "join_buffer_size", "large_pages", "log_bin", "max_connections",
+    "max_heap_table_size", "performance_schema", "query_cache_size", "query_cache_type",
+    "read_only",
+    "sort_buffer_size", "sync_binlog", "table_open_cache", "thread_cache_size", "thread_handling",
+    "tmp_table_size", "version_comment", "version_malloc_library",
+];
+
+/// Texts that tell of nobody; the values of others may be names, folders or secrets.
+const TEXTS: [&str; 5] = [
+    "innodb_flush_method",
+    "thread_handling",
+    "version_comment",
+    "version_malloc_library",
+    "binlog_format",
+];
+
+/// Amounts of memory and of storage, in bytes, whose names end so.
+const IN_BYTES: [&str; 2] = ["_size", "_capacity"];
+/// Others that end so and are numbers of something.
+const NOT_IN_BYTES: [&str; 6] = [
+    "_cache_size",
+    "_digests_size",
+    "_history_size",
+    "_io_capacity",
+    "_long_size",
+    "thread_pool_size",
+];
+/// And amounts of memory among these.
+const CACHES_IN_BYTES: [&str; 4] =
+    ["binlog_cache_size", "binlog_stmt_cache_size", "query_cache_size", "innodb_ft_cache_size"];
+
+/// Asks a server. What this user may not see is told beside what it sees.
+/// Fails when the server cannot be reached, or does not tell its settings.
+pub(super) fn survey(
+    config: &Config,
+    stop: &Stop,
+) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
+    let mut client = connect_to_observe(config, stop)?;
+    let sql = if client.is_mariadb() { OF_MARIADB } else { OF_MYSQL };
+    let rows = client.query(sql).map_err(while_doing("asking for its settings"))?.rows;
+    let settings: Vec<ServerSetting> = rows.into_iter().filter_map(setting).collect();
+    let mut unread = Vec::new();
+    let mut ask = |client: &mut Client, what: &str, sql: &str| match client.query(sql) {
+        Ok(rows) => rows.rows,
+        Err(error) => {
+            unread.push(Unread { what: what.into(), why: error.to_string() });
+            Vec::new()
+        }
+    };
+    let databases = ask(
+        &mut client,
+        "databases",
+        "SELECT schema_name, sum(data_length + index_length) AS bytes FROM \
+         information_schema.schemata LEFT JOIN information_schema.tables ON table_schema = \
+         schema_name WHERE schema_name NOT IN ('information_schema', 'performance_schema', \
+         'mysql', 'sys') GROUP BY schema_name ORDER BY bytes DESC, schema_name",
+    );
+    let plugins = ask(
+        &mut client,
+        "plugins",
+        "SELECT plugin_name, plugin_version FROM information_schema.plugins WHERE plugin_status = \
+         'ACTIVE' AND plugin_library IS NOT NULL ORDER BY plugin_name",
+    );
+    let replication =
+        if client.is_mariadb() { "SHOW ALL SLAVES STATUS" } else { "SHOW REPLICA STATUS" };
+    let is_replica = client.query(replication).map(|rows| !rows.rows.is_empty());
+    if let Err(error) = &is_replica {
+        unread.push(Unread { what: "state of replication".into(), why: error.to_string() });
+    }
+    let server = SurveyedServer {
+        engine: "mariadb".into(),
+        address: config.place(),
+        version: format!("{} {}", product(&client), client.version()),
+        is_local: local_process(&mut client, config).is_some(),
+        is_replica: is_replica.ok(),
+        huge_pages_used: None,
+        settings,
+        extensions: plugins
+            .into_iter()
+            .map(cells)
+            .map(|[name, version]| Extension { name, version })
+            .collect(),
+        databases: databases
+            .into_iter()
+            .map(cells)
+            .map(|[name, bytes]| Database { name, bytes: bytes.parse().ok() })
+            .collect(),
+    };
+    Ok((server, unread))
+}
+
+fn setting(row: Vec<Option<String>>) -> Option<ServerSetting> {
+    let default = row.get(2).cloned().flatten();
+    let [name, value, _, source, file, is_text] = cells(row);
+    let is_plain = is_text != "1" || TEXTS.contains(&name.as_str());
+    let is_ours = !["compile-time", "auto", "compiled", "environment"].contains(&source.as_str());
+    let is_changed = is_ours && default.as_ref().is_none_or(|default| *default != value);
+    if !is_changed && !OF_EVERY_SERVER.contains(&name.as_str()) {
+        return None;
+    }
+    let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
+    let is_bytes =
+        CACHES_IN_BYTES.contains(&name.as_str()) || (ends(&IN_BYTES) && !ends(&NOT_IN_BYTES));
+    Some(ServerSetting {
+        unit: (is_bytes && value.parse::<u64>().is_ok()).then(|| "B".into()),
+        value: Some(value).filter(|_| is_plain),
+        default: default.filter(|_| is_plain),
+        source,
+        file: Some(file).filter(|file| !file.is_empty()),
+        is_changed,
+        pending_restart: false,
+        name,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::setting;
+
+    fn of(cells: [Option<&str>; 6]) -> Option<observations::ServerSetting> {
+        setting(cells.map(|cell| cell.map(str::to_owned)).into())
+    }
+
+    #[test]
+    fn changed_settings_and_those_of_every_server_are_taken_and_texts_are_not() {
+        let pool = of([
+            Some("innodb_buffer_pool_size"),
+            Some("134217728"),
+            Some("134217728"),
+            Some("compile-time"),
+            None,
+            Some("0"),
+        ]);
+        let pool = pool.unwrap();
+        assert_eq!((pool.bytes(), pool.is_changed), (Some(128 << 20), false));
+        let changed = of([
+            Some("table_definition_cache"),
+            Some("9"),
+            Some("400"),
+            Some("config"),
+            Some("my.cnf"),
+            Some("0"),
+        ]);
+        let changed = changed.unwrap();
+        assert!(
+            changed.is_changed
+                && changed.file.as_deref() == Some("my.cnf")
+                && changed.bytes().is_none()
+        );
+        let connect = of([
+            Some("init_connect"),
+            Some("SET secret"),
+            Some(""),
+            Some("config"),
+            None,
+            Some("1"),
+        ]);
+        let connect = connect.unwrap();
+        assert!(connect.is_changed && connect.value.is_none() && connect.default.is_none());
+        assert_eq!(
+            of([
+                Some("div_precision_increment"),
+                Some("4"),
+                Some("4"),
+                Some("compile-time"),
+                None,
+                Some("0")
+            ]),
+            None
+        );
+        let threads = of([
+            Some("thread_cache_size"),
+            Some("151"),
+            Some("151"),
+            Some("auto"),
+            None,
+            Some("0"),
+        ]);
+        assert_eq!(threads.unwrap().unit, None);
+    }
+}

@@ -1,0 +1,191 @@
+//! What sessions wait for.
+//!
+//! The Performance Schema counts and times the waits of each session's thread
+//!
+//!
+//!
+//!
+//!
+//! (<https://mariadb.com/kb/en/performance-schema-events_waits_summary_by_thread_by_event_name-table/>):
+//! their differences over the measurement are taken. A wait on a table (`wait/io/table`,
+//! `wait/lock/table`) contains the file operations and mutexes below it and the processor time of
+//! the engine: it is left out, so that nothing counts twice. Row locks are `InnoDB`'s own counter,
+//! and what the server does not time, waiting for the redo log, is sampled in the process list, as
+//! is all that it could time and was not told to; `reading` reads the counters, `accounting` has
+//! the arithmetic.
+//!
+//! [`MariaCollector`] watches the sessions of a trial, [`MariaObserver`] a whole server, which
+//! `source` samples; `tasks` asks who waits for whom.
+
+mod accounting;
+mod observer;
+mod reading;
+mod sampler;
+mod source;
+mod tasks;
+mod types;
+
+pub(super) use observer::MariaObserver;
+pub(super) use source::local_process;
+pub use types::WAIT_TYPES;
+
+use super::failed_at;
+use super::load::Sessions;
+use crate::client::{Client, Config};
+use accounting::{Counted, Instruments};
+use engine::{Collected, EngineError, EngineUse, PageUse, WaitCollector, lock};
+use reading::{Reading, Scope};
+use sampler::Sampler;
+use work::Cancel;
+
+/// The unit of the Performance Schema.
+const PICOSECONDS: f64 = 1e-12;
+
+/// Takes the differences of the server's counters over a measurement.
+pub struct MariaCollector {
+    config: Config,
+    sessions: Sessions,
+    /// The server's process, where we started it.
+    pid: Option<i32>,
+    hz: f64,
+    cancel: Cancel,
+    running: Option<Running>,
+}
+
+struct Running {
+    client: Client,
+    sampler: Sampler,
+    before: Reading,
+    /// The server's process, where it is one of this machine.
+    pid: Option<i32>,
+}
+
+impl MariaCollector {
+    /// A collector for the sessions with these numbers; `hz`: looks a second.
+    pub fn new(
+        config: Config,
+        sessions: Sessions,
+        pid: Option<i32>,
+        hz: f64,
+        cancel: Cancel,
+    ) -> Self {
+        Self { config, sessions, pid, hz, cancel, running: None }
+    }
+
+    fn connect(&self) -> Result<Client, EngineError> {
+        let config = self.config.clone().with_stop(self.cancel.stop());
+        let mut client =
+            Client::connect(&config).map_err(failed_at("observing the server's waits"))?;
+        client.set_stop(self.cancel.stop());
+        Ok(client)
+    }
+}
+
+impl WaitCollector for MariaCollector {
+    fn start(&mut self) -> Result<(), EngineError> {
+        let sessions = lock(&self.sessions).clone();
+        let sampler = Sampler::start(self.connect()?, &sessions, self.hz)?;
+        let mut client = self.connect()?;
+        // One of ours may be another process than when the trial was prepared: a cold one is
+        // restarted.
+        let pid = source::local_process(&mut client, &self.config).or(self.pid);
+        let before = Reading::of(&mut client, Scope::Sessions(&sessions), pid)?;
+        self.running = Some(Running { client, sampler, before, pid });
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<Collected, EngineError> {
+        let not_started =
+            || EngineError::failed("observing the server's waits", "nothing was started");
+        let Running { mut client, sampler, before, pid } =
+            self.running.take().ok_or_else(not_started)?;
+        let samples = sampler.stop()?;
+        let sessions = lock(&self.sessions).clone();
+        let scope = Scope::Sessions(&sessions);
+        let after = Reading::of(&mut client, scope, pid)?;
+        let (instruments, lost) = instrumented(&mut client, pid.is_some())?;
+        let counted = Counted {
+            session_s: sessions.len() as f64 * after.at.duration_since(before.at).as_secs_f64(),
+            events: after.events_since(&before, scope),
+            row_locks: after.row_locks_since(&before),
+            times: after.sessions.zip(before.sessions).map(|(after, before)| after.since(before)),
+            instruments,
+        };
+        let (waits, time) = counted.account(&samples);
+        let server_cpu_s = after
+            .server
+            .zip(before.server)
+            .map_or(0.0, |(after, before)| (after - before).max(0.0));
+        let reads = after.status_since(&before, "innodb_buffer_pool_reads");
+        let requests = after.status_since(&before, "innodb_buffer_pool_read_requests");
+        let pages = Some(PageUse { hits: requests.saturating_sub(reads), reads });
+        let used = EngineUse { pages, ..EngineUse::default() };
+        let operations = after.operations_since(&before);
+        let time = Some(time);
+        Ok(Collected { waits, operations, time, server_cpu_s, used, lost, ..Collected::default() })
+    }
+}
+
+/// Numbers with commas; NULL for none, which nothing is in.
+fn list(sessions: &[u32]) -> String {
+    let numbers: Vec<String> = sessions.iter().map(u32::to_string).collect();
+    if numbers.is_empty() { "NULL".into() } else { numbers.join(", ") }
+}
+
+/// The cells of a row, empty where they are NULL.
+pub(super) fn cells<const N: usize>(row: Vec<Option<String>>) -> [String; N] {
+    let mut cells = row.into_iter().map(Option::unwrap_or_default);
+    std::array::from_fn(|_| cells.next().unwrap_or_default())
+}
+
+/// A counter; what is no number counts nothing.
+fn number(text: &str) -> u64 {
+    text.parse().unwrap_or(0)
+}
+
+/// What this server times, and what it does not let us observe.
+fn instrumented(
+    client: &mut Client,
+    sees_threads: bool,
+) -> Result<(Instruments, Vec<String>), EngineError> {
+    let doing = || failed_at("asking what is instrumented");
+    let mut lost = Vec::new();
+    let mut instruments = Instruments::default();
+    if client.cell("SELECT @@performance_schema").map_err(doing())?.as_deref() == Some("1") {
+        let sql = "SELECT coalesce(sum(name = 'idle'), 0), coalesce(sum(name LIKE \
+                   'wait/io/socket/%'), 0), coalesce(sum(name LIKE 'wait/synch/cond/%'), 0), \
+                   coalesce(sum(name LIKE 'wait/%'), 0), coalesce(sum(name LIKE \
+                   'wait/lock/metadata/%'), 0), (SELECT count(*) FROM \
+                   performance_schema.setup_instruments WHERE name LIKE 'wait/%') FROM \
+                   performance_schema.setup_instruments WHERE enabled = 'YES' AND timed = 'YES'";
+        let row = client.query(sql).map_err(doing())?.rows.into_iter().next().unwrap_or_default();
+        let [idle, sockets, conditions, on, metadata, all] = cells(row).map(|cell| number(&cell));
+        instruments = Instruments {
+            idle: idle > 0,
+            sockets: sockets > 0,
+            conditions: conditions > 0,
+            metadata: metadata > 0,
+        };
+        if on < all {
+            lost.push(format!(
+                "Waits whose instruments are off: {} of {all} of \
+                 performance_schema.setup_instruments are not enabled and timed. Of these the \
+                 states in the process list are sampled.",
+                all - on
+            ));
+        }
+    } else {
+        lost.push(
+            "Waits for files and latches: performance_schema is off there. Row locks are counted; \
+             the rest is what the states in the process list tell, sampled."
+                .to_owned(),
+        );
+    }
+    if !sees_threads {
+        lost.push(
+            "The processor time of the sessions: the server's threads cannot be seen from here."
+                .into(),
+        );
+    }
+    Ok((instruments, lost))
+}

@@ -1,0 +1,184 @@
+use super::accounting::{Counted, Instruments};
+use super::reading::{METADATA, Reading, Scope};
+use super::sampler::Samples;
+use super::source::{MariaSource, local_process};
+use super::types::{IDLE, WAIT_TYPES};
+use super::{instrumented, tasks};
+use crate::client::{Client, Config};
+use crate::connect_to_observe;
+use engine::{EngineError, LiveObserver, ObserveOptions, ServerError, WaitType};
+use observations::{CounterReadings, Operation, Sampling, ServerActivity, WaitClass, WaitingTask};
+use observe::ThreadTimes;
+use servers::activity::{Process, ROSTER_PERIOD, Sampler, Window, cells};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use work::Stop;
+
+/// Events of one session's waits for another.
+const CONDITIONS: &str = "wait/synch/cond/sql/";
+
+fn is_of_commit(event: &str) -> bool {
+    WaitType::class_of(WAIT_TYPES, event) == WaitClass::Log
+}
+
+/// Watches all sessions of a server, whoever they work for.
+#[derive(Debug)]
+pub struct MariaObserver {
+    sampler: Sampler,
+    /// For what is asked once in an interval.
+    client: Client,
+    /// The connections of ours.
+    own: [u32; 2],
+    before: Reading,
+    /// That of the interval before, where it was seen to its end.
+    earlier: Option<Reading>,
+    literals: bool,
+}
+
+impl MariaObserver {
+    /// Connects, and begins the first interval.
+    pub fn start(
+        config: &Config,
+        options: ObserveOptions,
+        stop: &Stop,
+    ) -> Result<Self, ServerError> {
+        // The sampler ends its connection by asking itself to stop.
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (over, asked) = (is_over.clone(), stop.clone());
+        let or_over = Stop::when(move || over.load(Ordering::Relaxed) || asked.is_asked());
+        let mut client = connect_to_observe(config, stop)?;
+        let sampled = connect_to_observe(config, &or_over)?;
+        let own = [client.connection_id(), sampled.connection_id()];
+        let pid = local_process(&mut client, config);
+        let source = MariaSource::new(sampled, options, &own, pid)?;
+        let before =
+            Reading::of(&mut client, Scope::AllBut(&own), None).map_err(ServerError::new)?;
+        let disconnect = Box::new(move || is_over.store(true, Ordering::Relaxed));
+        let sampler = Sampler::start(Box::new(source), options.hz, ROSTER_PERIOD, disconnect)?;
+        Ok(Self { sampler, client, own, before, earlier: None, literals: options.literals })
+    }
+
+    /// What the server has counted since the last time, and what it does not tell.
+    fn counted(
+        &mut self,
+        window: &Window,
+    ) -> Result<(Counted, Vec<Operation>, Vec<String>), EngineError> {
+        let scope = Scope::AllBut(&self.own);
+        self.earlier = None;
+        let now = Reading::of(&mut self.client, scope, None)?;
+        let before = std::mem::replace(&mut self.before, now);
+        let (instruments, mut lost) = instrumented(&mut self.client, window.kernel.is_some())?;
+        let may_see =
+            self.client.cell("SELECT count(*) FROM information_schema.innodb_trx").is_ok();
+        if !may_see {
+            lost.push(
+                "Sessions of other users, and who waits for row locks: this user lacks the \
+                 privilege PROCESS."
+                    .into(),
+            );
+        }
+        let mut events = self.before.events_since(&before, scope);
+        // An event counts when it ends, with all the time before: what lasts longer than an
+        // interval is better sampled.
+        let is_long =
+            |name: &str| name == METADATA || (name.starts_with(CONDITIONS) && !is_of_commit(name));
+        events.retain(|name, _| name != IDLE && !is_long(name));
+        let instruments = Instruments { conditions: false, metadata: false, ..instruments };
+        let counted = Counted { events, instruments, ..Counted::default() };
+        let operations = self.before.operations_since(&before);
+        self.earlier = Some(before);
+        Ok((counted, operations, lost))
+    }
+}
+
+impl LiveObserver for MariaObserver {
+    fn window(&mut self) -> Result<ServerActivity, ServerError> {
+        let (window, mut ended) = match self.sampler.window() {
+            Ok(window) => (window, None),
+            Err(error) => {
+                (self.sampler.rest().ok_or_else(|| error.clone())?, Some(error.to_string()))
+            }
+        };
+        let (counted, operations, lost) = self.counted(&window).unwrap_or_else(|error| {
+            let error = error.to_string();
+            let lost = vec![format!("What the server counts itself: {error}.")];
+            ended.get_or_insert(error);
+            (Counted::default(), Vec::new(), lost)
+        });
+        let samples = busy_samples(&window);
+        let times = times(&window);
+        // Who runs or is ready to has something to do, whatever samples say of so short a time.
+        let running_s = times.map_or(0.0, |times| (times.cpu_ns + times.run_delay_ns) as f64 / 1e9);
+        let session_s = (samples.all as f64 * window.sample_s()).max(running_s);
+        let (waits, time) = Counted { session_s, times, ..counted }.account(&samples);
+        let names = waits.iter().map(|wait| wait.wait_type.as_str());
+        Ok(ServerActivity {
+            server: format!("{} {}", crate::product(&self.client), self.client.version()),
+            elapsed_s: window.elapsed.as_secs_f64(),
+            ended,
+            sampling: Sampling {
+                source: window.source.to_owned(),
+                hz: window.hz,
+                polls: window.polls,
+                missed: window.missed,
+                hides_waits: true,
+            },
+            meanings: cells::meanings(WAIT_TYPES, |_| None, names),
+            waits,
+            time,
+            time_is_exact: window.kernel.is_some(),
+            processes: cells::process_use(&window),
+            operations,
+            parts: cells::parts(&window),
+            cells: cells::cells(&window, WAIT_TYPES, |_, _| 1.0),
+            lost,
+            texts: texts(&window),
+            ..ServerActivity::default()
+        })
+    }
+
+    fn readings(&self) -> Vec<CounterReadings> {
+        self.earlier.iter().flat_map(|earlier| earlier.beside(&self.before)).collect()
+    }
+
+    fn is_lost(&self) -> bool {
+        self.sampler.is_lost()
+    }
+
+    fn tasks(&mut self) -> Result<Option<Vec<WaitingTask>>, ServerError> {
+        tasks::waiting_tasks(&mut self.client, &self.own, self.literals).map(Some)
+    }
+}
+
+/// Texts of the statements that were sampled.
+fn texts(window: &Window) -> BTreeMap<i64, String> {
+    let sampled = window.samples.keys().filter_map(|sample| sample.query_id);
+    sampled.filter_map(|id| Some((id, window.statements.get(&id)?.clone()))).collect()
+}
+
+/// The samples of clients' sessions that had something to do.
+fn busy_samples(window: &Window) -> Samples {
+    let mut samples = Samples { hz: window.hz, ..Samples::default() };
+    for (sample, count) in window.samples.iter().filter(|(sample, _)| !sample.idle) {
+        if window.processes.get(&sample.pid).is_none_or(Process::for_client) {
+            samples.add(sample.wait.as_deref().unwrap_or_default(), *count);
+        }
+    }
+    samples
+}
+
+/// What the threads of clients' sessions used, where the kernel tells.
+fn times(window: &Window) -> Option<ThreadTimes> {
+    let of_clients = window
+        .kernel
+        .as_ref()?
+        .iter()
+        .filter(|(session, _)| window.processes.get(session).is_some_and(Process::for_client));
+    let mut sum = ThreadTimes::default();
+    for (_, times) in of_clients {
+        sum.cpu_ns += times.cpu_ns;
+        sum.run_delay_ns += times.run_delay_ns;
+    }
+    Some(sum)
+}

@@ -1,0 +1,278 @@
+//! What server and kernel have counted until a moment.
+
+use super::accounting::SessionTimes;
+use super::{PICOSECONDS, cells, list, number};
+use crate::client::Client;
+use crate::failed_at;
+use engine::EngineError;
+use observations::{CounterReadings, Operation};
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// Of which sessions waits are read.
+#[derive(Debug, Clone, Copy)]
+pub enum Scope<'a> {
+    /// Of these.
+    Sessions(&'a [u32]),
+    /// Of all that clients have or had, but these: a session that has ended is in the sums of its
+    /// account.
+    AllBut(&'a [u32]),
+}
+
+/// A reading of counters.
+#[derive(Debug)]
+pub struct Reading {
+    pub at: Instant,
+    /// By number of the session (0: of all) and name of the event: how often, and picoseconds.
+    events: BTreeMap<(u32, String), (u64, u64)>,
+    /// How long sessions that have nothing to do have waited for their next statement, in seconds:
+    /// no event has it yet.
+    idle_s: f64,
+    /// `InnoDB`'s counters, by name.
+    status: BTreeMap<String, u64>,
+    /// Operations on files, of all threads of the server, and `InnoDB`'s waits for row locks.
+    operations: Vec<Operation>,
+    pub sessions: Option<SessionTimes>,
+    /// Processor seconds of the server, all threads.
+    pub server: Option<f64>,
+}
+
+/// A wait on a table contains those below it.
+const NOT_NESTED: &str = "count_star > 0 AND event_name NOT LIKE 'wait/io/table/%' AND event_name \
+                          NOT LIKE 'wait/lock/table/%'";
+
+/// A wait for a lock of metadata contains the wait for its condition.
+pub const METADATA: &str = "wait/lock/metadata/sql/mdl";
+const METADATA_CONDITION: &str = "wait/synch/cond/sql/MDL_context::COND_wait_status";
+
+const FILES: &str = "SELECT event_name, count_read, sum_number_of_bytes_read, sum_timer_read, \
+                     count_write, sum_number_of_bytes_write, sum_timer_write, count_misc, 0, \
+                     sum_timer_misc FROM performance_schema.file_summary_by_event_name WHERE \
+                     count_star > 0";
+
+/// Data files by the folder of their database and their name.
+const DATA_FILES: &str = "SELECT substring_index(file_name, '/', -2), sum(count_read), \
+     sum(sum_number_of_bytes_read), sum(sum_timer_read), sum(count_write), \
+     sum(sum_number_of_bytes_write), sum(sum_timer_write), sum(count_misc), 0, \
+     sum(sum_timer_misc) FROM performance_schema.file_summary_by_instance WHERE event_name = \
+     'wait/io/file/innodb/innodb_data_file' AND count_star > 0 GROUP BY 1";
+
+/// The sessions of a server with what both MariaDB and MySQL tell of them: `id`, `command`,
+/// `state`, `info`, `user`, `db`, `tid` (number of the thread in the system) and `time_ms` (in this
+/// state).
+pub fn sessions(client: &mut Client) -> &'static str {
+    if client.is_mariadb() {
+        "(SELECT id, command, coalesce(state, '') AS state, info, user, coalesce(db, '') AS db, \
+         tid, time_ms FROM information_schema.processlist) AS sessions"
+    } else if matches!(client.cell("SELECT @@performance_schema"), Ok(Some(off)) if off == "0") {
+        "(SELECT id, command, coalesce(state, '') AS state, info, user, coalesce(db, '') AS db, \
+         NULL AS tid, 1000 * time AS time_ms FROM information_schema.processlist) AS sessions"
+    } else {
+        "(SELECT processlist_id AS id, processlist_command AS command, coalesce(processlist_state, \
+         '') AS state, processlist_info AS info, processlist_user AS user, \
+         coalesce(processlist_db, '') AS db, thread_os_id AS tid, 1000 * processlist_time AS \
+         time_ms FROM performance_schema.threads WHERE processlist_id IS NOT NULL) AS sessions"
+    }
+}
+
+impl Reading {
+    pub fn of(
+        client: &mut Client,
+        scope: Scope<'_>,
+        pid: Option<i32>,
+    ) -> Result<Self, EngineError> {
+        let rows = |client: &mut Client, sql: &str| {
+            client
+                .query(sql)
+                .map(|rows| rows.rows)
+                .map_err(failed_at("reading the server's counters"))
+        };
+        let (own, others) = match scope {
+            Scope::Sessions(own) => (list(own), false),
+            Scope::AllBut(own) => (list(own), true),
+        };
+        let chosen =
+            if others { format!("id NOT IN (0, {own})") } else { format!("id IN ({own})") };
+        let sessions = sessions(client);
+        let sql = format!("SELECT tid, command, time_ms FROM {sessions} WHERE {chosen}");
+        let (mut threads, mut idle_s) = (Vec::new(), 0.0);
+        for row in rows(client, &sql)? {
+            let [thread, command, state_ms] = cells(row);
+            threads.extend(thread.parse::<i32>());
+            if command == "Sleep" {
+                idle_s += state_ms.parse().unwrap_or(0.0) / 1e3;
+            }
+        }
+        let sessions =
+            pid.and_then(|pid| SessionTimes::of(pid, &threads).filter(|_| !threads.is_empty()));
+        let server = pid.and_then(observe::process_cpu_s);
+        let at = Instant::now();
+        let mut events = BTreeMap::new();
+        let by_thread = format!(
+            "SELECT processlist_id, event_name, count_star, sum_timer_wait FROM \
+             performance_schema.events_waits_summary_by_thread_by_event_name JOIN \
+             performance_schema.threads USING (thread_id) WHERE processlist_id IN ({own}) AND \
+             {NOT_NESTED}"
+        );
+        let of_own = rows(client, &by_thread)?.into_iter().map(event);
+        if others {
+            let by_account = format!(
+                "SELECT 0, event_name, sum(count_star), sum(sum_timer_wait) FROM \
+                 performance_schema.events_waits_summary_by_account_by_event_name WHERE user IS \
+                 NOT NULL AND {NOT_NESTED} GROUP BY event_name"
+            );
+            let of_own: Vec<_> = of_own.collect();
+            events.extend(rows(client, &by_account)?.into_iter().map(event));
+            for ((_, name), (count, time)) in of_own {
+                let all: &mut (u64, u64) = events.entry((0, name)).or_default();
+                *all = (all.0.saturating_sub(count), all.1.saturating_sub(time));
+            }
+        } else {
+            events.extend(of_own);
+        }
+        // MariaDB and MySQL keep these in tables of different names.
+        let status = rows(client, "SHOW GLOBAL STATUS LIKE 'Innodb%'")?.into_iter().map(cells);
+        let status: BTreeMap<String, u64> = status
+            .map(|[name, value]: [String; 2]| (name.to_lowercase(), number(&value)))
+            .collect();
+        let mut operations: Vec<Operation> =
+            rows(client, FILES)?.into_iter().flat_map(file).collect();
+        // Where the server counts no files, InnoDB does.
+        let has_files = !operations.is_empty();
+        let of_innodb = OF_INNODB.iter().filter(|(.., is_of_files)| !(*is_of_files && has_files));
+        operations.extend(of_innodb.filter_map(|(name, counters, _)| {
+            let [count, bytes, wall_ms] = counters.map(|counter| status.get(counter).copied());
+            let wall_s = wall_ms.unwrap_or(0) as f64 / 1e3;
+            Some(Operation {
+                name: (*name).into(),
+                count: count?,
+                bytes: bytes.unwrap_or(0),
+                wall_s,
+            })
+        }));
+        if others {
+            operations.extend(rows(client, DATA_FILES)?.into_iter().flat_map(file));
+        }
+        Ok(Self { at, events, idle_s, status, operations, sessions, server })
+    }
+
+    /// What waits of these sessions have been counted since: by name of the event, how often, and
+    /// wall seconds. A session waits for its next statement from one reading to another too,
+    /// before and after which there is one event.
+    pub fn events_since(&self, before: &Self, scope: Scope<'_>) -> BTreeMap<String, (u64, f64)> {
+        let mut sums: BTreeMap<String, (u64, f64)> = BTreeMap::new();
+        for ((session, name), (count, time)) in &self.events {
+            let then = before.events.get(&(*session, name.clone())).copied().unwrap_or_default();
+            let (count, time) = (count.saturating_sub(then.0), time.saturating_sub(then.1));
+            let is_chosen = match scope {
+                Scope::Sessions(own) => own.contains(session),
+                Scope::AllBut(_) => true,
+            };
+            if count > 0 && is_chosen {
+                let sum = sums.entry(name.clone()).or_default();
+                *sum = (sum.0 + count, sum.1 + time as f64 * PICOSECONDS);
+            }
+        }
+        if sums.contains_key(METADATA) {
+            sums.remove(METADATA_CONDITION);
+        }
+        if let Some((_, idle_s)) = sums.get_mut("idle") {
+            *idle_s = (*idle_s + self.idle_s - before.idle_s).max(0.0);
+        }
+        sums
+    }
+
+    /// The rows of this reading and of `after`: waits of all sessions by event, `InnoDB`'s
+    /// counters, operations on files.
+    pub fn beside(&self, after: &Self) -> Vec<CounterReadings> {
+        let readings = [self, after];
+        let event = |(&(session, ref name), (count, time)): (&(u32, String), &(u64, u64))| {
+            (session == 0).then(|| [name.clone(), count.to_string(), time.to_string()])
+        };
+        let status = |(name, value): (&String, &u64)| [name.clone(), value.to_string()];
+        let operation = |Operation { name, count, bytes, wall_s }: &Operation| {
+            [name.clone(), count.to_string(), bytes.to_string(), wall_s.to_string()]
+        };
+        vec![
+            CounterReadings::of(
+                "performance_schema.events_waits_summary_by_account_by_event_name",
+                ["event_name", "count_star", "sum_timer_wait"],
+                readings.map(|reading| reading.events.iter().filter_map(event).collect()),
+            ),
+            CounterReadings::of(
+                "SHOW GLOBAL STATUS LIKE 'Innodb%'",
+                ["name", "value"],
+                readings.map(|reading| reading.status.iter().map(status).collect()),
+            ),
+            CounterReadings::of(
+                "performance_schema.file_summary_by_event_name",
+                ["name", "count", "bytes", "s"],
+                readings.map(|reading| reading.operations.iter().map(operation).collect()),
+            ),
+        ]
+    }
+
+    pub fn status_since(&self, before: &Self, name: &str) -> u64 {
+        let of = |reading: &Self| reading.status.get(name).copied().unwrap_or(0);
+        of(self).saturating_sub(of(before))
+    }
+
+    /// How often `InnoDB` waited for a row lock, and seconds.
+    pub fn row_locks_since(&self, before: &Self) -> (u64, f64) {
+        let wall_ms = self.status_since(before, "innodb_row_lock_time");
+        (self.status_since(before, "innodb_row_lock_waits"), wall_ms as f64 / 1e3)
+    }
+
+    pub fn operations_since(&self, before: &Self) -> Vec<Operation> {
+        let since = |now: &Operation| {
+            let then = before.operations.iter().find(|then| then.name == now.name);
+            let (count, bytes, wall_s) =
+                then.map_or((0, 0, 0.0), |then| (then.count, then.bytes, then.wall_s));
+            Operation {
+                name: now.name.clone(),
+                count: now.count.saturating_sub(count),
+                bytes: now.bytes.saturating_sub(bytes),
+                wall_s: (now.wall_s - wall_s).max(0.0),
+            }
+        };
+        self.operations.iter().map(since).filter(|operation| operation.count > 0).collect()
+    }
+}
+
+fn event(row: Vec<Option<String>>) -> ((u32, String), (u64, u64)) {
+    let [session, name, count, time] = cells(row);
+    ((number(&session) as u32, name), (number(&count), number(&time)))
+}
+
+/// What `InnoDB` counts of itself, with its status variables
+/// (<https://mariadb.com/kb/en/innodb-status-variables/>) for how often, bytes, and milliseconds,
+/// where there are any; and whether the Performance Schema counts it by file, where it counts
+/// files.
+#[rustfmt::skip]
+const OF_INNODB: [(&str, [&str; 3], bool); 8] = [
+    ("InnoDB row lock wait", ["innodb_row_lock_waits", "", "innodb_row_lock_time"], false),
+    ("InnoDB doublewrite page", ["innodb_dblwr_pages_written", "", ""], false),
+    ("InnoDB wait for a free page", ["innodb_buffer_pool_wait_free", "", ""], false),
+    ("InnoDB wait for room in the log buffer", ["innodb_log_waits", "", ""], false),
+    ("InnoDB data read", ["innodb_data_reads", "innodb_data_read", ""], true),
+    ("InnoDB data write", ["innodb_data_writes", "innodb_data_written", ""], true),
+    ("InnoDB data sync", ["innodb_data_fsyncs", "", ""], true),
+    ("InnoDB log write", ["innodb_log_writes", "innodb_os_log_written", ""], true),
+];
+
+/// The operations of a row of `file_summary_by_event_name`: reads, writes, and others, such as
+/// syncs.
+fn file(row: Vec<Option<String>>) -> Vec<Operation> {
+    let mut cells = row.into_iter().map(Option::unwrap_or_default);
+    let name = cells.next().unwrap_or_default();
+    let name = name.strip_prefix("wait/io/file/").unwrap_or(&name).to_owned();
+    let mut next = || cells.next().map_or(0, |cell| number(&cell));
+    ["read", "write", "other"]
+        .map(|kind| Operation {
+            name: format!("{name} {kind}"),
+            count: next(),
+            bytes: next(),
+            wall_s: next() as f64 * PICOSECONDS,
+        })
+        .into()
+}

@@ -1,0 +1,73 @@
+//! Looks at what sessions are at that the server does not time.
+
+use super::types::IDLE;
+use super::{list, reading};
+use crate::client::Client;
+use crate::failed_at;
+use engine::EngineError;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+/// What was seen.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Samples {
+    /// Looks a second.
+    pub hz: f64,
+    /// Sessions looked at, summed over looks.
+    pub all: u64,
+    /// Of these, by their state in the process list; `idle`: nothing was asked of them.
+    pub states: BTreeMap<String, u64>,
+}
+
+/// A thread that looks, on a connection of its own.
+pub struct Sampler {
+    is_over: Arc<AtomicBool>,
+    thread: JoinHandle<Result<Samples, EngineError>>,
+}
+
+impl Sampler {
+    /// Begins to look at these sessions so many times a second.
+    pub fn start(mut client: Client, sessions: &[u32], hz: f64) -> Result<Self, EngineError> {
+        let sql = format!(
+            "SELECT if(command = 'Sleep', '{IDLE}', state), count(*) FROM {} WHERE id IN ({}) \
+             GROUP BY 1",
+            reading::sessions(&mut client),
+            list(sessions)
+        );
+        let (is_over, every) = (Arc::<AtomicBool>::default(), Duration::from_secs_f64(1.0 / hz));
+        let stop = is_over.clone();
+        let sample = move || {
+            let mut samples = Samples { hz, ..Samples::default() };
+            while !stop.load(Ordering::Relaxed) {
+                let rows = client.query(&sql).map_err(failed_at("sampling the process list"))?;
+                for row in rows.rows {
+                    let [state, count] = super::cells(row);
+                    samples.add(&state, super::number(&count));
+                }
+                std::thread::park_timeout(every);
+            }
+            Ok(samples)
+        };
+        let thread = Builder::new().name("sampler".into()).spawn(sample);
+        Ok(Self { is_over, thread: thread.map_err(|error| EngineError::no_thread(&error))? })
+    }
+
+    /// Ends it; what it has seen.
+    pub fn stop(self) -> Result<Samples, EngineError> {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.thread.thread().unpark();
+        let panicked = || EngineError::failed("sampling the process list", "the thread panicked");
+        self.thread.join().unwrap_or_else(|_| Err(panicked()))
+    }
+}
+
+impl Samples {
+    /// So many sessions were found in a state.
+    pub fn add(&mut self, state: &str, sessions: u64) {
+        self.all += sessions;
+        *self.states.entry(state.to_owned()).or_insert(0) += sessions;
+    }
+}

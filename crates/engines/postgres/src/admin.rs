@@ -1,0 +1,271 @@
+//! The connection of administration, and the schema that it holds: made by us, marked as ours,
+//! dropped by us. Nothing else of a database is touched.
+
+use super::failed_at;
+use crate::client::{Client, Config, quote_identifier, quote_literal};
+use engine::{EngineError, lock};
+use servers::wait_for;
+use std::sync::Mutex;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+use work::Cancel;
+
+/// Name of the schema; on the search path of a load's connections.
+pub const SCHEMA: &str = "steelbench";
+
+/// Comment that marks a schema as made by us.
+pub const MARK: &str = "made by steelbench; dropped with everything in it";
+
+/// Key of the advisory lock that says that a run works in the schema: the name's first letters.
+const LOCK: i64 = i64::from_be_bytes(*b"steelben");
+
+/// What the connection of administration calls itself.
+pub const ADMIN: &str = "steelbench";
+
+/// What the sessions of loads call themselves.
+pub const LOAD: &str = "steelbench load";
+
+/// Between two looks whether the trial is to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// How long a server may take to stop what it does when it is asked to.
+const STOPPING: Duration = Duration::from_secs(10);
+
+/// How long it may take for each step of cleaning up, unless it is asked to stop.
+const CLEANING: Duration = Duration::from_secs(300);
+
+/// How long a server may take to recover from a crash before we give up what is on it.
+const RECOVERY: Duration = Duration::from_secs(30);
+
+/// How long the schema may be held by a session that is over but that the server still believes in,
+/// until it asks: see `patient` in `host`.
+const HELD_MAX: Duration = Duration::from_secs(20);
+
+/// How long sessions of a load may take to end by themselves, and when they are ended.
+const ENDING: Duration = Duration::from_millis(250);
+const ENDED_MAX: Duration = Duration::from_secs(10);
+
+/// The server is starting, stopping or recovering (`cannot_connect_now`).
+const CANNOT_CONNECT_NOW: &str = "57P03";
+
+/// Connects, also to a server that is starting or, for so long, recovering from a crash.
+fn connect(config: &Config, recovery: Duration, cancel: &Cancel) -> Result<Client, EngineError> {
+    let config = config.clone().with_stop(cancel.stop());
+    let not_yet = |error: &crate::client::Error| error.code() == Some(CANNOT_CONNECT_NOW);
+    let connected = wait_for(recovery, cancel, || match Client::connect(&config) {
+        Err(error) if not_yet(&error) => Ok(None),
+        connected => connected.map(Some).map_err(failed_at("connecting")),
+    })?;
+    connected.map_or_else(|| Client::connect(&config).map_err(failed_at("connecting")), Ok)
+}
+
+/// A connection whose requests end when the trial is asked to stop, also when the server does not
+/// answer any more.
+pub struct Admin {
+    config: Config,
+    client: Mutex<Client>,
+    cancel: Cancel,
+}
+
+impl Admin {
+    /// Connects, and takes our schema, emptied, for the life of the connection.
+    pub fn take_schema(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
+        let config = config.clone().with_application_name(ADMIN);
+        let client = connect(&config, RECOVERY, cancel)?;
+        let admin = Self { config, client: Mutex::new(client), cancel: cancel.clone() };
+        admin.ask(|client| take(client, cancel))?;
+        Ok(admin)
+    }
+
+    /// Connects to a server of ours that has other data now, and takes our schema there, emptied.
+    pub fn move_to(&self, config: &Config) -> Result<(), EngineError> {
+        let config = config.clone().with_application_name("steelbench");
+        *lock(&self.client) = connect(&config, RECOVERY, &self.cancel)?;
+        self.ask(|client| take(client, &self.cancel))
+    }
+
+    /// Connects anew, to a server that may have a new place and may be recovering, and takes our
+    /// schema as it is.
+    pub fn reconnect(&self, config: Option<Config>) -> Result<(), EngineError> {
+        let mut config = config.unwrap_or_else(|| self.config.clone()).with_application_name(ADMIN);
+        let (mut cancel, mut recovery, mut held) = (self.cancel.clone(), RECOVERY, HELD_MAX);
+        // Also after the trial was asked to stop: that is when we clean up.
+        if cancel.is_cancelled() {
+            (cancel, recovery, held) = (Cancel::new(), STOPPING, STOPPING);
+            config = config.with_connect_timeout(Some(STOPPING));
+        }
+        let mut client = connect(&config, recovery, &cancel)?;
+        client.set_answer_timeout(Some(held));
+        take_again(&mut client, held, &cancel)?;
+        client.set_answer_timeout(None);
+        *lock(&self.client) = client;
+        Ok(())
+    }
+
+    /// Does some work with the connection. When the trial is asked to stop, the server is, too;
+    /// when it does not, the connection is cut.
+    pub fn ask<T>(
+        &self,
+        work: impl FnOnce(&mut Client) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        if self.cancel.is_cancelled() {
+            return Err(EngineError::Cancelled);
+        }
+        let mut client = lock(&self.client);
+        let canceller = client.canceller();
+        let disconnector = client.disconnector().map_err(failed_at("connecting"))?;
+        let stop = move |goes_on_for: &dyn Fn(Duration) -> bool| {
+            // A server that cannot be asked does not answer the work either.
+            let _ = canceller.cancel();
+            if goes_on_for(STOPPING) {
+                disconnector.disconnect();
+            }
+        };
+        let result = until_cancelled(&self.cancel, stop, || work(&mut client));
+        result.map_err(
+            |error| if self.cancel.is_cancelled() { EngineError::Cancelled } else { error },
+        )
+    }
+
+    /// Runs statements.
+    pub fn run(&self, doing: &str, sql: &str) -> Result<(), EngineError> {
+        self.ask(|client| client.batch(sql).map_err(failed_at(doing)))
+    }
+
+    /// Drops the schema and these tablespaces, also when the trial was asked to stop: then a server
+    /// that is silent for long has little time.
+    pub fn drop_all<'a>(
+        &self,
+        tablespaces: impl Iterator<Item = &'a str>,
+    ) -> Result<(), EngineError> {
+        let mut client = lock(&self.client);
+        client.set_answer_timeout(Some(CLEANING));
+        let canceller = client.canceller();
+        let disconnector = client.disconnector().map_err(failed_at("cleaning up"))?;
+        let stop = move |goes_on_for: &dyn Fn(Duration) -> bool| {
+            if goes_on_for(STOPPING) {
+                // What is still there is left to the next run.
+                let _ = canceller.cancel();
+                disconnector.disconnect();
+            }
+        };
+        until_cancelled(&self.cancel, stop, || {
+            drop_schema(&mut client)?;
+            for name in tablespaces {
+                let sql = format!("DROP TABLESPACE {}", quote_identifier(name));
+                client.batch(&sql).map_err(failed_at(&sql))?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Does some work. When the trial is asked to stop meanwhile, `stop` is called in another thread,
+/// with a way to wait for the end of the work: true when it goes on for longer than that.
+fn until_cancelled<T>(
+    cancel: &Cancel,
+    stop: impl FnOnce(&dyn Fn(Duration) -> bool) + Send,
+    work: impl FnOnce() -> Result<T, EngineError>,
+) -> Result<T, EngineError> {
+    std::thread::scope(|scope| {
+        let (working, done) = channel::<()>();
+        let watch = move || {
+            // Nothing is ever sent: at its end the work hangs up.
+            let goes_on_for =
+                |time| matches!(done.recv_timeout(time), Err(RecvTimeoutError::Timeout));
+            while goes_on_for(LOOK_EVERY) {
+                if cancel.is_cancelled() {
+                    stop(&goes_on_for);
+                    return;
+                }
+            }
+        };
+        let watcher = Builder::new().name("cancel".into()).spawn_scoped(scope, watch);
+        watcher.map_err(|error| EngineError::no_thread(&error))?;
+        let result = work();
+        drop(working);
+        result
+    })
+}
+
+/// Takes the schema for this session and empties it. The session that did so keeps it until it
+/// ends: two runs cannot measure in one database. Fails when another run has it, when there is a
+/// schema of that name that we did not make, or when the role may not make one.
+fn take(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
+    take_again(client, HELD_MAX, cancel)?;
+    let sql = "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE \
+               nspname = $1";
+    let found = client.query(sql, &[Some(SCHEMA)]).map_err(failed_at("looking for our schema"))?;
+    let doing = format!("creating schema {SCHEMA}");
+    match found.first().map(|row| row.get(0) == Some(MARK)) {
+        Some(false) => {
+            let message = "there is one that Steelbench did not make, and it is not touched; \
+                           rename it, or use another database";
+            return Err(EngineError::failed(doing, message));
+        }
+        // A run that was killed has left it: nobody holds its lock.
+        Some(true) => drop_schema(client)?,
+        None => {}
+    }
+    let name = quote_identifier(SCHEMA);
+    let sql = format!("CREATE SCHEMA {name}; COMMENT ON SCHEMA {name} IS {}", quote_literal(MARK));
+    client.batch(&sql).map_err(failed_at(&doing))
+}
+
+/// Takes the schema, as it is, for this session. Fails when another session has it for so long.
+pub fn take_again(client: &mut Client, held: Duration, cancel: &Cancel) -> Result<(), EngineError> {
+    let doing = "taking our schema";
+    let sql = format!("SELECT pg_try_advisory_lock({LOCK})");
+    let taken = wait_for(held, cancel, || {
+        let taken = client.cell(&sql).map_err(failed_at(doing))?;
+        Ok(taken.filter(|taken| taken == "t"))
+    })?;
+    if taken.is_none() {
+        return Err(EngineError::failed(doing, holder(client)));
+    }
+    client
+        .batch(&format!("SET search_path = {}", quote_identifier(SCHEMA)))
+        .map_err(failed_at(doing))
+}
+
+fn holder(client: &mut Client) -> String {
+    // A key of 64 bits is shown in halves (pg_locks).
+    let holder = "SELECT pid::text, coalesce(usename, '?') FROM pg_locks LEFT JOIN \
+                  pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted AND \
+                  (classid::bigint << 32 | objid::bigint) = $1 AND database = (SELECT oid FROM \
+                  pg_database WHERE datname = current_database())";
+    let rows = client.query(holder, &[Some(&LOCK.to_string())]).unwrap_or_default();
+    let who = rows
+        .first()
+        .and_then(|row| Some(format!(" (session {} of role {})", row.get(0)?, row.get(1)?)));
+    let who = who.unwrap_or_default();
+    format!("another run works in this database{who}; wait for it, or use another database")
+}
+
+/// Drops the schema and everything in it, once no session of a load is there any more: it could
+/// hold locks for as long as its statement takes.
+fn drop_schema(client: &mut Client) -> Result<(), EngineError> {
+    end_loads(client)?;
+    let sql = format!("DROP SCHEMA IF EXISTS {} CASCADE", quote_identifier(SCHEMA));
+    client.batch(&sql).map_err(failed_at(&format!("dropping schema {SCHEMA}")))
+}
+
+/// Who holds the schema is the only one with loads in this database.
+fn end_loads(client: &mut Client) -> Result<(), EngineError> {
+    let of_loads = "FROM pg_stat_activity WHERE application_name = $1 AND datname = \
+                    current_database() AND usename = session_user";
+    let (started, mut told) = (Instant::now(), false);
+    loop {
+        let what =
+            if !told && started.elapsed() > ENDING { "pg_terminate_backend(pid)" } else { "pid" };
+        told |= what != "pid";
+        let rows = client.query(&format!("SELECT {what} {of_loads}"), &[Some(LOAD)]);
+        let rows = rows.map_err(failed_at("ending the load's sessions"))?;
+        // What does not end shows in the locks that it holds.
+        if rows.is_empty() || started.elapsed() > ENDED_MAX {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

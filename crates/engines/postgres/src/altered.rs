@@ -1,0 +1,399 @@
+//! Settings of a server by URL that no session may set, where the user permits it: `ALTER SYSTEM`,
+//! a reload or the user's own command for a restart. What `postgresql.auto.conf` held is recorded
+//! before anything is changed, and put back ([`servers::altered`]).
+
+use super::admin::take_again;
+use super::host::patient;
+use super::server::settings::{Known, check, load_time, read_back};
+use super::settings::{URL, server_settings};
+use super::{Postgres, failed_at, is_local};
+use crate::client::{Client, Config, quote_identifier, quote_literal};
+use engine::EngineError;
+use experiment::Configuration;
+use serde::{Deserialize, Serialize};
+use servers::altered::{self, ALLOW_RESTART, Alter, NEEDS_RESTART, restart};
+use servers::wait_for;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use work::Cancel;
+
+/// Where `ALTER SYSTEM` writes to.
+const AUTO_CONF: &str = "postgresql.auto.conf";
+
+/// How long the server may take to load its files.
+const RELOAD: Duration = Duration::from_secs(30);
+
+/// How long another run may hold the database.
+const HELD_MAX: Duration = Duration::from_secs(20);
+
+/// Settings whose values are lists of names, each quoted by itself: `variable_is_guc_list_quote` in
+/// `bin/pg_dump/dumputils.c`.
+const LISTS: [&str; 7] = [
+    "local_preload_libraries",
+    "search_path",
+    "session_preload_libraries",
+    "shared_preload_libraries",
+    "temp_tablespaces",
+    "unix_socket_directories",
+    "restrict_nonsystem_relation_kind",
+];
+
+/// What a record notes besides.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Own {
+    /// The data directory, if it is on this machine.
+    data_directory: Option<PathBuf>,
+}
+
+/// The values are those in `postgresql.auto.conf`.
+type Record = altered::Record<Own>;
+
+impl Alter for Postgres {
+    type Config = Config;
+    type Own = Own;
+    const RECORDS: &'static str = "server-settings-";
+
+    fn config(configuration: &Configuration) -> Option<Config> {
+        Some(patient(Config::parse(&configuration.get(URL)?).ok()?))
+    }
+
+    fn place(config: &Config) -> Option<PathBuf> {
+        Client::connect(config).ok().and_then(|mut client| place(&mut client).ok())
+    }
+
+    fn by_hand(record: &Record) -> String {
+        let statements = record.before.iter().map(|(name, value)| alter(name, value.as_deref()));
+        statements.collect::<Vec<_>>().join(";\n")
+    }
+
+    fn put_back(
+        config: &Config,
+        configuration: &Configuration,
+        record: &Record,
+    ) -> Result<(), EngineError> {
+        Altered::of(config, configuration, record.clone(), &Cancel::new()).put_back()
+    }
+}
+
+/// A server whose settings may be changed.
+struct Altered {
+    config: Config,
+    restart: Option<String>,
+    record: Record,
+    cancel: Cancel,
+}
+
+/// Brings a server by URL to those settings of a configuration that no session may set, and all
+/// others that we have changed to what they were; records first what was there before, and `run`,
+/// the folder of the run. Returns the settings that are left to sessions.
+///
+/// # Errors
+/// When the server refuses, a restart is needed and not permitted or fails, or a value is not in
+/// force afterwards.
+pub fn apply(
+    run: &Path,
+    config: &Config,
+    configuration: &Configuration,
+    cancel: &Cancel,
+) -> Result<BTreeMap<String, String>, EngineError> {
+    let mut client = connect(config, cancel)?;
+    let path = place(&mut client)?;
+    let record = Record::of(&path, config, run)?;
+    let mut altered = Altered::of(config, configuration, record, cancel);
+    let known = Known::read(&mut client, AUTO_CONF)?;
+    let wanted = server_settings(configuration).into_iter();
+    let wanted: BTreeMap<String, String> =
+        wanted.map(|(name, value)| (name.to_lowercase(), value)).collect();
+    let only_files = |name: &String| {
+        known
+            .get(name)
+            .is_some_and(|known| ["postmaster", "sighup"].contains(&known.context.as_str()))
+    };
+    let (of_server, of_sessions): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        wanted.into_iter().partition(|(name, _)| only_files(name));
+    check(&of_server, &known, client.server_version() / 10_000)?;
+    altered.verify_permitted(&of_server, &known)?;
+    let target = |record: &Record| -> BTreeMap<String, Option<String>> {
+        let before = record.before.clone().into_iter();
+        before
+            .chain(of_server.clone().into_iter().map(|(name, value)| (name, Some(value))))
+            .collect()
+    };
+    if of_server.is_empty() && altered.record.before.is_empty() {
+        return Ok(of_sessions);
+    }
+    altered.note(&path, of_server.keys(), &mut client)?;
+    altered.change_to(&target(&altered.record), client)?;
+    read_back(&of_server, &Known::read(&mut altered.connect()?, AUTO_CONF)?)?;
+    Ok(of_sessions)
+}
+
+/// Where the record of a server is, whoever asks for it and by whatever name: its cluster has a
+/// number of its own, which copies on other ports have too.
+fn place(client: &mut Client) -> Result<PathBuf, EngineError> {
+    let sql = "SELECT system_identifier || '-' || current_setting('port') FROM pg_control_system()";
+    let server =
+        client.cell(sql).map_err(failed_at("asking which server it is"))?.unwrap_or_default();
+    altered::place::<Postgres>(&server)
+}
+
+/// Connects, and keeps other runs out of the database meanwhile.
+fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
+    let mut client = Client::connect(&config.clone().with_stop(cancel.stop()))
+        .map_err(failed_at("connecting"))?;
+    client.set_stop(cancel.stop(), Duration::ZERO);
+    take_again(&mut client, HELD_MAX, cancel)?;
+    Ok(client)
+}
+
+impl Altered {
+    fn of(config: &Config, configuration: &Configuration, record: Record, cancel: &Cancel) -> Self {
+        let (config, restart) = (config.clone(), configuration.get(ALLOW_RESTART));
+        Self { config, restart, record, cancel: cancel.clone() }
+    }
+
+    fn connect(&self) -> Result<Client, EngineError> {
+        connect(&self.config, &self.cancel)
+    }
+
+    fn verify_permitted(
+        &self,
+        wanted: &BTreeMap<String, String>,
+        known: &BTreeMap<String, Known>,
+    ) -> Result<(), EngineError> {
+        let needs_restart =
+            |name: &&String| known.get(*name).is_some_and(|known| known.context == "postmaster");
+        let Some(name) = wanted.keys().find(needs_restart) else { return Ok(()) };
+        let setting = format!("target.settings.{name}");
+        if self.restart.is_none() {
+            return Err(EngineError::failed(setting, NEEDS_RESTART));
+        }
+        // Another's change would come into force with ours.
+        let others = |(name, known): &(&String, &Known)| {
+            known.pending_restart && !self.record.before.contains_key(*name)
+        };
+        match known.iter().find(others) {
+            Some((other, _)) => {
+                let message = format!(
+                    "needs a restart, which would bring a change of {other} into force that \
+                     somebody else has made; restart the server first"
+                );
+                Err(EngineError::failed(setting, message))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Records what stands in the server's file for these settings, as far as we have not done so
+    /// before we changed them.
+    fn note<'a>(
+        &mut self,
+        path: &Path,
+        names: impl Iterator<Item = &'a String>,
+        client: &mut Client,
+    ) -> Result<(), EngineError> {
+        let now = in_file(client)?;
+        let new: Vec<&String> =
+            names.filter(|name| !self.record.before.contains_key(*name)).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        for name in new {
+            let before = now.get(name).cloned();
+            if LISTS.contains(&name.as_str())
+                && before.as_ref().is_some_and(|value| elements(value).is_empty())
+            {
+                let message = "stands as an empty list in postgresql.auto.conf, which ALTER \
+                               SYSTEM could not put back";
+                return Err(EngineError::failed(format!("target.settings.{name}"), message));
+            }
+            self.record.before.insert(name.clone(), before);
+        }
+        if is_local(client, &self.config.user) {
+            let directory =
+                client.cell("SHOW data_directory").map_err(failed_at("SHOW data_directory"))?;
+            self.record.own.data_directory = directory.map(PathBuf::from);
+        }
+        self.record.save(path)
+    }
+
+    /// Brings the server's file to these values, and the server to its file.
+    fn change_to(
+        &self,
+        target: &BTreeMap<String, Option<String>>,
+        mut client: Client,
+    ) -> Result<(), EngineError> {
+        let now = in_file(&mut client)?;
+        let differ =
+            target.iter().filter(|(name, value)| !is_same(name, now.get(*name), value.as_ref()));
+        let statements: Vec<String> =
+            differ.map(|(name, value)| alter(name, value.as_deref())).collect();
+        if statements.is_empty() && !self.awaits_restart(&mut client)? {
+            return Ok(());
+        }
+        let before = load_time(&mut client)?;
+        for sql in &statements {
+            client.batch(sql).map_err(failed_at(sql))?;
+        }
+        client.cell("SELECT pg_reload_conf()").map_err(failed_at("SELECT pg_reload_conf()"))?;
+        drop(client);
+        // A connection made after the first process has loaded the files has what they say.
+        let loaded = wait_for(RELOAD, &self.cancel, || {
+            let mut client = self.connect()?;
+            Ok((load_time(&mut client)? != before).then_some(client))
+        })?;
+        let late = || {
+            EngineError::failed("loading the server's settings", "the server does not load them")
+        };
+        let mut client = loaded.ok_or_else(late)?;
+        if self.awaits_restart(&mut client)? {
+            return self.restart(Some(client));
+        }
+        Ok(())
+    }
+
+    /// Whether a setting of the record has another value in the server than in its files.
+    fn awaits_restart(&self, client: &mut Client) -> Result<bool, EngineError> {
+        let known = Known::read(client, AUTO_CONF)?;
+        Ok(self
+            .record
+            .before
+            .keys()
+            .any(|name| known.get(name).is_some_and(|known| known.pending_restart)))
+    }
+
+    /// Restarts the server by the user's command.
+    fn restart(&self, client: Option<Client>) -> Result<(), EngineError> {
+        let before = client.map(|mut client| started(&mut client)).transpose()?;
+        restart(self.restart.as_deref(), before.as_deref(), || {
+            let mut client = Client::connect(&self.config).map_err(|error| error.to_string())?;
+            started(&mut client).map_err(|error| error.to_string())
+        })
+    }
+
+    /// Brings the server back to its record.
+    fn put_back(self) -> Result<(), EngineError> {
+        let client = match self.connect() {
+            Ok(client) => client,
+            // With what we have set it may not start.
+            Err(error) if self.revive()? => self.connect().map_err(|_| error)?,
+            Err(error) => return Err(error),
+        };
+        self.change_to(&self.record.before, client)?;
+        let now = in_file(&mut self.connect()?)?;
+        let other = self
+            .record
+            .before
+            .iter()
+            .find(|(name, value)| !is_same(name, now.get(*name), value.as_ref()));
+        match other {
+            Some((name, value)) => Err(EngineError::SettingIgnored {
+                setting: name.clone(),
+                wanted: value.clone().unwrap_or_else(|| "nothing in postgresql.auto.conf".into()),
+                got: now.get(name).cloned().unwrap_or_else(|| "nothing".into()),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the recorded values into the file of a server of this machine that does not run, and
+    /// starts it. Whether that was possible.
+    fn revive(&self) -> Result<bool, EngineError> {
+        let Some(directory) = &self.record.own.data_directory else { return Ok(false) };
+        let path = directory.join(AUTO_CONF);
+        let runs = directory.join("postmaster.pid").exists();
+        let Ok(text) = std::fs::read_to_string(&path).map_err(drop) else { return Ok(false) };
+        if runs || self.restart.is_none() {
+            return Ok(false);
+        }
+        let is_ours = |line: &&str| {
+            let name = line.split('=').next().unwrap_or_default().trim().to_lowercase();
+            self.record.before.contains_key(&name)
+        };
+        let mut lines: Vec<String> =
+            text.lines().filter(|line| !is_ours(line)).map(str::to_owned).collect();
+        let before =
+            self.record.before.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        lines.extend(before.map(|(name, value)| super::server::settings::line(name, value)));
+        // In place: its owner and its mode stay.
+        std::fs::write(&path, lines.join("\n") + "\n").map_err(EngineError::at(&path))?;
+        self.restart(None).map(|()| true)
+    }
+}
+
+fn started(client: &mut Client) -> Result<String, EngineError> {
+    let doing = "asking when the server was started";
+    let time = client.cell("SELECT pg_postmaster_start_time()::text").map_err(failed_at(doing))?;
+    Ok(time.unwrap_or_default())
+}
+
+/// What `postgresql.auto.conf` holds, by names in lower case.
+fn in_file(client: &mut Client) -> Result<BTreeMap<String, String>, EngineError> {
+    let sql = "SELECT lower(name), setting FROM pg_file_settings WHERE name IS NOT NULL AND \
+               sourcefile LIKE '%/postgresql.auto.conf' ORDER BY seqno";
+    let doing =
+        "reading pg_file_settings, for which the role must be a superuser or have been granted it";
+    let rows = client.query(sql, &[]).map_err(failed_at(doing))?;
+    Ok(rows.iter().map(|row| (row.text(0), row.text(1))).collect())
+}
+
+fn alter(name: &str, value: Option<&str>) -> String {
+    // The names of a module's settings have two parts.
+    let quoted: Vec<String> = name.split('.').map(quote_identifier).collect();
+    let quoted = quoted.join(".");
+    match value {
+        None => format!("ALTER SYSTEM RESET {quoted}"),
+        Some(value) if LISTS.contains(&name) => {
+            let elements: Vec<String> =
+                elements(value).iter().map(|one| quote_literal(one)).collect();
+            let elements = if elements.is_empty() { "''".into() } else { elements.join(", ") };
+            format!("ALTER SYSTEM SET {quoted} = {elements}")
+        }
+        Some(value) => format!("ALTER SYSTEM SET {quoted} = {}", quote_literal(value)),
+    }
+}
+
+fn is_same(name: &str, now: Option<&String>, wanted: Option<&String>) -> bool {
+    match (now, wanted) {
+        (Some(now), Some(wanted)) if LISTS.contains(&name) => elements(now) == elements(wanted),
+        (now, wanted) => now == wanted,
+    }
+}
+
+/// The names in a list; in double quotes, what separates them is their own.
+fn elements(list: &str) -> Vec<String> {
+    let (mut found, mut current, mut is_quoted) = (Vec::new(), String::new(), false);
+    for c in list.chars() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => found.push(std::mem::take(&mut current)),
+            c if c.is_whitespace() && !is_quoted => {}
+            c => current.push(c),
+        }
+    }
+    found.push(current);
+    found.retain(|name| !name.is_empty());
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{alter, elements};
+
+    #[test]
+    fn each_name_of_a_list_is_a_literal_of_its_own() {
+        assert_eq!(elements("a, \"b c\",d"), ["a", "b c", "d"]);
+        assert!(elements("").is_empty());
+        let sql = alter("shared_preload_libraries", Some("auto_explain, \"$libdir/x\""));
+        assert_eq!(
+            sql,
+            "ALTER SYSTEM SET \"shared_preload_libraries\" = 'auto_explain', '$libdir/x'"
+        );
+        assert_eq!(alter("work_mem", Some("4MB")), "ALTER SYSTEM SET \"work_mem\" = '4MB'");
+        assert_eq!(
+            alter("auto_explain.log_analyze", None),
+            "ALTER SYSTEM RESET \"auto_explain\".\"log_analyze\""
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! Which method compresses which column: PostgreSQL compresses texts of rows that would be longer
+//! than 2 kB (TOAST).
+
+use super::dialect::width;
+use super::settings::COMPRESSION;
+use engine::compression::{OF_COLUMNS, apply, of_columns, validate_columns};
+use experiment::{Configuration, Invalid};
+use work::{Column, DataType, Table};
+
+/// No compression: long texts are stored out of line as they are.
+pub const NONE: &str = "none";
+
+/// What a column can have.
+pub const METHODS: &[&str] = &[NONE, "pglz", "lz4"];
+
+/// A row that is no longer than this is stored as it is: `TOAST_TUPLE_THRESHOLD` of pages of 8 KiB,
+/// with the header of a row (<https://www.postgresql.org/docs/current/storage-toast.html>).
+const ROW_BYTES: usize = 2_032;
+
+/// How the columns of a trial's tables are to be compressed.
+pub struct Compression {
+    all: Option<&'static str>,
+    columns: Vec<(String, &'static str)>,
+}
+
+impl Compression {
+    /// What a configuration asks for.
+    pub fn of(configuration: &Configuration) -> Self {
+        let all = configuration.get(COMPRESSION);
+        let all = all.and_then(|wanted| METHODS.iter().copied().find(|method| *method == wanted));
+        let columns = of_columns(configuration, METHODS);
+        Self { all, columns: columns.map(|(column, method)| (column.to_owned(), method)).collect() }
+    }
+
+    /// Tells the columns of tables that hold texts.
+    pub fn apply(&self, tables: &mut [Table]) {
+        let own = |column: &Column| self.columns.iter().find(|(name, _)| name == column.name);
+        let method = |column: &Column| own(column).map(|(_, method)| *method).or(self.all);
+        apply(tables, |column| method(column).filter(|_| is_text(column)));
+    }
+}
+
+/// The setting that takes a method of this server's, and no other.
+pub const DEFAULT: &str = "default_toast_compression";
+
+/// The methods that a configuration asks for, which a server may lack, each with the path of its
+/// setting.
+pub fn asked(configuration: &Configuration) -> Vec<(String, &'static str)> {
+    let Compression { all, columns } = Compression::of(configuration);
+    let all = all.map(|method| (COMPRESSION.path().to_owned(), method));
+    let columns = columns.into_iter().map(|(name, method)| (format!("{OF_COLUMNS}{name}"), method));
+    all.into_iter().chain(columns).filter(|(_, method)| *method != NONE).collect()
+}
+
+/// That a server has no such method.
+pub fn lacking(path: String, method: &str, server: &str) -> Invalid {
+    let message = format!(
+        "{server} was built without {method}; leave it out, or use one that was built with it \
+         (target.version, target.bindir)"
+    );
+    Invalid::new(path, message)
+}
+
+/// Objections to a configuration with these tables.
+pub fn validate(configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
+    let fits = |column: &Column| {
+        let message = "PostgreSQL compresses texts, and this column has none; name another one";
+        if is_text(column) { Ok(()) } else { Err(message.into()) }
+    };
+    let mut invalid = validate_columns(configuration, tables, fits);
+    if !tables.iter().any(can_be_long) && invalid.is_empty() {
+        invalid.extend(asked(configuration).into_iter().map(|(path, _)| {
+            let message = format!(
+                "no row of these tables is longer than {ROW_BYTES} bytes, and PostgreSQL \
+                 compresses none below; use data = \"documents\", or compress on a file system \
+                 (target.volume)"
+            );
+            Invalid::new(path, message)
+        }));
+    }
+    invalid
+}
+
+/// A filler is stored plainly, whatever is asked for.
+fn is_text(column: &Column) -> bool {
+    matches!(column.data_type, DataType::Char(_) | DataType::Varchar(_))
+}
+
+/// Whether a row with the longest texts would be compressed.
+fn can_be_long(table: &Table) -> bool {
+    table.columns.iter().map(|column| width(column.data_type)).sum::<usize>() > ROW_BYTES
+}

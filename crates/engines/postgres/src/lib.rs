@@ -1,0 +1,292 @@
+//! PostgreSQL: servers of our own that are thrown away, and servers by URL.
+//!
+//! - `settings`: what `[target]` can say, and objections to it
+//! - `server`: installations, private clusters
+//! - `preflight`: what stands in the way of a first trial
+//! - `host`: the server of consecutive trials, ours or another's, brought into the same state
+//! - `instance`: what a trial works on: a schema of our own
+//! - `altered`: settings of servers by URL that are changed and put back
+//! - `own_database`: on servers by URL, databases for tables of the user
+//! - `admin`: the connection that holds it, marked as ours
+//! - `dialect`: how its tables and operations are written; `compression`: which method compresses
+//!   which column
+//! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`:
+//!   plans and sizes
+//! - `load`: the connections of a load; `wire`: what they send and hear
+//! - `waits`: what sessions wait for
+//! - `survey`: what a server is and how it is set; `queries`: its statements, plans and indexes
+
+mod admin;
+mod altered;
+pub mod client;
+mod compression;
+mod dialect;
+mod explain;
+mod fill;
+mod host;
+mod instance;
+mod kept;
+mod load;
+mod own_database;
+mod preflight;
+mod queries;
+mod sample;
+pub mod server;
+mod settings;
+mod survey;
+pub mod waits;
+mod wire;
+
+use crate::client::{Client, Config};
+pub use dialect::PostgresDialect;
+use engine::setup::Setup;
+use engine::{
+    Ability, CacheState, Engine, EngineError, Folders, Host, LiveObserver, Need, ObserveOptions,
+    Preflight, QueryLimits, QueryReader, Server, ServerError, Servers, WaitType,
+};
+use experiment::{Configuration, Declaration, Invalid};
+use observations::{Advice, EngineVersion, Survey, SurveyedServer, Unread};
+use observe::process_title;
+pub use settings::URL;
+use std::path::Path;
+use std::time::Duration;
+use work::{Stop, Table};
+
+/// How long a server may take to accept a connection, where its URL does not say.
+const CONNECTING: Duration = Duration::from_secs(10);
+/// How long a connection may be silent before it is checked.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// PostgreSQL, from version 14 up.
+#[derive(Debug, Clone, Copy)]
+pub struct Postgres;
+
+impl Engine for Postgres {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn settings(&self) -> &'static [Declaration] {
+        settings::SETTINGS
+    }
+
+    fn abilities(&self) -> &'static [Ability] {
+        &[
+            Ability::Keeps,
+            Ability::Tables,
+            Ability::Statements,
+            Ability::BulkLoad,
+            Ability::Procedures,
+            Ability::Clients,
+            Ability::Parallel,
+            Ability::NestedLoops,
+        ]
+    }
+
+    fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
+        let server = |own: &Configuration| {
+            (own.get(settings::URL), own.get(settings::VERSION), own.get(settings::BINDIR))
+        };
+        servers::versions(configurations, server, |own| version_of(own, stop))
+    }
+
+    fn missing(&self, configuration: &Configuration) -> Option<String> {
+        let private = configuration.get(settings::URL).is_none();
+        let missing = private.then(|| settings::installation(configuration).err()).flatten();
+        missing.map(|error| format!("{} is not installed: {error}", self.name()))
+    }
+
+    fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
+        Setup::files(configuration)
+    }
+
+    fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
+        settings::validate(configuration)
+    }
+
+    fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
+        compression::validate(configuration, tables)
+    }
+
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
+        preflight::preflight(needs, folders, stop)
+    }
+
+    fn cache(&self, configuration: &Configuration) -> CacheState {
+        configuration.get(settings::CACHE)
+    }
+
+    fn wait_types(&self) -> &'static [WaitType] {
+        waits::WAIT_TYPES
+    }
+
+    fn servers(&self) -> Option<&dyn Servers> {
+        Some(self)
+    }
+
+    fn host(&self, folders: Folders) -> Box<dyn Host> {
+        Box::new(host::PostgresHost { folders, kept: None })
+    }
+
+    fn put_back(
+        &self,
+        folder: &Path,
+        configurations: &[&Configuration],
+    ) -> Result<Vec<String>, EngineError> {
+        let dropped = own_database::drop_all(folder, configurations)?;
+        Ok([dropped, servers::altered::put_back::<Self>(folder, configurations)?].concat())
+    }
+
+    fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {
+        server::reclaim(directory)
+    }
+}
+
+/// Says what was being done when the server or the connection failed.
+fn failed_at(doing: &str) -> impl FnOnce(crate::client::Error) -> EngineError + '_ {
+    move |error| match error.server_error() {
+        _ if error.is_stopped() => EngineError::Cancelled,
+        Some(server) => said_by_server(doing, server),
+        None => EngineError::failed(doing, error.to_string()),
+    }
+}
+
+/// An error that the server sent. The codes are those of
+/// <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
+fn said_by_server(doing: &str, error: &crate::client::ServerError) -> EngineError {
+    match error.code.as_str() {
+        // serialization_failure, deadlock_detected
+        "40001" | "40P01" => EngineError::Retry { doing: doing.into(), message: error.to_string() },
+        // disk_full
+        "53100" => EngineError::DiskFull { doing: format!("{doing}: {}", error.message) },
+        _ => EngineError::failed(doing, error.to_string()),
+    }
+}
+
+/// The version that a configuration runs on, and where its server comes from.
+fn version_of(configuration: &Configuration, stop: &Stop) -> (String, String) {
+    if let Some(url) = configuration.get(settings::URL) {
+        let version = Config::parse(&url).map_err(|error| error.to_string()).and_then(|config| {
+            let config = config.with_default_patience(CONNECTING, SILENCE).with_stop(stop.clone());
+            let client = Client::connect(&config).map_err(|error| error.to_string())?;
+            Ok(client.parameter("server_version").unwrap_or("unknown").to_owned())
+        });
+        return (version.unwrap_or_else(|error| format!("unknown ({error})")), "by URL".into());
+    }
+    match settings::installation(configuration) {
+        Ok(found) => (found.version.to_string(), found.bindir.display().to_string()),
+        Err(error) => ("none".into(), error.to_string()),
+    }
+}
+
+impl Servers for Postgres {
+    fn engine(&self) -> &'static str {
+        self.name()
+    }
+
+    fn url_schemes(&self) -> &'static [&'static str] {
+        &["postgres", "postgresql", ""]
+    }
+
+    fn by_url(&self, url: &str) -> Result<Box<dyn Server>, ServerError> {
+        let config = Config::parse(url).map_err(ServerError::new)?;
+        Ok(Box::new(config.with_default_patience(CONNECTING, SILENCE)))
+    }
+
+    fn advice(&self, server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
+        survey::rules::advice(server, survey)
+    }
+}
+
+impl Server for Config {
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn observe(
+        &self,
+        options: ObserveOptions,
+        stop: &Stop,
+    ) -> Result<Box<dyn LiveObserver>, ServerError> {
+        Ok(Box::new(waits::PostgresObserver::start(self, options, stop)?))
+    }
+
+    fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
+        survey::survey(self, stop)
+    }
+
+    fn queries(
+        &self,
+        limits: QueryLimits,
+        stop: &Stop,
+    ) -> Result<Box<dyn QueryReader>, ServerError> {
+        Ok(Box::new(queries::Reader::start(self, limits, stop)?))
+    }
+
+    fn sample(
+        &self,
+        table: &str,
+        rows_max: u64,
+        stop: &Stop,
+    ) -> Result<engine::sample::Sample, ServerError> {
+        sample::sample(self, table, rows_max, stop)
+    }
+}
+
+/// What a session of ours asks is not counted as work of the server, where the server lets us
+/// choose: of superusers.
+fn leave_no_statistics(client: &mut Client) {
+    let mark = engine::query_reader::MARK;
+    let _ = client.batch(&format!("SET /* {mark} */ pg_stat_statements.track = 'none'"));
+}
+
+/// Says what was being done when the server or the connection failed.
+fn while_doing(doing: &str) -> impl FnOnce(crate::client::Error) -> ServerError + '_ {
+    move |error| ServerError { what: format!("{doing}: {error}"), advice: what_to_do(&error) }
+}
+
+/// Whether the process of this session is one of this machine: the connection is local, and the
+/// process with its number calls itself a session of this user.
+fn is_local(client: &Client, user: &str) -> bool {
+    let title = client.is_local().then(|| process_title(client.backend_pid())).flatten();
+    title.is_some_and(|title| {
+        title.starts_with("postgres:") && title.split(' ').any(|word| word == user)
+    })
+}
+
+/// What to do about a server that does not let us connect.
+fn what_to_do(error: &crate::client::Error) -> Option<&'static str> {
+    if let Some(code) = error.code() {
+        // Appendix A of PostgreSQL's documentation: error codes.
+        return match code {
+            "28P01" => Some("The password is wrong: give it in PGPASSWORD or ~/.pgpass."),
+            "28000" => Some(
+                "The server does not admit this user from here: see pg_hba.conf, and sslmode in \
+                 the URL.",
+            ),
+            "3D000" => {
+                Some("Name a database that exists. Most servers have one that is named postgres.")
+            }
+            "53300" => Some(
+                "All connections are taken. Two are needed: a role with \
+                 pg_use_reserved_connections (16 and later) or a superuser may use the reserved \
+                 ones.",
+            ),
+            "57P03" => {
+                Some("The server is starting or stopping: try again when it accepts connections.")
+            }
+            _ => None,
+        };
+    }
+    match error {
+        crate::client::Error::Attempts(errors) => errors.iter().rev().find_map(what_to_do),
+        crate::client::Error::Connect { .. } => Some(
+            "Is the server running there? Name it by URL (postgres://user@host:port/database) or \
+             PG* variables.",
+        ),
+        crate::client::Error::Tls { .. } => {
+            Some("See sslmode and sslrootcert in the URL, or PGSSLMODE and PGSSLROOTCERT.")
+        }
+        _ => None,
+    }
+}

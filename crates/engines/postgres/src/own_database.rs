@@ -1,0 +1,193 @@
+//! Databases of our own on a server by URL, for tables that the user has made there: one is filled,
+//! each trial works in a copy of it, and all are dropped at the end of the run, or by the next run
+//! of the same results file after a kill.
+
+use super::admin::{ADMIN, take_again};
+use super::failed_at;
+use super::host::patient;
+use super::server::{fill, installed_programs};
+use super::settings::URL;
+use crate::client::{Client, Config, quote_identifier, quote_literal};
+use engine::EngineError;
+use engine::setup::Setup;
+use experiment::Configuration;
+use observations::fnv1a;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use work::Cancel;
+
+/// Comment that marks a database as made by us.
+const MARK: &str = "made by steelbench; dropped at the end of its run";
+
+/// In the folder of the run: the servers on which it has made databases, one a line.
+const SERVERS: &str = "databases-made-on";
+
+/// How long another run may hold the database that the URL names.
+const HELD_MAX: Duration = Duration::from_secs(20);
+
+/// A server on which a run has databases of its own.
+struct OwnDatabases {
+    /// In the database that the URL names.
+    client: Client,
+    config: Config,
+    /// How the names of the databases begin: no other results file has the same.
+    prefix: String,
+}
+
+/// A new copy of the tables that a configuration asks for, which are made first unless this run has
+/// done so: how to connect to it. `run`: the folder of the run.
+///
+/// # Errors
+/// When the role may not create databases, a database of that name is not ours, or the tables
+/// cannot be made.
+pub fn copy(
+    run: &Path,
+    config: &Config,
+    setup: &Setup,
+    cancel: &Cancel,
+) -> Result<Config, EngineError> {
+    note(run, config)?;
+    let mut own = OwnDatabases::connect(run, config, cancel)?;
+    let template = format!("{}{}", own.prefix, fnv1a(&setup.identity()));
+    // Nobody can connect to one that is complete.
+    if own.accepts_connections(&template)? != Some(false) {
+        own.drop_database(&template)?;
+        own.create(&template, None)?;
+        fill(
+            &config.clone().with_database(&template),
+            installed_programs().as_deref(),
+            setup,
+            cancel,
+        )?;
+        own.run(&format!(
+            "ALTER DATABASE {} ALLOW_CONNECTIONS false",
+            quote_identifier(&template)
+        ))?;
+    }
+    let trial = format!("{}trial", own.prefix);
+    own.drop_database(&trial)?;
+    own.create(&trial, Some(&template))?;
+    Ok(own.config.with_database(&trial))
+}
+
+/// Drops the databases that runs of this results file have made. Returns a sentence for each
+/// server.
+///
+/// # Errors
+/// When one cannot be dropped, with how to do so by hand.
+pub fn drop_all(run: &Path, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
+    let path = run.join(SERVERS);
+    let Some(servers) = read(&path)? else { return Ok(Vec::new()) };
+    let mut done = Vec::new();
+    for server in servers.lines() {
+        // As the file says, which may know more of TLS, else as it was noted.
+        let mut named = configurations.iter().filter_map(|own| Config::parse(&own.get(URL)?).ok());
+        let config = named.find(|config| config.to_string() == server);
+        let config = config.map_or_else(|| Config::parse(server), Ok);
+        let config =
+            config.map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
+        let prefix = prefix(run);
+        let dropped = OwnDatabases::connect(run, &patient(config), &Cancel::new())
+            .and_then(|mut own| own.drop_mine())
+            .map_err(|error| {
+                let message = format!(
+                    "{error}\nDrop what is there of databases {prefix}... by hand, and remove {}",
+                    path.display()
+                );
+                EngineError::failed(
+                    format!("dropping the databases of this run on {server}"),
+                    message,
+                )
+            })?;
+        if !dropped.is_empty() {
+            done.push(format!("dropped on {server}: {}", dropped.join(", ")));
+        }
+    }
+    std::fs::remove_file(&path).map_err(EngineError::at(&path))?;
+    Ok(done)
+}
+
+/// Takes note of a server before anything is made there.
+fn note(run: &Path, config: &Config) -> Result<(), EngineError> {
+    let path = run.join(SERVERS);
+    let (server, known) = (config.to_string(), read(&path)?.unwrap_or_default());
+    if known.lines().any(|line| line == server) {
+        return Ok(());
+    }
+    std::fs::write(&path, format!("{known}{server}\n")).map_err(EngineError::at(&path))
+}
+
+fn read(path: &PathBuf) -> Result<Option<String>, EngineError> {
+    match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        text => text.map(Some).map_err(EngineError::at(path)),
+    }
+}
+
+fn prefix(run: &Path) -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    format!("steelbench_{}_", fnv1a(&format!("{host}{}", run.display())))
+}
+
+impl OwnDatabases {
+    /// Connects, and keeps other runs out of the database that the URL names meanwhile.
+    fn connect(run: &Path, config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
+        let with_stop = config.clone().with_application_name(ADMIN).with_stop(cancel.stop());
+        let mut client = Client::connect(&with_stop).map_err(failed_at("connecting"))?;
+        client.set_stop(cancel.stop(), Duration::ZERO);
+        take_again(&mut client, HELD_MAX, cancel)?;
+        // A copy takes as long as its pages take.
+        client.set_answer_timeout(None);
+        Ok(Self { client, config: config.clone(), prefix: prefix(run) })
+    }
+
+    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+        self.client.batch(sql).map_err(failed_at(sql))
+    }
+
+    /// Whether one can connect to a database of ours; `None`: it does not exist.
+    fn accepts_connections(&mut self, name: &str) -> Result<Option<bool>, EngineError> {
+        let sql = "SELECT datallowconn, shobj_description(oid, 'pg_database') = $2 FROM \
+                   pg_database WHERE datname = $1";
+        let found = self
+            .client
+            .query(sql, &[Some(name), Some(MARK)])
+            .map_err(failed_at("looking for our databases"))?;
+        let Some(row) = found.first() else { return Ok(None) };
+        if row.get(1) != Some("t") {
+            let message = "Steelbench did not make it, and it is not touched; rename it";
+            return Err(EngineError::failed(format!("creating database {name}"), message));
+        }
+        Ok(Some(row.get(0) == Some("t")))
+    }
+
+    fn create(&mut self, name: &str, template: Option<&str>) -> Result<(), EngineError> {
+        let from = template
+            .map_or_else(String::new, |name| format!(" TEMPLATE {}", quote_identifier(name)));
+        let name = quote_identifier(name);
+        self.run(&format!("CREATE DATABASE {name}{from}"))?;
+        self.run(&format!("COMMENT ON DATABASE {name} IS {}", quote_literal(MARK)))
+    }
+
+    /// Drops a database of ours, with the sessions in it.
+    fn drop_database(&mut self, name: &str) -> Result<(), EngineError> {
+        if self.accepts_connections(name)?.is_none() {
+            return Ok(());
+        }
+        self.run(&format!("DROP DATABASE {} WITH (FORCE)", quote_identifier(name)))
+    }
+
+    /// Drops all that runs of this results file have made; their names.
+    fn drop_mine(&mut self) -> Result<Vec<String>, EngineError> {
+        let sql = "SELECT datname FROM pg_database WHERE datname ^@ $1 ORDER BY datname";
+        let prefix = self.prefix.clone();
+        let rows = self
+            .client
+            .query(sql, &[Some(&prefix)])
+            .map_err(failed_at("looking for our databases"))?;
+        let names: Vec<String> = rows.iter().map(|row| row.text(0)).collect();
+        names.iter().try_for_each(|name| self.drop_database(name))?;
+        Ok(names)
+    }
+}

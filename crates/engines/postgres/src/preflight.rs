@@ -1,0 +1,200 @@
+//! What stands in the way of trials: asked of servers by URL, and found out about servers of our
+//! own before one is started.
+
+use super::admin::{MARK, SCHEMA};
+use super::instance::escaped;
+use super::server::{Account, PROGRAM, is_of_module, tried_settings};
+use super::settings::{self, FINAL_CHECKPOINT, LOG_VOLUME, URL, USER, VOLUME};
+use super::{CONNECTING, SILENCE, compression, what_to_do};
+use crate::client::{Client, Config, Error, Row};
+use engine::setup::Setup;
+use engine::{EngineError, Folders, Need, Preflight};
+use experiment::{Configuration, Invalid};
+use servers::altered::{ALLOW_RESTART, NEEDS_RESTART, is_permitted};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+use work::Stop;
+
+/// How long a server may take for each answer.
+const ANSWER: Duration = Duration::from_secs(10);
+
+/// Connections of a trial besides those of the load: of administration, and of the observer of
+/// waits.
+const OWN_CONNECTIONS: i64 = 2;
+
+/// What stands in the way of these needs.
+pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
+    let mut found = Preflight::default();
+    let by_url = found.of_private(needs, folders, (URL, VOLUME), |own| private(own, folders));
+    for (url, needs) in by_url {
+        // One that cannot be parsed is an objection of validation.
+        let Ok(config) = Config::parse(&url) else { continue };
+        let config = config.with_default_patience(CONNECTING, SILENCE).with_stop(stop.clone());
+        if let Err(error) = ask(&config, &needs, stop, &mut found) {
+            let advice =
+                what_to_do(&error).map_or_else(String::new, |advice| format!(". {advice}"));
+            found.misses(format!("{}: {error}{advice}", URL.path()));
+        }
+    }
+    found
+}
+
+/// What the role of a connection may do in its database.
+const RIGHTS: &str = "SELECT current_user, current_database(), pg_is_in_recovery() OR \
+     current_setting('transaction_read_only')::bool, has_database_privilege(current_database(), \
+     'CREATE'), (SELECT coalesce(obj_description(oid, 'pg_namespace') = $1, false) FROM \
+     pg_namespace WHERE nspname = $2), rolsuper OR EXISTS (SELECT FROM pg_roles c WHERE c.rolname \
+     = 'pg_checkpoint' AND pg_has_role(c.oid, 'USAGE')), CASE WHEN rolsuper THEN \
+     current_setting('max_connections')::int ELSE least(current_setting('max_connections')::int - \
+     (SELECT sum(setting::int) FROM pg_settings WHERE name IN ('superuser_reserved_connections', \
+     'reserved_connections')), nullif(rolconnlimit, -1), nullif(datconnlimit, -1)) END::text, \
+     rolsuper OR rolcreatedb FROM pg_roles, pg_database WHERE rolname = current_user AND datname \
+     = current_database()";
+
+/// Asks a server by URL, once for all configurations that it serves.
+fn ask(
+    config: &Config,
+    needs: &[&Need<'_>],
+    stop: &Stop,
+    found: &mut Preflight,
+) -> Result<(), Error> {
+    let mut client = Client::connect(config)?;
+    client.set_answer_timeout(Some(ANSWER));
+    client.set_stop(stop.clone(), Duration::ZERO);
+    let rows = client.query(RIGHTS, &[Some(MARK), Some(SCHEMA)])?;
+    if let Some(row) = rows.first() {
+        rights(&row, needs, found);
+    }
+    let rows = client.query("SELECT lower(name), context FROM pg_settings", &[])?;
+    let contexts: BTreeMap<String, String> =
+        rows.iter().map(|row| (row.text(0), row.text(1))).collect();
+    let asked: BTreeSet<_> =
+        needs.iter().flat_map(|need| compression::asked(need.configuration)).collect();
+    for (path, method) in asked {
+        if refused(&mut client, compression::DEFAULT, method)?.is_some() {
+            found.invalid.push(compression::lacking(path, method, "this server"));
+        }
+    }
+    let mut wanted = BTreeSet::new();
+    for configuration in needs.iter().map(|need| need.configuration) {
+        let server = is_permitted(configuration);
+        let restart = configuration.get(ALLOW_RESTART).is_some();
+        let settings = settings::server_settings(configuration).into_iter();
+        wanted.extend(settings.map(|(name, value)| (name, value, server, restart)));
+    }
+    for (name, value, server, restart) in wanted {
+        let context = contexts.get(&name.to_lowercase()).map(String::as_str);
+        let objection = match context {
+            None if !is_of_module(&name) => {
+                let known: Vec<&str> = contexts.keys().map(String::as_str).collect();
+                Some(experiment::unknown_name("setting of this server", &name, &known))
+            }
+            Some("user" | "superuser") | None => refused(&mut client, &name, &value)?,
+            Some("backend" | "superuser-backend") => {
+                let with_it =
+                    config.clone().with_options(&format!("-c {name}={}", escaped(&value)));
+                Client::connect(&with_it).err().map(|error| error.to_string())
+            }
+            Some("internal") => Some(
+                "is fixed when PostgreSQL is built or its data directory is initialised".into(),
+            ),
+            Some("sighup") if server => None,
+            Some("postmaster") if server && restart => None,
+            Some("postmaster") if server => Some(NEEDS_RESTART.into()),
+            Some(context) => Some(of_the_whole_server(context)),
+        };
+        let objection = objection.map(|why| Invalid::new(format!("target.settings.{name}"), why));
+        found.invalid.extend(objection);
+    }
+    Ok(())
+}
+
+fn rights(row: &Row<'_>, needs: &[&Need<'_>], found: &mut Preflight) {
+    let is = |column: usize| row.get(column) == Some("t");
+    let (role, database) = (row.text(0), row.text(1));
+    let url = URL.path();
+    if is(2) {
+        found.misses(format!(
+            "{url}: database {database} is read-only there: a standby, or \
+             default_transaction_read_only"
+        ));
+        return;
+    }
+    // Who brings tables works in databases of ours.
+    let own = needs.iter().filter(|need| Setup::of(need.configuration).is_some()).count();
+    if own > 0 && !is(7) {
+        found.misses(format!(
+            "{url}: role {role} may not create a database for the tables of target.setup: ALTER \
+             ROLE {role} CREATEDB"
+        ));
+    }
+    match row.get(4) {
+        _ if own == needs.len() => {}
+        Some("f") => found.misses(format!(
+            "{url}: database {database} has a schema {SCHEMA} that Steelbench did not make, and \
+             it is not touched; rename it, or use another database"
+        )),
+        _ if !is(3) => found.misses(format!(
+            "{url}: role {role} may not create a schema in database {database}: GRANT CREATE ON \
+             DATABASE {database} TO {role}"
+        )),
+        _ => {}
+    }
+    if !is(5) && needs.iter().any(|need| need.configuration.get(FINAL_CHECKPOINT)) {
+        found.misses(format!(
+            "{}: role {role} may not checkpoint: GRANT pg_checkpoint TO {role} (PostgreSQL 15 and \
+             later), or be superuser",
+            FINAL_CHECKPOINT.path()
+        ));
+    }
+    let most = needs.iter().map(|need| i64::from(need.connections)).max().unwrap_or(0);
+    if let Some(free) = row.parse::<i64>(6).filter(|free| *free < most + OWN_CONNECTIONS) {
+        found.misses(format!(
+            "{url}: role {role} can have {free} connections there; the load opens {most} and \
+             Steelbench {OWN_CONNECTIONS} more (max_connections, less those that are reserved; \
+             limits of the role and the database)"
+        ));
+    }
+}
+
+/// What the server says against a value that a session may set. It is set for a transaction that
+/// ends at once.
+fn refused(client: &mut Client, name: &str, value: &str) -> Result<Option<String>, Error> {
+    match client.query("SELECT set_config($1, $2, true)", &[Some(name), Some(value)]) {
+        Err(error) if error.server_error().is_some() => Ok(Some(error.to_string())),
+        other => other.map(|_| None),
+    }
+}
+
+fn of_the_whole_server(context: &str) -> String {
+    let how = if context == "postmaster" {
+        "needs a restart of the server"
+    } else {
+        "is of the whole server"
+    };
+    format!(
+        "{how} (pg_settings.context = {context}), and on a server by URL Steelbench changes \
+         settings of its sessions only; permit more by target.allow_server_settings, set it there \
+         yourself, or leave out target.url for a private server"
+    )
+}
+
+/// A server of ours: its programs, its user and its settings.
+fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Invalid>, EngineError> {
+    let installation = settings::installation(configuration)?;
+    let account = Account::for_server(configuration.get(USER).as_deref(), PROGRAM)?;
+    account.can_run(&installation.program("postgres"))?;
+    let volumes = configuration.get(VOLUME).into_iter().chain(configuration.get(LOG_VOLUME));
+    account.can_enter_all(folders, volumes)?;
+    let mut invalid =
+        tried_settings::objections(&installation, &settings::server_settings(configuration));
+    for (path, method) in compression::asked(configuration) {
+        let as_default = BTreeMap::from([(compression::DEFAULT.to_owned(), method.to_owned())]);
+        if !tried_settings::objections(&installation, &as_default).is_empty() {
+            let server =
+                format!("PostgreSQL {} in {}", installation.version, installation.bindir.display());
+            invalid.push(compression::lacking(path, method, &server));
+        }
+    }
+    Ok(invalid)
+}

@@ -1,0 +1,214 @@
+//! Which PostgreSQL servers are installed.
+
+use engine::EngineError;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where packages put the programs of a version: Debian, Red Hat, Homebrew (both), sources.
+/// A star stands for the rest of one name.
+const PLACES: &[&str] = &[
+    "/usr/lib/postgresql/*/bin",
+    "/usr/pgsql-*/bin",
+    "/opt/homebrew/opt/postgresql*/bin",
+    "/usr/local/opt/postgresql*/bin",
+    "/usr/local/pgsql/bin",
+];
+
+/// A list of further folders, separated by colons.
+const PLACES_VARIABLE: &str = "STEELBENCH_PG_BINDIRS";
+
+/// Older versions have left the care of their makers and lack statistics that we read.
+const MAJOR_MIN: u32 = 14;
+
+/// A version of PostgreSQL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    /// 15 of 15.18.
+    pub major: u32,
+    /// 18 of 15.18; 0 for a version that is not released yet.
+    pub minor: u32,
+}
+
+/// Programs of one version of PostgreSQL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installation {
+    /// The folder with `postgres` and `initdb`.
+    pub bindir: PathBuf,
+    /// Their version.
+    pub version: Version,
+}
+
+impl Version {
+    /// The version in what `postgres --version` prints: `postgres (PostgreSQL) 15.18 (Debian
+    /// 15.18-1)`.
+    fn of_output(output: &str) -> Option<Self> {
+        let text = output
+            .split_whitespace()
+            .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+        let (major, rest) =
+            text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+        // `19devel` and `19beta1` have no minor version.
+        let minor = rest.strip_prefix('.').and_then(|minor| {
+            minor.split(|c: char| !c.is_ascii_digit()).next().and_then(|minor| minor.parse().ok())
+        });
+        Some(Self { major: major.parse().ok()?, minor: minor.unwrap_or(0) })
+    }
+
+    /// Whether this is what `15` or `15.18` asks for.
+    fn is(self, wanted: &str) -> bool {
+        wanted == self.major.to_string() || wanted == self.to_string()
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}.{}", self.major, self.minor)
+    }
+}
+
+impl Installation {
+    /// All installed versions from 14 up, each distinct server program once: first those in
+    /// `bindirs`, then those in `STEELBENCH_PG_BINDIRS`, on the `PATH`, and where packages put
+    /// them.
+    pub fn find_all(bindirs: &[PathBuf]) -> Vec<Self> {
+        let listed = |variable| std::env::var_os(variable).unwrap_or_default();
+        let (ours, path) = (listed(PLACES_VARIABLE), listed("PATH"));
+        let places = bindirs.iter().cloned().chain(std::env::split_paths(&ours));
+        let places =
+            places.chain(std::env::split_paths(&path)).chain(PLACES.iter().flat_map(|p| expand(p)));
+        let mut seen = BTreeSet::new();
+        // Links are resolved: `initdb` and the libraries are beside the real program.
+        let real = places.filter(|place| place.is_absolute()).filter_map(|place| {
+            let program = place.join("postgres").canonicalize().ok()?;
+            program.parent().map(Path::to_path_buf)
+        });
+        let distinct = real.filter(|bindir| seen.insert(bindir.clone()));
+        distinct
+            .filter_map(Self::in_bindir)
+            .filter(|found| found.version.major >= MAJOR_MIN)
+            .collect()
+    }
+
+    /// One installation: of the version asked for (`15`, `15.18`), else the newest; those in
+    /// `bindirs` go before others. When there is none, the error lists what was found and what to
+    /// do.
+    pub fn find(bindirs: &[PathBuf], version: Option<&str>) -> Result<Self, EngineError> {
+        let given: BTreeSet<PathBuf> =
+            bindirs.iter().filter_map(|place| place.canonicalize().ok()).collect();
+        let all = Self::find_all(bindirs);
+        let fitting =
+            all.iter().filter(|found| version.is_none_or(|wanted| found.version.is(wanted)));
+        let best = fitting.max_by_key(|found| (given.contains(&found.bindir), found.version));
+        best.cloned().ok_or_else(|| not_found(version, bindirs, &all))
+    }
+
+    /// The path of one of its programs.
+    pub fn program(&self, name: &str) -> PathBuf {
+        self.bindir.join(name)
+    }
+
+    fn in_bindir(bindir: PathBuf) -> Option<Self> {
+        if !bindir.join("initdb").exists() {
+            return None;
+        }
+        let output = Command::new(bindir.join("postgres")).arg("--version").output().ok()?;
+        let version = Version::of_output(&String::from_utf8_lossy(&output.stdout))?;
+        Some(Self { bindir, version })
+    }
+}
+
+/// The path of a program for clients: in this folder, or on the `PATH`, where another package may
+/// have put it.
+pub fn client_program(bindir: Option<&Path>, name: &str) -> Result<PathBuf, EngineError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places = bindir.map(Path::to_path_buf).into_iter().chain(std::env::split_paths(&path));
+    let found = places.find_map(|place| Some(place.join(name)).filter(|program| program.is_file()));
+    found.ok_or_else(|| {
+        let beside = bindir
+            .map_or_else(String::new, |bindir| format!("neither in {} nor ", bindir.display()));
+        let not = if bindir.is_some() { "" } else { "not " };
+        let message = format!(
+            "it is {not}{beside}on the PATH; install the client programs (Debian: \
+             postgresql-client)"
+        );
+        EngineError::failed(format!("looking for {name}"), message)
+    })
+}
+
+/// The folder of the newest programs that are installed with a server.
+pub fn installed_programs() -> Option<PathBuf> {
+    Installation::find(&[], None).ok().map(|found| found.bindir)
+}
+
+/// The folders that a pattern with at most one star stands for, in order of their names.
+fn expand(pattern: &str) -> Vec<PathBuf> {
+    let Some((before, after)) = pattern.split_once('*') else { return vec![pattern.into()] };
+    let (parent, prefix) = before.rsplit_once('/').unwrap_or(("", before));
+    let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
+    let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix));
+    let mut found: Vec<PathBuf> =
+        named.map(|entry| entry.path().join(after.trim_start_matches('/'))).collect();
+    found.sort();
+    found
+}
+
+fn not_found(version: Option<&str>, bindirs: &[PathBuf], all: &[Installation]) -> EngineError {
+    let wanted = version.map_or("PostgreSQL".to_owned(), |version| format!("PostgreSQL {version}"));
+    let found: Vec<String> =
+        all.iter().map(|one| format!("{} in {}", one.version, one.bindir.display())).collect();
+    let found = if found.is_empty() { "no version from 14 up".into() } else { found.join(", ") };
+    let empty: Vec<String> = bindirs
+        .iter()
+        .filter(|place| !place.join("postgres").exists() || !place.join("initdb").exists())
+        .map(|place| format!("; {} does not hold postgres and initdb", place.display()))
+        .collect();
+    let major = version.map_or("VERSION", |version| version.split('.').next().unwrap_or(version));
+    EngineError::failed(
+        format!("looking for {wanted}"),
+        format!(
+            "found {found}{}; install a server (Debian: postgresql-{major}, Red Hat: \
+             postgresql{major}-server) or name the folder of its programs in target.bindir",
+            empty.concat()
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Version, expand};
+
+    #[test]
+    fn reads_versions_as_builds_print_them() {
+        for (output, major, minor) in [
+            ("postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n", 15, 18),
+            ("postgres (PostgreSQL) 18.4", 18, 4),
+            ("postgres (PostgreSQL) 19devel", 19, 0),
+            ("postgres (PostgreSQL) 18beta1", 18, 0),
+            ("postgres (EnterpriseDB) 16.2.1", 16, 2),
+        ] {
+            assert_eq!(Version::of_output(output), Some(Version { major, minor }), "{output}");
+        }
+        assert_eq!(Version::of_output("bash: postgres: command not found"), None);
+    }
+
+    #[test]
+    fn a_major_version_stands_for_all_its_minor_ones() {
+        let version = Version { major: 15, minor: 18 };
+        assert!(version.is("15") && version.is("15.18"));
+        assert!(!version.is("15.1") && !version.is("1") && !version.is("18") && !version.is(""));
+    }
+
+    #[test]
+    fn a_star_stands_for_the_rest_of_a_name() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["pg-14/bin", "pg-15/bin", "other/bin"] {
+            std::fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
+        let pattern = format!("{}/pg-*/bin", folder.path().display());
+        let expected = ["pg-14/bin", "pg-15/bin"].map(|name| folder.path().join(name));
+        assert_eq!(expand(&pattern), expected);
+        assert_eq!(expand("/a/b"), [std::path::PathBuf::from("/a/b")]);
+    }
+}

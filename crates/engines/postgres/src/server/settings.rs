@@ -1,0 +1,540 @@
+//! `target.settings.*` of a server of ours: written to a file, loaded, read back.
+
+use super::cluster::Cluster;
+use super::files::SETTINGS_FILE;
+use crate::client::{Client, Row};
+use crate::failed_at;
+use engine::EngineError;
+use servers::wait_for;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use work::Cancel;
+
+/// How long the server may take to load its files.
+const RELOAD: Duration = Duration::from_secs(30);
+
+#[rustfmt::skip]
+/// What no experiment may decide: else we would not find the server, or not only we.
+const OURS: &[&str] = &[
+    "config_file", "data_directory", "external_pid_file", "hba_file", "ident_file",
+    "listen_addresses", "port",
+    "unix_socket_directories", "unix_socket_group", "unix_socket_permissions",
+];
+
+impl Cluster {
+    /// Brings the settings of the server to exactly these; others go back to their defaults. It is
+    /// started if it does not run, and restarted if some setting needs it. Each is read back. After
+    /// an error no settings are in the file, and the next call begins anew. Returns whether it
+    /// was restarted, as the server says that some settings need.
+    pub fn apply(
+        &mut self,
+        settings: &BTreeMap<String, String>,
+        cancel: &Cancel,
+    ) -> Result<bool, EngineError> {
+        self.start(cancel)?;
+        // Names of settings have no case; some are shown with capitals.
+        let wanted: BTreeMap<String, String> =
+            settings.iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect();
+        let result = self.change_to(&wanted, cancel);
+        match &result {
+            Ok(_) => self.applied = Some(wanted),
+            Err(_) => self.forget_settings(),
+        }
+        result
+    }
+
+    fn change_to(
+        &mut self,
+        wanted: &BTreeMap<String, String>,
+        cancel: &Cancel,
+    ) -> Result<bool, EngineError> {
+        let mut client = self.connect_until(cancel)?;
+        let mut restarted = false;
+        if self.applied.as_ref() != Some(wanted) {
+            check(
+                wanted,
+                &Known::read(&mut client, SETTINGS_FILE)?,
+                self.options.installation.version.major,
+            )?;
+            client = self.load(wanted, client, cancel)?;
+            if Known::read(&mut client, SETTINGS_FILE)?.values().any(|known| known.pending_restart)
+            {
+                drop(client);
+                self.restart(cancel)?;
+                client = self.connect_until(cancel)?;
+                restarted = true;
+            }
+        }
+        read_back(wanted, &Known::read(&mut client, SETTINGS_FILE)?)?;
+        Ok(restarted)
+    }
+
+    /// Writes the file and waits until the server has loaded it; returns a connection that knows.
+    fn load(
+        &self,
+        wanted: &BTreeMap<String, String>,
+        mut client: Client,
+        cancel: &Cancel,
+    ) -> Result<Client, EngineError> {
+        let before = load_time(&mut client)?;
+        let log_before = self.log_bytes();
+        let lines: Vec<String> =
+            wanted.iter().map(|(name, value)| line(name, value) + "\n").collect();
+        self.options.account.write(&self.layout.data.join(SETTINGS_FILE), &lines.concat())?;
+        self.signal_reload();
+        // A connection made after the first process has loaded the file has what it has.
+        let loaded = wait_for(RELOAD, cancel, || {
+            let mut client = self.connect_until(cancel)?;
+            Ok((load_time(&mut client)? != before).then_some(client))
+        })?;
+        let Some(mut client) = loaded else {
+            let log = self.log_since(log_before);
+            return Err(EngineError::failed(
+                "loading target.settings",
+                format!("the server does not load them: {log}"),
+            ));
+        };
+        refused(wanted, &mut client, || self.log_since(log_before))?;
+        Ok(client)
+    }
+
+    /// No settings, as far as files go; a server that runs loads that too.
+    fn forget_settings(&mut self) {
+        self.applied = None;
+        // If it cannot be removed, the next call overwrites it or says why not.
+        let _ = std::fs::remove_file(self.layout.data.join(SETTINGS_FILE));
+        self.signal_reload();
+    }
+}
+
+/// A line of a settings file: values in quotes, where quotes and backslashes are doubled.
+pub(crate) fn line(name: &str, value: &str) -> String {
+    format!("{name} = '{}'", value.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+pub(super) fn path(name: &str) -> String {
+    format!("target.settings.{name}")
+}
+
+/// When a session's files were loaded, in microseconds.
+pub(crate) fn load_time(client: &mut Client) -> Result<String, EngineError> {
+    let time = client.cell("SELECT extract(epoch FROM pg_conf_load_time())::text");
+    Ok(time.map_err(failed_at("reading when settings were loaded"))?.unwrap_or_default())
+}
+
+/// Objections that need no attempt.
+pub(crate) fn check(
+    wanted: &BTreeMap<String, String>,
+    known: &BTreeMap<String, Known>,
+    major: u32,
+) -> Result<(), EngineError> {
+    for (name, value) in wanted {
+        if OURS.contains(&name.as_str()) {
+            let message =
+                "Steelbench decides this, or the server would not be found any more; leave it out";
+            return Err(EngineError::failed(path(name), message));
+        }
+        if value.contains(['\n', '\r', '\0']) {
+            return Err(EngineError::failed(path(name), "a value cannot have several lines"));
+        }
+        match known.get(name) {
+            Some(known) if known.context == "internal" => {
+                let message =
+                    "is fixed when PostgreSQL is built or its data directory is initialised";
+                return Err(EngineError::failed(path(name), message));
+            }
+            // A setting of a module is known once it is loaded.
+            None if !is_of_module(name) => {
+                let names: Vec<&str> = known.keys().map(String::as_str).collect();
+                let what = format!("setting of PostgreSQL {major}");
+                return Err(EngineError::failed(
+                    path(name),
+                    experiment::unknown_name(&what, name, &names),
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether it is a name as modules give their settings.
+pub fn is_of_module(name: &str) -> bool {
+    name.split('.').count() == 2
+        && name.split('.').all(|part| {
+            part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '$')
+        })
+}
+
+/// The server's objections to a file that it has loaded. It objects to what needs a restart too,
+/// but says elsewhere that it awaits one; of settings that are gone from the file without a name.
+fn refused(
+    wanted: &BTreeMap<String, String>,
+    client: &mut Client,
+    log: impl Fn() -> String,
+) -> Result<(), EngineError> {
+    let sql = "SELECT f.name, f.error FROM pg_file_settings f LEFT JOIN pg_settings s ON \
+               lower(s.name) = lower(f.name) WHERE f.error IS NOT NULL AND f.name IS NOT NULL AND \
+               s.pending_restart IS NOT TRUE";
+    let rows = client.query(sql, &[]).map_err(failed_at("reading pg_file_settings"))?;
+    let Some(row) = rows.first() else { return Ok(()) };
+    let (name, error) = (row.get(0).unwrap_or_default(), row.get(1).unwrap_or_default());
+    let said = objection(&log(), name).unwrap_or_else(|| error.to_owned());
+    let value = wanted.get(&name.to_lowercase()).map_or("", String::as_str);
+    Err(EngineError::failed(format!("{} = {value}", path(name)), said))
+}
+
+/// What the log says about a setting, with the hints after it.
+pub(super) fn objection(log: &str, name: &str) -> Option<String> {
+    let quoted = format!("\"{}\"", name.to_lowercase());
+    let mut lines = log.lines().skip_while(|line| !line.to_lowercase().contains(&quoted));
+    let first = lines.next()?;
+    let hints = lines.take_while(|line| line.contains("HINT:  ") || line.contains("DETAIL:  "));
+    let without_prefix =
+        |line: &str| line.split_once(":  ").map_or(line, |(_, text)| text).to_owned();
+    Some(std::iter::once(first).chain(hints).map(without_prefix).collect::<Vec<_>>().join("; "))
+}
+
+/// Makes sure that these values are in force.
+pub(crate) fn read_back(
+    wanted: &BTreeMap<String, String>,
+    known: &BTreeMap<String, Known>,
+) -> Result<(), EngineError> {
+    for (name, value) in wanted {
+        let Some(got) = known.get(name) else {
+            let message = "no module that is loaded has this setting; name its module in \
+                           target.settings.shared_preload_libraries";
+            return Err(EngineError::failed(path(name), message));
+        };
+        if !got.took(value) {
+            let got = got.shown();
+            return Err(EngineError::SettingIgnored {
+                setting: path(name),
+                wanted: value.clone(),
+                got,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// One row of `pg_settings`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Known {
+    /// The value in force, in units of `unit`.
+    setting: String,
+    unit: Option<String>,
+    /// `bool`, `enum`, `integer`, `real` or `string`.
+    vartype: String,
+    /// The built-in default.
+    boot_val: Option<String>,
+    /// Where the value comes from: `default`, `configuration file`, `override`, ...
+    source: String,
+    /// Whether it comes from the file that we write, or have written.
+    from_our_file: bool,
+    /// What it takes to change it.
+    pub(crate) context: String,
+    /// Changed in a file, but not in force before a restart.
+    pub(crate) pending_restart: bool,
+}
+
+impl Known {
+    /// All settings, by name in lower case; `file`: the name of the one that we write.
+    pub(crate) fn read(
+        client: &mut Client,
+        file: &str,
+    ) -> Result<BTreeMap<String, Self>, EngineError> {
+        let sql = "SELECT lower(name), setting, unit, vartype, boot_val, source, sourcefile, \
+                   context, pending_restart FROM pg_settings";
+        let rows = client.query(sql, &[]).map_err(failed_at("reading pg_settings"))?;
+        let known = |row: Row<'_>| Self {
+            setting: row.text(1),
+            unit: row.parse(2),
+            vartype: row.text(3),
+            boot_val: row.parse(4),
+            source: row.text(5),
+            from_our_file: row.get(6).is_some_and(|from| from.ends_with(file)),
+            context: row.text(7),
+            pending_restart: row.get(8) == Some("t"),
+        };
+        Ok(rows.iter().map(|row| (row.text(0), known(row))).collect())
+    }
+
+    /// The value in force with its unit: `64kB`, `4096 x 8kB`.
+    fn shown(&self) -> String {
+        match &self.unit {
+            Some(unit) if unit.starts_with(|c: char| c.is_ascii_digit()) => {
+                format!("{} x {unit}", self.setting)
+            }
+            Some(unit) => format!("{}{unit}", self.setting),
+            None => self.setting.clone(),
+        }
+    }
+
+    /// Whether the value in force is the one that was asked for.
+    fn took(&self, wanted: &str) -> bool {
+        let is_text = matches!(self.vartype.as_str(), "string" | "enum");
+        self.is(wanted, &self.setting)
+            // The server spells some values in its own way (`utc`), and has other names for some.
+            || (is_text && self.from_our_file)
+            // Some defaults mean that the server chooses (`wal_buffers = -1`).
+            || (!self.from_our_file
+                && matches!(self.source.as_str(), "default" | "override")
+                && self.boot_val.as_ref().is_some_and(|default| self.is(wanted, default)))
+    }
+
+    fn is(&self, wanted: &str, value: &str) -> bool {
+        let unit = self.unit.as_deref();
+        match self.vartype.as_str() {
+            "bool" => boolean(wanted).is_some() && boolean(wanted) == boolean(value),
+            "enum" => wanted.eq_ignore_ascii_case(value),
+            "integer" | "real" => {
+                let numbers = number(wanted, unit).zip(number(value, unit));
+                numbers.is_some_and(|(wanted, (value, _))| may_become(wanted, value))
+            }
+            _ => wanted == value,
+        }
+    }
+}
+
+// Values as people write them in a settings file
+// (<https://www.postgresql.org/docs/current/config-setting.html>).
+
+/// Units of memory in bytes, large ones first.
+const MEMORY: &[(&str, f64)] = &[
+    ("TB", 1_099_511_627_776.0),
+    ("GB", 1_073_741_824.0),
+    ("MB", 1_048_576.0),
+    ("kB", 1024.0),
+    ("B", 1.0),
+];
+
+/// Units of time in microseconds, large ones first.
+const TIME: &[(&str, f64)] =
+    &[("d", 86_400e6), ("h", 3_600e6), ("min", 60e6), ("s", 1e6), ("ms", 1e3), ("us", 1.0)];
+
+/// Words for on; each may be shortened while it is clear.
+const ON: &[&str] = &["true", "yes", "on", "1"];
+/// Words for off.
+const OFF: &[&str] = &["false", "no", "off", "0"];
+
+/// The truth of a text: `on`, `TRUE`, `ye`, `0`, ...
+fn boolean(text: &str) -> Option<bool> {
+    let text = text.trim().to_lowercase();
+    let is_one = |of: &[&str]| !text.is_empty() && of.iter().any(|word| word.starts_with(&text));
+    match (is_one(ON), is_one(OFF)) {
+        (true, false) => Some(true),
+        (false, true) => Some(false),
+        // `o` may be either.
+        _ => None,
+    }
+}
+
+/// Reads `1GB`, `0x10`, `0600` (octal), `1.5 h`, `-1`: the number in this unit of a setting (`8kB`,
+/// `ms`), and by how much the server may round it.
+fn number(text: &str, unit: Option<&str>) -> Option<(f64, f64)> {
+    let text = text.trim();
+    if let Some(value) = other_base(text) {
+        return Some((value, 0.0));
+    }
+    let at = text.char_indices().find(|(at, c)| c.is_ascii_alphabetic() && !is_exponent(text, *at));
+    let (number, written) = text.split_at(at.map_or(text.len(), |(at, _)| at));
+    let value: f64 = number.trim().parse().ok()?;
+    if written.is_empty() {
+        return Some((value, 0.0));
+    }
+    let (units, base) = base(unit?)?;
+    let index = units.iter().position(|(name, _)| *name == written)?;
+    // Fractions are rounded to the next smaller unit.
+    let smaller = units.get(index + 1).map_or(0.0, |(_, factor)| factor / 2.0);
+    Some((value * units[index].1 / base, if value.fract() == 0.0 { 0.0 } else { smaller / base }))
+}
+
+/// Whether a server that was told this may have that: rounded to a whole number.
+fn may_become((wanted, rounding): (f64, f64), got: f64) -> bool {
+    let to_whole = if wanted.fract() != 0.0 && got.fract() == 0.0 { 0.5 } else { 0.0 };
+    (wanted - got).abs() <= rounding + to_whole + (1e-6 * wanted.abs()).min(1e-6)
+}
+
+fn is_exponent(text: &str, at: usize) -> bool {
+    let bytes = text.as_bytes();
+    let number_before = at > 0 && (bytes[at - 1].is_ascii_digit() || bytes[at - 1] == b'.');
+    let number_after =
+        bytes.get(at + 1).is_some_and(|c| c.is_ascii_digit() || matches!(c, b'+' | b'-'));
+    matches!(bytes[at], b'e' | b'E') && number_before && number_after
+}
+
+/// A whole number in base 16 or 8, as C writes them.
+fn other_base(text: &str) -> Option<f64> {
+    let (radix, digits) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => (16, digits),
+        None => (8, text.strip_prefix('0').filter(|digits| !digits.is_empty())?),
+    };
+    i64::from_str_radix(digits, radix).ok().map(|value| value as f64)
+}
+
+/// The units that go with the unit of a setting, and its size in the smallest of them.
+fn base(unit: &str) -> Option<(&'static [(&'static str, f64)], f64)> {
+    let (count, name) = unit.split_at(unit.find(|c: char| !c.is_ascii_digit())?);
+    let count: f64 = if count.is_empty() { 1.0 } else { count.parse().ok()? };
+    [MEMORY, TIME].into_iter().find_map(|units| {
+        let (_, factor) = units.iter().find(|(known, _)| *known == name)?;
+        Some((units, count * factor))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Known, boolean, is_of_module, line, may_become, number, objection};
+
+    #[test]
+    fn quotes_values() {
+        assert_eq!(line("a", "it's C:\\x"), "a = 'it''s C:\\\\x'");
+    }
+
+    #[test]
+    fn settings_of_modules_have_two_names() {
+        for (name, expected) in [
+            ("auto_explain.log_analyze", true),
+            ("work_mem", false),
+            ("a.b.c", false),
+            ("a.", false),
+            (".b", false),
+            ("a.b = 1\nc", false),
+        ] {
+            assert_eq!(is_of_module(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn finds_what_the_log_says_about_a_setting() {
+        let log = "2026-01-01 00:00:00 UTC [1] LOG:  received SIGHUP, reloading configuration \
+                   files\n2026-01-01 00:00:00 UTC [1] LOG:  invalid value for parameter \
+                   \"wal_level\": \"x\"\n2026-01-01 00:00:00 UTC [1] HINT:  Available values: \
+                   minimal, replica, logical.\n2026-01-01 00:00:00 UTC [1] LOG:  configuration \
+                   file contains errors\n";
+        let expected = "invalid value for parameter \"wal_level\": \"x\"; Available values: \
+                        minimal, replica, logical.";
+        assert_eq!(objection(log, "wal_level").as_deref(), Some(expected));
+        assert_eq!(objection(log, "work_mem"), None);
+    }
+
+    fn known(vartype: &str, setting: &str, unit: Option<&str>) -> Known {
+        Known {
+            setting: setting.into(),
+            unit: unit.map(str::to_owned),
+            vartype: vartype.into(),
+            source: "configuration file".into(),
+            from_our_file: true,
+            ..Known::default()
+        }
+    }
+
+    #[test]
+    fn the_same_value_in_other_words_took() {
+        for (vartype, setting, unit, wanted) in [
+            ("integer", "131072", Some("8kB"), "1GB"),
+            ("integer", "131072", Some("8kB"), "131072"),
+            ("integer", "300", Some("s"), "5min"),
+            ("real", "0.9", None, "0.90"),
+            ("real", "2", Some("ms"), "2000us"),
+            ("bool", "on", None, "true"),
+            ("bool", "off", None, "0"),
+            ("enum", "off", None, "OFF"),
+            ("enum", "replica", None, "hot_standby"),
+            ("string", "UTC", None, "utc"),
+        ] {
+            assert!(known(vartype, setting, unit).took(wanted), "{wanted} is {setting}");
+        }
+    }
+
+    #[test]
+    fn another_value_did_not_take() {
+        for (vartype, setting, unit, wanted) in [
+            ("integer", "131072", Some("8kB"), "2GB"),
+            ("integer", "131073", Some("8kB"), "1GB"),
+            ("integer", "0", None, "none"),
+            ("real", "0.8", None, "0.9"),
+            ("bool", "off", None, "on"),
+            ("bool", "off", None, "offf"),
+        ] {
+            assert!(!known(vartype, setting, unit).took(wanted), "{wanted} is not {setting}");
+        }
+        let from_a_role = |vartype| Known { from_our_file: false, ..known(vartype, "a", None) };
+        assert!(!from_a_role("string").took("b") && !from_a_role("enum").took("b"));
+    }
+
+    #[test]
+    fn a_default_that_the_server_replaces_by_its_choice_took() {
+        let chosen = Known {
+            boot_val: Some("-1".into()),
+            source: "override".into(),
+            from_our_file: false,
+            ..known("integer", "512", Some("8kB"))
+        };
+        assert!(chosen.took("-1"));
+        assert!(!chosen.took("64"));
+    }
+
+    fn value(text: &str, unit: Option<&str>) -> Option<f64> {
+        number(text, unit).map(|(value, _)| value)
+    }
+
+    #[test]
+    fn reads_numbers_with_units() {
+        for (text, unit, expected) in [
+            ("1GB", Some("8kB"), 131_072.0),
+            (" 64 MB ", Some("kB"), 65_536.0),
+            ("1TB", Some("MB"), 1_048_576.0),
+            ("5min", Some("s"), 300.0),
+            ("1.5h", Some("min"), 90.0),
+            ("250us", Some("ms"), 0.25),
+            ("-1", Some("8kB"), -1.0),
+            ("0x10", None, 16.0),
+            ("0600", None, 384.0),
+            ("1e3", None, 1000.0),
+            ("0", None, 0.0),
+            ("0.5", None, 0.5),
+        ] {
+            assert_eq!(value(text, unit), Some(expected), "{text}");
+        }
+        for (text, unit) in [
+            ("1gb", Some("8kB")),
+            ("1GB", None),
+            ("1min", Some("kB")),
+            ("x", None),
+            ("", None),
+            ("1 2", None),
+        ] {
+            assert_eq!(value(text, unit), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn knows_what_a_server_may_round() {
+        let takes = |wanted, unit, got| {
+            may_become(number(wanted, unit).unwrap(), number(got, unit).unwrap().0)
+        };
+        // To the next smaller unit: 30.1 GB are 30822.4 MB.
+        assert!(takes("30.1GB", Some("8kB"), "3945216"));
+        assert!(!takes("30.1GB", Some("8kB"), "3945600"));
+        assert!(takes("1500us", Some("ms"), "2"));
+        assert!(takes("0.1", None, "0.1"));
+        assert!(!takes("0.1", None, "0.2"));
+        assert!(!takes("100", None, "101"));
+    }
+
+    #[test]
+    fn reads_truth_as_the_server_does() {
+        for text in ["on", "TRUE", "t", "y", "yes", "1", "tru"] {
+            assert_eq!(boolean(text), Some(true), "{text}");
+        }
+        for text in ["off", "of", "False", "n", "0"] {
+            assert_eq!(boolean(text), Some(false), "{text}");
+        }
+        for text in ["o", "", "2", "enable", "onn"] {
+            assert_eq!(boolean(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Tables of one's own: a dump and SQL that fill a database once, by psql and `pg_restore`, so that
+//! all is as it is there.
+
+use super::cluster::{Cluster, ClusterOptions, Stop};
+use super::files::SETTINGS_FILE;
+use super::installation::{client_program, installed_programs};
+use crate::client::{Client, Config};
+use crate::failed_at;
+use engine::EngineError;
+use engine::setup::{Setup, first_bytes};
+use experiment::NamedFile;
+use rustix::process::Signal;
+use servers::account::command;
+use servers::files::write_back;
+use servers::process::{end_with_us, removed};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+use work::Cancel;
+
+/// Settings of a server that change what a dump or SQL makes, or whether it can: libraries that
+/// tables and extensions need, how rows are stored, how many tables a transaction may touch.
+const SHAPING: [&str; 6] = [
+    "default_table_access_method",
+    "default_toast_compression",
+    "local_preload_libraries",
+    "max_locks_per_transaction",
+    "session_preload_libraries",
+    "shared_preload_libraries",
+];
+
+/// Processes that restore a dump, where its format allows several.
+const RESTORERS_MAX: usize = 4;
+
+/// What a cluster is filled with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerSetup {
+    setup: Setup,
+    settings: BTreeMap<String, String>,
+}
+
+/// How a dump is restored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    /// A script for psql.
+    Plain,
+    /// An archive for `pg_restore`, by one process or by several.
+    Archive { parallel: bool },
+}
+
+impl ServerSetup {
+    /// This setup on a server with these settings, as far as they matter to it.
+    pub fn new(setup: Setup, settings: BTreeMap<String, String>) -> Self {
+        Self { setup, settings: shaping(settings) }
+    }
+
+    pub(super) fn identity(&self) -> String {
+        let settings = self.settings.iter().map(|(name, value)| format!("{name} = {value:?}\n"));
+        settings.chain([self.setup.identity()]).collect()
+    }
+}
+
+/// Those of these settings that matter to what is made with them.
+pub(super) fn shaping(mut settings: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    settings.retain(|name, _| SHAPING.contains(&name.to_lowercase().as_str()));
+    settings
+}
+
+/// Why a setup cannot be run: a program that it needs is missing in this folder and on the `PATH`,
+/// or its dump is of no known format. With the setting that it is about.
+pub(crate) fn validate(setup: &Setup, bindir: Option<&Path>) -> Result<(), (&'static str, String)> {
+    let needs = |setting, program| {
+        client_program(bindir, program).map_err(|error| (setting, error.to_string()))
+    };
+    for file in &setup.sql {
+        needs(engine::setup::SETUP_SQL.path(), "psql")
+            .map(drop)
+            .map_err(|(setting, error)| (setting, format!("{}: {error}", file.path)))?;
+    }
+    let Some(dump) = &setup.dump else { return Ok(()) };
+    let path = engine::setup::SETUP_DUMP.path();
+    let about = |message: String| (path, format!("{}: {message}", dump.path));
+    let program = match format(&dump.place()).map_err(|message| about(message.into()))? {
+        Format::Plain => "psql",
+        Format::Archive { .. } => "pg_restore",
+    };
+    needs(path, program).map(drop).map_err(|(_, error)| about(error))
+}
+
+/// The format of a dump by its first bytes: those of the custom format (`pg_backup_archiver.c`), of
+/// a compressed file, and of a tar archive (POSIX ustar), whose first file is the table of
+/// contents; a folder has that as a file.
+fn format(place: &Path) -> Result<Format, &'static str> {
+    let first = first_bytes(place);
+    if place.is_dir() {
+        let known = place.join("toc.dat").is_file();
+        return if known {
+            Ok(Format::Archive { parallel: true })
+        } else {
+            Err("a folder without a dump (toc.dat)")
+        };
+    }
+    match first.as_slice() {
+        [b'P', b'G', b'D', b'M', b'P', ..] => Ok(Format::Archive { parallel: true }),
+        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            Err("it is compressed; decompress it first")
+        }
+        _ if first.starts_with(b"toc.dat\0") => Ok(Format::Archive { parallel: false }),
+        _ if first.contains(&0) => Err("no dump of pg_dump"),
+        _ => Ok(Format::Plain),
+    }
+}
+
+/// Makes the data directory of a template, `data` in this folder: a cluster of these options with
+/// the user's tables.
+pub(super) fn make(
+    folder: &Path,
+    own: &ServerSetup,
+    options: &ClusterOptions,
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
+    filled(folder, options, own.settings.clone(), cancel, |cluster| {
+        fill(&cluster.config(), Some(&cluster.options.installation.bindir), &own.setup, cancel)
+    })
+}
+
+/// Makes the data directory of a template, `data` in this folder: a cluster of these options,
+/// filled and stopped.
+pub(super) fn filled(
+    folder: &Path,
+    options: &ClusterOptions,
+    mut settings: BTreeMap<String, String>,
+    cancel: &Cancel,
+    fill: impl FnOnce(&Cluster) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let (directory, cgroups) = (folder.to_path_buf(), Vec::new());
+    let bare =
+        ClusterOptions { directory, cgroups, wal_directory: None, setup: None, ..options.clone() };
+    let mut cluster = Cluster::create(bare, cancel)?;
+    // What a crash leaves is made again; at the end all is written.
+    settings.insert("fsync".into(), "off".into());
+    cluster.apply(&settings, cancel)?;
+    fill(&cluster)?;
+    cluster.stop(Stop::Fast, cancel)?;
+    let (data, kept) = (cluster.data_directory(), folder.join("kept"));
+    let settings = data.join(SETTINGS_FILE);
+    removed(&settings, std::fs::remove_file(&settings))?;
+    // Out of the way of what removes a cluster, and back.
+    std::fs::rename(&data, &kept).map_err(EngineError::at(&data))?;
+    cluster.remove()?;
+    std::fs::rename(&kept, &data).map_err(EngineError::at(&kept))?;
+    write_back(&data)
+}
+
+/// Fills a database by psql and `pg_restore`: those in this folder, else on the `PATH`.
+///
+/// # Errors
+/// When one of them fails, with what it says, or a file has changed since the run was begun.
+pub(crate) fn fill(
+    config: &Config,
+    bindir: Option<&Path>,
+    setup: &Setup,
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
+    let filler = Filler { config, bindir, cancel };
+    if let Some(dump) = &setup.dump {
+        filler.restore(dump)?;
+    }
+    for file in &setup.sql {
+        filler.run(file, &setup.variables)?;
+    }
+    setup.verify_unchanged()?;
+    // As the server itself would soon do it, in the midst of a measurement.
+    let mut client = Client::connect(&config.clone().with_stop(cancel.stop()))
+        .map_err(failed_at("connecting"))?;
+    client.set_stop(cancel.stop(), Duration::ZERO);
+    client.set_answer_timeout(None);
+    client.batch("VACUUM (ANALYZE)").map_err(failed_at("finishing the tables of target.setup"))
+}
+
+/// Writes the database that a URL names to a new file in `pg_dump`'s custom format, without owners
+/// and privileges. `pg_dump` reads in one transaction, and changes nothing.
+///
+/// # Errors
+/// When the URL is none, `pg_dump` is missing or fails, with what it says: nothing is left of the
+/// file then.
+pub fn dump(url: &str, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
+    let failed =
+        |error: String| EngineError::failed("reading the URL of the database to dump", error);
+    let config = Config::parse(url).map_err(|error| failed(error.to_string()))?;
+    let bindir = installed_programs();
+    let filler = Filler { config: &config, bindir: bindir.as_deref(), cancel };
+    let mut command = filler.client("pg_dump", Path::new(""))?;
+    command.args(["--format=custom", "--no-owner", "--no-privileges", "--file"]).arg(to);
+    let doing = format!("dumping the database {}", config.database);
+    let dumped = servers::command::run(command, &doing, Duration::MAX, cancel);
+    if dumped.is_err() {
+        // Half a dump is of no use; that it failed is what has to be told.
+        let _ = std::fs::remove_file(to);
+    }
+    dumped
+}
+
+/// What fills a database, or reads it.
+struct Filler<'a> {
+    config: &'a Config,
+    bindir: Option<&'a Path>,
+    cancel: &'a Cancel,
+}
+
+impl Filler<'_> {
+    /// Roles of another server are not there: what a dump says of owners and privileges is left
+    /// out.
+    fn restore(&self, dump: &NamedFile) -> Result<(), EngineError> {
+        let doing = || format!("restoring {}", dump.path);
+        let format =
+            format(&dump.place()).map_err(|message| EngineError::failed(doing(), message))?;
+        let Format::Archive { parallel } = format else { return self.run(dump, &[]) };
+        let mut command = self.client("pg_restore", &dump.folder)?;
+        command.args(["--exit-on-error", "--no-owner", "--no-privileges"]);
+        if parallel {
+            let processes =
+                std::thread::available_parallelism().map_or(1, usize::from).min(RESTORERS_MAX);
+            command.args(["--jobs", &processes.to_string()]);
+        }
+        command.arg(&dump.path);
+        servers::command::run(command, &doing(), Duration::MAX, self.cancel)
+    }
+
+    /// Runs a file by psql, which says where it fails and with which statement, and stops there.
+    fn run(&self, file: &NamedFile, variables: &[(String, String)]) -> Result<(), EngineError> {
+        let mut command = self.client("psql", &file.folder)?;
+        command.args(["--no-psqlrc", "--quiet", "--echo-errors", "--set=ON_ERROR_STOP=1"]);
+        command.args(variables.iter().map(|(name, value)| format!("--set={name}={value}")));
+        command.arg("--file").arg(&file.path);
+        servers::command::run(
+            command,
+            &format!("running {}", file.path),
+            Duration::MAX,
+            self.cancel,
+        )
+    }
+
+    /// A program that connects to the database, in the folder from which the paths of its files
+    /// count.
+    fn client(&self, program: &str, folder: &Path) -> Result<Command, EngineError> {
+        let mut command = command(&client_program(self.bindir, program)?);
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        command.current_dir(folder).args(["--dbname", &self.config.database, "--no-password"]);
+        for (name, value) in self.config.client_environment() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        end_with_us(&mut command, Signal::KILL);
+        Ok(command)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Format, format};
+
+    #[test]
+    fn formats_are_known_by_their_first_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |bytes: &[u8]| {
+            let path = folder.path().join("dump");
+            std::fs::write(&path, bytes).unwrap();
+            format(&path)
+        };
+        assert_eq!(of(b"PGDMP\x01\x0e"), Ok(Format::Archive { parallel: true }));
+        assert_eq!(of(b"toc.dat\0\0\0"), Ok(Format::Archive { parallel: false }));
+        assert_eq!(of(b"--\n-- PostgreSQL database dump\n"), Ok(Format::Plain));
+        assert_eq!(of(b""), Ok(Format::Plain));
+        assert!(of(b"\x1f\x8b\x08").is_err() && of(b"SQLite format 3\0").is_err());
+        assert!(format(folder.path()).is_err());
+        std::fs::write(folder.path().join("toc.dat"), "PGDMP").unwrap();
+        assert_eq!(format(folder.path()), Ok(Format::Archive { parallel: true }));
+    }
+}

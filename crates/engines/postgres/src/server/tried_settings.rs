@@ -1,0 +1,55 @@
+//! Settings tried before a server is started: its own program reads them as it would read its file.
+
+use super::installation::Installation;
+use super::settings::{line, objection, path};
+use experiment::Invalid;
+use servers::account::command;
+use std::collections::BTreeMap;
+
+/// What a version of PostgreSQL objects to in these settings. What only a running server notices is
+/// not found here.
+pub fn objections(
+    installation: &Installation,
+    settings: &BTreeMap<String, String>,
+) -> Vec<Invalid> {
+    let lines: Vec<String> =
+        settings.iter().map(|(name, value)| line(name, value) + "\n").collect();
+    // Without a place to try them the first trial will tell.
+    let Ok(folder) = tempfile::tempdir() else { return Vec::new() };
+    if settings.is_empty()
+        || std::fs::write(folder.path().join("postgresql.conf"), lines.concat()).is_err()
+    {
+        return Vec::new();
+    }
+    // To show a value, `postgres` reads the file and does nothing else, also as root.
+    let mut postgres = command(&installation.program("postgres"));
+    let told = postgres.args(["-C", "shared_buffers", "-D"]).arg(folder.path()).output();
+    let Ok(told) = told else { return Vec::new() };
+    let log = String::from_utf8_lossy(&told.stderr);
+    let wrong = settings.keys().filter_map(|name| Some((name, objection(&log, name)?)));
+    let known = || names(installation);
+    let invalid = |(name, said): (&String, String)| {
+        let said = if said.starts_with("unrecognized configuration parameter") {
+            let known = known();
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            experiment::unknown_name(
+                &format!("setting of PostgreSQL {}", installation.version.major),
+                name,
+                &known,
+            )
+        } else {
+            said.split(" in file \"").next().unwrap_or_default().to_owned()
+        };
+        Invalid::new(path(name), said)
+    };
+    if told.status.success() { Vec::new() } else { wrong.map(invalid).collect() }
+}
+
+/// Names of settings that files usually have.
+fn names(installation: &Installation) -> Vec<String> {
+    let described = command(&installation.program("postgres")).arg("--describe-config").output();
+    let text = described
+        .map(|told| String::from_utf8_lossy(&told.stdout).into_owned())
+        .unwrap_or_default();
+    text.lines().filter_map(|line| Some(line.split_once('\t')?.0.to_lowercase())).collect()
+}

@@ -1,0 +1,180 @@
+//! What a server is and how it is set: `steelbench survey --server`. Nothing is changed, no table
+//! is read.
+
+pub(super) mod rules;
+
+use super::{is_local, while_doing};
+use crate::client::{Client, Config, Row, Rows};
+use engine::ServerError;
+use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
+use std::time::Duration;
+use work::Stop;
+
+/// A server that needs longer to answer a question about its settings has a problem that a survey
+/// does not show.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What is asked of each setting, in this order. Settings that this session changed itself
+/// (`client`, `session`) tell nothing of the server.
+const SETTINGS: &str = "SELECT /* steelbench_queries */ name, setting, boot_val, unit, vartype, \
+                        source, pg_catalog.regexp_replace(sourcefile, '.*/', ''), \
+                        pending_restart, context, category FROM pg_catalog.pg_settings WHERE \
+                        source NOT IN ('client', 'session') ORDER BY name";
+
+/// Databases that we may not connect to have no size for us.
+const DATABASES: &str = "SELECT datname, CASE WHEN pg_catalog.has_database_privilege(oid, \
+                         'CONNECT') OR pg_catalog.pg_has_role('pg_read_all_stats', 'MEMBER') THEN \
+                         pg_catalog.pg_database_size(oid) END AS bytes FROM \
+                         pg_catalog.pg_database WHERE NOT datistemplate ORDER BY bytes DESC NULLS \
+                         LAST, datname";
+
+const EXTENSIONS: &str = "SELECT extname, extversion FROM pg_catalog.pg_extension ORDER BY extname";
+
+/// Settings that are shown of every server, whether they are changed or not: what decides how
+/// parallel it works, what memory it takes, and how it writes.
+#[rustfmt::skip]
+const OF_EVERY_SERVER: &[&str] = &[
+    "autovacuum_max_workers", "bgwriter_delay", "bgwriter_lru_maxpages", "block_size",
+    "checkpoint_completion_target", "checkpoint_timeout", "data_checksums", "debug_assertions",
+    "effective_cache_size", "effective_io_concurrency", "fsync", "full_page_writes",
+    "hash_mem_multiplier",
+    "huge_page_size", "huge_pages", "huge_pages_status", "io_combine_limit", "io_max_concurrency",
+    "io_method", "io_workers", "jit", "maintenance_io_concurrency", "maintenance_work_mem",
+    "max_connections", "max_parallel_maintenance_workers", "max_parallel_workers",
+    "max_parallel_workers_per_gather", "max_wal_size", "max_worker_processes", "min_wal_size",
+    "parallel_setup_cost", "parallel_tuple_cost", "random_page_cost", "seq_page_cost",
+    "server_version_num",
+    "shared_buffers", "shared_memory_size", "shared_memory_type", "shared_preload_libraries",
+    "synchronous_commit", "temp_buffers", "track_io_timing", "wal_buffers", "wal_compression",
+    "wal_level",
+    "wal_segment_size", "wal_sync_method", "work_mem",
+];
+
+/// Texts that tell of nobody. The values of other texts may be names, addresses, commands or
+/// secrets (`primary_conninfo`, `ssl_passphrase_command`).
+const TEXTS: [&str; 2] = ["shared_preload_libraries", "huge_pages_status"];
+
+/// `initdb` writes those of this category, and the one below, as it finds the machine: they say
+/// nothing of how a server is tuned.
+const LOCALE: &str = "Client Connection Defaults / Locale and Formatting";
+const LOG_TIMEZONE: &str = "log_timezone";
+
+/// Asks a server. What this role may not see is told beside what it sees.
+/// Fails when the server cannot be reached, or does not tell its settings.
+pub(super) fn survey(
+    config: &Config,
+    stop: &Stop,
+) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
+    let config = config.clone().with_application_name("steelbench survey").with_stop(stop.clone());
+    let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
+    client.set_answer_timeout(Some(PATIENCE));
+    client.set_stop(stop.clone(), Duration::ZERO);
+    // Settings first: what we set for the session below would hide what the server gives to
+    // sessions.
+    let rows = client.query(SETTINGS, &[]).map_err(while_doing("asking for its settings"))?;
+    let settings: Vec<ServerSetting> = rows.iter().filter_map(|row| setting(&row)).collect();
+    super::leave_no_statistics(&mut client);
+    let session = "SET default_transaction_read_only = on; SET statement_timeout = '30s'; SET \
+                   lock_timeout = '5s'";
+    client.batch(session).map_err(while_doing("preparing the connection"))?;
+
+    let mut unread = Vec::new();
+    let mut ask = |client: &mut Client, what: &str, sql: &str| match client.query(sql, &[]) {
+        Ok(rows) => Some(rows),
+        Err(error) => {
+            unread.push(Unread { what: what.into(), why: error.to_string() });
+            None
+        }
+    };
+    let databases = ask(&mut client, "databases", DATABASES);
+    let extensions = ask(&mut client, "extensions", EXTENSIONS);
+    let state = ask(
+        &mut client,
+        "state of replication",
+        "SELECT pg_catalog.pg_is_in_recovery(), pg_catalog.pg_has_role('pg_read_all_settings', \
+         'MEMBER')",
+    );
+    let state = state.as_ref().and_then(Rows::first);
+    let is_true = |index: usize| state.and_then(|row| row.get(index)).map(|text| text == "t");
+    let is_local = is_local(&client, &config.user);
+    let server = SurveyedServer {
+        engine: "postgres".into(),
+        address: address(&config),
+        version: format!(
+            "PostgreSQL {}",
+            client.parameter("server_version").unwrap_or("of unknown version")
+        ),
+        is_local,
+        is_replica: is_true(0),
+        huge_pages_used: huge_pages_used(&settings, &client, is_local),
+        settings,
+        extensions: listed(extensions.as_ref(), |row| {
+            Some(Extension { name: row.parse(0)?, version: row.parse(1)? })
+        }),
+        databases: listed(databases.as_ref(), |row| {
+            Some(Database { name: row.parse(0)?, bytes: row.parse(1) })
+        }),
+    };
+    if is_true(1) == Some(false) {
+        let why = "this role is not a member of pg_read_all_settings".to_owned();
+        unread.push(Unread {
+            what: "settings that only superusers see, and files of settings".into(),
+            why,
+        });
+    }
+    Ok((server, unread))
+}
+
+/// Hosts and ports: without the user, and without the password, which `Config` does not show at
+/// all.
+fn address(config: &Config) -> String {
+    let shown = config.to_string();
+    shown.split(" user=").next().unwrap_or_default().to_owned()
+}
+
+fn setting(row: &Row<'_>) -> Option<ServerSetting> {
+    let (name, source) = (row.get(0)?, row.get(5)?);
+    let is_plain = row.get(4) != Some("string") || TEXTS.contains(&name);
+    // The server itself sets those from `override`; nobody can set those of context `internal`.
+    let is_set = !["default", "override"].contains(&source) && row.get(8) != Some("internal");
+    let is_changed =
+        is_set && row.get(1) != row.get(2) && row.get(9) != Some(LOCALE) && name != LOG_TIMEZONE;
+    let pending_restart = row.get(7) == Some("t");
+    if !is_changed && !pending_restart && !OF_EVERY_SERVER.contains(&name) {
+        return None;
+    }
+    let plain = |index| row.parse(index).filter(|_| is_plain);
+    let text = |index| row.parse(index).filter(|text: &String| !text.is_empty());
+    Some(ServerSetting {
+        name: name.into(),
+        value: plain(1),
+        unit: text(3),
+        default: plain(2),
+        source: source.into(),
+        file: text(6),
+        is_changed,
+        pending_restart,
+    })
+}
+
+/// What the rows are that could be read.
+fn listed<T>(rows: Option<&Rows>, of: impl Fn(Row<'_>) -> Option<T>) -> Vec<T> {
+    rows.into_iter().flat_map(Rows::iter).filter_map(of).collect()
+}
+
+/// From version 17 on the server says so. Of an older one on this machine, the kernel does: a
+/// mapping of huge pages has a name of its own among those of our session's process
+/// (`fs/hugetlbfs/inode.c`).
+fn huge_pages_used(settings: &[ServerSetting], client: &Client, is_local: bool) -> Option<bool> {
+    let status = settings.iter().find(|setting| setting.name == "huge_pages_status");
+    match status.and_then(|setting| setting.value.as_deref()) {
+        Some("on") => Some(true),
+        Some("off") => Some(false),
+        None if is_local => {
+            let maps =
+                std::fs::read_to_string(format!("/proc/{}/maps", client.backend_pid())).ok()?;
+            (!maps.is_empty()).then(|| maps.lines().any(|line| line.contains("/anon_hugepage")))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,184 @@
+//! Rules about servers: PostgreSQL's chapter "Server Configuration" is the source unless another is
+//! named.
+
+use observations::Weight::{Note, Problem};
+use observations::number::bytes;
+use observations::{Advice, Survey, SurveyedServer};
+use servers::survey_rules::{self, OnMachine, Rule};
+
+/// A quarter of the memory is the documentation's starting value; this is far below it.
+const SHARED_SHARE_MIN: f64 = 0.10;
+/// More than this, it says, is unlikely to help.
+const SHARED_SHARE_MAX: f64 = 0.40;
+/// Page tables of this share of the memory are worth the trouble of huge pages: our choice.
+const PAGE_TABLES_SHARE_MAX: f64 = 0.05;
+/// An entry of a page table has 8 bytes for a page of 4096.
+const BYTES_AN_ENTRY_MAPS: f64 = 512.0;
+
+/// It replaces the rule of the same name about machines without a server, and is about the same
+/// setting.
+const TRANSPARENT_HUGE_PAGES: &str = "transparent-huge-pages";
+const TRANSPARENT_HUGE_PAGES_SETTING: &str = "transparent_hugepage.enabled";
+
+/// What the rules find about a server.
+pub(crate) fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
+    let mut found = survey_rules::advice(&RULES, server, survey);
+    let of_machine = found.iter_mut().filter(|advice| advice.rule == TRANSPARENT_HUGE_PAGES);
+    of_machine.for_each(|advice| advice.subject = TRANSPARENT_HUGE_PAGES_SETTING.into());
+    found
+}
+
+#[rustfmt::skip]
+const RULES: [Rule; 14] = [
+    (Problem, "postgres-fsync",
+        "set fsync = on, unless all of its data may be lost",
+        "a crash of the machine can leave a database that cannot be repaired (fsync)",
+        |place| is_off(place, "fsync")),
+    (Problem, "postgres-full-page-writes",
+        "set full_page_writes = on, unless the file system is one that copies on write",
+        "a crash of the machine can leave pages that are half old, half new, unless the file \
+         system never tears them (full_page_writes)",
+        |place| is_off(place, "full_page_writes")),
+    (Problem, "postgres-parallel-limit",
+        "raise the limit, or lower what is above it",
+        "parallel workers are taken from those of max_parallel_workers, and these from the \
+         processes of max_worker_processes: what is above the next limit has no effect \
+         (max_parallel_workers)",
+        parallel_limit),
+    (Problem, "postgres-pending-restart",
+        "restart the server when convenient, or revert the changes",
+        "the configuration file and the running server differ: the next restart changes how the \
+         server behaves (pg_settings.pending_restart)",
+        |place| {
+            let waiting = place.server.settings.iter().filter(|setting| setting.pending_restart);
+            let names: Vec<&str> = waiting.map(|setting| setting.name.as_str()).collect();
+            let fact = || format!("waits for a restart to take new values of {}", names.join(", "));
+            (!names.is_empty()).then(fact)
+        }),
+    (Note, TRANSPARENT_HUGE_PAGES,
+        "set it to madvise or never for this PostgreSQL server, and give it explicit huge pages",
+        "a process that touches memory waits while the kernel makes a huge page of it. PostgreSQL \
+         discourages them (huge_pages)",
+        |place| {
+            let value = place.survey.setting(TRANSPARENT_HUGE_PAGES_SETTING)
+                .filter(|_| place.server.is_local)?;
+            (value == "always").then(|| "is always".into())
+        }),
+    (Note, "postgres-shared-buffers-small",
+        "try a quarter of the memory, if the machine is for this server alone",
+        "on a dedicated machine a quarter of the memory is a reasonable starting value; the \
+         default is made for any machine (shared_buffers)",
+        |place| place.share_of_memory("shared_buffers", |share| share < SHARED_SHARE_MIN)),
+    (Note, "postgres-shared-buffers-large",
+        "compare with less, down to a quarter of the memory",
+        "PostgreSQL reads through the operating system's cache too, so pages are in memory twice; \
+         more than 40 % is unlikely to work better (shared_buffers)",
+        |place| place.share_of_memory("shared_buffers", |share| share > SHARED_SHARE_MAX)),
+    (Note, "postgres-cache-size",
+        "set it to what shared_buffers and the page cache have together",
+        "the planner assumes that this much of an index is in memory, and prefers index scans \
+         accordingly (effective_cache_size)",
+        |place| {
+            let cache = place.server.bytes("effective_cache_size")?;
+            let memory = place.memory_bytes()?;
+            let shown = (bytes(cache), bytes(memory));
+            let fact = || format!("has effective_cache_size of {}, above the memory of {}",
+                shown.0, shown.1);
+            (cache > memory).then(fact)
+        }),
+    (Note, "postgres-session-memory",
+        "lower work_mem or max_connections, or put a connection pool in front of the server",
+        "each sort and hash of each session may use this much, several at once in one query; when \
+         many sessions do, the kernel may kill processes (work_mem)",
+        session_memory),
+    (Note, "postgres-huge-pages",
+        "set vm.nr_hugepages to what `postgres -C shared_memory_size_in_huge_pages` says, then \
+         huge_pages = on",
+        "each session has page tables of its own for the shared memory: 8 bytes for each 4 KiB it \
+         has touched. Huge pages need 512 times less, and fewer misses of the TLB (Managing \
+         Kernel Resources, Linux Huge Pages)",
+        huge_pages),
+    (Note, "postgres-overcommit",
+        "on a machine for servers alone set vm.overcommit_memory = 2 with a fitting \
+         vm.overcommit_ratio, or shield the postmaster with OOMScoreAdjust",
+        "the kernel promises more memory than there is, and when it runs out may kill the whole \
+         server, not only the session that asked (Managing Kernel Resources, Linux Memory \
+         Overcommit)",
+        |place| {
+            place.memory_bytes()?;
+            let mode = place.survey.setting("vm.overcommit_memory").filter(|mode| *mode != "2")?;
+            Some(format!("runs with vm.overcommit_memory = {mode}"))
+        }),
+    (Note, "postgres-workers",
+        "for large queries, raise it and max_worker_processes towards the number of cores, and \
+         compare",
+        "large queries run in no more processes than this, however many cores the machine has \
+         (max_parallel_workers). For many short transactions that is no loss",
+        workers),
+    (Note, "postgres-io-concurrency",
+        "try 16 (the default from version 18 on) to 200",
+        "bitmap scans ask for one page ahead; SSDs and arrays serve many at once \
+         (effective_io_concurrency)",
+        |place| {
+            let value = place.server.number("effective_io_concurrency")
+                .filter(|value| *value <= 1)?;
+            let fact = || format!("has effective_io_concurrency = {value}, and there are drives \
+                that do not rotate (SSDs, arrays)");
+            place.has_ssd().then(fact)
+        }),
+    (Note, "postgres-io-timing",
+        "run pg_test_timing, and turn it on if reading the clock takes tens of nanoseconds",
+        "without it the server's statistics cannot tell how long reads and writes take; \
+         pg_test_timing tells what it costs here (track_io_timing)",
+        |place| is_off(place, "track_io_timing")),
+];
+
+/// A server, and the survey of the machine that it may run on.
+fn is_off(place: &OnMachine<'_>, name: &str) -> Option<String> {
+    let value = place.server.setting(name)?.value.as_deref()?;
+    (value == "off").then(|| format!("has {name} off"))
+}
+
+fn parallel_limit(place: &OnMachine<'_>) -> Option<String> {
+    let names = ["max_parallel_workers_per_gather", "max_parallel_workers", "max_worker_processes"];
+    let values = names.map(|name| place.server.number(name));
+    let above = (0..2).find(|index| {
+        values[*index].zip(values[index + 1]).is_some_and(|(one, next)| one > next)
+    })?;
+    let (one, next) = (values[above]?, values[above + 1]?);
+    Some(format!("has {} = {one}, above {} = {next}", names[above], names[above + 1]))
+}
+
+fn session_memory(place: &OnMachine<'_>) -> Option<String> {
+    let memory = place.memory_bytes()?;
+    let work = place.server.bytes("work_mem")?;
+    let connections = place.server.number("max_connections")?;
+    let all = connections as f64 * work as f64 + place.server.bytes("shared_buffers")? as f64;
+    let [all_shown, work, memory_shown] = [all as u64, work, memory].map(bytes);
+    (all > memory as f64).then(|| {
+        format!(
+            "could take {all_shown} with one work_mem ({work}) in each of {connections} \
+             connections, above the memory of {memory_shown}"
+        )
+    })
+}
+
+fn huge_pages(place: &OnMachine<'_>) -> Option<String> {
+    place.server.huge_pages_used.filter(|used| !used)?;
+    let (memory, shared) =
+        (place.memory_bytes()? as f64, place.server.bytes("shared_buffers")? as f64);
+    let connections = place.server.number("max_connections")?;
+    let tables = connections as f64 * shared / BYTES_AN_ENTRY_MAPS;
+    let shown = bytes(tables as u64);
+    let fact =
+        || format!("uses no huge pages: page tables of {connections} connections can take {shown}");
+    (tables > PAGE_TABLES_SHARE_MAX * memory).then(fact)
+}
+
+fn workers(place: &OnMachine<'_>) -> Option<String> {
+    let cores = place.survey.machine.processors.cores.filter(|_| place.server.is_local)?;
+    let setting = place.server.setting("max_parallel_workers")?;
+    let workers = place.server.number("max_parallel_workers")?;
+    let fact = || format!("has the default max_parallel_workers = {workers} on {cores} cores");
+    (setting.source == "default" && workers < i64::from(cores) / 2).then(fact)
+}

@@ -1,0 +1,66 @@
+//! What a load has used of pages, of processors beside those of its sessions, and of storage.
+
+use crate::admin::SCHEMA;
+use crate::client::Client;
+use crate::is_local;
+use engine::{EngineUse, PageUse};
+use servers::process::parent;
+
+/// Version whose sessions report their counters when they are asked to: before it a second of work
+/// could be missing.
+const REPORTS_SINCE: u32 = 150_000;
+
+/// Counters that only grow.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Used(EngineUse);
+
+impl Used {
+    /// Reads them; of a server whose processes we cannot see, only the pages of the tables and
+    /// indexes in our schema. Workers of parallel queries have ended when their query has, and
+    /// the server has waited for them: what they used is that of the children of the server's
+    /// first process.
+    pub(super) fn read(client: &mut Client, user: &str, sessions: &[i32]) -> Self {
+        let first = if is_local(client, user) { parent(client.backend_pid()) } else { None };
+        let read = |pid: i32| observe::storage_read_bytes(pid);
+        Self(EngineUse {
+            worker_cpu_s: first.and_then(observe::ended_children_cpu_s),
+            pages: (client.server_version() >= REPORTS_SINCE).then(|| pages(client)).flatten(),
+            disk_read_bytes: first
+                .and_then(|first| sessions.iter().copied().chain([first]).map(read).sum()),
+            kernel_cpu_s: None,
+        })
+    }
+
+    /// What has been used since an earlier reading.
+    pub(super) fn since(self, earlier: &Self) -> EngineUse {
+        let both = self.0.pages.zip(earlier.0.pages);
+        let bytes = self.0.disk_read_bytes.zip(earlier.0.disk_read_bytes);
+        EngineUse {
+            worker_cpu_s: self
+                .0
+                .worker_cpu_s
+                .zip(earlier.0.worker_cpu_s)
+                .map(|(now, then)| now - then),
+            pages: both.and_then(|(now, then)| {
+                let (hits, reads) =
+                    (now.hits.checked_sub(then.hits)?, now.reads.checked_sub(then.reads)?);
+                Some(PageUse { hits, reads })
+            }),
+            disk_read_bytes: bytes.and_then(|(now, then)| now.checked_sub(then)),
+            kernel_cpu_s: None,
+        }
+    }
+}
+
+fn pages(client: &mut Client) -> Option<PageUse> {
+    let sum =
+        |what: &str| format!("coalesce(sum(heap_blks_{what} + coalesce(idx_blks_{what}, 0)), 0)");
+    let sql = format!(
+        "SELECT {}, {} FROM pg_statio_user_tables WHERE schemaname = '{SCHEMA}'",
+        sum("hit"),
+        sum("read")
+    );
+    let rows = client.query(&sql, &[]).ok()?;
+    let row = rows.first()?;
+    Some(PageUse { hits: row.parse(0)?, reads: row.parse(1)? })
+}

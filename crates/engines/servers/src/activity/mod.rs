@@ -1,0 +1,84 @@
+//! What the sessions of a server were seen to do, whichever engine it is of: an engine's [`Source`]
+//! lists and samples them.
+//!
+//! - [`Sampler`]: asks a source at a fixed rate, on a thread of its own
+//! - [`Window`]: what it saw of sessions in an interval
+//! - `cells`: a window as the rows that `steelbench waits` records
+//! - `kernel`: the time that sessions used, where they run on this machine
+
+pub mod cells;
+mod kernel;
+mod sampler;
+mod window;
+
+pub use kernel::KernelWatch;
+pub use sampler::{ROSTER_PERIOD, Sampler};
+pub use window::{CONNECTION, Idle, Part, Process, Sample, Window};
+
+use engine::ServerError;
+use observe::ProcessTimes;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Debug;
+
+/// Where samples come from: a server, asked on a connection that nobody else uses.
+pub trait Source: Debug + Send {
+    /// What samples are taken from, in the server's own words.
+    fn name(&self) -> &'static str;
+    /// One look at what sessions do. A session that is not in it was idle.
+    ///
+    /// # Errors
+    /// When the server fails.
+    fn sample(&mut self) -> Result<Vec<Sample>, ServerError>;
+    /// Reads who is connected.
+    ///
+    /// # Errors
+    /// When the server fails.
+    fn list(&mut self) -> Result<(), ServerError>;
+    /// Who was connected when that was last read.
+    fn roster(&self) -> &Roster;
+    /// What a session used of processors since it began; `None` when it has ended, or the kernel is
+    /// not ours.
+    fn times(&self, session: i32) -> Option<ProcessTimes>;
+    /// Whether the sessions are processes or threads of this machine.
+    fn is_local(&self) -> bool;
+    /// What the sample of a session says that had nothing to do.
+    fn idle(&self) -> Idle;
+    /// The samples a second of a server that takes them itself; [`Source::sample`] is not asked
+    /// then.
+    fn own_hz(&self) -> Option<f64> {
+        None
+    }
+    /// What such a server has sampled since the last call.
+    ///
+    /// # Errors
+    /// When the server fails.
+    fn own_samples(&mut self) -> Result<HashMap<Sample, u64>, ServerError> {
+        Ok(HashMap::new())
+    }
+}
+
+/// Who is connected: read about once a second, because it costs more than a sample.
+#[derive(Debug, Default)]
+pub struct Roster {
+    /// The sessions and processes there are, without our own.
+    pub present: HashMap<i32, Process>,
+    /// Connections of ours, and of other observers like us, which are not reported.
+    pub observers: HashSet<i32>,
+    /// Texts of statements seen, by their number.
+    pub statements: HashMap<i64, String>,
+    text_bytes: usize,
+}
+
+/// Most bytes of statements' texts that are kept; the others have only their number.
+const TEXT_BYTES_MAX: usize = 16 << 20;
+
+impl Roster {
+    /// Keeps the text of a statement, if there is room for it and it is not known yet.
+    pub fn keep(&mut self, number: i64, text: &str) {
+        if !self.statements.contains_key(&number) && self.text_bytes + text.len() <= TEXT_BYTES_MAX
+        {
+            self.text_bytes += text.len();
+            self.statements.insert(number, text.to_owned());
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Settings of servers by URL that are changed where the user permits it, and put back: what they
+//! were is written to a record in our folder for what is kept before anything is changed, and put
+//! back from it when the run ends, or by the next run on that server after a kill, whatever its
+//! experiment and its results file. How a server is changed is its engine's.
+
+use crate::command;
+use crate::wait_for;
+use engine::{EngineError, cache};
+use experiment::{Configuration, Invalid, Kind, settings};
+use observe::ProcessTimes;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::fs::{DirBuilder, File};
+use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use work::Cancel;
+
+settings! {
+    /// Permission to change settings of a server by URL that no session may set, by ALTER SYSTEM,
+    /// SET GLOBAL (MariaDB) or sp_configure (SQL Server): true. What they were is recorded first,
+    /// and put back when the run ends (SQL Server: the trial), or by the next run.
+    pub ALLOW_SERVER_SETTINGS: Option<bool> = "target.allow_server_settings", Kind::Bool;
+    /// Shell command that restarts a server by URL, and permission to run it for settings that need
+    /// a restart: "sudo systemctl restart postgresql". MariaDB also needs target.option_file.
+    pub ALLOW_RESTART: Option<String> = "target.allow_restart", Kind::Text;
+}
+
+/// Whether a configuration lets us change the settings of its server.
+pub fn is_permitted(configuration: &Configuration) -> bool {
+    configuration.get(ALLOW_SERVER_SETTINGS) == Some(true)
+}
+
+/// Objections to the permissions of a configuration, and to this further setting that belongs to
+/// them.
+pub fn validate(
+    configuration: &Configuration,
+    by_url: bool,
+    more: Option<&'static str>,
+) -> Vec<Invalid> {
+    let mut invalid = Vec::new();
+    let (settings, restart) = (
+        configuration.get(ALLOW_SERVER_SETTINGS).is_some(),
+        configuration.get(ALLOW_RESTART).is_some(),
+    );
+    let given = [(ALLOW_SERVER_SETTINGS.path(), settings), (ALLOW_RESTART.path(), restart)];
+    let given =
+        given.into_iter().filter(|(_, is_given)| *is_given).map(|(path, _)| path).chain(more);
+    let message = "a private server needs no permission; it is for target.url";
+    invalid.extend(given.filter(|_| !by_url).map(|path| Invalid::new(path, message)));
+    if by_url && restart && !is_permitted(configuration) {
+        let message = "it serves the settings that target.allow_server_settings = true permits; \
+                       give that too";
+        invalid.push(Invalid::new(ALLOW_RESTART.path(), message));
+    }
+    invalid
+}
+
+/// How the names of records end.
+const RECORD: &str = ".json";
+
+/// How long a server may take to end and start.
+const RESTART: Duration = Duration::from_secs(300);
+
+/// What a server had before we changed it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record<T> {
+    /// The server, as the run named it that changed it.
+    pub server: String,
+    /// That run's folder for trials, and its process.
+    run: PathBuf,
+    owner: Process,
+    /// What the engine notes besides.
+    #[serde(flatten)]
+    pub own: T,
+    /// The values before; none where the server did not have the setting in the place that we
+    /// change.
+    pub before: BTreeMap<String, Option<String>>,
+}
+
+/// A process and when it began, in clock ticks after boot: another one may have its number later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Process {
+    pid: i32,
+    started_ticks: u64,
+}
+
+/// How an engine's servers are changed and put back.
+pub trait Alter {
+    /// How to reach a server; shown without its password.
+    type Config: Display + Clone;
+    /// What records note besides.
+    type Own: Serialize + DeserializeOwned + Clone + Default;
+    /// How the names of records begin.
+    const RECORDS: &'static str;
+
+    /// The server by URL of a configuration.
+    fn config(configuration: &Configuration) -> Option<Self::Config>;
+    /// Where the record of a server is, by whatever name it was reached; `None`: it does not
+    /// answer.
+    fn place(config: &Self::Config) -> Option<PathBuf>;
+    /// What a person does to put back what a record says.
+    fn by_hand(record: &Record<Self::Own>) -> String;
+    /// Brings a server back to its record, also when the run was asked to stop: each step has an
+    /// end.
+    fn put_back(
+        config: &Self::Config,
+        configuration: &Configuration,
+        record: &Record<Self::Own>,
+    ) -> Result<(), EngineError>;
+}
+
+impl<T: Serialize + DeserializeOwned + Default> Record<T> {
+    /// The record at this place, or a new one of this run, which is not there before it is saved.
+    ///
+    /// # Errors
+    /// When it cannot be read, or another run works with the settings that it has changed.
+    pub fn of(path: &Path, server: &impl Display, run: &Path) -> Result<Self, EngineError> {
+        let record = if path.exists() {
+            Self::read(path)?
+        } else {
+            let (server, run) = (server.to_string(), run.to_owned());
+            Self { server, run, owner: Process::ours(), own: T::default(), before: BTreeMap::new() }
+        };
+        record.verify_unused()?;
+        Ok(record)
+    }
+
+    fn read(path: &Path) -> Result<Self, EngineError> {
+        let text = std::fs::read_to_string(path).map_err(EngineError::at(path))?;
+        let doing = || format!("reading the record of a server's settings, {}", path.display());
+        serde_json::from_str(&text).map_err(|error| EngineError::failed(doing(), error.to_string()))
+    }
+
+    /// Writes it beside its place, to the disk, and renames: what is there is complete, also after
+    /// a crash.
+    pub fn save(&self, path: &Path) -> Result<(), EngineError> {
+        let unfinished = path.with_extension("new");
+        let text = serde_json::to_string_pretty(self).unwrap_or_default();
+        let written = File::create(&unfinished).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            std::fs::rename(&unfinished, path)?;
+            path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+        });
+        written.map_err(EngineError::at(path))
+    }
+
+    /// Makes sure that no other run works with the settings that it has changed.
+    fn verify_unused(&self) -> Result<(), EngineError> {
+        if self.owner == Process::ours() || !self.owner.is_alive() {
+            return Ok(());
+        }
+        let (pid, run) = (self.owner.pid, self.run.display());
+        let message =
+            format!("another run has changed them and goes on (process {pid}, {run}): wait for it");
+        Err(EngineError::failed(format!("changing the settings of {}", self.server), message))
+    }
+}
+
+impl Process {
+    fn ours() -> Self {
+        let pid = std::process::id() as i32;
+        Self { pid, started_ticks: ProcessTimes::of(pid).map_or(0, |times| times.started_ticks) }
+    }
+
+    fn is_alive(self) -> bool {
+        ProcessTimes::of(self.pid).is_some_and(|times| times.started_ticks == self.started_ticks)
+    }
+}
+
+/// Puts back what the records say of the servers that these configurations name and may change.
+/// Returns a sentence for each server. `run`: the folder of the run.
+///
+/// # Errors
+/// When a server is not as it was, with what to do and where the record is.
+pub fn put_back<E: Alter>(
+    run: &Path,
+    configurations: &[&Configuration],
+) -> Result<Vec<String>, EngineError> {
+    let mut done = Vec::new();
+    for path in records(E::RECORDS) {
+        let record = Record::<E::Own>::read(&path)?;
+        let failed = |error: &dyn Display| {
+            let message = format!(
+                "{error}\nThe record of what they were is {}. Run an experiment that may, or put \
+                 them back by hand, restart the server and remove the record:\n{}",
+                path.display(),
+                E::by_hand(&record)
+            );
+            EngineError::failed(format!("putting back the settings of {}", record.server), message)
+        };
+        let naming = naming::<E>(&record, &path, configurations);
+        if naming.is_empty() && record.run != run {
+            continue;
+        }
+        record.verify_unused()?;
+        let Some((configuration, config)) =
+            naming.into_iter().find(|(naming, _)| is_permitted(naming))
+        else {
+            return Err(failed(&"no configuration names this server and may change its settings"));
+        };
+        E::put_back(&config, configuration, &record).map_err(|error| failed(&error))?;
+        std::fs::remove_file(&path).map_err(EngineError::at(&path))?;
+        let names: Vec<&str> = record.before.keys().map(String::as_str).collect();
+        done.push(format!("{} has its settings back: {}", record.server, names.join(", ")));
+    }
+    Ok(done)
+}
+
+/// The configurations that name the server of a record, with how to reach it: by the same words, or
+/// by others that lead to it.
+fn naming<'c, E: Alter>(
+    record: &Record<E::Own>,
+    path: &Path,
+    configurations: &[&'c Configuration],
+) -> Vec<(&'c Configuration, E::Config)> {
+    let mut known: BTreeMap<String, bool> = BTreeMap::new();
+    let named = configurations.iter().filter_map(|configuration| {
+        let config = E::config(configuration)?;
+        let is_it = *known.entry(config.to_string()).or_insert_with_key(|server| {
+            // One that does not answer is known by its words alone.
+            *server == record.server || E::place(&config).is_some_and(|place| place == path)
+        });
+        is_it.then_some((*configuration, config))
+    });
+    named.collect()
+}
+
+/// Where the record of a server with this number is, in a folder that is nobody else's affair.
+///
+/// # Errors
+/// When there can be no such folder.
+pub fn place<E: Alter>(server: &str) -> Result<PathBuf, EngineError> {
+    let folder = servers();
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder)
+        .map_err(EngineError::at(&folder))?;
+    Ok(folder.join(format!("{}{server}{RECORD}", E::RECORDS)))
+}
+
+fn servers() -> PathBuf {
+    cache::state().join("servers")
+}
+
+fn records(prefix: &str) -> Vec<PathBuf> {
+    let entries =
+        std::fs::read_dir(servers()).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut records: Vec<PathBuf> = entries
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(prefix) && name.ends_with(RECORD)
+        })
+        .collect();
+    records.sort();
+    records
+}
+
+/// What is said of a setting that needs a restart which is not permitted.
+pub const NEEDS_RESTART: &str =
+    "needs a restart of the server; permit it by target.allow_restart, the command that does it";
+
+/// Restarts a server by the user's command, to its end also when somebody asks to stop. `started`
+/// asks when the server was started, or says why it cannot be asked; `before` is what it said.
+///
+/// # Errors
+/// When there is no command, it fails, or the server has not been started anew.
+pub fn restart(
+    text: Option<&str>,
+    before: Option<&str>,
+    mut started: impl FnMut() -> Result<String, String>,
+) -> Result<(), EngineError> {
+    let Some(text) = text else {
+        let message = "the server needs one; permit it by target.allow_restart";
+        return Err(EngineError::failed("restarting the server", message));
+    };
+    let doing = format!("restarting the server: {}", observations::redacted(text));
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(text);
+    command::run(shell, &doing, RESTART, &Cancel::new())?;
+    let mut refused = String::new();
+    let now = wait_for(RESTART, &Cancel::new(), || match started() {
+        Ok(now) => Ok(Some(now)),
+        Err(why) => {
+            refused = why;
+            Ok(None)
+        }
+    })?;
+    match now {
+        None => {
+            let message =
+                format!("it does not accept connections {} s later: {refused}", RESTART.as_secs());
+            Err(EngineError::failed(doing, message))
+        }
+        Some(now) if before == Some(now.as_str()) => {
+            let message = format!("the command succeeded, but the server has run since {now}");
+            Err(EngineError::failed(doing, message))
+        }
+        Some(_) => Ok(()),
+    }
+}

@@ -1,0 +1,212 @@
+//! The files of private servers: what one has in its directory, the folder of its sockets, copies
+//! that share their blocks where the file system can, their space and their place in the page
+//! cache.
+
+use super::account::Account;
+use engine::EngineError;
+use std::fs::{DirBuilder, File, Permissions};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+/// Names in the directory of a private server.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    /// The directory, marked as ours by its maker.
+    pub directory: PathBuf,
+    /// The server's data directory.
+    pub data: PathBuf,
+    /// What the server says.
+    pub log: PathBuf,
+    /// The folder of its sockets, or a link to it.
+    pub socket: PathBuf,
+}
+
+impl Layout {
+    /// The names in this directory.
+    pub fn of(directory: &Path) -> Self {
+        let [data, log, socket] = ["data", "server.log", "socket"].map(|name| directory.join(name));
+        Self { directory: directory.into(), data, log, socket }
+    }
+}
+
+/// Bytes in the path of a socket on Linux: `sun_path` has 108, the last is zero (unix(7)).
+const PATH_BYTES_MAX: usize = 107;
+
+/// The longest name of a socket and its lock file (PostgreSQL's), with the slash before it.
+const NAME: &str = "/.s.PGSQL.65535.lock";
+
+/// The file that marks a short folder as ours; it holds the directory of the server.
+const MARKER: &str = ".steelbench-socket";
+
+/// Makes the folder for the sockets of a server: in its directory where the path is short
+/// enough, else below the folder for temporary files, with a link to it in the directory.
+pub fn make_socket_folder(layout: &Layout, account: &Account) -> Result<PathBuf, EngineError> {
+    let preferred = layout.socket.clone();
+    if fits(&preferred) {
+        account.make_folder(&preferred)?;
+        return Ok(preferred);
+    }
+    let short = short_folder()?;
+    // Before anything else, so that it is found again.
+    symlink(&short, &preferred).map_err(EngineError::at(&preferred))?;
+    let marker = short.join(MARKER);
+    std::fs::write(&marker, layout.directory.as_os_str().as_bytes())
+        .map_err(EngineError::at(&marker))?;
+    account.own(&short)?;
+    account.can_enter(&short)?;
+    Ok(short)
+}
+
+/// Removes the folder, also where it is elsewhere, if it is marked as this server's.
+pub fn remove_socket_folder(layout: &Layout) -> Result<(), EngineError> {
+    let path = &layout.socket;
+    let removed = match std::fs::read_link(path) {
+        Ok(short) => {
+            let owner = std::fs::read(short.join(MARKER)).unwrap_or_default();
+            let is_ours = !owner.is_empty() && owner == layout.directory.as_os_str().as_bytes();
+            let removed = if is_ours { std::fs::remove_dir_all(&short) } else { Ok(()) };
+            removed.and_then(|()| std::fs::remove_file(path))
+        }
+        Err(_) if path.is_dir() => std::fs::remove_dir_all(path),
+        Err(_) => Ok(()),
+    };
+    removed.map_err(EngineError::at(path))
+}
+
+fn fits(folder: &Path) -> bool {
+    folder.as_os_str().len() + NAME.len() <= PATH_BYTES_MAX
+}
+
+fn short_folder() -> Result<PathBuf, EngineError> {
+    let below = [std::env::temp_dir(), "/tmp".into()];
+    let candidates = below.iter().flat_map(|parent| {
+        let pid = std::process::id();
+        (0..1000).map(move |number| parent.join(format!("steelbench-{pid}-{number}")))
+    });
+    for path in candidates.filter(|path| fits(path)) {
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(source) => return Err(EngineError::at(&path)(source)),
+        }
+    }
+    Err(EngineError::failed(
+        "making a folder for the server's socket",
+        format!("no path below {} is short enough; set TMPDIR to a short one", below[0].display()),
+    ))
+}
+
+/// Files come and go while a server runs: what is gone is left out.
+pub fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), EngineError> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(EngineError::at(folder))?,
+    };
+    for entry in entries.flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => walk(&entry.path(), files)?,
+            Ok(kind) if kind.is_file() => files.push(entry.path()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Syncs files and puts them out of the page cache.
+pub fn evict(files: &[PathBuf]) -> Result<(), EngineError> {
+    for file in files {
+        match File::open(file).and_then(|file| observe::page_cache::evict(&file)) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(EngineError::at(file)(source));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Bytes that files have allocated.
+pub fn allocated_bytes(files: &[PathBuf]) -> u64 {
+    // Blocks of 512 bytes, whatever the file system's are (stat(2)).
+    files
+        .iter()
+        .filter_map(|file| file.symlink_metadata().ok())
+        .map(|found| found.blocks() * 512)
+        .sum()
+}
+
+/// Copies a folder with all it has, or a file, to a new place and gives the copy to an account.
+/// Modes are kept; files share their blocks with the original where the file system can, which the
+/// system's `copy_file_range(2)` sees to.
+pub fn clone_folder(from: &Path, to: &Path, owner: &Account) -> Result<(), EngineError> {
+    let found = from.symlink_metadata().map_err(EngineError::at(from))?;
+    if found.is_file() {
+        std::fs::copy(from, to).map_err(EngineError::at(to))?;
+    } else if found.is_dir() {
+        std::fs::create_dir(to).map_err(EngineError::at(to))?;
+        std::fs::set_permissions(to, found.permissions()).map_err(EngineError::at(to))?;
+        for entry in std::fs::read_dir(from).map_err(EngineError::at(from))? {
+            let name = entry.map_err(EngineError::at(from))?.file_name();
+            clone_folder(&from.join(&name), &to.join(&name), owner)?;
+        }
+    } else {
+        let strange = io::Error::new(io::ErrorKind::InvalidData, "is neither a file nor a folder");
+        return Err(EngineError::at(from)(strange));
+    }
+    owner.own(to)
+}
+
+/// Writes all that a file system holds back to its device, so that it does not do so later,
+/// while something is measured.
+pub fn write_back(folder: &Path) -> Result<(), EngineError> {
+    let file = File::open(folder).map_err(EngineError::at(folder))?;
+    rustix::fs::syncfs(file).map_err(|error| EngineError::at(folder)(error.into()))
+}
+
+/// Whether nothing is where the server is to be: another one would be removed with ours.
+pub fn is_vacant(layout: &Layout, log: Option<&Path>) -> Result<(), EngineError> {
+    let places = [&layout.data, &layout.socket, &layout.log].map(PathBuf::as_path);
+    match places.into_iter().chain(log).find(|place| place.symlink_metadata().is_ok()) {
+        Some(taken) => Err(EngineError::at(taken)(io::ErrorKind::AlreadyExists.into())),
+        None => Ok(()),
+    }
+}
+
+/// Lets another account through a directory of ours; what the server has in it is private.
+pub fn open_for(account: &Account, directory: &Path) -> Result<(), EngineError> {
+    if account.is_other() {
+        let found = directory.metadata().map_err(EngineError::at(directory))?;
+        let mode = Permissions::from_mode(found.permissions().mode() | 0o111);
+        std::fs::set_permissions(directory, mode).map_err(EngineError::at(directory))?;
+    }
+    account.can_enter(directory)
+}
+
+/// A path without links.
+pub fn absolute(path: &Path) -> Result<PathBuf, EngineError> {
+    path.canonicalize().map_err(EngineError::at(path))
+}
+
+/// The last lines of a text.
+pub fn last_lines(text: &str, lines: usize) -> String {
+    let all: Vec<&str> = text.lines().collect();
+    all[all.len().saturating_sub(lines)..].join("\n")
+}
+
+/// Bytes of a log that are looked at for its last lines.
+const LOG_BYTES_MAX: u64 = 64 << 10;
+
+/// What a server has said since its log had this length: no more than its end.
+pub fn log_since(log: &Path, bytes: u64) -> String {
+    let length = log.metadata().map_or(0, |found| found.len());
+    let from = bytes.max(length.saturating_sub(LOG_BYTES_MAX));
+    let mut said = Vec::new();
+    let read = File::open(log).and_then(|mut log| {
+        log.seek(SeekFrom::Start(from))?;
+        log.take(LOG_BYTES_MAX).read_to_end(&mut said)
+    });
+    // What cannot be read has nothing to say.
+    read.map_or_else(|_| String::new(), |_| String::from_utf8_lossy(&said).into_owned())
+}

@@ -1,0 +1,67 @@
+//! The parts that engines with servers share: private servers and servers by URL.
+//!
+//! - `account`: the user that a private server runs as, never root; `process`: starting, finding
+//!   and ending it; [`command`]: programs that prepare it
+//! - `files`: its directory, and the folder of its sockets; `template`: the copy that it is cloned
+//!   from; `data_sets`: data sets that it keeps between trials
+//! - [`altered`]: settings of servers by URL that a run changes and puts back
+//! - [`activity`]: sampling the sessions of a server
+//! - [`survey_rules`]: advice about a server and its machine
+
+pub mod account;
+pub mod activity;
+pub mod altered;
+pub mod command;
+pub mod data_sets;
+pub mod files;
+pub mod process;
+pub mod survey_rules;
+pub mod template;
+
+use engine::EngineError;
+use experiment::Configuration;
+use observations::EngineVersion;
+use std::time::{Duration, Instant};
+use work::Cancel;
+
+/// The shortest and the longest time between two looks at something that may come soon.
+const LOOK_AGAIN: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(100)];
+
+/// Looks until there is something, the time is over (`None`), or somebody asks to stop; less often
+/// with time.
+pub fn wait_for<T>(
+    at_most: Duration,
+    cancel: &Cancel,
+    mut look: impl FnMut() -> Result<Option<T>, EngineError>,
+) -> Result<Option<T>, EngineError> {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = look()? {
+            return Ok(Some(found));
+        }
+        if cancel.is_cancelled() {
+            return Err(EngineError::Cancelled);
+        }
+        if started.elapsed() > at_most {
+            return Ok(None);
+        }
+        std::thread::sleep((started.elapsed() / 16).clamp(LOOK_AGAIN[0], LOOK_AGAIN[1]));
+    }
+}
+
+/// The versions of the servers of an experiment, each asked once: `server` tells them apart by
+/// their settings, `version_of` gives a version and its options.
+pub fn versions<K: PartialEq>(
+    configurations: &[&Configuration],
+    server: impl Fn(&Configuration) -> K,
+    version_of: impl Fn(&Configuration) -> (String, String),
+) -> EngineVersion {
+    let mut asked: Vec<&Configuration> = Vec::new();
+    for configuration in configurations {
+        if asked.iter().all(|known| server(known) != server(configuration)) {
+            asked.push(configuration);
+        }
+    }
+    let (versions, options): (Vec<String>, Vec<String>) = asked.into_iter().map(version_of).unzip();
+    EngineVersion { version: versions.join(", "), options }
+}

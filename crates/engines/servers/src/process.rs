@@ -1,0 +1,237 @@
+//! Processes of a private server: starting it so that it ends when we do, finding and ending them.
+
+use super::account::Account;
+use super::files::{Layout, remove_socket_folder};
+use super::wait_for;
+use engine::{EngineError, lock};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, getppid, kill_process, set_parent_process_death_signal,
+    setsid, waitid,
+};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+use work::Cancel;
+
+/// How long killed processes may take to go.
+const KILLED: Duration = Duration::from_secs(10);
+
+/// A server process that we started, which is sent a signal when we die.
+#[derive(Debug)]
+pub struct Process {
+    pid: Pid,
+    /// Held while a signal is sent, so that the number cannot go to another process meanwhile.
+    ended: Arc<Mutex<Option<ExitStatus>>>,
+}
+
+impl Process {
+    /// Starts a command as the account, in these cgroups (files that take a process number); `last`
+    /// is the signal that it is sent when we die.
+    pub fn start(
+        mut command: Command,
+        account: &Account,
+        cgroups: &[PathBuf],
+        last: Signal,
+    ) -> io::Result<Self> {
+        let cgroups =
+            cgroups.iter().map(|file| open_cgroup(file)).collect::<io::Result<Vec<File>>>()?;
+        let join = move || {
+            // Zero stands for the process that writes.
+            for mut cgroup in &cgroups {
+                cgroup.write_all(b"0")?;
+            }
+            // In a session of its own the server does not hear a terminal's Ctrl-C.
+            Ok(setsid().map(drop)?)
+        };
+        // SAFETY: only system calls between fork and exec; nothing is allocated or locked.
+        unsafe { command.pre_exec(join) };
+        account.enter(&mut command);
+        end_with_us(&mut command, last);
+        let ended = Arc::new(Mutex::new(None));
+        let pid = keep(command, Arc::clone(&ended))?;
+        Ok(Self { pid, ended })
+    }
+
+    /// Its number.
+    pub fn pid(&self) -> i32 {
+        self.pid.as_raw_pid()
+    }
+
+    /// How it ended, once it has.
+    pub fn ended(&self) -> Option<ExitStatus> {
+        *lock(&self.ended)
+    }
+
+    /// Sends a signal, unless it has ended.
+    pub fn signal(&self, signal: Signal) {
+        if lock(&self.ended).is_none() {
+            // The process has not been reaped, so the number is its own.
+            let _ = kill_process(self.pid, signal);
+        }
+    }
+
+    /// Waits until it has ended; `false` when it has not in this time, or before somebody asks to
+    /// stop.
+    pub fn wait(&self, at_most: Duration, cancel: &Cancel) -> bool {
+        matches!(wait_for(at_most, cancel, || Ok(self.ended())), Ok(Some(_)))
+    }
+}
+
+/// Lets a command be sent a signal when the thread that starts it ends, as it does when we are
+/// killed. After [`Account::enter`]: a change of user undoes it.
+pub fn end_with_us(command: &mut Command, signal: Signal) {
+    let us = Pid::from_raw(std::process::id() as i32);
+    let ask = move || {
+        set_parent_process_death_signal(Some(signal))?;
+        // Another parent: we were killed before the signal was asked for.
+        if getppid() == us { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
+    };
+    // SAFETY: only system calls between fork and exec; nothing is allocated or locked.
+    unsafe { command.pre_exec(ask) };
+}
+
+/// Starts a command from a thread that waits for its end: the signal at the parent's death comes
+/// when the *thread* that started it ends.
+fn keep(mut command: Command, ended: Arc<Mutex<Option<ExitStatus>>>) -> io::Result<Pid> {
+    let (tell, told) = mpsc::channel();
+    std::thread::Builder::new().name("server".into()).spawn(move || {
+        let started = command.spawn();
+        // The files it holds are not ours any more.
+        drop(command);
+        match started {
+            Err(error) => drop(tell.send(Err(error))),
+            Ok(mut child) => {
+                let pid = Pid::from_child(&child);
+                let _ = tell.send(Ok(pid));
+                // Waits for its end and leaves its number taken.
+                let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+                while let Err(Errno::INTR) = waitid(WaitId::Pid(pid), options) {}
+                let mut ended = lock(&ended);
+                // Cannot fail: nobody else waits for it.
+                *ended = Some(child.wait().unwrap_or_else(|_| ExitStatus::from_raw(0)));
+            }
+        }
+    })?;
+    told.recv().unwrap_or_else(|_| Err(io::Error::other("the thread that starts the server ended")))
+}
+
+fn open_cgroup(file: &Path) -> io::Result<File> {
+    let opened = File::options().write(true).open(file);
+    opened.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))
+}
+
+/// Processes of the server program with this data directory: its first one, those that work there,
+/// and the first one's children. Where another user's working directory cannot be seen, the first
+/// one is known by its arguments.
+pub fn processes_of(program: &str, data: &Path, first: Option<i32>) -> Vec<i32> {
+    let Ok(data) = data.canonicalize() else { return Vec::new() };
+    let ours = |pid: &i32| works_in(*pid, &data).unwrap_or_else(|| was_given(*pid, &data));
+    let first = first.filter(ours);
+    let is_of = |pid: &i32| ours(pid) || (first.is_some() && parent(*pid) == first);
+    numbers_in_proc().filter(|pid| runs(*pid, program) && is_of(pid) && alive(*pid)).collect()
+}
+
+/// Kills the processes of a server; `false` when some are still there after a while.
+pub fn kill_all(program: &str, data: &Path, first: Option<i32>) -> bool {
+    let mut pids = Vec::new();
+    let gone = wait_for(KILLED, &Cancel::new(), || {
+        // Children are known while their parent lives.
+        pids.extend(processes_of(program, data, first));
+        pids.retain(|pid| runs(*pid, program) && alive(*pid));
+        for pid in pids.iter().copied().filter_map(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        Ok(pids.is_empty().then_some(()))
+    });
+    matches!(gone, Ok(Some(())))
+}
+
+fn numbers_in_proc() -> impl Iterator<Item = i32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Whether a process works in this folder; `None` when that cannot be seen.
+fn works_in(pid: i32, folder: &Path) -> Option<bool> {
+    std::fs::read_link(format!("/proc/{pid}/cwd")).ok().map(|cwd| cwd == folder)
+}
+
+/// Whether a server was started with this data directory: `-D folder`, `--datadir=folder`. Of
+/// PostgreSQL only the first process keeps its arguments; the others show what they do in their
+/// place.
+fn was_given(pid: i32, data: &Path) -> bool {
+    let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let data = data.as_os_str().as_encoded_bytes();
+    let mut options =
+        arguments.split(|byte| *byte == 0).filter_map(|argument| argument.strip_suffix(data));
+    options.any(|option| option.is_empty() || option.ends_with(b"="))
+}
+
+fn runs(pid: i32, program: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim() == program)
+}
+
+/// State and parent of a process, from `/proc/<pid>/stat`: after the name, which may hold anything.
+fn stat(pid: i32) -> Option<(char, i32)> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = text.rsplit_once(") ")?.1.split(' ');
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}
+
+/// The process that started this one.
+pub fn parent(pid: i32) -> Option<i32> {
+    stat(pid).map(|(_, parent)| parent)
+}
+
+fn alive(pid: i32) -> bool {
+    stat(pid).is_some_and(|(state, _)| state != 'Z')
+}
+
+/// So far below a marked directory data directories are looked for.
+const DEPTH_MAX: u32 = 3;
+
+/// The data directories in a directory that the caller knows as ours.
+pub fn data_directories(directory: &Path, is_one: fn(&Path) -> bool) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    if let Ok(directory) = directory.canonicalize() {
+        find(&directory, is_one, DEPTH_MAX, &mut found);
+    }
+    found
+}
+
+fn find(folder: &Path, is_one: fn(&Path) -> bool, depth: u32, found: &mut Vec<PathBuf>) {
+    if is_one(folder) {
+        found.push(folder.into());
+        return;
+    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in
+        entries.filter(|entry| depth > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()))
+    {
+        find(&entry.path(), is_one, depth - 1, found);
+    }
+}
+
+/// Removes the files of a server that has ended, in its directory and outside.
+pub fn remove_files(layout: &Layout, log: Option<&Path>) -> Result<(), EngineError> {
+    remove_socket_folder(layout)?;
+    for folder in [Some(layout.data.as_path()), log].into_iter().flatten() {
+        removed(folder, std::fs::remove_dir_all(folder))?;
+    }
+    removed(&layout.log, std::fs::remove_file(&layout.log))
+}
+
+/// The result of removing this, which may be gone already.
+pub fn removed(path: &Path, result: io::Result<()>) -> Result<(), EngineError> {
+    match result {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(EngineError::at(path)(source))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,57 @@
+//! What rules about a running server have in common, whichever engine it is of: an engine has the
+//! list of them.
+
+use observations::number::{bytes, short_percent};
+use observations::{Advice, Survey, SurveyedServer, Weight};
+
+/// From this memory on the share of it that a server takes is worth a word.
+const MEMORY_BYTES_MIN: u64 = 1 << 30;
+
+/// A rule: weight, name, what to do, why (with the source), and what finds the fact, if it is one.
+pub type Rule =
+    (Weight, &'static str, &'static str, &'static str, fn(&OnMachine<'_>) -> Option<String>);
+
+/// What rules find about a server.
+pub fn advice(rules: &[Rule], server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
+    let place = OnMachine { server, survey };
+    let found = |&(weight, rule, action, reason, find): &Rule| {
+        let subject = format!("{} at {}", server.version, server.address);
+        Some(Advice { rule, weight, subject, fact: find(&place)?, reason, action: action.into() })
+    };
+    rules.iter().filter_map(found).collect()
+}
+
+/// A server, and the machine that asks it.
+pub struct OnMachine<'a> {
+    /// The server.
+    pub server: &'a SurveyedServer,
+    /// The survey, with the machine.
+    pub survey: &'a Survey,
+}
+
+impl OnMachine<'_> {
+    /// Memory of the machine, if the server runs on it.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        self.survey.machine.memory.total_bytes.filter(|bytes| self.server.is_local && *bytes > 0)
+    }
+
+    /// Whether the server runs on this machine, and that has drives that do not rotate.
+    pub fn has_ssd(&self) -> bool {
+        let mut devices = self.survey.volumes.iter().flat_map(|volume| &volume.devices);
+        self.server.is_local && devices.any(|device| device.rotational == Some(false))
+    }
+
+    /// The size that a setting gives and its share of the machine's memory, if that is so.
+    pub fn share_of_memory(
+        &self,
+        name: &str,
+        is_worth_a_look: impl Fn(f64) -> bool,
+    ) -> Option<String> {
+        let memory = self.memory_bytes().filter(|bytes| *bytes >= MEMORY_BYTES_MIN)?;
+        let size = self.server.bytes(name)?;
+        let share = size as f64 / memory as f64;
+        let fact =
+            || format!("has {name} of {}, {} of the memory", bytes(size), short_percent(share));
+        is_worth_a_look(share).then(fact)
+    }
+}

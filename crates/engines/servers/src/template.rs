@@ -1,0 +1,269 @@
+//! Folders of templates: data directories that are made once and cloned from then on.
+
+use super::account::{Account, unfinished};
+use super::process::{end_with_us, removed};
+use super::wait_for;
+use engine::{EngineError, cache};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::Signal;
+use std::fmt::Display;
+use std::fs::{DirBuilder, File, TryLockError};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
+use work::Cancel;
+
+const PERMISSIONS: u32 = 0o777;
+/// All to the owner, nothing to others.
+const PRIVATE: u32 = 0o700;
+
+const ROOT: u32 = 0;
+
+/// The file that marks a template as ours and complete; it says what it was made from.
+const MARKER: &str = ".steelbench-template";
+
+/// How long another process may take for the same template, unless it fills it.
+const INITIALISATION: Duration = Duration::from_secs(300);
+
+/// What a template is made from.
+pub struct Recipe<'a> {
+    /// The folder of the account's templates.
+    pub cache: &'a Path,
+    /// The account that owns it.
+    pub account: &'a Account,
+    /// How its name begins.
+    pub kind: &'a str,
+    /// The version of the server.
+    pub version: &'a dyn Display,
+    /// What it depends on: it is made anew when that changes.
+    pub identity: &'a str,
+    /// Whether it holds data of users, which takes its time to make; only some of these are kept.
+    pub is_filled: bool,
+    /// Stops servers that were left in a folder.
+    pub reclaim: fn(&Path) -> Result<(), EngineError>,
+}
+
+/// A data directory in the cache.
+#[derive(Debug)]
+pub struct Template {
+    /// The data directory.
+    pub data: PathBuf,
+    /// Whether it was made now, that is, none was in the cache.
+    pub is_new: bool,
+    /// Nobody removes it while it is copied.
+    _lock: File,
+}
+
+/// A template that is being made.
+pub struct Unfinished<'a> {
+    /// Where: it is to have the data directory, as `data`.
+    pub folder: &'a Path,
+    account: &'a Account,
+    lock: &'a File,
+}
+
+impl Unfinished<'_> {
+    /// Runs a program that makes a data directory to its end, as the account. It is killed when we
+    /// are, but not what it has started, which writes on for a while: these processes hold the
+    /// template's lock too, so that the next run waits for their end before it removes what is
+    /// there.
+    pub fn run(&self, mut command: Command) -> Result<Output, EngineError> {
+        let program = PathBuf::from(command.get_program());
+        self.account.can_run(&program)?;
+        let failed = |error: io::Error| {
+            EngineError::failed(format!("running {}", program.display()), error.to_string())
+        };
+        let lock = self.lock.try_clone().map_err(failed)?;
+        // SAFETY: a system call between fork and exec; nothing is allocated or locked.
+        unsafe { command.pre_exec(move || Ok(fcntl_setfd(&lock, FdFlags::empty())?)) };
+        self.account.enter(&mut command);
+        end_with_us(&mut command, Signal::KILL);
+        command.output().map_err(failed)
+    }
+}
+
+impl Template {
+    /// The template of a recipe, which `make` makes unless it is in the cache.
+    pub fn find_or_make(
+        recipe: &Recipe<'_>,
+        cancel: &Cancel,
+        make: impl FnOnce(&Unfinished<'_>) -> Result<(), EngineError>,
+    ) -> Result<Self, EngineError> {
+        let mut hasher = DefaultHasher::new();
+        recipe.identity.hash(&mut hasher);
+        let name = format!("{}{}-{:016x}", recipe.kind, recipe.version, hasher.finish());
+        let at_most = if recipe.is_filled { Duration::MAX } else { INITIALISATION };
+        let folder = recipe.cache.join(&name);
+        // Released when dropped, or when we are killed.
+        let lock = lock(&recipe.cache.join(format!("{name}.lock")), at_most, cancel)?;
+        let is_new =
+            std::fs::read_to_string(folder.join(MARKER)).ok().as_deref() != Some(recipe.identity);
+        if is_new {
+            if recipe.is_filled {
+                recipe.remove_surplus();
+            }
+            recipe.make(&folder, &lock, make)?;
+        }
+        cache::touch(&folder.join(MARKER));
+        Ok(Self { data: folder.join("data"), is_new, _lock: lock })
+    }
+}
+
+impl Recipe<'_> {
+    /// Removes templates of the kind that were not used for long, and what was left unfinished.
+    fn remove_surplus(&self) {
+        let unfinished =
+            cache::entries(self.cache, self.kind, None).into_iter().map(|(_, path)| path);
+        let unfinished = unfinished.filter(|path| path.extension().is_some_and(|end| end == "new"));
+        let surplus = cache::surplus(cache::entries(self.cache, self.kind, Some(MARKER)));
+        for folder in unfinished.chain(surplus) {
+            let held = format!("{}.lock", folder.display().to_string().trim_end_matches(".new"));
+            // One that somebody makes or copies now stays, as does what cannot be removed.
+            if lock(Path::new(&held), Duration::ZERO, &Cancel::new()).is_ok()
+                && (self.reclaim)(&folder).is_ok()
+            {
+                let _ = std::fs::remove_dir_all(&folder).and_then(|()| std::fs::remove_file(held));
+            }
+        }
+    }
+
+    /// Makes it beside the place and renames, so that what is there is complete.
+    fn make(
+        &self,
+        folder: &Path,
+        lock: &File,
+        fill: impl FnOnce(&Unfinished<'_>) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let unfinished = unfinished(folder);
+        (self.reclaim)(&unfinished)?;
+        for left_over in [&unfinished, folder] {
+            removed(left_over, std::fs::remove_dir_all(left_over))?;
+        }
+        private_folder(&unfinished, self.account)?;
+        let made = fill(&Unfinished { folder: &unfinished, account: self.account, lock });
+        if made.is_err() {
+            let _ = std::fs::remove_dir_all(&unfinished);
+            return made;
+        }
+        self.account.write(&unfinished.join(MARKER), self.identity)?;
+        std::fs::rename(&unfinished, folder).map_err(EngineError::at(folder))
+    }
+}
+
+/// The folder of an engine's templates of an account: in our own cache, but for another account,
+/// which must be able to enter it, in the one that `XDG_CACHE_HOME` names, the system's, or else
+/// the folder for temporary files. Only that account can enter it; fails when somebody else has
+/// made it.
+pub fn cache_folder(engine: &str, account: &Account) -> Result<PathBuf, EngineError> {
+    if !account.is_other() {
+        let folder = cache::folder()?.join(engine);
+        private_folder(&folder, account)?;
+        return Ok(folder);
+    }
+    let named = std::env::var_os("XDG_CACHE_HOME").and_then(|_| cache::folder().ok());
+    let system = PathBuf::from("/var/cache/steelbench");
+    let system = std::fs::create_dir_all(&system).is_ok().then_some(system);
+    for cache in named.into_iter().chain(system) {
+        let folder = cache.join(format!("{engine}-{}", account.name));
+        if private_folder(&folder, account).is_ok() && account.can_enter(&folder).is_ok() {
+            return Ok(folder);
+        }
+    }
+    let temporary = std::env::temp_dir().join(format!("steelbench-cache-{}", account.name));
+    private_folder(&temporary, account)?;
+    account.can_enter(&temporary)?;
+    Ok(temporary)
+}
+
+/// Holds a file's lock, released when dropped or when we are killed.
+fn lock(path: &Path, at_most: Duration, cancel: &Cancel) -> Result<File, EngineError> {
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true).custom_flags(libc::O_NOFOLLOW);
+    let locked = wait_for(at_most, cancel, || {
+        let file = options.open(path).map_err(EngineError::at(path))?;
+        match file.try_lock() {
+            // One that was removed keeps nobody else out.
+            Ok(()) if file.metadata().is_ok_and(|found| found.nlink() > 0) => Ok(Some(file)),
+            Ok(()) | Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(EngineError::at(path)(source)),
+        }
+    })?;
+    let held = "another process has held this lock for minutes; end it";
+    locked.ok_or_else(|| EngineError::failed(path.display().to_string(), held))
+}
+
+/// Makes a folder that only the account can enter. One that is there must be like that already:
+/// in a folder for temporary files somebody else may have made it.
+fn private_folder(path: &Path, account: &Account) -> Result<(), EngineError> {
+    match DirBuilder::new().mode(PRIVATE).create(path) {
+        Ok(()) => return account.own(path),
+        Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(EngineError::at(path)(source));
+        }
+        Err(_) => {}
+    }
+    let found = path.symlink_metadata().map_err(EngineError::at(path))?;
+    if found.is_dir() && found.mode() & PERMISSIONS == PRIVATE {
+        if found.uid() == account.uid() {
+            return Ok(());
+        }
+        // Made just now by another process of ours, which is about to give it away.
+        if found.uid() == ROOT && account.is_other() {
+            return account.own(path);
+        }
+    }
+    let message = format!("it is not a private folder of user {}; remove it", account.name);
+    Err(EngineError::failed(path.display().to_string(), message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::command;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// As of `mariadb-install-db`: the script is killed with us, and the server that it has started
+    /// goes on.
+    #[test]
+    fn what_a_program_has_started_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let account = Account::for_server(None, "nobody").unwrap();
+        let cache = folder.path().join("cache");
+        private_folder(&cache, &account).unwrap();
+        let recipe = Recipe {
+            cache: &cache,
+            account: &account,
+            kind: "t-",
+            version: &1,
+            identity: "one",
+            is_filled: false,
+            reclaim: |_| Ok(()),
+        };
+        let ended = cache.join("ended");
+        let killed = Template::find_or_make(&recipe, &Cancel::new(), |unfinished| {
+            let mut script = command(Path::new("/bin/sh"));
+            let writes = "for i in $(seq 60); do mkdir -p \"$0\"; : > \"$0/$i\"; sleep 0.02; \
+                          done; : > \"$1\"";
+            script.arg("-c").arg(format!("({writes}) > /dev/null 2>&1 & exit 3"));
+            script.arg(unfinished.folder.join("data")).arg(&ended);
+            let output = unfinished.run(script)?;
+            Err(EngineError::failed("the script", output.status.to_string()))
+        });
+        assert!(killed.unwrap_err().to_string().contains("exit status: 3"));
+        let make =
+            |unfinished: &Unfinished<'_>| account.make_folder(&unfinished.folder.join("data"));
+        let made = Template::find_or_make(&recipe, &Cancel::new(), make).unwrap();
+        assert!(ended.exists() && made.is_new && made.data.read_dir().unwrap().next().is_none());
+        // Whoever copies it holds the lock.
+        drop(made);
+        assert!(
+            !Template::find_or_make(&recipe, &Cancel::new(), |_| unreachable!()).unwrap().is_new
+        );
+    }
+}

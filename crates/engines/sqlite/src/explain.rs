@@ -1,0 +1,87 @@
+//! What SQLite tells of a statement before it runs: its plan, the pages of the table, and its own
+//! counters of one run.
+
+use engine::planned::each;
+use engine::{Asked, Explained, Planned};
+use observations::Fact;
+use plans::Step;
+use queries::Counter;
+use rusqlite::{Connection, Row, StatementStatus};
+use work::Table;
+
+/// The counters of a statement that tell what it did
+/// (<https://www.sqlite.org/c3ref/c_stmtstatus_counter.html>).
+pub(super) const COUNTERS: [(&str, StatementStatus, Counter); 4] = [
+    ("vm_steps", StatementStatus::VmStep, Counter::MachineSteps),
+    ("fullscan_steps", StatementStatus::FullscanStep, Counter::RowsRead),
+    ("sorts", StatementStatus::Sort, Counter::Sorts),
+    ("automatic_index_rows", StatementStatus::AutoIndex, Counter::AutomaticIndexRows),
+];
+
+/// Explains a statement on a table of the file `main`.
+pub fn explain(
+    connection: &Connection,
+    sql: &str,
+    table: &Table,
+    analyze: bool,
+) -> rusqlite::Result<Explained> {
+    let (pages, bytes) = connection.query_row(
+        "SELECT pageno, pgsize FROM dbstat WHERE name = ?1 AND aggregate = TRUE",
+        [table.name],
+        |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)),
+    )?;
+    let mut explained = Explained {
+        plan: Some(Planned { text: plan(connection, sql)?, ..Planned::default() }),
+        pages: Some(pages as u64),
+        page_bytes: Some((bytes / pages.max(1)) as u64),
+        ..Explained::default()
+    };
+    let mut statement = connection.prepare(sql)?;
+    // Without values for its parameters a statement would do something else.
+    if analyze && statement.parameter_count() == 0 {
+        let mut rows = statement.raw_query();
+        while rows.next()?.is_some() {}
+        drop(rows);
+        let counted = |(name, status, _): &(&str, StatementStatus, Counter)| Fact {
+            name: (*name).into(),
+            unit: String::new(),
+            value: f64::from(statement.get_status(*status)),
+        };
+        explained.counters = COUNTERS.iter().map(counted).collect();
+    }
+    Ok(explained)
+}
+
+/// The plans of the user's statements; they do not depend on the values of parameters, and SQLite
+/// tells no estimates.
+pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, String>> {
+    each(asked, |own| {
+        let text = plan(connection, &own.statement.sql(|number| format!("?{number}")));
+        match text {
+            // Of an INSERT of values, and where all rows are deleted.
+            Ok(text) if text.is_empty() => Err("SQLite has no steps to tell of it".to_owned()),
+            Ok(text) => Ok(Planned { text, ..Planned::default() }),
+            Err(error) => Err(error.to_string()),
+        }
+    })
+}
+
+/// The steps of a statement.
+pub(super) fn steps(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<Step>> {
+    let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+    let step =
+        |row: &Row<'_>| Ok(Step { id: row.get(0)?, parent: row.get(1)?, detail: row.get(3)? });
+    statement.raw_query().mapped(step).collect()
+}
+
+/// The plan, a line for each step, indented below the one that it belongs to.
+fn plan(connection: &Connection, sql: &str) -> rusqlite::Result<String> {
+    let (mut lines, mut depths) = (Vec::new(), vec![(0_i64, 0_usize)]);
+    for Step { id, parent, detail } in steps(connection, sql)? {
+        let depth =
+            depths.iter().find(|(known, _)| *known == parent).map_or(0, |(_, depth)| *depth);
+        depths.push((id, depth + 1));
+        lines.push(format!("{}{detail}", "  ".repeat(depth)));
+    }
+    Ok(lines.join("\n"))
+}

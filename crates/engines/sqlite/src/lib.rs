@@ -1,0 +1,179 @@
+//! SQLite, embedded: nothing to install, nothing to start.
+//!
+//! `data_files = N` spreads the table over N database files, each with its own writer lock, page
+//! cache and log. The sessions are the load threads themselves.
+
+mod connection;
+mod dialect;
+mod explain;
+mod instance;
+mod pragma;
+pub mod queries;
+mod recorder;
+mod sample;
+mod session;
+mod setup;
+mod vfs;
+mod wait_type;
+
+pub use dialect::SqliteDialect;
+use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup, first_bytes};
+use engine::{Ability, CacheState, Engine, EngineError, Folders, Host, Instance};
+use engine::{Need, Preflight, WaitType};
+use experiment::{Configuration, Declaration, Invalid, Kind, Value, choice, settings};
+use instance::SqliteInstance;
+use observations::EngineVersion;
+pub use sample::sample;
+use std::collections::HashSet;
+use std::path::Path;
+use work::{Cancel, Stop};
+
+/// How a database file begins (<https://www.sqlite.org/fileformat2.html>, 1.3).
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// Whether a file is a database of SQLite's.
+pub fn is_database(path: &Path) -> bool {
+    path.is_file() && first_bytes(path).starts_with(MAGIC)
+}
+
+/// Attached files that SQLite can hold at most, however it was built; `main` comes on top.
+const ATTACHED_MAX: i64 = 125;
+
+choice! {
+    /// How a session opens its data files.
+    pub enum Open {
+        /// Each by a connection of its own.
+        Separate = "separate",
+        /// All attached to one connection.
+        Attached = "attached",
+    }
+}
+
+settings! {
+    const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES];
+    /// Number of database files that the table is spread over, each with its own writer lock, page
+    /// cache and log.
+    pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: ATTACHED_MAX + 1 }, "1";
+    /// Volume (or list of volumes, round robin) that the data files are put on; the default is the
+    /// results directory's file system.
+    pub VOLUME: Vec<String> = "target.volume", Kind::TextList;
+    /// SQLite does not compress: none. A file system can, below its files.
+    pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(&["none"]);
+    /// How a session opens its data files: each by a connection of its own, or all attached to one
+    /// connection.
+    pub OPEN: Open = "target.open", Open::KIND, "separate";
+    /// SQLite PRAGMAs: journal_mode, synchronous, page_size, cache_size, mmap_size,
+    /// wal_autocheckpoint, locking_mode, temp_store and others; each is read back.
+    pub PRAGMAS: Option<Value> = "target.settings.*", Kind::Scalar;
+    /// How long a session waits for a lock before its transaction fails.
+    pub BUSY_TIMEOUT: f64 = "target.busy_timeout", Kind::Duration, "60 s";
+    /// Data files are allocated in pieces of this size, the first one before anything is measured;
+    /// 0: page by page. A piece larger than the data makes a pre-sized file.
+    pub FILE_GROWTH: u64 = "target.file_growth", Kind::Size { min: 0, max: 1 << 40 }, "0";
+    /// State of the operating system's page cache for the data files when measuring begins: cold
+    /// (nothing in memory), warm (as loading left it), hot (all in memory). Made so and verified.
+    pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm";
+    /// Whether the measurement ends with a checkpoint of every data file, so that no configuration
+    /// leaves work undone.
+    pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "true";
+}
+
+/// The embedded engine.
+#[derive(Debug, Clone, Copy)]
+pub struct Sqlite;
+
+impl Engine for Sqlite {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn settings(&self) -> &'static [Declaration] {
+        SETTINGS
+    }
+
+    fn abilities(&self) -> &'static [Ability] {
+        &[Ability::Embedded, Ability::Tables, Ability::Statements, Ability::NestedLoops]
+    }
+
+    fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {
+        let options = rusqlite::Connection::open_in_memory().and_then(|connection| {
+            let mut statement = connection.prepare("PRAGMA compile_options")?;
+            statement.query_map([], |row| row.get(0))?.collect()
+        });
+        EngineVersion { version: rusqlite::version().into(), options: options.unwrap_or_default() }
+    }
+
+    fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
+        Setup::files(configuration)
+    }
+
+    fn validate(&self, configuration: &Configuration, connections: u32) -> Vec<Invalid> {
+        let mut invalid = pragma::validate(configuration);
+        invalid.extend(Setup::validate(configuration));
+        let dump = Setup::of(configuration).and_then(|own| setup::validate(&own));
+        invalid.extend(dump.map(|message| Invalid::new(SETUP_DUMP.path(), message)));
+        if pragma::is_exclusive(configuration) && connections > 1 {
+            invalid.push(Invalid::new(
+                "target.settings.locking_mode",
+                "with exclusive locking the first connection keeps every other one out; set \
+                 workload.connections = 1",
+            ));
+        }
+        let attached_max = connection::attached_max();
+        let attached = configuration.get(OPEN) == Open::Attached;
+        if attached && u64::from(configuration.get(DATA_FILES)) > attached_max + 1 {
+            let message = format!(
+                "this build of SQLite attaches at most {attached_max} files; use open = \
+                 \"separate\""
+            );
+            invalid.push(Invalid::new(DATA_FILES.path(), message));
+        }
+        invalid
+    }
+
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, _: &Stop) -> Preflight {
+        let (mut found, mut tried) = (Preflight::default(), HashSet::new());
+        for need in needs {
+            found.needs(need.of_rows(&need.configuration.get(VOLUME), folders));
+            let pragmas = pragma::of(need.configuration);
+            if tried.insert(format!("{pragmas:?}")) {
+                found.invalid.extend(pragma::refused(&pragmas));
+            }
+        }
+        found
+    }
+
+    fn cache(&self, configuration: &Configuration) -> CacheState {
+        configuration.get(CACHE)
+    }
+
+    fn wait_types(&self) -> &'static [WaitType] {
+        wait_type::WAIT_TYPES
+    }
+
+    fn host(&self, place: Folders) -> Box<dyn Host> {
+        Box::new(SqliteHost(place))
+    }
+}
+
+/// Nothing is shared between trials but the folders.
+struct SqliteHost(Folders);
+
+impl Host for SqliteHost {
+    fn prepare(
+        &mut self,
+        configuration: &Configuration,
+        connections: u32,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Instance>, EngineError> {
+        Ok(Box::new(SqliteInstance::create(configuration, &self.0, connections, cancel)?))
+    }
+}
+
+/// What SQLite said, as an error of ours.
+fn failed(doing: String, error: &rusqlite::Error) -> EngineError {
+    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
+        return EngineError::DiskFull { doing };
+    }
+    EngineError::failed(doing, error.to_string())
+}

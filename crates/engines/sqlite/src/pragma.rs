@@ -1,0 +1,195 @@
+//! PRAGMAs as settings: checked before anything runs, applied, and read back.
+
+use super::failed;
+use super::session::text_of;
+use Form::{Number, Position, Switch, Word};
+use engine::EngineError;
+use experiment::{Configuration, Invalid, Value};
+use rusqlite::Connection;
+
+/// How a PRAGMA's value is written and read back.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    /// One of these words; SQLite answers with the word.
+    Word(&'static [&'static str]),
+    /// One of these words; SQLite answers with the position.
+    Position(&'static [&'static str]),
+    /// A whole number.
+    Number,
+    /// `true` or `false`; SQLite answers 1 or 0.
+    Switch,
+}
+
+/// The PRAGMAs that change how SQLite stores, caches, locks or syncs
+/// (<https://www.sqlite.org/pragma.html>), in the order in which they must be given:
+/// the page size is fixed by the first write, which a change of journal mode makes.
+const PRAGMAS: &[(&str, Form)] = &[
+    ("page_size", Number),
+    ("auto_vacuum", Position(&["none", "full", "incremental"])),
+    ("locking_mode", Word(&["normal", "exclusive"])),
+    ("journal_mode", Word(&["delete", "truncate", "persist", "memory", "wal", "off"])),
+    ("synchronous", Position(&["off", "normal", "full", "extra"])),
+    ("cache_size", Number),
+    ("cache_spill", Number),
+    ("mmap_size", Number),
+    ("wal_autocheckpoint", Number),
+    ("journal_size_limit", Number),
+    ("temp_store", Position(&["default", "file", "memory"])),
+    ("secure_delete", Switch),
+    ("cell_size_check", Switch),
+    ("automatic_index", Switch),
+    ("read_uncommitted", Switch),
+    ("threads", Number),
+];
+
+/// Those that are kept in the file: given once, while it is empty. The others are given on every
+/// connection.
+const OF_THE_FILE: [&str; 2] = ["page_size", "auto_vacuum"];
+
+/// Where the settings stand in an experiment file.
+const PREFIX: &str = "target.settings.";
+
+/// Objections to the settings of a configuration.
+pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
+    let objection = |(name, value): (&str, &Value)| {
+        let known = PRAGMAS.iter().find(|(known, _)| *known == name);
+        let message = if let Some((_, form)) = known {
+            form.wanted(value).err()?
+        } else {
+            let known: Vec<&str> = PRAGMAS.iter().map(|(name, _)| *name).collect();
+            experiment::unknown_name("SQLite setting", name, &known)
+        };
+        Some(Invalid::new(format!("{PREFIX}{name}"), message))
+    };
+    configuration.below(PREFIX).filter_map(objection).collect()
+}
+
+/// Whether one connection keeps all others out.
+pub fn is_exclusive(configuration: &Configuration) -> bool {
+    let mode = configuration.value("target.settings.locking_mode");
+    matches!(mode, Some(Value::Text(mode)) if mode.eq_ignore_ascii_case("exclusive"))
+}
+
+impl Form {
+    /// The value as given to SQLite and as SQLite answers it.
+    fn wanted(self, value: &Value) -> Result<(String, String), String> {
+        match (self, value) {
+            (Word(words) | Position(words), Value::Text(text)) => {
+                let word = text.to_lowercase();
+                let position = words.iter().position(|known| *known == word);
+                let position =
+                    position.ok_or_else(|| experiment::unknown_name("value", text, words))?;
+                let answer =
+                    if matches!(self, Word(_)) { word.clone() } else { position.to_string() };
+                Ok((word, answer))
+            }
+            (Word(words) | Position(words), other) => {
+                Err(format!("{other} is not allowed; allowed are {}", words.join(", ")))
+            }
+            (Number, Value::Integer(number)) => Ok((number.to_string(), number.to_string())),
+            (Number, other) => Err(format!("`{other}` is not a whole number")),
+            (Switch, Value::Bool(on)) => Ok((u8::from(*on).to_string(), u8::from(*on).to_string())),
+            (Switch, other) => Err(format!("`{other}` is neither true nor false")),
+        }
+    }
+}
+
+/// A setting of a trial, ready to be applied to its connections.
+#[derive(Debug, Clone)]
+pub struct Pragma {
+    name: &'static str,
+    given: String,
+    answer: String,
+}
+
+/// The settings of a configuration that [`validate`] has accepted.
+pub fn of(configuration: &Configuration) -> Vec<Pragma> {
+    let wanted = PRAGMAS.iter().filter_map(|(name, form)| {
+        let (given, answer) = form.wanted(configuration.value(&format!("{PREFIX}{name}"))?).ok()?;
+        Some(Pragma { name, given, answer })
+    });
+    wanted.collect()
+}
+
+/// The setting that this build of SQLite does not take, tried on a file of its own, which is
+/// removed.
+pub fn refused(pragmas: &[Pragma]) -> Option<Invalid> {
+    // Without a place to try it the first trial will tell.
+    let folder = tempfile::tempdir().ok()?;
+    let connection = super::connection::open(&folder.path().join("try.db"), false).ok()?;
+    match apply(pragmas, &connection, "main", true) {
+        Err(EngineError::SettingIgnored { setting, wanted, got }) => {
+            Some(Invalid::new(setting, format!("SQLite does not take {wanted}: it has {got} then")))
+        }
+        _ => None,
+    }
+}
+
+/// Applies the settings of a connection to a data file (`schema`: `main` or the name of an attached
+/// file), for a new, empty one those of the file too, and reads all of them back.
+pub fn apply(
+    pragmas: &[Pragma],
+    connection: &Connection,
+    schema: &str,
+    is_new: bool,
+) -> Result<(), EngineError> {
+    for Pragma { name, given, .. } in
+        pragmas.iter().filter(|one| is_new || !OF_THE_FILE.contains(&one.name))
+    {
+        connection
+            .pragma_update(Some(schema), name, given)
+            .map_err(|error| failed(format!("setting {PREFIX}{name} = {given}"), &error))?;
+    }
+    if is_new && pragmas.iter().any(|one| OF_THE_FILE.contains(&one.name)) {
+        // The first page fixes them, and in most journal modes nothing has written it yet.
+        connection
+            .execute_batch("BEGIN IMMEDIATE; COMMIT")
+            .map_err(|error| failed("writing the first page".into(), &error))?;
+    }
+    // Read back last: one setting can change what became of another.
+    for Pragma { name, given, answer } in pragmas {
+        let got = get(connection, schema, name)?;
+        if !got.eq_ignore_ascii_case(answer) {
+            let setting = format!("{PREFIX}{name}");
+            return Err(EngineError::SettingIgnored { setting, wanted: given.clone(), got });
+        }
+    }
+    Ok(())
+}
+
+/// Those that last in a file, as given.
+pub fn kept(pragmas: &[Pragma]) -> String {
+    let lasts = |own: &&Pragma| OF_THE_FILE.contains(&own.name) || own.name == "journal_mode";
+    let given =
+        pragmas.iter().filter(lasts).map(|own| [own.name, " = ", &own.given, "\n"].concat());
+    given.collect()
+}
+
+/// Gives a file that has data the settings that are kept in it, where they are others: it is
+/// written anew, which is not possible with a log.
+pub fn rebuild(pragmas: &[Pragma], connection: &Connection) -> rusqlite::Result<()> {
+    let mut differs = false;
+    for Pragma { name, given, answer } in
+        pragmas.iter().filter(|one| OF_THE_FILE.contains(&one.name))
+    {
+        let has: Option<String> =
+            connection.pragma_query_value(None, name, |row| Ok(text_of(row.get_ref(0)?)))?;
+        if has.as_ref() != Some(answer) {
+            differs = true;
+            connection.pragma_update(None, "journal_mode", "delete")?;
+            connection.pragma_update(None, name, given)?;
+        }
+    }
+    if differs { connection.execute_batch("VACUUM") } else { Ok(()) }
+}
+
+fn get(connection: &Connection, schema: &str, name: &str) -> Result<String, EngineError> {
+    let answer = connection.pragma_query_value(Some(schema), name, |row| {
+        Ok(text_of(row.get_ref(0)?).unwrap_or_default())
+    });
+    match answer {
+        // A PRAGMA that SQLite does not know, or was built without, returns no row.
+        Err(rusqlite::Error::QueryReturnedNoRows) => Ok("no such setting".into()),
+        answer => answer.map_err(|error| failed(format!("reading {PREFIX}{name}"), &error)),
+    }
+}

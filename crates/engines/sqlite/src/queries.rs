@@ -1,0 +1,379 @@
+//! Statements of scripts on a database file: their plans, what SQLite counts when they run, and the
+//! indexes.
+//!
+//! SQLite keeps no statistics of statements: those that only read are run once, in a connection
+//! that can change nothing (<https://www.sqlite.org/c3ref/stmt_status.html>); what writes, or has
+//! parameters, is explained only.
+
+use super::explain::{COUNTERS, steps};
+use super::setup::quoted_length;
+use engine::ServerError;
+use engine::query_reader::{QueryLimits, QueryReader, explain_each};
+use observations::Unread;
+use observations::statement::behind_comments;
+use plans::{Engine, Kind, Operator, Plan, Predicate, Role};
+use queries::{
+    Counter, ForeignKey, Index, Key, Origin, Snapshot, Span, Statement, StatementPlan, Table,
+};
+use rusqlite::{Connection, Error, OpenFlags};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
+use work::Stop;
+
+/// Time for a statement's run, and for the sizes of tables.
+const RUN_MAX: Duration = Duration::from_secs(10);
+/// Time for all runs together.
+const RUNS_MAX: Duration = Duration::from_secs(60);
+/// How long we wait for somebody who writes.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Steps of SQLite's machine between two looks at the clock.
+const STEPS: i32 = 10_000;
+
+/// A statement of a script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given {
+    /// File and line.
+    pub place: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// Reads a database file, and runs what only reads of the statements that are given.
+pub struct FileReader {
+    connection: Connection,
+    given: Vec<Given>,
+    limits: QueryLimits,
+    stop: Stop,
+    until: Arc<Mutex<Instant>>,
+}
+
+impl FileReader {
+    /// Opens a file to read it.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or is no database.
+    pub fn open(
+        path: &Path,
+        given: Vec<Given>,
+        limits: QueryLimits,
+        stop: &Stop,
+    ) -> Result<Self, ServerError> {
+        let said = |error: Error| ServerError::new(format!("opening it: {error}"));
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(path, flags).map_err(said)?;
+        connection.busy_timeout(PATIENCE).map_err(said)?;
+        let until = Arc::new(Mutex::new(Instant::now() + RUN_MAX));
+        let (asked, limit) = (stop.clone(), Arc::clone(&until));
+        let is_over = move || asked.is_asked() || Instant::now() > *engine::lock(&limit);
+        connection.progress_handler(STEPS, Some(is_over)).map_err(said)?;
+        connection
+            .execute_batch("PRAGMA query_only = on; SELECT count(*) FROM sqlite_schema")
+            .map_err(said)?;
+        Ok(Self { connection, given, limits, stop: stop.clone(), until })
+    }
+
+    /// What it takes from here on is stopped after so long.
+    fn limit(&self, time: Duration) {
+        *engine::lock(&self.until) = Instant::now() + time;
+    }
+
+    /// Each statement once, with what its runs count. Those that differ in constants only are one.
+    fn statements(&self, snapshot: &mut Snapshot) {
+        let begun = Instant::now();
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        for given in &self.given {
+            let at = *known
+                .entry(queries::fingerprint(&given.text, Engine::Sqlite))
+                .or_insert_with(|| {
+                    let (digest, text) = (given.place.clone(), given.text.clone());
+                    snapshot.statements.push(Statement {
+                        digest,
+                        text,
+                        is_top: true,
+                        ..Statement::default()
+                    });
+                    snapshot.statements.len() - 1
+                });
+            let left = RUNS_MAX.saturating_sub(begun.elapsed()).min(RUN_MAX);
+            let statement = &mut snapshot.statements[at];
+            if let Err(why) = self.run(statement, &given.text, left) {
+                snapshot.unread.push(Unread { what: format!("what {} does", given.place), why });
+            }
+        }
+    }
+
+    /// Runs a statement that only reads, and adds what SQLite counts.
+    fn run(&self, statement: &mut Statement, text: &str, time: Duration) -> Result<(), String> {
+        if !statement.can_be_explained() {
+            return Err("it is a command; only queries are run".into());
+        }
+        self.limit(time);
+        let said = |error: Error| match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::OperationInterrupted) => {
+                format!("its run was stopped after {:.0} s", time.as_secs_f64())
+            }
+            _ => message(error),
+        };
+        let mut prepared = self.connection.prepare(text).map_err(said)?;
+        if !prepared.readonly() {
+            return Err("it writes, and was not run".into());
+        }
+        if prepared.parameter_count() > 0 {
+            return Err("it has parameters without values, and was not run".into());
+        }
+        let (begun, mut count) = (Instant::now(), 0_u64);
+        let mut rows = prepared.raw_query();
+        while rows.next().map_err(said)?.is_some() {
+            count += 1;
+        }
+        drop(rows);
+        let ns = begun.elapsed().as_nanos() as u64;
+        let of_run = [(Counter::Calls, 1), (Counter::TimeNs, ns), (Counter::Rows, count)];
+        let counted = COUNTERS
+            .map(|(_, status, counter)| (counter, prepared.get_status(status).max(0) as u64));
+        for (counter, value) in of_run.into_iter().chain(counted) {
+            *statement.counters.entry(counter).or_default() += value;
+        }
+        Ok(())
+    }
+
+    fn tables(&self) -> Result<Vec<Table>, Error> {
+        let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE \
+                   'sqlite\\_%' ESCAPE '\\' AND rootpage > 0 ORDER BY name";
+        let names: Vec<String> = self.rows(sql, [], |row| row.get(0))?;
+        names.into_iter().map(|name| self.table(name)).collect()
+    }
+
+    fn table(&self, name: String) -> Result<Table, Error> {
+        let sql = "SELECT id, \"from\" FROM pragma_foreign_key_list(?1) ORDER BY id, seq";
+        let columns: Vec<(i64, String)> =
+            self.rows(sql, [&name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut foreign_keys: BTreeMap<i64, ForeignKey> = BTreeMap::new();
+        for (id, column) in columns {
+            let key = foreign_keys.entry(id).or_insert_with(|| ForeignKey {
+                name: format!("foreign key {id}"),
+                columns: Vec::new(),
+            });
+            key.columns.push(quoted_where_needed(&column));
+        }
+        let sql = "SELECT l.name, l.\"unique\", l.origin <> 'c', s.sql FROM pragma_index_list(?1) \
+                   l LEFT JOIN sqlite_schema s ON s.type = 'index' AND s.name = l.name ORDER BY \
+                   l.name";
+        let listed = self.rows(sql, [&name], |row| {
+            Ok(Index {
+                name: row.get(0)?,
+                is_unique: row.get(1)?,
+                is_needed: row.get(2)?,
+                definition: row.get::<_, Option<String>>(3)?.unwrap_or_default(),
+                is_valid: true,
+                method: "btree".into(),
+                ..Index::default()
+            })
+        })?;
+        let indexes =
+            listed.into_iter().map(|index| self.index(index)).collect::<Result<_, _>>()?;
+        let foreign_keys = foreign_keys.into_values().collect();
+        Ok(Table { quoted: quoted(&name), name, indexes, foreign_keys, ..Table::default() })
+    }
+
+    /// What an index is ordered by. Of an expression SQLite tells no text: it is like no other.
+    fn index(&self, index: Index) -> Result<Index, Error> {
+        let sql =
+            "SELECT name, \"desc\", coll FROM pragma_index_xinfo(?1) WHERE key ORDER BY seqno";
+        let keys = self.rows(sql, [&index.name], |row| {
+            let name: Option<String> = row.get(0)?;
+            let rules: String = row.get(2)?;
+            Ok(match name {
+                Some(name) => Key {
+                    column: quoted_where_needed(&name),
+                    rules,
+                    descending: row.get(1)?,
+                    ..Key::default()
+                },
+                None => Key {
+                    column: "(expression)".into(),
+                    rules: index.name.clone(),
+                    ..Key::default()
+                },
+            })
+        })?;
+        let condition = index.definition.to_ascii_uppercase().find(" WHERE ");
+        let predicate = condition.map(|at| index.definition[at + 7..].to_owned());
+        Ok(Index { quoted: quoted(&index.name), keys, predicate, ..index })
+    }
+
+    /// Bytes and entries of all tables and indexes, which reads the whole file.
+    fn sizes(&self, tables: &mut [Table]) -> Result<(), Error> {
+        self.limit(RUN_MAX);
+        let sql = "SELECT name, sum(pgsize), sum(ncell), sum(CASE pagetype WHEN 'leaf' THEN ncell \
+                   END) FROM dbstat GROUP BY name";
+        let rows: Vec<(String, u64, f64, f64)> = self.rows(sql, [], |row| {
+            Ok((
+                row.get(0)?,
+                row.get::<_, i64>(1)? as u64,
+                row.get(2)?,
+                row.get::<_, Option<f64>>(3)?.unwrap_or(0.0),
+            ))
+        })?;
+        for (name, bytes, entries, leaves) in rows {
+            for table in tables.iter_mut() {
+                if table.name == name {
+                    // Rows are in the leaves of a table, and in all pages of an index.
+                    (table.bytes, table.rows) = (Some(bytes), Some(leaves));
+                }
+                for index in table.indexes.iter_mut().filter(|index| index.name == name) {
+                    (index.bytes, index.entries) = (Some(bytes), Some(entries));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn rows<T, P: rusqlite::Params>(
+        &self,
+        sql: &str,
+        parameters: P,
+        read: impl FnMut(&rusqlite::Row<'_>) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        self.connection.prepare(sql)?.query_map(parameters, read)?.collect()
+    }
+}
+
+impl QueryReader for FileReader {
+    fn snapshot(&mut self) -> Result<Snapshot, ServerError> {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let failed = |error: Error| ServerError::new(format!("reading its tables: {error}"));
+        self.limit(RUN_MAX);
+        let page: i64 =
+            self.connection.query_row("PRAGMA page_size", [], |row| row.get(0)).map_err(failed)?;
+        let mut tables = self.tables().map_err(failed)?;
+        let mut unread = Vec::new();
+        if let Err(error) = self.sizes(&mut tables) {
+            unread.push(Unread { what: "sizes and rows".into(), why: error.to_string() });
+        }
+        let span = Span { to_ms: now.as_millis() as i64, ..Span::default() };
+        let server = format!("SQLite {}", rusqlite::version());
+        let mut snapshot =
+            Snapshot { tables, unread, ..Snapshot::new(Engine::Sqlite, server, span, page as u64) };
+        self.statements(&mut snapshot);
+        Ok(snapshot)
+    }
+
+    fn look(&mut self) -> Result<(), ServerError> {
+        Ok(())
+    }
+
+    fn explain(&mut self, snapshot: &mut Snapshot) {
+        let tables = &snapshot.tables;
+        explain_each(&mut snapshot.statements, self.limits.plans, &self.stop, |statement| {
+            self.limit(RUN_MAX);
+            let steps = steps(&self.connection, &statement.text).map_err(message)?;
+            let aliases = queries::aliases(&statement.text, Engine::Sqlite);
+            let table = |name: &str| {
+                let meant = aliases.get(&name.to_lowercase()).map_or(name, String::as_str);
+                let known = tables.iter().find(|table| table.name.eq_ignore_ascii_case(meant));
+                known.map_or(meant, |table| &table.name).to_owned()
+            };
+            let mut plan = plans::of_sqlite(&steps, table).map_err(|error| error.to_string())?;
+            add_condition(&mut plan, &statement.text);
+            let has_steps = plan.root.is_some();
+            has_steps
+                .then(|| vec![StatementPlan::new(Origin::Generic, plan)])
+                .ok_or_else(|| "SQLite has no steps to tell of it".into())
+        });
+    }
+}
+
+/// A scan does not say what rows are kept by; where the statement reads one table alone it is the
+/// condition in its text.
+fn add_condition(plan: &mut Plan, text: &str) {
+    let is_read = |operator: &&Operator| operator.access.is_some();
+    let reads: Vec<Kind> = plan
+        .operators()
+        .into_iter()
+        .map(|(_, operator)| operator)
+        .filter(is_read)
+        .map(|one| one.kind)
+        .collect();
+    if reads != [Kind::TableScan] {
+        return;
+    }
+    let Some(text) = queries::condition(text, Engine::Sqlite) else { return };
+    plan.visit_operators(|operator| {
+        if operator.access.is_some() {
+            operator.predicates.push(Predicate { role: Role::Filter, text: text.clone() });
+        }
+    });
+}
+
+/// What SQLite says, without the statement, which may hold data of users.
+fn message(error: Error) -> String {
+    match error {
+        Error::SqlInputError { msg, .. } => msg,
+        error => error.to_string(),
+    }
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn quoted_where_needed(name: &str) -> String {
+    let is_plain = name.chars().all(|c| c.is_alphanumeric() || c == '_')
+        && name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    if is_plain { name.to_owned() } else { quoted(name) }
+}
+
+/// The statements of a script, with file and line; comments before them are left out.
+pub fn given(file: &str, script: &str) -> Vec<Given> {
+    let mut all = Vec::new();
+    let (mut rest, mut line) = (script, 1);
+    while !rest.is_empty() {
+        let length = end(rest);
+        let (statement, after) = rest.split_at(length);
+        let begin = statement.len() - behind_comments(statement).len();
+        let text = statement[begin..].trim().trim_end_matches(';').trim();
+        if !text.is_empty() {
+            let place = format!("{file}:{}", line + statement[..begin].matches('\n').count());
+            all.push(Given { place, text: text.to_owned() });
+        }
+        line += statement.matches('\n').count();
+        rest = after;
+    }
+    all
+}
+
+/// The bytes of the first statement, its semicolon included.
+fn end(script: &str) -> usize {
+    let mut at = 0;
+    while let Some(c) = script[at..].chars().next() {
+        at += match quoted_length(&script[at..]) {
+            0 if c == ';' => return at + 1,
+            0 => c.len_utf8(),
+            quoted => quoted,
+        };
+    }
+    script.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::given;
+
+    #[test]
+    fn a_script_is_its_statements_with_their_lines() {
+        let script = "-- first; not one\nSELECT ';', \"a;b\" /* ; */ FROM [t;1];\n\n/* x */ \
+                      ;\nSELECT 'it''s;' -- end";
+        let found: Vec<(String, String)> =
+            given("f.sql", script).into_iter().map(|one| (one.place, one.text)).collect();
+        let expected = [
+            ("f.sql:2", "SELECT ';', \"a;b\" /* ; */ FROM [t;1]"),
+            ("f.sql:5", "SELECT 'it''s;' -- end"),
+        ];
+        assert_eq!(found, expected.map(|(place, text)| (place.to_owned(), text.to_owned())));
+        assert!(given("f", "").is_empty() && given("f", " ;; -- a").is_empty());
+        assert_eq!(given("f", "SELECT 'open")[0].text, "SELECT 'open");
+    }
+}

@@ -1,0 +1,278 @@
+//! Tables of one's own: a data file that a dump and SQL make once, and that trials copy.
+
+use super::connection::DataFiles;
+use super::{MAGIC, failed};
+use engine::setup::{Setup, first_bytes};
+use engine::{EngineError, cache};
+use experiment::NamedFile;
+use rusqlite::fallible_iterator::FallibleIterator as _;
+use rusqlite::{Batch, Connection};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use work::Cancel;
+
+/// Virtual machine steps between two looks whether the trial is asked to stop: some milliseconds.
+const STEPS_BETWEEN_LOOKS: i32 = 100_000;
+
+/// Bytes of a statement at most: it is in memory three times over when it runs.
+const STATEMENT_BYTES_MAX: u64 = 256 << 20;
+
+/// Characters of a statement in an error.
+const STATEMENT_MAX: usize = 500;
+
+/// Objections to a dump that need no copy of it.
+pub fn validate(setup: &Setup) -> Option<String> {
+    let dump = setup.dump.as_ref()?;
+    let place = dump.place();
+    let is_database = first_bytes(&place).starts_with(MAGIC);
+    // What a log beside it holds would be missing in a copy.
+    let log = ["-wal", "-journal"]
+        .map(|end| format!("{}{end}", place.display()))
+        .into_iter()
+        .find(|log| is_database && Path::new(log).metadata().is_ok_and(|found| found.len() > 0))?;
+    Some(format!(
+        "{log} holds changes that are not in the database file; close the programs that use it, \
+         or copy it with sqlite3 {} \".backup copy.sqlite\"",
+        dump.path
+    ))
+}
+
+/// The data file that a setup makes with these settings, made now unless it is in our cache.
+pub fn template(setup: &Setup, files: &DataFiles) -> Result<PathBuf, EngineError> {
+    cache::file("sqlite", "setup-", &identity(&setup.identity(), files), |path| {
+        make(setup, files, path)?;
+        setup.verify_unchanged()
+    })
+}
+
+/// What a data file depends on besides this: our SQLite, and the settings that are kept in a file.
+pub fn identity(of_tables: &str, files: &DataFiles) -> String {
+    format!("SQLite {}\n{}{of_tables}", rusqlite::version(), files.kept_settings())
+}
+
+fn make(setup: &Setup, files: &DataFiles, path: &Path) -> Result<(), EngineError> {
+    let restoring = |dump: &NamedFile| format!("restoring {}", dump.path);
+    let database = setup.dump.as_ref().filter(|dump| first_bytes(&dump.place()).starts_with(MAGIC));
+    if let Some(dump) = database {
+        let copied = File::open(dump.place())
+            .and_then(|mut from| std::io::copy(&mut from, &mut File::create(path)?));
+        copied.map_err(EngineError::at(&dump.place()))?;
+        let mut connection = super::connection::open(path, false)?;
+        stop_with(&mut connection, &files.cancel);
+        files.rebuild(&connection).map_err(|error| failed(restoring(dump), &error))?;
+    }
+    let mut connection = files.open(path, database.is_none())?;
+    stop_with(&mut connection, &files.cancel);
+    // What a crash leaves is made again.
+    connection
+        .pragma_update(None, "synchronous", "off")
+        .map_err(|error| failed("preparing".into(), &error))?;
+    let script = setup.dump.iter().filter(|_| database.is_none()).map(|dump| (dump, false));
+    for (file, has_variables) in script.chain(setup.sql.iter().map(|file| (file, true))) {
+        let variables = has_variables.then_some(setup.variables.as_slice());
+        run(&connection, file, variables, &files.cancel)?;
+    }
+    let finished = super::instance::checkpoint(&connection);
+    finished.map_err(|error| failed("finishing the tables of target.setup".into(), &error))
+}
+
+fn stop_with(connection: &mut Connection, cancel: &Cancel) {
+    let cancel = cancel.clone();
+    // Fails for a connection that is closed, which this is not.
+    let _ = connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || cancel.is_cancelled()));
+}
+
+/// Runs the statements of a file. They are told apart as the shell of SQLite does it: one ends with
+/// a line that ends with a semicolon and completes it, so that triggers are whole.
+fn run(
+    connection: &Connection,
+    file: &NamedFile,
+    variables: Option<&[(String, String)]>,
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
+    let place = file.place();
+    let mut reader = BufReader::new(File::open(&place).map_err(EngineError::at(&place))?);
+    let (mut sql, mut begins_at, mut line) = (String::new(), 1, String::new());
+    for number in 1.. {
+        line.clear();
+        let room = STATEMENT_BYTES_MAX - sql.len() as u64;
+        let read =
+            (&mut reader).take(room + 1).read_line(&mut line).map_err(EngineError::at(&place))?
+                as u64;
+        if read > room {
+            let most = format!("a statement has more than {} MiB", STATEMENT_BYTES_MAX >> 20);
+            return Err(at(
+                file,
+                if sql.is_empty() { number } else { begins_at },
+                &sql,
+                &most,
+                cancel,
+            ));
+        }
+        if read == 0 {
+            break;
+        }
+        if sql.is_empty() {
+            if line.trim().is_empty() || line.trim_start().starts_with("--") {
+                continue;
+            }
+            begins_at = number;
+        }
+        sql.push_str(&line);
+        if line.trim_end().ends_with(';') && is_complete(&sql) {
+            execute(connection, &sql, variables)
+                .map_err(|error| at(file, begins_at, &sql, &error, cancel))?;
+            sql.clear();
+        }
+    }
+    // The last statement needs no semicolon.
+    execute(connection, &sql, variables)
+        .map_err(|error| at(file, begins_at, &sql, &error, cancel))?;
+    if connection.is_autocommit() {
+        return Ok(());
+    }
+    Err(EngineError::failed(
+        format!("running {}", file.path),
+        "it ends within a transaction; add COMMIT;",
+    ))
+}
+
+fn is_complete(sql: &str) -> bool {
+    // A text with a zero in it is refused by the statement itself.
+    let Ok(sql) = std::ffi::CString::new(sql) else { return true };
+    // SAFETY: a string that ends with a zero and lives until the call returns.
+    unsafe { rusqlite::ffi::sqlite3_complete(sql.as_ptr()) != 0 }
+}
+
+fn execute(
+    connection: &Connection,
+    sql: &str,
+    variables: Option<&[(String, String)]>,
+) -> Result<(), String> {
+    let sql =
+        variables.map_or_else(|| Ok(sql.to_owned()), |variables| substituted(sql, variables))?;
+    let mut batch = Batch::new(connection, &sql);
+    while let Some(mut statement) = batch.next().map_err(|error| error.to_string())? {
+        let mut rows = statement.raw_query();
+        while rows.next().map_err(|error| error.to_string())?.is_some() {}
+    }
+    Ok(())
+}
+
+fn at(file: &NamedFile, line: u64, sql: &str, error: &str, cancel: &Cancel) -> EngineError {
+    if cancel.is_cancelled() {
+        return EngineError::Cancelled;
+    }
+    let statement: String = sql.trim().chars().take(STATEMENT_MAX).collect();
+    EngineError::failed(format!("{}:{line}", file.path), format!("{error}\nstatement: {statement}"))
+}
+
+/// SQL with the values of variables in their places, as psql puts them there
+/// (<https://www.postgresql.org/docs/current/app-psql.html#APP-PSQL-INTERPOLATION>): `:name` as it
+/// is, `:'name'` as a literal, `:"name"` as a name; nothing within quotes and comments. A name that
+/// is not set is an error: SQLite would take it for a parameter that is NULL.
+fn substituted(sql: &str, variables: &[(String, String)]) -> Result<String, String> {
+    let mut out = String::new();
+    let mut rest = sql;
+    while !rest.is_empty() {
+        let length = quoted_length(rest);
+        if length > 0 {
+            out.push_str(&rest[..length]);
+            rest = &rest[length..];
+        } else if let Some((name, quote, length)) = variable(rest) {
+            let value = variables.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+            let value = value.ok_or_else(|| {
+                format!("variable `{name}` is not set; give it in target.setup.variables")
+            })?;
+            match quote {
+                Some(quote) => {
+                    let doubled = value.replace(quote, &format!("{quote}{quote}"));
+                    out.extend([quote.to_string(), doubled, quote.to_string()]);
+                }
+                None => out.push_str(value),
+            }
+            rest = &rest[length..];
+        } else {
+            let length = rest.chars().next().map_or(0, char::len_utf8);
+            out.push_str(&rest[..length]);
+            rest = &rest[length..];
+        }
+    }
+    Ok(out)
+}
+
+/// Bytes of the literal, quoted name or comment that a text begins with; 0 for anything else.
+pub fn quoted_length(text: &str) -> usize {
+    let to = |end: &str, from: usize| {
+        text[from..].find(end).map_or(text.len(), |at| from + at + end.len())
+    };
+    match text.as_bytes() {
+        // A doubled quote ends one and begins the next, which comes to the same.
+        [b'\'', ..] => to("'", 1),
+        [b'"', ..] => to("\"", 1),
+        [b'`', ..] => to("`", 1),
+        [b'[', ..] => to("]", 1),
+        [b'-', b'-', ..] => to("\n", 2),
+        [b'/', b'*', ..] => to("*/", 2),
+        _ => 0,
+    }
+}
+
+/// The variable that a text begins with: its name, its quotes, and the length of all.
+fn variable(text: &str) -> Option<(&str, Option<char>, usize)> {
+    let rest = text.strip_prefix(':')?;
+    let quote = rest.chars().next().filter(|c| ['\'', '"'].contains(c));
+    let from = usize::from(quote.is_some());
+    let name = &rest[from..];
+    let name = &name[..name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(name.len())];
+    let ends = quote.is_none_or(|quote| rest[from + name.len()..].starts_with(quote));
+    (ends && !name.is_empty()).then_some((name, quote, 1 + 2 * from + name.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{STATEMENT_BYTES_MAX, run, substituted};
+    use experiment::NamedFile;
+    use rusqlite::Connection;
+    use std::fs::File;
+    use std::io::Write as _;
+    use work::Cancel;
+
+    /// A line without an end takes no more memory than a statement may.
+    #[test]
+    fn a_statement_of_any_length_is_refused_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = File::create(folder.path().join("long.sql")).unwrap();
+        file.write_all(b"CREATE TABLE t (x);\nSELECT 'a'\n|| '").unwrap();
+        // Zeros, which take no room on the disk.
+        file.set_len(STATEMENT_BYTES_MAX + 4096).unwrap();
+        let mut named = NamedFile::default();
+        (named.path, named.folder) = ("long.sql".into(), folder.path().into());
+        let connection = Connection::open_in_memory().unwrap();
+        let error = run(&connection, &named, None, &Cancel::new()).unwrap_err().to_string();
+        assert!(error.contains("long.sql:2: a statement has more than 256 MiB"), "{error}");
+        assert!(error.contains("statement: SELECT 'a'") && error.len() < 1_000, "{error}");
+    }
+
+    #[test]
+    fn variables_stand_where_psql_would_put_them() {
+        let variables = [("n", "10"), ("t", "it's"), ("i", "a\"b")]
+            .map(|(name, value)| (name.into(), value.into()));
+        for (sql, expected) in [
+            ("SELECT :n, :'n', :\"n\"", "SELECT 10, '10', \"10\""),
+            ("SELECT :'t' AS :\"i\"", "SELECT 'it''s' AS \"a\"\"b\""),
+            (
+                "SELECT ':n', \":n\", [:n], `:n` -- :n\n, :n/* :n */",
+                "SELECT ':n', \":n\", [:n], `:n` -- :n\n, 10/* :n */",
+            ),
+            ("SELECT 'it''s :n', ':n", "SELECT 'it''s :n', ':n"),
+            ("SELECT 1 :", "SELECT 1 :"),
+            ("SELECT '\u{e9}' || :n", "SELECT '\u{e9}' || 10"),
+        ] {
+            assert_eq!(substituted(sql, &variables).as_deref(), Ok(expected));
+        }
+        let error = substituted("SELECT :missing", &variables).unwrap_err();
+        assert!(error.contains("`missing` is not set"), "{error}");
+    }
+}

@@ -1,0 +1,138 @@
+//! The data files of live sessions and other programs: locks that hold, and files that are taken
+//! away.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use engine::{CacheState, ConnectionSet, Folders, Instance, Permits};
+use experiment::{Configuration, Value};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use work::{Cancel, Column, DataType, DefaultValue, Key, Operation, Request, Storage, Table, Work};
+
+/// A data file with a log, and a session that has written to it.
+fn live() -> (TempDir, Box<dyn Instance>, Box<dyn ConnectionSet>) {
+    live_with(vec![("journal_mode", Value::Text("wal".into()))])
+}
+
+/// A data file with these settings, and a session that has written to it.
+fn live_with(settings: Vec<(&str, Value)>) -> (TempDir, Box<dyn Instance>, Box<dyn ConnectionSet>) {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folders {
+        directory: folder.path().into(),
+        volumes: Vec::new(),
+        permits: Permits::default(),
+        cgroup_joins: Vec::new(),
+    };
+    let settings =
+        settings.into_iter().map(|(name, value)| (format!("target.settings.{name}"), value));
+    let configuration = Configuration { settings: settings.collect(), ..Configuration::default() };
+    let engine = testing::engine("sqlite");
+    let instance = engine.host(place).prepare(&configuration, 1, &Cancel::new()).unwrap();
+    let columns = vec![
+        Column::new("id", DataType::BigInt),
+        Column::new("amount", DataType::Int).default(DefaultValue::Integer(2)),
+    ];
+    let table = Table { name: "orders", columns, key: &["id"], storage: Storage::default() };
+    let operations = vec![Operation::Insert { table: 0, columns: vec!["id"] }];
+    instance.create(Work { tables: vec![table], operations, ..Work::default() }).unwrap();
+    let mut session = instance.connect(1).unwrap();
+    write(session.as_mut(), 0);
+    (folder, instance, session)
+}
+
+fn write(session: &mut dyn ConnectionSet, first: u128) {
+    let keys: Vec<Key> = (first..first + 10).map(Key).collect();
+    session
+        .send(0, &Request::Batch { operation: 0, file: 0, keys: &keys, pipelined: false })
+        .unwrap();
+    let mut answers = Vec::new();
+    session.wait(None, &mut answers).unwrap();
+    answers.remove(0).result.unwrap();
+}
+
+fn files(folder: &Path) -> [PathBuf; 3] {
+    ["data-0.db", "data-0.db-wal", "data-0.db-shm"].map(|name| folder.join(name))
+}
+
+fn inodes(folder: &Path) -> [Option<u64>; 3] {
+    files(folder).map(|path| path.metadata().ok().map(|file| file.ino()))
+}
+
+/// Whether this process has a lock on the data file (proc(5)): `2: POSIX ADVISORY READ 4711
+/// fe:00:1234 ...`.
+///
+/// By several looks: one can miss a lock, or see it twice, while other processes take and release
+/// theirs.
+fn is_locked(folder: &Path) -> bool {
+    let process = format!(" {} ", std::process::id());
+    let inode = format!(":{} ", inodes(folder)[0].unwrap());
+    let look = |_: i32| {
+        let all = std::fs::read_to_string("/proc/locks").unwrap();
+        all.lines().any(|lock| lock.contains(&process) && lock.contains(&inode))
+    };
+    (0..20).any(look)
+}
+
+/// Another program that closes a database removes its log, unless it finds the lock of somebody who
+/// has it open.
+#[test]
+fn looking_at_files_keeps_the_locks_of_sessions() {
+    let (folder, instance, mut session) = live();
+    for (round, cache) in (1..).zip([CacheState::Warm, CacheState::Hot, CacheState::Cold]) {
+        assert!(is_locked(folder.path()), "before {cache:?}");
+        instance.settle(cache).unwrap();
+        assert!(instance.space_bytes().unwrap() > 0);
+        assert!(is_locked(folder.path()), "after {cache:?}");
+        write(session.as_mut(), round * 10);
+    }
+    let mut collector = instance.wait_collector().unwrap();
+    collector.start().unwrap();
+    collector.stop().unwrap();
+    drop(session);
+    assert!(!is_locked(folder.path()));
+}
+
+/// What is kept in the file is read from its header (<https://www.sqlite.org/fileformat.html>,
+/// 1.3), by us.
+#[test]
+fn the_size_of_pages_and_auto_vacuum_take_in_every_journal_mode() {
+    for mode in ["delete", "truncate", "persist", "memory", "wal", "off"] {
+        for page_size in [512, 1024, 4096, 8192, 65536] {
+            let (folder, _instance, session) = live_with(vec![
+                ("journal_mode", Value::Text(mode.into())),
+                ("page_size", Value::Integer(page_size)),
+                ("auto_vacuum", Value::Text("full".into())),
+            ]);
+            drop(session);
+            let header = std::fs::read(folder.path().join("data-0.db")).unwrap();
+            let size = match u16::from_be_bytes([header[16], header[17]]) {
+                1 => 65536,
+                size => i64::from(size),
+            };
+            assert_eq!(size, page_size, "{mode}");
+            // The largest root page: not 0 in files that are vacuumed.
+            assert_ne!(header[52..56], [0; 4], "{mode} {page_size}");
+        }
+    }
+}
+
+#[test]
+fn a_trial_whose_files_were_taken_away_fails() {
+    for file in 0..3 {
+        for replace in [false, true] {
+            let (folder, instance, _session) = live();
+            let mut collector = instance.wait_collector().unwrap();
+            collector.start().unwrap();
+            let path = &files(folder.path())[file];
+            let kept = folder.path().join("kept");
+            std::fs::rename(path, &kept).unwrap();
+            if replace {
+                std::fs::copy(&kept, path).unwrap();
+            }
+            std::fs::remove_file(&kept).unwrap();
+            let error = collector.stop().unwrap_err().to_string();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            assert!(error.contains(name) && error.contains("removed or replaced"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! SQL Server: servers by URL, as the target of trials, observed, and asked how they are set.
+//!
+//! - `settings`: what `[target]` can say; `dialect`: how its tables and operations are written
+//! - `wait_types`: names, classes, which are benign; `page`: pages and what they are for
+//! - `by_url`: servers by URL; `rules`: what is advised about them
+//! - with the feature `driver`: `live`, how servers are reached and what they are asked, and
+//!   `target`, trials on them
+
+mod by_url;
+#[cfg(feature = "driver")]
+mod dialect;
+#[cfg(feature = "driver")]
+pub mod live;
+mod page;
+mod rules;
+mod settings;
+#[cfg(feature = "driver")]
+mod target;
+mod wait_types;
+
+#[cfg(feature = "driver")]
+pub use dialect::MssqlDialect;
+pub use page::{NotAPage, PageId, PageKind};
+pub use wait_types::{BENIGN_VERSION, BETWEEN_REQUESTS, WAIT_TYPES, class};
+
+use engine::{Ability, CacheState, Engine, Folders, Host, Need, Preflight, Servers, WaitType};
+#[cfg(not(feature = "driver"))]
+use engine::{EngineError, Instance};
+use experiment::{Configuration, Declaration, Invalid};
+use observations::EngineVersion;
+#[cfg(not(feature = "driver"))]
+use work::Cancel;
+use work::Stop;
+
+/// The variable of `sqlcmd` that names a server.
+const SERVER_VARIABLE: &str = "SQLCMDSERVER";
+
+/// Why nothing works without the feature.
+const NOT_BUILT: &str = "this build has no SQL Server: `cargo build --release \
+                         --features sqlserver` makes one that has it";
+
+/// SQL Server, and what speaks its protocol, by URL.
+#[derive(Debug, Clone, Copy)]
+pub struct SqlServer;
+
+impl Engine for SqlServer {
+    fn name(&self) -> &'static str {
+        "sqlserver"
+    }
+
+    fn settings(&self) -> &'static [Declaration] {
+        settings::SETTINGS
+    }
+
+    fn abilities(&self) -> &'static [Ability] {
+        &[
+            Ability::Tables,
+            Ability::Statements,
+            Ability::BulkLoad,
+            Ability::Procedures,
+            Ability::Clients,
+            Ability::NestedLoops,
+        ]
+    }
+
+    fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
+        let server = |own: &Configuration| own.get(settings::URL);
+        servers::versions(configurations, server, |own| version(own, stop))
+    }
+
+    fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
+        settings::validate(configuration)
+    }
+
+    fn missing(&self, configuration: &Configuration) -> Option<String> {
+        if cfg!(not(feature = "driver")) {
+            return Some(NOT_BUILT.into());
+        }
+        let is_named = configuration.get(settings::URL).is_some()
+            || std::env::var_os(SERVER_VARIABLE).is_some();
+        let path = settings::URL.path();
+        (!is_named).then(|| {
+            format!("no SQL Server is named: set {path}, or the variable {SERVER_VARIABLE}")
+        })
+    }
+
+    fn preflight(&self, needs: &[Need<'_>], _: &Folders, stop: &Stop) -> Preflight {
+        preflight(needs, stop)
+    }
+
+    fn wait_types(&self) -> &'static [WaitType] {
+        WAIT_TYPES
+    }
+
+    fn servers(&self) -> Option<&dyn Servers> {
+        Some(self)
+    }
+
+    fn cache(&self, configuration: &Configuration) -> CacheState {
+        configuration.get(settings::CACHE)
+    }
+
+    fn host(&self, _: Folders) -> Box<dyn Host> {
+        Box::new(host())
+    }
+}
+
+#[cfg(feature = "driver")]
+use target::{preflight, version};
+
+#[cfg(feature = "driver")]
+fn host() -> impl Host + 'static {
+    target::MssqlHost
+}
+
+#[cfg(not(feature = "driver"))]
+fn host() -> impl Host + 'static {
+    NotBuilt
+}
+
+#[cfg(not(feature = "driver"))]
+fn version(_: &Configuration, _: &Stop) -> (String, String) {
+    ("none".into(), NOT_BUILT.into())
+}
+
+#[cfg(not(feature = "driver"))]
+fn preflight(_: &[Need<'_>], _: &Stop) -> Preflight {
+    let mut found = Preflight::default();
+    found.misses(NOT_BUILT);
+    found
+}
+
+/// The host of a build without the driver.
+#[cfg(not(feature = "driver"))]
+struct NotBuilt;
+
+#[cfg(not(feature = "driver"))]
+impl Host for NotBuilt {
+    fn prepare(
+        &mut self,
+        _: &Configuration,
+        _: u32,
+        _: &Cancel,
+    ) -> Result<Box<dyn Instance>, EngineError> {
+        Err(EngineError::Unsupported { engine: "this build", what: "SQL Server" })
+    }
+}

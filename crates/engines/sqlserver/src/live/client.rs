@@ -1,0 +1,331 @@
+//! A connection that is asked one thing at a time, by Microsoft's driver. The driver is
+//! asynchronous: each connection has a runtime of its own in the thread that uses it.
+
+use super::config::{Config, Encryption, Login, access_token};
+use super::rows::Rows;
+use mssql_tds::connection::client_context::{ClientContext, TdsAuthenticationMethod};
+use mssql_tds::connection::tds_client::{
+    ExecuteOptions, ResultSet as _, StatementResult, TdsClient,
+};
+use mssql_tds::connection_provider::tds_connection_provider::TdsConnectionProvider;
+use mssql_tds::core::{CancelHandle, EncryptionSetting, TdsResult};
+use mssql_tds::datatypes::column_values::ColumnValues;
+use mssql_tds::datatypes::sql_string::{EncodingType, SqlString};
+use mssql_tds::error::Error as DriverError;
+use mssql_tds::message::login_options::ApplicationIntent;
+use observations::redacted;
+use std::fmt;
+use std::pin::pin;
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Runtime};
+use work::Stop;
+
+/// What sessions call themselves that watch, by which they are left out of what is observed.
+pub const APPLICATION: &str = "steelbench observer";
+/// How often somebody who waits looks whether to stop.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long a statement may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the server may take to confirm that it has ended a statement (attention).
+pub const ATTENTION_S: u32 = 2;
+/// Most bytes of an answer.
+const ANSWER_BYTES_MAX: usize = 64 << 20;
+
+/// Why a server cannot be asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// No connection came about, or it was lost.
+    #[error("{0}")]
+    Connection(String),
+    /// The server objects to the login or a statement.
+    #[error("error {number}: {message}")]
+    Server { number: u32, message: String },
+    /// Somebody asked to stop.
+    #[error("stopped on request")]
+    Stopped,
+}
+
+impl Error {
+    /// Whether the connection is of no use any more.
+    pub fn is_lost(&self) -> bool {
+        !matches!(self, Self::Server { .. })
+    }
+
+    /// What to do about it. The numbers are those of
+    ///
+    ///
+    ///
+    ///
+    ///
+    /// <https://learn.microsoft.com/sql/relational-databases/errors-events/database-engine-events-and-errors>.
+    pub fn advice(&self) -> Option<&'static str> {
+        match self {
+            Self::Server { number: 18456, .. } => Some(
+                "The login failed: give the user in the URL, and the password in SQLCMDPASSWORD \
+                 or by PasswordFile=, a file of mode 0600.",
+            ),
+            Self::Server { number: 4060 | 911, .. } => {
+                Some("Name a database that exists: mssql://user@host/master.")
+            }
+            Self::Server { number: 297 | 300 | 371, .. } => Some(
+                "GRANT VIEW SERVER STATE TO this login (from SQL Server 2022 on VIEW SERVER \
+                 PERFORMANCE STATE is enough).",
+            ),
+            Self::Connection(what) if what.contains("TLS") || what.contains("ertificate") => Some(
+                "See Encrypt (strict, mandatory, optional), TrustServerCertificate, \
+                 HostNameInCertificate and ServerCertificate.",
+            ),
+            Self::Connection(_) => Some(
+                "Is the server running there, and does it listen on TCP? Name it by URL: \
+                 mssql://user@host:port/database.",
+            ),
+            Self::Server { .. } | Self::Stopped => None,
+        }
+    }
+}
+
+/// A connection.
+pub struct Client {
+    runtime: Runtime,
+    client: TdsClient,
+    stop: Stop,
+    /// How long the server may go on once somebody has asked to stop.
+    linger: Duration,
+    asked: Option<Instant>,
+    /// How long a statement may take.
+    patience: Duration,
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Client").finish_non_exhaustive()
+    }
+}
+
+impl Client {
+    /// Connects and logs in. When somebody asks to stop, connecting ends at once; a statement may
+    /// still take `linger`.
+    pub fn connect(config: &Config, stop: &Stop, linger: Duration) -> Result<Self, Error> {
+        let runtime = runtime()?;
+        let client = connect(&runtime, config, APPLICATION, stop)?;
+        Ok(Self { runtime, client, stop: stop.clone(), linger, asked: None, patience: PATIENCE })
+    }
+
+    /// The same with statements that may take so long.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// Lets the driver work on the connection for as long as one statement may take.
+    pub fn drive<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&mut TdsClient, ExecuteOptions<'_>) -> TdsResult<T>,
+    ) -> Result<T, Error> {
+        let mut cancel = CancelHandle::new();
+        cancel.set_cancel_timeout_secs(ATTENTION_S);
+        let options =
+            ExecuteOptions::new().timeout_secs(self.patience.as_secs() as u32).cancel(&cancel);
+        let (client, stop, linger, asked) =
+            (&mut self.client, &self.stop, self.linger, &mut self.asked);
+        let limit = self.patience + Duration::from_secs(ATTENTION_S.into());
+        until(&self.runtime, work(client, options), limit, || {
+            if stop.is_asked() && asked.get_or_insert_with(Instant::now).elapsed() >= linger {
+                cancel.cancel();
+            }
+            // The driver tells the server, and waits until it has confirmed.
+            false
+        })
+    }
+
+    /// Runs statements whose results nobody wants.
+    pub fn run(&mut self, sql: &str) -> Result<(), Error> {
+        self.drive(async |client, options| {
+            client.execute(sql.to_owned(), options).await?;
+            client.close_query().await
+        })
+    }
+
+    /// The first value of the first row of a statement; `None` where it is NULL, or there is no
+    /// row.
+    pub fn cell(&mut self, sql: &str) -> Result<Option<String>, Error> {
+        Ok(self
+            .query(sql)?
+            .rows
+            .into_iter()
+            .next()
+            .and_then(|row| row.into_iter().next())
+            .flatten())
+    }
+
+    /// The rows of the first result of a statement. One that has no columns is an error: it was not
+    /// understood.
+    pub fn query(&mut self, sql: &str) -> Result<Rows, Error> {
+        self.drive(async |client, options| answer(client, sql, options).await)?
+    }
+}
+
+/// What drives connections in one thread.
+pub fn runtime() -> Result<Runtime, Error> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| Error::Connection(format!("starting the driver: {error}")))
+}
+
+/// Connects and logs in under this name, unless somebody asks to stop.
+pub fn connect(
+    runtime: &Runtime,
+    config: &Config,
+    application: &str,
+    stop: &Stop,
+) -> Result<TdsClient, Error> {
+    let source = data_source(config);
+    let provider = TdsConnectionProvider::new();
+    let context = context(config, &source, application)?;
+    let connecting = Box::pin(provider.create_client(context, &source, None));
+    let limit = Duration::from_secs(config.connect_timeout_s.into()) + LOOK;
+    until(runtime, connecting, limit, || stop.is_asked())
+}
+
+/// Waits for the driver; `gives_up` is called twenty times a second.
+fn until<T>(
+    runtime: &Runtime,
+    work: impl Future<Output = TdsResult<T>>,
+    limit: Duration,
+    mut gives_up: impl FnMut() -> bool,
+) -> Result<T, Error> {
+    let deadline = Instant::now() + limit;
+    runtime.block_on(async {
+        let mut work = pin!(work);
+        loop {
+            if let Ok(done) = tokio::time::timeout(LOOK, work.as_mut()).await {
+                return done.map_err(|error| said(&error));
+            }
+            if gives_up() {
+                return Err(Error::Stopped);
+            }
+            if Instant::now() >= deadline {
+                return Err(Error::Connection(format!("no answer within {} s", limit.as_secs())));
+            }
+        }
+    })
+}
+
+async fn answer(
+    client: &mut TdsClient,
+    sql: &str,
+    options: ExecuteOptions<'_>,
+) -> TdsResult<Result<Rows, Error>> {
+    let mut result = client.execute(sql.to_owned(), options).await?;
+    while matches!(result, StatementResult::NoRows { .. }) {
+        result = client.advance().await?;
+    }
+    if result == StatementResult::End {
+        return Ok(Err(Error::Server { number: 0, message: "the server sent no result".into() }));
+    }
+    let columns = client.get_metadata().iter().map(|column| column.column_name.clone()).collect();
+    let mut rows = Rows { columns, rows: Vec::new() };
+    let mut bytes = 0;
+    while let Some(row) = client.next_row().await? {
+        let row: Vec<Option<String>> = row.into_iter().map(text).collect();
+        bytes += row.iter().flatten().map(String::len).sum::<usize>() + 24 * row.len();
+        if bytes > ANSWER_BYTES_MAX {
+            client.cancel_query(ATTENTION_S).await?;
+            let message = format!("the answer is longer than {} MiB", ANSWER_BYTES_MAX >> 20);
+            return Ok(Err(Error::Server { number: 0, message }));
+        }
+        rows.rows.push(row);
+    }
+    client.close_query().await?;
+    Ok(Ok(rows))
+}
+
+/// A value as text; `None` for NULL, and for types that no statement of ours asks for.
+pub fn text(value: ColumnValues) -> Option<String> {
+    match value {
+        ColumnValues::TinyInt(number) => Some(number.to_string()),
+        ColumnValues::SmallInt(number) => Some(number.to_string()),
+        ColumnValues::Int(number) => Some(number.to_string()),
+        ColumnValues::BigInt(number) => Some(number.to_string()),
+        ColumnValues::Real(number) => Some(number.to_string()),
+        ColumnValues::Float(number) => Some(number.to_string()),
+        ColumnValues::Bit(is_on) => Some(u8::from(is_on).to_string()),
+        ColumnValues::String(text) => Some(decoded(text)),
+        ColumnValues::Decimal(parts) | ColumnValues::Numeric(parts) => Some(parts.to_string()),
+        ColumnValues::Uuid(uuid) => Some(uuid.to_string()),
+        ColumnValues::Xml(xml) => {
+            let units: Vec<u16> =
+                xml.bytes.chunks_exact(2).map(|two| u16::from_le_bytes([two[0], two[1]])).collect();
+            Some(String::from_utf16_lossy(&units))
+        }
+        _ => None,
+    }
+}
+
+/// The driver panics on UTF-8 that is none.
+fn decoded(text: SqlString) -> String {
+    match text.into_parts() {
+        (bytes, EncodingType::Utf8) => String::from_utf8_lossy(&bytes).into_owned(),
+        (bytes, encoding) => SqlString::decode(&bytes, encoding),
+    }
+}
+
+/// The server as the driver names it.
+fn data_source(config: &Config) -> String {
+    let Config { host, instance, port, .. } = config;
+    let instance = instance.as_ref().map_or_else(String::new, |name| format!("\\{name}"));
+    let port = port.map_or_else(String::new, |port| format!(",{port}"));
+    format!("tcp:{host}{instance}{port}")
+}
+
+/// What the driver is told. A connection that is lost stays lost: one that was made anew in silence
+/// would hide a restart of the server.
+fn context(config: &Config, source: &str, application: &str) -> Result<ClientContext, Error> {
+    let mut context = ClientContext::with_data_source(source);
+    context.application_name = application.into();
+    context.connect_retry_count = 0;
+    context.multi_subnet_failover = Some(config.multi_subnet);
+    context.connect_timeout = config.connect_timeout_s;
+    context.database.clone_from(&config.database);
+    if config.reads_only {
+        context.application_intent = ApplicationIntent::ReadOnly;
+    }
+    match &config.login {
+        Login::Sql { user, password } => {
+            context.user_name.clone_from(user);
+            context.password.clone_from(password);
+        }
+        Login::Kerberos => context.tds_authentication_method = TdsAuthenticationMethod::SSPI,
+        Login::Token(file) => {
+            let token = access_token(file).map_err(|error| Error::Connection(error.to_string()))?;
+            context.access_token = Some(token);
+            context.tds_authentication_method = TdsAuthenticationMethod::AccessToken;
+        }
+    }
+    let encryption = &mut context.encryption_options;
+    encryption.mode = match config.encryption {
+        Encryption::Strict => EncryptionSetting::Strict,
+        Encryption::Mandatory => EncryptionSetting::Required,
+        Encryption::Optional => EncryptionSetting::PreferOff,
+    };
+    // A strict connection is verified in any case.
+    encryption.trust_server_certificate =
+        config.trusts_certificate && config.encryption != Encryption::Strict;
+    encryption.host_name_in_cert.clone_from(&config.certificate_host);
+    encryption.server_certificate.clone_from(&config.certificate);
+    Ok(context)
+}
+
+/// The driver's error in our words. What servers write into their messages may hold a password.
+pub fn said(error: &DriverError) -> Error {
+    match error {
+        DriverError::SqlServerError { diagnostics } => {
+            let first = diagnostics.errors.first();
+            let number = first.map_or(0, |first| first.number);
+            let said: Vec<&str> =
+                diagnostics.errors.iter().map(|one| one.message.as_str()).collect();
+            Error::Server { number, message: redacted(&said.join("; ")) }
+        }
+        DriverError::OperationCancelledError(_) => Error::Stopped,
+        other => Error::Connection(redacted(&other.to_string())),
+    }
+}

@@ -1,0 +1,140 @@
+//! The waits between two readings of cumulative counters.
+
+use super::reading::Answer;
+use super::rows::Rows;
+use crate::class;
+use observations::{Wait, WaitSource};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What was waited for between two readings.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Delta {
+    /// Wait types that changed.
+    pub waits: Vec<Wait>,
+    /// Wait types whose counters contradict each other, and how: shown, not hidden.
+    pub doubtful: Vec<String>,
+}
+
+/// By type of wait: waits that ended, their time, the signal part of it, ms; since the server
+/// started.
+type Counters = BTreeMap<String, [u64; 3]>;
+
+const NAMES: [&str; 3] = ["count", "wait time", "signal time"];
+
+/// What was waited for between two readings, of when the server started and of
+/// [`super::views::WAITS`]. A wait type that is new started at 0.
+///
+/// # Errors
+/// When a counter decreased, a wait type vanished, or the server was restarted: then there is no
+/// meaningful difference.
+pub fn delta(started: [&Answer; 2], waits: [&Rows; 2]) -> Result<Delta, String> {
+    let [before, now] = started.map(|answer| {
+        answer
+            .as_ref()
+            .ok()
+            .and_then(Rows::first)
+            .map(|row| row.text("started"))
+            .unwrap_or_default()
+    });
+    if before != now {
+        return Err(format!(
+            "the server was restarted between the snapshots ({before}, then {now}); measure again"
+        ));
+    }
+    let [before, now] = waits.map(counters);
+    let mut delta = Delta::default();
+    // A wait type that vanished has fallen to 0.
+    for wait_type in before.keys().chain(now.keys()).collect::<BTreeSet<_>>() {
+        let of = |counters: &Counters| counters.get(wait_type).copied().unwrap_or_default();
+        let (start, end, mut rise) = (of(&before), of(&now), [0; 3]);
+        for (at, name) in NAMES.into_iter().enumerate() {
+            let fell = || {
+                format!(
+                    "the wait statistics were reset between the snapshots: {wait_type} {name} \
+                     fell from {} to {}; discard this interval; measure again",
+                    start[at], end[at]
+                )
+            };
+            rise[at] = end[at].checked_sub(start[at]).ok_or_else(fell)?;
+        }
+        let [count, wait, signal] = rise;
+        if rise == [0; 3] {
+            continue;
+        }
+        if signal > wait {
+            let how = "more signal wait than wait; all of it is taken as signal wait";
+            delta.doubtful.push(format!("{wait_type}: {how}"));
+        } else if count == 0 && wait > 0 {
+            delta.doubtful.push(format!("{wait_type}: time but no waits; it has no averages"));
+        }
+        let seconds = |ms: u64| ms as f64 / 1e3;
+        let (resource_s, signal_s) =
+            (seconds(wait.saturating_sub(signal)), seconds(signal.min(wait)));
+        let (class, count) = (class(wait_type), Some(count));
+        let (wait_type, source) = (wait_type.clone(), WaitSource::Counted);
+        delta.waits.push(Wait { wait_type, class, count, resource_s, signal_s, source });
+    }
+    Ok(delta)
+}
+
+fn counters(rows: &Rows) -> Counters {
+    let of = |row: super::rows::Row<'_>| {
+        Some((
+            row.text("wait_type"),
+            [row.parse("waits")?, row.parse("wait_ms")?, row.parse("signal_ms")?],
+        ))
+    };
+    rows.iter().filter_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reading::tests::rows;
+    use super::*;
+    use observations::WaitClass;
+
+    /// From one reading to another of a server that started at `A`.
+    fn of(before: &str, now: &str) -> Result<Delta, String> {
+        let started = Ok(rows("started\nA"));
+        let [before, now] = [before, now]
+            .map(|text| rows(&format!("wait_type | waits | wait_ms | signal_ms\n{text}")));
+        delta([&started, &started], [&before, &now])
+    }
+
+    #[test]
+    fn subtracts_and_starts_new_types_at_zero() {
+        let delta = of(
+            "WRITELOG | 10 | 5000 | 1000\nLATCH_EX | 3 | 30 | 0",
+            "WRITELOG | 14 | 7500 | 1500\nLATCH_EX | 3 | 30 | 0\nPAGELATCH_UP | 2 | 40 | 1",
+        );
+        let delta = delta.unwrap();
+        let names: Vec<_> = delta.waits.iter().map(|w| (w.wait_type.as_str(), w.count)).collect();
+        assert_eq!(names, [("PAGELATCH_UP", Some(2)), ("WRITELOG", Some(4))]);
+        assert_eq!((delta.waits[1].resource_s, delta.waits[1].signal_s), (2.0, 0.5));
+        assert_eq!(delta.waits[1].class, WaitClass::Log);
+        assert!(delta.doubtful.is_empty());
+    }
+
+    #[test]
+    fn a_counter_that_falls_or_vanishes_is_a_reset() {
+        for after in [
+            "WRITELOG | 9 | 5000 | 1000",
+            "WRITELOG | 10 | 4999 | 1000",
+            "WRITELOG | 10 | 5000 | 999",
+            "",
+        ] {
+            let error = of("WRITELOG | 10 | 5000 | 1000", after).unwrap_err();
+            assert!(error.contains("were reset between the snapshots: WRITELOG "), "{error}");
+        }
+        let started = ["started\nA", "started\nB"].map(|text| Ok(rows(text)));
+        let error = delta(started.each_ref(), [&Rows::default(), &Rows::default()]).unwrap_err();
+        assert!(error.contains("was restarted between the snapshots (A, then B)"), "{error}");
+    }
+
+    #[test]
+    fn contradictions_are_told_and_keep_the_identity() {
+        let delta = of("", "A | 0 | 7 | 0\nB | 1 | 5 | 6").unwrap();
+        assert_eq!(delta.doubtful.len(), 2);
+        assert_eq!((delta.waits[1].resource_s, delta.waits[1].signal_s), (0.0, 0.005));
+    }
+}

@@ -1,0 +1,178 @@
+//! `steelbench waits` of a server: counters between two readings, samples meanwhile, who waits for
+//! whom at the end.
+
+use super::client::{Client, Error};
+use super::config::Config;
+use super::reading::{Reading, ask};
+use super::rows::Row;
+use super::sampler::Sampler;
+use super::samples::{Samples, name_pages};
+use super::views::{self, View};
+use super::{Identity, LAST_ANSWERS, observing, tasks, while_doing};
+use crate::WAIT_TYPES;
+use engine::{LiveObserver, ObserveOptions, ServerError};
+use observations::statement::{self, Quotes};
+use observations::{CounterReadings, Sampling, ServerActivity, TimeUse, WaitingTask};
+use servers::activity::cells::meanings;
+use std::collections::BTreeSet;
+use std::time::Instant;
+use work::Stop;
+
+/// Statements whose text is asked for.
+const TEXTS_MAX: usize = 100;
+
+/// Watches all sessions of a server.
+#[derive(Debug)]
+pub struct SqlServerObserver {
+    client: Client,
+    identity: Identity,
+    waits: &'static View,
+    before: Reading,
+    /// That of the interval before, and the interval was seen to its end.
+    earlier: Option<Reading>,
+    sampler: Sampler,
+    /// Who waited when the interval before ended.
+    tasks: Option<Vec<WaitingTask>>,
+    options: ObserveOptions,
+}
+
+impl SqlServerObserver {
+    /// Connects, and begins the first interval.
+    pub fn start(
+        config: &Config,
+        options: ObserveOptions,
+        stop: &Stop,
+    ) -> Result<Self, ServerError> {
+        let mut client = observing(config, stop, LAST_ANSWERS)?;
+        let identity = Identity::of(&mut client)?;
+        let waits =
+            if identity.is_azure_database() { &views::DATABASE_WAITS } else { &views::WAITS };
+        let sampler = Sampler::start(
+            observing(config, stop, LAST_ANSWERS)?,
+            views::REQUESTS.sql.to_owned(),
+            options.hz,
+        )?;
+        let before =
+            Reading::of(&mut client, waits).map_err(while_doing("reading its counters"))?;
+        Ok(Self { client, identity, waits, before, earlier: None, sampler, tasks: None, options })
+    }
+
+    /// What the server was seen to do in an interval; nothing is counted in one in which it was
+    /// lost.
+    fn activity(&mut self, after: Result<Reading, Error>) -> ServerActivity {
+        let samples = self.sampler.take();
+        let (at, ended) = match &after {
+            Ok(after) => (after.at, None),
+            Err(error) => (Instant::now(), Some(error.to_string())),
+        };
+        let counted = after.as_ref().map(|after| self.before.until(after)).unwrap_or_default();
+        let elapsed_s = at.saturating_duration_since(self.before.at).as_secs_f64();
+        self.earlier = after.ok().map(|after| std::mem::replace(&mut self.before, after));
+        let cells = samples.cells(elapsed_s);
+        let mut lost = counted.lost;
+        lost.extend(
+            samples.failed.as_ref().map(|why| format!("What sessions do, by sample: {why}.")),
+        );
+        let mut activity = ServerActivity {
+            server: self.identity.shown(),
+            elapsed_s,
+            ended,
+            sampling: self.sampling(&samples),
+            counted_in: self.before.waits.is_ok().then(|| self.waits.name.to_owned()),
+            meanings: meanings(
+                WAIT_TYPES,
+                |_| None,
+                counted.waits.iter().map(|wait| wait.wait_type.as_str()),
+            ),
+            waits: counted.waits,
+            time: TimeUse::default(),
+            counters: counted.counters,
+            resources: samples.resources(),
+            cells,
+            lost,
+            ..ServerActivity::default()
+        };
+        if activity.ended.is_none() {
+            let lost = name_pages(&mut self.client, &mut activity.resources);
+            activity.lost.extend(lost);
+            self.add_texts(&mut activity);
+        }
+        activity
+    }
+
+    fn sampling(&self, samples: &Samples) -> Sampling {
+        Sampling {
+            source: views::REQUESTS.name.to_owned(),
+            hz: self.sampler.hz,
+            polls: samples.polls,
+            missed: samples.missed,
+            hides_waits: false,
+        }
+    }
+
+    /// Asks who waits for whom now.
+    fn waiting(&mut self, activity: &mut ServerActivity) -> Result<(), Error> {
+        let tasks = ask(&mut self.client, &views::TASKS)?;
+        let sessions = ask(&mut self.client, &views::SESSIONS)?;
+        let mut lost = |what: &str, why| activity.lost.push(format!("{what}: {why}."));
+        let sessions =
+            sessions.map_err(|why| lost("Who sessions are that wait", why)).unwrap_or_default();
+        let tasks = tasks.map_err(|why| lost("Who waits for whom", why)).ok();
+        self.tasks = tasks.map(|tasks| tasks::waiting(&tasks, &sessions, self.options.literals));
+        Ok(())
+    }
+
+    /// The texts of the statements that were sampled, where they are still in the cache of plans.
+    fn add_texts(&mut self, activity: &mut ServerActivity) {
+        let ids: BTreeSet<i64> =
+            activity.cells.iter().filter_map(|cell| cell.query_id).take(TEXTS_MAX).collect();
+        if !self.options.statements || ids.is_empty() {
+            return;
+        }
+        let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
+        let sql = format!("{}{}{}", views::TEXTS, ids.join(", "), views::TEXTS_END);
+        match self.client.query(&sql) {
+            Ok(rows) => {
+                let text = |row: Row| {
+                    let shown = statement::shown(
+                        row.get("statement")?,
+                        Quotes::TransactSql,
+                        self.options.literals,
+                    );
+                    Some((row.parse("query_id")?, shown))
+                };
+                activity.texts = rows.iter().filter_map(text).collect();
+            }
+            Err(error) => {
+                activity
+                    .lost
+                    .push(format!("Texts of statements: sys.dm_exec_query_stats: {error}."));
+            }
+        }
+    }
+}
+
+impl LiveObserver for SqlServerObserver {
+    fn window(&mut self) -> Result<ServerActivity, ServerError> {
+        let after = Reading::of(&mut self.client, self.waits);
+        let mut activity = self.activity(after);
+        if activity.ended.is_none()
+            && let Err(error) = self.waiting(&mut activity)
+        {
+            activity.ended = Some(format!("asking who waits for whom: {error}"));
+        }
+        Ok(activity)
+    }
+
+    fn is_lost(&self) -> bool {
+        self.sampler.is_lost()
+    }
+
+    fn tasks(&mut self) -> Result<Option<Vec<WaitingTask>>, ServerError> {
+        Ok(self.tasks.take())
+    }
+
+    fn readings(&self) -> Vec<CounterReadings> {
+        self.earlier.iter().flat_map(|earlier| earlier.beside(&self.before, self.waits)).collect()
+    }
+}

@@ -1,0 +1,176 @@
+//! What a server is asked about its statements, plans and indexes. Each statement has a mark, by
+//! which it is left out.
+//!
+//! <https://learn.microsoft.com/sql/relational-databases/system-dynamic-management-views> and
+//!
+//!
+//!
+//!
+//!
+//! <https://learn.microsoft.com/sql/relational-databases/performance/monitoring-performance-by-using-the-query-store>.
+
+use crate::live::views::{View, view};
+
+/// The statement of one plan in the cache.
+macro_rules! statements {
+    ($spills:literal) => {
+        concat!(
+            "SELECT TOP (20000) /* steelbench_queries */ CONVERT(nvarchar(34), s.query_hash, 1) \
+             AS digest, CONVERT(nvarchar(130), s.plan_handle, 1) AS plan_handle, \
+             CAST(s.statement_start_offset AS int) AS begins, CAST(s.statement_end_offset AS int) \
+             AS ends, CAST(s.execution_count AS bigint) AS calls, CAST(s.total_elapsed_time AS \
+             bigint) AS elapsed_us, CAST(s.total_worker_time AS bigint) AS worker_us, \
+             CAST(s.min_elapsed_time AS bigint) AS min_us, CAST(s.max_elapsed_time AS bigint) AS \
+             max_us, CAST(s.total_rows AS bigint) AS total_rows, CAST(s.total_logical_reads AS \
+             bigint) AS logical_reads, CAST(s.total_physical_reads AS bigint) AS physical_reads, ",
+            $spills,
+            "COALESCE(DB_NAME(t.dbid), N'') AS database_name, CAST(SUBSTRING(t.text, \
+             s.statement_start_offset / 2 + 1, (CASE s.statement_end_offset WHEN -1 THEN \
+             DATALENGTH(t.text) ELSE s.statement_end_offset END - s.statement_start_offset) / 2 + \
+             1) AS nvarchar(4000)) AS statement_text FROM sys.dm_exec_query_stats AS s CROSS \
+             APPLY sys.dm_exec_sql_text(s.sql_handle) AS t ORDER BY s.total_elapsed_time DESC"
+        )
+    };
+}
+
+/// Statements that are in the plan cache. Spills are counted from 2016 on.
+pub const STATEMENTS: View = View {
+    name: "sys.dm_exec_query_stats",
+    sql: statements!("CAST(s.total_spills AS bigint) AS spills, "),
+    older: Some(statements!("")),
+};
+
+/// The plan of a statement, behind its handle and offsets.
+pub const PLAN: &str = "SELECT /* steelbench_queries */ CAST(query_plan AS nvarchar(max)) AS \
+                        query_plan FROM sys.dm_exec_text_query_plan";
+
+/// Indexes, and heaps, which have number 0.
+pub const INDEXES: View = view(
+    "sys.indexes",
+    "SELECT /* steelbench_queries */ DB_NAME() AS database_name, s.name AS schema_name, o.name AS \
+     table_name, i.name AS index_name, CAST(i.object_id AS int) AS object_id, CAST(i.index_id AS \
+     int) AS index_id, CAST(i.type_desc AS nvarchar(60)) AS type_desc, CAST(i.is_unique AS int) \
+     AS is_unique, CAST(i.is_primary_key AS int) AS is_primary_key, CAST(i.is_unique_constraint \
+     AS int) AS is_unique_constraint, CAST(i.is_disabled AS int) AS is_disabled, \
+     i.filter_definition FROM sys.indexes AS i JOIN sys.tables AS o ON o.object_id = i.object_id \
+     JOIN sys.schemas AS s ON s.schema_id = o.schema_id WHERE o.is_ms_shipped = 0 ORDER BY \
+     s.name, o.name, i.index_id",
+);
+
+/// Columns of indexes.
+pub const COLUMNS: View = view(
+    "sys.index_columns",
+    "SELECT /* steelbench_queries */ CAST(x.object_id AS int) AS object_id, CAST(x.index_id AS \
+     int) AS index_id, n.name AS column_name, CAST(x.is_descending_key AS int) AS \
+     is_descending_key, CAST(x.is_included_column AS int) AS is_included_column FROM \
+     sys.index_columns AS x JOIN sys.columns AS n ON n.object_id = x.object_id AND n.column_id = \
+     x.column_id ORDER BY x.object_id, x.index_id, x.is_included_column, x.key_ordinal, \
+     x.index_column_id",
+);
+
+/// Pages and rows.
+pub const SIZES: View = view(
+    "sys.dm_db_partition_stats",
+    "SELECT /* steelbench_queries */ CAST(object_id AS int) AS object_id, CAST(index_id AS int) \
+     AS index_id, CAST(used_page_count AS bigint) AS pages, CAST(row_count AS bigint) AS \
+     row_count FROM sys.dm_db_partition_stats",
+);
+
+/// How often indexes were read, since the server started.
+pub const USAGE: View = view(
+    "sys.dm_db_index_usage_stats",
+    "SELECT /* steelbench_queries */ CAST(object_id AS int) AS object_id, CAST(index_id AS int) \
+     AS index_id, CAST(user_seeks + user_scans + user_lookups AS bigint) AS reads, \
+     CAST(user_scans AS bigint) AS scans FROM sys.dm_db_index_usage_stats WHERE database_id = \
+     DB_ID()",
+);
+
+/// How many rows of tables were changed, since they are in memory.
+pub const CHANGES: View = view(
+    "sys.dm_db_index_operational_stats",
+    "SELECT /* steelbench_queries */ CAST(object_id AS int) AS object_id, CAST(index_id AS int) \
+     AS index_id, CAST(leaf_insert_count AS bigint) AS inserts, CAST(leaf_update_count AS bigint) \
+     AS updates, CAST(leaf_delete_count + leaf_ghost_count AS bigint) AS deletes FROM \
+     sys.dm_db_index_operational_stats(DB_ID(), NULL, NULL, NULL)",
+);
+
+/// Indexes that the optimizer has missed in this database since the server started, 600 at most.
+pub const MISSED: View = view(
+    "sys.dm_db_missing_index_group_stats",
+    "SELECT /* steelbench_queries */ CAST(d.object_id AS int) AS object_id, \
+     CAST(d.equality_columns AS nvarchar(4000)) AS equality_columns, CAST(d.inequality_columns AS \
+     nvarchar(4000)) AS inequality_columns, CAST(d.included_columns AS nvarchar(4000)) AS \
+     included_columns, CAST(s.user_seeks + s.user_scans AS bigint) AS uses, \
+     CAST(s.avg_total_user_cost AS float) AS cost, CAST(s.avg_user_impact AS float) AS impact \
+     FROM sys.dm_db_missing_index_group_stats AS s JOIN sys.dm_db_missing_index_groups AS g ON \
+     g.index_group_handle = s.group_handle JOIN sys.dm_db_missing_index_details AS d ON \
+     d.index_handle = g.index_handle WHERE d.database_id = DB_ID()",
+);
+
+/// Whether the Query Store of this database counts, and which intervals it has.
+pub const STORE: View = view(
+    "sys.database_query_store_options",
+    "SELECT /* steelbench_queries */ CAST(o.actual_state AS int) AS state, CAST(o.readonly_reason \
+     AS int) AS reason, (SELECT CAST(MAX(runtime_stats_interval_id) AS bigint) FROM \
+     sys.query_store_runtime_stats_interval) AS newest, (SELECT CONVERT(nvarchar(16), \
+     MIN(start_time), 120) FROM sys.query_store_runtime_stats_interval) AS since FROM \
+     sys.database_query_store_options AS o",
+);
+
+/// What plans of the Query Store did in intervals, the numbers of which follow. Averages times runs
+/// are whole numbers, up to rounding; the interval that has not ended may have several rows.
+macro_rules! stored {
+    ($newer:literal) => {
+        concat!(
+            "SELECT TOP (20000) /* steelbench_queries */ CONVERT(nvarchar(34), q.query_hash, 1) \
+             AS digest, DB_NAME() AS database_name, CAST(p.plan_id AS bigint) AS plan_id, \
+             SUM(CAST(s.count_executions AS bigint)) AS calls, SUM(CASE s.execution_type WHEN 0 \
+             THEN 0 ELSE CAST(s.count_executions AS bigint) END) AS errors, \
+             SUM(CAST(ROUND(s.avg_duration * s.count_executions, 0) AS bigint)) AS elapsed_us, \
+             SUM(CAST(ROUND(s.avg_cpu_time * s.count_executions, 0) AS bigint)) AS worker_us, \
+             MIN(CAST(s.min_duration AS bigint)) AS min_us, MAX(CAST(s.max_duration AS bigint)) \
+             AS max_us, SUM((s.stdev_duration * s.stdev_duration + s.avg_duration * \
+             s.avg_duration) * s.count_executions) AS squares_us, SUM(CAST(ROUND(s.avg_rowcount * \
+             s.count_executions, 0) AS bigint)) AS total_rows, \
+             SUM(CAST(ROUND(s.avg_logical_io_reads * s.count_executions, 0) AS bigint)) AS \
+             logical_reads, SUM(CAST(ROUND(s.avg_physical_io_reads * s.count_executions, 0) AS \
+             bigint)) AS physical_reads, ",
+            $newer,
+            "MAX(CAST(SUBSTRING(t.query_sql_text, 1, 4000) AS nvarchar(4000))) AS statement_text \
+             FROM sys.query_store_runtime_stats AS s JOIN sys.query_store_plan AS p ON p.plan_id \
+             = s.plan_id JOIN sys.query_store_query AS q ON q.query_id = p.query_id JOIN \
+             sys.query_store_query_text AS t ON t.query_text_id = q.query_text_id WHERE \
+             q.is_internal_query = 0 AND s.runtime_stats_interval_id BETWEEN "
+        )
+    };
+}
+
+/// Statements of the Query Store. The pages of tempdb are counted from 2017 on.
+pub const STORED: View = View {
+    name: "sys.query_store_runtime_stats",
+    sql: stored!(
+        "SUM(CAST(ROUND(s.avg_tempdb_space_used * s.count_executions, 0) AS bigint)) AS \
+         tempdb_pages, "
+    ),
+    older: Some(stored!("")),
+};
+/// How [`STORED`] goes on behind the numbers of the first interval and the last.
+pub const STORED_END: &str = " GROUP BY q.query_hash, p.plan_id ORDER BY elapsed_us DESC";
+
+/// A plan of the Query Store, by its number.
+pub const STORED_PLAN: &str = "SELECT /* steelbench_queries */ CAST(query_plan AS nvarchar(max)) \
+                               AS query_plan FROM sys.query_store_plan WHERE plan_id = ";
+
+/// The first interval of the Query Store that has ended and began at a time, which follows, or
+/// later.
+pub const STORED_INTERVAL: View = view(
+    "sys.query_store_runtime_stats_interval",
+    "SELECT TOP (1) /* steelbench_queries */ CAST(i.runtime_stats_interval_id AS bigint) AS \
+     number, DATEDIFF_BIG(millisecond, CAST('1970-01-01T00:00:00+00:00' AS datetimeoffset), \
+     i.start_time) AS from_ms, DATEDIFF_BIG(millisecond, CAST('1970-01-01T00:00:00+00:00' AS \
+     datetimeoffset), i.end_time) AS to_ms FROM sys.query_store_runtime_stats_interval AS i WHERE \
+     i.end_time <= SYSDATETIMEOFFSET() AND DATEDIFF_BIG(millisecond, \
+     CAST('1970-01-01T00:00:00+00:00' AS datetimeoffset), i.start_time) >= ",
+);
+/// How [`STORED_INTERVAL`] goes on behind the time.
+pub const STORED_INTERVAL_END: &str = " ORDER BY i.runtime_stats_interval_id";

@@ -1,0 +1,203 @@
+//! What sessions were seen doing, sample by sample.
+
+use super::client::Client;
+use super::reading::ask_of;
+use super::rows::Rows;
+use super::views;
+use crate::{PageId, class};
+use observations::{ActivityCell, WaitedResource};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+/// Different things that are remembered in an interval; further ones are not told apart.
+const RESOURCES_MAX: usize = 50_000;
+/// Of these, those that are recorded.
+const RESOURCES_KEPT: usize = 200;
+/// Hot pages whose table is asked for.
+const OWNERS_MAX: usize = 5;
+/// What processes are called that work for clients.
+const SESSION: &str = "session";
+
+/// What tells sessions apart in the samples.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Doing {
+    wait_type: Option<String>,
+    state: String,
+    query_id: Option<i64>,
+    application: String,
+    user: String,
+    database: String,
+}
+
+/// The samples of an interval.
+#[derive(Debug, Default)]
+pub struct Samples {
+    /// Samples taken.
+    pub polls: u64,
+    /// Samples that were due while one before took too long.
+    pub missed: u64,
+    /// Why no more are taken.
+    pub failed: Option<String>,
+    doing: HashMap<Doing, u64>,
+    /// By type of wait and what was waited for: samples, and most sessions at a time.
+    resources: BTreeMap<(String, String), (u64, u64)>,
+}
+
+impl Samples {
+    /// Takes in a sample: the rows of [`super::views::REQUESTS`].
+    pub fn add(&mut self, rows: &Rows) {
+        self.polls += 1;
+        let mut met: BTreeMap<(String, String), u64> = BTreeMap::new();
+        for row in rows.iter() {
+            let state = row.text("status");
+            // Only a suspended task waits; one that is runnable waits for a processor.
+            let wait_type =
+                row.get("wait_type").filter(|_| state == "suspended").map(str::to_owned);
+            if let (Some(wait_type), Some(resource)) = (&wait_type, row.get("wait_resource"))
+                && !resource.trim().is_empty()
+            {
+                *met.entry((wait_type.clone(), resource.trim().to_owned())).or_insert(0) += 1;
+            }
+            let doing = Doing {
+                wait_type,
+                state,
+                query_id: row.parse("query_id").filter(|id| *id != 0),
+                application: row.text("program_name"),
+                user: row.text("login_name"),
+                database: row.text("database_name"),
+            };
+            *self.doing.entry(doing).or_insert(0) += 1;
+        }
+        for (key, sessions) in met {
+            if self.resources.len() < RESOURCES_MAX || self.resources.contains_key(&key) {
+                let (samples, most) = self.resources.entry(key).or_insert((0, 0));
+                *samples += sessions;
+                *most = sessions.max(*most);
+            }
+        }
+    }
+
+    /// The samples summed by what is the same; each stands for its part of so many seconds.
+    pub fn cells(&self, elapsed_s: f64) -> Vec<ActivityCell> {
+        let sample_s = elapsed_s / self.polls.max(1) as f64;
+        let mut doing: Vec<(&Doing, u64)> =
+            self.doing.iter().map(|(doing, samples)| (doing, *samples)).collect();
+        doing.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        let cell = |(doing, samples): (&Doing, u64)| ActivityCell {
+            process: SESSION.into(),
+            for_client: true,
+            class: doing.wait_type.as_deref().map(class),
+            wait_type: doing.wait_type.clone(),
+            idle: false,
+            state: doing.state.clone(),
+            query_id: doing.query_id,
+            application: doing.application.clone(),
+            user: doing.user.clone(),
+            database: doing.database.clone(),
+            samples,
+            seconds: samples as f64 * sample_s,
+        };
+        doing.into_iter().map(cell).collect()
+    }
+
+    /// What was waited for, the most samples first.
+    pub fn resources(&self) -> Vec<WaitedResource> {
+        let one = |((wait_type, resource), (samples, most)): (&(String, String), &(u64, u64))| {
+            let page =
+                resource.parse::<PageId>().ok().filter(|_| wait_type.starts_with("PAGELATCH_"));
+            let allocation = page.filter(|page| page.kind().is_allocation);
+            let tempdb = allocation.filter(|page| page.is_tempdb()).map_or("", |_| " of tempdb");
+            WaitedResource {
+                wait_type: wait_type.clone(),
+                class: class(wait_type),
+                resource: resource.clone(),
+                kind: page.map(|page| format!("{} page", page.kind().name)),
+                remedy: allocation.map(|_| format!("more data files{tempdb}")),
+                samples: *samples,
+                sessions_max: *most,
+            }
+        };
+        let mut resources: Vec<WaitedResource> = self.resources.iter().map(one).collect();
+        resources.sort_by_key(|resource| Reverse(resource.samples));
+        resources.truncate(RESOURCES_KEPT);
+        resources
+    }
+}
+
+/// Says of hot pages that hold rows which table they belong to; where that cannot be told, why.
+pub fn name_pages(client: &mut Client, resources: &mut [WaitedResource]) -> Option<String> {
+    let page =
+        |one: &WaitedResource| one.resource.parse::<PageId>().ok().filter(|_| one.kind.is_some());
+    let hot = resources.iter_mut().filter_map(|one| Some((page(one)?, &mut one.kind)));
+    for (page, kind) in hot.filter(|(page, _)| !page.kind().is_allocation).take(OWNERS_MAX) {
+        let sql = views::page_owner(page.database, page.file, page.page);
+        match ask_of(client, "sys.dm_db_page_info", &sql).map_err(|error| error.to_string()) {
+            Ok(Ok(rows)) => *kind = owner(&rows).or(kind.take()),
+            Ok(Err(why)) | Err(why) => {
+                return Some(format!("Which tables hot pages belong to: {why}."));
+            }
+        }
+    }
+    None
+}
+
+/// `page of dbo.orders, index 1`, of the rows of [`views::page_owner`].
+fn owner(rows: &Rows) -> Option<String> {
+    let row = rows.first()?;
+    let owner = row.get("owner").filter(|owner| !owner.is_empty())?;
+    Some(format!("page of {owner}, index {}", row.get("index_id")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reading::tests::rows;
+    use super::*;
+
+    const HEAD: &str = "session_id | status | wait_type | wait_resource | query_id | \
+                        database_name | login_name | program_name";
+
+    /// Study S1d: 13 sessions waited with `PAGELATCH_UP` on 5:1:1520544, a few seconds later on
+    /// 5:1:1544808.
+    #[test]
+    fn the_published_hot_pages_are_found_by_what_they_are_for() {
+        let mut samples = Samples::default();
+        for page in ["5:1:1520544", "5:1:1520544", "5:1:1544808"] {
+            let waiting = (51..64).map(|session| {
+                format!("{session} | suspended | PAGELATCH_UP | {page} | 42 | shop | sa | load\n")
+            });
+            let others = "64 | suspended | PAGELATCH_SH | 5:1:900 | 42 | shop | sa | load\n65 | \
+                          running | - | - | 42 | shop | sa | load\n66 | runnable | PAGELATCH_UP | \
+                          5:1:1520544 | 42 | shop | sa | load\n67 | suspended | PAGEIOLATCH_EX | \
+                          5:1:8088 | 0 | shop | sa | load\n";
+            samples.add(&rows(&format!("{HEAD}\n{}{others}", waiting.collect::<String>())));
+        }
+        let resources = samples.resources();
+        let seen: Vec<_> = resources
+            .iter()
+            .map(|one| {
+                (
+                    &*one.resource,
+                    one.kind.as_deref(),
+                    one.remedy.as_deref(),
+                    one.samples,
+                    one.sessions_max,
+                )
+            })
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                ("5:1:1520544", Some("PFS page"), Some("more data files"), 26, 13),
+                ("5:1:1544808", Some("PFS page"), Some("more data files"), 13, 13),
+                ("5:1:8088", None, None, 3, 1),
+                ("5:1:900", Some("data or index page"), None, 3, 1),
+            ],
+            "a page that is read from disk is not hot, and who is runnable does not wait for a \
+             page"
+        );
+        let cells = samples.cells(6.0);
+        assert_eq!(cells.iter().map(|cell| cell.samples).sum::<u64>(), 3 * 17);
+        assert_eq!((cells[0].samples, cells[0].seconds, cells[0].query_id), (39, 78.0, Some(42)));
+        assert!(cells.iter().any(|cell| cell.state == "runnable" && cell.wait_type.is_none()));
+    }
+}

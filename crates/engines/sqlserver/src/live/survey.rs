@@ -1,0 +1,143 @@
+//! What a server is and how it is set: `steelbench survey --server`.
+
+use super::config::Config;
+use super::rows::{Row, Rows};
+use super::views::{self, View};
+use super::{Identity, asked, observing};
+use engine::ServerError;
+use observations::{Database, ServerSetting, SurveyedServer, Unread};
+use std::time::Duration;
+use work::Stop;
+
+/// Settings of `sp_configure` that are shown of every server, with their defaults
+/// 
+/// 
+/// 
+/// 
+/// 
+/// (<https://learn.microsoft.com/sql/database-engine/configure-windows/server-configuration-options-sql-server>).
+/// Values that the setup program chooses have none.
+#[rustfmt::skip]
+const OF_EVERY_SERVER: &[(&str, Option<&str>)] = &[
+    ("affinity mask", Some("0")), ("affinity64 mask", Some("0")),
+    ("backup compression default", None),
+    ("blocked process threshold (s)", Some("0")), ("cost threshold for parallelism", Some("5")),
+    ("fill factor (%)", Some("0")), ("lightweight pooling", Some("0")), ("locks", Some("0")),
+    ("max degree of parallelism", None), ("max server memory (MB)", Some("2147483647")),
+    ("max worker threads", Some("0")), ("min memory per query (KB)", Some("1024")), ("min server \
+        memory (MB)", None),
+    ("network packet size (B)", Some("4096")), ("optimize for ad hoc workloads", Some("0")),
+    ("priority boost", Some("0")), ("query governor cost limit", Some("0")),
+    ("query wait (s)", Some("-1")),
+    ("recovery interval (min)", Some("0")), ("tempdb metadata memory-optimized", Some("0")),
+];
+
+/// What is asked of the machine, as settings that nobody can change.
+const MACHINE: &[(&str, Option<&str>)] = &[
+    ("cpu_count", None),
+    ("scheduler_count", None),
+    ("numa_node_count", None),
+    ("socket_count", None),
+    ("cores_per_socket", None),
+    ("physical_memory_kb", Some("kB")),
+    ("committed_target_kb", Some("kB")),
+    ("max_workers_count", None),
+    ("softnuma_configuration_desc", None),
+    ("sql_memory_model_desc", None),
+    ("virtual_machine_type_desc", None),
+];
+
+/// Asks a server. What may not be read is told beside what may.
+pub fn survey(config: &Config, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
+    let mut client = observing(config, stop, Duration::ZERO)?;
+    let identity = Identity::of(&mut client)?;
+    let mut unread = Vec::new();
+    let mut ask = |what: &str, view: &View| -> Result<Rows, ServerError> {
+        Ok(asked(&mut client, what, (view, ""), &mut unread)?.unwrap_or_default())
+    };
+    let configured = ask("settings", &views::CONFIGURATIONS)?;
+    let machine = ask("processors and memory", &views::MACHINE)?;
+    let databases = ask("databases", &views::DATABASES)?;
+    let machine = machine.first().into_iter().flat_map(of_machine);
+    let server = SurveyedServer {
+        engine: "sqlserver".into(),
+        address: address(config),
+        version: identity.shown(),
+        settings: machine.chain(configured.iter().filter_map(setting)).collect(),
+        databases: databases
+            .iter()
+            .map(|row| Database { name: row.text("name"), bytes: row.parse("bytes") })
+            .collect(),
+        ..SurveyedServer::default()
+    };
+    Ok((server, unread))
+}
+
+/// Host, port and instance, without the user.
+fn address(config: &Config) -> String {
+    let instance = config.instance.as_ref().map_or_else(String::new, |name| format!("\\{name}"));
+    let port = config.port.map_or_else(String::new, |port| format!(",{port}"));
+    format!("{}{instance}{port}", config.host)
+}
+
+fn of_machine(row: Row<'_>) -> Vec<ServerSetting> {
+    let setting = |(name, unit): &(&str, Option<&str>)| {
+        Some(ServerSetting {
+            name: (*name).into(),
+            value: Some(row.get(name)?.to_owned()),
+            unit: unit.map(str::to_owned),
+            source: views::MACHINE.name.into(),
+            ..ServerSetting::default()
+        })
+    };
+    MACHINE.iter().filter_map(setting).collect()
+}
+
+fn setting(row: Row<'_>) -> Option<ServerSetting> {
+    let name = row.get("name")?;
+    let (_, default) = OF_EVERY_SERVER.iter().find(|(known, _)| *known == name)?;
+    let value = row.get("in_use").map(str::to_owned);
+    let is_changed = default.is_some() && value.as_deref() != *default;
+    Some(ServerSetting {
+        name: name.into(),
+        pending_restart: row.get("configured") != row.get("in_use"),
+        value,
+        default: default.map(str::to_owned),
+        source: if is_changed { "sp_configure" } else { "default" }.into(),
+        is_changed,
+        ..ServerSetting::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reading::tests::rows;
+    use super::*;
+
+    #[test]
+    fn a_setting_is_changed_when_it_is_not_the_documented_default() {
+        let rows = rows(
+            "name | configured | in_use
+             cost threshold for parallelism | 50 | 50
+             max server memory (MB) | 65536 | 2147483647
+             max degree of parallelism | 8 | 8
+             show advanced options | 1 | 1",
+        );
+        let settings: Vec<ServerSetting> = rows.iter().filter_map(setting).collect();
+        let seen: Vec<_> = settings
+            .iter()
+            .map(|one| {
+                (&*one.name, one.value.as_deref().unwrap(), one.is_changed, one.pending_restart)
+            })
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                ("cost threshold for parallelism", "50", true, false),
+                ("max server memory (MB)", "2147483647", false, true),
+                ("max degree of parallelism", "8", false, false),
+            ],
+            "what the setup program chooses has no default to differ from"
+        );
+    }
+}

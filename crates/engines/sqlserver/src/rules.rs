@@ -1,0 +1,113 @@
+//! What should be looked at about a server: the source of each rule is the page of Microsoft's
+//! documentation about the option
+//!
+//!
+//!
+//!
+//! (<https://learn.microsoft.com/sql/database-engine/configure-windows/server-configuration-options-sql-server>).
+
+use observations::Weight::{Note, Problem};
+use observations::{Advice, Survey, SurveyedServer};
+use servers::survey_rules::{self, OnMachine, Rule};
+
+/// From more processors than these on the guidelines limit the parallelism of a statement, at most
+/// to so many.
+const FEW_PROCESSORS: i64 = 8;
+const PARALLELISM_MAX: i64 = 16;
+
+/// What the rules find about a server.
+pub fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
+    survey_rules::advice(&RULES, server, survey)
+}
+
+#[rustfmt::skip]
+const RULES: [Rule; 5] = [
+    (Problem, "sqlserver-parallelism",
+        "set it to that, or less where many statements run at once",
+        "one statement may take all processors; from more than 8 of a NUMA node on Microsoft's \
+         guidelines limit it (max degree of parallelism)",
+        parallelism),
+    (Note, "sqlserver-parallelism-cost",
+        "look at the waits CXPACKET and CXCONSUMER, and test higher values such as 20 or 50",
+        "the default is from before SQL Server 2000, a starting point: short statements that run \
+         in parallel take threads from others (cost threshold for parallelism)",
+        |place| has(place, "cost threshold for parallelism", 5)),
+    (Problem, "sqlserver-memory",
+        "set a limit that leaves room for the operating system and other programs",
+        "without a limit the server takes memory until the operating system has little left; 75 % \
+         of what others do not need is recommended (server memory configuration options)",
+        |place| has(place, "max server memory (MB)", i32::MAX.into())),
+    (Problem, "sqlserver-fibers",
+        "set it to 0, and restart the server",
+        "the documentation advises against it, and it will be removed (lightweight pooling)",
+        |place| has(place, "lightweight pooling", 1)),
+    (Problem, "sqlserver-priority",
+        "set it to 0, and restart the server",
+        "the documentation advises against it, and it will be removed (priority boost)",
+        |place| has(place, "priority boost", 1)),
+];
+
+fn has(place: &OnMachine<'_>, name: &str, value: i64) -> Option<String> {
+    (place.server.number(name)? == value).then(|| format!("has {name} = {value}"))
+}
+
+fn parallelism(place: &OnMachine<'_>) -> Option<String> {
+    let set = has(place, "max degree of parallelism", 0)?;
+    let processors = place.server.number("cpu_count")?;
+    let nodes = place.server.number("numa_node_count").filter(|nodes| *nodes > 0).unwrap_or(1);
+    let of_node = processors / nodes;
+    let best = if nodes == 1 {
+        FEW_PROCESSORS
+    } else {
+        (of_node / 2).clamp(FEW_PROCESSORS, PARALLELISM_MAX)
+    };
+    (of_node > FEW_PROCESSORS).then(|| {
+        format!(
+            "{set} with {processors} processors on {nodes} NUMA nodes, where the guidelines allow \
+             {best}"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use observations::ServerSetting;
+
+    fn rules(settings: &[(&str, &str)]) -> Vec<&'static str> {
+        let setting = |(name, value): &(&str, &str)| ServerSetting {
+            name: (*name).into(),
+            value: Some((*value).into()),
+            ..ServerSetting::default()
+        };
+        let server = SurveyedServer {
+            settings: settings.iter().map(setting).collect(),
+            ..SurveyedServer::default()
+        };
+        advice(&server, &Survey::default()).iter().map(|advice| advice.rule).collect()
+    }
+
+    #[test]
+    fn rules_apply_to_what_they_are_about_and_to_nothing_unknown() {
+        let degree = |degree, processors, nodes| {
+            rules(&[
+                ("max degree of parallelism", degree),
+                ("cpu_count", processors),
+                ("numa_node_count", nodes),
+            ])
+        };
+        assert_eq!(degree("0", "16", "1"), ["sqlserver-parallelism"]);
+        assert!(degree("0", "16", "2").is_empty() && degree("8", "64", "2").is_empty());
+        assert_eq!(rules(&[("max server memory (MB)", "2147483647")]), ["sqlserver-memory"]);
+        assert!(rules(&[("max server memory (MB)", "65536"), ("priority boost", "0")]).is_empty());
+        assert_eq!(
+            rules(&[
+                ("priority boost", "1"),
+                ("lightweight pooling", "1"),
+                ("cost threshold for parallelism", "5")
+            ]),
+            ["sqlserver-parallelism-cost", "sqlserver-fibers", "sqlserver-priority"]
+        );
+        assert!(rules(&[]).is_empty());
+    }
+}

@@ -1,0 +1,262 @@
+//! Our database on a server: made by us, marked as ours, dropped by us. Nothing else of a server is
+//! touched but the settings that the user permits us to change, of which the database holds a
+//! record.
+
+use super::failed_at;
+use super::layout::{DATABASE, DatabaseOption, Layout};
+use super::server_settings::{apply, put_back};
+use crate::dialect::{quote_literal, quote_name};
+use crate::live::Config;
+use crate::live::client::{Client, Error};
+use crate::live::reading::{Answer, ask};
+use crate::live::rows::Rows;
+use crate::live::views::{self, View};
+use engine::{EngineError, lock};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use work::{Cancel, Stop};
+
+/// The extended property that marks a database as made by us.
+pub const MARK: &str = "made_by_steelbench";
+
+/// How long making files and tables and filling them may take, and, when the trial was asked to
+/// stop, cleaning up.
+const PREPARING: Duration = Duration::from_secs(24 * 3600);
+const STOPPING: Duration = Duration::from_secs(60);
+/// How long an answer to what is asked beside a trial may take.
+const ASKING: Duration = Duration::from_secs(30);
+
+/// How long another run may hold the server: its session may be over and the server still believe
+/// in it.
+const HELD_MAX_MS: u32 = 20_000;
+
+/// Its name in statements.
+const OWN_NAME: &str = "[steelbench]";
+
+/// The connections of administration: one outside our database, which holds it, and one in it.
+pub struct Database {
+    config: Config,
+    master: Mutex<Client>,
+    inside: Mutex<Option<Client>>,
+    /// What could not be read, and why.
+    unseen: Mutex<BTreeSet<String>>,
+    cancel: Cancel,
+}
+
+/// What a database is made as.
+pub struct Wanted<'a> {
+    pub layout: &'a Layout,
+    pub options: Vec<DatabaseOption>,
+    pub settings: BTreeMap<String, i64>,
+}
+
+impl Database {
+    /// Connects, and makes our database; one that a killed run has left goes first, with what that
+    /// run has changed.
+    ///
+    /// # Errors
+    /// When another run has it, when there is one that we did not make, or when we may not make one
+    /// as it is wanted.
+    pub fn take(
+        config: &Config,
+        wanted: &Wanted<'_>,
+        cancel: &Cancel,
+    ) -> Result<Arc<Self>, EngineError> {
+        let mut master = connect(config, "master", &cancel.stop(), PREPARING)?;
+        hold(&mut master)?;
+        // A run that was killed may have left one: nobody holds its lock.
+        reclaim(&mut master)?;
+        let folders =
+            if wanted.layout.names_files() { folders(&mut master)? } else { Default::default() };
+        let [data, log] = &folders;
+        master.run(&wanted.layout.create(data, log)).map_err(failed_at(&creating()))?;
+        if let Err(error) = note(&mut master, MARK, "dropped with everything in it") {
+            // It was made just now; without its mark nobody would ever drop it.
+            let _ = drop_database(&mut master);
+            return Err(failed_at("marking our database")(error));
+        }
+        let made = Self {
+            config: config.clone(),
+            master: Mutex::new(master),
+            inside: Mutex::default(),
+            unseen: Mutex::default(),
+            cancel: cancel.clone(),
+        };
+        let set = made.set(wanted, &folders);
+        // The error to report is why it could not be made so.
+        set.inspect_err(|_| drop(made.drop_all()))?;
+        Ok(Arc::new(made))
+    }
+
+    fn set(&self, wanted: &Wanted<'_>, [data, log]: &[String; 2]) -> Result<(), EngineError> {
+        self.outside(|master| {
+            for option in &wanted.options {
+                let DatabaseOption { setting, clause, column, wanted } = option;
+                let sql = format!("ALTER DATABASE {OWN_NAME} SET {clause}");
+                master.run(&sql).map_err(failed_at(setting))?;
+                let got =
+                    master.cell(&views::database_option(column)).map_err(failed_at(setting))?;
+                let got = got.unwrap_or_default();
+                if got != *wanted {
+                    let (setting, wanted) = ((*setting).to_owned(), wanted.clone());
+                    return Err(EngineError::SettingIgnored { setting, wanted, got });
+                }
+            }
+            apply(master, &wanted.settings)
+        })?;
+        let inside = connect(&self.config, DATABASE, &self.cancel.stop(), PREPARING)?;
+        *lock(&self.inside) = Some(inside);
+        if wanted.layout.names_files() {
+            let files = self
+                .view(&views::OWN_FILES)?
+                .map_err(|why| EngineError::failed("reading back the files", why))?;
+            wanted.layout.verify(&files, data, log)?;
+        }
+        Ok(())
+    }
+
+    fn outside<T>(
+        &self,
+        work: impl FnOnce(&mut Client) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        work(&mut lock(&self.master))
+    }
+
+    /// Does some work with the connection in our database.
+    pub fn ask<T>(
+        &self,
+        work: impl FnOnce(&mut Client) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        if self.cancel.is_cancelled() {
+            return Err(EngineError::Cancelled);
+        }
+        let gone = || EngineError::failed("asking the server", "our database has been dropped");
+        work(lock(&self.inside).as_mut().ok_or_else(gone)?)
+    }
+
+    /// Runs a statement.
+    pub fn run(&self, doing: &str, sql: &str) -> Result<(), EngineError> {
+        self.ask(|client| client.run(sql).map_err(failed_at(doing)))
+    }
+
+    /// The rows of a view, or why there are none.
+    pub fn view(&self, view: &View) -> Result<Answer, EngineError> {
+        self.ask(|client| ask(client, view).map_err(failed_at(view.name)))
+    }
+
+    /// The rows of a view that tells `what`; where there are none, why is kept for
+    /// [`Self::unseen`].
+    pub fn look(&self, what: &str, view: &View) -> Result<Option<Rows>, EngineError> {
+        Ok(self
+            .view(view)?
+            .map_err(|why| lock(&self.unseen).insert(format!("{what}: {why}.")))
+            .ok())
+    }
+
+    /// What could not be read until now, and why: one sentence each.
+    pub fn unseen(&self) -> impl Iterator<Item = String> {
+        std::mem::take(&mut *lock(&self.unseen)).into_iter()
+    }
+
+    /// A further session in our database.
+    pub fn connect(&self) -> Result<Client, EngineError> {
+        connect(&self.config, DATABASE, &self.cancel.stop(), ASKING)
+    }
+
+    /// Puts back what was changed on the server and drops the database, also when the trial was
+    /// asked to stop or a connection is of no use any more: a new one does it.
+    pub fn drop_all(&self) -> Result<(), EngineError> {
+        *lock(&self.inside) = None;
+        let mut master = lock(&self.master);
+        if self.cancel.is_cancelled() || master.cell("SELECT 1 AS ready").is_err() {
+            *master = connect(&self.config, "master", &Stop::when(|| false), STOPPING)?;
+        }
+        reclaim(&mut master)
+    }
+}
+
+/// Notes something in our database, as an extended property of it.
+pub fn note(master: &mut Client, name: &str, value: &str) -> Result<(), Error> {
+    let [name, value] = [name, value].map(quote_literal);
+    master.run(&format!(
+        "EXEC {OWN_NAME}.sys.sp_addextendedproperty @name = {name}, @value = {value}"
+    ))
+}
+
+/// Drops our database, where there is one, once what its record says is put back.
+fn reclaim(master: &mut Client) -> Result<(), EngineError> {
+    match is_marked(master)? {
+        Some(false) => Err(EngineError::failed(creating(), IS_FOREIGN)),
+        Some(true) => {
+            put_back(master)?;
+            drop_database(master)
+        }
+        None => Ok(()),
+    }
+}
+
+fn creating() -> String {
+    format!("creating database {DATABASE}")
+}
+
+/// Why a database of that name is in the way.
+pub const IS_FOREIGN: &str = "there is one that Steelbench did not make, and it is not touched; \
+                              rename it, or use another server";
+
+/// Connects for administration, to a database.
+fn connect(
+    config: &Config,
+    database: &str,
+    stop: &Stop,
+    patience: Duration,
+) -> Result<Client, EngineError> {
+    let config = Config { database: database.into(), reads_only: false, ..config.clone() };
+    let client = Client::connect(&config, stop, Duration::ZERO).map_err(failed_at("connecting"))?;
+    Ok(client.with_patience(patience))
+}
+
+/// Takes the lock for this session: two runs cannot measure on one server.
+fn hold(master: &mut Client) -> Result<(), EngineError> {
+    let doing = "taking our database";
+    let sql = format!(
+        "DECLARE @got int; EXEC @got = sp_getapplock @Resource = N'{DATABASE}', @LockMode = \
+         N'Exclusive', @LockOwner = N'Session', @LockTimeout = {HELD_MAX_MS}; SELECT @got AS got"
+    );
+    let got = master.cell(&sql).map_err(failed_at(doing))?.and_then(|got| got.parse::<i32>().ok());
+    let held = "another run works on this server; wait for it, or use another server";
+    if got.is_some_and(|got| got >= 0) { Ok(()) } else { Err(EngineError::failed(doing, held)) }
+}
+
+/// Whether there is a database of that name, and if so, whether we made it.
+pub fn is_marked(master: &mut Client) -> Result<Option<bool>, EngineError> {
+    let doing = "looking for our database";
+    let sql = format!("SELECT CAST(DB_ID({}) AS int) AS id", quote_literal(DATABASE));
+    if master.cell(&sql).map_err(failed_at(doing))?.is_none() {
+        return Ok(None);
+    }
+    let marks = master.query(views::MARKS.sql).map_err(failed_at(doing))?;
+    Ok(Some(marks.iter().any(|mark| mark.get("name") == Some(MARK))))
+}
+
+/// The folders where the server puts data files and logs.
+fn folders(master: &mut Client) -> Result<[String; 2], EngineError> {
+    let mut folder = |property: &str| {
+        let sql = format!("SELECT CAST(SERVERPROPERTY(N'{property}') AS nvarchar(260)) AS folder");
+        let folder = master.cell(&sql).map_err(failed_at("asking for the server's folders"))?;
+        Ok::<_, EngineError>(folder.unwrap_or_default())
+    };
+    Ok([folder("InstanceDefaultDataPath")?, folder("InstanceDefaultLogPath")?])
+}
+
+/// Drops the database and everything in it; sessions in it are ended.
+fn drop_database(master: &mut Client) -> Result<(), EngineError> {
+    let doing = format!("dropping database {DATABASE}");
+    let name = quote_name(DATABASE);
+    match master.run(&format!("ALTER DATABASE {name} SET SINGLE_USER WITH ROLLBACK IMMEDIATE")) {
+        // Whatever keeps it from that shows when it is dropped.
+        Ok(()) | Err(Error::Server { .. }) => {}
+        Err(error) => return Err(failed_at(&doing)(error)),
+    }
+    master.run(&format!("DROP DATABASE {name}")).map_err(failed_at(&doing))
+}

@@ -1,0 +1,256 @@
+//! What a trial works on: our database on a server.
+
+use super::bulk::fill;
+use super::cache::settle;
+use super::database::{Database, Wanted};
+use super::layout::{self, DATABASE, Layout};
+use super::load::{MssqlConnections, Sessions, StatementText};
+use super::plans::{Explaining, plans};
+use super::waits::MssqlCollector;
+use crate::dialect::{MssqlDialect, declared, spelled};
+use crate::live::Config;
+use crate::live::config::Login;
+use crate::live::rows::Rows;
+use crate::live::views;
+use crate::settings::{COMPRESSION, FINAL_CHECKPOINT, SEQUENTIAL_KEY, server_settings};
+use engine::{
+    Asked, CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Instance,
+    Planned, WaitCollector, open_files,
+};
+use experiment::Configuration;
+use experiment::common::OBSERVE_WAITS;
+use std::sync::{Arc, OnceLock};
+use work::{Cancel, Operation, Table, Work};
+
+/// Our database on a server, for one trial.
+pub struct MssqlInstance {
+    database: Arc<Database>,
+    /// How the load connects.
+    config: Config,
+    sessions: Arc<Sessions>,
+    statements: OnceLock<Arc<[StatementText]>>,
+    dialect: MssqlDialect,
+    connections: u64,
+    observes_waits: bool,
+    final_checkpoint: bool,
+    cancel: Cancel,
+    gone: bool,
+}
+
+impl MssqlInstance {
+    /// Makes our database on the server as the configuration wants it.
+    pub fn create(
+        config: &Config,
+        configuration: &Configuration,
+        connections: u32,
+        cancel: &Cancel,
+    ) -> Result<Self, EngineError> {
+        let wanted = Wanted {
+            layout: &Layout::of(configuration),
+            options: layout::options(configuration),
+            settings: server_settings(configuration),
+        };
+        Ok(Self {
+            database: Database::take(config, &wanted, cancel)?,
+            config: Config { database: DATABASE.into(), reads_only: false, ..config.clone() },
+            sessions: Arc::default(),
+            statements: OnceLock::new(),
+            dialect: MssqlDialect {
+                compression: configuration.get(COMPRESSION),
+                sequential_key: configuration.get(SEQUENTIAL_KEY),
+                integers: Vec::new(),
+            },
+            connections: connections.into(),
+            observes_waits: configuration.get(OBSERVE_WAITS),
+            final_checkpoint: configuration.get(FINAL_CHECKPOINT),
+            cancel: cancel.clone(),
+            gone: false,
+        })
+    }
+
+    fn compile(&self, operation: &Operation, work: &Work) -> Result<StatementText, EngineError> {
+        let table = operation.table(work);
+        let target = match (operation, table) {
+            (Operation::Insert { columns, .. }, Some(table)) => {
+                columns.first().map(|key| (self.dialect.table(table), *key))
+            }
+            _ => None,
+        };
+        let sql = self.dialect.about(table).statement(operation, work)?;
+        let integer_key = table.is_some_and(Table::has_integer_key);
+        Ok(StatementText { sql: spelled(&sql).to_owned(), target, integer_key })
+    }
+
+    /// Reads back how the tables of a trial are stored.
+    fn verify(&self, tables: &[Table]) -> Result<(), EngineError> {
+        let compression = self.dialect.compression.as_ref().map(|method| method.to_uppercase());
+        let sequential_key = self.dialect.sequential_key.map(|is_on| u8::from(is_on).to_string());
+        for (setting, wanted, view) in [
+            (COMPRESSION.path(), compression, views::OWN_COMPRESSION),
+            (SEQUENTIAL_KEY.path(), sequential_key, views::OWN_SEQUENTIAL_KEYS),
+        ] {
+            let Some(wanted) = wanted else { continue };
+            let found =
+                self.database.view(&view)?.map_err(|why| EngineError::failed(setting, why))?;
+            for table in
+                tables.iter().filter(|table| setting == COMPRESSION.path() || !table.key.is_empty())
+            {
+                let row = found.iter().find(|row| row.get("name") == Some(table.name));
+                let got = row.map(|row| row.text("value")).unwrap_or_default();
+                if got != wanted {
+                    let setting = format!("{setting} (of table {})", table.name);
+                    return Err(EngineError::SettingIgnored { setting, wanted, got });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What tables and their indexes take, where the server tells.
+    fn tables(&self) -> Result<Option<Rows>, EngineError> {
+        self.database.look("Pages of the tables", &views::OWN_TABLES)
+    }
+
+    /// The plan of an operation whose parameters, if it has any, are a key.
+    fn plan(&self, operation: usize, table: &Table) -> Option<Planned> {
+        let sql = &self.statements.get()?.get(operation)?.sql;
+        let declared = match sql.matches("@P").count() {
+            0 => String::new(),
+            parameters if parameters == table.key.len() => declared(table),
+            _ => return None,
+        };
+        let told = |client| Explaining::begin(client)?.plan(&format!("{declared}{sql}"), false);
+        self.database.connect().map_err(|error| error.to_string()).and_then(told).ok()
+    }
+}
+
+impl Instance for MssqlInstance {
+    fn create(&self, mut work: Work) -> Result<(), EngineError> {
+        let fills = std::mem::take(&mut work.fills);
+        for table in &work.tables {
+            for statement in self.dialect.create(table)? {
+                self.database.run("creating the tables", &statement)?;
+            }
+        }
+        self.verify(&work.tables)?;
+        for statement in self.dialect.procedures(&work) {
+            self.database.run("creating the procedure", &statement)?;
+        }
+        for own in fills {
+            let table = &work.tables[own.table];
+            let (name, index) = (self.dialect.table(table), self.dialect.create_index(table));
+            self.database.ask(|client| fill(client, (&work, &name), own, &self.cancel))?;
+            index.map_or(Ok(()), |sql| self.database.run("creating the index", &sql))?;
+        }
+        let compile = |operation| self.compile(operation, &work);
+        let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
+        // Work that is created twice in one trial would be a defect of the probe: the first one
+        // stays.
+        self.statements.get_or_init(|| operations);
+        Ok(())
+    }
+
+    fn explain(&self, operation: usize, table: &Table, _: bool) -> Result<Explained, EngineError> {
+        let tables = self.tables()?;
+        // Index 0 is the heap, 1 the clustered index.
+        let rows_of = |rows: Rows| {
+            let own = rows.iter().find(|row| {
+                row.get("name") == Some(table.name)
+                    && row.parse::<u32>("index_id").is_some_and(|index| index < 2)
+            });
+            own.and_then(|row| row.parse("data_pages"))
+        };
+        Ok(Explained {
+            plan: self.plan(operation, table),
+            pages: tables.and_then(rows_of),
+            page_bytes: Some(views::PAGE_BYTES),
+            ..Explained::default()
+        })
+    }
+
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+        Ok(plans(self.database.connect()?, asked))
+    }
+
+    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
+        open_files::allow(self.connections, || {
+            format!("opening {} connections", self.connections)
+        })?;
+        let missing = || EngineError::failed("connecting", "the tables have not been created yet");
+        let statements = self.statements.get().ok_or_else(missing)?;
+        let checkpoints = self.final_checkpoint.then(|| Arc::clone(&self.database));
+        let sessions = Arc::clone(&self.sessions);
+        let opened = MssqlConnections::connect(
+            &self.config,
+            connections,
+            statements,
+            sessions,
+            checkpoints,
+            &self.cancel,
+        )?;
+        Ok(Box::new(opened))
+    }
+
+    fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
+        settle(&self.database, cache)
+    }
+
+    fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
+        let collector =
+            || MssqlCollector::new(Arc::clone(&self.database), Arc::clone(&self.sessions));
+        self.observes_waits.then(|| Box::new(collector()) as Box<dyn WaitCollector>)
+    }
+
+    fn space_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        let sum = |rows: Rows| {
+            rows.iter()
+                .map(|row| row.parse::<u64>("used_pages"))
+                .sum::<Option<u64>>()
+                .map(|pages| pages * views::PAGE_BYTES)
+        };
+        Ok(self.tables()?.and_then(sum))
+    }
+
+    fn server_process(&self) -> Result<Option<i32>, EngineError> {
+        Err(EngineError::Unsupported {
+            engine: "SQL Server by URL",
+            what: "seeing the server's processes",
+        })
+    }
+
+    /// As `sqlcmd` reads them.
+    fn client_environment(&self) -> Vec<(String, Option<String>)> {
+        let Config { host, instance, port, login, .. } = &self.config;
+        let instance = instance.as_ref().map_or_else(String::new, |name| format!("\\{name}"));
+        let port = port.map_or_else(String::new, |port| format!(",{port}"));
+        let (user, password) = match login {
+            Login::Sql { user, password } => (Some(user.clone()), Some(password.clone())),
+            Login::Kerberos | Login::Token(_) => (None, None),
+        };
+        let one = |name: &str, value| (name.to_owned(), value);
+        vec![
+            one("SQLCMDSERVER", Some(format!("tcp:{host}{instance}{port}"))),
+            one("SQLCMDUSER", user),
+            one("SQLCMDPASSWORD", password),
+            one("SQLCMDDBNAME", Some(DATABASE.to_owned())),
+        ]
+    }
+
+    fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
+        self.gone = true;
+        self.database.drop_all()
+    }
+}
+
+impl Drop for MssqlInstance {
+    fn drop(&mut self) {
+        if !self.gone {
+            // Best effort after a panic; `remove` is the way that reports errors.
+            let _ = self.database.drop_all();
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! The database of a trial: its files, and how it is set. Written as statements, and compared with
+//! what the server has.
+
+use super::super::dialect::{quote_literal, quote_name};
+use super::super::live::rows::Rows;
+use super::super::live::views::PAGE_BYTES;
+use super::super::settings::{
+    DATA_FILES, DATA_GROWTH, DATA_PATH, DATA_SIZE, DELAYED_DURABILITY, FILEGROUP, LOG_GROWTH,
+    LOG_PATH, LOG_SIZE, PAGE_VERIFY, READ_COMMITTED_SNAPSHOT, RECOVERY, SNAPSHOT_ISOLATION,
+};
+use engine::EngineError;
+use experiment::{Configuration, Setting};
+
+/// Name of our database.
+pub const DATABASE: &str = "steelbench";
+
+/// Size and growth of each of several data files where none are given: the server would give the
+/// first one others than the rest, and it fills files in proportion to what is free in them.
+const FILE_BYTES: u64 = 64 << 20;
+
+/// What the files of a trial's database are to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    data_files: u32,
+    data_paths: Vec<String>,
+    data_bytes: Option<u64>,
+    data_growth: Option<u64>,
+    own_filegroup: bool,
+    log_path: Option<String>,
+    log_bytes: Option<u64>,
+    log_growth: Option<u64>,
+}
+
+/// A file as it is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileSpec {
+    name: String,
+    path: String,
+    bytes: Option<u64>,
+    growth: Option<u64>,
+    /// The settings that path, size and growth come from.
+    settings: [&'static str; 3],
+}
+
+/// How the database is set: a clause of `ALTER DATABASE`, and what `sys.databases` has then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatabaseOption {
+    /// The setting that asks for it.
+    pub setting: &'static str,
+    /// What follows `ALTER DATABASE ... SET`.
+    pub clause: String,
+    /// Column of `sys.databases`.
+    pub column: &'static str,
+    /// Its text.
+    pub wanted: String,
+}
+
+impl Layout {
+    /// What a configuration asks for.
+    pub fn of(configuration: &Configuration) -> Self {
+        let data_files = configuration.get(DATA_FILES);
+        let several = (data_files > 1).then_some(FILE_BYTES);
+        Self {
+            data_files,
+            data_paths: configuration.get(DATA_PATH),
+            // Whole pages of 64 KiB, so that all are of one size.
+            data_bytes: configuration
+                .get(DATA_SIZE)
+                .map(|bytes| (bytes / u64::from(data_files)) & !0xFFFF)
+                .or(several),
+            data_growth: configuration.get(DATA_GROWTH).or(several),
+            own_filegroup: configuration.get(FILEGROUP).as_deref() == Some("own"),
+            log_path: configuration.get(LOG_PATH),
+            log_bytes: configuration.get(LOG_SIZE),
+            log_growth: configuration.get(LOG_GROWTH),
+        }
+    }
+
+    fn names_data(&self) -> bool {
+        self.own_filegroup
+            || !self.data_paths.is_empty()
+            || self.data_bytes.is_some()
+            || self.data_growth.is_some()
+    }
+
+    fn names_log(&self) -> bool {
+        self.log_path.is_some() || self.log_bytes.is_some() || self.log_growth.is_some()
+    }
+
+    /// Whether files have to be named, so that the server's own folders are to be known.
+    pub fn names_files(&self) -> bool {
+        self.names_data() || self.names_log()
+    }
+
+    /// The data files, where the server puts files that are given no path in this folder.
+    pub fn data(&self, default_path: &str) -> Vec<FileSpec> {
+        let count = if self.names_data() { self.data_files } else { 0 };
+        let paths =
+            if self.data_paths.is_empty() { &[default_path.to_owned()] } else { &*self.data_paths };
+        let file = |(number, path): (u32, &String)| FileSpec {
+            name: format!("{DATABASE}_{number}"),
+            path: within(path, &format!("{DATABASE}_{number}.ndf")),
+            bytes: self.data_bytes,
+            growth: self.data_growth,
+            settings: [DATA_PATH.path(), DATA_SIZE.path(), DATA_GROWTH.path()],
+        };
+        (1..=count).zip(paths.iter().cycle()).map(file).collect()
+    }
+
+    /// The log file, where one is described.
+    pub fn log(&self, default_path: &str) -> Option<FileSpec> {
+        let path = self.log_path.as_deref().unwrap_or(default_path);
+        self.names_log().then(|| FileSpec {
+            name: format!("{DATABASE}_log"),
+            path: within(path, &format!("{DATABASE}.ldf")),
+            bytes: self.log_bytes,
+            growth: self.log_growth,
+            settings: [LOG_PATH.path(), LOG_SIZE.path(), LOG_GROWTH.path()],
+        })
+    }
+
+    /// The statement that makes the database; `data` and `log`: the server's own folders.
+    pub fn create(&self, data: &str, log: &str) -> String {
+        let files: Vec<String> = self.data(data).iter().map(FileSpec::sql).collect();
+        let files = files.join(", ");
+        let on = if self.own_filegroup {
+            let path = within(data, &format!("{DATABASE}.mdf"));
+            let catalog = format!(
+                "(NAME = {}, FILENAME = {})",
+                quote_literal(DATABASE),
+                quote_literal(&path)
+            );
+            format!(" ON PRIMARY {catalog}, FILEGROUP [{DATABASE}_data] DEFAULT {files}")
+        } else if files.is_empty() {
+            String::new()
+        } else {
+            format!(" ON PRIMARY {files}")
+        };
+        let log = self.log(log).map(|log| format!(" LOG ON {}", log.sql())).unwrap_or_default();
+        format!("CREATE DATABASE {}{on}{log}", quote_name(DATABASE))
+    }
+
+    /// Compares the files that the server has with those that were asked for.
+    ///
+    /// # Errors
+    /// With the setting that did not take.
+    pub fn verify(&self, files: &Rows, data: &str, log: &str) -> Result<(), EngineError> {
+        let ignored = |setting: &str, wanted: String, got: String| {
+            Err(EngineError::SettingIgnored { setting: setting.into(), wanted, got })
+        };
+        let of_data = files.iter().filter(|file| file.get("kind") == Some("0")).count();
+        let of_data = of_data - usize::from(self.own_filegroup && of_data > 0);
+        if self.names_data() && of_data != self.data_files as usize {
+            return ignored(DATA_FILES.path(), self.data_files.to_string(), of_data.to_string());
+        }
+        for wanted in self.data(data).into_iter().chain(self.log(log)) {
+            let [path, size, growth] = wanted.settings;
+            let Some(file) = files.iter().find(|file| file.get("name") == Some(&wanted.name))
+            else {
+                return ignored(path, wanted.path, "no such file".into());
+            };
+            let got = file.text("path");
+            if !got.eq_ignore_ascii_case(&wanted.path) {
+                return ignored(path, wanted.path, got);
+            }
+            let bytes = |column: &str| file.parse::<u64>(column).unwrap_or(0) * PAGE_BYTES;
+            if let Some(wanted) = wanted.bytes.filter(|wanted| *wanted != bytes("pages")) {
+                return ignored(
+                    size,
+                    format!("{wanted} bytes a file"),
+                    format!("{} bytes", bytes("pages")),
+                );
+            }
+            let is_percent = file.get("is_percent") == Some("1");
+            let got = bytes("growth_pages");
+            if let Some(wanted) = wanted.growth.filter(|wanted| is_percent || *wanted != got) {
+                let got = if is_percent { "a percentage".into() } else { format!("{got} bytes") };
+                return ignored(growth, format!("{wanted} bytes"), got);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FileSpec {
+    fn sql(&self) -> String {
+        let Self { name, path, bytes, growth, .. } = self;
+        let kib = |what: &str, bytes: &Option<u64>| {
+            bytes.map(|bytes| format!(", {what} = {} KB", bytes >> 10)).unwrap_or_default()
+        };
+        let (size, growth) = (kib("SIZE", bytes), kib("FILEGROWTH", growth));
+        format!(
+            "(NAME = {}, FILENAME = {}{size}{growth})",
+            quote_literal(name),
+            quote_literal(path)
+        )
+    }
+}
+
+/// A file in a folder of the server's, which may be one of Windows or of Linux.
+fn within(folder: &str, file: &str) -> String {
+    let separator = if folder.contains('\\') || folder.ends_with(':') { '\\' } else { '/' };
+    format!("{}{separator}{file}", folder.trim_end_matches(['\\', '/']))
+}
+
+/// How a configuration wants the database set.
+pub fn options(configuration: &Configuration) -> Vec<DatabaseOption> {
+    let option = |setting, clause: &str, column, wanted: String| DatabaseOption {
+        setting,
+        clause: clause.replace('#', &wanted),
+        column,
+        wanted,
+    };
+    let word = |setting: Setting<Option<String>>, clause, column| {
+        let word = configuration.get(setting)?.to_uppercase().replace('-', "_");
+        Some(option(setting.path(), clause, column, word))
+    };
+    let switch = |setting: Setting<Option<bool>>, clause, column| {
+        let word = if configuration.get(setting)? { "ON" } else { "OFF" };
+        Some(option(setting.path(), clause, column, word.to_owned()))
+    };
+    let versions = "READ_COMMITTED_SNAPSHOT # WITH ROLLBACK IMMEDIATE";
+    let versions = switch(READ_COMMITTED_SNAPSHOT, versions, "is_read_committed_snapshot_on");
+    let number = |own: DatabaseOption| DatabaseOption {
+        wanted: u8::from(own.wanted == "ON").to_string(),
+        ..own
+    };
+    let all = [
+        word(RECOVERY, "RECOVERY #", "recovery_model_desc"),
+        word(PAGE_VERIFY, "PAGE_VERIFY #", "page_verify_option_desc"),
+        word(DELAYED_DURABILITY, "DELAYED_DURABILITY = #", "delayed_durability_desc"),
+        switch(SNAPSHOT_ISOLATION, "ALLOW_SNAPSHOT_ISOLATION #", "snapshot_isolation_state_desc"),
+        versions.map(number),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::reading::tests::rows;
+    use experiment::Value;
+
+    fn layout(settings: &[(&str, Value)]) -> Layout {
+        Layout::of(&configuration(settings))
+    }
+
+    fn configuration(settings: &[(&str, Value)]) -> Configuration {
+        let settings =
+            settings.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect();
+        Configuration { settings, ..Configuration::default() }
+    }
+
+    fn text(text: &str) -> Value {
+        Value::Text(text.into())
+    }
+
+    #[test]
+    fn files_of_one_size_go_round_the_folders_and_the_log_has_its_own() {
+        assert_eq!(layout(&[]).create("/d", "/l"), "CREATE DATABASE [steelbench]");
+        let own = layout(&[
+            ("target.data_files", Value::Integer(3)),
+            ("target.data_path", Value::List(vec![text(r"E:\data\"), text(r"F:\it's")])),
+            ("target.data_size", Value::Integer(30 << 20)),
+            ("target.data_growth", Value::Integer(0)),
+            ("target.log_path", text("G:")),
+            ("target.log_size", Value::Integer(256 << 20)),
+        ]);
+        assert_eq!(
+            own.create("/d", "/l"),
+            "CREATE DATABASE [steelbench] ON PRIMARY (NAME = N'steelbench_1', FILENAME = \
+             N'E:\\data\\steelbench_1.ndf', SIZE = 10240 KB, FILEGROWTH = 0 KB), (NAME = \
+             N'steelbench_2', FILENAME = N'F:\\it''s\\steelbench_2.ndf', SIZE = 10240 KB, \
+             FILEGROWTH = 0 KB), (NAME = N'steelbench_3', FILENAME = \
+             N'E:\\data\\steelbench_3.ndf', SIZE = 10240 KB, FILEGROWTH = 0 KB) LOG ON (NAME = \
+             N'steelbench_log', FILENAME = N'G:\\steelbench.ldf', SIZE = 262144 KB)"
+        );
+        let own =
+            layout(&[("target.data_files", Value::Integer(2)), ("target.filegroup", text("own"))]);
+        assert_eq!(
+            own.create("/d/", "/l"),
+            "CREATE DATABASE [steelbench] ON PRIMARY (NAME = N'steelbench', FILENAME = \
+             N'/d/steelbench.mdf'), FILEGROUP [steelbench_data] DEFAULT (NAME = N'steelbench_1', \
+             FILENAME = N'/d/steelbench_1.ndf', SIZE = 65536 KB, FILEGROWTH = 65536 KB), (NAME = \
+             N'steelbench_2', FILENAME = N'/d/steelbench_2.ndf', SIZE = 65536 KB, FILEGROWTH = \
+             65536 KB)"
+        );
+    }
+
+    #[test]
+    fn what_the_server_made_of_it_is_compared_file_by_file() {
+        let own = layout(&[
+            ("target.data_files", Value::Integer(2)),
+            ("target.log_size", Value::Integer(16 << 20)),
+        ]);
+        let have =
+            |files: &str| own.verify(&rows(files), "/d", "/l").map_err(|error| error.to_string());
+        let head = "kind | name | path | pages | growth_pages | is_percent\n";
+        let (first, second) = (
+            "0 | steelbench_1 | /d/steelbench_1.ndf | 8192 | 8192 | 0\n",
+            "0 | steelbench_2 | /D/steelbench_2.ndf | 8192 | 8192 | 0\n",
+        );
+        let log = "1 | steelbench_log | /l/steelbench.ldf | 2048 | 8192 | 0\n";
+        assert_eq!(have(&format!("{head}{first}{second}{log}")), Ok(()));
+        for (files, setting) in [
+            (format!("{first}{log}"), "target.data_files = 2 did not take: the engine has 1"),
+            (
+                format!("{first}{}{log}", second.replace("| 8192 | 8192", "| 8200 | 8192")),
+                "target.data_size",
+            ),
+            (format!("{first}{}{log}", second.replace("8192 | 0", "10 | 1")), "target.data_growth"),
+            (format!("{first}{}{log}", second.replace("/D/", "/e/")), "target.data_path"),
+            (format!("{first}{second}"), "target.log_path"),
+            (format!("{first}{second}{}", log.replace("2048", "1024")), "target.log_size"),
+        ] {
+            let error = have(&format!("{head}{files}")).unwrap_err();
+            assert!(error.contains(setting), "{error}");
+        }
+    }
+
+    #[test]
+    fn options_are_clauses_and_what_the_catalog_says_then() {
+        let own = configuration(&[
+            ("target.recovery", text("bulk-logged")),
+            ("target.page_verify", text("torn-page-detection")),
+            ("target.delayed_durability", text("forced")),
+            ("target.snapshot_isolation", Value::Bool(true)),
+            ("target.read_committed_snapshot", Value::Bool(false)),
+        ]);
+        let seen: Vec<_> =
+            options(&own).into_iter().map(|one| (one.clause, one.column, one.wanted)).collect();
+        let one =
+            |clause: &str, column, wanted: &str| (clause.to_owned(), column, wanted.to_owned());
+        assert_eq!(
+            seen,
+            [
+                one("RECOVERY BULK_LOGGED", "recovery_model_desc", "BULK_LOGGED"),
+                one(
+                    "PAGE_VERIFY TORN_PAGE_DETECTION",
+                    "page_verify_option_desc",
+                    "TORN_PAGE_DETECTION"
+                ),
+                one("DELAYED_DURABILITY = FORCED", "delayed_durability_desc", "FORCED"),
+                one("ALLOW_SNAPSHOT_ISOLATION ON", "snapshot_isolation_state_desc", "ON"),
+                one(
+                    "READ_COMMITTED_SNAPSHOT OFF WITH ROLLBACK IMMEDIATE",
+                    "is_read_committed_snapshot_on",
+                    "0"
+                ),
+            ]
+        );
+        assert!(options(&configuration(&[])).is_empty());
+    }
+}

@@ -1,0 +1,132 @@
+//! How the server would run statements: asked of a session that explains and runs nothing (`SET
+//! SHOWPLAN_XML`).
+
+use crate::dialect::quote_literal;
+use crate::live::client::Client;
+use engine::planned::{each, literal};
+use engine::query_reader::read_plan;
+use engine::{Asked, Planned};
+use observations::statement::{Quotes, shown};
+use plans::{Operator, Plan, Role};
+use work::Parameter;
+
+/// A session that runs nothing.
+pub struct Explaining(Client);
+
+impl Explaining {
+    /// Has a session explain from now on.
+    ///
+    /// # Errors
+    /// When the server refuses, or takes the option without a word and runs statements all the
+    /// same, as Babelfish does.
+    pub fn begin(mut client: Client) -> Result<Self, String> {
+        client.run("SET SHOWPLAN_XML ON").map_err(|error| error.to_string())?;
+        let answer = client.cell("SELECT 1 AS ready").map_err(|error| error.to_string())?;
+        if answer.is_some_and(|plan| plan.contains("<ShowPlanXML")) {
+            return Ok(Self(client));
+        }
+        Err("SET SHOWPLAN_XML has no effect on this server: it would run the statements".into())
+    }
+
+    /// The plan of the first statement of a batch that has one; constants are hidden where they
+    /// come from the load.
+    ///
+    /// # Errors
+    /// When the server refuses, or answers with no plan.
+    pub fn plan(&mut self, sql: &str, has_constants: bool) -> Result<Planned, String> {
+        let xml = self.0.cell(sql).map_err(|error| error.to_string())?.unwrap_or_default();
+        read_plan(&xml).map(|plan| planned(&plan, has_constants))
+    }
+}
+
+/// The plans of the user's statements, for the values that the load sends first: those that a
+/// prepared statement is compiled for.
+pub fn plans(client: Client, asked: &[Asked]) -> Vec<Result<Planned, String>> {
+    let mut session = Explaining::begin(client);
+    each(asked, |own| {
+        let session = session.as_mut().map_err(|why| why.clone())?;
+        let unknown = "the values of its parameters are known only while it runs";
+        let values = own.values.as_ref().ok_or(unknown)?;
+        session.plan(&own.statement.sql(|number| constant(&values[number - 1])), true)
+    })
+}
+
+fn constant(value: &Parameter) -> String {
+    match value {
+        Parameter::Bool(value) => u8::from(*value).to_string(),
+        Parameter::Double(value) => format!("{value:e}"),
+        value => literal(value, quote_literal),
+    }
+}
+
+/// A line for each operator, with its conditions below it, without what the optimizer estimated.
+fn planned(plan: &Plan, has_constants: bool) -> Planned {
+    let line = |(depth, operator): (usize, &Operator)| {
+        let indent = "  ".repeat(depth);
+        let object = operator.objects.first();
+        let object = object.map_or_else(String::new, |object| format!(" on {}", object.label()));
+        let conditions = operator.predicates.iter().map(|condition| {
+            let role = match condition.role {
+                Role::Seek => "Seek",
+                Role::Filter => "Filter",
+                Role::Join => "Join",
+            };
+            let text = shown(&condition.text, Quotes::TransactSql, !has_constants);
+            format!("\n{indent}    {role}: {text}")
+        });
+        format!("{indent}{}{object}{}", operator.title(), conditions.collect::<String>())
+    };
+    let lines: Vec<String> = plan.operators().into_iter().map(line).collect();
+    let rows = plan.root.as_ref().and_then(|root| root.rows.estimated);
+    Planned { text: lines.join("\n"), rows, cost: plan.cost }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{constant, planned, read_plan};
+    use engine::Planned;
+    use work::Parameter;
+
+    /// A plan in the form that Microsoft documents (ShowPlan XML 1.564), of a lookup.
+    fn of(value: &str, rows: &str) -> Planned {
+        let xml = format!(
+            r#"<ShowPlanXML xmlns="http://schemas.microsoft.com/sqlserver/2004/07/showplan"
+                Version="1.564"><BatchSequence>
+            <Batch><Statements><StmtSimple StatementText="DECLARE @a int" StatementType="ASSIGN" />
+            <StmtSimple StatementText="SELECT b FROM t" StatementType="SELECT"
+            StatementSubTreeCost="0.0033" StatementEstRows="{rows}">
+            <QueryPlan><RelOp NodeId="0" PhysicalOp="Clustered Index Seek"
+            LogicalOp="Clustered Index Seek" EstimateRows="{rows}"
+            EstimatedTotalSubtreeCost="0.0033" Parallel="0" EstimateRebinds="0" EstimateRewinds="0">
+            <IndexScan Ordered="1">
+            <Object Database="[steelbench]" Schema="[dbo]" Table="[t]" Index="[pk_t]" />
+            <Predicate><ScalarOperator ScalarString="[steelbench].[dbo].[t].[b]&gt;({value})" />
+            </Predicate>
+            </IndexScan></RelOp></QueryPlan></StmtSimple></Statements></Batch></BatchSequence>
+            </ShowPlanXML>"#
+        );
+        planned(&read_plan(&xml).unwrap(), true)
+    }
+
+    #[test]
+    fn a_plan_is_the_same_whatever_was_estimated_and_asked_for() {
+        let first = of("42", "12");
+        assert_eq!((first.rows, first.cost), (Some(12.0), Some(0.0033)));
+        assert_eq!(
+            first.text,
+            "Clustered Index Seek on t (pk_t)\n    Filter: [steelbench].[dbo].[t].[b]>(?)"
+        );
+        assert_eq!(first.text, of("7", "1000").text);
+    }
+
+    #[test]
+    fn values_are_written_as_the_server_reads_them() {
+        let values = [
+            Parameter::Bool(true),
+            Parameter::Double(0.5),
+            Parameter::Text("a'b".into()),
+            Parameter::Null,
+        ];
+        assert_eq!(values.each_ref().map(constant), ["1", "5e-1", "N'a''b'", "NULL"]);
+    }
+}

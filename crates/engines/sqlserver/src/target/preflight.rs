@@ -1,0 +1,92 @@
+//! What stands in the way of trials on a server: asked before the first of them, without changing
+//! anything.
+
+use super::database::{IS_FOREIGN, is_marked};
+use super::layout::DATABASE;
+use super::server_settings::known;
+use super::{config, failed_at};
+use crate::live::client::Client;
+use crate::settings::{CACHE, URL, server_settings};
+use engine::{CacheState, EngineError, Need, Preflight};
+use experiment::Invalid;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use work::Stop;
+
+/// Connections of a trial besides those of the load: two of administration, two of the collector of
+/// waits.
+const OWN_CONNECTIONS: u32 = 4;
+
+/// What stands in the way of these needs.
+pub fn preflight(needs: &[Need<'_>], stop: &Stop) -> Preflight {
+    let mut found = Preflight::default();
+    let mut by_url = BTreeMap::<String, Vec<&Need<'_>>>::new();
+    for need in needs {
+        by_url.entry(need.configuration.get(URL).unwrap_or_default()).or_default().push(need);
+    }
+    for needs in by_url.into_values() {
+        let asked = ask(&needs, stop, &mut found);
+        asked.unwrap_or_else(|error| found.misses(format!("{}: {error}", URL.path())));
+    }
+    found
+}
+
+fn ask(needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight) -> Result<(), EngineError> {
+    let Some(first) = needs.first() else { return Ok(()) };
+    let config = config(first.configuration)?;
+    let mut master =
+        Client::connect(&config, stop, Duration::ZERO).map_err(failed_at("connecting"))?;
+    let mut number = |sql: &str| -> Result<Option<u32>, EngineError> {
+        let cell = master.cell(sql).map_err(failed_at("asking the server"))?;
+        Ok(cell.and_then(|cell| cell.parse().ok()))
+    };
+    let url = URL.path();
+    let connections = needs.iter().map(|need| need.connections).max().unwrap_or(0);
+    let most = number("SELECT CAST(@@MAX_CONNECTIONS AS int) AS most")?;
+    if let Some(most) = most.filter(|most| *most > 0 && *most < connections + OWN_CONNECTIONS) {
+        found.misses(format!(
+            "{url}: the server admits {most} connections (user connections); the load opens \
+             {connections} and Steelbench {OWN_CONNECTIONS} more"
+        ));
+    }
+    let mut may = |class: &str, permission: &str| {
+        let sql = format!("SELECT CAST(HAS_PERMS_BY_NAME({class}, N'{permission}') AS int) AS may");
+        // NULL where the server does not know the permission.
+        Ok::<_, EngineError>(number(&sql)? != Some(0))
+    };
+    let may_create = may("N'master', N'DATABASE'", "CREATE DATABASE")?
+        || may("NULL, NULL", "CREATE ANY DATABASE")?;
+    if !may_create {
+        found.misses(format!(
+            "{url}: the login may not make a database, which each trial works in: GRANT CREATE \
+             ANY DATABASE, or add it to the role dbcreator"
+        ));
+    }
+    let settings: BTreeMap<String, i64> =
+        needs.iter().flat_map(|need| server_settings(need.configuration)).collect();
+    if !settings.is_empty() && !may("NULL, NULL", "ALTER SETTINGS")? {
+        found.misses(format!(
+            "{url}: the login may not change settings of the server: GRANT ALTER SETTINGS"
+        ));
+    }
+    let is_cold = needs.iter().any(|need| need.configuration.get(CACHE) == CacheState::Cold);
+    if is_cold && !may("NULL, NULL", "ALTER SERVER STATE")? {
+        let path = CACHE.path();
+        found.misses(format!(
+            "{path}: the login may not drop pages from memory: GRANT ALTER SERVER STATE"
+        ));
+    }
+    if is_marked(&mut master)? == Some(false) {
+        found.misses(format!("{url}: database {DATABASE}: {IS_FOREIGN}"));
+    }
+    if !settings.is_empty() {
+        let known = known(&mut master)?;
+        let names: Vec<&str> = known.keys().map(String::as_str).collect();
+        let unknown = settings.keys().filter(|name| !known.contains_key(*name));
+        found.invalid.extend(unknown.map(|name| {
+            let message = experiment::unknown_name("setting of the server", name, &names);
+            Invalid::new(format!("target.settings.{name}"), message)
+        }));
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! Settings of the whole server, where the user permits them to be changed: what was is recorded in
+//! our database before, and put back from there before the database is dropped, by this run or,
+//! after a kill, by the next one on that server.
+
+use super::database::note;
+use super::failed_at;
+use crate::dialect::quote_literal;
+use crate::live::client::Client;
+use crate::live::views;
+use engine::EngineError;
+use std::collections::BTreeMap;
+
+/// How names of the extended properties begin that hold what a setting was.
+const WAS: &str = "steelbench found ";
+
+/// Without it, `sp_configure` does not know most settings.
+const ADVANCED: &str = "show advanced options";
+
+/// A name of `sys.configurations` as an experiment file has it: `max server memory (MB)` is
+/// `max_server_memory_mb`.
+pub fn name_in_file(name: &str) -> String {
+    let words =
+        name.split(|sign: char| !sign.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join("_")
+}
+
+/// The settings that the server has: their names in files, their own names and values.
+pub fn known(master: &mut Client) -> Result<BTreeMap<String, (String, i64)>, EngineError> {
+    let rows =
+        master.query(views::CONFIGURATIONS.sql).map_err(failed_at(views::CONFIGURATIONS.name))?;
+    let setting = |row: crate::live::rows::Row<'_>| {
+        let name = row.text("name");
+        Some((name_in_file(&name), (name, row.parse("in_use")?)))
+    };
+    Ok(rows.iter().filter_map(setting).collect())
+}
+
+/// Changes settings, each recorded before, and reads them back.
+pub fn apply(master: &mut Client, wanted: &BTreeMap<String, i64>) -> Result<(), EngineError> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let known = self::known(master)?;
+    let path = |name: &str| format!("target.settings.{name}");
+    let mut changes = Vec::new();
+    for (name, value) in wanted {
+        let names: Vec<&str> = known.keys().map(String::as_str).collect();
+        let unknown =
+            || EngineError::failed(path(name), experiment::unknown_name("setting", name, &names));
+        let (own, now) = known.get(name).ok_or_else(unknown)?;
+        changes.push((own.clone(), *now, *value));
+    }
+    let advanced = known.get(&name_in_file(ADVANCED)).map_or(1, |(_, now)| *now);
+    changes.insert(0, (ADVANCED.to_owned(), advanced, 1));
+    changes.retain(|(_, now, value)| now != value);
+    for (name, now, _) in &changes {
+        note(master, &format!("{WAS}{name}"), &now.to_string())
+            .map_err(failed_at("recording the server's settings"))?;
+    }
+    for (name, _, value) in &changes {
+        configure(master, name, *value)?;
+    }
+    let now = self::known(master)?;
+    for (name, value) in wanted {
+        let got = now.get(name).map(|(_, value)| *value);
+        if got != Some(*value) {
+            let got = got.map_or_else(|| "nothing".into(), |got| got.to_string());
+            return Err(EngineError::SettingIgnored {
+                setting: path(name),
+                wanted: value.to_string(),
+                got,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Puts back what the records in our database say.
+pub fn put_back(master: &mut Client) -> Result<(), EngineError> {
+    let doing = "putting back the server's settings";
+    let marks = master.query(views::MARKS.sql).map_err(failed_at(doing))?;
+    let was = |row: crate::live::rows::Row<'_>| {
+        Some((row.get("name")?.strip_prefix(WAS)?.to_owned(), row.parse::<i64>("value")?))
+    };
+    let mut records: Vec<(String, i64)> = marks.iter().filter_map(was).collect();
+    // Others are not known without it.
+    records.sort_by_key(|(name, _)| name == ADVANCED);
+    records.iter().try_for_each(|(name, value)| configure(master, name, *value))
+}
+
+fn configure(master: &mut Client, name: &str, value: i64) -> Result<(), EngineError> {
+    let sql = format!("EXEC sys.sp_configure {}, {value}; RECONFIGURE", quote_literal(name));
+    master.run(&sql).map_err(failed_at(&format!("setting {name} = {value} of the server")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name_in_file;
+
+    #[test]
+    fn names_are_written_with_underscores() {
+        for (name, in_file) in [
+            ("max server memory (MB)", "max_server_memory_mb"),
+            ("max degree of parallelism", "max_degree_of_parallelism"),
+            ("ADR cleaner retry timeout (min)", "adr_cleaner_retry_timeout_min"),
+        ] {
+            assert_eq!(name_in_file(name), in_file);
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! What the sessions of a trial wait for: differences of the server's own counters of these
+//! sessions (`sys.dm_exec_session_wait_stats`), and, where it does not have those, of the whole
+//! server; and by sample what they met at.
+
+use super::database::Database;
+use super::failed_at;
+use super::load::Sessions;
+use crate::BETWEEN_REQUESTS;
+use crate::live::client::Client;
+use crate::live::delta::{Delta, delta};
+use crate::live::reading::{Answer, ask, ask_of, without_benign};
+use crate::live::rows::{Row, Rows};
+use crate::live::sampler::Sampler;
+use crate::live::samples::{Samples, name_pages};
+use crate::live::views::{self, View};
+use engine::{Collected, EngineError, EngineUse, PageUse, WaitCollector, lock};
+use observations::{Operation, TimeUse, Wait, WaitClass};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// Samples a second of what the sessions wait for: few, because the load shares the server with
+/// them.
+const HZ: f64 = 5.0;
+
+/// What is being done when the server fails.
+const DOING: &str = "observing the server's waits";
+
+/// Takes the differences of the server's counters over a measurement, and samples what its sessions
+/// wait for.
+pub struct MssqlCollector {
+    database: Arc<Database>,
+    sessions: Arc<Sessions>,
+    running: Option<(Client, Reading, Sampler)>,
+}
+
+/// What the server has counted until a moment.
+struct Reading {
+    at: Instant,
+    in_flight_ns: u64,
+    started: Answer,
+    of_sessions: Answer,
+    /// Read where there is nothing about the sessions.
+    of_server: Option<Answer>,
+    used: Answer,
+    files: Answer,
+}
+
+impl MssqlCollector {
+    /// A collector for the sessions of a load.
+    pub fn new(database: Arc<Database>, sessions: Arc<Sessions>) -> Self {
+        Self { database, sessions, running: None }
+    }
+
+    fn connect(&self) -> Result<Client, EngineError> {
+        let mut client = self.database.connect()?;
+        client.query(views::SESSION).map_err(failed_at("preparing the connection"))?;
+        Ok(client)
+    }
+
+    /// The numbers of the load's sessions in a list; of none, NULL, which nothing is.
+    fn ids(&self) -> String {
+        let ids: Vec<String> = lock(&self.sessions.ids).iter().map(i32::to_string).collect();
+        if ids.is_empty() { "NULL".to_owned() } else { ids.join(", ") }
+    }
+
+    fn read(&self, client: &mut Client) -> Result<Reading, EngineError> {
+        let ids = self.ids();
+        let mut read = |view: &View| ask(client, view).map_err(failed_at(DOING));
+        let (started, files) = (read(&views::STARTED)?, read(&views::OWN_IO)?);
+        let mut of = |name: &str, sql: &str| ask_of(client, name, sql).map_err(failed_at(DOING));
+        let used = of("sys.dm_exec_sessions", &views::session_use(&ids))?;
+        let of_sessions = of("sys.dm_exec_session_wait_stats", &views::session_waits(&ids))?;
+        let mut of_server = None;
+        if of_sessions.is_err() {
+            of_server = Some(of(views::WAITS.name, views::WAITS.sql)?);
+        }
+        let in_flight_ns = self.sessions.in_flight_ns.load(Ordering::Relaxed);
+        Ok(Reading {
+            at: Instant::now(),
+            in_flight_ns,
+            started,
+            of_sessions,
+            of_server,
+            used,
+            files,
+        })
+    }
+}
+
+impl WaitCollector for MssqlCollector {
+    fn start(&mut self) -> Result<(), EngineError> {
+        let (mut client, sampling) = (self.connect()?, self.connect()?);
+        let sampler = Sampler::start(sampling, views::requests_of(&self.ids()), HZ);
+        let sampler = sampler.map_err(|error| EngineError::failed(DOING, error.what))?;
+        let before = self.read(&mut client)?;
+        // What was seen before belongs to no measurement.
+        sampler.take();
+        self.running = Some((client, before, sampler));
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<Collected, EngineError> {
+        let not_started = || EngineError::failed(DOING, "nothing was started");
+        let (mut client, before, sampler) = self.running.take().ok_or_else(not_started)?;
+        let (after, samples) = (self.read(&mut client)?, sampler.take());
+        let mut collected = before.until(&after, lock(&self.sessions.ids).len());
+        met(&mut client, &samples, &mut collected);
+        collected.lost.extend(self.database.unseen());
+        Ok(collected)
+    }
+}
+
+/// Adds what the sessions were sampled to wait for.
+fn met(client: &mut Client, samples: &Samples, collected: &mut Collected) {
+    collected.resources = samples.resources();
+    let unseen =
+        samples.failed.as_ref().map(|why| format!("What sessions wait for, by sample: {why}."));
+    collected.lost.extend(unseen);
+    collected.lost.extend(name_pages(client, &mut collected.resources));
+}
+
+impl Reading {
+    /// What so many sessions waited for and used from this reading to `after`.
+    fn until(&self, after: &Self, sessions: usize) -> Collected {
+        let mut collected = Collected::default();
+        if let Err(why) = &self.started {
+            collected.lost.push(format!("Whether the server was restarted: {why}."));
+        }
+        self.waits(after, &mut collected);
+        let session_s = sessions as f64 * after.at.duration_since(self.at).as_secs_f64();
+        let in_flight_s = after.in_flight_ns.saturating_sub(self.in_flight_ns) as f64 / 1e9;
+        let between_s = (session_s - in_flight_s).max(0.0);
+        let between = Wait::counted(BETWEEN_REQUESTS, WaitClass::Client, 0, between_s, 0.0);
+        collected.waits.extend(between.map(|wait| Wait { count: None, ..wait }));
+        let mut time = TimeUse { session_s, ..TimeUse::default() };
+        match (&self.used, &after.used) {
+            (Ok(before), Ok(now)) => {
+                if let Some(cpu_ms) = rise(before.first(), now.first(), "cpu_ms") {
+                    time.cpu_s = cpu_ms as f64 / 1e3;
+                } else {
+                    collected.lost.push(
+                        "The processor time of the sessions: the server does not count it.".into(),
+                    );
+                }
+                let pages = |column| rise(before.first(), now.first(), column);
+                let pages = pages("logical_reads").zip(pages("page_reads"));
+                let pages =
+                    pages.map(|(all, reads)| PageUse { hits: all.saturating_sub(reads), reads });
+                collected.used = EngineUse { pages, ..EngineUse::default() };
+            }
+            (Err(why), _) | (_, Err(why)) => {
+                collected.lost.push(format!("The processor time of the sessions: {why}."));
+            }
+        }
+        collected.time = Some(time);
+        match (&self.files, &after.files) {
+            (Ok(before), Ok(now)) => collected.operations = operations(before, now),
+            (Err(why), _) | (_, Err(why)) => {
+                collected.lost.push(format!("Reads and writes of the database's files: {why}."));
+            }
+        }
+        collected
+    }
+
+    /// The waits of the sessions; where there is nothing about these, those of the whole server
+    /// without benign ones.
+    fn waits(&self, after: &Self, collected: &mut Collected) {
+        let difference = |before: &Answer, now: &Answer| -> Result<Delta, String> {
+            let (before, now) = (before.as_ref()?, now.as_ref()?);
+            delta([&self.started, &after.started], [before, now])
+        };
+        match difference(&self.of_sessions, &after.of_sessions) {
+            Ok(delta) => {
+                collected.lost.extend(delta.doubtful);
+                collected.waits = delta.waits;
+                return;
+            }
+            Err(why) => collected.lost.push(format!("The waits of the sessions: {why}.")),
+        }
+        let (Some(before), Some(now)) = (&self.of_server, &after.of_server) else { return };
+        match difference(before, now) {
+            Ok(delta) => {
+                let all = delta.waits.into_iter().map(without_benign);
+                collected.waits = all.filter(|wait| wait.class != WaitClass::Idle).collect();
+                let whose = "What is shown in their place are the waits of all sessions of the \
+                             server (sys.dm_os_wait_stats) without benign ones, also of those \
+                             that are not of this load.";
+                collected.lost.push(whose.to_owned());
+            }
+            Err(why) => collected.lost.push(format!("The waits of the server: {why}.")),
+        }
+    }
+}
+
+/// By how much a counter has risen.
+fn rise(before: Option<Row<'_>>, now: Option<Row<'_>>, column: &str) -> Option<u64> {
+    now?.parse::<u64>(column)?.checked_sub(before?.parse(column)?)
+}
+
+/// Reads and writes of data files and of the log.
+fn operations(before: &Rows, now: &Rows) -> Vec<Operation> {
+    let mut operations = Vec::new();
+    for row in now.iter() {
+        let kind = row.text("kind");
+        let then = before.iter().find(|old| old.get("kind") == Some(&kind));
+        let of = |column| rise(then, Some(row), column).unwrap_or(0);
+        let prefix = if kind == "LOG" { "LOG" } else { "DATA" };
+        for (what, columns) in [
+            ("READ", ["reads", "read_bytes", "read_ms"]),
+            ("WRITE", ["writes", "written_bytes", "write_ms"]),
+        ] {
+            let [count, bytes, ms] = columns.map(of);
+            let wall_s = ms as f64 / 1e3;
+            operations.push(Operation { name: format!("{prefix}_{what}"), count, bytes, wall_s });
+        }
+    }
+    operations.retain(|operation| operation.count > 0);
+    operations
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "figures that are exact in binary")]
+mod tests {
+    use super::*;
+    use crate::live::reading::tests::rows;
+    use std::time::Duration;
+
+    const WAITS: &str = "wait_type | waits | wait_ms | signal_ms\n";
+
+    /// Takes a view away.
+    type Lacks = fn(&mut Reading);
+
+    fn reading(at: Instant, seconds: u64, of_sessions: Answer, cpu_ms: &str) -> Reading {
+        let files = "kind | reads | read_bytes | read_ms | writes | written_bytes | write_ms\n";
+        let files = format!(
+            "{files}LOG | 0 | 0 | 0 | {} | {} | {}",
+            seconds * 10,
+            seconds << 20,
+            seconds * 500
+        );
+        Reading {
+            at: at + Duration::from_secs(seconds),
+            in_flight_ns: seconds * 3_000_000_000,
+            started: Ok(rows("started\nA")),
+            of_sessions,
+            of_server: Some(Ok(rows(&format!(
+                "{WAITS}LAZYWRITER_SLEEP | {seconds} | {0} | 0\nPAGELATCH_UP | {seconds} | {0} | 0",
+                seconds * 250
+            )))),
+            used: Ok(rows(&format!(
+                "cpu_ms | page_reads | logical_reads\n{cpu_ms} | 1 | {}",
+                seconds * 8 + 1
+            ))),
+            files: Ok(rows(&files)),
+        }
+    }
+
+    fn seconds(waits: &[Wait], name: &str) -> f64 {
+        waits.iter().filter(|wait| wait.wait_type == name).map(Wait::wait_s).sum()
+    }
+
+    /// 4 sessions for 8 s, of which they had requests in flight for 24 s: 12 s of waits for the
+    /// log, 2 s on a processor.
+    #[test]
+    fn waits_processor_time_and_the_time_between_requests_are_those_of_the_sessions() {
+        let now = Instant::now();
+        let before =
+            reading(now, 0, Ok(rows(&format!("{WAITS}SOS_WORK_DISPATCHER | 1 | 5 | 0"))), "1000");
+        let waits =
+            format!("{WAITS}SOS_WORK_DISPATCHER | 3 | 1505 | 0\nWRITELOG | 40 | 12000 | 2000");
+        let collected = before.until(&reading(now, 8, Ok(rows(&waits)), "3000"), 4);
+        assert_eq!(
+            (seconds(&collected.waits, "WRITELOG"), seconds(&collected.waits, BETWEEN_REQUESTS)),
+            (12.0, 8.0)
+        );
+        assert_eq!(
+            seconds(&collected.waits, "SOS_WORK_DISPATCHER"),
+            1.5,
+            "waits of our own are never left out"
+        );
+        let time = collected.time.unwrap();
+        assert_eq!((time.session_s, time.cpu_s), (32.0, 2.0));
+        assert_eq!(collected.used.pages, Some(PageUse { hits: 64, reads: 0 }));
+        let [log] = &collected.operations[..] else { panic!("{:?}", collected.operations) };
+        assert_eq!((&*log.name, log.count, log.bytes, log.wall_s), ("LOG_WRITE", 80, 8 << 20, 4.0));
+        assert!(collected.lost.is_empty(), "{:?}", collected.lost);
+    }
+
+    #[test]
+    fn without_waits_of_sessions_those_of_the_server_are_told_as_such() {
+        let (now, missing) =
+            (Instant::now(), || Err("sys.dm_exec_session_wait_stats: error 208: no".to_owned()));
+        let collected = reading(now, 0, missing(), "-").until(&reading(now, 8, missing(), "-"), 4);
+        assert_eq!(
+            (
+                seconds(&collected.waits, "PAGELATCH_UP"),
+                seconds(&collected.waits, "LAZYWRITER_SLEEP")
+            ),
+            (2.0, 0.0)
+        );
+        assert!(
+            collected.lost[0].contains("error 208")
+                && collected.lost[1].contains("all sessions of the server")
+        );
+        assert!(collected.lost[2].contains("does not count it"), "{:?}", collected.lost);
+        assert_eq!(collected.time.unwrap().cpu_s, 0.0);
+    }
+
+    #[test]
+    fn each_view_that_is_absent_is_told() {
+        let now = Instant::now();
+        let whole = |seconds: u64| {
+            let waits = rows(&format!("{WAITS}WRITELOG | {seconds} | {seconds} | 0"));
+            Reading { of_server: None, ..reading(now, seconds, Ok(waits), "1") }
+        };
+        let views: [(Lacks, &[&str]); 4] = [
+            (|own| own.started = Err("view".into()), &["Whether the server was restarted: view."]),
+            (
+                |own| {
+                    (own.of_sessions, own.of_server) =
+                        (Err("view".into()), Some(Err("other".into())))
+                },
+                &["The waits of the sessions: view.", "The waits of the server: other."],
+            ),
+            (|own| own.used = Err("view".into()), &["The processor time of the sessions: view."]),
+            (
+                |own| own.files = Err("view".into()),
+                &["Reads and writes of the database's files: view."],
+            ),
+        ];
+        assert!(whole(0).until(&whole(8), 4).lost.is_empty());
+        for (lacks, told) in views {
+            let [mut before, mut after] = [whole(0), whole(8)];
+            lacks(&mut before);
+            lacks(&mut after);
+            assert_eq!(before.until(&after, 4).lost, told);
+        }
+    }
+
+    #[test]
+    fn a_session_that_was_replaced_claims_nothing() {
+        let now = Instant::now();
+        let of = |waits: u32| Ok(rows(&format!("{WAITS}WRITELOG | {waits} | 10 | 0")));
+        let collected = reading(now, 0, of(9), "1").until(&reading(now, 8, of(3), "2"), 4);
+        assert_eq!(seconds(&collected.waits, "WRITELOG"), 0.0);
+        assert!(
+            collected.lost[0].contains("were reset between the snapshots"),
+            "{:?}",
+            collected.lost
+        );
+    }
+}

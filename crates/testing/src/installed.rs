@@ -1,0 +1,207 @@
+//! What tests on real servers need.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::missing_panics_doc,
+    reason = "for tests"
+)]
+
+use experiment::Configuration;
+use mariadb::server::{PACKAGES_ACCOUNT, PrivateServer, ServerOptions};
+use postgres::client::Config;
+use postgres::server::{Account, Cluster, ClusterOptions, DataOptions, Installation};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use work::Cancel;
+
+/// Nothing in these tests takes so long.
+pub const LONG: Duration = Duration::from_secs(60);
+
+/// One installation of each major version to test on: those in `STEELBENCH_TEST_PG_BINDIRS`, or
+/// what is installed. Says so when there is none.
+pub fn installations() -> Vec<Installation> {
+    let listed = std::env::var_os("STEELBENCH_TEST_PG_BINDIRS");
+    let bindirs: Vec<PathBuf> = listed.iter().flat_map(std::env::split_paths).collect();
+    let real: Vec<PathBuf> = bindirs.iter().filter_map(|place| place.canonicalize().ok()).collect();
+    let mut found = Installation::find_all(&bindirs);
+    found.retain(|one| listed.is_none() || real.contains(&one.bindir));
+    let mut majors = BTreeSet::new();
+    found.retain(|one| majors.insert(one.version.major));
+    if found.is_empty() {
+        println!("SKIPPED: no PostgreSQL server is installed");
+    }
+    found
+}
+
+/// The libraries of DuckDB to test on: those in `STEELBENCH_TEST_DUCKDB_LIBS`, or the one that is
+/// found without being named. Says so when there is none.
+pub fn duckdb_libraries() -> Vec<Option<String>> {
+    let listed = std::env::var("STEELBENCH_TEST_DUCKDB_LIBS").unwrap_or_default();
+    let listed: Vec<_> =
+        listed.split(':').filter(|path| !path.is_empty()).map(str::to_owned).collect();
+    if !listed.is_empty() {
+        return listed.into_iter().map(Some).collect();
+    }
+    let engine = crate::engine("duckdb");
+    if engine.version(&[&Configuration::default()], &Cancel::new().stop()).version == "none" {
+        println!("SKIPPED: no libduckdb is installed");
+        return Vec::new();
+    }
+    vec![None]
+}
+
+/// The MariaDB servers to test on. Says so when there is none.
+pub fn mariadb_installations() -> Vec<mariadb::server::Installation> {
+    let found = mariadb::server::Installation::find_all(&[]);
+    if found.is_empty() {
+        println!("SKIPPED: no MariaDB server is installed");
+    }
+    found
+}
+
+/// The URL of a SQL Server to test on: the one that `STEELBENCH_MSSQL_URL` names, or a stand-in.
+/// Says so when there is none.
+pub fn sql_server() -> Option<String> {
+    std::env::var("STEELBENCH_MSSQL_URL").ok().or_else(|| sql_server_stand_in(&[]))
+}
+
+/// The URL of an emulator of SQL Server that has these databases, and runs until this process ends.
+/// Says so when there is none.
+pub fn sql_server_stand_in(databases: &[&str]) -> Option<String> {
+    let program = std::env::var_os("STEELBENCH_TEST_SQLSERVER").filter(|path| !path.is_empty());
+    let Some(program) = program else {
+        println!("SKIPPED: no stand-in of SQL Server is built");
+        return None;
+    };
+    let folder = folder();
+    let file = folder.path().join("port");
+    let mut command = Command::new(program);
+    command
+        .arg(&file)
+        .args(databases)
+        .env("RUST_LOG", "off")
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null());
+    // It ends when its standard input is closed.
+    std::mem::forget(command.spawn().unwrap());
+    assert!(until(|| file.exists()), "the stand-in does not start");
+    let port = std::fs::read_to_string(file).unwrap();
+    Some(format!("mssql://sa:S3c@127.0.0.1:{port}/master?encrypt=optional"))
+}
+
+/// A running MariaDB server in a folder, with its instruments of waits on or the Performance Schema
+/// off.
+pub fn mariadb(
+    installation: mariadb::server::Installation,
+    folder: &Path,
+    instruments: bool,
+) -> PrivateServer {
+    let options = ServerOptions {
+        installation,
+        directory: folder.into(),
+        log_directory: None,
+        table_directories: Vec::new(),
+        account: Account::for_server(None, PACKAGES_ACCOUNT).unwrap(),
+        page_bytes: None,
+        setup: None,
+        connections: 20,
+        instruments,
+        cgroups: Vec::new(),
+    };
+    let mut server = PrivateServer::create(options, &Cancel::new()).unwrap();
+    server.apply(&BTreeMap::new(), &Cancel::new()).unwrap();
+    server
+}
+
+/// Does something with a server of each version of MariaDB that is installed, and its URL.
+pub fn on_each_mariadb(instruments: bool, test: impl Fn(&PrivateServer, &str)) {
+    for installation in mariadb_installations() {
+        let folder = folder();
+        let server = mariadb(installation, folder.path(), instruments);
+        let url = server.config().to_string();
+        test(&server, &url);
+    }
+}
+
+/// A folder that servers of any user can reach.
+pub fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+/// What a plain cluster in this directory is made with.
+pub fn options(installation: &Installation, directory: &Path) -> ClusterOptions {
+    ClusterOptions {
+        installation: installation.clone(),
+        directory: directory.into(),
+        wal_directory: None,
+        account: Account::for_server(None, "postgres").unwrap(),
+        data: DataOptions::default(),
+        setup: None,
+        connections: 1,
+        cgroups: Vec::new(),
+    }
+}
+
+/// A cluster that runs.
+pub fn running(options: ClusterOptions) -> Cluster {
+    let cancel = Cancel::new();
+    let mut cluster = Cluster::create(options, &cancel).unwrap();
+    cluster.start(&cancel).unwrap();
+    cluster
+}
+
+/// The first value of the first row of an answer.
+pub fn ask(cluster: &Cluster, sql: &str) -> String {
+    let rows = cluster.connect().unwrap().query(sql, &[]).unwrap();
+    rows.iter().next().and_then(|row| row.get(0).map(str::to_owned)).unwrap_or_default()
+}
+
+/// How to connect, as superuser, to the private server whose directory this is, from the server's
+/// own note: process, data directory, start, port, folder of the socket. `None` while it does not
+/// accept connections.
+pub fn private(directory: &Path) -> Option<(i32, Config)> {
+    let note = std::fs::read_to_string(directory.join("data/postmaster.pid")).ok()?;
+    let line: Vec<&str> = note.lines().map(str::trim).collect();
+    (*line.get(7)? == "ready").then_some(())?;
+    let config = Config::unix(Path::new(line[4]), line[3].parse().ok()?, "postgres", "postgres");
+    Some((line[0].parse().ok()?, config))
+}
+
+/// When the server was started.
+pub fn started(cluster: &Cluster) -> String {
+    ask(cluster, "SELECT pg_postmaster_start_time()::text")
+}
+
+/// Looks until something is so; `false` when it does not come to that.
+pub fn until(mut there: impl FnMut() -> bool) -> bool {
+    let begin = Instant::now();
+    while !there() {
+        if begin.elapsed() > LONG {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    true
+}
+
+/// Whether a process exists and has not ended.
+pub fn is_alive(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+/// Gives a folder to the account of servers.
+pub fn own(account: &Account, folder: &Path) -> std::io::Result<()> {
+    let id = |option: &str| {
+        let output = Command::new("id").args([option, &account.name]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().parse::<u32>().unwrap()
+    };
+    std::os::unix::fs::chown(folder, Some(id("-u")), Some(id("-g")))
+}

@@ -1,0 +1,262 @@
+//! A real server to test against, in a directory of its own, stopped and removed when dropped.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::missing_panics_doc,
+    reason = "for tests"
+)]
+
+use mariadb::client::{Client, Config};
+use std::fs::{self, File, Permissions};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Nothing in these tests takes so long.
+pub const LONG: Duration = Duration::from_secs(60);
+
+/// A program of MariaDB's packages.
+pub fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/bin".into()]);
+    folders.map(|folder| folder.join(name)).find(|program| program.exists())
+}
+
+/// A server that listens on a unix socket and on 127.0.0.1. Its superuser `root` has no password.
+pub struct Server {
+    /// Its port on 127.0.0.1.
+    pub port: u16,
+    folder: TempDir,
+    /// Its program and what it is told, besides which files of options it reads.
+    program: PathBuf,
+    options: Vec<String>,
+    process: Option<Child>,
+}
+
+impl Server {
+    /// With these options besides; `None`, with a word about it, where no server is installed.
+    pub fn start(options: &[&str]) -> Option<Self> {
+        let Some(installer) = program("mariadb-install-db") else {
+            println!("SKIPPED: no MariaDB server is installed");
+            return None;
+        };
+        let mut server = Self::new(program("mariadbd").unwrap(), options);
+        // A server that starts removes what another one has as temporary tables in the same folder.
+        let mut install = Command::new(installer);
+        install.env("TMPDIR", server.folder());
+        install.args([
+            "--no-defaults",
+            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
+        ]);
+        install.args(["--skip-name-resolve", "--innodb-log-file-size=4M"]).args(server.common());
+        server.make(install);
+        Some(server)
+    }
+
+    /// The same of MySQL.
+    pub fn mysql(options: &[&str]) -> Option<Self> {
+        let folder = std::env::var_os("STEELBENCH_TEST_MYSQL").filter(|folder| !folder.is_empty());
+        let Some(folder) = folder else {
+            println!("SKIPPED: no MySQL server is installed");
+            return None;
+        };
+        let mut server = Self::new(PathBuf::from(folder).join("mysqld"), options);
+        let mut install = Command::new(&server.program);
+        install.args(["--no-defaults", "--initialize-insecure"]).args(server.arguments());
+        server.make(install);
+        Some(server)
+    }
+
+    /// One of MariaDB and one of MySQL, where they are installed.
+    pub fn each() -> Vec<Self> {
+        [Self::start(&[]), Self::mysql(&["--local-infile=ON"])].into_iter().flatten().collect()
+    }
+
+    /// One of MySQL that all tests of this executable share. It ends with this process, however
+    /// that ends.
+    pub fn shared_mysql() -> Option<&'static Self> {
+        static SHARED: OnceLock<Option<Server>> = OnceLock::new();
+        let start = || {
+            let server = Self::mysql(&["--local-infile=ON"])?;
+            let mut undertaker = Command::new("sh");
+            undertaker.args(["-c", "cat; kill -9 $0; rm -rf \"$1\""]).arg(server.pid().to_string());
+            // Our end of the pipe is closed when we end.
+            std::mem::forget(
+                undertaker.arg(server.folder()).stdin(Stdio::piped()).spawn().unwrap(),
+            );
+            Some(server)
+        };
+        SHARED.get_or_init(start).as_ref()
+    }
+
+    fn new(program: PathBuf, options: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let options = options.iter().map(|option| (*option).to_owned()).collect();
+        Self { port, folder, program, options, process: None }
+    }
+
+    /// Has its installer make the data directory, and starts it.
+    fn make(&mut self, mut install: Command) {
+        give(self.folder());
+        let made = install.output().unwrap();
+        let said = [made.stdout, made.stderr].concat();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&said));
+        self.run();
+    }
+
+    fn common(&self) -> Vec<String> {
+        let data = format!("--datadir={}", self.folder().join("data").display());
+        [data].into_iter().chain(user().map(|user| format!("--user={user}"))).collect()
+    }
+
+    /// What the server's program is told besides which files of options it reads.
+    pub fn arguments(&self) -> Vec<String> {
+        let own = [
+            "--bind-address=127.0.0.1".to_owned(),
+            format!("--port={}", self.port),
+            format!("--socket={}", self.socket().display()),
+            format!("--pid-file={}", self.folder().join("pid").display()),
+            "--innodb-buffer-pool-size=32M".to_owned(),
+            "--innodb-flush-log-at-trx-commit=0".to_owned(),
+            "--innodb-doublewrite=0".to_owned(),
+        ];
+        self.common().into_iter().chain(self.options.iter().cloned()).chain(own).collect()
+    }
+
+    /// Starts it, after [`stop`](Self::stop).
+    pub fn run(&mut self) {
+        let log =
+            File::options().create(true).append(true).open(self.folder().join("log")).unwrap();
+        let mut command = Command::new(&self.program);
+        command.env("TMPDIR", self.folder()).arg("--no-defaults").args(self.arguments());
+        self.process = Some(command.stderr(log).spawn().unwrap());
+        let end = Instant::now() + LONG;
+        while let Err(error) = Client::connect(&self.config()) {
+            let log = fs::read_to_string(self.folder().join("log")).unwrap();
+            assert!(Instant::now() < end, "{error}\n{log}");
+            let ended = self.process.as_mut().unwrap().try_wait().unwrap();
+            assert!(ended.is_none(), "{log}");
+            sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Kills it.
+    pub fn stop(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+
+    /// The number of its process.
+    pub fn pid(&self) -> i32 {
+        self.process.as_ref().unwrap().id() as i32
+    }
+
+    /// The folder of its socket and its files.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Its socket.
+    pub fn socket(&self) -> PathBuf {
+        self.folder().join("sock")
+    }
+
+    /// Its superuser, over the unix socket.
+    pub fn config(&self) -> Config {
+        Config::unix(&self.socket(), "root")
+    }
+
+    /// A connection of its superuser.
+    pub fn connect(&self) -> Client {
+        Client::connect(&self.config()).unwrap()
+    }
+
+    /// A URL over the unix socket.
+    pub fn url(&self, user: &str) -> String {
+        format!("mariadb://{user}@localhost/?socket={}", self.socket().display())
+    }
+
+    /// What MariaDB's own client says of a query over TCP with these options: the first line of
+    /// rows, or `Err` with its complaint.
+    pub fn mariadb(&self, options: &[String], sql: &str) -> Result<String, String> {
+        let mut command = Command::new(program("mariadb").unwrap());
+        command.args(["--no-defaults", "--protocol=TCP", "--host=127.0.0.1", "-N", "-e", sql]);
+        let output = command.arg(format!("--port={}", self.port)).args(options).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
+        if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Three sessions in each other's way, while something is done: a client leaves a transaction open,
+/// another waits for its row, a third to change the table. `act` gets the numbers of the sessions.
+pub fn with_blocked_sessions(config: &Config, act: impl FnOnce([u32; 3])) {
+    let connect = || Client::connect(config).unwrap();
+    let [mut holder, mut waiter, mut changer] = [(); 3].map(|()| connect());
+    let numbers = [&holder, &waiter, &changer].map(Client::connection_id);
+    holder
+        .run(
+            "CREATE DATABASE shop; CREATE TABLE shop.stock (id int PRIMARY KEY, a int); INSERT \
+             INTO shop.stock VALUES (7, 1)",
+        )
+        .unwrap();
+    holder.run("BEGIN; UPDATE shop.stock SET a = 2 WHERE id = 7").unwrap();
+    let waits = std::thread::spawn(move || {
+        waiter.run("UPDATE /* one */ shop.stock SET a = 4711 WHERE id = 7")
+    });
+    let mut admin = connect();
+    let mut until = |what: &str, sql: &str| {
+        let end = Instant::now() + LONG;
+        while admin.cell(sql).unwrap().as_deref() != Some("1") {
+            assert!(Instant::now() < end, "{what}");
+            // INNODB_TRX is made anew only when nobody has read it for a tenth of a second.
+            sleep(Duration::from_millis(150));
+        }
+    };
+    until(
+        "a session waits for a row",
+        "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+    );
+    let changes =
+        std::thread::spawn(move || changer.run("ALTER TABLE shop.stock ADD COLUMN b int"));
+    until(
+        "a session waits for the table",
+        "SELECT count(*) FROM information_schema.processlist WHERE state = 'Waiting for table \
+         metadata lock'",
+    );
+    act(numbers);
+    holder.run("ROLLBACK").unwrap();
+    waits.join().unwrap().unwrap();
+    changes.join().unwrap().unwrap();
+    connect().run("DROP DATABASE shop").unwrap();
+}
+
+/// Makes a file the servers' user's.
+pub fn give(path: &Path) {
+    if let Some(user) = user() {
+        let status = Command::new("chown").arg("-R").arg(user).arg(path).status().unwrap();
+        assert!(status.success());
+    }
+}
+
+/// Whom servers run as when we are root.
+fn user() -> Option<&'static str> {
+    // SAFETY: a system call without arguments.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    is_root.then_some("mysql")
+}

@@ -1,0 +1,176 @@
+//! Real servers to test against: each in a directory of its own, stopped and removed when dropped.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::missing_panics_doc,
+    reason = "for tests"
+)]
+
+use postgres::client::{Client, Config};
+use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Nothing in these tests takes so long.
+pub const LONG: Duration = Duration::from_secs(60);
+/// The role that owns the servers.
+pub const OWNER: &str = "owner";
+
+/// The folders of installed servers, or a line that says there is none.
+pub fn bindirs() -> Vec<PathBuf> {
+    let found: Vec<PathBuf> = match std::env::var_os("STEELBENCH_TEST_PG_BINDIRS") {
+        Some(list) => std::env::split_paths(&list).collect(),
+        None => fs::read_dir("/usr/lib/postgresql")
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| Some(entry.ok()?.path().join("bin")))
+            .collect(),
+    };
+    let found: Vec<_> = found.into_iter().filter(|bin| bin.join("postgres").exists()).collect();
+    if found.is_empty() {
+        println!("SKIPPED: no PostgreSQL server is installed");
+    }
+    found
+}
+
+/// Those that can encrypt.
+pub fn tls_bindirs() -> Vec<PathBuf> {
+    let can = |bin: &PathBuf| {
+        let built = Command::new(bin.join("pg_config")).arg("--configure").output().unwrap();
+        String::from_utf8_lossy(&built.stdout).contains("ssl")
+    };
+    let found: Vec<_> = bindirs().into_iter().filter(can).collect();
+    if found.is_empty() {
+        println!("SKIPPED: no PostgreSQL server with TLS is installed");
+    }
+    found
+}
+
+/// A server that listens on a unix socket and on 127.0.0.1.
+pub struct Server {
+    /// The folder of its programs.
+    pub bin: PathBuf,
+    /// Its port on 127.0.0.1.
+    pub port: u16,
+    folder: TempDir,
+    process: Option<Child>,
+}
+
+impl Server {
+    /// With these lines of `pg_hba.conf` before the one that trusts whoever comes over the unix
+    /// socket.
+    pub fn start(bin: &Path, hba: &str, settings: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut server = Self { bin: bin.to_owned(), port, folder, process: None };
+        give(server.folder());
+        let data = server.folder().join("data");
+        let init = server
+            .command("initdb")
+            .args(["-A", "trust", "-U", OWNER, "-E", "UTF8"])
+            .args(["--locale=C", "--no-sync", "-D", data.to_str().unwrap()])
+            .output()
+            .unwrap();
+        assert!(init.status.success(), "{}", String::from_utf8_lossy(&init.stderr));
+        fs::write(data.join("pg_hba.conf"), format!("{hba}\nlocal all all trust\n")).unwrap();
+        server.run(settings);
+        server
+    }
+
+    fn run(&mut self, settings: &[(&str, &str)]) {
+        let log = fs::File::create(self.folder().join("log")).unwrap();
+        let mut command = self.command("postgres");
+        command.args(["-D", self.folder().join("data").to_str().unwrap()]);
+        command.args(["-k", self.folder().to_str().unwrap(), "-p", &self.port.to_string()]);
+        for (name, value) in
+            [("listen_addresses", "127.0.0.1"), ("fsync", "off")].iter().chain(settings)
+        {
+            command.arg("-c").arg(format!("{name}={value}"));
+        }
+        self.process = Some(command.stdout(Stdio::null()).stderr(log).spawn().unwrap());
+        let end = Instant::now() + LONG;
+        while let Err(error) = Client::connect(&self.config()) {
+            let log = fs::read_to_string(self.folder().join("log")).unwrap();
+            assert!(Instant::now() < end, "{error}\n{log}");
+            let ended = self.process.as_mut().unwrap().try_wait().unwrap();
+            assert!(ended.is_none(), "{log}");
+            sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// A program of the server's, run by its user: never root, whom PostgreSQL refuses.
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.bin.join(program));
+        if let Some(user) = unprivileged() {
+            command.uid(user).gid(user);
+        }
+        command.env_clear().env("PATH", "/usr/bin:/bin").current_dir(self.folder());
+        command
+    }
+
+    /// The folder of its socket and its files.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Its owner, over the unix socket.
+    pub fn config(&self) -> Config {
+        Config::unix(self.folder(), self.port, OWNER, "postgres")
+    }
+
+    /// A connection of its owner.
+    pub fn connect(&self) -> Client {
+        Client::connect(&self.config()).unwrap()
+    }
+
+    /// What psql says to this connection string, run with these variables only: rows, or `Err` with
+    /// its complaint.
+    pub fn psql<K: AsRef<OsStr>>(
+        &self,
+        conninfo: &str,
+        variables: &[(K, String)],
+        sql: &str,
+    ) -> Result<String, String> {
+        let mut psql = Command::new(self.bin.join("psql"));
+        psql.env_clear().env("HOME", self.folder()).env("PATH", "/usr/bin:/bin");
+        psql.envs(variables.iter().map(|(name, value)| (name, value)));
+        let output = psql.args(["-XAtwd", conninfo, "-c", sql]).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
+        if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            // At once, but with its children; it may have ended by itself.
+            let _ = Command::new("kill").args(["-QUIT", &process.id().to_string()]).output();
+            let _ = process.wait();
+        }
+    }
+}
+
+/// Makes a file the servers' user's.
+pub fn give(path: &Path) {
+    if let Some(user) = unprivileged() {
+        chown(path, Some(user), Some(user)).unwrap();
+    }
+}
+
+/// Whom servers run as when we are root.
+fn unprivileged() -> Option<u32> {
+    let id = |arguments: &[&str]| {
+        let output = Command::new("id").args(arguments).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).trim().parse::<u32>().ok()
+    };
+    (id(&["-u"]) == Some(0))
+        .then(|| id(&["-u", "postgres"]).or_else(|| id(&["-u", "nobody"])).unwrap())
+}
