@@ -20,7 +20,7 @@ use crate::output::Form;
 use analysis::runs::Limit;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use experiment::{FromValue, Setting};
-use probes::data::{COLUMNS, DATA_SEED, ROWS, SCALE};
+use probe::data::{COLUMNS, DATA_SEED, ROWS, SCALE};
 use std::net::IpAddr;
 use std::path::PathBuf;
 

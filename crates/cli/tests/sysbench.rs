@@ -8,7 +8,7 @@ use testing::installed as servers;
 use common::{Lab, skipped};
 use mariadb::client::Client;
 use mariadb::server::PrivateServer;
-use probes::script::BUILTINS_OF_SYSBENCH;
+use script::BUILTINS_OF_SYSBENCH;
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 

@@ -3,7 +3,7 @@
 use super::{Psql, Quick, setting};
 use clap::{ArgAction, Args};
 use datasets::sysbench::Distribution;
-use probes::script::{
+use script::{
     CONNECTIONS, DURATION, MAX_TRIES, PROTOCOL, Protocol, RAND_TYPE, RATE, SCALE, TABLE_SIZE,
     TABLES, THREADS, TRANSACTIONS, WARMUP,
 };

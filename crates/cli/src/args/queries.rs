@@ -3,7 +3,7 @@
 use super::{MariaDb, Psql, Try, positive, setting};
 use crate::output::Form;
 use clap::{ArgAction, ArgGroup, Args, Subcommand};
-use probes::script::DURATION;
+use script::DURATION;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

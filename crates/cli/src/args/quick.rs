@@ -2,16 +2,16 @@
 
 use super::setting;
 use clap::{Args, ValueEnum};
-use engine::Permits;
-use engine::file_set::{COMPRESS, DATA_FILES, FILE_SIZE, OFFSET};
-use experiment::{FromValue, Setting};
-use probes::disk::{
+use disk::{
     ALIGN, BATCH, BLOCK_SIZE, DURATION, IO_ENGINE, IoEngine, MIX, Mix, PATTERN, Pattern,
     QUEUE_DEPTH, RATE, READS, SYNC, SYNC_EVERY, Sync as Durability, THREADS, WARMUP, WORKING_SET,
     fio,
 };
-use probes::sync;
+use engine::Permits;
+use engine::file_set::{COMPRESS, DATA_FILES, FILE_SIZE, OFFSET};
+use experiment::{FromValue, Setting};
 use std::path::{Path, PathBuf};
+use sync;
 
 /// Stands for the files among the paths; no file has this name.
 const ALL: &str = "/";

@@ -2,7 +2,7 @@
 
 use super::{Quick, setting};
 use clap::Args;
-use probes::command::{Accepted, CONCURRENCY};
+use command_study::{Accepted, CONCURRENCY};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use super::{Quick, setting};
 use clap::{ArgGroup, Args};
-use probes::script::{CONNECTIONS, DURATION, PROTOCOL, Protocol, WARMUP};
+use script::{CONNECTIONS, DURATION, PROTOCOL, Protocol, WARMUP};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

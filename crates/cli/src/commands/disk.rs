@@ -5,6 +5,11 @@ use crate::commands::run::{Session, exit_code};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Form};
 use analysis::SearchLevels;
+use disk::{
+    ALIGN, BATCH, BLOCK_SIZE, DIRECT, DURATION, FILE, IO_ENGINE, MIX, PATTERN, Pattern,
+    QUEUE_DEPTH, RATE, READS, STREAMS, SYNC, SYNC_EVERY, StoragePath, StreamText, THREADS, WARMUP,
+    WORKING_SET,
+};
 use engine::Permits;
 use engine::file_set::{
     BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_VOLUME, OFFSET,
@@ -13,11 +18,6 @@ use engine::file_set::{
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, NamedFile};
 use observations::RunEnd;
-use probes::disk::{
-    ALIGN, BATCH, BLOCK_SIZE, DIRECT, DURATION, FILE, IO_ENGINE, MIX, PATTERN, Pattern,
-    QUEUE_DEPTH, RATE, READS, STREAMS, SYNC, SYNC_EVERY, StoragePath, StreamText, THREADS, WARMUP,
-    WORKING_SET,
-};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ fn fio(
     let jobs = jobs.map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
     let ignore = arguments.exchange.fio_ignore;
     let mut imported =
-        probes::disk::fio::import(&jobs.content, &shown, name, ignore).map_err(Failure::usage)?;
+        disk::fio::import(&jobs.content, &shown, name, ignore).map_err(Failure::usage)?;
     imported.draft.made_from(jobs);
     let permits =
         arguments.files.permits(imported.existing.iter().map(|file| Path::new(&file.path)));

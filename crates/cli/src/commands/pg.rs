@@ -8,7 +8,7 @@ use engine::Permits;
 use experiment::common::{ENGINE, OBSERVE_INTERVAL, PROBE};
 use experiment::{Draft, LinkedSettings, SOURCE_BYTES_MAX, read_text};
 use postgres::URL;
-use probes::script::{
+use script::{
     BUILTIN, CONNECTIONS, DURATION, INITIALIZE, LATENCY_LIMIT, MAX_TRIES, PROTOCOL, Protocol,
     RAND_TYPE, RATE, SCALE, SCRIPT, Source, Sysbench, TABLE_SIZE, TABLES, THREADS, TRANSACTIONS,
     WARMUP, parse_file_argument,

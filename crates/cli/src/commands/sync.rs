@@ -6,7 +6,7 @@ use crate::exit_code::{ExitCode, Failure};
 use engine::Permits;
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, LinkedSettings};
-use probes::sync::{
+use sync::{
     DURATION, MEMBERS, PADDING, PINNING, PRIMITIVE, Padding, Primitive, READS, THREADS, WARMUP,
 };
 

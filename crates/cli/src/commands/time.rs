@@ -4,16 +4,16 @@ use crate::args::Time;
 use crate::commands::run::{Session, exit_code};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Replace};
+use command_study::{
+    CLEANUP, COMMAND, CONCLUDE, CONCURRENCY, DURATION, IGNORE_FAILURE, INPUT, Job, MAX_RUNS,
+    MIN_RUNS, OUTPUT, PARAMETERS, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
+    escaped,
+};
 use engine::Permits;
 use experiment::common::{ENGINE, OBSERVE_PROFILE, PROBE};
 use experiment::{Configuration, Draft, Experiment, LinkedSettings, Setting, Value};
 use observations::Recording;
 use observations::number::plural;
-use probes::command::{
-    CLEANUP, COMMAND, CONCLUDE, CONCURRENCY, DURATION, IGNORE_FAILURE, INPUT, Job, MAX_RUNS,
-    MIN_RUNS, OUTPUT, PARAMETERS, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
-    escaped,
-};
 use report::hyperfine::{self, CommandTimes};
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -315,8 +315,8 @@ mod tests {
     use super::{PRINTED, Rounds, draft, list, scan};
     use crate::args::{Arguments, Command, Time};
     use clap::Parser;
+    use command_study::Job;
     use experiment::Configuration;
-    use probes::command::Job;
 
     fn arguments(line: &[&str]) -> Time {
         let line = ["steelbench", "time"].iter().chain(line);

@@ -9,7 +9,7 @@ use engine::{SETUP_DUMP, SETUP_SQL};
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, LinkedSettings};
 use observations::statement::first_word;
-use probes::script::{CONNECTIONS, DURATION, PROTOCOL, SCRIPT, WARMUP};
+use script::{CONNECTIONS, DURATION, PROTOCOL, SCRIPT, WARMUP};
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -140,7 +140,7 @@ fn draft(arguments: &Try) -> Result<Draft, String> {
     draft.set(PROBE, "script");
     let logged = (!arguments.auto_explain.is_empty()).then(|| written.statements.clone());
     draft.set(SCRIPT, arguments.file.iter().cloned().chain(logged).collect::<Vec<_>>());
-    draft.set(PROTOCOL, arguments.protocol.unwrap_or(probes::script::Protocol::Prepared));
+    draft.set(PROTOCOL, arguments.protocol.unwrap_or(script::Protocol::Prepared));
     draft.set(CONNECTIONS, arguments.client.unwrap_or(1));
     draft.set(DURATION, arguments.time.unwrap_or(10.0));
     draft.set(WARMUP, arguments.warmup.unwrap_or(1.0));

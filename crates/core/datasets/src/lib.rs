@@ -8,7 +8,6 @@
 //! - `documents`: long texts
 //! - `synthetic`: rows of a width and number of columns that are chosen
 //! - `ahead`: rows are made while others are loaded
-//! - `in_memory`: the rows of a table, to be put into another order
 //! - `write`: their tables as CSV files
 //!
 //! A [`DataSet`] names one and says how large it is. Rows come in batches, column by column, and
@@ -17,7 +16,6 @@
 mod ahead;
 mod data_set;
 mod documents;
-mod in_memory;
 mod pgbench;
 mod studies;
 mod synthetic;
@@ -27,7 +25,6 @@ mod tpch;
 mod write;
 
 pub use data_set::{DataSet, NAMES, Size};
-pub use in_memory::InMemory;
 pub use studies::{my_big_table, one_row_per_page};
 pub use tpch::{NAMED_QUERIES, named_query};
 pub use write::csv;
@@ -41,7 +38,7 @@ type Batches = Box<dyn Iterator<Item = Rows> + Send>;
 type MakeBatches = Box<dyn FnOnce() -> Batches + Send>;
 
 /// Rows of a batch: enough for the batch to cost nothing beside them.
-const BATCH_ROWS: usize = 4096;
+pub const BATCH_ROWS: usize = 4096;
 
 /// Batches of rows that are numbered from `first` to `last`; `columns` makes the columns of some of
 /// them.

@@ -1,42 +1,16 @@
-//! Probes: what a trial does and measures. One folder a probe; `measure` conducts the loads of all,
-//! `load` is the client loop that database probes share, `data` the data sets that they work on.
+//! The seam of studies: the probe of a trial, and the parts that several probes share.
+//!
+//! - `probe`: what a study implements
+//! - `measure`: conducts the load of every probe while its surroundings are observed
+//! - `load`: the client loop of probes that send requests to a database
+//! - `data`, `keys`, `scans`, `aggregates`: data sets, keys and scans as experiment files name them
 
-pub mod bulk_load;
-pub mod command;
+pub mod aggregates;
 pub mod data;
-pub mod disk;
-pub mod insert;
-mod keys;
-mod load;
-pub mod lookup;
-mod measure;
+pub mod keys;
+pub mod load;
+pub mod measure;
 mod probe;
-pub mod scan;
-pub mod script;
-pub mod sort_order;
-pub mod sync;
-pub mod update;
+pub mod scans;
 
-pub use probe::{Probe, ProbeError, Target, TrialContext};
-
-/// All probes, by the name that `workload.probe` gives.
-pub fn all() -> impl Iterator<Item = &'static dyn Probe> {
-    const ALL: &[&dyn Probe] = &[
-        &insert::Insert,
-        &script::ScriptProbe,
-        &scan::Scan,
-        &lookup::Lookup,
-        &update::Update,
-        &sort_order::SortOrder,
-        &bulk_load::BulkLoad,
-        &disk::DiskProbe,
-        &sync::SyncProbe,
-        &command::CommandProbe,
-    ];
-    ALL.iter().copied()
-}
-
-/// The probe with this name.
-pub fn by_name(name: &str) -> Option<&'static dyn Probe> {
-    all().find(|probe| probe.name() == name)
-}
+pub use probe::{Probe, ProbeError, SetUp, Target, TrialContext};

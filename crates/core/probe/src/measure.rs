@@ -26,12 +26,13 @@ const KERNEL_THREADS: i32 = 2;
 pub struct Subject<'a> {
     /// Where the data lies, by name: the devices under it are watched.
     pub storage: &'a [(String, PathBuf)],
-    /// Units of work in all, where the amount is fixed, and seconds of the measurement, where
-    /// these are.
+    /// Units of work in all, where the amount is fixed.
     pub units: Option<u64>,
+    /// Seconds of the measurement, where these are fixed.
     pub duration_s: Option<f64>,
-    /// Unit of the rate of progress, and how many of it a unit of work a second is.
+    /// Unit of the rate of progress.
     pub rate_unit: &'static str,
+    /// Units of that rate for each unit of work a second.
     pub rate_scale: f64,
 }
 

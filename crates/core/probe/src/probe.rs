@@ -1,11 +1,8 @@
-use crate::command::SetUp;
 use crate::data;
 use conductor::LoadError;
-use disk_io::DiskError;
 use engine::{Ability, CacheState, Engine, EngineError, Footprint, Instance};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{Event, Observations};
-use primitives::SyncError;
 use std::path::PathBuf;
 use work::{Cancel, Table};
 
@@ -38,7 +35,7 @@ pub trait Probe: Send + Sync {
     /// Objections to a configuration on this target, found before anything runs.
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid>;
     /// What is set up once for all consecutive trials that ask for the same; `None`: nothing is.
-    fn set_up(&self, _configuration: &Configuration, _target: &Target) -> Option<SetUp> {
+    fn set_up(&self, _configuration: &Configuration, _target: &Target) -> Option<Box<dyn SetUp>> {
         None
     }
     /// Runs one trial on a prepared target: load, warm up, settle, measure.
@@ -46,6 +43,22 @@ pub trait Probe: Send + Sync {
     /// # Errors
     /// When the target fails or the trial is asked to stop.
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError>;
+}
+
+/// A set-up that consecutive trials share.
+pub trait SetUp: Send {
+    /// Everything that it depends on: trials whose set-ups have equal identities share one.
+    fn identity(&self) -> String;
+    /// Makes it.
+    ///
+    /// # Errors
+    /// When that fails or is asked to stop.
+    fn begin(&self, cancel: &Cancel) -> Result<(), ProbeError>;
+    /// Removes it, and returns the names of processes that had to be killed.
+    ///
+    /// # Errors
+    /// When that fails.
+    fn end(&self) -> Result<Vec<String>, ProbeError>;
 }
 
 /// What a probe is planned for.
@@ -91,19 +104,17 @@ pub enum ProbeError {
     /// What the plan did not object to has become wrong since: a script was changed.
     #[error(transparent)]
     Invalid(#[from] experiment::Invalid),
-    /// The disk load could not run.
+    /// The load of a study failed for a reason of its own.
     #[error(transparent)]
-    Disk(#[from] DiskError),
-    /// The load on primitives of synchronisation could not run.
-    #[error(transparent)]
-    Sync(#[from] SyncError),
-    /// A command of the user failed.
-    #[error(transparent)]
-    Command(#[from] crate::command::CommandError),
-    /// A script of the user failed.
-    #[error(transparent)]
-    Script(#[from] crate::script::ScriptError),
+    Study(Box<dyn std::error::Error + Send + Sync>),
     /// The load threads did not come to their end.
     #[error(transparent)]
     Load(#[from] LoadError),
+}
+
+impl ProbeError {
+    /// A study's own error.
+    pub fn study(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Study(Box::new(error))
+    }
 }

@@ -3,7 +3,7 @@ use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedFile, Value};
 use observations::{names_secret, redacted};
-use probes::{Probe, Target};
+use probe::{Probe, Target};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

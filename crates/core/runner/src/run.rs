@@ -19,8 +19,7 @@ use experiment::file::{
 };
 use experiment::{Configuration, Experiment, Level, NamedFile, Plan, PlannedTrial, Setting};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus, redacted};
-use probes::Target;
-use probes::command::SetUp;
+use probe::{SetUp, Target};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::StoreError;
@@ -197,7 +196,7 @@ struct Runner<'a> {
     volumes: Volumes<'a>,
     hosts: Hosts,
     /// What the trial before has set up and left for others.
-    set_up: Option<SetUp>,
+    set_up: Option<Box<dyn SetUp>>,
     run_deadline: Option<Instant>,
     /// Configuration and set-up of the trial before, of an earlier session if need be.
     previous: Option<(usize, u32)>,
@@ -447,7 +446,9 @@ impl Runner<'_> {
             return Ok(Outcome::Failed("the engine or probe is not known".into(), None));
         };
         let set_up = probe.set_up(configuration, &Target::of(engine, configuration));
-        let is_kept = set_up == self.set_up && !self.is_other_setup(next.planned.setup);
+        let identity = set_up.as_ref().map(|own| own.identity());
+        let is_kept = identity == self.set_up.as_ref().map(|own| own.identity())
+            && !self.is_other_setup(next.planned.setup);
         if !is_kept {
             self.end_set_up(announce);
         }
@@ -491,7 +492,7 @@ impl Runner<'_> {
         if !is_kept {
             self.set_up = set_up;
         }
-        let set_up = self.set_up.as_ref().filter(|_| !is_kept);
+        let set_up = self.set_up.as_deref().filter(|_| !is_kept);
         let trial = Trial { configuration, engine, probe, limit, seed, interrupt, set_up };
         let outcome = trial.run(kept, others, announce);
         // After a failure the next trial begins with nothing that the failure can have left.

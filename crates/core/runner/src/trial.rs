@@ -4,8 +4,7 @@ use crate::hosts::Kept;
 use engine::{Ability, Engine, EngineError, Instance};
 use experiment::Configuration;
 use observations::{Event, Observations, number};
-use probes::command::SetUp;
-use probes::{Probe, ProbeError, Target, TrialContext};
+use probe::{Probe, ProbeError, SetUp, Target, TrialContext};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -23,7 +22,7 @@ pub struct Trial<'a> {
     pub seed: u64,
     pub interrupt: &'a Interrupt,
     /// What has to be set up first, unless it was for the trial before.
-    pub set_up: Option<&'a SetUp>,
+    pub set_up: Option<&'a dyn SetUp>,
 }
 
 /// How a trial ended.

@@ -9,6 +9,7 @@
 //! - `coded`: a table as ranks of its values, orders of its rows, and runs
 //! - `candidates`: orders that heuristics propose
 //! - `predict`: what a row group of an order takes, from some of them
+//! - `probe`, `order`, `in_memory`: a trial, its order, and the rows of a table in memory
 //! - `file`: a Parquet file of the user's, read and written in another order
 //!
 //! Only orders that an ORDER BY can make are looked at: lexicographic ones. Others (Vortex,
@@ -18,8 +19,13 @@
 mod candidates;
 mod coded;
 pub mod file;
+mod in_memory;
+mod order;
 mod predict;
+mod probe;
 
+pub use crate::probe::*;
 pub use candidates::{Candidate, candidates};
 pub use coded::{Coded, Column, Order, head, ranks};
+pub use in_memory::InMemory;
 pub use predict::{Advice, Layout, Prediction, Store, advise, predict};

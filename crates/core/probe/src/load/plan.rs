@@ -34,6 +34,7 @@ settings! {
 /// What a load is, apart from its transactions.
 #[derive(Debug, Clone)]
 pub struct LoadPlan {
+    /// Connections that the load opens.
     pub connections: u32,
     /// Threads that drive the connections to a server; an embedded engine has one for each.
     pub threads: u32,
@@ -47,12 +48,15 @@ pub struct LoadPlan {
     pub units_each: u64,
     /// Seconds of the measurement, when the time is fixed.
     pub duration_s: Option<f64>,
+    /// Seconds of work before the measurement.
     pub warmup_s: f64,
     /// Of the time series.
     pub interval_s: f64,
+    /// Whether the latency of each transaction is recorded.
     pub latencies: bool,
-    /// Unit of the work in the singular, and of its rate: `rows/s`.
+    /// Unit of the work in the singular.
     pub unit: &'static str,
+    /// Unit of its rate: `rows/s`.
     pub rate_unit: &'static str,
     /// What the client times: `transaction`, or `call` where one stands for many.
     pub timed: &'static str,

@@ -1,0 +1,158 @@
+//! Aggregates, filter and groups as an experiment file names them.
+
+use crate::scans::{AGGREGATED_COLUMNS, AGGREGATES, FILTER, GROUP_BY};
+use experiment::{Configuration, Invalid};
+use work::{DataType, Filter, Output, Table};
+
+/// An aggregate over the column with this name.
+type OverColumn = fn(&'static str) -> Output;
+
+/// Names of the aggregates over a column.
+const KINDS: [(&str, OverColumn); 4] =
+    [("sum", Output::Sum), ("min", Output::Min), ("max", Output::Max), ("avg", Output::Avg)];
+
+/// What is computed over which rows of a table.
+pub struct Aggregates {
+    /// Columns of the answer.
+    pub outputs: Vec<Output>,
+    /// Rows that are read.
+    pub rows: Filter,
+    /// Columns by which rows are grouped.
+    pub group_by: Vec<&'static str>,
+}
+
+impl Aggregates {
+    /// Those of a configuration; an error names the setting that does not fit the table.
+    pub fn of(configuration: &Configuration, table: &Table) -> Result<Self, Invalid> {
+        let fault = |setting: &'static str| move |message: String| Invalid::new(setting, message);
+        let columns = configuration.get(AGGREGATED_COLUMNS);
+        let mut outputs = Vec::new();
+        for text in configuration.get(AGGREGATES) {
+            outputs.extend(aggregate(&text, columns, table).map_err(fault(path_of(&text)))?);
+        }
+        let rows = configuration.get(FILTER).map(|text| filter(&text, table)).transpose();
+        let group_by = configuration.get(GROUP_BY);
+        let group_by = group_by.iter().map(|name| column(name, table)).collect::<Result<_, _>>();
+        Ok(Self {
+            outputs,
+            rows: rows.map_err(fault(FILTER.path()))?.unwrap_or(Filter::All),
+            group_by: group_by.map_err(fault(GROUP_BY.path()))?,
+        })
+    }
+
+    /// How many there are of each kind, by the names of their facts.
+    pub fn facts(&self) -> Vec<(&'static str, usize)> {
+        let of = |kind: OverColumn| {
+            let is_of_kind =
+                |output: &&Output| column_of(output).is_some_and(|name| **output == kind(name));
+            self.outputs.iter().filter(is_of_kind).count()
+        };
+        let mut columns: Vec<&str> = self.outputs.iter().filter_map(column_of).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        vec![
+            ("agg_columns", columns.len()),
+            ("agg_count", usize::from(self.outputs.contains(&Output::Count))),
+            ("agg_sum", of(Output::Sum)),
+            ("agg_min", of(Output::Min)),
+            ("agg_max", of(Output::Max)),
+            ("agg_avg", of(Output::Avg)),
+            ("filters", usize::from(self.rows != Filter::All)),
+            ("group_columns", self.group_by.len()),
+        ]
+    }
+}
+
+fn column_of(output: &Output) -> Option<&'static str> {
+    match output {
+        Output::Sum(name) | Output::Min(name) | Output::Max(name) | Output::Avg(name) => Some(name),
+        Output::Count | Output::Column(_) => None,
+    }
+}
+
+/// The setting that an objection to an aggregate is about: the number of columns where it names
+/// none.
+fn path_of(text: &str) -> &'static str {
+    let without_column = KINDS.iter().any(|(kind, _)| *kind == text);
+    if without_column { AGGREGATED_COLUMNS.path() } else { AGGREGATES.path() }
+}
+
+/// `count`, `sum` or `sum(c2)`.
+fn aggregate(text: &str, columns: usize, table: &Table) -> Result<Vec<Output>, String> {
+    if text == "count" {
+        return Ok(vec![Output::Count]);
+    }
+    let (kind, named) = match text.split_once('(') {
+        Some((kind, rest)) => {
+            let closed = rest
+                .strip_suffix(')')
+                .ok_or_else(|| format!("`{text}` lacks a closing bracket"))?;
+            (kind.trim(), Some(closed.trim()))
+        }
+        None => (text, None),
+    };
+    let found = KINDS.iter().find(|(known, _)| *known == kind);
+    let (_, output) = found.ok_or_else(|| {
+        experiment::unknown_name("aggregate", kind, &["count", "sum", "min", "max", "avg"])
+    })?;
+    let needs_numbers = matches!(kind, "sum" | "avg");
+    if let Some(name) = named {
+        let name = column(name, table)?;
+        return match table.column(name) {
+            Some(column) if needs_numbers && !is_number(column.data_type) => {
+                Err(format!("{name} is no column of numbers, so that it has no {kind}"))
+            }
+            _ => Ok(vec![output(name)]),
+        };
+    }
+    let fitting = in_order(table, needs_numbers);
+    if columns > fitting.len() {
+        let (name, all) = (table.name, fitting.len());
+        return Err(format!("table {name} has {all} columns that have a {kind}, not {columns}"));
+    }
+    Ok(fitting.into_iter().take(columns).map(output).collect())
+}
+
+/// Columns in the order in which they are aggregated: numbers outside of the key, those of the key,
+/// others.
+fn in_order(table: &Table, only_numbers: bool) -> Vec<&'static str> {
+    let others = |own: &DataType| !matches!(own, DataType::PageFiller { .. } | DataType::Uuid);
+    let mut columns: Vec<_> = table.columns.iter().filter(|own| others(&own.data_type)).collect();
+    columns.retain(|own| !only_numbers || is_number(own.data_type));
+    columns.sort_by_key(|own| (!is_number(own.data_type), table.key.contains(&own.name)));
+    columns.into_iter().map(|own| own.name).collect()
+}
+
+fn is_number(data_type: DataType) -> bool {
+    matches!(data_type, DataType::Int | DataType::BigInt | DataType::Decimal)
+}
+
+/// `c2 < 20000000`, `l_shipdate < 1995-01-01`.
+pub fn filter(text: &str, table: &Table) -> Result<Filter, String> {
+    let form = |bound: &str| {
+        format!(
+            "`{text}` is no condition; write a column, < and {bound}: \"c2 < 20000000\", \
+             \"l_shipdate < 1995-01-01\""
+        )
+    };
+    let either = "a whole number, or the day that a column of dates is compared with";
+    let (name, bound) = text.split_once('<').ok_or_else(|| form(either))?;
+    let (name, bound) = (column(name.trim(), table)?, bound.trim());
+    let bound = match table.column(name).map(|own| own.data_type) {
+        Some(DataType::Date) => work::day(bound).map(i64::from).ok_or_else(|| form("a day"))?,
+        Some(own) if is_number(own) => {
+            bound.replace('_', "").parse().map_err(|_| form("a whole number"))?
+        }
+        _ => return Err(format!("{name} is no column of numbers or dates")),
+    };
+    Ok(Filter::Below(name, bound))
+}
+
+/// The column with this name.
+pub fn column(name: &str, table: &Table) -> Result<&'static str, String> {
+    let found = table.column(name).map(|column| column.name);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        experiment::unknown_name(&format!("column of table {}", table.name), name, &known)
+    })
+}

@@ -1,0 +1,58 @@
+//! The load of scans, which several studies drive: its settings and the transactions of a connection.
+
+use crate::ProbeError;
+use crate::load::{Started, Step, Workload};
+use experiment::{Kind, settings};
+use work::{Request, Statement};
+
+settings! {
+    /// Number of connections, each of which scans the whole table. To an embedded engine each has a
+    /// thread of its own.
+    pub CONNECTIONS: u32 = "workload.connections", Kind::Count { min: 1, max: 4096 }, "1";
+    /// Scans in the measurement, all connections together. Give this or workload.duration.
+    pub SCANS: Option<u64> = "workload.scans", Kind::Count { min: 1, max: 1_000_000_000 };
+    /// What is computed over the rows: count (COUNT(*)), and sum, min, max or avg, each of the
+    /// first workload.aggregated_columns columns or of a column that is named: "sum(c2)".
+    pub AGGREGATES: Vec<String> = "workload.aggregates", Kind::TextList, "count";
+    /// Columns to which each aggregate without a column is applied: first those of numbers in the
+    /// order of the table, keys last, then for min and max the others.
+    pub AGGREGATED_COLUMNS: usize =
+        "workload.aggregated_columns", Kind::Count { min: 1, max: 18 }, "1";
+    /// Condition on rows: "c2 < 20000000", "l_shipdate < 1995-01-01".
+    pub FILTER: Option<String> = "workload.filter", Kind::Text;
+    /// Column (or list of columns) by which rows are grouped; there is one row in the answer for
+    /// each group.
+    pub GROUP_BY: Vec<String> = "workload.group_by", Kind::TextList;
+}
+
+/// Scans, one after the other.
+pub struct ScanWorkload {
+    operation: usize,
+    asked: bool,
+}
+
+impl ScanWorkload {
+    /// Scans by this operation.
+    pub fn of(operation: usize) -> Self {
+        Self { operation, asked: false }
+    }
+}
+
+impl Workload for ScanWorkload {
+    fn start(&mut self, _: u64) -> Started {
+        self.asked = false;
+        Started { kind: 0, units: 1, transactions: 1 }
+    }
+
+    fn step(&mut self) -> Result<Step<'_>, ProbeError> {
+        if std::mem::replace(&mut self.asked, true) {
+            return Ok(Step::End);
+        }
+        let statement = Statement::Operation(self.operation);
+        Ok(Step::Request(Request::Execute { statement, parameters: &[], results: false }))
+    }
+
+    fn restart(&mut self) {
+        self.asked = false;
+    }
+}

@@ -1,0 +1,5 @@
+//! Study S2c, the cost of a bulk load.
+
+mod probe;
+
+pub use probe::*;

@@ -1,0 +1,360 @@
+//! What a configuration runs, read from its settings.
+
+use crate::answer::Answer;
+use crate::template::{Parameters, Shell, escaped, is_name, substituted, uses};
+use crate::{
+    CLEANUP, COMMAND, CONCLUDE, CONCURRENCY, DURATION, FOLDER, HOOK_TIMEOUT, IGNORE_FAILURE, INPUT,
+    MAX_RUNS, MIN_RUNS, OUTPUT, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
+};
+use experiment::{Configuration, Invalid, Setting, Value, nearest};
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+/// Where the settings of parameters lie.
+const PARAMETERS: &str = "workload.parameters.";
+
+/// What the trials of a configuration run.
+#[derive(Debug)]
+pub struct Job {
+    /// The command, as it is executed.
+    pub(super) words: Vec<String>,
+    /// The same as people write it, parameters in place.
+    pub line: String,
+    /// The shell that starts and ends, where its time is subtracted.
+    pub(super) shell_alone: Option<Vec<String>>,
+    pub(super) setup: Option<Vec<String>>,
+    pub(super) prepare: Option<Vec<String>>,
+    pub(super) conclude: Option<Vec<String>>,
+    pub(super) cleanup: Option<Vec<String>>,
+    pub(super) hook_timeout_s: f64,
+    /// Names of the parameters that the setup and the cleanup command use.
+    set_up_uses: Vec<String>,
+    /// Values of parameters by name.
+    pub parameters: Parameters,
+    pub(super) concurrency: u32,
+    pub(super) warmup_runs: u64,
+    pub(super) accepted: Accepted,
+    pub(super) input: Option<PathBuf>,
+    pub(super) output: Sink,
+    pub(super) folder: Option<PathBuf>,
+    pub(super) answers: Vec<Answer>,
+    runs: Runs,
+}
+
+/// How often the command is run in a trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Runs {
+    min: u64,
+    max: u64,
+    /// Between these, no run begins later than this.
+    duration_s: f64,
+}
+
+/// How a run may end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Accepted {
+    /// With 0.
+    Zero,
+    /// With 0 or one of these.
+    Codes(Vec<i32>),
+    /// In any way.
+    Any,
+}
+
+/// Where standard output goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Sink {
+    /// To /dev/null.
+    Null,
+    /// To a pipe that is read.
+    Pipe,
+    /// To where ours goes.
+    Inherit,
+    /// To a file, which each run begins anew.
+    File(PathBuf),
+}
+
+impl Accepted {
+    /// From the text of the setting or option: `true`, `1,2`; `None`: it is neither.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.trim() {
+            "true" | "all-non-zero" => Some(Self::Any),
+            "false" => Some(Self::Zero),
+            codes => {
+                let code =
+                    |code: &str| code.trim().parse().ok().filter(|code| (0..256).contains(code));
+                codes.split(',').map(code).collect::<Option<_>>().map(Self::Codes)
+            }
+        }
+    }
+
+    /// Whether a run may end so.
+    pub fn takes(&self, status: ExitStatus) -> bool {
+        let listed = |codes: &Vec<i32>| status.code().is_some_and(|code| codes.contains(&code));
+        status.success()
+            || matches!(self, Self::Any)
+            || matches!(self, Self::Codes(codes) if listed(codes))
+    }
+}
+
+impl Sink {
+    /// From the text of the setting.
+    pub fn parse(text: &str) -> Self {
+        match text {
+            "null" => Self::Null,
+            "pipe" => Self::Pipe,
+            "inherit" => Self::Inherit,
+            path => Self::File(path.into()),
+        }
+    }
+}
+
+/// Reads settings and keeps what is wrong with them.
+struct Reader<'a> {
+    configuration: &'a Configuration,
+    parameters: Parameters,
+    shell: Shell,
+    invalid: Vec<Invalid>,
+}
+
+impl Job {
+    /// What a configuration runs.
+    ///
+    /// # Errors
+    /// What is wrong with it, each with its setting.
+    pub fn of(configuration: &Configuration) -> Result<Self, Vec<Invalid>> {
+        let parameters = configuration.below(PARAMETERS);
+        let parameters =
+            parameters.map(|(name, value)| (name.to_owned(), value.to_string())).collect();
+        let mut reader =
+            Reader { configuration, parameters, shell: Shell::None, invalid: Vec::new() };
+        let job = reader.job();
+        let invalid = reader.invalid;
+        if invalid.is_empty() { Ok(job) } else { Err(invalid) }
+    }
+
+    /// A name with the parameters in it replaced; other braces stay.
+    pub fn filled(&self, name: &str) -> String {
+        let text = escaped(name, |name| self.parameters.contains_key(name));
+        substituted(&text, &self.parameters).unwrap_or_default()
+    }
+
+    /// The parameters that the setup and the cleanup command use.
+    pub(super) fn set_up_parameters(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.parameters.iter().filter(|(name, _)| self.set_up_uses.contains(name))
+    }
+
+    /// The setup and the cleanup command with everything that they depend on: jobs in which it is
+    /// equal can share what the setup command makes.
+    pub(super) fn set_up_identity(&self) -> String {
+        let parameters: Vec<_> = self.set_up_parameters().collect();
+        format!("{:?}", (&self.setup, &self.cleanup, &self.folder, parameters))
+    }
+
+    /// Whether run `number`, from 0, begins at this second of the measurement.
+    pub fn goes_on(&self, number: u64, elapsed_s: f64) -> bool {
+        let Runs { min, max, duration_s } = self.runs;
+        number < min || (number < max && elapsed_s < duration_s)
+    }
+
+    /// Runs in a trial, where their number is fixed.
+    pub fn exact_runs(&self) -> Option<u64> {
+        (self.runs.min == self.runs.max).then_some(self.runs.max)
+    }
+
+    /// Seconds of the measurement, where these decide.
+    pub fn duration_s(&self) -> Option<f64> {
+        Some(self.runs.duration_s).filter(|_| self.exact_runs().is_none())
+    }
+}
+
+impl Reader<'_> {
+    fn job(&mut self) -> Job {
+        let configuration = self.configuration;
+        self.check_parameters();
+        let shell = Shell::parse(&configuration.get(SHELL));
+        self.shell = self.taken(SHELL, shell).unwrap_or(Shell::None);
+        let (words, line) = self.command();
+        let is_text = matches!(configuration.get(COMMAND), Some(Value::Text(_)));
+        let subtract = configuration.get(SUBTRACT_SHELL) && is_text && self.shell != Shell::None;
+        let answers = Answer::all(configuration).map_err(|invalid| self.invalid.extend(invalid));
+        let answers = answers.unwrap_or_default();
+        let around = [SETUP, CLEANUP].map(|hook| configuration.get(hook).unwrap_or_default());
+        let used = self.parameters.keys().filter(|name| around.iter().any(|text| uses(text, name)));
+        let set_up_uses = used.cloned().collect();
+        let job = Job {
+            shell_alone: subtract.then(|| self.shell.execute("").unwrap_or_default()),
+            setup: self.hook(SETUP),
+            prepare: self.hook(PREPARE),
+            conclude: self.hook(CONCLUDE),
+            cleanup: self.hook(CLEANUP),
+            hook_timeout_s: configuration.get(HOOK_TIMEOUT),
+            set_up_uses,
+            concurrency: configuration.get(CONCURRENCY),
+            warmup_runs: configuration.get(WARMUP_RUNS),
+            accepted: self.accepted(),
+            input: configuration.get(INPUT).map(PathBuf::from),
+            output: self.output(&answers),
+            folder: configuration.get(FOLDER).map(PathBuf::from),
+            runs: self.runs(),
+            parameters: std::mem::take(&mut self.parameters),
+            words,
+            line,
+            answers,
+        };
+        self.check_machine(&job);
+        job
+    }
+
+    fn object<T>(&mut self, setting: Setting<T>, message: impl Into<String>)
+    where
+        T: experiment::FromValue,
+    {
+        self.invalid.push(Invalid::new(setting.path(), message));
+    }
+
+    /// What could be read, or an objection to its setting.
+    fn taken<T: experiment::FromValue, V>(
+        &mut self,
+        setting: Setting<T>,
+        read: Result<V, String>,
+    ) -> Option<V> {
+        read.map_err(|message| self.object(setting, message)).ok()
+    }
+
+    fn check_parameters(&mut self) {
+        let wrong = self.parameters.keys().filter(|name| !is_name(name));
+        let message = "a parameter is named by letters, digits, `_` and `-`";
+        let wrong = wrong.map(|name| Invalid::new(format!("{PARAMETERS}{name}"), message));
+        self.invalid.extend(wrong.collect::<Vec<_>>());
+    }
+
+    /// A text with its parameters in place.
+    fn substituted<T: experiment::FromValue>(&mut self, setting: Setting<T>, text: &str) -> String {
+        let unknown = match substituted(text, &self.parameters) {
+            Ok(text) => return text,
+            Err(name) => name,
+        };
+        let known: Vec<&str> = self.parameters.keys().map(String::as_str).collect();
+        let near = nearest(unknown, &known).map_or_else(
+            || format!("set workload.parameters.{unknown}"),
+            |near| format!("a similar name is `{near}`"),
+        );
+        let message = format!(
+            "unknown parameter `{{{unknown}}}`; {near}, or write {{{{{unknown}}}}} for these \
+             characters"
+        );
+        self.object(setting, message);
+        String::new()
+    }
+
+    fn command(&mut self) -> (Vec<String>, String) {
+        match self.configuration.get(COMMAND) {
+            None => self.object(
+                COMMAND,
+                "missing; give a command for the shell, or a list of a program and its arguments",
+            ),
+            Some(Value::List(words)) => {
+                let words = words.iter().map(|word| self.substituted(COMMAND, &word.to_string()));
+                let words: Vec<String> = words.collect();
+                let line = words
+                    .iter()
+                    .map(|word| shlex::try_quote(word).unwrap_or_default())
+                    .collect::<Vec<_>>();
+                return (words.clone(), line.join(" "));
+            }
+            Some(text) => {
+                let line = self.substituted(COMMAND, &text.to_string());
+                let words = self.shell.execute(&line);
+                // Of a text with an unknown parameter nothing is left, which is an objection
+                // already.
+                let words = if line.is_empty() { Ok(Vec::new()) } else { words };
+                return (self.taken(COMMAND, words).unwrap_or_default(), line);
+            }
+        }
+        Default::default()
+    }
+
+    /// The words that execute a hook.
+    fn hook(&mut self, setting: Setting<Option<String>>) -> Option<Vec<String>> {
+        let text = self.configuration.get(setting)?;
+        let line = self.substituted(setting, &text);
+        let words = self.shell.execute(&line);
+        if line.is_empty() { None } else { self.taken(setting, words) }
+    }
+
+    fn accepted(&mut self) -> Accepted {
+        let Some(given) = self.configuration.get(IGNORE_FAILURE) else { return Accepted::Zero };
+        let accepted = Accepted::parse(&given.to_string());
+        if accepted.is_none() {
+            self.object(IGNORE_FAILURE, "true, false, or exit codes from 0 to 255: \"1,2\"");
+        }
+        accepted.unwrap_or(Accepted::Zero)
+    }
+
+    fn output(&mut self, answers: &[Answer]) -> Sink {
+        let default = if answers.is_empty() { Sink::Null } else { Sink::Pipe };
+        let output = self.configuration.get(OUTPUT).map_or(default, |text| Sink::parse(&text));
+        if !answers.is_empty() && output != Sink::Pipe {
+            self.object(
+                OUTPUT,
+                "responses are found in what the command prints: this has to be \"pipe\"",
+            );
+        }
+        output
+    }
+
+    fn runs(&mut self) -> Runs {
+        let get = |setting| self.configuration.get(setting);
+        let (runs, min, max) = (get(RUNS), get(MIN_RUNS), get(MAX_RUNS));
+        match (runs, self.configuration.get(DURATION)) {
+            (Some(_), Some(_)) => self.object(RUNS, "give this or workload.duration, not both"),
+            (_, None) if min.or(max).is_some() => {
+                let setting = if min.is_some() { MIN_RUNS } else { MAX_RUNS };
+                self.object(setting, "this needs workload.duration");
+            }
+            (_, Some(duration_s)) => {
+                let max = max.unwrap_or(u64::MAX);
+                if min.is_some_and(|min| min > max) {
+                    self.object(MIN_RUNS, "this is more than workload.max_runs");
+                }
+                return Runs { min: min.unwrap_or(1), max, duration_s };
+            }
+            _ => {}
+        }
+        let runs = runs.unwrap_or(1);
+        Runs { min: runs, max: runs, duration_s: 0.0 }
+    }
+
+    /// What is not there, unless a hook may make it.
+    fn check_machine(&mut self, job: &Job) {
+        if !self.invalid.is_empty() || job.setup.is_some() || job.prepare.is_some() {
+            return;
+        }
+        let is_text = matches!(self.configuration.get(COMMAND), Some(Value::Text(_)));
+        let program = job.words.first().map_or("", String::as_str);
+        let is_path = program.contains('/');
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let here = job.folder.as_deref().unwrap_or(Path::new("")).join(program);
+        let found = if is_path {
+            here.is_file()
+        } else {
+            std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+        };
+        if !found && !job.parameters.contains_key("PATH") {
+            let place = if is_path { "there is no such file" } else { "it is not in PATH" };
+            let message = format!("cannot find the program `{program}`: {place}");
+            if is_text && self.shell != Shell::None {
+                self.object(SHELL, message);
+            } else {
+                self.object(COMMAND, message);
+            }
+        }
+        if job.input.as_ref().is_some_and(|input| !input.exists()) {
+            self.object(INPUT, "there is no such file");
+        }
+        if job.folder.as_ref().is_some_and(|folder| !folder.is_dir()) {
+            self.object(FOLDER, "there is no such folder");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Any command as the load, started again and again, with what it and all that
+//! it starts uses.
+//!
+//! - `template`: commands with parameters in braces, shells and words
+//! - `job`: what a configuration runs, read from its settings, with the objections to it
+//! - `run`: one run of a command or a hook
+//! - `set_up`: the setup and cleanup commands around consecutive trials
+//! - `lane`: the loop of one thread, which runs the command, its hooks and its warm-ups
+//! - `answer`: responses of the user's own, found in what is printed
+//! - `outcome`: from the runs to the observations of the trial
+
+mod answer;
+mod job;
+mod lane;
+mod outcome;
+mod probe;
+mod run;
+mod set_up;
+mod template;
+
+pub use crate::probe::*;
+pub use answer::Better;
+pub use job::{Accepted, Job};
+pub use run::CommandError;
+pub use set_up::CommandSetUp;
+pub use template::escaped;

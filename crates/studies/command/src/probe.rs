@@ -1,0 +1,151 @@
+//! The settings of the command probe, and a trial.
+
+use crate::answer::Better;
+use crate::job::Job;
+use crate::run::Runner;
+use crate::set_up::CommandSetUp;
+use crate::{lane, outcome};
+use engine::Ability;
+use experiment::common::PROBE;
+use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
+use observations::Observations;
+use observe::Mark;
+use probe::measure::{Subject, measure};
+use probe::{Probe, ProbeError, SetUp, Target, TrialContext};
+
+/// The command probe.
+#[derive(Debug, Clone, Copy)]
+pub struct CommandProbe;
+
+const RUNS_KIND: Kind = Kind::Count { min: 1, max: 1_000_000 };
+
+settings! {
+    const SETTINGS = [];
+    /// The command: a text for the shell, or a list of a program and its arguments, which needs no
+    /// shell. `{NAME}` stands for the parameter NAME; `{{NAME}}` for `{NAME}` itself.
+    pub COMMAND: Option<Value> = "workload.command", Kind::TextList;
+    /// What runs texts: the name or path of a shell, with its options; it is given -c and the text.
+    /// `none`: the text is split into words and executed.
+    pub SHELL: String = "workload.shell", Kind::Text, "sh";
+    /// Whether the time that the shell takes to start, which each trial measures, is subtracted
+    /// from the times of the command.
+    pub SUBTRACT_SHELL: bool = "workload.subtract_shell", Kind::Bool, "false";
+    /// Parameters: `{NAME}` in the command and its hooks, and the variable NAME in their
+    /// environment.
+    pub PARAMETERS: Option<Value> = "workload.parameters.*", Kind::Scalar;
+    /// Runs of the command in a trial, those at the same time together. Default: 1, or as many as
+    /// workload.duration takes.
+    pub RUNS: Option<u64> = "workload.runs", RUNS_KIND;
+    /// The command is run again until so much time has passed, hooks included. Give this or
+    /// workload.runs.
+    pub DURATION: Option<f64> = "workload.duration", Kind::PositiveDuration;
+    /// With workload.duration: runs in a trial at least.
+    pub MIN_RUNS: Option<u64> = "workload.min_runs", RUNS_KIND;
+    /// With workload.duration: runs in a trial at most.
+    pub MAX_RUNS: Option<u64> = "workload.max_runs", RUNS_KIND;
+    /// Runs at the beginning of each trial that are not measured.
+    pub WARMUP_RUNS: u64 = "workload.warmup_runs", Kind::Count { min: 0, max: 1_000_000 }, "0";
+    /// Runs at the same time.
+    pub CONCURRENCY: u32 = "workload.concurrency", Kind::Count { min: 1, max: 1024 }, "1";
+    /// Command that runs before the first trial, and again before a trial whose setup and cleanup
+    /// commands are others than those of the trial before. On a database, which each trial begins
+    /// with anew: before each.
+    pub SETUP: Option<String> = "workload.setup", Kind::Text;
+    /// Command that runs before each run, warm-ups included.
+    pub PREPARE: Option<String> = "workload.prepare", Kind::Text;
+    /// Command that runs after each run, warm-ups included.
+    pub CONCLUDE: Option<String> = "workload.conclude", Kind::Text;
+    /// Command that ends what workload.setup has made: after the last trial that it serves, also
+    /// when that failed.
+    pub CLEANUP: Option<String> = "workload.cleanup", Kind::Text;
+    /// A setup, prepare, conclude or cleanup command that takes longer is killed and has failed.
+    pub HOOK_TIMEOUT: f64 = "workload.hook_timeout", Kind::PositiveDuration, "10 min";
+    /// Whether a run may end in another way than with exit code 0: true, or the codes that it may
+    /// end with: "1,2".
+    pub IGNORE_FAILURE: Option<Value> = "workload.ignore_failure", Kind::Scalar;
+    /// File that the command reads on its standard input. Default: /dev/null.
+    pub INPUT: Option<String> = "workload.input", Kind::Text;
+    /// Where the command's standard output goes: null, pipe (read and thrown away), inherit (where
+    /// that of steelbench goes) or a file. Default: null, or pipe where responses are found in it.
+    pub OUTPUT: Option<String> = "workload.output", Kind::Text;
+    /// The folder in which the command and its hooks run. Default: that of steelbench.
+    pub FOLDER: Option<String> = "workload.folder", Kind::Text;
+    /// Regular expression whose first group finds the response NAME in what a run prints; the last
+    /// match counts.
+    pub RESPONSE_REGEX: Option<String> = "workload.responses.*.regex", Kind::Text;
+    /// JSON Pointer to the response NAME in what a run prints: /results/0/tps.
+    pub RESPONSE_POINTER: Option<String> = "workload.responses.*.pointer", Kind::MaybeEmptyText;
+    /// Unit of the response NAME.
+    pub RESPONSE_UNIT: Option<String> = "workload.responses.*.unit", Kind::MaybeEmptyText;
+    /// Which way the response NAME is better.
+    pub RESPONSE_DIRECTION: Option<Better> = "workload.responses.*.direction", Better::KIND;
+}
+
+impl Probe for CommandProbe {
+    fn name(&self) -> &'static str {
+        "command"
+    }
+
+    fn settings(&self) -> &'static [Declaration] {
+        SETTINGS
+    }
+
+    fn connections(&self, configuration: &Configuration) -> u32 {
+        configuration.get(CONCURRENCY)
+    }
+
+    fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
+        let mut invalid = Job::of(configuration).err().unwrap_or_default();
+        let has = |ability| target.abilities.contains(&ability);
+        if (has(Ability::Tables) || has(Ability::Files)) && !has(Ability::Clients) {
+            let message =
+                "this engine cannot tell a command how to reach it: set target.engine = \"none\"";
+            invalid.push(Invalid::new(PROBE.path(), message));
+        }
+        invalid
+    }
+
+    fn set_up(&self, configuration: &Configuration, target: &Target) -> Option<Box<dyn SetUp>> {
+        if is_made_anew(target) {
+            None
+        } else {
+            let set_up = CommandSetUp::of(configuration)?;
+            Some(Box::new(set_up))
+        }
+    }
+
+    fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
+        // The plan has had these objections.
+        let job = Job::of(context.configuration).map_err(|mut invalid| invalid.remove(0))?;
+        let mark = Mark::new();
+        let seed = ("STEELBENCH_SEED".to_owned(), context.seed.to_string());
+        let given = job.parameters.clone().into_iter().chain([seed]);
+        let given = given.map(|(name, value)| (name, Some(value)));
+        let variables = context.instance.client_environment().into_iter().chain(given);
+        let runner = Runner::new(&job, variables, &mark, context.cancel);
+        let is_made_anew = is_made_anew(&context.target);
+        let measured = if is_made_anew { runner.set_up() } else { Ok(()) }.and_then(|()| {
+            let shell = runner.shell_start_up()?;
+            let subject = Subject {
+                storage: context.storage,
+                units: job.exact_runs(),
+                duration_s: job.duration_s(),
+                rate_unit: "runs/s",
+                rate_scale: 1.0,
+            };
+            let load = measure(context, subject, |director| lane::conduct_all(&runner, director))?;
+            Ok((shell, load))
+        });
+        // Cleans up after whatever came before; the first thing that went wrong is told.
+        let cleaned = if is_made_anew { runner.clean_up() } else { Ok(mark.kill()) };
+        let (shell, (lanes, surroundings)) = measured.map_err(|error| runner.hide(error))?;
+        let left_behind = cleaned.map_err(|error| runner.hide(error))?;
+        Ok(outcome::observations(&job, shell, &lanes, &left_behind, surroundings))
+    }
+}
+
+/// Whether each trial begins with another target, so that what a setup command makes on it is gone
+/// after the trial.
+fn is_made_anew(target: &Target) -> bool {
+    target.abilities.contains(&Ability::Clients)
+}

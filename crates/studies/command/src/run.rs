@@ -1,0 +1,329 @@
+//! One run of a command or a hook.
+
+use crate::job::{Job, Sink};
+use crate::template::command;
+use engine::EngineError;
+use observe::Mark;
+use observe::child::{self, Ended, Heard, Printed, Ready, Streams};
+use probe::ProbeError;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::{Duration, Instant};
+use work::Cancel;
+
+/// Lines of what was printed that explain a failure.
+const SAID_LINES: usize = 15;
+/// Characters of these.
+const SAID_CHARS_MAX: usize = 4000;
+/// How often the shell is started to know how long it takes.
+const SHELL_STARTS: u32 = 20;
+/// The variable that tells a command which run it is.
+const ITERATION: &str = "STEELBENCH_ITERATION";
+
+/// Why a command has no figures.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// It could not be started.
+    #[error("cannot start `{program}`: {source}")]
+    Start {
+        /// The program.
+        program: String,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Its input or output could not be opened.
+    #[error("cannot open {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// It ended in another way than it may.
+    #[error("{what} `{line}` {how}{said}")]
+    Failed {
+        /// The command or one of its hooks.
+        what: &'static str,
+        /// As people write it.
+        line: String,
+        /// Its exit code, a signal, a timeout.
+        how: String,
+        /// The end of its output.
+        said: String,
+    },
+    /// A response of the user's was not found in its output.
+    #[error("response {name}: {cause}{said}")]
+    NoResponse {
+        /// Its name.
+        name: String,
+        /// What was found instead.
+        cause: String,
+        /// The end of its output.
+        said: String,
+    },
+}
+
+impl From<CommandError> for ProbeError {
+    fn from(error: CommandError) -> Self {
+        Self::study(error)
+    }
+}
+
+/// The end of what was printed, for an error: of standard error or, if that has nothing, of
+/// standard output.
+pub fn said(stdout: &Printed, stderr: &Printed) -> String {
+    let (out, err) = (stdout.text(), stderr.text());
+    let text = if err.trim().is_empty() { out } else { err };
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let last = lines[lines.len().saturating_sub(SAID_LINES)..].join("\n");
+    // One line can be all that was printed.
+    let told = child::without_secrets(&last);
+    let cut = told.chars().count().saturating_sub(SAID_CHARS_MAX);
+    let told: String = told.chars().skip(cut).collect();
+    if told.is_empty() { String::new() } else { format!("\nits output ends with:\n{told}") }
+}
+
+/// What the shell takes that the command runs in; nothing where that is not subtracted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StartUp {
+    pub elapsed_s: f64,
+    pub user_s: f64,
+    pub system_s: f64,
+}
+
+/// Runs what a trial runs.
+pub struct Runner<'a> {
+    pub job: &'a Job,
+    cancel: &'a Cancel,
+    /// For all processes; `None`: to be absent.
+    variables: Vec<(String, Option<String>)>,
+    mark: &'a Mark,
+}
+
+impl<'a> Runner<'a> {
+    /// Of a job whose processes have these variables and this mark.
+    pub fn new(
+        job: &'a Job,
+        variables: impl IntoIterator<Item = (String, Option<String>)>,
+        mark: &'a Mark,
+        cancel: &'a Cancel,
+    ) -> Self {
+        let own = (Mark::VARIABLE.to_owned(), Some(mark.value().to_owned()));
+        Self { job, cancel, variables: variables.into_iter().chain([own]).collect(), mark }
+    }
+
+    /// Runs the setup command, if there is one.
+    pub fn set_up(&self) -> Result<(), ProbeError> {
+        self.hook("the setup command", self.job.setup.as_deref(), "setup", &|| {
+            self.cancel.is_cancelled()
+        })
+    }
+
+    /// Runs the cleanup command, if there is one, also when the trial is to stop; then kills the
+    /// processes that are still there. Their names.
+    pub fn clean_up(&self) -> Result<Vec<String>, ProbeError> {
+        let cleaned =
+            self.hook("the cleanup command", self.job.cleanup.as_deref(), "cleanup", &|| false);
+        let names = self.mark.kill();
+        cleaned.map(|()| names)
+    }
+
+    /// For a thread that runs the command again and again.
+    pub fn turns(&self) -> Turns<'_> {
+        Turns { runner: self, ready: None }
+    }
+
+    /// An error without the secrets that commands were given: a command may print its environment.
+    pub fn hide(&self, error: ProbeError) -> ProbeError {
+        let hidden = |text: &str| {
+            let given = self
+                .variables
+                .iter()
+                .filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+            child::without(text, given)
+        };
+        match error {
+            ProbeError::Study(error) => match error.downcast().map(|error| *error) {
+                Ok(CommandError::Failed { what, line, how, said }) => {
+                    CommandError::Failed { what, line, how, said: hidden(&said) }.into()
+                }
+                Ok(CommandError::NoResponse { name, cause, said }) => {
+                    let (cause, said) = (hidden(&cause), hidden(&said));
+                    CommandError::NoResponse { name, cause, said }.into()
+                }
+                Ok(error) => error.into(),
+                Err(error) => ProbeError::Study(error),
+            },
+            error => error,
+        }
+    }
+
+    /// How long the shell takes to start and end, on average, where that is subtracted.
+    pub fn shell_start_up(&self) -> Result<Option<StartUp>, ProbeError> {
+        let Some(words) = &self.job.shell_alone else { return Ok(None) };
+        let mut sum = StartUp::default();
+        let mut shell = self.ready(words, false)?;
+        started(shell.set(ITERATION, "shell"), words)?;
+        for _ in 0..SHELL_STARTS {
+            let ended = started(shell.run(&|| self.cancel.is_cancelled()), words)?;
+            if ended.stopped {
+                return Err(EngineError::Cancelled.into());
+            }
+            if !ended.status.success() {
+                return Err(failed("the shell", &words.join(" "), how(ended.status), &ended));
+            }
+            sum.elapsed_s += ended.elapsed.as_secs_f64();
+            sum.user_s += ended.used.user_s;
+            sum.system_s += ended.used.system_s;
+        }
+        let mean = |sum: f64| sum / f64::from(SHELL_STARTS);
+        let StartUp { elapsed_s, user_s, system_s } = sum;
+        Ok(Some(StartUp {
+            elapsed_s: mean(elapsed_s),
+            user_s: mean(user_s),
+            system_s: mean(system_s),
+        }))
+    }
+
+    /// Runs a hook, no longer than it may take. Processes that it leaves behind are the command's
+    /// company until the end of the trial: a server that prepare starts and conclude ends.
+    fn hook(
+        &self,
+        what: &'static str,
+        words: Option<&[String]>,
+        iteration: &str,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(), ProbeError> {
+        let Some(words) = words else { return Ok(()) };
+        let end = Instant::now() + Duration::from_secs_f64(self.job.hook_timeout_s);
+        let late = || Instant::now() >= end;
+        let mut hook = self.command(words);
+        hook.env(ITERATION, iteration);
+        let streams = [Some(null()?), None, None];
+        let heard = Heard { stdout: true, stderr: true };
+        let ended = started(child::run_beside(&hook, streams, heard, &|| stop() || late()), words)?;
+        let line = words.last().map_or("", String::as_str);
+        if ended.stopped && !late() {
+            return Err(EngineError::Cancelled.into());
+        }
+        if ended.stopped {
+            let how =
+                format!("was killed after {} s (workload.hook_timeout)", self.job.hook_timeout_s);
+            return Err(failed(what, line, how, &ended));
+        }
+        if ended.status.success() {
+            Ok(())
+        } else {
+            Err(failed(what, line, how(ended.status), &ended))
+        }
+    }
+
+    /// Makes words ready to be run, with the input and, if it is wanted, the output of the command.
+    fn ready(&self, words: &[String], with_output: bool) -> Result<Ready, ProbeError> {
+        let input = match &self.job.input {
+            Some(path) => opened(File::options().read(true), path)?,
+            None => null()?,
+        };
+        let output = match &self.job.output {
+            Sink::Inherit if with_output => None,
+            Sink::File(path) if with_output => {
+                Some(opened(File::options().write(true).create(true).truncate(true), path)?)
+            }
+            _ => Some(null()?),
+        };
+        let streams: Streams = [Some(input), output, None];
+        let is = |sink| with_output && self.job.output == sink;
+        let heard = Heard { stdout: is(Sink::Pipe), stderr: !is(Sink::Inherit) };
+        started(Ready::new(&self.command(words), streams, heard), words)
+    }
+
+    fn command(&self, words: &[String]) -> Command {
+        let mut command = command(words);
+        for (name, value) in &self.variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        if let Some(folder) = &self.job.folder {
+            command.current_dir(folder);
+        }
+        command
+    }
+}
+
+/// The command as one thread runs it again and again. What is the same each time is made ready
+/// once: between two short runs that would take longer than anything else.
+pub struct Turns<'a> {
+    runner: &'a Runner<'a>,
+    ready: Option<Ready>,
+}
+
+impl Turns<'_> {
+    /// Runs the command with its hooks; `iteration` tells it which run this is.
+    pub fn run(&mut self, iteration: &str, stop: &dyn Fn() -> bool) -> Result<Ended, ProbeError> {
+        let runner = self.runner;
+        let Job { line, prepare, conclude, accepted, .. } = runner.job;
+        runner.hook("the prepare command", prepare.as_deref(), iteration, stop)?;
+        let ended = self.run_command(iteration, stop);
+        // What prepare has started is ended whatever became of the run.
+        let concluded =
+            runner.hook("the conclude command", conclude.as_deref(), iteration, &|| false);
+        let ended = ended?;
+        if ended.stopped {
+            return Err(EngineError::Cancelled.into());
+        }
+        if !accepted.takes(ended.status) {
+            return Err(failed("the command", line, how(ended.status), &ended));
+        }
+        concluded.map(|()| ended)
+    }
+
+    fn run_command(
+        &mut self,
+        iteration: &str,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Ended, ProbeError> {
+        let words = &self.runner.job.words;
+        let mut ready = self.ready.take().map_or_else(|| self.runner.ready(words, true), Ok)?;
+        started(ready.set(ITERATION, iteration), words)?;
+        let ended = started(ready.run(stop), words)?;
+        // Files begin anew with each run. Whoever was left behind may have printed what the next
+        // run would be heard with.
+        let Job { input, output, answers, .. } = self.runner.job;
+        let has_files = input.is_some() || matches!(output, Sink::File(_));
+        if !has_files && answers.is_empty() && !ended.left_group {
+            self.ready = Some(ready);
+        }
+        Ok(ended)
+    }
+}
+
+fn started<T>(result: io::Result<T>, words: &[String]) -> Result<T, ProbeError> {
+    let program = words.first().cloned().unwrap_or_default();
+    result.map_err(|source| CommandError::Start { program, source }.into())
+}
+
+fn null() -> Result<OwnedFd, CommandError> {
+    opened(File::options().read(true).write(true), Path::new("/dev/null"))
+}
+
+fn opened(options: &mut OpenOptions, path: &Path) -> Result<OwnedFd, CommandError> {
+    let failed = |source| CommandError::File { path: path.to_owned(), source };
+    child::open_at_once(options, path).map(OwnedFd::from).map_err(failed)
+}
+
+fn failed(what: &'static str, line: &str, how: String, ended: &Ended) -> ProbeError {
+    let said = said(&ended.stdout, &ended.stderr);
+    CommandError::Failed { what, line: line.to_owned(), how, said }.into()
+}
+
+fn how(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("ended with exit code {code}"),
+        None => format!("was killed by a {status}"),
+    }
+}

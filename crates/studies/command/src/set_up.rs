@@ -1,0 +1,57 @@
+//! The setup and cleanup commands, around consecutive trials that have the same.
+
+use crate::job::Job;
+use crate::run::Runner;
+use experiment::Configuration;
+use observe::Mark;
+use probe::{ProbeError, SetUp};
+use work::Cancel;
+
+/// What consecutive trials share: what the setup command has made, until the cleanup command. Two
+/// are equal when their commands are, parameters in place: then what one has made serves the trials
+/// of the other.
+#[derive(Debug)]
+pub struct CommandSetUp {
+    job: Job,
+    /// Processes that the setup command has left live until the end.
+    mark: Mark,
+}
+
+impl CommandSetUp {
+    /// That of a configuration, not begun yet; `None` where its settings are wrong, which its
+    /// trials tell.
+    pub fn of(configuration: &Configuration) -> Option<Self> {
+        Some(Self { job: Job::of(configuration).ok()?, mark: Mark::new() })
+    }
+
+    fn runner<'a>(&'a self, cancel: &'a Cancel) -> Runner<'a> {
+        let parameters =
+            self.job.set_up_parameters().map(|(name, value)| (name.clone(), value.clone()));
+        Runner::new(
+            &self.job,
+            parameters.map(|(name, value)| (name, Some(value))),
+            &self.mark,
+            cancel,
+        )
+    }
+}
+
+impl SetUp for CommandSetUp {
+    fn identity(&self) -> String {
+        self.job.set_up_identity()
+    }
+
+    /// Runs the setup command, if there is one.
+    fn begin(&self, cancel: &Cancel) -> Result<(), ProbeError> {
+        if self.job.setup.is_none() { Ok(()) } else { self.runner(cancel).set_up() }
+    }
+
+    /// Runs the cleanup command, if there is one, then kills the processes that are still there.
+    fn end(&self) -> Result<Vec<String>, ProbeError> {
+        if self.job.cleanup.is_none() {
+            Ok(self.mark.kill())
+        } else {
+            self.runner(&Cancel::new()).clean_up()
+        }
+    }
+}

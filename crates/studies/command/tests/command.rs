@@ -1,0 +1,579 @@
+//! The command probe with real commands.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+#[path = "../../script/tests/common/mod.rs"]
+mod common;
+
+use command_study::CommandProbe;
+use engine::{Engine, Folders, Permits};
+use experiment::{Catalog, Configuration, Value, parse};
+use null::Nothing;
+use observations::{Observations, WaitClass, WarningKind};
+use probe::{Probe, ProbeError, Target, TrialContext};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use work::{Cancel, CancelReason};
+
+fn configuration(workload: &str) -> Configuration {
+    let catalog = Catalog {
+        engines: testing::ENGINES.iter().map(|engine| (engine.name(), engine.settings())).collect(),
+        probes: vec![(CommandProbe.name(), CommandProbe.settings())],
+    };
+    let text = format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \
+         \"command\"\n{workload}\n"
+    );
+    parse(&text, &catalog)
+        .unwrap_or_else(|error| panic!("{error}\n{text}"))
+        .configurations
+        .remove(0)
+}
+
+/// What the probe objects to, as `setting: message`.
+fn objections(workload: &str) -> Vec<String> {
+    let configuration = configuration(workload);
+    let target = Target::of(&Nothing, &configuration);
+    CommandProbe.plan(&configuration, &target).iter().map(ToString::to_string).collect()
+}
+
+fn run(workload: &str) -> Observations {
+    try_run(workload, &Cancel::new()).unwrap()
+}
+
+fn failure(workload: &str) -> String {
+    try_run(workload, &Cancel::new()).unwrap_err().to_string()
+}
+
+fn try_run(workload: &str, cancel: &Cancel) -> Result<Observations, ProbeError> {
+    let configuration = configuration(workload);
+    assert_eq!(
+        CommandProbe.plan(&configuration, &Target::of(&Nothing, &configuration)),
+        Vec::new()
+    );
+    let folders = Folders {
+        directory: std::env::temp_dir(),
+        volumes: Vec::new(),
+        permits: Permits::default(),
+        cgroup_joins: Vec::new(),
+    };
+    let instance = Nothing.host(folders).prepare(&configuration, 1, cancel).unwrap();
+    let target = Target::of(&Nothing, &configuration);
+    let set_up = CommandProbe.set_up(&configuration, &target).unwrap();
+    let run = || {
+        CommandProbe.run(&TrialContext {
+            configuration: &configuration,
+            instance: instance.as_ref(),
+            target,
+            storage: &[],
+            seed: 7,
+            cancel,
+            progress: &|_| {},
+        })
+    };
+    let seen = set_up.begin(cancel).and_then(|()| run());
+    let ended = set_up.end();
+    seen.and_then(|seen| ended.map(|_| seen))
+}
+
+fn series(observations: &Observations, name: &str) -> Vec<f64> {
+    observations.series.iter().find(|series| series.name == name).unwrap().values.clone()
+}
+
+fn waited(observations: &Observations, wait_type: &str) -> f64 {
+    let own = observations.waits.iter().filter(|wait| wait.wait_type == wait_type);
+    own.map(observations::Wait::wait_s).sum()
+}
+
+/// A Python program as a setting.
+fn python(program: &str) -> String {
+    let escaped = program.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    format!("command = [\"python3\", \"-c\", \"{escaped}\"]\n")
+}
+
+#[test]
+fn a_sleep_takes_its_time_off_the_processor() {
+    let seen = run("command = \"sleep 0.2\"\nruns = 3");
+    let times = series(&seen, "run:elapsed");
+    assert_eq!((seen.work.unit.as_str(), seen.work.amount, times.len()), ("run", 3, 3));
+    assert!(times.iter().all(|time| *time >= 0.2), "{times:?}");
+    let mean = times.iter().sum::<f64>() / 3.0;
+    assert!((seen.response("elapsed").unwrap() - mean).abs() < 1e-9);
+    assert_eq!(seen.responses[0].name, "elapsed");
+    assert_eq!(seen.response("elapsed_max"), times.iter().copied().reduce(f64::max));
+    assert_eq!(series(&seen, "run:exit_code"), [0.0; 3]);
+    assert_eq!(seen.latency("run").unwrap().len(), 3);
+    // Sleeping is waiting, and all of the session's time is told.
+    let share = waited(&seen, "OFF_CPU") / times.iter().sum::<f64>();
+    assert!(share > 0.5, "{share}");
+    let told = seen.time.cpu_s + seen.waits.iter().map(observations::Wait::wait_s).sum::<f64>();
+    assert!(
+        (told - seen.time.session_s).abs() < 0.03 * seen.time.session_s,
+        "{told} {:?}",
+        seen.time
+    );
+    assert!(
+        seen.waits
+            .iter()
+            .any(|wait| wait.wait_type == "BETWEEN_RUNS" && wait.class == WaitClass::Client)
+    );
+}
+
+/// The command tells what getrusage(2) tells it of itself and of its children; an installation of
+/// Python may start some of its own.
+#[test]
+fn resources_are_those_of_the_whole_process_tree() {
+    let file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let child = format!(
+        "import os, time\nblock = bytearray(150 << 20)\nfor i in range(0, len(block), 4096): \
+         block[i] = 1\nf = os.open({:?}, os.O_WRONLY)\nos.write(f, bytes(8 << \
+         20))\nos.fsync(f)\nfor i in range(20): time.sleep(0.001)\nt = time.process_time()\nwhile \
+         time.process_time() < t + 0.3: pass",
+        file.path().display().to_string()
+    );
+    let parent = format!(
+        "import json, os, resource, sys\npid = os.fork()\nif pid == 0: os.execvp('python3', \
+         ['python3', '-c', {child:?}])\n_, status = os.waitpid(pid, 0)\nassert status == 0\nc = \
+         resource.getrusage(resource.RUSAGE_CHILDREN)\ns = \
+         resource.getrusage(resource.RUSAGE_SELF)\nprint(json.dumps({{'user': c.ru_utime + \
+         s.ru_utime, 'system': c.ru_stime + s.ru_stime, 'minor': c.ru_minflt + s.ru_minflt, \
+         'left': c.ru_nvcsw + s.ru_nvcsw, 'lost': c.ru_nivcsw + s.ru_nivcsw, 'peak': c.ru_maxrss \
+         * 1024 / 1e6}}), flush=True)\nos._exit(0)"
+    );
+    let mut workload = python(&parent);
+    for name in ["user", "system", "minor", "left", "lost", "peak"] {
+        workload.push_str(
+            "responses.told_NAME = { pointer = \"/NAME\", direction = \"lower\" }\n"
+                .replace("NAME", name)
+                .as_str(),
+        );
+    }
+    let seen = run(&workload);
+    let of =
+        |name: &str| seen.response(name).unwrap_or_else(|| panic!("{name}: {:?}", seen.responses));
+    // What the parent does after it has asked is in our figures only: it prints and ends.
+    let (cpu, told) = (of("user_cpu") + of("system_cpu"), of("told_user") + of("told_system"));
+    assert!(cpu >= told - 1e-6 && cpu <= told + 0.1, "{cpu}, told {told}");
+    for (ours, told, more) in [
+        ("user_cpu", "told_user", 0.1),
+        ("system_cpu", "told_system", 0.1),
+        ("minor_faults", "told_minor", 1000.0),
+        ("voluntary_switches", "told_left", 50.0),
+        ("involuntary_switches", "told_lost", 500.0),
+    ] {
+        let (ours_is, told_is) = (of(ours), of(told));
+        assert!(
+            ours_is >= told_is - 0.01 && ours_is <= told_is + more,
+            "{ours}: {ours_is}, told {told_is}"
+        );
+    }
+    assert!((of("peak_memory") - of("told_peak")).abs() < 1e-6, "{:?}", seen.responses);
+    // With huge pages there are few faults.
+    assert!(
+        of("peak_memory") > 150.0
+            && of("user_cpu") + of("system_cpu") >= 0.3
+            && of("minor_faults") > 100.0
+    );
+    // 8 MiB reach a disk; of a file in memory nothing is sent anywhere.
+    let written = of("storage_written");
+    let mounts = observe::mounts::all().unwrap();
+    let mount = observe::mounts::holding(&mounts, file.path()).unwrap();
+    let in_memory = mount.file_system == "tmpfs";
+    assert!(in_memory || (8.3..20.0).contains(&written), "{written}");
+}
+
+#[test]
+fn hooks_run_around_trials_and_runs_in_hyperfines_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let workload = format!(
+        "folder = {:?}\nparameters = {{ n = 3 }}\nruns = 2\nwarmup_runs = 1\nsetup = \"echo setup \
+         {{n}} $n >> log\"\nprepare = \"echo prepare $STEELBENCH_SEED >> log\"\ncommand = \"echo \
+         run $STEELBENCH_ITERATION >> log\"\nconclude = \"echo conclude >> log\"\ncleanup = \
+         \"echo cleanup >> log\"",
+        folder.path().display().to_string()
+    );
+    let seen = run(&workload);
+    let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
+    let expected = [
+        "setup 3 3",
+        "prepare 7",
+        "run warmup-0",
+        "conclude",
+        "prepare 7",
+        "run 0",
+        "conclude",
+        "prepare 7",
+        "run 1",
+        "conclude",
+        "cleanup",
+    ];
+    assert_eq!(log.lines().collect::<Vec<_>>(), expected);
+    assert_eq!(seen.work.amount, 2);
+    // A failed run is concluded and cleaned up after.
+    std::fs::remove_file(folder.path().join("log")).unwrap();
+    let failed = failure(&workload.replace("echo run", "echo at fault >&2; exit 4; echo"));
+    assert!(
+        failed.contains("ended with exit code 4") && failed.ends_with("\nat fault"),
+        "{failed}"
+    );
+    let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
+    assert_eq!(log.lines().collect::<Vec<_>>(), ["setup 3 3", "prepare 7", "conclude", "cleanup"]);
+}
+
+#[test]
+fn exit_codes_signals_and_bad_programs_fail_the_trial_with_their_cause() {
+    let failed = failure("command = \"echo broken; exit 3\"\noutput = \"pipe\"");
+    assert_eq!(
+        failed,
+        "the command `echo broken; exit 3` ended with exit code 3\nits output ends with:\nbroken"
+    );
+    let killed = failure("command = \"kill -SEGV $$\"");
+    assert!(killed.contains("was killed by a signal: 11"), "{killed}");
+    assert!(failure("command = \"no-such-program\"").contains("exit code 127"));
+    // Prepare might have made it.
+    let missing = failure("command = [\"./no-such-program\"]\nprepare = \"true\"");
+    assert!(missing.starts_with("cannot start `./no-such-program`: No such file"), "{missing}");
+    let prepare = failure("command = \"true\"\nprepare = \"echo no >&2; false\"");
+    assert_eq!(
+        prepare,
+        "the prepare command `echo no >&2; false` ended with exit code 1\nits output ends \
+         with:\nno"
+    );
+    let late = failure("command = \"true\"\nsetup = \"sleep 100\"\nhook_timeout = \"200 ms\"");
+    assert!(late.contains("killed after 0.2 s (workload.hook_timeout)"), "{late}");
+    for (ignore, code, taken) in
+        [("true", "3", true), ("\"2,3\"", "3", true), ("3", "3", true), ("\"2\"", "3", false)]
+    {
+        let result = try_run(
+            &format!("command = \"exit {code}\"\nignore_failure = {ignore}"),
+            &Cancel::new(),
+        );
+        assert_eq!(result.is_ok(), taken, "{ignore}");
+        if let Ok(seen) = result {
+            assert_eq!(series(&seen, "run:exit_code"), [3.0]);
+        }
+    }
+    let seen = run("command = \"kill -KILL $$\"\nignore_failure = true");
+    assert_eq!(series(&seen, "run:exit_code"), [137.0]);
+}
+
+#[test]
+fn responses_are_found_in_what_is_printed() {
+    let tps =
+        "responses.tps = { regex = \"tps = ([0-9.]+)\", unit = \"1/s\", direction = \"higher\" }";
+    let command =
+        "command = \"echo tps = 1; echo tps = $((STEELBENCH_ITERATION * 10 + 10)).5 >&2\"";
+    let seen = run(&format!("{command}\nruns = 2\n{tps}"));
+    assert_eq!(seen.response("tps"), Some(1.0));
+    let seen = run(&format!("{}\nruns = 2\n{tps}", command.replace("echo tps = 1; ", "")));
+    let found = seen.responses.iter().find(|response| response.name == "tps").unwrap();
+    assert_eq!((found.value, found.unit.as_str()), (15.5, "1/s"));
+    assert_eq!(found.direction, observations::Direction::HigherIsBetter);
+    let json = "responses.size = { pointer = \"/results/0/a~1b\", direction = \"lower\" }";
+    let seen =
+        run(&format!("command = [\"echo\", '{{\"results\": [{{\"a/b\": 2.5e3}}]}}']\n{json}"));
+    assert_eq!(seen.response("size"), Some(2500.0));
+    for (command, response, cause) in [
+        (
+            "echo nothing",
+            tps,
+            "nothing that was printed matches tps = ([0-9.]+)\nits output ends with:\nnothing",
+        ),
+        ("echo tps = 1.2.3", tps, "`1.2.3` is no number"),
+        ("echo '{}'", json, "has nothing at /results/0/a~1b"),
+        ("echo '{'", json, "is no JSON document"),
+        ("echo '{\"results\": [{\"a/b\": []}]}'", json, "is neither a number nor a text"),
+        ("head -c 9000000 /dev/zero", json, "larger than 4 MiB"),
+    ] {
+        let failed = failure(&format!("command = {command:?}\n{response}"));
+        assert!(failed.starts_with("response ") && failed.contains(cause), "{failed}");
+    }
+    // What is no UTF-8 does not stand in the way.
+    let seen = run(&format!("command = '''printf \"\\377\\376 tps = 8\"'''\n{tps}"));
+    assert_eq!(seen.response("tps"), Some(8.0));
+}
+
+#[test]
+fn input_output_folder_and_shell_are_as_they_are_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display().to_string();
+    std::fs::write(folder.path().join("in"), "from a file\n").unwrap();
+    run(&format!(
+        "command = \"cat; pwd\"\ninput = \"{path}/in\"\noutput = \"{path}/out\"\nfolder = \
+         \"{path}\""
+    ));
+    let out = std::fs::read_to_string(folder.path().join("out")).unwrap();
+    assert_eq!(out, format!("from a file\n{path}\n"));
+    // Without a shell a dollar is a dollar; of a list every word is an argument.
+    let echo = |command: &str| {
+        run(&format!("{command}\noutput = \"{path}/out\"\nparameters = {{ x = \"a  b\" }}"));
+        std::fs::read_to_string(folder.path().join("out")).unwrap()
+    };
+    assert_eq!(echo("command = \"echo '$x'  {x}\"\nshell = \"none\""), "$x a b\n");
+    assert_eq!(echo("command = [\"echo\", \"$x\", \"{x}\", \"{{x}}\"]"), "$x a  b {x}\n");
+    assert_eq!(echo("command = 'echo \"$x\" {x} $0'\nshell = \"bash --norc\""), "a  b a b bash\n");
+}
+
+#[test]
+fn the_start_up_of_the_shell_is_subtracted_where_that_is_asked_for() {
+    let seen = run("command = \"true\"\nruns = 20\nsubtract_shell = true");
+    let start_up = seen.fact("shell_start_up").unwrap();
+    let raw = seen.latency("run").unwrap().min_mean_max_ns().1 / 1e9;
+    let elapsed = seen.response("elapsed").unwrap();
+    // Times below zero count as zero.
+    assert!(
+        start_up > 0.0 && elapsed < raw && elapsed >= raw - start_up - 1e-4,
+        "{elapsed} {raw} {start_up}"
+    );
+    assert_eq!(run("command = [\"true\"]\nsubtract_shell = true").fact("shell_start_up"), None);
+}
+
+#[test]
+fn runs_at_the_same_time_overlap_and_share_their_number() {
+    let seen = run("command = \"sleep 0.3\"\nconcurrency = 4\nruns = 8");
+    let sum: f64 = series(&seen, "run:elapsed").iter().sum();
+    assert_eq!((seen.work.amount, seen.connections), (8, 4));
+    assert!(seen.elapsed_s < sum, "{} of {sum}", seen.elapsed_s);
+    assert!((seen.time.session_s - 4.0 * seen.elapsed_s).abs() < 1e-9);
+    assert!((seen.response("throughput").unwrap() - 8.0 / seen.elapsed_s).abs() < 1e-9);
+}
+
+#[test]
+fn a_duration_is_filled_with_runs_between_their_bounds() {
+    let seen = run("command = \"sleep 0.05\"\nduration = \"300 ms\"");
+    assert!(
+        seen.work.amount >= 2 && seen.elapsed_s >= 0.3,
+        "{} in {}",
+        seen.work.amount,
+        seen.elapsed_s
+    );
+    assert_eq!(run("command = \"true\"\nduration = \"60 s\"\nmax_runs = 3").work.amount, 3);
+    assert_eq!(run("command = \"sleep 0.05\"\nduration = \"1 ms\"\nmin_runs = 3").work.amount, 3);
+}
+
+/// Processes with this text in their command line.
+fn alive(mark: &str) -> usize {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines.filter(|line| String::from_utf8_lossy(line).contains(mark)).count()
+}
+
+#[test]
+fn a_trial_that_is_to_stop_kills_all_that_it_started() {
+    let cancel = Cancel::new();
+    let start = Instant::now();
+    let result = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while alive("1234.001") < 2 {
+                assert!(start.elapsed() < Duration::from_secs(60), "the command did not start");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            cancel.cancel(CancelReason::TrialTime);
+        });
+        try_run("command = \"sleep 1234.001 & sleep 1234.001\"\nconcurrency = 1", &cancel)
+    });
+    assert!(
+        matches!(result, Err(ProbeError::Engine(engine::EngineError::Cancelled))),
+        "{result:?}"
+    );
+    assert_eq!(alive("1234.001"), 0);
+}
+
+#[test]
+fn what_a_command_leaves_behind_is_killed_and_told() {
+    let left = |workload: &str| {
+        let warnings = run(workload).warnings;
+        let own = warnings.iter().find(|warning| warning.kind == WarningKind::LeftBehind);
+        own.map(|warning| warning.detail.clone())
+    };
+    let group = left("command = \"sleep 1234.002 & exit 0\"\nruns = 2").unwrap();
+    assert!(group.starts_with("2 of 2 runs left processes of their group behind"), "{group}");
+    // A daemon: a session of its own, reparented, its streams closed.
+    let daemon =
+        left("command = \"(setsid sleep 1234.003 >/dev/null 2>&1 &) ; sleep 0.3\"").unwrap();
+    assert!(daemon.contains("still sleep (pid "), "{daemon}");
+    // What prepare starts is there during the run, for conclude to end.
+    let server = "prepare = \"sleep 1234.004 & echo $! > {file}\"\ncommand = \"kill -0 $(cat \
+                  {file})\"\nconclude = \"kill $(cat {file})\"\nparameters = { file = \"FILE\" }";
+    let file = tempfile::NamedTempFile::new().unwrap();
+    assert_eq!(left(&server.replace("FILE", &file.path().display().to_string())), None);
+    let kept = left("prepare = \"sleep 1234.005 &\"\ncommand = \"true\"").unwrap();
+    assert!(kept.contains("sleep (pid"), "{kept}");
+    assert_eq!(["1234.002", "1234.003", "1234.004", "1234.005"].map(alive), [0; 4]);
+}
+
+#[test]
+fn nonsense_is_refused_before_anything_runs() {
+    let response = "responses.tps = { regex = \"x\", direction = \"higher\" }\n";
+    for (workload, objection) in [
+        ("runs = 1", "workload.command: missing"),
+        ("command = \"'\"\nshell = \"none\"", "workload.command: a quote is not closed"),
+        (
+            "command = \"sleep {delay}\"",
+            "workload.command: unknown parameter `{delay}`; set workload.parameters.delay",
+        ),
+        ("command = \"sleep {dely}\"\nparameters = { delay = 1 }", "a similar name is `delay`"),
+        ("command = \"true\"\nprepare = \"echo {x}\"", "workload.prepare: unknown parameter `{x}`"),
+        (
+            "command = [\"no-such-program\"]",
+            "workload.command: cannot find the program `no-such-program`: it is not in PATH",
+        ),
+        ("command = [\"./none\"]", "there is no such file"),
+        (
+            "command = \"true\"\nshell = \"no-such-shell\"",
+            "workload.shell: cannot find the program `no-such-shell`",
+        ),
+        (
+            "command = \"true\"\nruns = 1\nduration = 1",
+            "workload.runs: give this or workload.duration",
+        ),
+        ("command = \"true\"\nmax_runs = 1", "workload.max_runs: this needs workload.duration"),
+        (
+            "command = \"true\"\nduration = 1\nmin_runs = 3\nmax_runs = 1",
+            "workload.min_runs: this is more",
+        ),
+        (
+            "command = \"true\"\nignore_failure = \"yes\"",
+            "workload.ignore_failure: true, false, or exit codes",
+        ),
+        ("command = \"true\"\nignore_failure = \"1,256\"", "workload.ignore_failure"),
+        ("command = \"true\"\ninput = \"/no/such/file\"", "workload.input: there is no such file"),
+        (
+            "command = \"true\"\nfolder = \"/no/such/folder\"",
+            "workload.folder: there is no such folder",
+        ),
+        (
+            "command = \"true\"\nparameters.\"a b\" = 1",
+            "workload.parameters.a b: a parameter is named by",
+        ),
+        (
+            "command = \"true\"\nresponses.tps = { regex = \"(\", direction = \"higher\" }",
+            "workload.responses.tps.regex: regex parse error",
+        ),
+        (
+            "command = \"true\"\nresponses.tps = { regex = \"x\" }",
+            "workload.responses.tps.direction: missing",
+        ),
+        (
+            "command = \"true\"\nresponses.tps = { direction = \"lower\" }",
+            "workload.responses.tps.regex: missing",
+        ),
+        (
+            "command = \"true\"\nresponses.tps = { regex = \"x\", pointer = \"/x\", direction = \
+             \"lower\" }",
+            "not both",
+        ),
+        (
+            "command = \"true\"\nresponses.tps = { pointer = \"x\", direction = \"lower\" }",
+            "begins with `/`",
+        ),
+        (
+            "command = \"true\"\nresponses.elapsed = { regex = \"x\", direction = \"lower\" }",
+            "not as one that the probe has",
+        ),
+        (
+            &format!("command = \"true\"\noutput = \"null\"\n{response}"),
+            "workload.output: responses are found",
+        ),
+    ] {
+        let objections = objections(workload);
+        assert!(objections.iter().any(|one| one.contains(objection)), "{workload}\n{objections:?}");
+    }
+}
+
+#[test]
+fn parameters_are_levels_of_factors() {
+    let configuration =
+        configuration("command = \"echo {n}\"\nparameters = { n = 4, word = \"x\" }");
+    assert_eq!(configuration.value("workload.parameters.n"), Some(&Value::Integer(4)));
+    assert_eq!(CommandProbe.connections(&configuration), 1);
+}
+
+/// What is seen of a command that runs on a server.
+fn run_on(server: &common::Server, workload: &str) -> Observations {
+    let text = format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \
+         {:?}\n[workload]\nprobe = \"command\"\n{workload}",
+        server.url("postgres"),
+    );
+    let catalog = Catalog {
+        engines: testing::ENGINES.iter().map(|engine| (engine.name(), engine.settings())).collect(),
+        probes: vec![(CommandProbe.name(), CommandProbe.settings())],
+    };
+    let configuration = parse(&text, &catalog).unwrap().configurations.remove(0);
+    let engine = testing::engine("postgres");
+    let target = Target::of(engine, &configuration);
+    assert_eq!(CommandProbe.plan(&configuration, &target), Vec::new());
+    assert!(
+        CommandProbe.set_up(&configuration, &target).is_none(),
+        "each trial has a schema of its own"
+    );
+    let cancel = Cancel::new();
+    let folders = Folders {
+        directory: Path::new("/tmp").into(),
+        volumes: Vec::new(),
+        permits: Permits::default(),
+        cgroup_joins: Vec::new(),
+    };
+    let mut host = engine.host(folders);
+    let instance = host.prepare(&configuration, 1, &cancel).unwrap();
+    let seen = CommandProbe
+        .run(&TrialContext {
+            configuration: &configuration,
+            instance: instance.as_ref(),
+            target,
+            storage: &[],
+            seed: 1,
+            cancel: &cancel,
+            progress: &|_| {},
+        })
+        .unwrap();
+    instance.remove().unwrap();
+    seen
+}
+
+/// psql finds a private server by its environment, whatever ours says.
+#[test]
+fn a_command_finds_the_server_that_it_is_to_load() {
+    for server in common::servers() {
+        let psql = server.program("psql").display().to_string();
+        let seen = run_on(
+            &server,
+            &format!(
+                "setup = \"{psql} -XAtqc 'create table t as select 41 as a'\"\ncommand = \
+                 [{psql:?}, \"-XAtc\", \"select a + 1, current_schema() from \
+                 t\"]\nresponses.answer = {{ regex = \"^([0-9]+).steelbench\", direction = \
+                 \"lower\" }}\n"
+            ),
+        );
+        assert_eq!(seen.response("answer"), Some(42.0));
+    }
+}
+
+/// Of four sessions of pgbench one sleeps and three wait for the lock that it holds.
+#[test]
+fn the_waits_of_the_sessions_that_a_command_opens_are_seen() {
+    for server in common::servers() {
+        let script = tempfile::NamedTempFile::new().unwrap();
+        let sql = "BEGIN;\nSELECT pg_advisory_xact_lock(42);\nSELECT pg_sleep(0.05);\nEND;\n";
+        std::fs::write(script.path(), sql).unwrap();
+        let (pgbench, script) = (server.program("pgbench"), script.path().display());
+        let seen = run_on(
+            &server,
+            &format!(
+                "command = \"{} -n -c 4 -j 1 -T 3 -f {script}\"\nshell = \"none\"\n",
+                pgbench.display()
+            ),
+        );
+        assert_eq!((seen.connections, seen.work.amount), (4, 1), "{:?}", seen.time);
+        let share = |wait_type: &str| waited(&seen, wait_type) / seen.time.session_s;
+        let (lock, sleep) = (share("Lock:advisory"), share("Timeout:PgSleep"));
+        assert!(
+            (lock - 0.75).abs() < 0.1 && (sleep - 0.25).abs() < 0.1,
+            "{lock} {sleep} {:?}",
+            seen.waits
+        );
+        assert!(seen.waits.iter().all(|wait| wait.wait_type != "OFF_CPU"), "{:?}", seen.waits);
+        // What the command itself used is told as before.
+        assert!(seen.response("user_cpu").is_some() && seen.response("elapsed").is_some());
+    }
+}

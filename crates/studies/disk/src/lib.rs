@@ -1,0 +1,18 @@
+//! Studies S4 and S2e: how fast storage is for what a database does to it.
+//!
+//! - `settings`: what can be asked for
+//! - `paths`, `fio`: what a command line or a fio job file names instead
+//! - `streams`: from settings to streams, and from these and files to what the I/O engine runs
+//! - `outcome`: from what it saw to the observations of the trial
+
+pub mod fio;
+mod outcome;
+mod paths;
+mod probe;
+mod settings;
+mod streams;
+
+pub use crate::probe::DiskProbe;
+pub use paths::StoragePath;
+pub use settings::*;
+pub use streams::StreamText;

@@ -1,0 +1,128 @@
+//! Paths that somebody names to be loaded.
+
+use crate::settings::{Mix, pattern_settings};
+use engine::Permits;
+use engine::file_set::{Origin, not_permitted};
+use observations::redacted;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+/// A path that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoragePath {
+    /// As it was given.
+    pub path: String,
+    /// What it is; `Created`: a directory, in which Steelbench creates files.
+    pub kind: Origin,
+    /// A short name for a volume or a stream, unlike those of the other paths.
+    pub name: String,
+}
+
+/// Whether a name means something in streams: no path gets it, because its stream would do what the
+/// name says.
+fn is_taken(name: &str) -> bool {
+    Mix::from_name(name).is_some() || pattern_settings(name).is_some()
+}
+
+impl StoragePath {
+    /// Looks at the paths and finds a name for each.
+    ///
+    /// # Errors
+    /// When one of them cannot be loaded.
+    pub fn all(paths: &[PathBuf]) -> Result<Vec<Self>, String> {
+        paths.iter().zip(names(paths)).map(|(path, name)| Self::named(path, name)).collect()
+    }
+
+    /// Looks at one path.
+    ///
+    /// # Errors
+    /// When it is no storage, its name is not UTF-8, as an experiment file is, or looks as if a
+    /// password were in it: the name stands in results and reports.
+    pub fn named(path: &Path, name: impl Into<String>) -> Result<Self, String> {
+        let shown = path.display();
+        let kind = kind(path)?;
+        let text = path.to_str().ok_or_else(|| format!("{shown}: a path has to be UTF-8"))?;
+        if redacted(text) != text {
+            return Err(format!(
+                "{}: a path that looks like a URL with a password; name it by a link without one",
+                redacted(text)
+            ));
+        }
+        Ok(Self { path: text.into(), kind, name: name.into() })
+    }
+
+    /// Why nothing may be written to it; `None`: it may be, as far as that depends on what the user
+    /// permits.
+    pub fn refused(&self, permits: &Permits) -> Option<String> {
+        not_permitted(Path::new(&self.path), self.kind, permits)
+    }
+}
+
+fn kind(path: &Path) -> Result<Origin, String> {
+    let shown = path.display();
+    let metadata = path.metadata().map_err(|error| {
+        format!("{shown}: {error}; name a directory, an existing file or a block device")
+    })?;
+    match metadata.file_type() {
+        kind if kind.is_dir() => Ok(Origin::Created),
+        kind if kind.is_file() => Ok(Origin::Existing),
+        kind if kind.is_block_device() => Ok(Origin::Device),
+        _ => Err(format!("{shown}: neither a directory nor a file nor a block device")),
+    }
+}
+
+/// The last part of each path where that tells them apart, else more of it.
+fn names(paths: &[PathBuf]) -> Vec<String> {
+    let name = |path: &Path, parts: usize| {
+        // `.` and `..` say nothing, and what looks like a password is not said.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let path = PathBuf::from(redacted(&path.to_string_lossy()).replace('*', ""));
+        let all: Vec<String> =
+            path.iter().map(|part| stream_name(&part.to_string_lossy())).collect();
+        let all: Vec<&str> =
+            all.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+        all[all.len().saturating_sub(parts)..].join("-")
+    };
+    let mut names: Vec<String> = Vec::new();
+    for path in paths {
+        let free = |name: &String| !name.is_empty() && !is_taken(name) && !names.contains(name);
+        let found = (1..=path.iter().count() + 1).map(|parts| name(path, parts)).find(free);
+        let numbered = || (1..=names.len() + 1).map(|number| format!("path-{number}")).find(free);
+        names.extend(found.or_else(numbered));
+    }
+    names
+}
+
+/// A text as the name of a stream: without blanks and signs that mean something.
+pub(super) fn stream_name(text: &str) -> String {
+    let kept = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' };
+    text.chars().map(kept).collect::<String>().trim_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{StoragePath, kind, names};
+    use std::path::{Path, PathBuf};
+
+    fn named(paths: &[&str]) -> Vec<String> {
+        names(&paths.iter().map(PathBuf::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn names_are_short_and_differ() {
+        assert_eq!(named(&["/mnt/a1", "/mnt/b2"]), ["a1", "b2"]);
+        assert_eq!(named(&["/x1/data", "/x2/data"]), ["data", "x2-data"]);
+        assert_eq!(named(&["/x1/data", "/x1/data"]), ["data", "x1-data"]);
+        assert_eq!(named(&["/mnt/log"]), ["mnt-log"]);
+        assert_eq!(named(&["/log", "/"]), ["path-1", "path-2"]);
+        assert_eq!(named(&["/mnt/my disk=1."]), ["my-disk-1"]);
+        assert_eq!(named(&["/mnt/postgres:/u:PW@h"]), ["postgres--h"]);
+    }
+
+    #[test]
+    fn what_is_no_storage_is_refused() {
+        assert!(kind(Path::new("/no/such/thing")).is_err());
+        assert!(kind(Path::new("/dev/null")).is_err());
+        assert_eq!(StoragePath::all(&[]).unwrap(), []);
+    }
+}

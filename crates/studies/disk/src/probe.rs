@@ -1,0 +1,98 @@
+//! A trial of the disk probe.
+
+use crate::settings::*;
+use crate::streams::StreamPlan;
+use crate::{outcome, settings, streams};
+use engine::{Ability, EngineError, Footprint, Role};
+use experiment::common::PROBE;
+use experiment::{Configuration, Declaration, Invalid};
+use observations::{Observations, Warning, WarningKind};
+use probe::load::no_warmup_of_cold;
+use probe::measure::{Subject, measure};
+use probe::{Probe, ProbeError, Target, TrialContext};
+
+/// The disk probe.
+#[derive(Debug, Clone, Copy)]
+pub struct DiskProbe;
+
+impl Probe for DiskProbe {
+    fn name(&self) -> &'static str {
+        "disk"
+    }
+
+    fn settings(&self) -> &'static [Declaration] {
+        settings::SETTINGS
+    }
+
+    fn footprint(&self, configuration: &Configuration) -> Footprint {
+        let streams = streams::streams(configuration).unwrap_or_default();
+        let files = streams.iter().map(|stream| (stream.get(ON), stream.writes())).collect();
+        Footprint { files, ..Footprint::default() }
+    }
+
+    fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
+        if !target.abilities.contains(&Ability::Files) {
+            let message =
+                "the disk probe works on plain files and devices: set target.engine = \"files\"";
+            return vec![Invalid::new(PROBE.path(), message)];
+        }
+        let mut invalid: Vec<Invalid> =
+            no_warmup_of_cold(configuration, target, WARMUP).into_iter().collect();
+        match streams::streams(configuration) {
+            Ok(streams) => invalid.extend(streams.iter().filter_map(StreamPlan::objection)),
+            Err(error) => invalid.push(error),
+        }
+        invalid
+    }
+
+    fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
+        let streams = streams::streams(context.configuration)?;
+        let mut roles: Vec<Role> = Vec::new();
+        for stream in &streams {
+            if !roles.contains(&stream.get(ON)) {
+                roles.push(stream.get(ON));
+            }
+        }
+        context.instance.create_files(&roles)?;
+        let set = context
+            .instance
+            .files()
+            .ok_or(EngineError::Unsupported { engine: "this engine", what: "plain files" })?;
+        let load = streams::load(context, &streams, set)?;
+        let storage = watched(context, set);
+        let subject = Subject {
+            storage: &storage,
+            units: None,
+            duration_s: Some(context.configuration.get(DURATION)),
+            rate_unit: "I/Os/s",
+            rate_scale: 1.0,
+        };
+        let (outcome, surroundings) = measure(context, subject, |director| {
+            disk_io::run(&load, director).map_err(ProbeError::study)
+        })?;
+        let seen = outcome::Seen {
+            configuration: context.configuration,
+            streams: &streams,
+            outcome: &outcome,
+        };
+        let mut observations = seen.observations(surroundings)?;
+        let note =
+            |detail: &String| Warning { kind: WarningKind::NotSteady, detail: detail.clone() };
+        observations.warnings.extend(set.notes.iter().map(note));
+        Ok(observations)
+    }
+}
+
+/// Where the files are: folders of ours by volume, existing files and devices by their path.
+fn watched(context: &TrialContext<'_>, set: &engine::FileSet) -> Vec<(String, std::path::PathBuf)> {
+    let mut places = Vec::new();
+    for file in &set.files {
+        let folder = context.storage.iter().find(|(_, folder)| file.path.starts_with(folder));
+        let place =
+            folder.cloned().unwrap_or_else(|| (file.path.display().to_string(), file.path.clone()));
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+}

@@ -1,0 +1,297 @@
+//! From the settings of a trial to its streams, and from these and the target's files to what the
+//! I/O engine runs.
+
+use crate::settings::{
+    ALIGN, BATCH, BLOCK_SIZE, BLOCK_SIZE_MAX, BURST, BURST_EVERY, BYTES, DIRECT, DURATION, FILE,
+    IO_ENGINE, MIX, ON, PATTERN, QUEUE_DEPTH, RATE, READS, SETTINGS, SHARE, STREAMS, SYNC,
+    SYNC_EVERY, Sync, THREADS, WARMUP, WORKING_SET, key_of, of_streams, pattern_settings,
+};
+use disk_io::{Arrivals, BlockSize, Durability, Group, Load, Region, Stream};
+use engine::file_set::COMPRESS;
+use engine::{EngineError, FileSet};
+use experiment::common::OBSERVE_INTERVAL;
+use experiment::{Configuration, FromValue, Invalid, Setting, Value, nearest};
+use probe::{ProbeError, TrialContext};
+use std::time::Duration;
+
+/// Characters of a stream's name: it becomes part of the names of responses.
+const NAME_LENGTH_MAX: usize = 60;
+
+/// A stream as it is asked for; which files it gets is known later.
+#[derive(Debug, Clone)]
+pub struct StreamPlan {
+    pub name: String,
+    /// The settings of `[workload]` with the stream's own in their place.
+    configuration: Configuration,
+    /// Paths of the settings that the stream has of its own.
+    own: Vec<&'static str>,
+}
+
+/// The text of a stream for `workload.streams`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamText(pub String);
+
+impl StreamText {
+    /// A stream with the settings of its name, if it is that of a pattern, and of `[workload]`.
+    pub fn new(name: &str) -> Self {
+        Self(name.into())
+    }
+
+    /// Gives a setting of the stream a value.
+    #[must_use]
+    pub fn with<T, V>(self, setting: Setting<T>, value: V) -> Self
+    where
+        T: FromValue + From<V>,
+        V: Into<Value>,
+    {
+        Self(format!("{} {}={}", self.0, key_of(&setting.declaration), value.into()))
+    }
+}
+
+/// The streams of a configuration, or what is wrong with them.
+pub fn streams(configuration: &Configuration) -> Result<Vec<StreamPlan>, Invalid> {
+    let given = configuration.get(STREAMS);
+    let (path, texts) = match (configuration.get(MIX), given.is_empty()) {
+        (Some(_), false) => {
+            let message = "workload.streams is given too; give one of them";
+            return Err(Invalid::new(MIX.path(), message));
+        }
+        (Some(mix), true) => {
+            (MIX.path(), mix.streams().iter().map(|name| (*name).to_owned()).collect())
+        }
+        (None, false) => (STREAMS.path(), given),
+        (None, true) => {
+            let configuration = configuration.clone();
+            return Ok(vec![StreamPlan { name: "all".into(), configuration, own: Vec::new() }]);
+        }
+    };
+    let mut streams: Vec<StreamPlan> = Vec::new();
+    for text in texts {
+        let stream = StreamPlan::read(&text, configuration)
+            .map_err(|message| Invalid::new(path, message))?;
+        if streams.iter().any(|other| other.name == stream.name) {
+            return Err(Invalid::new(path, format!("two streams have the name `{}`", stream.name)));
+        }
+        streams.push(stream);
+    }
+    let no_effect = |path: &&str| {
+        of_streams().any(|setting| setting.path == *path)
+            && streams.iter().all(|stream| stream.own.contains(path))
+    };
+    let factors = configuration.levels.iter().map(|level| level.factor.as_str());
+    if let Some(path) = factors.into_iter().find(no_effect) {
+        let message = "varying this changes nothing: every stream has a value of its own";
+        return Err(Invalid::new(path, message));
+    }
+    Ok(streams)
+}
+
+impl StreamPlan {
+    /// Reads `log block_size=4KiB on=log`.
+    fn read(text: &str, configuration: &Configuration) -> Result<Self, String> {
+        let mut words = text.split_whitespace();
+        let name = words.next().unwrap_or_default().trim_end_matches(':');
+        let wrong = |c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '/'));
+        if name.is_empty() || name.contains('=') {
+            return Err(format!("`{text}` does not begin with the name of the stream"));
+        }
+        if name.contains(wrong) || name.len() > NAME_LENGTH_MAX {
+            return Err(format!(
+                "`{name}` cannot be the name of a stream; allowed are letters, digits, `-`, `_` \
+                 and `/`, at most {NAME_LENGTH_MAX}"
+            ));
+        }
+        let mut stream =
+            Self { name: name.into(), configuration: configuration.clone(), own: Vec::new() };
+        let words: Vec<&str> =
+            pattern_settings(name).unwrap_or_default().split_whitespace().chain(words).collect();
+        if let Some(word) = words.iter().find(|word| !word.contains('=')) {
+            return Err(format!(
+                "stream {name}: `{word}` is not of the form key=value; values have no blanks: \
+                 block_size=8KiB"
+            ));
+        }
+        for (key, value) in words.iter().filter_map(|word| word.split_once('=')) {
+            stream.set(key, value).map_err(|message| format!("stream {name}: {message}"))?;
+        }
+        Ok(stream)
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        let Some(setting) = of_streams().find(|setting| key_of(setting) == key) else {
+            let known: Vec<&str> = of_streams().map(key_of).collect();
+            return Err(match nearest(key, &known) {
+                _ if SETTINGS.iter().any(|setting| key_of(setting) == key) => {
+                    format!("`{key}` applies to all streams together: give it in [workload]")
+                }
+                Some(near) => format!("unknown key `{key}`; did you mean `{near}`?"),
+                None => format!("unknown key `{key}`; known: {}", known.join(", ")),
+            });
+        };
+        let value = setting.read(value).map_err(|message| format!("{key}: {message}"))?;
+        self.configuration.settings.insert(setting.path.into(), value);
+        if !self.own.contains(&setting.path) {
+            self.own.push(setting.path);
+        }
+        Ok(())
+    }
+
+    /// The value of a setting for it.
+    pub fn get<T: FromValue>(&self, setting: Setting<T>) -> T {
+        self.configuration.get(setting)
+    }
+
+    /// Whether it works as fast as it can.
+    pub fn is_closed(&self) -> bool {
+        self.arrivals() == Arrivals::Closed
+    }
+
+    fn read_percent(&self) -> u8 {
+        self.get(PATTERN).read_percent(self.get(READS))
+    }
+
+    /// Whether it writes.
+    pub fn writes(&self) -> bool {
+        self.read_percent() < 100
+    }
+
+    /// Its share of common threads; `None`: it has threads of its own. Only a stream itself can say
+    /// so.
+    fn share(&self) -> Option<u32> {
+        self.get(SHARE).filter(|_| self.own.contains(&SHARE.path()))
+    }
+
+    fn block(&self) -> BlockSize {
+        let min = self.get(BLOCK_SIZE);
+        BlockSize { min, max: self.get(BLOCK_SIZE_MAX).unwrap_or(min) }
+    }
+
+    fn durability(&self) -> Durability {
+        let every = self.get(SYNC_EVERY);
+        match self.get(SYNC) {
+            Sync::None => Durability::Never,
+            Sync::Fdatasync => Durability::Sync { every, data_only: true },
+            Sync::Fsync => Durability::Sync { every, data_only: false },
+            Sync::Dsync => Durability::EachWrite,
+        }
+    }
+
+    fn arrivals(&self) -> Arrivals {
+        let every = Duration::from_secs_f64(self.get(BURST_EVERY));
+        match (self.get(BURST), self.get(RATE)) {
+            (Some(count), _) => Arrivals::Burst { count, every },
+            (None, Some(rate)) => Arrivals::Rate(rate),
+            (None, None) => Arrivals::Closed,
+        }
+    }
+
+    /// What contradicts itself.
+    pub fn objection(&self) -> Option<Invalid> {
+        let BlockSize { min, max } = self.block();
+        let (depth, batch) = (self.get(QUEUE_DEPTH), self.get(BATCH));
+        let (path, message) = if max < min {
+            (BLOCK_SIZE_MAX.path(), "smaller than the block size".into())
+        } else if self.get(DIRECT) && min % 512 != 0 {
+            let message = format!(
+                "{min} bytes is not a multiple of 512, the smallest sector, which direct I/O needs"
+            );
+            (BLOCK_SIZE.path(), message)
+        } else if batch > depth {
+            (BATCH.path(), format!("more than the {depth} I/Os that a thread keeps in flight"))
+        } else if batch > 1 && !self.is_closed() {
+            let message =
+                "I/Os that begin by the clock, with rate or burst, are not gathered in batches";
+            (BATCH.path(), message.into())
+        } else if self.get(BURST).is_some() && self.get(RATE).is_some() {
+            (BURST.path(), "workload.rate is given too; give one of them".into())
+        } else {
+            return None;
+        };
+        Some(Invalid::new(path, format!("stream {}: {message}", self.name)))
+    }
+
+    /// What the I/O engine runs for it on these files.
+    fn stream(&self, set: &FileSet, compress_percent: u8) -> Result<Stream, ProbeError> {
+        let unfit = |message: String| EngineError::Engine {
+            doing: format!("stream {}", self.name),
+            message,
+        };
+        let (role, only) = (self.get(ON), self.get(FILE));
+        let mut regions = Vec::new();
+        for (_, file) in
+            (1..).zip(set.of(role)).filter(|(number, _)| only.is_none_or(|only| only == *number))
+        {
+            if let Some(reason) = file.forbidden.as_ref().filter(|_| self.writes()) {
+                return Err(unfit(reason.clone()).into());
+            }
+            let length =
+                file.size.checked_sub(set.offset).filter(|length| *length > 0).ok_or_else(
+                    || {
+                        let path = file.path.display();
+                        unfit(format!(
+                            "{path} has {} bytes: nothing is left behind target.offset = {}",
+                            file.size, set.offset
+                        ))
+                    },
+                )?;
+            let length = self.get(WORKING_SET).map_or(length, |most| length.min(most));
+            regions.push(Region { path: file.path.clone(), start: set.offset, length });
+        }
+        if regions.is_empty() {
+            let (of_role, role) = (set.of(role).count(), role.name());
+            let message =
+                format!("there are {of_role} {role} files, none with the number that `file` gives");
+            return Err(unfit(message).into());
+        }
+        Ok(Stream {
+            name: self.name.clone(),
+            weight: self.share().unwrap_or(1),
+            regions,
+            access: self.get(PATTERN).access(),
+            read_percent: self.read_percent(),
+            block: self.block(),
+            align: self.get(ALIGN),
+            direct: self.get(DIRECT),
+            durability: self.durability(),
+            arrivals: self.arrivals(),
+            compress_percent,
+            bytes: self.get(BYTES),
+        })
+    }
+}
+
+/// The load of a trial. Streams with a share form one group with the threads of `[workload]`; each
+/// of the others has a group of its own.
+pub fn load(
+    context: &TrialContext<'_>,
+    streams: &[StreamPlan],
+    set: &FileSet,
+) -> Result<Load, ProbeError> {
+    let compress_percent = (context.configuration.get(COMPRESS) * 100.0).round() as u8;
+    let group = |configuration: &Configuration, streams| Group {
+        threads: configuration.get(THREADS),
+        queue_depth: configuration.get(QUEUE_DEPTH),
+        batch: configuration.get(BATCH),
+        streams,
+    };
+    let (mut groups, mut shared) = (Vec::new(), Vec::new());
+    for plan in streams {
+        let stream = plan.stream(set, compress_percent)?;
+        match plan.share() {
+            Some(_) => shared.push(stream),
+            None => groups.push(group(&plan.configuration, vec![stream])),
+        }
+    }
+    if !shared.is_empty() {
+        groups.push(group(context.configuration, shared));
+    }
+    let seconds = |setting| Duration::from_secs_f64(context.configuration.get(setting));
+    Ok(Load {
+        groups,
+        backend: context.configuration.get(IO_ENGINE).backend(),
+        duration: Some(seconds(DURATION)),
+        warmup: seconds(WARMUP),
+        interval: seconds(OBSERVE_INTERVAL),
+        seed: context.seed,
+    })
+}

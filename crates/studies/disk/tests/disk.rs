@@ -1,0 +1,240 @@
+//! The disk probe on files of the engine for plain files.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use disk::DiskProbe;
+use engine::{Engine, Folders, Permits};
+use experiment::{Catalog, Configuration, Experiment, parse};
+use files::Files;
+use observations::{Observations, WaitClass, WarningKind};
+use probe::{Probe, Target, TrialContext};
+use std::path::{Path, PathBuf};
+use work::Cancel;
+
+fn experiment(target: &str, workload: &str, factors: &str) -> Experiment {
+    let catalog = Catalog {
+        engines: vec![(Files.name(), Files.settings())],
+        probes: vec![(DiskProbe.name(), DiskProbe.settings())],
+    };
+    let text = format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"files\"\nfile_size = \"8 \
+         MiB\"\nlog_size = \"1 MiB\"\n{target}\n[workload]\nprobe = \"disk\"\nduration = \"400 \
+         ms\"\nwarmup = \"50 ms\"\n{workload}\n{factors}"
+    );
+    parse(&text, &catalog).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn configuration(target: &str, workload: &str) -> Configuration {
+    experiment(target, workload, "").configurations.remove(0)
+}
+
+fn try_run(configuration: &Configuration, overwrite: Vec<PathBuf>) -> Result<Observations, String> {
+    assert_eq!(DiskProbe.plan(configuration, &Target::of(&Files, configuration)), Vec::new());
+    let folder = tempfile::tempdir().unwrap();
+    let directory = folder.path().to_path_buf();
+    let permits = Permits { overwrite, destroy: Vec::new() };
+    let place = Folders {
+        directory: directory.clone(),
+        volumes: Vec::new(),
+        permits,
+        cgroup_joins: Vec::new(),
+    };
+    let cancel = Cancel::new();
+    let mut host = Files.host(place);
+    let instance = host.prepare(configuration, 1, &cancel).unwrap();
+    let result = DiskProbe.run(&TrialContext {
+        configuration,
+        instance: instance.as_ref(),
+        target: Target::of(&Files, configuration),
+        storage: &[("default".into(), directory.clone())],
+        seed: 1,
+        cancel: &cancel,
+        progress: &|_| {},
+    });
+    instance.remove().unwrap();
+    drop(host);
+    let left = std::fs::read_dir(&directory).unwrap().count();
+    assert_eq!(left, 0, "files of ours are removed");
+    result.map_err(|error| error.to_string())
+}
+
+fn run(target: &str, workload: &str) -> Observations {
+    try_run(&configuration(target, workload), Vec::new()).unwrap()
+}
+
+fn response(observations: &Observations, name: &str) -> f64 {
+    let names: Vec<&str> =
+        observations.responses.iter().map(|response| response.name.as_str()).collect();
+    let found = observations.responses.iter().find(|response| response.name == name);
+    found.unwrap_or_else(|| panic!("no {name} in {names:?}")).value
+}
+
+fn operation(observations: &Observations, name: &str) -> (u64, u64) {
+    let found = observations.operations.iter().find(|operation| operation.name == name);
+    found.map_or((0, 0), |operation| (operation.count, operation.bytes))
+}
+
+fn close(left: f64, right: f64, relative: f64) -> bool {
+    (left - right).abs() <= relative * right.abs().max(1e-9)
+}
+
+fn objections(target: &str, workload: &str) -> String {
+    let configuration = configuration(target, workload);
+    let objections = DiskProbe.plan(&configuration, &Target::of(&Files, &configuration));
+    objections.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn figures_of_one_stream_agree_with_each_other() {
+    let seen = run("", "pattern = \"random-mixed\"\nreads = \"75%\"\nqueue_depth = 4\nthreads = 2");
+    let (reads, read_bytes) = operation(&seen, "DATA_READ");
+    let (writes, written) = operation(&seen, "DATA_WRITE");
+    assert_eq!(reads + writes, seen.work.amount);
+    assert_eq!((read_bytes, written), (reads * 8192, writes * 8192));
+    let iops = response(&seen, "iops");
+    assert!(close(iops * seen.elapsed_s, seen.work.amount as f64, 1e-9));
+    assert!(close(response(&seen, "bandwidth") * 1e6, iops * 8192.0, 1e-9));
+    assert!(close(response(&seen, "read_iops") + response(&seen, "write_iops"), iops, 1e-9));
+    // Three standard deviations of a binomial share.
+    let share = reads as f64 / seen.work.amount as f64;
+    assert!((share - 0.75).abs() < 3.0 * (0.1875 / seen.work.amount as f64).sqrt(), "{share}");
+    let depth = response(&seen, "depth");
+    assert!(depth > 0.0 && depth <= 8.0, "{depth}");
+    assert!(response(&seen, "latency_min") <= response(&seen, "latency_p50"));
+    assert!(response(&seen, "latency_p99.9") <= response(&seen, "latency_max"));
+    let by_interval = seen.series.iter().find(|series| series.name == "iops").unwrap();
+    assert!(by_interval.start_s < 0.0, "the warm-up comes before second 0");
+}
+
+#[test]
+fn the_time_of_the_threads_adds_up() {
+    let seen = run("", "queue_depth = 8\nthreads = 2");
+    assert!(close(seen.time.session_s, 2.0 * seen.elapsed_s, 1e-9));
+    let waited: f64 = seen.waits.iter().map(observations::Wait::wait_s).sum();
+    assert!(
+        close(seen.time.cpu_s + waited, seen.time.session_s, 0.03),
+        "{} + {waited}",
+        seen.time.cpu_s
+    );
+}
+
+#[test]
+fn streams_run_side_by_side_on_their_own_files() {
+    let seen = run(
+        "data_files = 2",
+        "streams = [\"reader pattern=random-read file=1\", \"writer pattern=sequential-write \
+         file=2 block_size=64KiB\", \"log\"]",
+    );
+    for name in ["reader.iops", "writer.bandwidth", "log.latency_p99", "iops"] {
+        assert!(response(&seen, name) > 0.0, "{name}");
+    }
+    let sum: f64 = ["reader", "writer", "log"]
+        .iter()
+        .map(|name| response(&seen, &format!("{name}.iops")))
+        .sum();
+    assert!(close(sum, response(&seen, "iops"), 1e-9));
+    let (writes, bytes) = operation(&seen, "LOG_WRITE");
+    // Sizes are drawn from 512 bytes to 60 KiB.
+    let mean = bytes as f64 / writes as f64;
+    assert!(mean > 512.0 && mean < 61_440.0 && bytes % 512 == 0, "{mean}");
+    assert!(seen.waits.iter().any(|wait| wait.class == WaitClass::Log));
+    assert!(seen.latencies.iter().any(|latency| latency.name == "log: write"));
+}
+
+#[test]
+fn shares_divide_common_threads() {
+    let seen = run(
+        "data_files = 2",
+        "queue_depth = 4\nstreams = [\"a share=3 file=1\", \"b share=1 file=2\"]",
+    );
+    assert_eq!(seen.connections, 1);
+    let (a, b) =
+        (response(&seen, "a.iops") * seen.elapsed_s, response(&seen, "b.iops") * seen.elapsed_s);
+    let (all, share) = (a + b, a / (a + b));
+    assert!((share - 0.75).abs() < 3.0 * (0.1875 / all).sqrt() + 4.0 / all, "{share} of {all}");
+}
+
+#[test]
+fn pread_does_the_same_with_a_thread_for_each_io() {
+    let seen = run("", "io_engine = \"pread\"\nqueue_depth = 3");
+    assert_eq!(seen.connections, 3);
+    assert!(response(&seen, "depth") <= 3.0);
+}
+
+#[test]
+fn existing_files_are_read_but_only_written_when_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("theirs");
+    std::fs::write(&path, vec![7; 1 << 20]).unwrap();
+    let target = format!("paths = [{path:?}]");
+    let unchanged = |path: &Path| std::fs::read(path).unwrap().iter().all(|byte| *byte == 7);
+
+    let read = configuration(&target, "direct = false");
+    assert!(try_run(&read, Vec::new()).unwrap().work.amount > 0);
+    let write = configuration(&target, "direct = false\npattern = \"random-write\"");
+    let refused = try_run(&write, vec![folder.path().join("other")]).unwrap_err();
+    assert!(refused.contains("--overwrite") && unchanged(&path), "{refused}");
+    assert!(try_run(&write, vec![path.clone()]).unwrap().work.amount > 0);
+    assert!(!unchanged(&path) && path.metadata().unwrap().len() == 1 << 20);
+}
+
+#[test]
+fn a_stream_whose_file_fails_leaves_the_others_their_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shrinks");
+    std::fs::write(&path, vec![7; 1 << 20]).unwrap();
+    let target = format!("paths = [{path:?}, {:?}]", {
+        let other = folder.path().join("stays");
+        std::fs::write(&other, vec![7; 1 << 20]).unwrap();
+        other
+    });
+    let workload = "direct = false\nstreams = [\"first file=1\", \"second file=2\"]";
+    let configuration = configuration(&target, workload);
+    let seen = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
+        });
+        try_run(&configuration, Vec::new()).unwrap()
+    });
+    let failed =
+        seen.warnings.iter().find(|warning| warning.kind == WarningKind::IoErrors).unwrap();
+    assert!(failed.detail.contains("shrinks"), "{}", failed.detail);
+    assert!(response(&seen, "second.iops") > 0.0);
+    assert!(
+        !seen
+            .responses
+            .iter()
+            .any(|response| response.name == "first.iops" || response.name == "iops")
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_said_before_anything_runs() {
+    for (target, workload, part) in [
+        ("", "mix = \"oltp\"\nstreams = [\"log\"]", "give one of them"),
+        ("", "streams = [\"a blok_size=8KiB\"]", "did you mean `block_size`?"),
+        ("", "streams = [\"a duration=3s\"]", "applies to all streams together"),
+        ("", "streams = [\"a block_size=3 KiB\"]", "not of the form key=value"),
+        ("", "streams = [\"a reads=170%\"]", "from 0 to 1"),
+        ("", "streams = [\"a\", \"a\"]", "two streams have the name"),
+        ("", "streams = [\"a;b\"]", "cannot be the name of a stream"),
+        ("", "block_size = 1000", "not a multiple of 512"),
+        ("", "block_size = \"8 KiB\"\nblock_size_max = \"4 KiB\"", "smaller than the block size"),
+        ("", "rate = 100\nburst = 10", "give one of them"),
+        ("cache = \"cold\"", "", "contradicts"),
+    ] {
+        let said = objections(target, workload);
+        assert!(said.contains(part), "{workload}: {said}");
+    }
+    let offset = Files.validate(&configuration("offset = \"8 MiB\"", ""), 1);
+    assert!(offset[0].message.contains("nothing is left"), "{offset:?}");
+    let factor = "[factors]\n\"workload.queue_depth\" = [1, 2]";
+    let varied = experiment("", "mix = \"log\"", factor).configurations.remove(0);
+    assert!(
+        DiskProbe.plan(&varied, &Target::of(&Files, &varied))[0]
+            .message
+            .contains("changes nothing")
+    );
+    let missing = try_run(&configuration("", "streams = [\"a file=9\"]"), Vec::new()).unwrap_err();
+    assert!(missing.contains("there are 1 data files"), "{missing}");
+}

@@ -1,0 +1,188 @@
+//! The scan probe (S2c, S3b): what it costs to read all rows of a table and answer with one.
+//!
+//! The facts that it records with each trial, from which cost models are fitted. All are of one
+//! scan unless they say otherwise; one that is not known is absent:
+//!
+//! - `table_rows`: rows of the table
+//! - `table_pages`: its pages, without those of indexes
+//! - `page_bytes` (B): bytes of a page
+//! - `rows_loaded`: rows that were loaded for this trial, 0 where the engine had kept the data set
+//! - `load_s` (s): until the tables were there
+//! - `scans`: scans in the measurement
+//! - `cpu_s` (s): processor seconds of all that worked on a scan: sessions, and workers of parallel
+//!   queries
+//! - `pages_hit`: pages that the engine found in its own cache
+//! - `pages_read`: pages that it asked of the operating system
+//! - `pages_disk`: of these, pages that came from storage: what the kernel read for it, read-ahead
+//!   included, in pages
+//! - `agg_columns`: different columns that are aggregated
+//! - `agg_count`: 1 with COUNT(*)
+//! - `agg_sum`, `agg_min`, `agg_max`, `agg_avg`: columns to which each kind of aggregate is applied
+//! - `filters`, `group_columns`: conditions on rows, and columns by which they are grouped
+//! - `degree`: `workload.degree`, where it is given
+//!
+//! A named query has no facts that begin with `agg_`, and neither `filters` nor `group_columns`.
+//! With `workload.analyze` SQLite's counters of one scan are facts too: `vm_steps`,
+//! `fullscan_steps`, `sorts`, `automatic_index_rows`.
+
+use datasets::DataSet;
+use engine::{Ability, CacheState, EngineUse, Explained};
+use experiment::common::PROBE;
+use experiment::{Configuration, Declaration, Invalid, Kind, settings};
+use observations::{Observations, Response};
+use probe::aggregates::Aggregates;
+use probe::data::{
+    self, ANALYZE, COLUMNS, DATA, DATA_SEED, DEGREE, Loaded, ROWS, ROWS_PER_PAGE, SCALE,
+};
+use probe::load::{DURATION, LoadPlan, THREADS, WARMUP, drive_counting};
+use probe::scans::{
+    AGGREGATED_COLUMNS, AGGREGATES, CONNECTIONS, FILTER, GROUP_BY, SCANS, ScanWorkload,
+};
+use probe::{Probe, ProbeError, Target, TrialContext};
+use work::{Operation, UserStatement};
+
+/// The scan probe.
+#[derive(Debug, Clone, Copy)]
+pub struct Scan;
+
+/// What [`QUERY`] accepts: aggregates that the other settings name, or [`datasets::NAMED_QUERIES`].
+const QUERIES: &[&str] = &["aggregates", "tpch-q1", "tpch-q6"];
+
+settings! {
+    const SETTINGS = [
+        DATA, SCALE, ROWS, COLUMNS, ROWS_PER_PAGE, DATA_SEED, DEGREE, ANALYZE, THREADS, DURATION,
+        WARMUP,
+        CONNECTIONS, SCANS, AGGREGATES, AGGREGATED_COLUMNS, FILTER, GROUP_BY
+    ];
+    /// What is asked: the aggregates of the settings below, or a query of TPC-H on LINEITEM:
+    /// tpch-q1, tpch-q6.
+    pub QUERY: String = "workload.query", Kind::Choice(QUERIES), "aggregates";
+}
+
+impl Probe for Scan {
+    fn name(&self) -> &'static str {
+        "scan"
+    }
+
+    fn settings(&self) -> &'static [Declaration] {
+        SETTINGS
+    }
+
+    fn connections(&self, configuration: &Configuration) -> u32 {
+        configuration.get(CONNECTIONS)
+    }
+
+    fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
+        let mut invalid = LoadPlan::objections(configuration, target, SCANS);
+        let mut object = |path: &str, message: &str| invalid.push(Invalid::new(path, message));
+        if !target.abilities.contains(&Ability::Tables) {
+            object(PROBE.path(), "this engine has no tables to scan");
+        }
+        let parallel = target.abilities.contains(&Ability::Parallel);
+        if configuration.get(DEGREE).is_some_and(|degree| degree > 1) && !parallel {
+            object(DEGREE.path(), "this engine runs a statement on one processor; use 1");
+        }
+        if target.cache == CacheState::Cold && configuration.get(SCANS) != Some(1) {
+            object(
+                SCANS.path(),
+                "only the first scan finds cold caches; use scans = 1 with target.cache = \"cold\"",
+            );
+        }
+        invalid.extend(Question::of(configuration, &data::data_set(configuration)).err());
+        invalid
+    }
+
+    fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
+        let configuration = context.configuration;
+        let set = data::data_set(configuration);
+        let question = Question::of(configuration, &set)?;
+        let mut work = data::work(&set);
+        let (table, operation) = (work.tables[0].clone(), work.operations.len());
+        work.operations.push(question.operation());
+        work.degree = configuration.get(DEGREE);
+        let loaded = data::create(context, &set, work)?.explained(context, operation, &table)?;
+        let plan = LoadPlan {
+            connections: configuration.get(CONNECTIONS),
+            unit: "scan",
+            rate_unit: "scans/s",
+            timed: "scan",
+            ..LoadPlan::of(context, SCANS)
+        };
+        let (mut seen, used) = drive_counting(context, &plan, |_| ScanWorkload::of(operation))?;
+        let scans = seen.work.amount as f64;
+        if scans > 0.0 {
+            add_facts(&mut seen, &loaded, &question, used, configuration.get(DEGREE));
+        }
+        Ok(loaded.with_plan("scan", seen))
+    }
+}
+
+/// What is asked of the table.
+enum Question {
+    Aggregates(Aggregates),
+    /// A query that has a name.
+    Named(&'static str),
+}
+
+impl Question {
+    fn of(configuration: &Configuration, set: &DataSet) -> Result<Self, Invalid> {
+        let Some(sql) = datasets::named_query(&configuration.get(QUERY)) else {
+            return Aggregates::of(configuration, &set.tables()[0]).map(Self::Aggregates);
+        };
+        if set.tables()[0].name == "lineitem" {
+            return Ok(Self::Named(sql));
+        }
+        let message =
+            format!("{} is a query on LINEITEM; use data = \"lineitem\"", configuration.get(QUERY));
+        Err(Invalid::new(QUERY.path(), message))
+    }
+
+    fn operation(&self) -> Operation {
+        match self {
+            Self::Aggregates(Aggregates { outputs, rows, group_by }) => Operation::Select {
+                table: 0,
+                outputs: outputs.clone(),
+                rows: *rows,
+                group_by: group_by.clone(),
+            },
+            Self::Named(sql) => Operation::Text(UserStatement { texts: vec![(*sql).into()] }),
+        }
+    }
+}
+
+/// Adds the facts, and the responses that follow from them, in front: what a scan takes, and what
+/// it costs.
+fn add_facts(
+    seen: &mut Observations,
+    loaded: &Loaded,
+    question: &Question,
+    used: EngineUse,
+    degree: Option<u32>,
+) {
+    let scans = seen.work.amount as f64;
+    let mut facts = loaded.facts(seen.time.cpu_s, used, scans);
+    facts.add("scans", "", Some(scans));
+    facts.add("degree", "", degree.map(f64::from));
+    if let Question::Aggregates(aggregates) = question {
+        aggregates
+            .facts()
+            .into_iter()
+            .for_each(|(name, value)| facts.add(name, "", Some(value as f64)));
+    }
+    let scan_s = seen.elapsed_s * f64::from(seen.connections) / scans;
+    let mut responses = vec![Response::lower("scan", "ms", scan_s * 1e3)];
+    if let Some(cpu_s) = facts.cpu_s {
+        let Loaded { rows, explained: Explained { pages, page_bytes, .. }, .. } = loaded;
+        let each =
+            |name: &str, unit: &str, of: u64| Response::lower(name, unit, cpu_s * 1e6 / of as f64);
+        responses.extend(
+            pages.filter(|pages| *pages > 0).map(|pages| each("cpu_per_page", "us/page", pages)),
+        );
+        responses.extend((*rows > 0).then(|| each("cpu_per_row", "us/row", *rows)));
+        let bytes = pages.zip(*page_bytes).map(|(pages, page_bytes)| (pages * page_bytes) as f64);
+        let per_core = bytes.filter(|_| cpu_s > 0.0).map(|bytes| bytes / 1e6 / cpu_s);
+        responses.extend(per_core.map(|rate| Response::higher("bandwidth_per_core", "MB/s", rate)));
+    }
+    seen.responses.splice(0..0, responses);
+    seen.facts.extend(facts.all);
+}

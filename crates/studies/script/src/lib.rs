@@ -1,0 +1,34 @@
+//! The script probe: transactions that the user has written, or pgbench's own, as SQL with
+//! variables, random values and conditions. The language is defined by pgbench's manual page
+//! (PostgreSQL 15 to 18), and where that is silent by what pgbench does.
+//!
+//! A [`Mix`] is one or more scripts with weights, parsed once. Each connection has an
+//! [`Interpreter`], which says what to ask of the server next. Nothing here does I/O.
+//!
+//! Deliberate differences from pgbench:
+//! - A NULL (from `\set` or a column taken by `\gset`) is a NULL in a prepared statement's
+//!   parameters and in expressions; pgbench gives the text `NULL` or an empty text there.
+//! - A variable that nothing ever sets is an error before anything runs; with prepared statements
+//!   pgbench sends NULL.
+//! - With prepared statements a variable in quotes is an error, and comments are left alone;
+//!   pgbench makes parameters of both, which the server refuses.
+//! - A text of nothing but comments is no statement; pgbench sends it.
+//! - `\shell`, `\setshell` and pipelines are refused.
+
+mod compile;
+mod expression;
+mod interpreter;
+mod mix;
+mod names;
+mod plans;
+mod probe;
+mod random;
+mod sql;
+mod sysbench;
+mod value;
+
+pub use crate::probe::*;
+pub use ::probe::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, Step, THREADS, WARMUP};
+pub use interpreter::Interpreter;
+pub use mix::{BUILTINS, Mix, Presets, Protocol, ScriptError, Source, parse_file_argument};
+pub use sysbench::{NAMES as BUILTINS_OF_SYSBENCH, Sysbench};

@@ -1,0 +1,203 @@
+//! The settings of scripts, and a trial that runs them.
+
+use crate::interpreter::Interpreter;
+use crate::mix::{Mix, Presets, Protocol, Source, parse_file_argument};
+use crate::names::is_name;
+use crate::sysbench::Sysbench;
+use datasets::DataSet;
+use datasets::sysbench::{Distribution, TABLES_MAX};
+use engine::{Ability, Footprint};
+use experiment::common::PROBE;
+use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
+use observations::{Observations, ScriptStatement, redacted};
+use probe::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, THREADS, WARMUP};
+use probe::load::{LoadPlan, drive};
+use probe::{Probe, ProbeError, Target, TrialContext};
+use std::sync::Arc;
+use work::{Fill, Operation, Work};
+
+/// The script probe.
+#[derive(Debug, Clone, Copy)]
+pub struct ScriptProbe;
+
+settings! {
+    const SETTINGS = [CONNECTIONS, THREADS, DURATION, WARMUP, RATE, LATENCY_LIMIT];
+    /// Script (or list of scripts) in pgbench's language; a weight can follow: "mine.sql@3". Paths
+    /// count from the folder of the experiment file.
+    pub SCRIPT: Vec<String> = "workload.script", Kind::TextList;
+    /// Built-in script (or list of them), as pgbench has them: tpcb-like, simple-update,
+    /// select-only; or sysbench: oltp_point_select, oltp_read_only, oltp_write_only,
+    /// oltp_read_write; a weight can follow.
+    pub BUILTIN: Vec<String> = "workload.builtin", Kind::TextList;
+    /// Size of pgbench's tables, in 100,000 accounts; `:scale` in scripts.
+    pub SCALE: u32 = "workload.scale", Kind::Count { min: 1, max: 100_000 }, "1";
+    /// Number of sysbench's tables sbtest1, sbtest2, ... (default 1), as its --tables.
+    pub TABLES: Option<u64> = "workload.tables", Kind::Count { min: 1, max: TABLES_MAX };
+    /// Rows of each of sysbench's tables (default 10000), as its --table-size.
+    pub TABLE_SIZE: Option<u64> = "workload.table_size", Kind::Count { min: 1, max: 2_000_000_000 };
+    /// How sysbench's scripts choose rows (default special), as its --rand-type: special, uniform,
+    /// pareto.
+    pub RAND_TYPE: Option<Distribution> = "workload.rand_type", Distribution::KIND;
+    /// Whether the tables are created and filled for each trial, pgbench's and, for its scripts or
+    /// where their size is given, sysbench's; default: when a built-in script runs. Without it
+    /// scripts find the tables that the database has.
+    pub INITIALIZE: Option<bool> = "workload.initialize", Kind::Bool;
+    /// How statements are sent: prepared once with variables as parameters, or as text each time.
+    pub PROTOCOL: Protocol = "workload.protocol", Protocol::KIND, "prepared";
+    /// Variables for scripts, as pgbench's --define.
+    pub VARIABLES: Option<Value> = "workload.variables.*", Kind::Scalar;
+    /// Transactions in the measurement, all connections together. Give this or workload.duration.
+    pub TRANSACTIONS: Option<u64> =
+        "workload.transactions", Kind::Count { min: 1, max: 1_000_000_000_000 };
+    /// How often a transaction is tried that ends in a deadlock or a serialization failure, before
+    /// it counts as failed.
+    pub MAX_TRIES: u64 = "workload.max_tries", Kind::Count { min: 1, max: 1_000_000 }, "1";
+}
+
+impl Probe for ScriptProbe {
+    fn name(&self) -> &'static str {
+        "script"
+    }
+
+    fn settings(&self) -> &'static [Declaration] {
+        SETTINGS
+    }
+
+    fn connections(&self, configuration: &Configuration) -> u32 {
+        configuration.get(CONNECTIONS)
+    }
+
+    fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
+        let named = |argument: &String| {
+            Some((SCRIPT.path(), parse_file_argument(argument).ok()?.0.to_owned()))
+        };
+        configuration.get(SCRIPT).iter().filter_map(named).collect()
+    }
+
+    fn footprint(&self, configuration: &Configuration) -> Footprint {
+        let row_bytes = data_sets(configuration).iter().map(DataSet::row_bytes).sum();
+        Footprint { row_bytes, ..Footprint::default() }
+    }
+
+    fn tables(&self, configuration: &Configuration) -> Vec<work::Table> {
+        data_sets(configuration).iter().flat_map(DataSet::tables).collect()
+    }
+
+    fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
+        let mut invalid = LoadPlan::objections(configuration, target, TRANSACTIONS);
+        if !target.abilities.contains(&Ability::Statements) {
+            let message = "this engine runs no statements of the user's; scripts need a database";
+            invalid.push(Invalid::new(PROBE.path(), message));
+        }
+        invalid.extend(mix(configuration, 0).err());
+        invalid
+    }
+
+    fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
+        let configuration = context.configuration;
+        let mix = Arc::new(mix(configuration, context.seed)?);
+        let operations = mix.statements().iter().cloned().map(Operation::Text).collect();
+        let mut work = Work { operations, ..Work::default() };
+        for set in data_sets(configuration) {
+            let before = work.tables.len();
+            work.fills.extend(
+                set.fills().into_iter().map(|fill| Fill { table: before + fill.table, ..fill }),
+            );
+            work.tables.extend(set.tables());
+        }
+        context.instance.create(work)?;
+        let plan = LoadPlan {
+            kinds: mix.names().map(str::to_owned).collect(),
+            statements: mix.sources().map(recorded).collect(),
+            tries_max: configuration.get(MAX_TRIES),
+            ..LoadPlan::of(context, TRANSACTIONS)
+        };
+        let mut seen = drive(context, &plan, |connection| {
+            let interpreter = Interpreter::new(mix.clone(), connection);
+            if plan.tries_max > 1 { interpreter } else { interpreter.without_restarts() }
+        })?;
+        crate::plans::add(context, &mix, &mut seen);
+        Ok(seen)
+    }
+}
+
+/// The tables that are made: sysbench's where its scripts run or their size is given, pgbench's for
+/// all others.
+fn data_sets(configuration: &Configuration) -> Vec<DataSet> {
+    let builtin = configuration.get(BUILTIN);
+    if !configuration.get(INITIALIZE).unwrap_or(!builtin.is_empty()) {
+        return Vec::new();
+    }
+    let is_of_sysbench = |argument: &String| {
+        Source::builtin(argument, Sysbench::default()).is_ok_and(|own| own.is_of_sysbench())
+    };
+    let is_sized = configuration.get(TABLES).is_some() || configuration.get(TABLE_SIZE).is_some();
+    let sysbench = is_sized || builtin.iter().any(is_of_sysbench);
+    let pgbench = !sysbench || builtin.iter().any(|argument| !is_of_sysbench(argument));
+    let Sysbench { tables, rows, distribution } = sysbench_of(configuration);
+    let sets = [
+        pgbench.then(|| DataSet::pgbench(configuration.get(SCALE))),
+        sysbench.then(|| DataSet::sysbench(tables, rows, distribution)),
+    ];
+    sets.into_iter().flatten().collect()
+}
+
+/// What sysbench's scripts work on.
+fn sysbench_of(configuration: &Configuration) -> Sysbench {
+    let default = Sysbench::default();
+    Sysbench {
+        tables: configuration.get(TABLES).map_or(default.tables, |tables| tables as u32),
+        rows: configuration.get(TABLE_SIZE).unwrap_or(default.rows),
+        distribution: configuration.get(RAND_TYPE).unwrap_or(default.distribution),
+    }
+}
+
+/// What is recorded of a statement of a script.
+fn recorded((script, text): (&str, &str)) -> ScriptStatement {
+    ScriptStatement {
+        script: script.to_owned(),
+        text: redacted(text),
+        ..ScriptStatement::default()
+    }
+}
+
+/// The scripts that a configuration names; an error with the setting that it is about.
+fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
+    let mut sources = Vec::new();
+    for argument in configuration.get(BUILTIN) {
+        let source = Source::builtin(&argument, sysbench_of(configuration));
+        let source = source.map_err(|message| Invalid::new(BUILTIN.path(), message))?;
+        if source.is_of_sysbench() && configuration.get(PROTOCOL) == Protocol::Simple {
+            let message = format!("{}: sysbench's scripts send prepared statements", source.name);
+            return Err(Invalid::new(PROTOCOL.path(), message));
+        }
+        sources.push(source);
+    }
+    for argument in configuration.get(SCRIPT) {
+        sources.push(
+            file(configuration, &argument)
+                .map_err(|message| Invalid::new(SCRIPT.path(), message))?,
+        );
+    }
+    if sources.is_empty() {
+        return Err(Invalid::new(
+            SCRIPT.path(),
+            "missing; name a script in pgbench's language, or a built-in one: builtin = \
+             \"tpcb-like\"",
+        ));
+    }
+    let variables = configuration.below("workload.variables.");
+    let variables: Vec<_> =
+        variables.map(|(name, value)| (name.to_owned(), value.to_string())).collect();
+    let named = variables.iter().all(|(name, _)| is_name(name));
+    let path = if named { SCRIPT.path() } else { "workload.variables" };
+    let presets = Presets { scale: configuration.get(SCALE), seed, variables };
+    Mix::parse(&sources, configuration.get(PROTOCOL), &presets)
+        .map_err(|message| Invalid::new(path, message))
+}
+
+fn file(configuration: &Configuration, argument: &str) -> Result<Source, String> {
+    let (path, weight) = parse_file_argument(argument)?;
+    let text = configuration.file(path).ok_or_else(|| format!("{path}: was not read"))?.to_owned();
+    Ok(Source { name: path.to_owned(), text, weight })
+}

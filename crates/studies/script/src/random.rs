@@ -1,0 +1,253 @@
+//! The random functions: pgbench's distributions, drawn with a generator of ours, its permutation
+//! and its hashes.
+
+use crate::value::Fault;
+use datasets::sysbench;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::{Xoroshiro128StarStar, Xoshiro256PlusPlus as Random};
+use std::f64::consts::TAU;
+
+/// Smallest parameter of a Gaussian: Box-Muller's draws beyond it are repeated, and below this too
+/// many were.
+const GAUSSIAN_MIN: f64 = 2.0;
+/// Limits of a Zipfian's parameter: where the rejection method works.
+const ZIPFIAN_MIN: f64 = 1.001;
+const ZIPFIAN_MAX: f64 = 1_000.0;
+
+/// The integers from `least` to `most`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    /// Who draws from them.
+    function: &'static str,
+    least: i64,
+    most: i64,
+}
+
+impl Bounds {
+    /// # Errors
+    /// When there are none, or more than 2^63 - 1.
+    pub fn new(function: &'static str, least: i64, most: i64) -> Result<Self, Fault> {
+        let bounds = Self { function, least, most };
+        bounds.require(least <= most, || format!("the range from {least} to {most} is empty"))?;
+        let count = most.checked_sub(least).and_then(|width| width.checked_add(1));
+        bounds.require(count.is_some(), || {
+            format!("the range from {least} to {most} is too large")
+        })?;
+        Ok(bounds)
+    }
+
+    fn require(&self, holds: bool, message: impl FnOnce() -> String) -> Result<(), Fault> {
+        if holds { Ok(()) } else { Err(format!("{}: {}", self.function, message())) }
+    }
+
+    fn count(self) -> i64 {
+        self.most - self.least + 1
+    }
+
+    /// The integer at this share, at least 0 and below 1, of the range.
+    fn at(self, share: f64) -> i64 {
+        let steps = (self.count() as f64 * share) as i64;
+        // Rounding can reach the end of a huge range.
+        self.least + steps.min(self.count() - 1)
+    }
+}
+
+/// Each integer with the same probability.
+pub(super) fn uniform(bounds: Bounds, random: &mut Random) -> i64 {
+    random.random_range(bounds.least..=bounds.most)
+}
+
+/// An exponential distribution cut off at `parameter`, which is mapped to the end of the range.
+pub(super) fn exponential(
+    bounds: Bounds,
+    parameter: f64,
+    random: &mut Random,
+) -> Result<i64, Fault> {
+    bounds
+        .require(parameter > 0.0, || format!("the parameter has to be above 0, not {parameter}"))?;
+    let uniform: f64 = random.random();
+    // The inverse of the distribution function (1 - e^-x) / (1 - e^-parameter).
+    let beyond = 1.0 - (1.0 - (-parameter).exp()) * uniform;
+    Ok(bounds.at(-beyond.ln() / parameter))
+}
+
+/// A normal distribution cut off at `parameter` standard deviations, which are mapped to the ends
+/// of the range.
+pub(super) fn gaussian(bounds: Bounds, parameter: f64, random: &mut Random) -> Result<i64, Fault> {
+    bounds.require(parameter >= GAUSSIAN_MIN, || {
+        format!("the parameter has to be at least {GAUSSIAN_MIN}, not {parameter}")
+    })?;
+    loop {
+        // Box and Muller 1958; 1 - u is never 0.
+        let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
+        let deviation = radius * (TAU * random.random::<f64>()).sin();
+        if (-parameter..parameter).contains(&deviation) {
+            return Ok(bounds.at((deviation + parameter) / (2.0 * parameter)));
+        }
+    }
+}
+
+/// sysbench's distribution `special`, with its defaults.
+pub(super) fn special(bounds: Bounds, random: &mut Random) -> i64 {
+    sysbench::special(bounds.least, bounds.most, random)
+}
+
+/// sysbench's Pareto distribution: of the integers, a share of 1 - `parameter` is in the first
+/// `parameter` of the range.
+pub(super) fn pareto(bounds: Bounds, parameter: f64, random: &mut Random) -> Result<i64, Fault> {
+    bounds.require(parameter > 0.0 && parameter < 1.0, || {
+        format!("the parameter has to be above 0 and below 1, not {parameter}")
+    })?;
+    Ok(sysbench::pareto(bounds.least, bounds.most, parameter, random))
+}
+
+/// Most digits of a text.
+const DIGITS_MAX: i64 = 65_536;
+
+/// A text of groups of random digits with dashes between them, as sysbench writes.
+pub(super) fn digits(groups: i64, digits: i64, random: &mut Random) -> Result<String, Fault> {
+    let both =
+        groups.checked_mul(digits).filter(|all| groups >= 1 && digits >= 1 && *all <= DIGITS_MAX);
+    let Some(all) = both else {
+        return Err(format!(
+            "random_digits: {groups} groups of {digits} digits are not 1 to {DIGITS_MAX} digits"
+        ));
+    };
+    let mut text = String::with_capacity((all + groups) as usize);
+    sysbench::put_digits(&mut text, groups as u32, digits as u32, random);
+    Ok(text)
+}
+
+/// The k-th integer with a probability in proportion to k^-parameter: by rejection from a Pareto
+/// distribution (Devroye, Non-Uniform Random Variate Generation, 1986, p. 551), drawn again beyond
+/// the range.
+pub(super) fn zipfian(bounds: Bounds, parameter: f64, random: &mut Random) -> Result<i64, Fault> {
+    bounds.require((ZIPFIAN_MIN..=ZIPFIAN_MAX).contains(&parameter), || {
+        format!("the parameter has to be from {ZIPFIAN_MIN} to {ZIPFIAN_MAX}, not {parameter}")
+    })?;
+    if bounds.count() == 1 {
+        return Ok(bounds.least);
+    }
+    let (count, power) = (bounds.count() as f64, parameter - 1.0);
+    let limit = 2f64.powf(power);
+    loop {
+        let candidate = (1.0 - random.random::<f64>()).powf(-1.0 / power).floor();
+        let ratio = (1.0 + 1.0 / candidate).powf(power);
+        let height: f64 = random.random();
+        let accepted = height * candidate * (ratio - 1.0) / (limit - 1.0) <= ratio / limit;
+        if accepted && candidate <= count {
+            return Ok(bounds.least + (candidate as i64 - 1).min(bounds.count() - 1));
+        }
+    }
+}
+
+/// So often the transformations are repeated.
+const ROUNDS: u32 = 6;
+
+/// The new position of `value` (modulo `size`) in the permutation of `0..size` that belongs to this
+/// seed: the same one as pgbench's, so that a script hits the same rows. 0 for a size below 2.
+///
+/// Each round is three bijections: one of the lowest 2^k positions (the largest power of two that
+/// is at most `size`), the same of the highest 2^k, and a rotation of all.
+pub(super) fn permute(value: i64, size: i64, seed: i64) -> i64 {
+    if size < 2 {
+        return 0;
+    }
+    let mut random = Xoroshiro128StarStar::seed_from_u64(seed as u64);
+    let size = size as u64;
+    let window = Window { bits: size.ilog2() };
+    let mut position = value as u64 % size;
+    for _ in 0..ROUNDS {
+        position = window.scramble(position, &mut random);
+        // Seen from the other end, the highest positions are the lowest.
+        position = size - 1 - window.scramble(size - 1 - position, &mut random);
+        position = (position + below(size, &mut random)) % size;
+    }
+    position as i64
+}
+
+/// The positions below 2^bits.
+struct Window {
+    bits: u32,
+}
+
+impl Window {
+    /// Moves a position within the window: multiplied by an odd number, flipped by a mask, rotated
+    /// by one bit. Positions outside stay.
+    fn scramble(&self, position: u64, random: &mut Xoroshiro128StarStar) -> u64 {
+        let mask = (1 << self.bits) - 1;
+        let factor = (random.next_u64() & mask) | 1;
+        let flip = random.next_u64() & mask;
+        if position > mask {
+            return position;
+        }
+        let moved = (position.wrapping_mul(factor) ^ flip) & mask;
+        ((moved << 1) & mask) | (moved >> (self.bits - 1))
+    }
+}
+
+/// A random number below `limit` (at least 2): the highest bits of the generator, drawn again while
+/// too large.
+fn below(limit: u64, random: &mut Xoroshiro128StarStar) -> u64 {
+    let shift = (limit - 1).leading_zeros();
+    loop {
+        let number = random.next_u64() >> shift;
+        if number < limit {
+            return number;
+        }
+    }
+}
+
+const FNV_OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
+
+/// FNV-1a of 64 bits (Fowler, Noll, Vo), the seed mixed into the offset basis.
+pub(super) fn fnv1a(value: i64, seed: i64) -> i64 {
+    let begin = FNV_OFFSET_BASIS ^ seed as u64;
+    let hash = value
+        .to_le_bytes()
+        .iter()
+        .fold(begin, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME));
+    hash as i64
+}
+
+const MURMUR_MULTIPLIER: u64 = 0xc6a4_a793_5bd1_e995;
+const MURMUR_SHIFT: u32 = 47;
+
+/// `MurmurHash2` of 64 bits (Appleby's `MurmurHash64A`) of a key that is one block long.
+pub(super) fn murmur2(value: i64, seed: i64) -> i64 {
+    let scramble = |word: u64| word ^ (word >> MURMUR_SHIFT);
+    let multiply = |word: u64| word.wrapping_mul(MURMUR_MULTIPLIER);
+    let block = multiply(scramble(multiply(value as u64)));
+    let length = MURMUR_MULTIPLIER.wrapping_mul(size_of::<i64>() as u64);
+    let hash = multiply(seed as u64 ^ length ^ block);
+    scramble(multiply(scramble(hash))) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fnv1a, murmur2, permute};
+
+    /// The examples of pgbench's manual page.
+    #[test]
+    fn hashes_are_the_published_ones() {
+        assert_eq!(fnv1a(10, 5432), -7_793_829_335_365_542_153);
+        assert_eq!(murmur2(10, 5432), -5_817_877_081_768_721_676);
+    }
+
+    #[test]
+    fn every_position_is_taken_once() {
+        for size in [2, 3, 4, 7, 64, 100, 1000, 1025] {
+            for seed in [0, 1, -5, i64::MAX] {
+                let mut taken = vec![false; size as usize];
+                for value in 0..size {
+                    let position = permute(value, size, seed) as usize;
+                    assert!(
+                        !std::mem::replace(&mut taken[position], true),
+                        "{size} {seed}: {position} twice"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The order that a configuration wants, what it is expected to take, and the rows in it.
+
+use crate::InMemory;
+use crate::probe::{ORDER, bytes_of, is_ordered};
+use crate::{Layout, Order, Prediction, advise, predict};
+use engine::{ColumnStore, Stored};
+use experiment::{Configuration, Invalid};
+use observations::{Fact, Observations};
+use probe::ProbeError;
+use probe::data::DATA_SEED;
+use std::sync::Arc;
+use work::Table;
+
+/// What `workload.order` says.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Wanted {
+    Generated,
+    Random,
+    By(Vec<&'static str>),
+    /// The order at this place of the advice, from 1.
+    Advised(usize),
+}
+
+impl Wanted {
+    /// Reads it; an error says what may stand there.
+    pub fn of(text: &str, table: &Table) -> Result<Self, String> {
+        let known: Vec<&'static str> = table
+            .columns
+            .iter()
+            .filter(|own| is_ordered(own.data_type))
+            .map(|own| own.name)
+            .collect();
+        match text.trim() {
+            "none" => return Ok(Self::Generated),
+            "random" => return Ok(Self::Random),
+            "advise" => return Ok(Self::Advised(1)),
+            _ => {}
+        }
+        if let Some(place) = text.trim().strip_prefix("advise:") {
+            let place = place.parse().ok().filter(|place| *place > 0);
+            return place.map(Self::Advised).ok_or_else(|| {
+                format!(
+                    "`{text}` names no place of the advice; write advise:1 for the best order, \
+                     advise:2 for the next"
+                )
+            });
+        }
+        let column = |name: &str| {
+            let found = known.iter().find(|own| **own == name.trim());
+            found.copied().ok_or_else(|| {
+                let what = format!("column of table {}", table.name);
+                let unknown = experiment::unknown_name(&what, name.trim(), &known);
+                format!("{unknown}; none, random and advise are orders too")
+            })
+        };
+        let columns = text.split(',').map(column).collect::<Result<Vec<_>, String>>()?;
+        match columns.iter().enumerate().find(|(at, name)| columns[..*at].contains(name)) {
+            Some((_, twice)) => Err(format!("column {twice} stands there twice")),
+            None => Ok(Self::By(columns)),
+        }
+    }
+}
+
+/// Rows in an order.
+pub struct Ordered {
+    /// Their numbers.
+    pub rows: Vec<u32>,
+    /// The order in words: `l_returnflag, l_shipdate`.
+    pub words: String,
+    /// Names of the columns that they are sorted by.
+    columns: Vec<String>,
+    prediction: Prediction,
+}
+
+impl Ordered {
+    /// Orders the rows as a configuration wants.
+    pub fn of(
+        configuration: &Configuration,
+        rows: &Arc<InMemory>,
+        table: &Table,
+        store: &dyn ColumnStore,
+    ) -> Result<Self, ProbeError> {
+        let invalid = |message: String| Invalid::new(ORDER.path(), message);
+        let (coded, seed) = (rows.coded(), configuration.get(DATA_SEED));
+        let layout =
+            Layout { group_rows: store.group_rows(), table_rows: rows.rows() as u64, seed };
+        let mut bytes = |some: Vec<u32>| bytes_of(store, table, rows, some);
+        let position = |name: &&str| rows.names().iter().position(|own| own == name);
+        let order = match Wanted::of(&configuration.get(ORDER), table).map_err(invalid)? {
+            Wanted::Generated => Order::Generated,
+            Wanted::Random => Order::Random { seed },
+            Wanted::By(names) => Order::By(names.iter().filter_map(position).collect()),
+            Wanted::Advised(place) => {
+                let mut advice = advise(&coded, layout, &mut bytes)?;
+                let known = advice.len();
+                if place > known {
+                    return Err(invalid(format!(
+                        "the advice has {known} orders for this table, not {place}"
+                    ))
+                    .into());
+                }
+                Order::By(advice.swap_remove(place - 1).candidate.columns)
+            }
+        };
+        let columns: Vec<String> = match &order {
+            Order::By(columns) => coded.names(columns).into_iter().map(str::to_owned).collect(),
+            Order::Generated | Order::Random { .. } => Vec::new(),
+        };
+        let words = match &order {
+            Order::Generated => "as generated".into(),
+            Order::Random { .. } => "shuffled".into(),
+            Order::By(_) => columns.join(", "),
+        };
+        let prediction = predict(&coded, &order, layout, &mut bytes)?;
+        Ok(Self { rows: coded.ordered(&order), words, columns, prediction })
+    }
+
+    /// Adds the order, what was predicted of it and what it takes.
+    pub fn add_facts(&self, seen: &mut Observations, stored: &Stored, names: &[&'static str]) {
+        let mut add = |name: String, unit: &str, value: f64| {
+            seen.facts.push(Fact { name, unit: unit.into(), value });
+        };
+        for (name, place) in self.columns.iter().zip(1..) {
+            add(format!("order_{name}"), "", f64::from(place));
+        }
+        for (name, predicted) in names.iter().zip(&self.prediction.columns) {
+            add(format!("bytes_{name}"), "B", stored.bytes(name) as f64);
+            add(format!("predicted_bytes_{name}"), "B", *predicted);
+        }
+        add("predicted_bytes".into(), "B", self.prediction.bytes);
+        if let Some(interval) = self.prediction.interval {
+            add("predicted_bytes_low".into(), "B", interval.low);
+            add("predicted_bytes_high".into(), "B", interval.high);
+        }
+        add("predicted_groups".into(), "", self.prediction.groups as f64);
+        add("predicted_groups_all".into(), "", self.prediction.groups_all as f64);
+        add("row_groups".into(), "", stored.groups as f64);
+        add("row_groups_skipped".into(), "", stored.groups_skipped as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Wanted;
+    use datasets::{DataSet, Size};
+
+    #[test]
+    fn orders_are_read_and_what_is_none_is_named() {
+        let table = DataSet::new("lineitem", Size::default()).unwrap().tables().remove(0);
+        let of = |text: &str| Wanted::of(text, &table);
+        assert_eq!((of("none"), of("random")), (Ok(Wanted::Generated), Ok(Wanted::Random)));
+        assert_eq!(
+            (of("advise"), of("advise:3")),
+            (Ok(Wanted::Advised(1)), Ok(Wanted::Advised(3)))
+        );
+        assert_eq!(of("l_shipdate, l_tax"), Ok(Wanted::By(vec!["l_shipdate", "l_tax"])));
+        for (text, words) in [
+            ("advise:0", "names no place"),
+            ("advise:x", "names no place"),
+            ("l_shipdat", "l_shipdate"),
+            ("l_tax,l_tax", "twice"),
+            ("", "none, random and advise"),
+        ] {
+            let message = of(text).unwrap_err();
+            assert!(message.contains(words), "{text}: {message}");
+        }
+    }
+}

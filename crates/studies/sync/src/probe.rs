@@ -1,0 +1,112 @@
+//! The sync probe: how primitives of synchronisation scale on this machine. `outcome` goes from
+//! what the threads did to the observations of the trial.
+
+use crate::primitives::{Load, MEMBERS_MAX, place};
+use crate::primitives::{Padding, Pinning, Primitive};
+use crate::{outcome, primitives};
+use engine::Ability;
+use experiment::common::{OBSERVE_INTERVAL, PROBE};
+use experiment::{Configuration, Declaration, Invalid, Kind, settings};
+use observations::Observations;
+use observe::topology::Topology;
+use probe::measure::{Subject, measure};
+use probe::{Probe, ProbeError, Target, TrialContext};
+use std::time::Duration;
+
+/// The sync probe.
+#[derive(Debug, Clone, Copy)]
+pub struct SyncProbe;
+
+settings! {
+    const SETTINGS = [];
+    /// What guards or replaces the counters: a hash map under one lock (mutex-map, rwlock-map) or
+    /// under locks over its parts (concurrent-map), an array with a lock for each member
+    /// (mutex-array, spin-tas, spin-ttas, spin-ticket, spin-mcs), an array without locks (racy:
+    /// updates get lost; atomic; cas), one counter for all (atomic-shared), a copy for each
+    /// processor or thread (per-core, per-thread).
+    pub PRIMITIVE: Primitive = "workload.primitive", Primitive::KIND, "atomic-shared";
+    /// Threads that add to the counters.
+    pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 4096 }, "1";
+    /// Number of counters; each operation takes one at random.
+    pub MEMBERS: u32 = "workload.members", Kind::Count { min: 1, max: MEMBERS_MAX as i64 }, "8";
+    /// How far apart the members of an array lie: one after the other, each in a cache line (64
+    /// bytes), each in two.
+    pub PADDING: Padding = "workload.padding", Padding::KIND, "none";
+    /// Where threads run: where the scheduler likes; all on one processor; on all hardware threads
+    /// of a core before the next core; on one hardware thread of each core, socket after socket; on
+    /// the sockets in turn.
+    pub PINNING: Pinning = "workload.pinning", Pinning::KIND, "none";
+    /// Share of operations that read instead of adding.
+    pub READS: f64 = "workload.reads", Kind::Share, "0%";
+    /// Length of the measurement.
+    pub DURATION: f64 = "workload.duration", Kind::PositiveDuration, "1 s";
+    /// The load runs for this long before the measurement.
+    pub WARMUP: f64 = "workload.warmup", Kind::Duration, "200 ms";
+}
+
+impl Probe for SyncProbe {
+    fn name(&self) -> &'static str {
+        "sync"
+    }
+
+    fn settings(&self) -> &'static [Declaration] {
+        SETTINGS
+    }
+
+    fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
+        let mut invalid = Vec::new();
+        if [Ability::Tables, Ability::Files]
+            .iter()
+            .any(|ability| target.abilities.contains(ability))
+        {
+            let message =
+                "the sync probe measures the machine itself: set target.engine = \"none\"";
+            invalid.push(Invalid::new(PROBE.path(), message));
+        }
+        let primitive = configuration.get(PRIMITIVE);
+        if configuration.get(PADDING) != Padding::None && !primitive.pads() {
+            let name = primitive.name();
+            let message = format!(
+                "this changes nothing for {name}, whose members cannot be kept apart or are always"
+            );
+            invalid.push(Invalid::new(PADDING.path(), message));
+        }
+        let topology = Topology::of_this_machine();
+        if let Err(message) =
+            place(&topology, configuration.get(PINNING), configuration.get(THREADS))
+        {
+            invalid.push(Invalid::new(PINNING.path(), message));
+        }
+        invalid
+    }
+
+    fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
+        let configuration = context.configuration;
+        let topology = Topology::of_this_machine();
+        let cpus = place(&topology, configuration.get(PINNING), configuration.get(THREADS))
+            .map_err(|message| Invalid::new(PINNING.path(), message))?;
+        let seconds = |setting| Duration::from_secs_f64(configuration.get(setting));
+        let load = Load {
+            primitive: configuration.get(PRIMITIVE),
+            threads: configuration.get(THREADS),
+            members: configuration.get(MEMBERS),
+            padding: configuration.get(PADDING),
+            reads: configuration.get(READS),
+            cpus,
+            warmup: seconds(WARMUP),
+            duration: seconds(DURATION),
+            interval: seconds(OBSERVE_INTERVAL),
+            seed: context.seed,
+        };
+        let subject = Subject {
+            storage: &[],
+            units: None,
+            duration_s: Some(configuration.get(DURATION)),
+            rate_unit: "ops/ms",
+            rate_scale: 1e-3,
+        };
+        let (outcome, surroundings) =
+            measure(context, subject, |director| Ok(primitives::run(&load, director)?))?;
+        Ok(outcome::observations(&load, &outcome, topology.span(&load.cpus), surroundings))
+    }
+}

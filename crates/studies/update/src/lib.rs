@@ -1,0 +1,5 @@
+//! Study S2c, in-place updates of single rows.
+
+mod probe;
+
+pub use probe::*;

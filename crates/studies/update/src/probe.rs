@@ -1,0 +1,164 @@
+//! The update probe (S2c): an int of single rows is changed in place, one row a transaction.
+//!
+//! A transaction is BEGIN, UPDATE, COMMIT. The response `lock_held` is the mean time from the
+//! answer of UPDATE to that of COMMIT, as clients see it: when the answer of UPDATE comes the row
+//! is locked, and when that of COMMIT comes it no longer is. It differs from the time that the
+//! engine would measure by less than the way of the two answers; the wait for a lock is not in it.
+//! An engine that locks more than the row (SQLite: the file, from BEGIN on) holds that for longer.
+//!
+//! Its facts are those of the scan probe that begin with `table_`, `page` or
+//! `cpu_`; each of an update.
+
+use datasets::DataSet;
+use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
+use observations::{Observations, Response, ScriptStatement};
+use probe::data::{
+    self, ANALYZE, COLUMNS, DATA, DATA_SEED, ROWS, ROWS_PER_PAGE, SCALE, cpu_each, keys_of_a_table,
+};
+use probe::keys::{DISTINCT_KEYS, KEYS, Keys, ZIPF, objection};
+use probe::load::{
+    CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, drive_counting,
+};
+use probe::{Probe, ProbeError, Target, TrialContext};
+use work::{DataType, Filter, Operation, Request, SharedTables, Statement};
+
+/// The update probe.
+#[derive(Debug, Clone, Copy)]
+pub struct Update;
+
+choice! {
+    /// Whether connections change the same rows.
+    pub enum Sharing {
+        /// All of them draw from the same keys.
+        Shared = "shared",
+        /// Each has a part of the keys for itself.
+        Disjoint = "disjoint",
+    }
+}
+
+settings! {
+    const SETTINGS = [
+        DATA, SCALE, ROWS, COLUMNS, ROWS_PER_PAGE, DATA_SEED, ANALYZE, KEYS, ZIPF, DISTINCT_KEYS,
+        CONNECTIONS, THREADS,
+        DURATION, WARMUP, RATE
+    ];
+    /// Updates in the measurement, all connections together. Give this or workload.duration.
+    pub UPDATES: Option<u64> = "workload.updates", Kind::Count { min: 1, max: 1_000_000_000_000 };
+    /// Whether connections change the same rows: all draw from the same keys (shared), or each has
+    /// a part of them for itself (disjoint).
+    pub SHARING: Sharing = "workload.sharing", Sharing::KIND, "shared";
+    /// How often an update is tried that ends in a deadlock or a serialization failure, before it
+    /// counts as failed.
+    pub MAX_TRIES: u64 = "workload.max_tries", Kind::Count { min: 1, max: 1_000_000 }, "100";
+}
+
+impl Probe for Update {
+    fn name(&self) -> &'static str {
+        "update"
+    }
+
+    fn settings(&self) -> &'static [Declaration] {
+        SETTINGS
+    }
+
+    fn connections(&self, configuration: &Configuration) -> u32 {
+        configuration.get(CONNECTIONS)
+    }
+
+    fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
+        let mut invalid = LoadPlan::objections(configuration, target, UPDATES);
+        invalid.extend(keys_of_a_table(configuration, target, |configuration, set| {
+            objection(configuration, set).or_else(|| column_to_change(set).err())
+        }));
+        invalid
+    }
+
+    fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
+        let configuration = context.configuration;
+        let set = data::data_set(configuration);
+        let mut work = data::work(&set);
+        let (table, operation) = (work.tables[0].clone(), work.operations.len());
+        let column = column_to_change(&set)?;
+        work.data = work.data.map(|data| SharedTables { changed: true, ..data });
+        work.operations.push(Operation::Update { table: 0, column, add: 1, rows: Filter::Key });
+        let loaded = data::create(context, &set, work)?.explained(context, operation, &table)?;
+        let plan = LoadPlan {
+            unit: "update",
+            rate_unit: "updates/s",
+            tries_max: configuration.get(MAX_TRIES),
+            statements: STATEMENTS.iter().map(|text| statement(text)).collect(),
+            ..LoadPlan::of(context, UPDATES)
+        };
+        let disjoint = configuration.get(SHARING) == Sharing::Disjoint;
+        let (mut seen, used) = drive_counting(context, &plan, |index| {
+            let share = if disjoint { (index, plan.connections) } else { (0, 1) };
+            UpdateWorkload {
+                keys: Keys::new(configuration, set, context.seed, index, share),
+                operation,
+                steps: 0,
+            }
+        })?;
+        let commits = seen.statements.get(COMMIT).filter(|commits| commits.count > 0);
+        let held_s = commits.map(|commits| commits.wall_s / commits.count as f64);
+        seen.responses
+            .extend(held_s.map(|held_s| Response::lower("lock_held", "ms", held_s * 1e3)));
+        cpu_each(&mut seen, &loaded, used, "cpu_per_update", "us/update");
+        Ok(loaded.with_plan("update", seen))
+    }
+}
+
+/// The statements of a transaction.
+const STATEMENTS: [&str; 3] = ["BEGIN", "UPDATE", "COMMIT"];
+/// Position of the last one.
+const COMMIT: usize = 2;
+
+/// Nothing recorded yet of a statement.
+fn statement(text: &str) -> ScriptStatement {
+    ScriptStatement { script: "update".into(), text: text.into(), ..ScriptStatement::default() }
+}
+
+/// The first column of whole numbers outside of the key.
+fn column_to_change(set: &DataSet) -> Result<&'static str, Invalid> {
+    let table = set.tables().remove(0);
+    let whole = |data_type| matches!(data_type, DataType::Int | DataType::BigInt);
+    let mut columns = table.columns.iter();
+    let found = columns.find(|column| whole(column.data_type) && !table.key.contains(&column.name));
+    let message =
+        || format!("table {} has no column of whole numbers outside of its key", table.name);
+    found.map(|column| column.name).ok_or_else(|| Invalid::new(DATA.path(), message()))
+}
+
+/// The updates of one connection.
+struct UpdateWorkload {
+    keys: Keys,
+    operation: usize,
+    /// Steps of the transaction that have been taken.
+    steps: usize,
+}
+
+impl Workload for UpdateWorkload {
+    fn start(&mut self, _: u64) -> Started {
+        self.steps = 0;
+        self.keys.draw_parameters();
+        Started { kind: 0, units: 1, transactions: 1 }
+    }
+
+    fn step(&mut self) -> Result<Step<'_>, ProbeError> {
+        self.steps += 1;
+        let (statement, parameters) = match self.steps {
+            1 => (Statement::Begin, &[][..]),
+            2 => (Statement::Operation(self.operation), self.keys.parameters()),
+            3 => (Statement::Commit, &[][..]),
+            _ => return Ok(Step::End),
+        };
+        Ok(Step::Request(Request::Execute { statement, parameters, results: false }))
+    }
+
+    fn restart(&mut self) {
+        self.steps = 0;
+    }
+
+    fn statement(&self) -> usize {
+        self.steps.saturating_sub(1)
+    }
+}
