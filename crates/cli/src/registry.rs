@@ -1,5 +1,6 @@
 //! The engines and probes of this binary. Adding or deleting one is its folder and a line here.
 
+use report::StudySections;
 use runner::Registry;
 
 /// Engines and probes in the order in which help and documentation list them.
@@ -27,3 +28,9 @@ pub const REGISTRY: Registry = Registry {
         &command_study::CommandProbe,
     ],
 };
+
+/// What studies tell the analysis of their runs.
+pub const STUDIES: &[&analysis::Study] = &[&analysis::sort_order::STUDY, &analysis::disk::STUDY];
+
+/// The sections of reports that studies have, in the order of the studies.
+pub const SECTIONS: StudySections<'static> = &[];

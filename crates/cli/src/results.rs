@@ -3,12 +3,13 @@
 use crate::args::Recorded;
 use crate::exit_code::Failure;
 use crate::output::{self, Replace};
-use crate::registry::REGISTRY;
-use analysis::{Summary, summarize, summarize_with};
-use observations::{ActivityRecord, Recording};
+use crate::registry::{REGISTRY, SECTIONS, STUDIES};
+use analysis::{Summary, summarize_with};
+use experiment::common::PROBE;
+use observations::{ActivityRecord, ConfigurationRecord, Recording, Roles};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use store::Store;
+use store::{Store, StoreError};
 
 /// Where results files are kept unless the user says otherwise.
 pub const FOLDER: &str = "results";
@@ -47,7 +48,7 @@ pub fn find(name: Option<&str>) -> Result<PathBuf, Failure> {
 
 /// Opens a results file for reading.
 pub fn open(name: Option<&str>) -> Result<Store, Failure> {
-    Ok(Store::open(find(name)?)?)
+    Ok(open_file(&find(name)?)?)
 }
 
 /// Opens a results file and reads a run of it.
@@ -114,20 +115,44 @@ pub fn only_activity(
 }
 
 /// All that a report shows of a run; of a database with the ceilings that were measured on its
-/// storage, by runs of the disk probe that are recorded in the same folder.
+/// storage, by runs that are recorded in the same folder.
 pub fn summary<'r>(recording: &'r Recording, results: &Path) -> Summary<'r> {
-    as_asked(summarize_with(recording, store::ceilings(recording, results)))
+    as_asked(summarize_with(recording, STUDIES, storage_runs(recording, results)))
 }
 
 /// The same without ceilings, which the runs of other files give.
 pub fn summary_alone(recording: &Recording) -> Summary<'_> {
-    as_asked(summarize(recording))
+    as_asked(summarize_with(recording, STUDIES, Vec::new()))
+}
+
+/// The runs beside a run of a database that measured storage.
+fn storage_runs(recording: &Recording, results: &Path) -> Vec<Recording> {
+    let measures = STUDIES.iter().filter(|study| study.storage.is_some());
+    let probes: Vec<&str> = measures.map(|study| study.probe).collect();
+    let of_storage = |own: &ConfigurationRecord| {
+        own.get::<String>(PROBE.path()).is_some_and(|probe| probes.contains(&probe.as_str()))
+    };
+    if recording.configurations.iter().any(of_storage) {
+        return Vec::new();
+    }
+    store::runs_beside(results, PROBE.path(), &probes, declared_roles)
+}
+
+/// Opens a results file for reading; runs of versions that recorded no roles have those that
+/// settings declare now.
+pub fn open_file(path: &Path) -> Result<Store, StoreError> {
+    Ok(Store::open(path)?.with_declared_roles(declared_roles))
+}
+
+fn declared_roles(recording: &Recording) -> Roles {
+    REGISTRY.catalog().roles(recording.configurations.iter().map(|own| &own.settings))
 }
 
 /// With what the experiment file says of models.
 fn as_asked(mut summary: Summary<'_>) -> Summary<'_> {
     // What a file of another version asks for may not be readable: then what it asks to predict is
     // not.
+    summary.declared = REGISTRY.catalog().all_roles();
     let asked = experiment::parse(&summary.recording.run.source, &REGISTRY.catalog());
     if let Ok(experiment) = asked {
         summary.predict = experiment.predict;
@@ -138,7 +163,7 @@ fn as_asked(mut summary: Summary<'_>) -> Summary<'_> {
 
 /// Writes the HTML report of a run; what is there already is replaced as a whole, if it may be.
 pub fn write_report(summary: &Summary, path: &Path, may: Replace) -> Result<(), Failure> {
-    write_html(&report::html(summary), path, may)
+    write_html(&report::html(summary, SECTIONS), path, may)
 }
 
 /// The same of a page.

@@ -7,6 +7,7 @@
 )]
 
 #[path = "../src/registry.rs"]
+#[allow(dead_code, reason = "a test uses a part")]
 mod registry;
 mod skeleton;
 

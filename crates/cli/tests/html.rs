@@ -282,7 +282,7 @@ fn markup_in_the_data_is_only_text() {
     };
     let mut pages = Vec::new();
     for (name, recording) in [("plain.html", &recording), ("poisoned.html", &poisoned)] {
-        lab.write(name, &report::html(&summarize(recording)));
+        lab.write(name, &report::html(&summarize(recording), &[]));
         let Some(seen) = browse(&lab.path(name), false, &[elements(), text()]) else { return };
         assert_eq!((seen.console, seen.alert), (Vec::new(), false), "{name}");
         pages.push(seen.results);

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 #[path = "../src/registry.rs"]
+#[allow(dead_code, reason = "a test uses a part")]
 mod registry;
 
 use engine::WaitType;

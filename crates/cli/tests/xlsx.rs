@@ -153,7 +153,7 @@ fn ten_thousand_trials() {
     let summary = analysis::summarize(&recording);
     let before = peak_kib();
     let mut book = Vec::new();
-    report::xlsx(&summary, &mut book).unwrap();
+    report::xlsx(&summary, &[], &mut book).unwrap();
     assert_eq!(book[..2], *b"PK");
     let grown = peak_kib() - before;
     let cells = 10_000 * (15 + 1 + 8 + 2) * 20;

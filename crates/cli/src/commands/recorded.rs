@@ -6,6 +6,7 @@ use super::{queries, waits};
 use crate::args::{Export, Format, History, Recorded, Report, ReportFormat, Show};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::Replace;
+use crate::registry::SECTIONS;
 use crate::{output, results};
 use analysis::StatementHistory;
 use analysis::runs::Responses;
@@ -36,8 +37,8 @@ pub fn show(arguments: &Show) -> Result<ExitCode, Failure> {
     let summary = results::summary(&recording, store.path());
     output::show(
         arguments.form,
-        || report::json::summary(&summary),
-        || report::run(&summary, Medium::Text),
+        || report::json::summary(&summary, SECTIONS),
+        || report::run(&summary, SECTIONS, Medium::Text),
     )
 }
 
@@ -137,7 +138,7 @@ fn workbook(
     may: Replace,
 ) -> Result<PathBuf, Failure> {
     let summary = results::summary(recording, results);
-    output::replace_file(&path, may, |writer| report::xlsx(&summary, writer))?;
+    output::replace_file(&path, may, |writer| report::xlsx(&summary, SECTIONS, writer))?;
     Ok(path)
 }
 

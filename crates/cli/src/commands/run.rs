@@ -5,7 +5,7 @@ use crate::args::{Quick, Run};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::Replace;
 use crate::progress::Progress;
-use crate::registry::REGISTRY;
+use crate::registry::{REGISTRY, SECTIONS};
 use crate::{output, results, signals};
 use engine::Permits;
 use experiment::{Draft, Experiment};
@@ -97,7 +97,7 @@ impl Session {
 
     /// What the store holds of the run.
     pub fn recording(&self) -> Result<Recording, Failure> {
-        results::read_run(&Store::open(&self.results)?, None, Store::read)
+        results::read_run(&results::open_file(&self.results)?, None, Store::read)
     }
 
     /// Shows what the store holds of the run. Whether a configuration has lost a block for good.
@@ -111,10 +111,10 @@ impl Session {
             }
         }
         if self.json {
-            let summary = report::json::summary(&summary).map_err(Failure::failed)?;
+            let summary = report::json::summary(&summary, SECTIONS).map_err(Failure::failed)?;
             output::print_json(&json!({ "event": "summary", "summary": summary }))?;
         } else if summary.done() + summary.failed() > 0 {
-            output::print_document(&report::run(&summary, report::Medium::Text))?;
+            output::print_document(&report::run(&summary, SECTIONS, report::Medium::Text))?;
             output::print(&format!(
                 "\nResults: {}\nReport:  {}\n",
                 self.results.display(),

@@ -1,17 +1,18 @@
 //! How close a database came to what its storage was measured to do.
 
 use crate::grid::Grid;
+use crate::model::CONCURRENCY;
 use crate::response::distinct;
-use crate::settings::{ConfigurationGroup, has_probe, with_probe};
-use crate::{Comparison, Estimate, Interval, ResponseChoice, Summary, disk, response};
+use crate::settings::{ConfigurationGroup, groups};
+use crate::study::{StorageTest, study_of};
+use crate::{Comparison, Estimate, Interval, ResponseChoice, Study, Summary, response};
 use observations::{
-    ConfigurationRecord, DeviceUse, Direction, Environment, Observations, Recording, Value,
-    VolumeEnvironment, named,
+    DeviceUse, Direction, Environment, Observations, Recording, VolumeEnvironment, named,
 };
 use serde::Serialize;
 
-/// What one configuration did to a volume, as a share of the most that the disk probe got from it,
-/// or of what its throttle lets pass.
+/// What one configuration did to a volume, as a share of the most that was measured of it, or of
+/// what its throttle lets pass.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ceiling {
     /// Position of the configuration in the recording.
@@ -46,7 +47,7 @@ pub const SPAN_MAX: f64 = 10.0;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Limit {
-    /// What the disk probe got from it, under the same throttle.
+    /// What was measured of it, under the same throttle.
     Measured(MeasuredCeiling),
     /// What its throttle lets pass, where that was not measured.
     Throttle {
@@ -68,7 +69,7 @@ named! {
     }
 }
 
-/// A measurement of the disk probe.
+/// A measurement of what storage can do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MeasuredCeiling {
     /// Number of its run in its results file.
@@ -98,7 +99,7 @@ impl Way {
 const RATE_MIN: f64 = 1.0;
 
 impl Summary<'_> {
-    /// For each configuration with another probe than the disk probe, each of its volumes and each
+    /// For each configuration whose engine uses the storage, each of its volumes and each
     /// direction: its share of the ceiling, where one is known.
     ///
     /// A ceiling is a measurement of the same devices on the same host, with the same file system
@@ -107,12 +108,15 @@ impl Summary<'_> {
     /// these the fastest counts. Where there is none, the limits of a throttled volume are its
     /// ceiling.
     pub fn ceilings(&self) -> Vec<Ceiling> {
-        let measured: Vec<Measured> = self.disk_runs.iter().flat_map(Measured::all).collect();
+        let measured: Vec<Measured> =
+            self.storage_runs.iter().flat_map(|run| Measured::all(run, self.studies)).collect();
         let environment = self.recording.environments.first();
         let mut ceilings = Vec::new();
         for (configuration, own) in self.recording.configurations.iter().enumerate() {
-            let trials =
-                if has_probe(own, "disk") { Vec::new() } else { self.grid.trials(configuration) };
+            let trials = match self.storage_use(configuration) {
+                Some(_) => Vec::new(),
+                None => self.grid.trials(configuration),
+            };
             for names in volumes(&trials) {
                 let storage = Storage::of(environment, &names, &trials);
                 let usable: Vec<&Measured> =
@@ -126,9 +130,9 @@ impl Summary<'_> {
         ceilings
     }
 
-    /// I/Os in flight and I/Os a second that the disk probe measured on this device, in the
-    /// direction that the trials use more, and the experiment that did: configurations that
-    /// differ in threads and queue depth only, chosen as ceilings are.
+    /// I/Os in flight and I/Os a second that were measured on this device, in the direction that
+    /// the trials use more, and the experiment that did: configurations that differ in concurrency
+    /// only, chosen as ceilings are.
     pub(crate) fn probed_depths(
         &self,
         trials: &[&Observations],
@@ -149,11 +153,15 @@ impl Summary<'_> {
             let known = |own: &Measured| own.way == way && own.storage.is(&storage);
             let of_group = |group: ConfigurationGroup| -> Vec<Measured> {
                 let all = group.configurations.iter();
-                all.filter_map(|own| Measured::of(recording, &grid, *own)).filter(known).collect()
+                all.filter_map(|own| Measured::of(recording, self.studies, &grid, *own))
+                    .filter(known)
+                    .collect()
             };
-            disk::groups(recording).into_iter().map(of_group).collect::<Vec<_>>()
+            let with_storage = self.studies.iter().filter(|study| study.storage.is_some());
+            let all = with_storage.flat_map(|study| concurrency_groups(recording, study.probe));
+            all.map(of_group).collect::<Vec<_>>()
         };
-        let several = self.disk_runs.iter().flat_map(of_run).filter(|group| group.len() > 1);
+        let several = self.storage_runs.iter().flat_map(of_run).filter(|group| group.len() > 1);
         let rank = |group: &[Measured]| {
             group.iter().map(|own| own.rank(bytes / count)).fold(f64::INFINITY, f64::min)
         };
@@ -161,6 +169,11 @@ impl Summary<'_> {
         let depths = best.iter().map(|own| Some((own.depth?, own.ceiling.iops.mean)));
         Some((depths.collect::<Option<_>>()?, best[0].ceiling.experiment.clone()))
     }
+}
+
+/// Configurations with a probe that differ in threads and queue depth only.
+pub fn concurrency_groups(recording: &Recording, probe: &str) -> Vec<ConfigurationGroup> {
+    groups(recording, probe, |path| recording.roles.has(path, &CONCURRENCY))
 }
 
 /// The share of a configuration on a volume, from what the devices of each trial did.
@@ -243,7 +256,7 @@ fn volumes<'a>(trials: &[&'a Observations]) -> Vec<Vec<&'a str>> {
 /// Storage as far as it is known.
 struct Storage<'a> {
     environment: Option<&'a Environment>,
-    volumes: Vec<&'a str>,
+    volumes: Vec<String>,
     devices: Vec<String>,
     /// The limits of its devices. They hold for all that a trial does to them, whatever volume it
     /// is for.
@@ -253,7 +266,7 @@ struct Storage<'a> {
 impl<'a> Storage<'a> {
     fn of(
         environment: Option<&'a Environment>,
-        volumes: &[&'a str],
+        volumes: &[&str],
         trials: &[&'a Observations],
     ) -> Self {
         let used =
@@ -263,7 +276,7 @@ impl<'a> Storage<'a> {
         let throttle = |name| find(environment?, name)?.throttle.as_deref();
         Self {
             environment,
-            volumes: volumes.to_vec(),
+            volumes: volumes.iter().map(|name| (*name).to_owned()).collect(),
             devices: names(&used),
             throttle: names_of_all.into_iter().find_map(throttle),
         }
@@ -293,9 +306,9 @@ impl<'a> Storage<'a> {
 
 /// Devices in a trial that carry any of these volumes. One that carries several has all their
 /// names.
-fn under<'a>(trial: &'a Observations, volumes: &[&str]) -> Vec<&'a DeviceUse> {
+fn under<'a>(trial: &'a Observations, volumes: &[impl AsRef<str>]) -> Vec<&'a DeviceUse> {
     let carries = |device: &&DeviceUse| {
-        let named = |own| volumes.contains(&own);
+        let named = |own: &str| volumes.iter().any(|volume| volume.as_ref() == own);
         named(device.volume.as_str()) || device.volume.split(", ").any(named)
     };
     trial.devices.iter().filter(carries).collect()
@@ -315,7 +328,7 @@ fn names(devices: &[&DeviceUse]) -> Vec<String> {
     names
 }
 
-/// A configuration of the disk probe that can serve as a ceiling.
+/// A configuration that can serve as a ceiling.
 struct Measured<'a> {
     storage: Storage<'a>,
     way: Way,
@@ -327,39 +340,28 @@ struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    fn all(recording: &'a Recording) -> Vec<Self> {
+    fn all(recording: &'a Recording, studies: &'static [&'static Study]) -> Vec<Self> {
         let grid = Grid::new(recording);
-        with_probe(recording, "disk")
-            .filter_map(|position| Self::of(recording, &grid, position))
+        (0..recording.configurations.len())
+            .filter_map(|position| Self::of(recording, studies, &grid, position))
             .collect()
     }
 
-    /// `None` of mixed directions, several streams, loads that leave the device idle on purpose,
-    /// and of I/O that the page cache may serve.
     fn of(
         recording: &'a Recording,
+        studies: &'static [&'static Study],
         grid: &Grid<&'a Observations>,
         position: usize,
     ) -> Option<Self> {
         let configuration = &recording.configurations[position];
-        let pattern: String = configuration.get("workload.pattern")?;
-        let (random, way) = match pattern.as_str() {
-            "random-read" => (true, Way::Read),
-            "random-write" => (true, Way::Write),
-            "sequential-read" => (false, Way::Read),
-            "sequential-write" => (false, Way::Write),
-            _ => return None,
-        };
-        let direct: bool = configuration.get("workload.direct")?;
-        if !disk::is_uniform(configuration) || disk::is_paced(configuration) || !direct {
-            return None;
-        }
-        let volume = volume(configuration)?;
+        let test = study_of(studies, configuration)?.storage?.test;
+        let StorageTest { way, random, block_bytes, volume, rate: iops, depth } =
+            test(configuration)?;
         let trials = grid.trials(position);
-        let storage = Storage::of(recording.environments.first(), &[volume], &trials);
+        let storage = Storage::of(recording.environments.first(), &[volume.as_str()], &trials);
         // Of several devices each counts what reaches it, copies and parities too: they are then
         // held against the same counters.
-        let choice = ResponseChoice::named("iops", trials.first()?)?;
+        let choice = ResponseChoice::named(iops, trials.first()?)?;
         let several = storage.devices.len() > 1;
         let counted = |own: &Observations| rate(&storage.under(own), way);
         let of = |own: &&Observations| {
@@ -371,10 +373,10 @@ impl<'a> Measured<'a> {
             experiment: recording.run.name.clone(),
             label: configuration.label.clone(),
             random,
-            block_bytes: configuration.get("workload.block_size")?,
+            block_bytes,
             iops: Estimate::of(&rates, &choice.unit, Direction::HigherIsBetter)?,
         };
-        let depth = response::estimate("depth", &trials).map(|own| own.mean);
+        let depth = response::estimate(depth, &trials).map(|own| own.mean);
         (!storage.devices.is_empty()).then_some(Self { storage, way, rates, depth, ceiling })
     }
 
@@ -387,26 +389,6 @@ impl<'a> Measured<'a> {
         let slowness = 1e-3 / (1.0 + self.ceiling.iops.mean);
         sequential + (octaves * 100.0).round() / 100.0 + slowness
     }
-}
-
-/// The one volume that the load went to: by its name, or the path of the existing file or device.
-fn volume(configuration: &ConfigurationRecord) -> Option<&str> {
-    let one = |path: &str| match configuration.settings.get(path)? {
-        Value::Text(one) => Some(one.as_str()),
-        Value::List(several) => match several.as_slice() {
-            [Value::Text(one)] => Some(one.as_str()),
-            _ => None,
-        },
-        _ => None,
-    };
-    let (existing, named) = match configuration.get::<String>("workload.on").as_deref() {
-        Some("log") => ("target.log_path", "target.log_volume"),
-        Some("backup") => ("target.backup_path", "target.backup_volume"),
-        _ => ("target.paths", "target.volume"),
-    };
-    let given = [existing, named, "target.volume"];
-    let given = given.into_iter().find(|path| configuration.settings.contains_key(*path));
-    given.map_or(Some("default"), one)
 }
 
 fn find<'e>(environment: &'e Environment, volume: &str) -> Option<&'e VolumeEnvironment> {

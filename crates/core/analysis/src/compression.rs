@@ -12,7 +12,7 @@ use crate::estimate::mean;
 use crate::grid::{FactorLayout, Grid, Matched};
 use crate::settings::has_probe;
 use crate::{Comparison, Estimate, Interval, Summary, wording};
-use observations::{Direction, Fact, Observations, Recording, Value};
+use observations::{Direction, FactFamily, Observations, Recording, Value};
 use serde::Serialize;
 
 /// A factor is one of compression when the last part of its name is one of these.
@@ -30,6 +30,9 @@ const STORED: [&str; 9] = [
     "workload.rows_per_page",
     "workload.data_seed",
 ];
+
+/// Bytes of a column by the method that it is compressed by.
+const COMPRESSED: FactFamily = FactFamily::new("compressed.", "B");
 
 /// Functions that are named of a change.
 const FUNCTIONS: usize = 3;
@@ -299,13 +302,10 @@ impl Summary<'_> {
 /// How columns are stored in trials of levels, in the order in which the first of them names them.
 fn columns(levels: &[(&str, &Observations)]) -> Vec<StoredColumn> {
     fn compressed(seen: &Observations) -> impl Iterator<Item = (&str, &str, f64)> {
-        let named = |fact: &'_ Fact| fact.name.starts_with(Fact::COMPRESSED);
-        let parts = |fact| -> Option<(&str, &str, f64)> {
-            let Fact { name, value, .. }: &Fact = fact;
-            let (column, method) = name.strip_prefix(Fact::COMPRESSED)?.rsplit_once('.')?;
-            Some((column, method, *value))
-        };
-        seen.facts.iter().filter(move |fact| named(fact)).filter_map(parts)
+        COMPRESSED.members(seen).filter_map(|(name, bytes)| {
+            let (column, method) = name.rsplit_once('.')?;
+            Some((column, method, bytes))
+        })
     }
     let names = levels.iter().flat_map(|(_, seen)| compressed(seen)).map(|(column, ..)| column);
     let stored = |column: &str| {

@@ -238,7 +238,7 @@ impl Summary<'_> {
     /// The cost models of the scan probe's configurations: at least three that differ in what is
     /// counted.
     pub fn costs(&self) -> Vec<CostModel> {
-        let groups = groups(self.recording, "scan", ACCOUNTED).into_iter();
+        let groups = groups(self.recording, "scan", |path| ACCOUNTED.contains(&path)).into_iter();
         groups.flat_map(|group| self.models(&group)).collect()
     }
 

@@ -1,14 +1,12 @@
 //! What the kernel counted of the block devices under the trials.
 
 use crate::response::distinct;
-use crate::settings::has_probe;
-use crate::{Estimate, ResponseChoice, Summary};
-use observations::{
-    ConfigurationRecord, DeviceUse, Direction, Histogram, Observations, write_copies,
-};
+use crate::{Estimate, StorageUse, Summary};
+use observations::{ConfigurationRecord, DeviceUse, Direction, Observations, write_copies};
 use serde::Serialize;
 
-/// The devices under a configuration, and for the disk probe the load itself to hold them against.
+/// The devices under a configuration, and the load itself to hold them against, where it uses them
+/// without an engine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConfigurationDevices {
     /// Position of the configuration in the recording.
@@ -17,7 +15,7 @@ pub struct ConfigurationDevices {
     pub label: String,
     /// Trials with counters.
     pub trials: usize,
-    /// What the load did; `None` when it was not the disk probe.
+    /// What the load did; `None` where an engine uses the devices.
     pub load: Option<DeviceFigures>,
     /// Each device.
     pub devices: Vec<DeviceRow>,
@@ -64,14 +62,14 @@ impl Summary<'_> {
             let all = trials.iter().flat_map(|seen| &seen.devices);
             let names =
                 distinct(all.map(|device| (device.volume.as_str(), device.device.as_str())));
-            let disk = has_probe(configuration, "disk");
+            let load = self.storage_use(position);
             (!names.is_empty()).then(|| ConfigurationDevices {
                 configuration: position,
                 label: configuration.label.clone(),
                 trials: trials.len(),
-                load: disk.then(|| DeviceFigures::of_load(&trials)),
+                load: load.map(|load| (load.figures)(&trials)),
                 devices: names.into_iter().map(|name| DeviceRow::of(&trials, name)).collect(),
-                write_copies: if disk { copies_of_trials(configuration, &trials) } else { None },
+                write_copies: load.and_then(|load| copies_of_trials(load, configuration, &trials)),
             })
         };
         self.recording.configurations.iter().enumerate().filter_map(of).collect()
@@ -79,35 +77,15 @@ impl Summary<'_> {
 }
 
 /// The same in every trial, else nothing.
-fn copies_of_trials(configuration: &ConfigurationRecord, trials: &[&Observations]) -> Option<u64> {
-    let of = |o: &&Observations| write_copies(load_bytes(configuration, o)?.1, &o.devices);
+fn copies_of_trials(
+    load: &StorageUse,
+    configuration: &ConfigurationRecord,
+    trials: &[&Observations],
+) -> Option<u64> {
+    let of = |o: &&Observations| write_copies((load.bytes)(configuration, o)?.1, &o.devices);
     let mut copies = trials.iter().map(of);
     let first = copies.next()??;
     copies.all(|other| other == Some(first)).then_some(first)
-}
-
-/// Bytes that a trial of the disk probe read and wrote; `None` where sizes differ and both
-/// directions occur.
-fn load_bytes(
-    configuration: &ConfigurationRecord,
-    observations: &Observations,
-) -> Option<(u64, u64)> {
-    let (reads, writes) = (count(observations, "read"), count(observations, "write"));
-    let bandwidth = observations.response("bandwidth");
-    let all = || Some((bandwidth? * 1e6 * observations.elapsed_s).round() as u64);
-    match (reads, writes) {
-        (_, 0) => Some((all()?, 0)),
-        (0, _) => Some((0, all()?)),
-        _ if crate::disk::is_uniform(configuration) => {
-            let block: u64 = configuration.get("workload.block_size")?;
-            Some((reads * block, writes * block))
-        }
-        _ => None,
-    }
-}
-
-fn count(observations: &Observations, latency: &str) -> u64 {
-    observations.latency(latency).map_or(0, Histogram::len)
 }
 
 impl DeviceRow {
@@ -143,33 +121,6 @@ impl DeviceFigures {
             write_latency: ratio(&|d| (d.write_s, d.writes as f64), "s", Lower),
             utilisation: ratio(&|d| (d.busy_s, d.elapsed_s), "", Lower),
             queue: ratio(&|d| (d.queue_s, d.elapsed_s), "I/Os", Lower),
-        }
-    }
-
-    fn of_load(trials: &[&Observations]) -> Self {
-        let rate = |latency: &str, unit: &str| {
-            let rates = trials.iter().map(|o| count(o, latency) as f64 / o.elapsed_s);
-            Estimate::of(&rates.collect::<Vec<_>>(), unit, Direction::HigherIsBetter)
-        };
-        let latency = |name: &str| {
-            let recorded =
-                trials.iter().filter_map(|o| o.latency(name)).filter(|own| !own.is_empty());
-            let means: Vec<f64> = recorded.map(|own| own.min_mean_max_ns().1 / 1e9).collect();
-            Estimate::of(&means, "s", Direction::LowerIsBetter)
-        };
-        let response = |name: &str, factor: f64, unit: &str| {
-            let choice = trials.iter().find_map(|o| ResponseChoice::named(name, o))?;
-            let values = trials.iter().filter_map(|o| choice.value(o)).map(|v| v * factor);
-            Estimate::of(&values.collect::<Vec<_>>(), unit, choice.direction)
-        };
-        Self {
-            reads: rate("read", "reads/s"),
-            writes: rate("write", "writes/s"),
-            bytes: response("bandwidth", 1e6, "B/s"),
-            read_latency: latency("read"),
-            write_latency: latency("write"),
-            utilisation: None,
-            queue: response("depth", 1.0, "I/Os"),
         }
     }
 }

@@ -1,15 +1,19 @@
 //! What the disk probe measured: figures of each configuration, Little's law, the knee.
 
 mod knee;
+mod knees;
 
 pub use knee::{Knee, KneeInterval, KneePoint, SearchLevels, knee};
 
+use crate::ceiling::concurrency_groups;
 use crate::estimate::mean;
 use crate::grid::Grid;
 use crate::response::seconds;
 use crate::settings::{self, ConfigurationGroup};
-use crate::{Estimate, Summary, response};
-use observations::{ConfigurationRecord, Observations, Recording};
+use crate::{
+    DeviceFigures, Estimate, ResponseChoice, StorageTest, StorageUse, Study, Summary, Way, response,
+};
+use observations::{ConfigurationRecord, Direction, Histogram, Observations, Recording, Value};
 use serde::Serialize;
 
 /// What a report says of the configurations with the disk probe.
@@ -35,10 +39,63 @@ impl Summary<'_> {
     }
 }
 
+/// The disk study.
+pub const STUDY: Study = Study {
+    findings: Some(knees::find),
+    storage: Some(StorageUse { test: storage_test, bytes: load_bytes, figures: load_figures }),
+    draws_response: true,
+    ..Study::new("disk")
+};
+
 /// The groups of a recording: configurations with the disk probe that differ in threads and queue
 /// depth only.
-pub(crate) fn groups(recording: &Recording) -> Vec<ConfigurationGroup> {
-    settings::groups(recording, "disk", &["workload.threads", "workload.queue_depth"])
+fn groups(recording: &Recording) -> Vec<ConfigurationGroup> {
+    concurrency_groups(recording, "disk")
+}
+
+/// `None` of mixed directions, several streams, loads that leave the device idle on purpose, and
+/// of I/O that the page cache may serve.
+fn storage_test(configuration: &ConfigurationRecord) -> Option<StorageTest> {
+    let pattern: String = configuration.get("workload.pattern")?;
+    let (random, way) = match pattern.as_str() {
+        "random-read" => (true, Way::Read),
+        "random-write" => (true, Way::Write),
+        "sequential-read" => (false, Way::Read),
+        "sequential-write" => (false, Way::Write),
+        _ => return None,
+    };
+    let direct: bool = configuration.get("workload.direct")?;
+    if !is_uniform(configuration) || is_paced(configuration) || !direct {
+        return None;
+    }
+    Some(StorageTest {
+        way,
+        random,
+        block_bytes: configuration.get("workload.block_size")?,
+        volume: volume(configuration)?.to_owned(),
+        rate: "iops",
+        depth: "depth",
+    })
+}
+
+/// The one volume that the load went to: by its name, or the path of the existing file or device.
+fn volume(configuration: &ConfigurationRecord) -> Option<&str> {
+    let one = |path: &str| match configuration.settings.get(path)? {
+        Value::Text(one) => Some(one.as_str()),
+        Value::List(several) => match several.as_slice() {
+            [Value::Text(one)] => Some(one.as_str()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let (existing, named) = match configuration.get::<String>("workload.on").as_deref() {
+        Some("log") => ("target.log_path", "target.log_volume"),
+        Some("backup") => ("target.backup_path", "target.backup_volume"),
+        _ => ("target.paths", "target.volume"),
+    };
+    let given = [existing, named, "target.volume"];
+    let given = given.into_iter().find(|path| configuration.settings.contains_key(*path));
+    given.map_or(Some("default"), one)
 }
 
 /// What a configuration with the disk probe did.
@@ -131,13 +188,64 @@ fn has_streams(configuration: &ConfigurationRecord) -> bool {
 
 /// Whether I/Os begin when they are due and not when there is room: the storage is then idle on
 /// purpose.
-pub(crate) fn is_paced(configuration: &ConfigurationRecord) -> bool {
+fn is_paced(configuration: &ConfigurationRecord) -> bool {
     has_any(configuration, ["workload.rate", "workload.burst"])
 }
 
 /// Whether all I/Os of a configuration are of the size that `workload.block_size` says.
-pub(crate) fn is_uniform(configuration: &ConfigurationRecord) -> bool {
+fn is_uniform(configuration: &ConfigurationRecord) -> bool {
     !has_streams(configuration) && !configuration.settings.contains_key("workload.block_size_max")
+}
+
+/// Bytes that a trial of the disk probe read and wrote; `None` where sizes differ and both
+/// directions occur.
+fn load_bytes(
+    configuration: &ConfigurationRecord,
+    observations: &Observations,
+) -> Option<(u64, u64)> {
+    let (reads, writes) = (count(observations, "read"), count(observations, "write"));
+    let bandwidth = observations.response("bandwidth");
+    let all = || Some((bandwidth? * 1e6 * observations.elapsed_s).round() as u64);
+    match (reads, writes) {
+        (_, 0) => Some((all()?, 0)),
+        (0, _) => Some((0, all()?)),
+        _ if is_uniform(configuration) => {
+            let block: u64 = configuration.get("workload.block_size")?;
+            Some((reads * block, writes * block))
+        }
+        _ => None,
+    }
+}
+
+fn count(observations: &Observations, latency: &str) -> u64 {
+    observations.latency(latency).map_or(0, Histogram::len)
+}
+
+/// What the load itself did.
+fn load_figures(trials: &[&Observations]) -> DeviceFigures {
+    let rate = |latency: &str, unit: &str| {
+        let rates = trials.iter().map(|o| count(o, latency) as f64 / o.elapsed_s);
+        Estimate::of(&rates.collect::<Vec<_>>(), unit, Direction::HigherIsBetter)
+    };
+    let latency = |name: &str| {
+        let recorded = trials.iter().filter_map(|o| o.latency(name)).filter(|own| !own.is_empty());
+        let means: Vec<f64> = recorded.map(|own| own.min_mean_max_ns().1 / 1e9).collect();
+        Estimate::of(&means, "s", Direction::LowerIsBetter)
+    };
+    let response = |name: &str, factor: f64, unit: &str| {
+        let choice = trials.iter().find_map(|o| ResponseChoice::named(name, o))?;
+        let values = trials.iter().filter_map(|o| choice.value(o)).map(|v| v * factor);
+        Estimate::of(&values.collect::<Vec<_>>(), unit, choice.direction)
+    };
+    DeviceFigures {
+        reads: rate("read", "reads/s"),
+        writes: rate("write", "writes/s"),
+        bytes: response("bandwidth", 1e6, "B/s"),
+        read_latency: latency("read"),
+        write_latency: latency("write"),
+        utilisation: None,
+        queue: response("depth", 1.0, "I/Os"),
+    }
 }
 
 impl DiskFigures {

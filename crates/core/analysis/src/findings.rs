@@ -5,7 +5,6 @@ mod caveats;
 mod claims;
 mod factors;
 mod hot;
-mod knees;
 mod plans;
 mod responses;
 pub(crate) mod verdict;
@@ -52,13 +51,14 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn new(kind: FindingKind, text: String, evidence: String) -> Self {
+    /// A finding.
+    pub fn new(kind: FindingKind, text: String, evidence: String) -> Self {
         Self { kind, text, evidence }
     }
 }
 
 impl Summary<'_> {
-    /// The findings of a run: where storage saturates; the largest supported effect and its cause;
+    /// The findings of a run: those of its studies; the largest supported effect and its cause;
     /// the other effects by size; the best configuration; other responses; what limits all
     /// this; what has no supported effect.
     pub fn findings(&self) -> Vec<Finding> {
@@ -68,7 +68,8 @@ impl Summary<'_> {
             let explanations = self.explanations();
             let (cause, best) = explanations.split_at(explanations.len().min(1));
             findings.extend(verdict::single(self));
-            findings.extend(knees::find(self));
+            let of_studies = self.studies.iter().filter_map(|study| study.findings);
+            findings.extend(of_studies.flat_map(|find| find(self)));
             for (position, claim) in claims.iter().enumerate() {
                 findings.extend(factors::told(self, claim));
                 findings.extend(cause.iter().filter(|_| position == 0).flat_map(why::find));

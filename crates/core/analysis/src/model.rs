@@ -11,16 +11,15 @@ use crate::{Estimate, Interval, Summary, response, wording};
 use models::curve::{Bottlenecks, Curve, Level, Machine, Model};
 use models::holdout::{self, Candidate, Judged, LEVELS_MIN, Prediction, Tested};
 use models::usl::{Fit, Law, Point, Usl};
-use observations::{FactorRecord, Observations, WarningKind};
+use observations::{FactorRecord, Observations, Role, WarningKind};
 use serde::Serialize;
 
 pub use by_script::{ByScript, ScriptPrediction};
 pub use demands::{LevelDemands, recorded};
 pub use device::DeviceDepths;
 
-/// Factors that say how many work at the same time.
-pub const CONCURRENCY: [&str; 3] =
-    ["workload.connections", "workload.threads", "workload.queue_depth"];
+/// Roles of the factors that say how many work at the same time.
+pub const CONCURRENCY: [Role; 2] = [Role::Concurrency, Role::QueueDepth];
 
 /// Combinations of the other factors' levels that have a model: nobody reads more of them.
 const MODELS_MAX: usize = 8;
@@ -56,6 +55,9 @@ pub struct ModelSummary {
     pub device: Option<DeviceDepths>,
     #[serde(skip)]
     pub(crate) fitted: Option<Judged>,
+    /// Role of the factor.
+    #[serde(skip)]
+    pub(crate) role: Option<Role>,
     /// Processors of the machine, as far as they are known.
     pub processors: Option<u32>,
     /// The levels as models are fitted to them.
@@ -129,11 +131,10 @@ impl Summary<'_> {
     /// What models can be fitted to. Not open loops, whose throughput is given.
     pub(crate) fn model_groups(&self) -> Vec<ModelGroup<'_>> {
         let factors = self.recording.factors.iter().zip(&self.layouts);
-        let is_concurrency = |own: &FactorRecord| CONCURRENCY.contains(&own.name.as_str());
-        let is_closed = |own: usize| {
-            let settings = &self.recording.configurations[own].settings;
-            !settings.contains_key(what_if::RATE)
-        };
+        let roles = &self.recording.roles;
+        let is_concurrency = |own: &FactorRecord| roles.has(&own.name, &CONCURRENCY);
+        let is_closed =
+            |own: usize| !roles.given(&self.recording.configurations[own], Role::ArrivalRate);
         let mut groups = Vec::new();
         for (factor, layout) in factors.filter(|(factor, _)| is_concurrency(factor)) {
             let numbers = factor.numeric.as_deref().unwrap_or_default();
@@ -183,6 +184,7 @@ impl Summary<'_> {
         });
         Some(ModelSummary {
             factor: factor.name.clone(),
+            role: self.recording.roles.role(&factor.name),
             configuration: first.configuration,
             unit: first.estimate.unit.clone(),
             scalability: scalability(&points).filter(|_| refusal.is_none()),

@@ -3,7 +3,6 @@
 mod operators;
 
 use crate::Summary;
-use crate::settings::has_probe;
 pub use operators::change;
 use operators::operators;
 use serde::Serialize;
@@ -56,14 +55,14 @@ impl StatementPlans {
 impl Summary<'_> {
     /// The statements that were explained, in the order of the scripts. Statements that we make
     /// ourselves differ in constants from configuration to configuration: plans of the same
-    /// operators count as one there. What the sort-order probe keeps as plans are orders of
-    /// rows.
+    /// operators count as one there. What a study keeps as plans may be
+    /// something else: orders of rows.
     pub fn plans(&self) -> Vec<StatementPlans> {
         let mut all: Vec<StatementPlans> = Vec::new();
         // Most trials have the plan of another one: each text is read once.
         let mut read: HashMap<&str, Vec<String>> = HashMap::new();
         for row in &self.configurations {
-            if has_probe(&self.recording.configurations[row.index], "sort-order") {
+            if self.study(row.index).is_some_and(|study| !study.explains_statements) {
                 continue;
             }
             let seen = self.grid.trials(row.index).into_iter();

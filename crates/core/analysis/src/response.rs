@@ -23,7 +23,7 @@ pub struct ResponseChoice {
 
 /// What a trial says of a response.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Figure {
+pub struct Figure {
     /// Its value, or for a trial that timed out what it exceeds; `None`: nothing is known.
     pub known: Option<f64>,
     /// Whether `limits.trial_time` stopped it.

@@ -177,7 +177,7 @@ impl Summary<'_> {
     /// trial done.
     pub fn scaling(&self) -> Option<ScalingSummary> {
         let (recording, grid) = (self.recording, &self.grid);
-        let groups = groups(recording, "sync", &[THREADS]);
+        let groups = groups(recording, "sync", |path| path == THREADS);
         groups.first()?;
         let figures = grid.figures(&response::named("throughput", &grid.observations())?);
         let curve = |group| Curve::of(group, recording, grid, &figures);

@@ -2,17 +2,18 @@
 
 use crate::response::distinct;
 use crate::wording;
+use experiment::common::{ENGINE, PROBE};
 use observations::{ConfigurationRecord, FactorRecord, Recording, Value};
 use serde::Serialize;
 
 /// What a configuration does and measures.
 pub fn probe(configuration: &ConfigurationRecord) -> Option<&str> {
-    text(configuration, "workload.probe")
+    text(configuration, PROBE.path())
 }
 
 /// What a configuration works on.
 pub fn engine(configuration: &ConfigurationRecord) -> Option<&str> {
-    text(configuration, "target.engine")
+    text(configuration, ENGINE.path())
 }
 
 fn text<'a>(configuration: &'a ConfigurationRecord, path: &str) -> Option<&'a str> {
@@ -43,15 +44,19 @@ pub struct ConfigurationGroup {
     pub configurations: Vec<usize>,
 }
 
-/// The configurations with a probe, grouped by all but these settings: by settings and not by
-/// factors, so that linked levels which set several of them together are seen through.
-pub fn groups(recording: &Recording, probe: &str, apart_from: &[&str]) -> Vec<ConfigurationGroup> {
+/// The configurations with a probe, grouped by all settings but those whose path is left out: by
+/// settings and not by factors, so that linked levels which set several of them together are seen
+/// through.
+pub fn groups(
+    recording: &Recording,
+    probe: &str,
+    left_out: impl Fn(&str) -> bool,
+) -> Vec<ConfigurationGroup> {
     let mut keys: Vec<Vec<(&String, &Value)>> = Vec::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for position in with_probe(recording, probe) {
         let settings = &recording.configurations[position].settings;
-        let key: Vec<_> =
-            settings.iter().filter(|(path, _)| !apart_from.contains(&path.as_str())).collect();
+        let key: Vec<_> = settings.iter().filter(|(path, _)| !left_out(path)).collect();
         let group = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
             keys.push(key);
             groups.push(Vec::new());

@@ -4,7 +4,7 @@
 use crate::estimate::{mean, median};
 use crate::response;
 use crate::settings::groups;
-use crate::{Comparison, Estimate, Interval, Summary};
+use crate::{Comparison, Estimate, Interval, Study, Summary};
 use observations::Observations;
 use serde::Serialize;
 
@@ -78,11 +78,14 @@ pub struct ColumnBytes {
     pub predicted: Option<f64>,
 }
 
+/// The sort-order study: what it keeps as plans are orders of rows.
+pub const STUDY: Study = Study { explains_statements: false, ..Study::new("sort-order") };
+
 impl Summary<'_> {
     /// What the sort-order probe found, a group for each set of other levels; none with fewer than
     /// two orders.
     pub fn sort_orders(&self) -> Vec<SortOrders> {
-        let groups = groups(self.recording, "sort-order", &[ORDER]).into_iter();
+        let groups = groups(self.recording, "sort-order", |path| path == ORDER).into_iter();
         groups.filter_map(|group| self.orders_of(group.label, &group.configurations)).collect()
     }
 

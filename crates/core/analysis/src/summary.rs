@@ -2,9 +2,9 @@
 //! computed.
 
 use crate::grid::{FactorLayout, Figures, Grid};
-use crate::{ConfigurationRow, Factors, ResponseChoice, configurations};
+use crate::{ConfigurationRow, Factors, ResponseChoice, Study, configurations};
 use observations::{
-    Environment, HoldOut, Observations, Recording, RunRecord, TrialStatus, UnmeasuredTable,
+    Environment, HoldOut, Observations, Recording, Roles, RunRecord, TrialStatus, UnmeasuredTable,
 };
 use serde::Serialize;
 
@@ -25,13 +25,19 @@ pub struct Summary<'a> {
     pub predict: Vec<UnmeasuredTable>,
     /// Levels that models of the throughput are tested on; without any the highest third.
     pub hold_out: Vec<HoldOut>,
-    /// Runs of the disk probe, which may have measured what the storage can do.
-    pub(crate) disk_runs: Vec<Recording>,
-    pub(crate) grid: Grid<&'a Observations>,
+    /// Roles of all settings that an experiment can vary, for questions about those that this run
+    /// did not give.
+    pub declared: Roles,
+    /// The studies whose probes the run may have.
+    pub studies: &'static [&'static Study],
+    /// Runs that may have measured what the storage can do.
+    pub(crate) storage_runs: Vec<Recording>,
+    /// Its trials by configuration and block.
+    pub grid: Grid<&'a Observations>,
     /// Of the response.
     pub(crate) figures: Option<Figures>,
     /// One for each factor.
-    pub(crate) layouts: Vec<FactorLayout>,
+    pub layouts: Vec<FactorLayout>,
 }
 
 /// What a report begins with.
@@ -60,14 +66,18 @@ pub struct Environments {
     pub others: usize,
 }
 
-/// Lays out a recording and compares its configurations.
+/// Lays out a recording and compares its configurations, with what every run has.
 pub fn summarize(recording: &Recording) -> Summary<'_> {
-    summarize_with(recording, Vec::new())
+    summarize_with(recording, &[], Vec::new())
 }
 
-/// The same with runs of the disk probe, on whatever storage, that may have measured ceilings for
-/// it.
-pub fn summarize_with(recording: &Recording, disk_runs: Vec<Recording>) -> Summary<'_> {
+/// Lays out a recording with what these studies know of their runs, and with runs that may have
+/// measured ceilings for its storage.
+pub fn summarize_with<'r>(
+    recording: &'r Recording,
+    studies: &'static [&'static Study],
+    storage_runs: Vec<Recording>,
+) -> Summary<'r> {
     let grid = Grid::new(recording);
     let response = ResponseChoice::of(recording);
     let layouts: Vec<FactorLayout> =
@@ -87,7 +97,9 @@ pub fn summarize_with(recording: &Recording, disk_runs: Vec<Recording>) -> Summa
         main_factor,
         predict: Vec::new(),
         hold_out: Vec::new(),
-        disk_runs,
+        declared: Roles::default(),
+        studies,
+        storage_runs,
         grid,
         figures,
         layouts,

@@ -5,8 +5,7 @@ mod common;
 
 use analysis::disk::little_difference;
 use analysis::{
-    Ceiling, FindingKind, Limit, MeasuredCeiling, Side, Way, compare, knee, summarize,
-    summarize_with,
+    Ceiling, FindingKind, Limit, MeasuredCeiling, Side, Way, compare, knee, summarize_with,
 };
 use common::disk::{DISK, Device, device_use, disk_observed, on_volume, saturation, with_settings};
 use common::{done, observed, recording};
@@ -16,7 +15,7 @@ use observations::{
 };
 
 fn ceilings(database: &Recording, disk_runs: &[Recording]) -> Vec<Ceiling> {
-    summarize_with(database, disk_runs.to_vec()).ceilings()
+    summarize_with(database, &[&analysis::disk::STUDY], disk_runs.to_vec()).ceilings()
 }
 
 /// X(N) = min(N / 100 us, 1 / 20 us): the asymptotes meet at N* = 5, so that 8 is the first power
@@ -46,7 +45,7 @@ fn the_knee_of_a_closed_network() {
 fn the_findings_begin_with_the_knee() {
     let mut run = saturation(DEVICE, &["1", "2"], &["4", "8", "16", "32", "64"]);
     run.trials.iter_mut().for_each(|trial| trial.observations.as_mut().unwrap().synthetic = true);
-    let summary = summarize(&run);
+    let summary = summarize_with(&run, &[&analysis::disk::STUDY], Vec::new());
     let findings = summary.findings();
     let knee = &summary.disk().unwrap().knees[0];
     let (from, to) = (knee.between.unwrap().from, knee.between.unwrap().to.unwrap());
@@ -129,7 +128,7 @@ fn the_knee_of_each_combination_of_the_other_factors() {
     assert!(knees.iter().all(|knee| knee.between.is_none() && knee.maximum_interval.is_none()));
     assert_eq!(knees[0].points[knees[0].knee.unwrap()].outstanding, 8);
     assert_eq!(knees[1].knee, None);
-    let disk = summarize(&run).disk().unwrap();
+    let disk = summarize_with(&run, &[&analysis::disk::STUDY], Vec::new()).disk().unwrap();
     assert_eq!(
         disk.groups.iter().map(|group| group.configurations.len()).collect::<Vec<_>>(),
         [4, 4]
@@ -142,7 +141,9 @@ fn littles_law() {
     close(little_difference(32.0, 64_000.0, 0.00055).unwrap(), 0.1, 1e-9);
     assert_eq!(little_difference(0.0, 1.0, 1.0), None);
     let mut run = saturation(DEVICE, &["1"], &["4"]);
-    let little = |run: &Recording| summarize(run).disk().unwrap().rows[0].little;
+    let little = |run: &Recording| {
+        summarize_with(run, &[&analysis::disk::STUDY], Vec::new()).disk().unwrap().rows[0].little
+    };
     assert!(little(&run).unwrap().holds());
     let depth = |run: &mut Recording, value: f64| {
         for trial in &mut run.trials {
@@ -469,7 +470,7 @@ fn other_storage_is_no_ceiling() {
 #[test]
 fn devices_beside_the_load() {
     let run = disk_run(None);
-    let devices = summarize(&run).devices();
+    let devices = summarize_with(&run, &[&analysis::disk::STUDY], Vec::new()).devices();
     assert_eq!(devices.len(), 4);
     let own = &devices[0];
     assert_eq!((own.trials, own.devices.len(), own.write_copies), (3, 2, None));
@@ -482,5 +483,10 @@ fn devices_beside_the_load() {
     close(mean(&figures.queue), 4.5, 1e-9);
     assert_eq!(figures.read_latency, None);
     close(mean(&own.load.as_ref().unwrap().queue), 32.0, 1e-9);
-    assert_eq!(summarize(&database(10.0, 8192.0, None)).devices()[0].load, None);
+    assert_eq!(
+        summarize_with(&database(10.0, 8192.0, None), &[&analysis::disk::STUDY], Vec::new())
+            .devices()[0]
+            .load,
+        None
+    );
 }

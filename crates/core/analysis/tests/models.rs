@@ -481,7 +481,7 @@ fn a_device_whose_speed_depends_on_its_queue() {
         let devices = vec![device_use("log", iops, 0.0, 8192.0)];
         probe.trials.push(done(position, 1, Observations { devices, ..seen }));
     }
-    let summary = summarize_with(&few, vec![probe]);
+    let summary = summarize_with(&few, &[&analysis::disk::STUDY], vec![probe]);
     let model = summary.throughput_models().remove(0);
     assert_eq!(model.candidates[0].model, Model::Device, "{:?}", model.candidates);
     let (law, off) = asked(&summary, "64", served(&disk(), demands, 64.0));

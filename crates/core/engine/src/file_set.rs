@@ -21,25 +21,25 @@ settings! {
     /// The settings of a target of plain files.
     pub const SETTINGS = [];
     /// Number of data files that Steelbench creates.
-    pub DATA_FILES: usize = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1";
+    pub DATA_FILES: usize = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1" => Layout;
     /// Size of each data and backup file; written in full before anything is measured.
     pub FILE_SIZE: u64 = "target.file_size", SIZE, "1 GiB";
     /// Volume (or list of volumes, round robin) that the data files are put on; the default is the
     /// results directory's file system.
-    pub VOLUME: Vec<String> = "target.volume", Kind::TextList;
+    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
     /// Volume that the log file is put on; the default is that of the first data file.
-    pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text;
+    pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text => LogPlace;
     /// Size of the log file, where a stream works on it.
     pub LOG_SIZE: u64 = "target.log_size", SIZE, "256 MiB";
     /// Volume that the backup file is put on; the default is that of the first data file.
-    pub BACKUP_VOLUME: Option<String> = "target.backup_volume", Kind::Text;
+    pub BACKUP_VOLUME: Option<String> = "target.backup_volume", Kind::Text => BackupPlace;
     /// Existing files or block devices, instead of data files that Steelbench creates. Writing to
     /// them must be allowed on the command line: --overwrite FILE, --destroy /dev/X.
-    pub PATHS: Vec<String> = "target.paths", Kind::TextList;
+    pub PATHS: Vec<String> = "target.paths", Kind::TextList => DataPlace;
     /// An existing file or block device instead of a log file.
-    pub LOG_PATH: Option<String> = "target.log_path", Kind::Text;
+    pub LOG_PATH: Option<String> = "target.log_path", Kind::Text => LogPlace;
     /// An existing file or block device instead of a backup file.
-    pub BACKUP_PATH: Option<String> = "target.backup_path", Kind::Text;
+    pub BACKUP_PATH: Option<String> = "target.backup_path", Kind::Text => BackupPlace;
     /// Bytes left out at the beginning of each file or device: a partition's offset.
     pub OFFSET: u64 = "target.offset", Kind::Size { min: 0, max: 1 << 50 }, "0";
     /// Share of the data that a compressing drive or file system can remove.
@@ -53,7 +53,7 @@ settings! {
     /// State of the operating system's page cache for the files when the measurement begins, which
     /// matters to I/O that is not direct: cold (nothing in memory), warm (as the trial before left
     /// it), hot (all in memory). Established and verified.
-    pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm";
+    pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm" => Cache;
 }
 
 /// The files and devices of a trial.

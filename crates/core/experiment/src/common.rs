@@ -4,7 +4,7 @@ use crate::{Kind, settings};
 
 settings! {
     /// The engine under test.
-    pub ENGINE: String = "target.engine", Kind::Text;
+    pub ENGINE: String = "target.engine", Kind::Text => Engine;
     /// What a trial does and measures.
     pub PROBE: String = "workload.probe", Kind::Text;
     /// Whether waits are instrumented. Off shows what instrumenting costs.

@@ -43,7 +43,7 @@ pub use experiment::{Blocks, Experiment, Factor, FactorLevel, LeftOut, Repeats, 
 pub use form::{Field, Fields, Form};
 pub use named_file::NamedFile;
 pub use nearest::{nearest, unknown_name};
-pub use observations::{FromValue, Value};
+pub use observations::{FromValue, Role, Value};
 pub use parse::parse;
 pub use plan::{Plan, PlannedTrial};
 pub use read::{SOURCE_BYTES_MAX, read_bytes, read_text};

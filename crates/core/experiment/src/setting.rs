@@ -1,4 +1,6 @@
+use crate::common::{ENGINE, PROBE};
 use crate::{FromValue, Value, human};
+use observations::{Role, Roles};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
@@ -62,6 +64,8 @@ pub struct Declaration {
     pub kind: Kind,
     /// Default as it would be written in the file; `None`: absent unless given.
     pub default: Option<&'static str>,
+    /// The part that it plays, where analysis asks for it.
+    pub role: Option<Role>,
     /// One or two sentences for people: the schema, the example file and errors show it.
     pub doc: &'static str,
     /// Whether its owner's type holds this value, or its absence.
@@ -115,7 +119,14 @@ impl<T: FromValue> Setting<T> {
         default: Option<&'static str>,
         doc: &'static str,
     ) -> Self {
-        let declaration = Declaration { path, kind, default, doc, fits: fits::<T> };
+        let declaration = Declaration { path, kind, default, role: None, doc, fits: fits::<T> };
+        Self { declaration, values: PhantomData }
+    }
+
+    /// The setting with a role.
+    #[must_use]
+    pub const fn with_role(self, role: Role) -> Self {
+        let declaration = Declaration { role: Some(role), ..self.declaration };
         Self { declaration, values: PhantomData }
     }
 
@@ -157,6 +168,7 @@ fn fits<T: FromValue>(value: Option<&Value>) -> bool {
 
 /// Declares settings, each a constant of its type; the comment is the help that people read. `const
 /// NAME = [..];` before them declares a table of them all, with some that are declared elsewhere.
+/// A setting that analysis asks for states its [`Role`] after `=>`.
 ///
 /// ```
 /// use experiment::{Kind, settings};
@@ -164,9 +176,10 @@ fn fits<T: FromValue>(value: Option<&Value>) -> bool {
 /// settings! {
 ///     const SETTINGS = [];
 ///     /// Number of connections.
-///     pub CONNECTIONS: u32 = "workload.connections", Kind::Count { min: 1, max: 4096 }, "16";
+///     pub CONNECTIONS: u32 =
+///         "workload.connections", Kind::Count { min: 1, max: 4096 }, "16" => Concurrency;
 ///     /// Transactions a second.
-///     pub RATE: Option<f64> = "workload.rate", Kind::Rate;
+///     pub RATE: Option<f64> = "workload.rate", Kind::Rate => ArrivalRate;
 /// }
 /// assert_eq!(CONNECTIONS.of(&Default::default()), 16);
 /// assert_eq!(SETTINGS.len(), 2);
@@ -175,20 +188,21 @@ fn fits<T: FromValue>(value: Option<&Value>) -> bool {
 macro_rules! settings {
     ($(#[$all_meta:meta])* $all_visibility:vis const $all:ident = [$($other:ident),*];
      $($(#[doc = $doc:literal])+ $visibility:vis $name:ident: $type:ty = $path:literal,
-         $kind:expr $(, $default:literal)?;)*) => {
+         $kind:expr $(, $default:literal)? $(=> $role:ident)?;)*) => {
         $(#[$all_meta])*
         $all_visibility const $all: &[$crate::Declaration] =
             $crate::declarations![$($name,)* $($other,)*];
         $crate::settings! {
-            $($(#[doc = $doc])+ $visibility $name: $type = $path, $kind $(, $default)?;)*
+            $($(#[doc = $doc])+
+            $visibility $name: $type = $path, $kind $(, $default)? $(=> $role)?;)*
         }
     };
     ($($(#[doc = $doc:literal])+ $visibility:vis $name:ident: $type:ty = $path:literal,
-        $kind:expr $(, $default:literal)?;)*) => {
+        $kind:expr $(, $default:literal)? $(=> $role:ident)?;)*) => {
         $($(#[doc = $doc])+
         $visibility const $name: $crate::Setting<$type> =
             $crate::Setting::new($path, $kind, $crate::settings!(@default $($default)?),
-                concat!($($doc),+).trim_ascii());)*
+                concat!($($doc),+).trim_ascii())$(.with_role($crate::Role::$role))?;)*
     };
     (@default) => { None };
     (@default $default:literal) => { Some($default) };
@@ -278,6 +292,35 @@ pub struct Catalog {
     pub engines: Vec<(&'static str, &'static [Declaration])>,
     /// Probe name and its `workload.*` settings.
     pub probes: Vec<(&'static str, &'static [Declaration])>,
+}
+
+impl Catalog {
+    /// Roles of all settings.
+    pub fn all_roles(&self) -> Roles {
+        let all = self.engines.iter().chain(&self.probes).flat_map(|(_, settings)| *settings);
+        all.filter_map(|setting| Some((setting.path, setting.role?))).collect()
+    }
+
+    /// Roles of the settings that configurations with these settings can have: those that their
+    /// engines and probes declare. What this version does not know has none.
+    pub fn roles<'a>(
+        &self,
+        configurations: impl IntoIterator<Item = &'a BTreeMap<String, Value>>,
+    ) -> Roles {
+        let declared = |all: &[(&str, &'static [Declaration])], name: &str| {
+            all.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, settings)| *settings)
+        };
+        configurations
+            .into_iter()
+            .flat_map(|settings| {
+                let engine = declared(&self.engines, &ENGINE.of(settings));
+                let probe = declared(&self.probes, &PROBE.of(settings));
+                engine.iter().chain(probe)
+            })
+            .chain([&ENGINE.declaration])
+            .filter_map(|setting| Some((setting.path, setting.role?)))
+            .collect()
+    }
 }
 
 /// The settings that a file, or one configuration of it, may use.

@@ -6,6 +6,7 @@
 
 mod device_use;
 mod event;
+mod fact;
 mod health;
 mod histogram;
 mod hold_out;
@@ -15,6 +16,7 @@ mod profile;
 mod query_record;
 mod record;
 mod redact;
+mod role;
 mod series;
 mod server_activity;
 pub mod statement;
@@ -26,6 +28,7 @@ mod wait;
 
 pub use device_use::{DeviceUse, Disagreement, device_agreement, write_copies};
 pub use event::{Event, RunEnd, Tally, TrialRef};
+pub use fact::{Fact, FactFamily, FactName};
 pub use health::{LoadHealth, MachineLoad, Warning, WarningKind};
 pub use histogram::{Histogram, HistogramError};
 pub use hold_out::HoldOut;
@@ -37,6 +40,7 @@ pub use record::{
     UnmeasuredTable, VolumeEnvironment,
 };
 pub use redact::{names_secret, redacted};
+pub use role::{Role, Roles};
 pub use series::{Amounts, Series, add_by_interval};
 pub use server_activity::{
     ActivityCell, ActivityPart, ActivityRecord, CounterColumn, CounterReadings, CounterRow,
@@ -48,8 +52,7 @@ pub use survey::{
     ServerSetting, Survey, SurveyedMachine, SurveyedServer, SystemSetting, Unread, Weight,
 };
 pub use trial::{
-    Direction, Fact, Latency, Observations, QueryPlan, Response, ScriptStatement, TimeUse, Work,
-    fnv1a,
+    Direction, Latency, Observations, QueryPlan, Response, ScriptStatement, TimeUse, Work, fnv1a,
 };
 pub use value::{FromValue, Value};
 pub use volume_facts::{

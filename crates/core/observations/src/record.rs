@@ -1,4 +1,4 @@
-use crate::{FromValue, Observations, Response, Value};
+use crate::{FromValue, Observations, Response, Roles, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +11,10 @@ pub struct Recording {
     pub environments: Vec<Environment>,
     /// Factors in the order of the file.
     pub factors: Vec<FactorRecord>,
+    /// Roles of the settings that its engines and probes declare. Not part of exports: a program
+    /// that reads them knows the settings by their paths.
+    #[serde(skip)]
+    pub roles: Roles,
     /// Configurations; a trial refers to one by its position here.
     pub configurations: Vec<ConfigurationRecord>,
     /// Files that the experiment names, as they were when the run was begun: scripts, what hooks

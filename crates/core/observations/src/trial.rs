@@ -1,6 +1,7 @@
 use crate::Histogram;
 use crate::{
-    DeviceUse, LoadHealth, MachineLoad, Operation, Profile, Series, Wait, WaitedResource, Warning,
+    DeviceUse, Fact, LoadHealth, MachineLoad, Operation, Profile, Series, Wait, WaitedResource,
+    Warning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -180,23 +181,6 @@ pub struct Response {
     pub resolution: f64,
 }
 
-/// A figure of a trial that is neither better nor worse: how many sockets the threads ran on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Fact {
-    /// Name in `snake_case`, the same in every trial.
-    pub name: String,
-    /// Unit as printed; empty for a plain count.
-    pub unit: String,
-    /// The value in that unit.
-    pub value: f64,
-}
-
-impl Fact {
-    /// How the names begin of what a column store has compressed by a method:
-    /// `compressed.COLUMN.METHOD`.
-    pub const COMPRESSED: &str = "compressed.";
-}
-
 /// The plan of a statement, as the engine printed it beside the measurement, or why it has none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct QueryPlan {
@@ -266,13 +250,6 @@ pub fn fnv1a(text: &str) -> String {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
     format!("{hash:016x}")
-}
-
-impl Fact {
-    /// A plain count.
-    pub fn count(name: &str, value: u32) -> Self {
-        Self { name: name.into(), unit: String::new(), value: f64::from(value) }
-    }
 }
 
 impl Response {

@@ -2,7 +2,25 @@
 
 use crate::scans::{AGGREGATED_COLUMNS, AGGREGATES, FILTER, GROUP_BY};
 use experiment::{Configuration, Invalid};
+use observations::FactName;
 use work::{DataType, Filter, Output, Table};
+
+/// Different columns that are aggregated.
+pub const AGG_COLUMNS: FactName = FactName::new("agg_columns", "");
+/// 1 with COUNT(*).
+pub const AGG_COUNT: FactName = FactName::new("agg_count", "");
+/// Columns that are summed.
+pub const AGG_SUM: FactName = FactName::new("agg_sum", "");
+/// Columns with a MIN.
+pub const AGG_MIN: FactName = FactName::new("agg_min", "");
+/// Columns with a MAX.
+pub const AGG_MAX: FactName = FactName::new("agg_max", "");
+/// Columns with an AVG.
+pub const AGG_AVG: FactName = FactName::new("agg_avg", "");
+/// Conditions on rows.
+pub const FILTERS: FactName = FactName::new("filters", "");
+/// Columns by which rows are grouped.
+pub const GROUP_COLUMNS: FactName = FactName::new("group_columns", "");
 
 /// An aggregate over the column with this name.
 type OverColumn = fn(&'static str) -> Output;
@@ -41,7 +59,7 @@ impl Aggregates {
     }
 
     /// How many there are of each kind, by the names of their facts.
-    pub fn facts(&self) -> Vec<(&'static str, usize)> {
+    pub fn facts(&self) -> Vec<(FactName, usize)> {
         let of = |kind: OverColumn| {
             let is_of_kind =
                 |output: &&Output| column_of(output).is_some_and(|name| **output == kind(name));
@@ -51,14 +69,14 @@ impl Aggregates {
         columns.sort_unstable();
         columns.dedup();
         vec![
-            ("agg_columns", columns.len()),
-            ("agg_count", usize::from(self.outputs.contains(&Output::Count))),
-            ("agg_sum", of(Output::Sum)),
-            ("agg_min", of(Output::Min)),
-            ("agg_max", of(Output::Max)),
-            ("agg_avg", of(Output::Avg)),
-            ("filters", usize::from(self.rows != Filter::All)),
-            ("group_columns", self.group_by.len()),
+            (AGG_COLUMNS, columns.len()),
+            (AGG_COUNT, usize::from(self.outputs.contains(&Output::Count))),
+            (AGG_SUM, of(Output::Sum)),
+            (AGG_MIN, of(Output::Min)),
+            (AGG_MAX, of(Output::Max)),
+            (AGG_AVG, of(Output::Avg)),
+            (FILTERS, usize::from(self.rows != Filter::All)),
+            (GROUP_COLUMNS, self.group_by.len()),
         ]
     }
 }

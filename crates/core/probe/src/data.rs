@@ -5,7 +5,7 @@ use datasets::{DataSet, Size};
 use engine::{Ability, Answer, Compressed, EngineError, EngineUse, Explained, Planned};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
-use observations::{Event, Fact, Observations, QueryPlan, Response, number};
+use observations::{Event, Fact, FactFamily, FactName, Observations, QueryPlan, Response, number};
 use observe::environment::{is_on_btrfs, used};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,20 +19,24 @@ settings! {
     /// Data set whose first table is worked on: synthetic (columns and rows per page are chosen),
     /// mybigtable, one-row-per-page, documents (long texts), pgbench (accounts), tpch (all of its
     /// tables; LINEITEM is the first), or one table of TPC-H.
-    pub DATA: String = "workload.data", Kind::Choice(datasets::NAMES), "synthetic";
+    pub DATA: String = "workload.data", Kind::Choice(datasets::NAMES), "synthetic" => DataIdentity;
     /// Scale factor of TPC-H (1: 6 million rows of LINEITEM, 0.01: 60,000) and of pgbench (1:
     /// 100,000 accounts).
-    pub SCALE: f64 = "workload.scale", Kind::Number { min: 0.001, max: 100_000.0 }, "0.1";
+    pub SCALE: f64 =
+        "workload.scale", Kind::Number { min: 0.001, max: 100_000.0 }, "0.1" => DataIdentity;
     /// Rows of the data sets synthetic, mybigtable, one-row-per-page and documents.
-    pub ROWS: u64 = "workload.rows", Kind::Count { min: 1, max: 1_000_000_000_000 }, "100k";
+    pub ROWS: u64 =
+        "workload.rows", Kind::Count { min: 1, max: 1_000_000_000_000 }, "100k" => DataIdentity;
     /// Columns of the synthetic table: a key, ints, and a last one that fills the page. All have a
     /// fixed length.
-    pub COLUMNS: usize = "workload.columns", Kind::Count { min: 3, max: 18 }, "6";
+    pub COLUMNS: usize = "workload.columns", Kind::Count { min: 3, max: 18 }, "6" => DataIdentity;
     /// Rows of the synthetic table that fill a page, about: rows are made so wide. An engine whose
     /// pages cannot hold so many says so.
-    pub ROWS_PER_PAGE: u16 = "workload.rows_per_page", Kind::Count { min: 1, max: 2_000 }, "50";
+    pub ROWS_PER_PAGE: u16 =
+        "workload.rows_per_page", Kind::Count { min: 1, max: 2_000 }, "50" => DataIdentity;
     /// Seed of the values of the data sets synthetic, mybigtable and documents.
-    pub DATA_SEED: u64 = "workload.data_seed", Kind::Count { min: 0, max: i64::MAX }, "1";
+    pub DATA_SEED: u64 =
+        "workload.data_seed", Kind::Count { min: 0, max: i64::MAX }, "1" => DataIdentity;
     /// Processors that one statement may use at most, where the engine runs one statement on
     /// several; 1: no parallelism. Default: as the engine is set.
     pub DEGREE: Option<u32> = "workload.degree", Kind::Count { min: 1, max: 1024 };
@@ -40,6 +44,31 @@ settings! {
     /// it: EXPLAIN (ANALYZE, BUFFERS), counters of the statement. Not part of what is measured.
     pub ANALYZE: bool = "workload.analyze", Kind::Bool, "false";
 }
+
+/// Rows of the table.
+pub const TABLE_ROWS: FactName = FactName::new("table_rows", "");
+/// Pages of the table.
+pub const TABLE_PAGES: FactName = FactName::new("table_pages", "");
+/// Bytes of a page.
+pub const PAGE_BYTES: FactName = FactName::new("page_bytes", "B");
+/// Rows that the engine took for this trial: 0 where it had them.
+pub const ROWS_LOADED: FactName = FactName::new("rows_loaded", "");
+/// Seconds until the tables were there.
+pub const LOAD_S: FactName = FactName::new("load_s", "s");
+/// Bytes that the tables and their indexes take where they are stored.
+pub const STORED_BYTES: FactName = FactName::new("stored_bytes", "B");
+/// Processor seconds of a unit of work: those of the sessions and of their workers.
+pub const CPU_S: FactName = FactName::new("cpu_s", "s");
+/// Processor seconds of the kernel's threads for a unit of work.
+pub const KERNEL_CPU_S: FactName = FactName::new("kernel_cpu_s", "s");
+/// Pages of a unit of work that the engine's cache held.
+pub const PAGES_HIT: FactName = FactName::new("pages_hit", "");
+/// Pages of a unit of work that the engine asked the operating system for.
+pub const PAGES_READ: FactName = FactName::new("pages_read", "");
+/// Pages of a unit of work that came from storage.
+pub const PAGES_DISK: FactName = FactName::new("pages_disk", "");
+/// Bytes of a column that a column store has compressed by a method: `compressed.COLUMN.METHOD`.
+pub const COMPRESSED: FactFamily = FactFamily::new("compressed.", "B");
 
 /// The data set that a configuration names.
 pub fn data_set(configuration: &Configuration) -> DataSet {
@@ -145,21 +174,21 @@ impl Loaded {
         let cpu_s = known.then(|| (cpu_s + used.worker_cpu_s.unwrap_or(0.0)) / units);
         let each = |all: u64| all as f64 / units;
         let mut facts = Facts { cpu_s, all: Vec::new() };
-        facts.add("table_rows", "", Some(self.rows as f64));
-        facts.add("table_pages", "", pages.map(|pages| pages as f64));
-        facts.add("page_bytes", "B", page_bytes.map(|bytes| bytes as f64));
-        facts.add("rows_loaded", "", Some(self.filled.rows as f64));
-        facts.add("load_s", "s", Some(self.filled.elapsed_s));
-        facts.add("stored_bytes", "B", self.stored_bytes.map(|bytes| bytes as f64));
-        facts.add("cpu_s", "s", cpu_s);
-        facts.add("kernel_cpu_s", "s", used.kernel_cpu_s.map(|seconds| seconds / units));
-        facts.add("pages_hit", "", used.pages.map(|pages| each(pages.hits)));
-        facts.add("pages_read", "", used.pages.map(|pages| each(pages.reads)));
+        facts.add(TABLE_ROWS, Some(self.rows as f64));
+        facts.add(TABLE_PAGES, pages.map(|pages| pages as f64));
+        facts.add(PAGE_BYTES, page_bytes.map(|bytes| bytes as f64));
+        facts.add(ROWS_LOADED, Some(self.filled.rows as f64));
+        facts.add(LOAD_S, Some(self.filled.elapsed_s));
+        facts.add(STORED_BYTES, self.stored_bytes.map(|bytes| bytes as f64));
+        facts.add(CPU_S, cpu_s);
+        facts.add(KERNEL_CPU_S, used.kernel_cpu_s.map(|seconds| seconds / units));
+        facts.add(PAGES_HIT, used.pages.map(|pages| each(pages.hits)));
+        facts.add(PAGES_READ, used.pages.map(|pages| each(pages.reads)));
         let disk = used.disk_read_bytes.zip(*page_bytes);
-        facts.add("pages_disk", "", disk.map(|(all, page)| each(all) / page as f64));
+        facts.add(PAGES_DISK, disk.map(|(all, page)| each(all) / page as f64));
         facts.all.extend(counters.iter().cloned());
         for Compressed { column, method, bytes } in &self.compressed {
-            facts.add(&format!("{}{column}.{method}", Fact::COMPRESSED), "B", Some(*bytes as f64));
+            facts.all.push(COMPRESSED.record(&format!("{column}.{method}"), *bytes as f64));
         }
         facts
     }
@@ -210,8 +239,8 @@ pub struct Facts {
 
 impl Facts {
     /// Adds a fact that is known.
-    pub fn add(&mut self, name: &str, unit: &str, value: Option<f64>) {
-        self.all.extend(value.map(|value| Fact { name: name.into(), unit: unit.into(), value }));
+    pub fn add(&mut self, name: FactName, value: Option<f64>) {
+        self.all.extend(value.map(|value| name.record(value)));
     }
 }
 

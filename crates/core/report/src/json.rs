@@ -6,7 +6,7 @@
 //! seconds, shares are from 0 to 1; a figure that cannot be told is `null`. The errors are those
 //! that serde's signature has: the types of the analysis allow none.
 
-use crate::escaped;
+use crate::{StudySections, escaped};
 use analysis::runs::{Gate, History, RunsCompared};
 use analysis::survey::Merged;
 use analysis::{
@@ -46,8 +46,12 @@ fn object(kind: &str, content: &impl Serialize, others: Value) -> Result<Value> 
 }
 
 /// A run: the data of each section by its name.
-pub fn summary(summary: &Summary) -> Result<Value> {
-    object("summary", &crate::sections::data(summary)?, json!({ "schema": SUMMARY_SCHEMA }))
+pub fn summary(summary: &Summary, studies: StudySections<'_>) -> Result<Value> {
+    object(
+        "summary",
+        &crate::sections::data(summary, studies)?,
+        json!({ "schema": SUMMARY_SCHEMA }),
+    )
 }
 
 /// All that a run recorded, as one object: its schema, then the fields of [`Recording`]. Histograms

@@ -66,7 +66,9 @@ pub use published::published;
 pub use queries::queries;
 pub use recording::tables;
 pub use runs::{gate, runs};
-pub use sections::run;
+pub use sections::{
+    Chapter, SectionData, SectionEntry, ShowSection, StudySections, run, section_data,
+};
 pub use sizing::sizing;
 pub use sort_order::sort_order;
 pub use statement_history::statement_history;

@@ -1,7 +1,8 @@
 //! The report of a run: its sections in order, each with the data that the analysis has for it.
 //!
-//! To add a section: a method of [`Summary`] in a file of `analysis` computes its data, a file here
-//! turns that into headings, lines, tables and figures, and a line below names both.
+//! A section of every run: a method of [`Summary`] in a file of `analysis` computes its data, a
+//! file here turns that into headings, lines, tables and figures, and a line below names both. A
+//! study has both files in its own crate, and the same line in its own list.
 
 mod compression;
 mod configurations;
@@ -35,92 +36,160 @@ pub(crate) use waits::{left_out, table as wait_table};
 
 use crate::model::{Document, Medium, Section};
 use analysis::Summary;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
-type Data = fn(&Summary) -> serde_json::Result<Value>;
-type Show = fn(&Summary) -> Vec<Section>;
-
-struct Entry {
-    /// The name of its data in JSON.
-    name: &'static str,
-    /// `None` of a section that draws the data of others.
-    data: Option<Data>,
-    /// `None` of data that other sections tell.
-    show: Option<Show>,
-    /// Only pages show it, and texts do not compute it.
-    page_only: bool,
+/// Where a section stands in a report: chapters follow each other in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Chapter {
+    /// The run and its findings.
+    Overview,
+    /// Answers of a study that precede the response.
+    Headline,
+    /// The response, why it differs, and how it went over time.
+    Response,
+    /// Configurations and factors.
+    Configurations,
+    /// Statements that scripts ran.
+    Statements,
+    /// Plans of statements.
+    Plans,
+    /// What storage did for a load without an engine.
+    Storage,
+    /// What a unit of work costs.
+    Cost,
+    /// How throughput changes with threads.
+    Scaling,
+    /// Models of the throughput.
+    Models,
+    /// Where time went: ceilings, waits, code, devices.
+    Resources,
+    /// Failures, warnings, the environment, all that was recorded.
+    Record,
 }
 
-/// `name: data => function that shows it`; without data for a section that draws the data of
-/// others, without a function for data that others tell. `page only`: texts have no room for it.
+/// The data of a section for programs.
+pub type SectionData = fn(&Summary) -> serde_json::Result<Value>;
+/// The parts of a document that show a section.
+pub type ShowSection = fn(&Summary) -> Vec<Section>;
+
+/// A section of the report of a run; [`crate::sections!`] lists several.
+#[derive(Clone, Copy)]
+pub struct SectionEntry {
+    /// Where it stands.
+    pub chapter: Chapter,
+    /// The name of its data in JSON.
+    pub name: &'static str,
+    /// `None` of a section that draws the data of others.
+    pub data: Option<SectionData>,
+    /// `None` of data that other sections tell.
+    pub show: Option<ShowSection>,
+    /// Only pages show it, and texts do not compute it.
+    pub page_only: bool,
+}
+
+/// The sections of studies: a list of each, in the order of the studies.
+pub type StudySections<'a> = &'a [&'static [SectionEntry]];
+
+/// Lists sections: `Chapter name: data => function that shows it`; without data for a section that
+/// draws the data of others, without a function for data that others tell. `page only`: texts have
+/// no room for it.
+#[macro_export]
 macro_rules! sections {
-    (|$summary:ident|
-     $($name:ident $(: $data:expr)? $(=> $show:path)? $(, $page:ident only)?;)*) => {
-        const SECTIONS: &[Entry] = &[$({
-            let (data, show): (Option<Data>, Option<Show>) =
-                sections!(@ $summary $(: $data)? $(=> $show)?);
+    ($(#[$meta:meta])* $visibility:vis const $all:ident = |$summary:ident| {
+        $($chapter:ident $name:ident $(: $data:expr)? $(=> $show:path)? $(, $page:ident only)?;)*
+    }) => {
+        $(#[$meta])*
+        $visibility const $all: &[$crate::SectionEntry] = &[$({
+            let (data, show): (Option<$crate::SectionData>, Option<$crate::ShowSection>) =
+                $crate::sections!(@ $summary $(: $data)? $(=> $show)?);
             let page_only = !<[&str]>::is_empty(&[$(stringify!($page))?]);
-            Entry { name: stringify!($name), data, show, page_only }
+            let (chapter, name) = ($crate::Chapter::$chapter, stringify!($name));
+            $crate::SectionEntry { chapter, name, data, show, page_only }
         }),*];
     };
     (@ $summary:ident: $data:expr => $show:path) => {
-        (Some(|$summary| serde_json::to_value($data)),
-         Some(|$summary| $show($summary, $data).into_iter().collect()))
+        (
+            Some(|$summary| $crate::section_data($data)),
+            Some(|$summary| $show($summary, $data).into_iter().collect()),
+        )
     };
     (@ $summary:ident: $data:expr) => {
-        (Some(|$summary| serde_json::to_value($data)), None)
+        (Some(|$summary| $crate::section_data($data)), None)
     };
     (@ $summary:ident => $show:path) => {
         (None, Some(|$summary| $show($summary).into_iter().collect()))
     };
 }
 
-sections! { |summary|
-    overview: &summary.overview() => overview::section;
-    findings: &summary.findings() => overview::findings;
-    compression: &summary.compression() => compression::sections;
-    response => response::section;
-    explanations: &summary.explanations() => explanations::sections;
-    session_time => session_time::section, page only;
-    open_loop: &summary.open_loop() => open_loop::section;
-    latencies: &summary.latencies() => latencies::sections, page only;
-    timelines: &summary.timelines() => timelines::sections;
-    configurations: &summary.configurations => configurations::section;
-    detectable: summary.detectable().as_ref() => configurations::power;
-    outliers: &summary.outliers() => configurations::outliers;
-    drift: summary.drift();
-    factors: &summary.factors => factors::sections;
-    scripts: &summary.scripts() => scripts::sections;
-    statement_gains: &summary.statement_gains() => statement_gains::sections;
-    plans: &summary.plans() => plans::section;
-    disk: summary.disk().as_ref() => disk::sections;
-    costs: &summary.costs() => costs::sections;
-    speed_ups: &summary.speed_ups() => speed_ups::sections;
-    sort_orders: &summary.sort_orders() => sort_orders::sections;
-    scaling: summary.scaling().as_ref() => scaling::section;
-    models: &summary.throughput_models() => models::sections;
-    ceilings: &summary.ceilings() => devices::ceilings;
-    waits: &summary.waits() => waits::sections;
-    profiles: &summary.profiles() => profiles::sections;
-    devices: &summary.devices() => devices::section;
-    estimates => configurations::responses;
-    failures: &summary.failures() => overview::failures;
-    warnings: &summary.warnings() => overview::warnings;
-    environment: summary.environment().as_ref() => overview::environment;
-    recorded => record::sections, page only;
+/// The data of a section as JSON.
+pub fn section_data(data: impl Serialize) -> serde_json::Result<Value> {
+    serde_json::to_value(data)
+}
+
+crate::sections! {
+    const SECTIONS = |summary| {
+        Overview overview: &summary.overview() => overview::section;
+        Overview findings: &summary.findings() => overview::findings;
+        Headline compression: &summary.compression() => compression::sections;
+        Response response => response::section;
+        Response explanations: &summary.explanations() => explanations::sections;
+        Response session_time => session_time::section, page only;
+        Response open_loop: &summary.open_loop() => open_loop::section;
+        Response latencies: &summary.latencies() => latencies::sections, page only;
+        Response timelines: &summary.timelines() => timelines::sections;
+        Configurations configurations: &summary.configurations => configurations::section;
+        Configurations detectable: summary.detectable().as_ref() => configurations::power;
+        Configurations outliers: &summary.outliers() => configurations::outliers;
+        Configurations drift: summary.drift();
+        Configurations factors: &summary.factors => factors::sections;
+        Statements scripts: &summary.scripts() => scripts::sections;
+        Statements statement_gains: &summary.statement_gains() => statement_gains::sections;
+        Plans plans: &summary.plans() => plans::section;
+        Storage disk: summary.disk().as_ref() => disk::sections;
+        Cost costs: &summary.costs() => costs::sections;
+        Cost speed_ups: &summary.speed_ups() => speed_ups::sections;
+        Cost sort_orders: &summary.sort_orders() => sort_orders::sections;
+        Scaling scaling: summary.scaling().as_ref() => scaling::section;
+        Models models: &summary.throughput_models() => models::sections;
+        Resources ceilings: &summary.ceilings() => devices::ceilings;
+        Resources waits: &summary.waits() => waits::sections;
+        Resources profiles: &summary.profiles() => profiles::sections;
+        Resources devices: &summary.devices() => devices::section;
+        Resources estimates => configurations::responses;
+        Record failures: &summary.failures() => overview::failures;
+        Record warnings: &summary.warnings() => overview::warnings;
+        Record environment: summary.environment().as_ref() => overview::environment;
+        Record recorded => record::sections, page only;
+    }
+}
+
+/// All sections in the order of their chapters; in a chapter those of every run precede those of
+/// studies.
+fn all(studies: StudySections<'_>) -> Vec<&'static SectionEntry> {
+    let mut all: Vec<&SectionEntry> =
+        SECTIONS.iter().chain(studies.iter().copied().flatten()).collect();
+    all.sort_by_key(|entry| entry.chapter);
+    all
 }
 
 /// The report of a run: what was found, the figure that shows it, why it is so, then the tables
 /// behind it. What only pages show is computed for them alone: it may need every latency of a large
 /// recording.
-pub fn run(summary: &Summary, medium: Medium) -> Document {
-    let wanted = SECTIONS.iter().filter(|entry| !(entry.page_only && medium == Medium::Text));
-    let sections = wanted.filter_map(|entry| entry.show).flat_map(|show| show(summary));
-    Document { title: summary.recording.run.name.as_str().into(), sections: sections.collect() }
+pub fn run(summary: &Summary, studies: StudySections<'_>, medium: Medium) -> Document {
+    let wanted = all(studies)
+        .into_iter()
+        .filter(|entry| !(entry.page_only && medium == Medium::Text))
+        .filter_map(|entry| entry.show);
+    let sections = wanted.flat_map(|show| show(summary)).collect();
+    Document { title: summary.recording.run.name.as_str().into(), sections }
 }
 
 /// The data of all sections by name.
-pub(crate) fn data(summary: &Summary) -> serde_json::Result<Map<String, Value>> {
-    let with_data = SECTIONS.iter().filter_map(|entry| Some((entry.name, entry.data?)));
+pub(crate) fn data(
+    summary: &Summary,
+    studies: StudySections<'_>,
+) -> serde_json::Result<Map<String, Value>> {
+    let with_data = all(studies).into_iter().filter_map(|entry| Some((entry.name, entry.data?)));
     with_data.map(|(name, data)| Ok((name.to_owned(), data(summary)?))).collect()
 }

@@ -8,6 +8,7 @@ pub mod flame;
 mod markup;
 mod page;
 
+use crate::StudySections;
 use crate::model::{Document, Medium};
 use crate::ours::GENERATOR;
 use analysis::Summary;
@@ -54,8 +55,8 @@ pub fn document(document: &Document) -> Body {
 }
 
 /// A run as one self-contained HTML file.
-pub fn html(summary: &Summary) -> String {
-    page(&crate::run(summary, Medium::Page))
+pub fn html(summary: &Summary, studies: StudySections<'_>) -> String {
+    page(&crate::run(summary, studies, Medium::Page))
 }
 
 /// A document as one self-contained HTML file.

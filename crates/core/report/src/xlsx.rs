@@ -11,7 +11,7 @@ mod sheet;
 use crate::model::Medium;
 use crate::ours::AUTHOR;
 use crate::table::{Plot, PlotKind, Table};
-use crate::{recording, workbook};
+use crate::{StudySections, recording, workbook};
 use analysis::Summary;
 use rust_xlsxwriter::{
     Chart, ChartErrorBars, ChartErrorBarsType, ChartRange, ChartType, DocProperties, ExcelDateTime,
@@ -40,12 +40,16 @@ pub struct WorkbookError(#[from] XlsxError);
 ///
 /// # Errors
 /// When it or temporary files cannot be written.
-pub fn xlsx(summary: &Summary, writer: impl Write + Send) -> Result<(), WorkbookError> {
+pub fn xlsx(
+    summary: &Summary,
+    studies: StudySections<'_>,
+    writer: impl Write + Send,
+) -> Result<(), WorkbookError> {
     let mut book = dated(summary.recording.run.started_ms)?;
     for table in workbook::tables(summary) {
         sheets(&mut book, &table, ROWS_MAX)?;
     }
-    sheet::report(&mut book, &crate::run(summary, Medium::Page))?;
+    sheet::report(&mut book, &crate::run(summary, studies, Medium::Page))?;
     let recorded =
         [recording::settings, recording::environment, recording::experiment, recording::files];
     let recorded = recorded.into_iter().map(|table| table(summary.recording));

@@ -21,7 +21,7 @@ fn study() -> Recording {
 }
 
 fn document(recording: &Recording) -> Document {
-    report::run(&summarize(recording), Medium::Any)
+    report::run(&summarize(recording), &[], Medium::Any)
 }
 
 fn chart(document: &Document, kind: ChartKind) -> &Chart {

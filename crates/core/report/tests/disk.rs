@@ -3,17 +3,19 @@
 
 mod common;
 
-use analysis::{Side, compare, summarize, summarize_with};
+use analysis::{Side, Study, compare, summarize_with};
 use common::disk::{DISK, Device, device_use, disk_observed, on_volume, saturation, with_settings};
 use common::{done, observed, plan};
 use observations::{Observations, Recording, Response};
 use report::{Block, Chart, ChartKind, Document, Medium, Section, Style, terminal};
 
+const STUDIES: &[&Study] = &[&analysis::disk::STUDY];
+
 /// 10,000 IOPS for each I/O under way until 50,000: N* = 5.
 const DEVICE: Device = Device { service_s: 20e-6, delay_s: 80e-6 };
 
 fn document(recording: &Recording) -> Document {
-    report::run(&summarize(recording), Medium::Any)
+    report::run(&summarize_with(recording, STUDIES, Vec::new()), &[], Medium::Any)
 }
 
 fn section<'d>(document: &'d Document, heading: &str) -> &'d Section {
@@ -252,7 +254,8 @@ fn the_share_of_the_ceiling_in_a_sentence() {
         let devices = vec![device_use("ssd", 0.0, 21_443.0 * noise, 8192.0)];
         database.trials.push(done(0, block, Observations { devices, ..observed(10.0) }));
     }
-    let document = report::run(&summarize_with(&database, vec![disk.clone()]), Medium::Any);
+    let document =
+        report::run(&summarize_with(&database, STUDIES, vec![disk.clone()]), &[], Medium::Any);
     let expected = "
 Storage ceiling
 data_files=1: volume ssd (vdb) did 41 % (40-42 %) of the 8.00 KiB random write ceiling measured on \
@@ -279,7 +282,7 @@ data_files=1   vdb (ssd)        0    21,440   176     -  500 us         80 %   4
             vec![device_use("ssd", 0.0, 60_000.0, 4096.0)];
     }
     let over = text(
-        &report::run(&summarize_with(&database, vec![disk]), Medium::Any),
+        &report::run(&summarize_with(&database, STUDIES, vec![disk]), &[], Medium::Any),
         "Storage ceiling",
         300,
     );
@@ -294,7 +297,11 @@ data_files=1   vdb (ssd)        0    21,440   176     -  500 us         80 %   4
             trial.observations.as_mut().unwrap().devices =
                 vec![device_use("ssd", 0.0, writes, 4096.0)];
         }
-        text(&report::run(&summarize(&database), Medium::Any), "Storage ceiling", 300)
+        text(
+            &report::run(&summarize_with(&database, STUDIES, Vec::new()), &[], Medium::Any),
+            "Storage ceiling",
+            300,
+        )
     };
     let throttled = said([60_000.0, 60_000.0, 59_000.0]);
     let expected =
@@ -308,7 +315,7 @@ data_files=1   vdb (ssd)        0    21,440   176     -  500 us         80 %   4
     assert!(little.contains(" did less than 0.1 % of the 61,000 IOPS"), "{little}");
     assert!(little.contains("The interval of the share is too wide to be printed."), "{little}");
     database.environments[0].volumes[0].throttle = None;
-    let none = report::run(&summarize(&database), Medium::Any);
+    let none = report::run(&summarize_with(&database, STUDIES, Vec::new()), &[], Medium::Any);
     assert!(none.sections.iter().all(|section| section.heading.as_str() != "Storage ceiling"));
 }
 

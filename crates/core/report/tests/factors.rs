@@ -9,7 +9,7 @@ use observations::Recording;
 use report::{Medium, Style, terminal};
 
 fn plain(recording: &Recording, width: usize) -> String {
-    terminal(&report::run(&summarize(recording), Medium::Any), width, Style::Plain)
+    terminal(&report::run(&summarize(recording), &[], Medium::Any), width, Style::Plain)
 }
 
 /// Words with one space between them, wherever lines and columns end.

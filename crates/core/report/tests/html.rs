@@ -11,7 +11,7 @@ use report::{Block, Medium, Style, html, terminal};
 use sha2::{Digest, Sha512};
 
 fn page(recording: &Recording) -> String {
-    html(&summarize(recording))
+    html(&summarize(recording), &[])
 }
 
 fn escaped(text: &str) -> String {
@@ -26,7 +26,7 @@ fn says_all_that_the_terminal_says() {
         [two_factors(), data_files(&["1"], &[&[3.0, 3.1]]), plan(&[("a.b", &["1", "2"])])]
     {
         let page = page(&recording);
-        let document = report::run(&summarize(&recording), Medium::Any);
+        let document = report::run(&summarize(&recording), &[], Medium::Any);
         let mut said = vec![document.title.to_string()];
         // The page has figures for the small charts of the text.
         let chart = |block: &Block| matches!(block, Block::Chart(_) | Block::Figure(_));
@@ -158,7 +158,7 @@ fn large_tables_end_after_a_thousand_rows() {
     ));
     assert!(page.contains("the 6,000 single trials are too many to draw"));
     assert!(page.contains("Drawn: the first 100 of 1,200 configurations."));
-    let text = terminal(&report::run(&summarize(&recording), Medium::Text), 80, Style::Plain);
+    let text = terminal(&report::run(&summarize(&recording), &[], Medium::Text), 80, Style::Plain);
     assert!(text.contains("Shown: the first 1,000 of 1,200 rows"), "the terminal says so too");
     let rows =
         report::tables(&recording).into_iter().find(|table| table.name == "trials").unwrap().rows();

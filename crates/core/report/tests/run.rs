@@ -10,7 +10,7 @@ use report::{Block, Document, Medium, Style, Table, terminal};
 use serde_json::Value;
 
 fn plain(recording: &Recording, width: usize) -> String {
-    terminal(&report::run(&summarize(recording), Medium::Any), width, Style::Plain)
+    terminal(&report::run(&summarize(recording), &[], Medium::Any), width, Style::Plain)
 }
 
 fn tables(document: &Document) -> impl Iterator<Item = &Table<'static>> {
@@ -174,17 +174,18 @@ fn odd_recordings_have_a_report() {
     ] {
         for width in [0, 1, 40, 80, 1000] {
             for style in [Style::Plain, Style::Colour] {
-                terminal(&report::run(&summarize(&recording), Medium::Any), width, style);
+                terminal(&report::run(&summarize(&recording), &[], Medium::Any), width, style);
             }
         }
         let text = plain(&recording, 100);
         assert!(text.contains(says), "{says:?} in {text}");
         // What is left out of the document of a text is what no text shows.
         let summary = summarize(&recording);
-        let [all, short] = [Medium::Any, Medium::Text].map(|medium| report::run(&summary, medium));
+        let [all, short] =
+            [Medium::Any, Medium::Text].map(|medium| report::run(&summary, &[], medium));
         assert!(short.sections.len() < all.sections.len());
         assert_eq!(report::markdown(&short), report::markdown(&all));
-        report::json::summary(&summarize(&recording)).unwrap();
+        report::json::summary(&summarize(&recording), &[]).unwrap();
     }
 }
 
@@ -212,7 +213,7 @@ fn control_characters_never_reach_the_terminal() {
     }
     recording.trials.push(failed(0, 4, evil));
     let summary = summarize(&recording);
-    let document = report::run(&summary, Medium::Any);
+    let document = report::run(&summary, &[], Medium::Any);
     assert!(tables(&document).count() >= 3, "configurations and two levels of waits");
     let side = |configuration| analysis::Side { recording: &recording, configuration };
     let compared = analysis::compare(side(0), side(1)).unwrap();
@@ -229,7 +230,7 @@ fn control_characters_never_reach_the_terminal() {
 fn markdown_escapes_what_would_be_markup() {
     let mut recording = data_files(&["<b>1</b> | *2*"], &[&[5.0, 6.0]]);
     recording.factors[0].numeric = None;
-    let text = report::markdown(&report::run(&summarize(&recording), Medium::Any));
+    let text = report::markdown(&report::run(&summarize(&recording), &[], Medium::Any));
     assert!(text.contains(r"| \<b\>1\</b\> \| \*2\* | 2 |"), "{text}");
     let bars = |start: &str| {
         text.lines().find(|line| line.starts_with(start)).unwrap().matches('|').count()
@@ -243,7 +244,7 @@ fn json_has_exact_figures_and_a_version() {
     let mut recording = data_files(&["1", "4"], &[&[1.0 / 3.0, 0.1 + 0.2], &[0.2, 0.25]]);
     recording.run.seed = u64::MAX;
     let summary = summarize(&recording);
-    let value: Value = report::json::summary(&summary).unwrap();
+    let value: Value = report::json::summary(&summary, &[]).unwrap();
     assert_eq!(
         (value["schema"].as_str(), value["kind"].as_str()),
         (Some("steelbench/3"), Some("summary"))
@@ -278,7 +279,7 @@ fn what_is_long_is_shown_by_its_head() {
         recording.trials.push(failed(configuration, 3, "disk I/O error"));
     }
     let summary = summarize(&recording);
-    let text = terminal(&report::run(&summary, Medium::Any), 100, Style::Piped);
+    let text = terminal(&report::run(&summary, &[], Medium::Any), 100, Style::Piped);
     let count = |what: &str| text.matches(what).count();
     assert!(count("\nWaits: ") <= 4, "{text}");
     assert_eq!(count(" other configurations: see `show --only` and the JSON output."), 1, "{text}");
@@ -287,7 +288,7 @@ fn what_is_long_is_shown_by_its_head() {
     let unwrapped = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(unwrapped.contains("data_files=100, 130 more "), "{text}");
     assert!(unwrapped.contains("lower is better, the first 100 of 230 levels"), "{text}");
-    let json = report::json::summary(&summary).unwrap();
+    let json = report::json::summary(&summary, &[]).unwrap();
     let waits = json["configurations"].as_array().unwrap().iter();
     assert_eq!(
         waits.filter(|own| own["waits"]["rows"].as_array().unwrap().len() == 2).count(),

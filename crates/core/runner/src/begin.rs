@@ -67,6 +67,10 @@ pub fn begin(
             environments: vec![environment],
             factors: experiment.factors.iter().map(factor_record).collect(),
             configurations: experiment.configurations.iter().map(configuration_record).collect(),
+            roles: options
+                .registry
+                .catalog()
+                .roles(experiment.configurations.iter().map(|own| &own.settings)),
             files: file_records(experiment),
             trials: Vec::new(),
         })?

@@ -1,6 +1,7 @@
 use crate::claim::RunLock;
 use crate::schema::{self, APPLICATION_ID};
 use crate::{Fault, Result, StoreError};
+use observations::{Recording, Roles};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
@@ -36,6 +37,8 @@ pub struct Store {
     path: PathBuf,
     /// How long one reading may take.
     pub(crate) reading_max: Duration,
+    /// Roles of the settings of a run that recorded none.
+    pub(crate) declared: fn(&Recording) -> Roles,
     /// When the reading at hand has to be over; `None` while the file is written.
     deadline: Arc<Mutex<Option<Instant>>>,
 }
@@ -109,6 +112,13 @@ impl Store {
         self.write(schema::migrate)
     }
 
+    /// Derives the roles of settings from today's declarations for runs of versions that recorded
+    /// none.
+    #[must_use]
+    pub fn with_declared_roles(self, declared: fn(&Recording) -> Roles) -> Self {
+        Self { declared, ..self }
+    }
+
     /// The file's path as it was given.
     pub fn path(&self) -> &Path {
         &self.path
@@ -124,7 +134,8 @@ impl Store {
         let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
         let connection = connection.map_err(|error| Fault::from(error).of(path))?;
         let (path, deadline) = (path.to_owned(), Arc::default());
-        let mut store = Self { connection, path, reading_max: READING_MAX, deadline };
+        let declared = |_: &Recording| Roles::default();
+        let mut store = Self { connection, path, reading_max: READING_MAX, declared, deadline };
         store.watch_deadline()?;
         store.sql(|connection| {
             connection.busy_timeout(BUSY_WAIT)?;

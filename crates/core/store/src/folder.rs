@@ -1,7 +1,7 @@
 //! Folders of results files.
 
 use crate::{Result, Store};
-use observations::Recording;
+use observations::{Recording, Roles};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -28,31 +28,31 @@ pub fn newest_results_file(folder: &Path) -> Option<PathBuf> {
     results_files(folder).filter(|path| path.is_file()).max_by_key(modified)
 }
 
-/// What the storage of a database can do at most: the runs of the disk probe that are recorded in
-/// the folder of its results file. A file that cannot be read as it is has none: it is not what the
-/// user asked about, so it is not touched.
-pub fn ceilings(recording: &Recording, results: &Path) -> Vec<Recording> {
-    if measures_disk(recording) {
-        return Vec::new();
-    }
+/// The runs in the folder of a results file of which a configuration has one of these values of a
+/// setting. A file that cannot be read as it is has none: it is not what the user asked about, so
+/// it is not touched. `declared` gives the roles of runs that recorded none.
+pub fn runs_beside(
+    results: &Path,
+    setting: &str,
+    values: &[&str],
+    declared: fn(&Recording) -> Roles,
+) -> Vec<Recording> {
     let folder =
         results.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let stores = results_files(folder).filter_map(|path| Store::open_untouched(&path).ok());
-    stores.flat_map(|store| disk_runs(&store).unwrap_or_default()).collect()
+    let stores = stores.map(|store| store.with_declared_roles(declared));
+    stores.flat_map(|store| runs_with(&store, setting, values).unwrap_or_default()).collect()
 }
 
-fn disk_runs(store: &Store) -> Result<Vec<Recording>> {
+fn runs_with(store: &Store, setting: &str, values: &[&str]) -> Result<Vec<Recording>> {
     // A file may have hundreds of runs of other probes: none of these is read.
     let sql = "SELECT DISTINCT run FROM configurations JOIN settings ON settings.configuration = \
                configurations.id
-               WHERE path = 'workload.probe' AND value = '\"disk\"' ORDER BY run";
-    let runs: Vec<i64> = store
-        .sql(|connection| connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect())?;
+               WHERE path = ?1 AND value IN (SELECT json_quote(value) FROM json_each(?2)) ORDER \
+               BY run";
+    let values = serde_json::json!(values).to_string();
+    let runs: Vec<i64> = store.sql(|connection| {
+        connection.prepare(sql)?.query_map([setting, &values], |row| row.get(0))?.collect()
+    })?;
     runs.into_iter().map(|run| store.read_figures(run)).collect()
-}
-
-/// Whether any configuration has the disk probe.
-fn measures_disk(recording: &Recording) -> bool {
-    let mut configurations = recording.configurations.iter();
-    configurations.any(|it| it.get::<String>("workload.probe").as_deref() == Some("disk"))
 }

@@ -27,7 +27,7 @@ extern crate self as store;
 pub use claim::{RunLock, is_claimed};
 pub use error::{Fault, StoreError};
 pub use file::Store;
-pub use folder::{EXTENSION, ceilings, is_results_file, newest_results_file, results_files};
+pub use folder::{EXTENSION, is_results_file, newest_results_file, results_files, runs_beside};
 
 /// Result of everything in this crate.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;

@@ -1,9 +1,9 @@
 //! Reading: the runs of a file, what a resumed run needs, and whole recordings.
 
-use crate::rows::{Columns, HISTOGRAM, Level, Record, Setting, select, unreadable};
+use crate::rows::{Columns, HISTOGRAM, Level, Record, RoleOfSetting, Setting, select, unreadable};
 use crate::{Fault, Result, Store};
 use observations::{
-    ConfigurationRecord, FactorRecord, Observations, Recording, RunRecord, TrialRecord,
+    ConfigurationRecord, FactorRecord, Observations, Recording, Roles, RunRecord, TrialRecord,
 };
 use rusqlite::Connection;
 
@@ -44,16 +44,21 @@ impl Store {
     pub fn read_plan(&self, run: i64) -> Result<Recording> {
         let record = self.runs_of("WHERE id = ?1", [run])?.pop();
         let record = record.ok_or_else(|| self.fault(Fault::NoRun(run)))?;
-        self.sql(|connection| {
+        let mut plan = self.sql(|connection| {
             Ok(Recording {
                 environments: owned(connection, "run", run)?,
                 factors: factors(connection, run)?,
                 configurations: configurations(connection, run)?,
+                roles: roles(connection, run)?,
                 files: owned(connection, "run", run)?,
                 trials: Vec::new(),
                 run: record,
             })
-        })
+        })?;
+        if plan.roles.is_empty() {
+            plan.roles = (self.declared)(&plan);
+        }
+        Ok(plan)
     }
 
     /// A run with everything that it recorded, as of one moment: a run that is being written to
@@ -101,6 +106,11 @@ fn factors(connection: &Connection, run: i64) -> rusqlite::Result<Vec<FactorReco
         }
         Ok(factor)
     })
+}
+
+fn roles(connection: &Connection, run: i64) -> rusqlite::Result<Roles> {
+    let all = owned::<RoleOfSetting>(connection, "run", run)?;
+    Ok(all.into_iter().map(|own| (own.path, own.role)).collect())
 }
 
 fn configurations(connection: &Connection, run: i64) -> rusqlite::Result<Vec<ConfigurationRecord>> {

@@ -9,7 +9,7 @@ use observations::{
     ActivityRecord, AdaptiveRepeats, ConfigurationRecord, CountedStatement, DeviceUse, Direction,
     Environment, Fact, FactorRecord, FileRecord, Frame, GitState, Histogram, HookOutput, Latency,
     LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Profile, QueryInterval,
-    QueryPlan, Response, RunRecord, ScriptStatement, Series, ServerActivity, Stack, TimeUse,
+    QueryPlan, Response, Role, RunRecord, ScriptStatement, Series, ServerActivity, Stack, TimeUse,
     TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, WaitedResource, Warning,
     WarningKind, Work,
 };
@@ -177,7 +177,7 @@ macro_rules! fields {
 fields! {
     plain: bool i64 u32 u64
         Option<bool> Option<i32> Option<u32> Option<u64> Option<usize> Option<f64>;
-    words: Direction WaitClass WarningKind;
+    words: Direction Role WaitClass WarningKind;
     json: Environment ServerActivity Vec<String> BTreeMap<String, u64>
 }
 
@@ -232,6 +232,7 @@ tables! {
     "configurations": ConfigurationRecord { key, label; levels: Vec::new(), settings: [].into() }
     "configuration_levels": LevelRecord { factor, level }
     "settings": Setting { path, value }
+    "roles": RoleOfSetting { path, role }
     "files": FileRecord { named_by, path, sha256, content }
     "trials": TrialRecord {
         block, setup, sequence, attempt, started_ms, wall_s, status as "status, cause",
@@ -295,6 +296,12 @@ pub(crate) struct Level {
 pub(crate) struct Setting {
     pub path: String,
     pub value: Value,
+}
+
+/// The part that a setting plays in a run.
+pub(crate) struct RoleOfSetting {
+    pub path: String,
+    pub role: Role,
 }
 
 impl Record for Environment {

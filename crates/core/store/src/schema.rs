@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 pub(crate) const APPLICATION_ID: i64 = 0x5374_4c62;
 
 /// Step `i` leads from version `i` to version `i + 1`. Published steps never change.
-pub(crate) const STEPS: [&str; 16] = [
+pub(crate) const STEPS: [&str; 17] = [
     include_str!("schema/1_tables.sql"),
     include_str!("schema/2_views.sql"),
     include_str!("schema/3_devices.sql"),
@@ -26,6 +26,7 @@ pub(crate) const STEPS: [&str; 16] = [
     include_str!("schema/14_plans_once.sql"),
     include_str!("schema/15_query_intervals.sql"),
     include_str!("schema/16_resources.sql"),
+    include_str!("schema/17_roles.sql"),
 ];
 
 /// The newest version, which this program writes.
@@ -67,7 +68,7 @@ fn of_version(version: i64) -> rusqlite::Result<Vec<Object>> {
 
 /// The fingerprint of what a file of the newest version has in its schema: to make it by the steps,
 /// so as to compare it word by word, takes longer than all else that is done to open a file.
-const OF_NEWEST: &str = "e3b448d7f82e4de18b61020b441d929e084d71f0bb7a0dc0e767442eb6f4a954";
+const OF_NEWEST: &str = "1cf2119e7650fbe2032796e8427b832219fc406dd605f8bd817f72e1e0ce4951";
 
 /// SHA-256 of all their words.
 fn fingerprint(objects: &[Object]) -> String {

@@ -1,7 +1,7 @@
 //! Tests of what goes wrong on disk: each fault has its own error, and nothing recorded is lost.
 
 use crate::{Fault, Result, Store, StoreError, schema};
-use observations::{TrialRecord, WaitSource};
+use observations::{Roles, TrialRecord, WaitSource};
 use rusqlite::Connection;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -234,8 +234,9 @@ fn a_read_only_file_refuses_in_mid_write() {
     assert_eq!(store.read(1).unwrap(), sample::recording(2));
 }
 
-/// Takes back steps 16 to 10.
-const TO_9: &str = "DROP TABLE resources; DROP VIEW query_times; DROP VIEW query_counts; DROP \
+/// Takes back steps 17 to 10.
+const TO_9: &str =
+    "DROP TABLE roles; DROP TABLE resources; DROP VIEW query_times; DROP VIEW query_counts; DROP \
                     TABLE counted_statements; DROP TABLE query_texts; DROP TABLE query_intervals;
     DROP VIEW server_waits; DROP TABLE server_activities; DROP TABLE statements; ALTER TABLE runs \
                     DROP COLUMN label; ALTER TABLE runs DROP COLUMN git_commit;
@@ -269,6 +270,7 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
     let mut expected = sample::recording(4);
     expected.run.equivalence_margin = 0.05;
     expected.files.clear();
+    expected.roles = Roles::default();
     (expected.run.adaptive, expected.run.label, expected.run.git) = (None, None, None);
     expected.trials.iter_mut().for_each(|trial| trial.setup = 1);
     let seen = expected.trials.iter_mut().filter_map(|trial| trial.observations.as_mut());
@@ -334,7 +336,7 @@ fn killed(path: &Path) {
 #[test]
 fn looking_for_ceilings_touches_no_file() {
     let (folder, path) = file();
-    let (store, run) = filled(&path, 2);
+    let (_store, run) = filled(&path, 2);
     let old = folder.path().join("old.steelbench");
     let (older, _) = filled(&old, 2);
     older.connection.execute_batch(TO_9).unwrap();
@@ -347,11 +349,10 @@ fn looking_for_ceilings_touches_no_file() {
     };
     let before = state();
     assert_eq!(before.len(), 4);
-    let mut recording = store.read(run).unwrap();
-    for configuration in &mut recording.configurations {
-        configuration.settings.remove("workload.probe");
-    }
-    crate::ceilings(&recording, &path);
+    let found =
+        crate::runs_beside(&path, "workload.key", &["other", "random"], |_| Roles::default());
+    assert!(found.iter().all(|own| own.run.id == run) && !found.is_empty());
+    assert!(crate::runs_beside(&path, "workload.key", &["other"], |_| Roles::default()).is_empty());
     assert!(state() == before);
     // Whoever names it has it rolled back.
     assert_eq!(

@@ -1,8 +1,8 @@
 //! Writing: a run's plan once, then one transaction for each trial.
 
-use crate::rows::{Level, Setting, insert, insert_all, unrecordable};
+use crate::rows::{Level, RoleOfSetting, Setting, insert, insert_all, unrecordable};
 use crate::{Fault, Result, Store};
-use observations::{Environment, FileRecord, Recording, RunRecord, TrialRecord};
+use observations::{Environment, FileRecord, Recording, Roles, RunRecord, TrialRecord};
 use rusqlite::{OptionalExtension, Transaction, params};
 use std::slice::from_ref;
 
@@ -24,6 +24,7 @@ impl Store {
             insert_all(transaction, ("run", run), &plan.environments)?;
             insert_factors(transaction, run, plan)?;
             insert_configurations(transaction, run, plan)?;
+            insert_roles(transaction, run, &plan.roles)?;
             insert_all(transaction, ("run", run), &plan.files)?;
             Ok(run)
         })
@@ -131,6 +132,11 @@ fn insert_factors(transaction: &Transaction, run: i64, plan: &Recording) -> rusq
         insert_all(transaction, ("factor", id), &levels.collect::<Vec<_>>())?;
     }
     Ok(())
+}
+
+fn insert_roles(transaction: &Transaction, run: i64, roles: &Roles) -> rusqlite::Result<()> {
+    let all = roles.iter().map(|(path, role)| RoleOfSetting { path: path.into(), role });
+    insert_all(transaction, ("run", run), &all.collect::<Vec<_>>())
 }
 
 fn insert_configurations(

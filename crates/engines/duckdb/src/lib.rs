@@ -46,12 +46,12 @@ settings! {
     /// The library libduckdb: its path, or a name for the loader to find. Default:
     /// STEELBENCH_DUCKDB_LIB, else libduckdb.so where the loader looks. Several paths are versions
     /// to compare.
-    pub LIBRARY: Option<String> = "target.library", Kind::Text;
+    pub LIBRARY: Option<String> = "target.library", Kind::Text => Engine;
     /// DuckDB keeps a database in one file: 1.
-    pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1";
+    pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1" => Layout;
     /// Volume that the database file, its log and temporary files are put on; the default is the
     /// results directory's file system.
-    pub VOLUME: Vec<String> = "target.volume", Kind::TextList;
+    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
     /// Any setting of DuckDB: threads, memory_limit, checkpoint_threshold, force_compression,
     /// preserve_insertion_order, ...; each is read back.
     pub DUCKDB_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar;
@@ -66,9 +66,9 @@ settings! {
     /// State of the caches when measuring begins: cold (database opened anew, nothing of its file
     /// in memory), warm (as loading left them), hot (the whole file in the operating system's page
     /// cache). Made so and verified.
-    pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm";
+    pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm" => Cache;
     /// Whether the measurement ends with a checkpoint, so that no configuration leaves work undone.
-    pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "true";
+    pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "true" => Durability;
     /// How often the waits of sessions are sampled.
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
 }

@@ -22,7 +22,7 @@ settings! {
     pub URL: Option<String> = "target.url", Kind::Text;
     /// Version of the private server: 10.11, "10.11.6", of MySQL 9.7; default: the newest of
     /// MariaDB that is installed, else of MySQL.
-    pub VERSION: Option<Value> = "target.version", Kind::Scalar;
+    pub VERSION: Option<Value> = "target.version", Kind::Scalar => Engine;
     /// Folder (or list of folders) with the programs of MariaDB or MySQL. Besides PATH and the
     /// usual places when target.version chooses one, else in their place.
     pub BINDIR: Vec<String> = "target.bindir", Kind::TextList;
@@ -31,12 +31,12 @@ settings! {
     pub USER: Option<String> = "target.user", Kind::Text;
     /// Number of partitions (BY KEY) that the table is spread over, each with a file and an index
     /// of its own, and on a folder of its own when volumes are given.
-    pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1";
+    pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1" => Layout;
     /// Volume (or list of volumes, round robin) that the data files of a private server are put on
     /// (DATA DIRECTORY).
-    pub VOLUME: Vec<String> = "target.volume", Kind::TextList;
+    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
     /// Volume that the redo log and the binary log of a private server are put on.
-    pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text;
+    pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text => LogPlace;
     /// Any variable of the server: innodb_buffer_pool_size, sync_binlog, ...; applied by SET GLOBAL
     /// where the server takes it and by a restart where not, and read back. On a server by URL:
     /// variables that a session may set, others as target.allow_server_settings and
@@ -52,7 +52,7 @@ settings! {
     /// State of the caches when measuring begins: cold (server restarted, buffer pool empty,
     /// nothing of its files in memory), warm (as loading left them), hot (the tables read into the
     /// buffer pool). Made so and verified; cold and hot need a private server.
-    pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm";
+    pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm" => Cache;
     /// What is done between two trials besides dropping the tables, none of it measured: restart
     /// (which writes all dirty pages and begins with an empty buffer pool), os-cache (files out of
     /// the page cache), server (a new one).
@@ -62,7 +62,7 @@ settings! {
     pub STATEMENT_TIMEOUT: Option<f64> = "target.statement_timeout", Kind::PositiveDuration;
     /// Whether the measurement ends when all changed pages of the tables are written, so that no
     /// configuration leaves work undone.
-    pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "false";
+    pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "false" => Durability;
     /// How often sessions are sampled for what the server does not time.
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
 }

@@ -29,9 +29,10 @@ pub struct Null;
 settings! {
     const SETTINGS = [];
     /// A number without effect, to have something to vary.
-    pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1_000_000 }, "1";
+    pub DATA_FILES: u32 =
+        "target.data_files", Kind::Count { min: 1, max: 1_000_000 }, "1" => Layout;
     /// A volume without effect, to test hooks.
-    pub VOLUME: Vec<String> = "target.volume", Kind::TextList;
+    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
     /// Virtual time that a transaction takes.
     pub DELAY: f64 = "target.delay", Kind::Duration, "1 ms";
     /// The delay varies by this share up and down, depending on the first key of the transaction.

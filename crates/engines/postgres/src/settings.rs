@@ -21,7 +21,7 @@ settings! {
     /// from the file. Without it a private server is started for the run and thrown away.
     pub URL: Option<String> = "target.url", Kind::MaybeEmptyText;
     /// Version of the private server: 15, "15.4"; default: the newest that is installed.
-    pub VERSION: Option<Value> = "target.version", Kind::Scalar;
+    pub VERSION: Option<Value> = "target.version", Kind::Scalar => Engine;
     /// Folder (or list of folders) with the programs of PostgreSQL, besides PATH and the usual
     /// places.
     pub BINDIR: Vec<String> = "target.bindir", Kind::TextList;
@@ -30,11 +30,11 @@ settings! {
     pub USER: Option<String> = "target.user", Kind::Text;
     /// Number of hash partitions that the table is spread over, each with files and an index of its
     /// own, and on a tablespace of its own when volumes are given.
-    pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1";
+    pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1" => Layout;
     /// Volume (or list of volumes, round robin) that the data files of a private server are put on.
-    pub VOLUME: Vec<String> = "target.volume", Kind::TextList;
+    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
     /// Volume that the write-ahead log of a private server is put on.
-    pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text;
+    pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text => LogPlace;
     /// How texts are compressed that make a row longer than 2 kB (TOAST): none, pglz, or lz4 where
     /// the server has it. Default: as default_toast_compression of the server says.
     pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(compression::METHODS);
@@ -53,14 +53,14 @@ settings! {
     /// State of the caches when measuring begins: cold (server restarted, nothing of its files in
     /// memory), warm (as loading left them), hot (all files in the operating system's page cache).
     /// Made so and verified; cold and hot need a private server.
-    pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm";
+    pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm" => Cache;
     /// What is done between two trials besides dropping the tables, none of it measured:
     /// checkpoint, os-cache (files out of the page cache), restart, cluster (a new one).
     pub RESET: Vec<String> = "target.reset", Kind::TextList, "checkpoint";
     /// A statement that takes longer fails its trial.
     pub STATEMENT_TIMEOUT: Option<f64> = "target.statement_timeout", Kind::PositiveDuration;
     /// Whether the measurement ends with a checkpoint, so that no configuration leaves work undone.
-    pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "false";
+    pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "false" => Durability;
     /// How often the waits of sessions are sampled.
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
 }

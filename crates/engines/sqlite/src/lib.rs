@@ -53,10 +53,11 @@ settings! {
     const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES];
     /// Number of database files that the table is spread over, each with its own writer lock, page
     /// cache and log.
-    pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: ATTACHED_MAX + 1 }, "1";
+    pub DATA_FILES: u32 =
+        "target.data_files", Kind::Count { min: 1, max: ATTACHED_MAX + 1 }, "1" => Layout;
     /// Volume (or list of volumes, round robin) that the data files are put on; the default is the
     /// results directory's file system.
-    pub VOLUME: Vec<String> = "target.volume", Kind::TextList;
+    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
     /// SQLite does not compress: none. A file system can, below its files.
     pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(&["none"]);
     /// How a session opens its data files: each by a connection of its own, or all attached to one
@@ -72,10 +73,10 @@ settings! {
     pub FILE_GROWTH: u64 = "target.file_growth", Kind::Size { min: 0, max: 1 << 40 }, "0";
     /// State of the operating system's page cache for the data files when measuring begins: cold
     /// (nothing in memory), warm (as loading left it), hot (all in memory). Made so and verified.
-    pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm";
+    pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm" => Cache;
     /// Whether the measurement ends with a checkpoint of every data file, so that no configuration
     /// leaves work undone.
-    pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "true";
+    pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "true" => Durability;
 }
 
 /// The embedded engine.

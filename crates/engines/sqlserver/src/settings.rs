@@ -17,10 +17,10 @@ settings! {
     pub URL: Option<String> = "target.url", Kind::Text;
     /// Data files of the database, all of one size, which SQL Server fills in proportion to their
     /// free space.
-    pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1";
+    pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1" => Layout;
     /// Folder (or list of folders, round robin) for data files, as the server sees it; default: the
     /// server's own.
-    pub DATA_PATH: Vec<String> = "target.data_path", Kind::TextList;
+    pub DATA_PATH: Vec<String> = "target.data_path", Kind::TextList => DataPlace;
     /// Initial size of all data files together, in equal parts; default: as the server's model
     /// database has it.
     pub DATA_SIZE: Option<u64> =
@@ -28,9 +28,9 @@ settings! {
     /// By how much a data file grows when it is full; "0" keeps it as it is.
     pub DATA_GROWTH: Option<u64> = "target.data_growth", Kind::Size { min: 0, max: FILE_BYTES_MAX };
     /// Where the data files are: with the catalog (primary), or in a filegroup without it (own).
-    pub FILEGROUP: Option<String> = "target.filegroup", Kind::Choice(&["primary", "own"]);
+    pub FILEGROUP: Option<String> = "target.filegroup", Kind::Choice(&["primary", "own"]) => Layout;
     /// Folder for the log file, as the server sees it; default: the server's own.
-    pub LOG_PATH: Option<String> = "target.log_path", Kind::Text;
+    pub LOG_PATH: Option<String> = "target.log_path", Kind::Text => LogPlace;
     /// Initial size of the log file.
     pub LOG_SIZE: Option<u64> =
         "target.log_size", Kind::Size { min: FILE_BYTES_MIN, max: FILE_BYTES_MAX };
@@ -39,7 +39,7 @@ settings! {
     /// Recovery model of the database; default: the server's (full). Without a backup, full
     /// truncates the log as simple does.
     pub RECOVERY: Option<String> =
-        "target.recovery", Kind::Choice(&["full", "bulk-logged", "simple"]);
+        "target.recovery", Kind::Choice(&["full", "bulk-logged", "simple"]) => Durability;
     /// How a page that was written in part is recognised.
     pub PAGE_VERIFY: Option<String> =
         "target.page_verify", Kind::Choice(&["checksum", "torn-page-detection", "none"]);
@@ -66,10 +66,10 @@ settings! {
     /// What of the tables is in the server's memory when measuring begins: nothing (cold), what
     /// preparation left (warm), all of it (hot). Cold takes the pages of all databases from memory:
     /// it needs target.allow_server_settings, and a server on which nobody else works.
-    pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm";
+    pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm" => Cache;
     /// Whether the measurement ends with a checkpoint of the database, so that no configuration
     /// leaves work undone.
-    pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "false";
+    pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "false" => Durability;
 }
 
 /// Objections that need no server.

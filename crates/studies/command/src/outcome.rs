@@ -4,8 +4,8 @@ use crate::job::Job;
 use crate::lane::{LaneOutcome, Run};
 use crate::run::StartUp;
 use observations::{
-    Fact, Histogram, Latency, Observations, Response, Series, TimeUse, Wait, WaitClass, Warning,
-    WarningKind, Work,
+    Fact, FactName, Histogram, Latency, Observations, Response, Series, TimeUse, Wait, WaitClass,
+    Warning, WarningKind, Work,
 };
 use probe::measure::{Surroundings, connection_done};
 
@@ -165,12 +165,15 @@ fn peak_bytes(runs: &[&Run]) -> Option<u64> {
     runs.iter().filter_map(|run| run.used.peak_bytes).max()
 }
 
+/// Seconds that a shell takes to start, which are subtracted from each run.
+pub const SHELL_START_UP: FactName = FactName::new("shell_start_up", "s");
+/// Megabytes (10^6) that no process of a run exceeded.
+pub const PEAK_MEMORY_AT_MOST: FactName = FactName::new("peak_memory_at_most", "MB");
+
 fn facts(runs: &[&Run], shell: Option<StartUp>) -> Vec<Fact> {
-    let fact =
-        |name: &str, unit: &str, value: f64| Fact { name: name.into(), unit: unit.into(), value };
-    let shell = shell.map(|shell| fact("shell_start_up", "s", shell.elapsed_s));
+    let shell = shell.map(|shell| SHELL_START_UP.record(shell.elapsed_s));
     // The kernel counts the memory of the process that starts a command as the command's.
-    let most = || fact("peak_memory_at_most", "MB", observe::child::own_peak_bytes() as f64 / 1e6);
+    let most = || PEAK_MEMORY_AT_MOST.record(observe::child::own_peak_bytes() as f64 / 1e6);
     shell.into_iter().chain(peak_bytes(runs).is_none().then(most)).collect()
 }
 

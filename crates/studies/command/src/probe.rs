@@ -35,16 +35,17 @@ settings! {
     pub PARAMETERS: Option<Value> = "workload.parameters.*", Kind::Scalar;
     /// Runs of the command in a trial, those at the same time together. Default: 1, or as many as
     /// workload.duration takes.
-    pub RUNS: Option<u64> = "workload.runs", RUNS_KIND;
+    pub RUNS: Option<u64> = "workload.runs", RUNS_KIND => Measurement;
     /// The command is run again until so much time has passed, hooks included. Give this or
     /// workload.runs.
-    pub DURATION: Option<f64> = "workload.duration", Kind::PositiveDuration;
+    pub DURATION: Option<f64> = "workload.duration", Kind::PositiveDuration => Measurement;
     /// With workload.duration: runs in a trial at least.
-    pub MIN_RUNS: Option<u64> = "workload.min_runs", RUNS_KIND;
+    pub MIN_RUNS: Option<u64> = "workload.min_runs", RUNS_KIND => Measurement;
     /// With workload.duration: runs in a trial at most.
-    pub MAX_RUNS: Option<u64> = "workload.max_runs", RUNS_KIND;
+    pub MAX_RUNS: Option<u64> = "workload.max_runs", RUNS_KIND => Measurement;
     /// Runs at the beginning of each trial that are not measured.
-    pub WARMUP_RUNS: u64 = "workload.warmup_runs", Kind::Count { min: 0, max: 1_000_000 }, "0";
+    pub WARMUP_RUNS: u64 =
+        "workload.warmup_runs", Kind::Count { min: 0, max: 1_000_000 }, "0" => Measurement;
     /// Runs at the same time.
     pub CONCURRENCY: u32 = "workload.concurrency", Kind::Count { min: 1, max: 1024 }, "1";
     /// Command that runs before the first trial, and again before a trial whose setup and cleanup

@@ -145,23 +145,24 @@ settings! {
     /// workload.align gives (512 bytes if nothing is given).
     pub BLOCK_SIZE_MAX: Option<u32> = "workload.block_size_max", BLOCK;
     /// I/Os that each thread keeps in flight.
-    pub QUEUE_DEPTH: u32 = "workload.queue_depth", Kind::Count { min: 1, max: 65_536 }, "1";
+    pub QUEUE_DEPTH: u32 =
+        "workload.queue_depth", Kind::Count { min: 1, max: 65_536 }, "1" => QueueDepth;
     /// I/Os that each thread begins in one call and waits for together, as programs do that read
     /// ahead in batches: costs less processor time; latency counts until the batch is seen. Not
     /// with rate or burst.
     pub BATCH: u32 = "workload.batch", Kind::Count { min: 1, max: 65_536 }, "1";
     /// Threads of each stream.
-    pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 1024 }, "1";
+    pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 1024 }, "1" => Concurrency;
     /// Past the page cache (O_DIRECT).
     pub DIRECT: bool = "workload.direct", Kind::Bool, "true";
     /// How writes are made durable: by a call after workload.sync_every of them, or each by itself
     /// (dsync).
-    pub SYNC: Sync = "workload.sync", Sync::KIND, "none";
+    pub SYNC: Sync = "workload.sync", Sync::KIND, "none" => Durability;
     /// Writes of a thread before it calls fdatasync or fsync.
-    pub SYNC_EVERY: u32 = "workload.sync_every", COUNT, "1";
+    pub SYNC_EVERY: u32 = "workload.sync_every", COUNT, "1" => Durability;
     /// Open loop: I/Os a second of a stream, at random (Poisson) times; latency counts from the
     /// intended start. Without it the next I/O begins when one has ended (closed loop).
-    pub RATE: Option<f64> = "workload.rate", Kind::Rate;
+    pub RATE: Option<f64> = "workload.rate", Kind::Rate => ArrivalRate;
     /// I/Os of a burst: then none until the next burst is due.
     pub BURST: Option<u64> = "workload.burst", COUNT;
     /// From one burst to the next.
@@ -178,11 +179,11 @@ settings! {
     /// others have threads of their own.
     pub SHARE: Option<u32> = "workload.share", Kind::Count { min: 1, max: 1_000_000 };
     /// A stream ends after so many bytes.
-    pub BYTES: Option<u64> = "workload.bytes", Kind::Size { min: 512, max: 1 << 60 };
+    pub BYTES: Option<u64> = "workload.bytes", Kind::Size { min: 512, max: 1 << 60 } => Measurement;
     /// Length of the measurement.
-    pub DURATION: f64 = "workload.duration", Kind::PositiveDuration, "10 s";
+    pub DURATION: f64 = "workload.duration", Kind::PositiveDuration, "10 s" => Measurement;
     /// The load runs for this long before the measurement.
-    pub WARMUP: f64 = "workload.warmup", Kind::Duration, "1 s";
+    pub WARMUP: f64 = "workload.warmup", Kind::Duration, "1 s" => Measurement;
     /// How the system is asked: io_uring, or pread and pwrite with a thread for each I/O in flight;
     /// auto takes io_uring where it is permitted.
     pub IO_ENGINE: IoEngine = "workload.io_engine", IoEngine::KIND, "auto";

@@ -65,7 +65,7 @@ settings! {
     /// procedure, which costs the client nothing (procedure).
     pub METHOD: InsertMethod = "workload.method", InsertMethod::KIND, "statements";
     /// Rows to insert in the measurement, all connections together. Give this or workload.duration.
-    pub ROWS: Option<u64> = "workload.rows", Kind::Count { min: 1, max: ROWS_MAX };
+    pub ROWS: Option<u64> = "workload.rows", Kind::Count { min: 1, max: ROWS_MAX } => Measurement;
     /// Rows that a connection inserts before it commits. A transaction's rows go to one data file.
     pub ROWS_PER_TRANSACTION: u64 =
         "workload.rows_per_transaction", Kind::Count { min: 1, max: 10_000_000 }, "1000";

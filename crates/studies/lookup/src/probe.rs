@@ -38,7 +38,8 @@ settings! {
         DURATION, WARMUP, RATE
     ];
     /// Lookups in the measurement, all connections together. Give this or workload.duration.
-    pub LOOKUPS: Option<u64> = "workload.lookups", Kind::Count { min: 1, max: 1_000_000_000_000 };
+    pub LOOKUPS: Option<u64> =
+        "workload.lookups", Kind::Count { min: 1, max: 1_000_000_000_000 } => Measurement;
     /// Who asks for the rows: clients, by a prepared statement for each (statements); or the
     /// server, which joins a table of keys with the table by nested loops and without parallelism
     /// and answers with one row (join).

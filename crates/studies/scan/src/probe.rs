@@ -29,7 +29,7 @@ use datasets::DataSet;
 use engine::{Ability, CacheState, EngineUse, Explained};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
-use observations::{Observations, Response};
+use observations::{FactName, Observations, Response};
 use probe::aggregates::Aggregates;
 use probe::data::{
     self, ANALYZE, COLUMNS, DATA, DATA_SEED, DEGREE, Loaded, ROWS, ROWS_PER_PAGE, SCALE,
@@ -58,6 +58,11 @@ settings! {
     /// tpch-q1, tpch-q6.
     pub QUERY: String = "workload.query", Kind::Choice(QUERIES), "aggregates";
 }
+
+/// Scans in the measurement.
+pub const SCANS_DONE: FactName = FactName::new("scans", "");
+/// Processors that one statement may use, where [`DEGREE`] is given.
+pub const DEGREE_GIVEN: FactName = FactName::new("degree", "");
 
 impl Probe for Scan {
     fn name(&self) -> &'static str {
@@ -161,13 +166,13 @@ fn add_facts(
 ) {
     let scans = seen.work.amount as f64;
     let mut facts = loaded.facts(seen.time.cpu_s, used, scans);
-    facts.add("scans", "", Some(scans));
-    facts.add("degree", "", degree.map(f64::from));
+    facts.add(SCANS_DONE, Some(scans));
+    facts.add(DEGREE_GIVEN, degree.map(f64::from));
     if let Question::Aggregates(aggregates) = question {
         aggregates
             .facts()
             .into_iter()
-            .for_each(|(name, value)| facts.add(name, "", Some(value as f64)));
+            .for_each(|(name, value)| facts.add(name, Some(value as f64)));
     }
     let scan_s = seen.elapsed_s * f64::from(seen.connections) / scans;
     let mut responses = vec![Response::lower("scan", "ms", scan_s * 1e3)];

@@ -30,11 +30,13 @@ settings! {
     /// oltp_read_write; a weight can follow.
     pub BUILTIN: Vec<String> = "workload.builtin", Kind::TextList;
     /// Size of pgbench's tables, in 100,000 accounts; `:scale` in scripts.
-    pub SCALE: u32 = "workload.scale", Kind::Count { min: 1, max: 100_000 }, "1";
+    pub SCALE: u32 = "workload.scale", Kind::Count { min: 1, max: 100_000 }, "1" => DataIdentity;
     /// Number of sysbench's tables sbtest1, sbtest2, ... (default 1), as its --tables.
-    pub TABLES: Option<u64> = "workload.tables", Kind::Count { min: 1, max: TABLES_MAX };
+    pub TABLES: Option<u64> =
+        "workload.tables", Kind::Count { min: 1, max: TABLES_MAX } => DataIdentity;
     /// Rows of each of sysbench's tables (default 10000), as its --table-size.
-    pub TABLE_SIZE: Option<u64> = "workload.table_size", Kind::Count { min: 1, max: 2_000_000_000 };
+    pub TABLE_SIZE: Option<u64> =
+        "workload.table_size", Kind::Count { min: 1, max: 2_000_000_000 } => DataIdentity;
     /// How sysbench's scripts choose rows (default special), as its --rand-type: special, uniform,
     /// pareto.
     pub RAND_TYPE: Option<Distribution> = "workload.rand_type", Distribution::KIND;
@@ -48,7 +50,7 @@ settings! {
     pub VARIABLES: Option<Value> = "workload.variables.*", Kind::Scalar;
     /// Transactions in the measurement, all connections together. Give this or workload.duration.
     pub TRANSACTIONS: Option<u64> =
-        "workload.transactions", Kind::Count { min: 1, max: 1_000_000_000_000 };
+        "workload.transactions", Kind::Count { min: 1, max: 1_000_000_000_000 } => Measurement;
     /// How often a transaction is tried that ends in a deadlock or a serialization failure, before
     /// it counts as failed.
     pub MAX_TRIES: u64 = "workload.max_tries", Kind::Count { min: 1, max: 1_000_000 }, "1";

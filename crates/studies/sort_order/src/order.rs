@@ -5,11 +5,32 @@ use crate::probe::{ORDER, bytes_of, is_ordered};
 use crate::{Layout, Order, Prediction, advise, predict};
 use engine::{ColumnStore, Stored};
 use experiment::{Configuration, Invalid};
-use observations::{Fact, Observations};
+use observations::{FactFamily, FactName, Observations};
 use probe::ProbeError;
 use probe::data::DATA_SEED;
 use std::sync::Arc;
 use work::Table;
+
+/// Place of a column in the order, from 1; none of these: as generated, or shuffled.
+pub const PLACE_IN_ORDER: FactFamily = FactFamily::new("order_", "");
+/// Bytes that a column takes.
+pub const COLUMN_BYTES: FactFamily = FactFamily::new("bytes_", "B");
+/// Bytes that a column was expected to take, from some row groups.
+pub const PREDICTED_COLUMN_BYTES: FactFamily = FactFamily::new("predicted_bytes_", "B");
+/// Bytes that all columns were expected to take.
+pub const PREDICTED_BYTES: FactName = FactName::new("predicted_bytes", "B");
+/// Lower end of its 95 % interval.
+pub const PREDICTED_BYTES_LOW: FactName = FactName::new("predicted_bytes_low", "B");
+/// Upper end of its 95 % interval.
+pub const PREDICTED_BYTES_HIGH: FactName = FactName::new("predicted_bytes_high", "B");
+/// Row groups that the prediction looked at.
+pub const PREDICTED_GROUPS: FactName = FactName::new("predicted_groups", "");
+/// All row groups of the prediction's table.
+pub const PREDICTED_GROUPS_ALL: FactName = FactName::new("predicted_groups_all", "");
+/// Row groups of the table.
+pub const ROW_GROUPS: FactName = FactName::new("row_groups", "");
+/// Row groups that [`FILTER`](probe::scans::FILTER) does not need to read.
+pub const ROW_GROUPS_SKIPPED: FactName = FactName::new("row_groups_skipped", "");
 
 /// What `workload.order` says.
 #[derive(Debug, PartialEq, Eq)]
@@ -117,25 +138,23 @@ impl Ordered {
 
     /// Adds the order, what was predicted of it and what it takes.
     pub fn add_facts(&self, seen: &mut Observations, stored: &Stored, names: &[&'static str]) {
-        let mut add = |name: String, unit: &str, value: f64| {
-            seen.facts.push(Fact { name, unit: unit.into(), value });
-        };
+        let facts = &mut seen.facts;
         for (name, place) in self.columns.iter().zip(1..) {
-            add(format!("order_{name}"), "", f64::from(place));
+            facts.push(PLACE_IN_ORDER.record(name, f64::from(place)));
         }
         for (name, predicted) in names.iter().zip(&self.prediction.columns) {
-            add(format!("bytes_{name}"), "B", stored.bytes(name) as f64);
-            add(format!("predicted_bytes_{name}"), "B", *predicted);
+            facts.push(COLUMN_BYTES.record(name, stored.bytes(name) as f64));
+            facts.push(PREDICTED_COLUMN_BYTES.record(name, *predicted));
         }
-        add("predicted_bytes".into(), "B", self.prediction.bytes);
+        facts.push(PREDICTED_BYTES.record(self.prediction.bytes));
         if let Some(interval) = self.prediction.interval {
-            add("predicted_bytes_low".into(), "B", interval.low);
-            add("predicted_bytes_high".into(), "B", interval.high);
+            facts.push(PREDICTED_BYTES_LOW.record(interval.low));
+            facts.push(PREDICTED_BYTES_HIGH.record(interval.high));
         }
-        add("predicted_groups".into(), "", self.prediction.groups as f64);
-        add("predicted_groups_all".into(), "", self.prediction.groups_all as f64);
-        add("row_groups".into(), "", stored.groups as f64);
-        add("row_groups_skipped".into(), "", stored.groups_skipped as f64);
+        facts.push(PREDICTED_GROUPS.record(self.prediction.groups as f64));
+        facts.push(PREDICTED_GROUPS_ALL.record(self.prediction.groups_all as f64));
+        facts.push(ROW_GROUPS.record(stored.groups as f64));
+        facts.push(ROW_GROUPS_SKIPPED.record(stored.groups_skipped as f64));
     }
 }
 

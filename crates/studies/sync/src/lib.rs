@@ -8,4 +8,5 @@ pub mod primitives;
 mod probe;
 
 pub use crate::probe::*;
+pub use outcome::{CORES, NODES, PROCESSORS, SHARED_LINES, SOCKETS};
 pub use primitives::{Padding, Pinning, Primitive};

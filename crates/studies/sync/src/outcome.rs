@@ -2,11 +2,22 @@
 
 use crate::primitives::{Load, Outcome, ThreadOutcome, Waiting};
 use observations::{
-    Amounts, Fact, Histogram, Latency, Observations, Operation, Response, Series, Wait, WaitClass,
-    Work,
+    Amounts, Fact, FactName, Histogram, Latency, Observations, Operation, Response, Series, Wait,
+    WaitClass, Work,
 };
 use observe::topology::Span;
 use probe::measure::{Surroundings, connection_done};
+
+/// Cache lines that several threads write to.
+pub const SHARED_LINES: FactName = FactName::new("shared_lines", "");
+/// Processors that the threads were pinned to.
+pub const PROCESSORS: FactName = FactName::new("processors", "");
+/// Cores that the threads were pinned to.
+pub const CORES: FactName = FactName::new("cores", "");
+/// Sockets that the threads were pinned to.
+pub const SOCKETS: FactName = FactName::new("sockets", "");
+/// Memory nodes that the threads were pinned to.
+pub const NODES: FactName = FactName::new("nodes", "");
 
 /// The observations of a trial whose threads were pinned to what spans so much; nothing: they were
 /// not pinned.
@@ -84,14 +95,14 @@ fn responses(outcome: &Outcome, acquire: &Histogram, operation: &Histogram) -> V
 /// read by.
 fn place(outcome: &Outcome, span: Span) -> Vec<Fact> {
     let spanned = [
-        ("processors", span.processors),
-        ("cores", span.cores),
-        ("sockets", span.sockets),
-        ("nodes", span.nodes),
+        (PROCESSORS, span.processors),
+        (CORES, span.cores),
+        (SOCKETS, span.sockets),
+        (NODES, span.nodes),
     ];
     let spanned = spanned.into_iter().filter(|_| span.processors > 0);
-    let lines = outcome.shared_lines.map(|lines| ("shared_lines", lines));
-    lines.into_iter().chain(spanned).map(|(name, number)| Fact::count(name, number)).collect()
+    let lines = outcome.shared_lines.map(|lines| (SHARED_LINES, lines));
+    lines.into_iter().chain(spanned).map(|(name, number)| name.record(f64::from(number))).collect()
 }
 
 /// Waits by the kernel's accounts. There is nothing for which a thread could sleep but the lock. A

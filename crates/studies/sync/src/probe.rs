@@ -26,7 +26,7 @@ settings! {
     /// processor or thread (per-core, per-thread).
     pub PRIMITIVE: Primitive = "workload.primitive", Primitive::KIND, "atomic-shared";
     /// Threads that add to the counters.
-    pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 4096 }, "1";
+    pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 4096 }, "1" => Concurrency;
     /// Number of counters; each operation takes one at random.
     pub MEMBERS: u32 = "workload.members", Kind::Count { min: 1, max: MEMBERS_MAX as i64 }, "8";
     /// How far apart the members of an array lie: one after the other, each in a cache line (64
@@ -39,9 +39,9 @@ settings! {
     /// Share of operations that read instead of adding.
     pub READS: f64 = "workload.reads", Kind::Share, "0%";
     /// Length of the measurement.
-    pub DURATION: f64 = "workload.duration", Kind::PositiveDuration, "1 s";
+    pub DURATION: f64 = "workload.duration", Kind::PositiveDuration, "1 s" => Measurement;
     /// The load runs for this long before the measurement.
-    pub WARMUP: f64 = "workload.warmup", Kind::Duration, "200 ms";
+    pub WARMUP: f64 = "workload.warmup", Kind::Duration, "200 ms" => Measurement;
 }
 
 impl Probe for SyncProbe {

@@ -43,7 +43,8 @@ settings! {
         DURATION, WARMUP, RATE
     ];
     /// Updates in the measurement, all connections together. Give this or workload.duration.
-    pub UPDATES: Option<u64> = "workload.updates", Kind::Count { min: 1, max: 1_000_000_000_000 };
+    pub UPDATES: Option<u64> =
+        "workload.updates", Kind::Count { min: 1, max: 1_000_000_000_000 } => Measurement;
     /// Whether connections change the same rows: all draw from the same keys (shared), or each has
     /// a part of them for itself (disjoint).
     pub SHARING: Sharing = "workload.sharing", Sharing::KIND, "shared";

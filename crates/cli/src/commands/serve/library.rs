@@ -141,7 +141,7 @@ impl Site {
 
 /// Reads a run of a file, the latest one without a number.
 pub fn read(file: &File, run: Option<i64>, read: results::Read) -> Result<Read, Refusal> {
-    let store = Store::open(&file.path)?;
+    let store = results::open_file(&file.path)?;
     let Some(latest) = store.latest_run()?.map(|run| run.id) else {
         return Err(Refusal(
             StatusCode::NOT_FOUND,

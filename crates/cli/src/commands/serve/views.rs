@@ -4,6 +4,7 @@
 use super::library::{self, File, Read, Site, read_run};
 use super::page::{Page, Query, Refusal, RunName, address, live, without_figures};
 use crate::commands::select::{cells, is_level, keep_only};
+use crate::registry::{SECTIONS, STUDIES};
 use crate::results;
 use analysis::runs::{Responses, compare_sides};
 use observations::{FactorRecord, Recording, RunRecord, TrialStatus};
@@ -75,7 +76,7 @@ fn listed(file: &File, known: Option<Listed>) -> Listed {
 
 fn lines(file: &File, known: Vec<(Key, String)>) -> Result<Vec<(Key, String)>, Refusal> {
     let claimed = store::is_claimed(&file.path);
-    let store = Store::open(&file.path)?;
+    let store = results::open_file(&file.path)?;
     let runs = store.runs()?;
     let latest = runs.iter().map(|run| run.id).max().unwrap_or_default();
     let mut known: HashMap<Key, String> = known.into_iter().collect();
@@ -96,7 +97,7 @@ fn lines(file: &File, known: Vec<(Key, String)>) -> Result<Vec<(Key, String)>, R
 fn row(file: &File, store: &Store, run: &RunRecord, latest: i64) -> Result<String, Refusal> {
     let Read { recording, said } = read_run(file, store, run.id, latest, Store::read_figures)?;
     // Without the ceilings of other files' disk runs: the verdict does not depend on them.
-    let summary = analysis::summarize(&recording);
+    let summary = analysis::summarize_with(&recording, STUDIES, Vec::new());
     let headline = summary.headline();
     let question =
         run.question.as_deref().map(|question| format!("<br><small>{}</small>", text(question)));
@@ -153,7 +154,7 @@ pub fn run(site: &Site, query: &Query) -> Result<Page, Refusal> {
     }
     let summary = results::summary(recording, &file.path);
     Ok(Page {
-        body: web::document(&report::run(&summary, Medium::Page)),
+        body: web::document(&report::run(&summary, SECTIONS, Medium::Page)),
         tools,
         said: read.said,
         live: Some(live),

@@ -1,7 +1,6 @@
-//! How much a device does with so many I/Os in flight: as the disk probe measured it, else by the
+//! How much a device does with so many I/Os in flight: as a storage study measured it, else by the
 //! trials' own counters.
 
-use crate::settings::has_probe;
 use crate::{Summary, response, wording};
 use observations::{DeviceUse, Observations};
 use serde::Serialize;
@@ -16,15 +15,14 @@ pub struct DeviceDepths {
     pub device: String,
     /// I/Os in flight on average and I/Os a second, the smallest depth first.
     pub depths: Vec<(f64, f64)>,
-    /// The experiment whose disk probe measured it; `None`: the counters of the trials themselves
+    /// The experiment that measured it; `None`: the counters of the trials themselves
     /// say it.
     pub probed: Option<String>,
 }
 
 impl Summary<'_> {
     /// The device under the target that is busiest at the highest of these levels, where it is
-    /// busy. Not of the disk probe, which sets the depth itself: there the levels are what is
-    /// modelled.
+    /// busy. Not of a load that sets the depth itself: there the levels are what is modelled.
     pub(super) fn busiest_device(&self, levels: &[(usize, f64)]) -> Option<DeviceDepths> {
         let (last, _) = *levels.last()?;
         let trials = self.grid.trials(last);
@@ -35,10 +33,7 @@ impl Summary<'_> {
         let busy = |name: &str| sum(name, |own| own.busy_s) / sum(name, |own| own.elapsed_s);
         let names = response::distinct(all().map(|own| own.device.as_str()));
         let busiest = names.into_iter().max_by(|a, b| busy(a).total_cmp(&busy(b)))?;
-        if busy(busiest).is_nan()
-            || busy(busiest) < BUSY_MIN
-            || has_probe(&self.recording.configurations[last], "disk")
-        {
+        if busy(busiest).is_nan() || busy(busiest) < BUSY_MIN || self.storage_use(last).is_some() {
             return None;
         }
         let probed = self.probed_depths(&trials, busiest);

@@ -8,7 +8,7 @@ use crate::{Estimate, Interval, Summary, response, wording};
 use models::curve::Bottlenecks;
 use models::holdout::{self, FAR, LEVELS_MIN};
 use models::network::Service;
-use observations::{DeviceUse, Observations, WaitClass, WarningKind};
+use observations::{DeviceUse, Observations, Role, WaitClass, WarningKind};
 use serde::Serialize;
 
 /// Standard deviation of the effect of a change other than the number of connections, as a share of
@@ -110,9 +110,6 @@ pub enum WhatIfError {
     NoModel(String),
 }
 
-/// The setting of an open loop.
-pub(crate) const RATE: &str = "workload.rate";
-
 /// A change other than a level.
 pub(super) enum Change {
     /// So many, or so many times as many.
@@ -184,7 +181,7 @@ impl Summary<'_> {
     pub fn what_if(&self, changes: &[String]) -> Result<WhatIf, WhatIfError> {
         let mut usable = self.model_groups();
         if usable.is_empty() {
-            return Err(WhatIfError::NoModel(none_usable()));
+            return Err(self.none_usable());
         }
         let (mut asked, mut rate, mut apart, mut others) = (None, None, Vec::new(), Vec::new());
         for change in changes {
@@ -198,14 +195,12 @@ impl Summary<'_> {
                 |wanted: &str| WhatIfError::Value { change: change.clone(), wanted: wanted.into() };
             if let Some(other) = Change::read(change, name, value)? {
                 others.push((change, other));
-            } else if is_factor(RATE, name) {
+            } else if self.is_setting(name, &[Role::ArrivalRate]) {
                 rate = Some(number().ok_or_else(|| wrong("give transactions a second, above 0"))?);
             } else if let Some(script) = name.strip_prefix("connections.") {
                 let whole = number().filter(|n| n.fract() == 0.0);
                 apart.push((script, whole.ok_or_else(|| wrong("give a whole number above 0"))?));
-            } else if CONCURRENCY.iter().any(|path| is_factor(path, name))
-                && usable.iter().any(|own| is_factor(&own.factor.name, name))
-            {
+            } else if usable.iter().any(|own| is_factor(&own.factor.name, name)) {
                 usable.retain(|own| is_factor(&own.factor.name, name));
                 let whole = number().filter(|n| n.fract() == 0.0);
                 asked = Some(whole.ok_or_else(|| wrong("give a whole number above 0"))?);
@@ -213,8 +208,7 @@ impl Summary<'_> {
                 self.keep_level(&mut usable, change, name, value)?;
             }
         }
-        let none = || WhatIfError::NoModel(none_usable());
-        let model = self.throughput_model(self.chosen(usable)).ok_or_else(none)?;
+        let model = self.throughput_model(self.chosen(usable)).ok_or_else(|| self.none_usable())?;
         if let Some(why) = &model.refused {
             return Err(WhatIfError::NoModel(why.clone()));
         }
@@ -225,6 +219,21 @@ impl Summary<'_> {
             return Err(WhatIfError::Apart);
         }
         self.predicted_apart(&model, &apart)
+    }
+
+    fn none_usable(&self) -> WhatIfError {
+        let known: Vec<&str> = self.declared.paths(&CONCURRENCY).collect();
+        WhatIfError::NoModel(format!(
+            "it needs a factor among {} with {LEVELS_MIN} or more levels of numbers, measured in \
+             a closed loop",
+            known.join(", ")
+        ))
+    }
+
+    /// Whether a name is that of a setting with one of these roles, in this run or in others.
+    fn is_setting(&self, name: &str, roles: &'static [Role]) -> bool {
+        let mut known = self.recording.roles.paths(roles).chain(self.declared.paths(roles));
+        known.any(|path| is_factor(path, name))
     }
 
     /// Leaves the models whose configurations have this level of another factor.
@@ -450,7 +459,7 @@ fn changed(
             Ok(shortened(variants, each_s * (1.0 - times)))
         }
         Change::Device(name, times)
-            if model.factor == CONCURRENCY[2] && has_device_alone(trials, name) =>
+            if model.role == Some(Role::QueueDepth) && has_device_alone(trials, name) =>
         {
             let with = |own: &Bottlenecks| Bottlenecks {
                 serial_s: own.serial_s * times,
@@ -481,14 +490,6 @@ fn changed(
             Ok(shortened(variants, each_s * (1.0 - times)))
         }
     }
-}
-
-fn none_usable() -> String {
-    format!(
-        "it needs a factor among {} with {LEVELS_MIN} or more levels of numbers, measured in a \
-         closed loop",
-        CONCURRENCY.join(", ")
-    )
 }
 
 fn is_factor(path: &str, name: &str) -> bool {

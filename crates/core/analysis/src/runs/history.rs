@@ -157,7 +157,7 @@ impl HistoryRun {
 
 fn models(run: &Recording, summarized: fn(&Recording) -> Summary<'_>) -> Vec<ModelRecord> {
     // Without a model nothing is summarised: a history may have hundreds of runs.
-    if !run.factors.iter().any(|own| CONCURRENCY.contains(&own.name.as_str())) {
+    if !run.factors.iter().any(|own| run.roles.has(&own.name, &CONCURRENCY)) {
         return Vec::new();
     }
     let record = |own: ModelSummary| {

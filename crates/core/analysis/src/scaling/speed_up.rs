@@ -59,7 +59,7 @@ impl Summary<'_> {
         let figures = |name: &str| Some(self.grid.figures(&response::named(name, &trials)?));
         let Some(scan) = figures("scan") else { return Vec::new() };
         let measured = Measured { scan, processor_time: figures("cpu_per_row") };
-        let groups = groups(self.recording, "scan", &[DEGREE]).into_iter();
+        let groups = groups(self.recording, "scan", |path| path == DEGREE).into_iter();
         groups.filter_map(|group| self.speed_up(group, &measured)).collect()
     }
 

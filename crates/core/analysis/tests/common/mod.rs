@@ -8,8 +8,8 @@ pub mod disk;
 pub use recording as plan;
 
 use observations::{
-    ConfigurationRecord, FactorRecord, LevelRecord, Observations, Recording, Response, RunRecord,
-    TimeUse, TrialRecord, TrialStatus, Wait, WaitClass, WaitSource, Work,
+    ConfigurationRecord, FactorRecord, LevelRecord, Observations, Recording, Response, Role,
+    RunRecord, TimeUse, TrialRecord, TrialStatus, Wait, WaitClass, WaitSource, Work,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -84,6 +84,14 @@ pub fn timed_out(configuration: usize, block: u32, elapsed_s: f64) -> TrialRecor
     TrialRecord { observations: Some(seen), ..trial }
 }
 
+/// Roles of the settings that these recordings have.
+pub const ROLES: [(&str, Role); 4] = [
+    ("workload.connections", Role::Concurrency),
+    ("workload.threads", Role::Concurrency),
+    ("workload.queue_depth", Role::QueueDepth),
+    ("workload.rate", Role::ArrivalRate),
+];
+
 /// A factor of the design: its path and its levels.
 pub type Factor<'a> = (&'a str, &'a [&'a str]);
 
@@ -132,6 +140,7 @@ pub fn recording(factors: &[Factor]) -> Recording {
                 settings: BTreeMap::new(),
             })
             .collect(),
+        roles: ROLES.into_iter().collect(),
         ..Recording::default()
     }
 }

@@ -5,10 +5,15 @@ use super::plan::{LoadPlan, Started, TRANSACTION};
 use crate::measure::{Surroundings, seconds};
 use conductor::{Reader, Recorder};
 use observations::{
-    Amounts, Fact, Histogram, Latency, LoadHealth, Observations, Response, ScriptStatement, Series,
-    Wait, WaitClass, Work, add_by_interval,
+    Amounts, Fact, FactName, Histogram, Latency, LoadHealth, Observations, Response,
+    ScriptStatement, Series, Wait, WaitClass, Work, add_by_interval,
 };
 use observe::{ThreadTimes, ThreadUse};
+
+/// Milliseconds until all connections were made.
+pub const INITIAL_CONNECTION_TIME: FactName = FactName::new("initial_connection_time", "ms");
+/// Transactions that an open loop did not begin because of the latency limit.
+pub const SKIPPED: FactName = FactName::new("skipped", "transactions");
 
 /// What one thread records in the measurement, and hands over when it is done. Others see only what
 /// readers of its recorders show.
@@ -215,7 +220,7 @@ pub fn add_up(
     let mut facts = limited(plan, &mut responses, &work, [over, skipped]);
     if !plan.statements.is_empty() {
         let value = largest(|report| report.connect_ns) as f64 / 1e6;
-        facts.push(Fact { name: "initial_connection_time".into(), unit: "ms".into(), value });
+        facts.push(INITIAL_CONNECTION_TIME.record(value));
     }
     let generator_s = seconds(total(|report| report.generator_ns));
     let session_s = around.time.session_s;
@@ -320,7 +325,7 @@ fn limited(
         return Vec::new();
     }
     responses.rotate_right(1);
-    vec![Fact { name: "skipped".into(), unit: "transactions".into(), value: skipped as f64 }]
+    vec![SKIPPED.record(skipped as f64)]
 }
 
 /// The statements of the plan, with what all threads recorded of them.

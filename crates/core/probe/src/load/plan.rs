@@ -13,22 +13,23 @@ use work::Request;
 
 settings! {
     /// Number of connections. To an embedded engine each has a thread of its own.
-    pub CONNECTIONS: u32 = "workload.connections", Kind::Count { min: 1, max: 4096 }, "16";
+    pub CONNECTIONS: u32 =
+        "workload.connections", Kind::Count { min: 1, max: 4096 }, "16" => Concurrency;
     /// Threads of the load generator, which drive the connections to a server.
-    pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 1024 }, "1";
+    pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 1024 }, "1" => Concurrency;
     /// The load runs for this long before the measurement.
-    pub WARMUP: f64 = "workload.warmup", Kind::Duration, "0";
+    pub WARMUP: f64 = "workload.warmup", Kind::Duration, "0" => Measurement;
     /// Open loop: transactions a second, all connections together, at random (Poisson) times, the
     /// same ones for all configurations of a block. A connection that is free takes the next one;
     /// latency counts from the intended start. Without it each connection starts its next
     /// transaction at once (closed loop).
-    pub RATE: Option<f64> = "workload.rate", Kind::Rate;
+    pub RATE: Option<f64> = "workload.rate", Kind::Rate => ArrivalRate;
     /// Transactions that take longer are counted: `over_limit`, in percent. In an open loop latency
     /// counts from the intended start, and a transaction that is late by more than this before it
     /// has begun is skipped, and counted too.
     pub LATENCY_LIMIT: Option<f64> = "workload.latency_limit", Kind::PositiveDuration;
     /// Length of the measurement.
-    pub DURATION: Option<f64> = "workload.duration", Kind::PositiveDuration;
+    pub DURATION: Option<f64> = "workload.duration", Kind::PositiveDuration => Measurement;
 }
 
 /// What a load is, apart from its transactions.

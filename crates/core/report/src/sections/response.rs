@@ -46,7 +46,8 @@ pub(crate) fn section(summary: &Summary) -> [Section; 1] {
         data: data(&measured),
         data_heading: "Means, intervals and n".into(),
         // The disk probe has charts of its own.
-        chart: summary.disk().is_none().then(|| chart(summary, response, effect, measured.len())),
+        chart: (!summary.study_draws_response())
+            .then(|| chart(summary, response, effect, measured.len())),
     });
     [section]
 }

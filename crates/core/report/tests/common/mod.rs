@@ -6,7 +6,7 @@ pub mod disk;
 
 use observations::{
     ConfigurationRecord, Environment, FactorRecord, LevelRecord, Observations, Recording, Response,
-    RunRecord, TimeUse, TrialRecord, TrialStatus, Wait, WaitClass, WaitSource, Warning,
+    Role, RunRecord, TimeUse, TrialRecord, TrialStatus, Wait, WaitClass, WaitSource, Warning,
     WarningKind, Work,
 };
 use std::collections::BTreeMap;
@@ -108,6 +108,12 @@ pub fn plan(factors: &[(&str, &[&str])]) -> Recording {
             })
             .collect(),
         configurations: combinations.into_iter().map(configuration).collect(),
+        roles: [
+            ("workload.threads", Role::Concurrency),
+            ("workload.queue_depth", Role::QueueDepth),
+        ]
+        .into_iter()
+        .collect(),
         files: Vec::new(),
         trials: Vec::new(),
     }

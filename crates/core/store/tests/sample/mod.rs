@@ -55,6 +55,9 @@ pub fn plan() -> Recording {
             },
         ],
         configurations: levels.map(configuration).to_vec(),
+        roles: [("target.data_files", Role::Layout), ("workload.key", Role::Operation)]
+            .into_iter()
+            .collect(),
         files: vec![FileRecord {
             named_by: "workload.script".into(),
             path: "scripts/größe.sql".into(),

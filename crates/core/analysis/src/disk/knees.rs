@@ -1,6 +1,7 @@
-use super::{Finding, FindingKind};
-use crate::disk::KneeInterval;
-use crate::{Knee, Summary, wording};
+//! What findings say of knees.
+
+use super::KneeInterval;
+use crate::{Finding, FindingKind, Knee, Summary, wording};
 use observations::number;
 
 /// Where storage saturates, as far as the blocks tell: what a search for the knee asks. It is what
