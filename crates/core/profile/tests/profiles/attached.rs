@@ -41,8 +41,10 @@ fn a_process_below_the_one_that_is_named_is_in_it() {
     while below().is_empty() {
         std::thread::sleep(Duration::from_millis(5));
     }
-    std::thread::sleep(Duration::from_millis(50));
     let burner: i32 = below().trim().parse().unwrap();
+    while std::fs::read_to_string(format!("/proc/{burner}/comm")).unwrap() != "burn\n" {
+        std::thread::sleep(Duration::from_millis(5));
+    }
     let profile = watched(&child, burner, Duration::from_millis(600));
     // SAFETY: it is the child of our child, which waits for it.
     unsafe { libc::kill(burner, libc::SIGKILL) };
@@ -78,7 +80,7 @@ fn our_own_threads_are_sampled_and_the_collector_is_not() {
 
 #[test]
 fn a_process_that_ends_meanwhile_keeps_its_names() {
-    let mut child = started("three_to_one", 600);
+    let mut child = started("three_to_one", 1500);
     let Some(profiler) = permitted(Profiler::attach(&[child.id() as i32], 250)) else {
         return end(child);
     };

@@ -59,12 +59,14 @@ fn time_in_the_kernel_is_told_apart() {
 fn callers_are_known_where_there_are_frame_pointers() {
     let folder = tempfile::tempdir().unwrap();
     // Volatile, so that the loop stays; the result is used after the call, so that the call is not
-    // a jump.
-    let source = "volatile unsigned long sink;
+    // a jump. It ends by processor time, so that it yields 150 samples on any machine.
+    let source = "#include <time.h>
+        volatile unsigned long sink;
         __attribute__((noinline)) int leaf(long n) { while (n--) sink += n; return 1; }
         __attribute__((noinline)) int middle(long n) { int r = leaf(n); sink++; return r + 1; }
-        int main(void) { int r = 0; for (int i = 0; i < 400; i++) r += middle(1000000); return r \
-                  == 7; }";
+        int main(void) { int r = 0;
+            while (clock() < 6 * CLOCKS_PER_SEC / 10) r += middle(1000000);
+            return r == 7; }";
     let Some(program) = compiled(folder.path(), source, &["-fno-omit-frame-pointer"]) else {
         return;
     };
@@ -83,8 +85,12 @@ fn callers_are_known_where_there_are_frame_pointers() {
 #[test]
 fn a_stripped_program_has_no_names_and_that_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    let source = "volatile unsigned long sink;
-        int main(void) { for (long i = 0; i < 400000000; i++) sink += i; return 0; }";
+    let source = "#include <time.h>
+        volatile unsigned long sink;
+        int main(void) {
+            while (clock() < 6 * CLOCKS_PER_SEC / 10)
+                for (long i = 0; i < 1000000; i++) sink += i;
+            return 0; }";
     let Some(program) = compiled(folder.path(), source, &["-s"]) else { return };
     let Some(profile) = profile_of(Command::new(&program), 250) else { return };
     assert!(nameless(&profile, "/program") > profile.samples() / 2, "{profile:#?}");

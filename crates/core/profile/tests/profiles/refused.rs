@@ -72,7 +72,9 @@ fn of_itself() {
     let profiler = profiler.start().unwrap();
     let mut zero = std::fs::File::open("/dev/zero").unwrap();
     let mut buffer = vec![0; 1 << 20];
-    for _ in 0..2000 {
+    let clock = observe::ThreadClock::of_this_thread();
+    let end = clock.read().cpu_ns + 300_000_000;
+    while clock.read().cpu_ns < end {
         std::io::Read::read(&mut zero, &mut buffer).unwrap();
     }
     let profile = sound(profiler.stop().unwrap().named());
