@@ -3,12 +3,13 @@
 
 mod common;
 
-use common::{Ended, Lab, signal, skipped};
+use common::{Ended, Lab, signal, skipped, wait_until};
 use serde_json::{Value, json};
 use std::process::Stdio;
 
-/// Burns processor time in a shell: about a second of it.
-const BURN: [&str; 3] = ["sh", "-c", "i=0; while [ $i -lt 1500000 ]; do i=$((i+1)); done"];
+/// Burns a second of processor time in a shell, on any machine: the kernel ends the inner one.
+const BURN: [&str; 3] =
+    ["sh", "-c", "ulimit -c 0; ulimit -t 1; (while :; do :; done) 2>/dev/null; true"];
 
 /// Runs `profile`; `None` where the system does not permit it.
 fn profile(lab: &Lab, options: &[&str]) -> Option<Ended> {
@@ -90,6 +91,22 @@ fn a_command_is_sampled_and_saved_in_three_formats() {
     assert!(lab.read("a.svg").starts_with("<svg "));
 }
 
+/// Waits until this profiler has its perf events and the process has since been on a processor for
+/// a second, or until the profiler has ended.
+fn wait_for_samples(sampling: &mut std::process::Child, busy: u32) {
+    let fds = format!("/proc/{}/fd", sampling.id());
+    let is_event = |entry: std::io::Result<std::fs::DirEntry>| {
+        std::fs::read_link(entry.unwrap().path())
+            .is_ok_and(|target| target.to_string_lossy().contains("perf_event"))
+    };
+    let has_events = || std::fs::read_dir(&fds).is_ok_and(|mut entries| entries.any(is_event));
+    let mut has_ended = || sampling.try_wait().unwrap().is_some();
+    wait_until("it samples", || has_ended() || has_events());
+    let used_ns = || observe::ProcessTimes::of(busy as i32).unwrap().cpu_ns;
+    let end_ns = used_ns() + 1_000_000_000;
+    wait_until("the process works", || has_ended() || used_ns() > end_ns);
+}
+
 #[test]
 fn a_process_is_sampled_until_a_signal_or_its_end() {
     let lab = Lab::new();
@@ -97,13 +114,13 @@ fn a_process_is_sampled_until_a_signal_or_its_end() {
         std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
     let pid = busy.id().to_string();
     let mut command = lab.command(&["profile", "-p", &pid, "--seconds", "600", "--json"]);
-    let sampling = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_secs(2));
+    let mut sampling = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_samples(&mut sampling, busy.id());
     signal(&sampling, libc::SIGINT);
     let ended: Ended = sampling.wait_with_output().unwrap().into();
     let mut command = lab.command(&["profile", "-p", &pid, "--seconds", "600", "--json"]);
-    let sampling = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    let mut sampling = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_samples(&mut sampling, busy.id());
     busy.kill().unwrap();
     busy.wait().unwrap();
     let gone: Ended = sampling.wait_with_output().unwrap().into();

@@ -164,13 +164,7 @@ fn json_has_the_same_with_exact_figures_and_ctrl_c_ends_the_interval() {
             let lab = Lab::new();
             let mut command = lab.command(&["waits", url, "--seconds", "600", "--json"]);
             let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-            let mut admin = cluster.connect().unwrap();
-            wait_until("it observes", || {
-                let sql = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'steelbench \
-                           observer' AND query LIKE '%pg_stat_get_activity%'";
-                !admin.query(sql, &[]).unwrap().is_empty()
-            });
-            std::thread::sleep(std::time::Duration::from_millis(300));
+            wait_for_polls(cluster, 60);
             signal(&child, libc::SIGINT);
             let ended = end(child).expect(0);
             let seen: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
@@ -230,14 +224,21 @@ fn what_goes_wrong_is_told_with_what_to_do() {
 fn observing(lab: &Lab, arguments: &[&str], cluster: &Cluster) -> std::process::Child {
     let mut command = lab.command(&[&["waits", "--seconds", "600"], arguments].concat());
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut admin = cluster.connect().unwrap();
-    wait_until("it observes", || {
-        let sql = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'steelbench observer' \
-                   AND query LIKE '%pg_stat_get_activity%'";
-        !admin.query(sql, &[]).unwrap().is_empty()
-    });
-    std::thread::sleep(std::time::Duration::from_millis(1500));
+    wait_for_polls(cluster, 100);
     child
+}
+
+/// Waits until an observer has sampled the sessions so many times or more.
+fn wait_for_polls(cluster: &Cluster, count: usize) {
+    let mut admin = cluster.connect().unwrap();
+    let mut starts = std::collections::HashSet::new();
+    wait_until("it samples", || {
+        let sql = "SELECT query_start FROM pg_stat_activity WHERE application_name = 'steelbench \
+                   observer' AND query LIKE '%pg_stat_get_activity%'";
+        let rows = admin.query(sql, &[]).unwrap();
+        starts.extend(rows.iter().filter_map(|row| row.get(0).map(str::to_owned)));
+        starts.len() >= count
+    });
 }
 
 #[test]
