@@ -1,5 +1,4 @@
-//! Results files that an older Steelbench recorded (format 4: before warnings and facts had tables
-//! of their own) are read, shown and gone on with.
+//! Results files of format 16, the first of a released version, are read, shown and resumed.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod common;
@@ -13,15 +12,12 @@ const SYNC: &[u8] = include_bytes!("recorded/sync.steelbench.gz");
 const DISK: &[u8] = include_bytes!("recorded/disk.steelbench.gz");
 const INTERRUPTED: &[u8] = include_bytes!("recorded/interrupted.steelbench.gz");
 
-/// What was a response of the `sync` probe and is a fact now.
-const NOW_FACTS: &str = "('shared_lines', 'processors', 'cores', 'sockets', 'nodes')";
-
-/// The columns that trials had.
+/// The columns of trials in format 16.
 const TRIALS: &str = "SELECT id, run, configuration, block, sequence, attempt, started_ms, \
                       wall_s, status, cause, observed,
     elapsed_s, connections, work_unit, work_amount, transactions, errors, retries, session_s, \
                       cpu_s, cpu_user_s,
-    synthetic FROM trials";
+    synthetic, setup, timeout_s, sampled_running_s, corrected_s FROM trials";
 
 /// A folder with a recorded results file and the experiment file that it was recorded with.
 fn recorded(name: &str, compressed: &[u8]) -> Lab {
@@ -30,46 +26,22 @@ fn recorded(name: &str, compressed: &[u8]) -> Lab {
     let lab = Lab::new();
     std::fs::create_dir(lab.path("results")).unwrap();
     std::fs::write(lab.path(&format!("results/{name}.steelbench")), bytes).unwrap();
-    assert_eq!(lab.rows(name, "SELECT user_version FROM pragma_user_version"), ["4"]);
+    assert_eq!(lab.rows(name, "SELECT user_version FROM pragma_user_version"), ["16"]);
     let source = lab.rows(name, "SELECT source FROM runs");
     lab.write("e.toml", &source[0]);
     lab
 }
 
-/// Whatever the old tables say, the new ones say after the file was opened for writing.
+/// The tables of a file and their columns.
+fn tables(lab: &Lab, name: &str) -> Vec<String> {
+    let sql = "SELECT 'SELECT ' || group_concat(c.name) || ' FROM ' || t.name FROM sqlite_schema \
+               t, pragma_table_info(t.name) c WHERE t.type = 'table' GROUP BY t.name";
+    lab.rows(name, sql)
+}
+
+/// Opening the file for writing keeps all of its contents.
 #[test]
 fn a_migrated_file_says_what_it_said() {
-    let same = [
-        "SELECT name, source, seed FROM runs",
-        "SELECT key, label FROM configurations ORDER BY run, position",
-        "SELECT * FROM settings",
-        TRIALS,
-        "SELECT trial, position, wait_type, class, count, resource_s, signal_s, source, \
-         sampled_hz FROM waits",
-        "SELECT * FROM latencies",
-        "SELECT * FROM operations",
-        "SELECT * FROM series",
-        "SELECT * FROM devices",
-        "SELECT * FROM hooks",
-        "SELECT * FROM profiles",
-    ];
-    let moved = [
-        (
-            "SELECT trial, position, kind, detail FROM marks",
-            "SELECT trial, position, kind, detail FROM warnings",
-        ),
-        (
-            &format!("SELECT trial, name, unit, value FROM responses WHERE name IN {NOW_FACTS}"),
-            "SELECT trial, name, unit, value FROM facts",
-        ),
-        (
-            &format!(
-                "SELECT trial, name, unit, direction, value FROM responses WHERE name NOT IN \
-                 {NOW_FACTS}"
-            ),
-            "SELECT trial, name, unit, direction, value FROM responses",
-        ),
-    ];
     for (name, file, trials) in [
         ("insert", INSERT, 8),
         ("sync", SYNC, 6),
@@ -77,26 +49,31 @@ fn a_migrated_file_says_what_it_said() {
         ("interrupted", INTERRUPTED, 3),
     ] {
         let lab = recorded(name, file);
-        let old: Vec<_> = same.iter().map(|sql| lab.rows(name, sql)).collect();
-        let old_moved: Vec<_> = moved.iter().map(|(old, _)| lab.rows(name, old)).collect();
+        let tables = tables(&lab, name);
+        assert!(tables.len() > 20, "{tables:?}");
+        let old: Vec<_> = tables.iter().map(|sql| lab.rows(name, sql)).collect();
         drop(
             store::Store::create_or_open(lab.path(&format!("results/{name}.steelbench"))).unwrap(),
         );
-        for (sql, old) in same.iter().zip(old) {
-            assert_eq!(lab.rows(name, sql), old, "{name}: {sql}");
-        }
-        for ((_, sql), old) in moved.iter().zip(old_moved) {
+        for (sql, old) in tables.iter().zip(old) {
             assert_eq!(lab.rows(name, sql), old, "{name}: {sql}");
         }
         assert_eq!(lab.trials(name), trials);
-        let facts = lab.rows(name, "SELECT count(*) > 0 FROM facts");
-        assert_eq!(facts, [if name == "sync" { "1" } else { "0" }], "{name}");
         assert_eq!(lab.rows(name, "PRAGMA integrity_check"), ["ok"]);
     }
 }
 
 #[test]
-fn an_old_recording_is_shown_and_reported() {
+fn a_format_before_the_first_release_is_refused_with_its_number() {
+    let lab = recorded("sync", SYNC);
+    lab.results("sync").pragma_update(None, "user_version", 15).unwrap();
+    for arguments in [&["show", "sync"][..], &["run", "e.toml"]] {
+        lab.steelbench(arguments).expect(2).says("has format 15 of a version before 0.1.0");
+    }
+}
+
+#[test]
+fn a_recording_is_shown_and_reported() {
     for (name, file, parts) in [
         (
             "insert",
@@ -131,9 +108,9 @@ fn an_old_recording_is_shown_and_reported() {
     }
 }
 
-/// The configurations have the keys and the order of before: what is recorded counts.
+/// The configurations have the recorded keys and order, so that the recorded trials count.
 #[test]
-fn an_interrupted_run_of_before_goes_on() {
+fn an_interrupted_run_is_resumed() {
     let name = "interrupted";
     let lab = recorded(name, INTERRUPTED);
     let before = lab.rows(name, &format!("{TRIALS} ORDER BY id"));
@@ -144,7 +121,7 @@ fn an_interrupted_run_of_before_goes_on() {
                 status = 'done'";
     assert_eq!(lab.rows(name, once), ["8|8"]);
 
-    // Steelbench of today, alone: the same configurations in the same order.
+    // A new run has the same configurations in the same order.
     let fresh = Lab::with(&lab.read("e.toml"));
     fresh.run(0);
     for sql in [
@@ -155,10 +132,9 @@ fn an_interrupted_run_of_before_goes_on() {
     }
 }
 
-/// Nothing of these is left to be run: neither the settings nor their defaults have other values
-/// today.
+/// No trial of these remains: neither the settings nor their defaults have changed.
 #[test]
-fn a_complete_run_of_before_is_complete() {
+fn a_complete_run_is_complete() {
     for (name, file, trials) in [("sync", SYNC, 6), ("disk", DISK, 4)] {
         let lab = recorded(name, file);
         lab.run(0);

@@ -46,6 +46,14 @@ pub enum Fault {
     /// The file was truncated or overwritten, as this shows.
     #[error("is damaged ({0}); restore a copy, or save what is left with `sqlite3 FILE .recover`")]
     Damaged(String),
+    /// A development version before 0.1.0 wrote the file, in this format.
+    #[error(
+        "has format {0} of a version before 0.1.0, this version reads formats {first} to {newest}; \
+         use the Steelbench that recorded it, or move the file away and run the experiment again",
+        first = crate::schema::FIRST,
+        newest = crate::schema::NEWEST
+    )]
+    Older(i64),
     /// The file was written by a newer version, in this format.
     #[error("has format {0}, this version reads up to {newest}; use a newer Steelbench",
         newest = crate::schema::NEWEST)]

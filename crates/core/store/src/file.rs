@@ -68,7 +68,7 @@ impl Store {
     ///
     /// The file is touched only to roll back what a killed run left half written: of an older
     /// format, a copy in memory is brought up to date. Fails with `Missing`, `Empty`,
-    /// `Foreign`, `ForeignJournal`, `Damaged`, `Newer`, `Busy`.
+    /// `Foreign`, `ForeignJournal`, `Damaged`, `Older`, `Newer`, `Busy`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         // A reader opens for writing too: only then can SQLite roll back a killed run's journal.
         Self::open_with(path.as_ref(), WRITING)
@@ -166,6 +166,9 @@ impl Store {
         match found {
             // A new file, or one whose creation was interrupted.
             (0, 0, 0) => Ok(0),
+            (APPLICATION_ID, version, _) if version < schema::FIRST => {
+                Err(self.fault(Fault::Older(version)))
+            }
             (APPLICATION_ID, version, _) if version > schema::NEWEST => {
                 Err(self.fault(Fault::Newer(version)))
             }

@@ -8,29 +8,20 @@ use sha2::{Digest, Sha256};
 /// `StLb`).
 pub(crate) const APPLICATION_ID: i64 = 0x5374_4c62;
 
-/// Step `i` leads from version `i` to version `i + 1`. Published steps never change.
-pub(crate) const STEPS: [&str; 17] = [
-    include_str!("schema/1_tables.sql"),
-    include_str!("schema/2_views.sql"),
-    include_str!("schema/3_devices.sql"),
-    include_str!("schema/4_profiles.sql"),
-    include_str!("schema/5_warnings_and_facts.sql"),
-    include_str!("schema/6_files.sql"),
-    include_str!("schema/7_setups_and_steps.sql"),
-    include_str!("schema/8_open_loop.sql"),
-    include_str!("schema/9_timeouts.sql"),
-    include_str!("schema/10_samples.sql"),
-    include_str!("schema/11_plans.sql"),
-    include_str!("schema/12_statements_and_labels.sql"),
-    include_str!("schema/13_server_activities.sql"),
-    include_str!("schema/14_plans_once.sql"),
-    include_str!("schema/15_query_intervals.sql"),
-    include_str!("schema/16_resources.sql"),
-    include_str!("schema/17_roles.sql"),
-];
+/// The first released format. Earlier ones are refused: development versions wrote them.
+pub(crate) const FIRST: i64 = 16;
 
-/// The newest version, which this program writes.
-pub(crate) const NEWEST: i64 = STEPS.len() as i64;
+/// Each step leads to the next format, from none to the first one. Published steps never change.
+pub(crate) const STEPS: [&str; 2] =
+    [include_str!("schema/16_tables.sql"), include_str!("schema/17_roles.sql")];
+
+/// The newest format, which this program writes.
+pub(crate) const NEWEST: i64 = FIRST - 1 + STEPS.len() as i64;
+
+/// The steps that lead to a format; those after them lead on to the newest one.
+fn steps_to(version: i64) -> usize {
+    usize::try_from(version - FIRST + 1).unwrap_or(0)
+}
 
 /// Reads the header of a file: its application id, its version, and the number of its tables and
 /// views.
@@ -51,24 +42,70 @@ fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
     let sql = "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_schema ORDER BY type, name";
     let mut query = connection.prepare(sql)?;
     let row = |row: &Row| {
-        // A table that was renamed bears quotes.
-        Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, String>(3)?.replace('"', "")])
+        Ok([row.get(0)?, row.get(1)?, row.get(2)?, plain(&row.get::<_, String>(3)?)])
     };
     query.query_map([], row)?.collect()
 }
 
-/// What a file of this version has in its schema when nobody else has been there.
+/// SQL without comments, without blanks that mean nothing, and without quotes around plain names:
+/// columns that a step added, and tables that it renamed, differ in these from new ones.
+///
+/// Returns text with other quotes or comments unchanged, which is not in our schema.
+fn plain(sql: &str) -> String {
+    let is_word = |c: char| c == '_' || c.is_ascii_alphanumeric() || !c.is_ascii();
+    let (mut words, mut rest) = (String::with_capacity(sql.len()), sql);
+    let mut push = |part: &str| {
+        let follows = words.ends_with(is_word) && part.starts_with(is_word);
+        words.extend(follows.then_some(' '));
+        words.push_str(part);
+    };
+    while let Some(first) = rest.chars().next() {
+        let end_at = |end: Option<usize>| end.unwrap_or(rest.len());
+        let length = match first {
+            _ if first.is_ascii_whitespace() => 1,
+            '-' if rest.starts_with("--") => end_at(rest.find('\n')),
+            '\'' => {
+                let length = end_at(rest[1..].find('\'').map(|at| at + 2));
+                push(&rest[..length]);
+                length
+            }
+            '"' => {
+                let name = rest[1..].split('"').next().unwrap_or_default();
+                if !name.chars().all(is_word) || rest.len() == name.len() + 1 {
+                    return sql.to_owned();
+                }
+                push(name);
+                name.len() + 2
+            }
+            '[' | '`' => return sql.to_owned(),
+            '/' if rest.starts_with("/*") => return sql.to_owned(),
+            _ if is_word(first) => {
+                let length = end_at(rest.find(|c| !is_word(c)));
+                push(&rest[..length]);
+                length
+            }
+            _ => {
+                push(&rest[..1]);
+                1
+            }
+        };
+        rest = &rest[length..];
+    }
+    words
+}
+
+/// The schema of a file of this format without objects of others.
 fn of_version(version: i64) -> rusqlite::Result<Vec<Object>> {
     let ours = Connection::open_in_memory()?;
-    for step in STEPS.iter().take(usize::try_from(version).unwrap_or(0)) {
+    for step in STEPS.iter().take(steps_to(version)) {
         ours.execute_batch(step)?;
     }
     objects(&ours)
 }
 
-/// The fingerprint of what a file of the newest version has in its schema: to make it by the steps,
-/// so as to compare it word by word, takes longer than all else that is done to open a file.
-const OF_NEWEST: &str = "1cf2119e7650fbe2032796e8427b832219fc406dd605f8bd817f72e1e0ce4951";
+/// The fingerprint of the schema of the newest format: making it by the steps to compare word by
+/// word takes longer than the rest of opening a file.
+const OF_NEWEST: &str = "e3b448d7f82e4de18b61020b441d929e084d71f0bb7a0dc0e767442eb6f4a954";
 
 /// SHA-256 of all their words.
 fn fingerprint(objects: &[Object]) -> String {
@@ -100,7 +137,7 @@ pub(crate) fn foreign(connection: &Connection, version: i64) -> rusqlite::Result
 /// transaction: two processes may open an old file at once.
 pub(crate) fn migrate(transaction: &Transaction) -> rusqlite::Result<()> {
     let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    for step in STEPS.iter().skip(usize::try_from(version).unwrap_or(0)) {
+    for step in STEPS.iter().skip(steps_to(version)) {
         transaction.execute_batch(step)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -109,7 +146,8 @@ pub(crate) fn migrate(transaction: &Transaction) -> rusqlite::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{APPLICATION_ID, NEWEST, OF_NEWEST, STEPS, fingerprint, inspect};
+    use super::{APPLICATION_ID, FIRST, NEWEST, OF_NEWEST, STEPS};
+    use super::{fingerprint, inspect, plain, steps_to};
     use rusqlite::Connection;
 
     fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
@@ -130,29 +168,29 @@ mod tests {
     }
 
     #[test]
-    fn every_version_leads_to_the_same_newest_one() {
+    fn every_format_leads_to_the_same_newest_one() {
         let mut fresh = Connection::open_in_memory().unwrap();
         assert_eq!(inspect(&fresh).unwrap(), (0, 0, 0));
         migrate(&mut fresh).unwrap();
         let (id, version, _) = inspect(&fresh).unwrap();
         assert_eq!((id, version), (APPLICATION_ID, NEWEST));
 
-        for version in 1..STEPS.len() {
+        for version in FIRST..=NEWEST {
             let mut old = Connection::open_in_memory().unwrap();
-            STEPS[..version].iter().for_each(|step| old.execute_batch(step).unwrap());
-            old.pragma_update(None, "user_version", version as i64).unwrap();
-            migrate(&mut old).unwrap();
-            assert_eq!(objects(&old), objects(&fresh), "from version {version}");
-            migrate(&mut old).unwrap();
-            assert_eq!(objects(&old), objects(&fresh), "twice, from version {version}");
+            STEPS[..steps_to(version)].iter().for_each(|step| old.execute_batch(step).unwrap());
+            old.pragma_update(None, "user_version", version).unwrap();
+            for times in 1..=2 {
+                migrate(&mut old).unwrap();
+                assert_eq!(objects(&old), objects(&fresh), "{times}, from format {version}");
+            }
         }
     }
 
     #[test]
-    fn the_fingerprint_is_that_of_the_newest_version_and_of_no_other() {
+    fn the_fingerprint_is_that_of_the_newest_format_and_of_no_other() {
         let of_version = |version| fingerprint(&super::of_version(version).unwrap());
         assert_eq!(of_version(NEWEST), OF_NEWEST);
-        assert!((0..NEWEST).all(|version| of_version(version) != OF_NEWEST));
+        assert!((FIRST - 1..NEWEST).all(|version| of_version(version) != OF_NEWEST));
         let mut altered = super::of_version(NEWEST).unwrap();
         altered[0].swap(0, 1);
         assert_ne!(fingerprint(&altered), OF_NEWEST);
@@ -160,13 +198,41 @@ mod tests {
 
     #[test]
     fn a_failed_step_changes_nothing() {
-        let mut old = Connection::open_in_memory().unwrap();
-        old.execute_batch(STEPS[0]).unwrap();
-        // The view of step 2 exists already, so that the step must fail.
-        old.execute_batch("CREATE VIEW trial_waits AS SELECT 1; PRAGMA user_version = 1").unwrap();
-        let before = objects(&old);
-        migrate(&mut old).unwrap_err();
-        assert_eq!(objects(&old), before);
+        let mut file = Connection::open_in_memory().unwrap();
+        // A view of the last lines of the first step.
+        file.execute_batch("CREATE VIEW trial_waits AS SELECT 1").unwrap();
+        let before = objects(&file);
+        migrate(&mut file).unwrap_err();
+        assert_eq!(objects(&file), before);
+    }
+
+    #[test]
+    fn comments_blanks_and_quotes_around_names_make_no_difference() {
+        let ours = "CREATE TABLE t (\n    a TEXT NOT NULL, -- it's so\n    b REAL -- last\n) STRICT";
+        let altered = "CREATE TABLE \"t\" (\n    a TEXT NOT NULL -- it's so\n, b REAL) STRICT";
+        assert_eq!(plain(ours), "CREATE TABLE t(a TEXT NOT NULL,b REAL)STRICT");
+        assert_eq!(plain(altered), plain(ours));
+        assert_eq!(plain("a  IN ('x -- y','') - -1"), "a IN('x -- y','')--1");
+    }
+
+    /// SQLite runs what follows a comment's beginning within quotes.
+    #[test]
+    fn nothing_hides_behind_comments_or_quotes() {
+        let ours = plain("CHECK (status IN ('done', 'failed'))");
+        for theirs in [
+            "CHECK (status IN ('done--', evil(), '\n', 'failed'))",
+            "CHECK (status IN (\"--\" || evil(),\n'done', 'failed'))",
+            "CHECK (status IN ([--] || evil(),\n'done', 'failed'))",
+            "CHECK (status IN (`--` || evil(),\n'done', 'failed'))",
+            "CHECK (status IN (/* -- */ evil(),\n'done', 'failed'))",
+            "CHECK (status IN ('done', ' failed'))",
+            "CHECK (status IN ('do''ne', 'failed'))",
+            "CHECK (sta tus IN ('done', 'failed'))",
+            "CHECK (status IN ('done', 'failed",
+            "CHECK (status IN ('done', 'failed'))\"",
+        ] {
+            assert_ne!(plain(theirs), ours, "{theirs}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Tests of what goes wrong on disk: each fault has its own error, and nothing recorded is lost.
 
 use crate::{Fault, Result, Store, StoreError, schema};
-use observations::{Roles, TrialRecord, WaitSource};
+use observations::{Recording, Roles};
 use rusqlite::Connection;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -85,6 +85,17 @@ fn a_newer_format_is_refused_and_named() {
     refused(&path, |fault| matches!(fault, Fault::Newer(found) if *found == schema::NEWEST + 1));
     let message = Store::open(&path).unwrap_err().to_string();
     assert!(message.contains(&format!("reads up to {};", schema::NEWEST)), "{message}");
+}
+
+#[test]
+fn a_format_before_the_first_release_is_refused_and_named() {
+    let (_folder, path) = file();
+    let (store, _) = filled(&path, 1);
+    store.connection.pragma_update(None, "user_version", schema::FIRST - 1).unwrap();
+    drop(store);
+    refused(&path, |fault| matches!(fault, Fault::Older(15)));
+    let message = Store::open(&path).unwrap_err().to_string();
+    assert!(message.contains("has format 15 of a version before 0.1.0"), "{message}");
 }
 
 #[test]
@@ -234,90 +245,25 @@ fn a_read_only_file_refuses_in_mid_write() {
     assert_eq!(store.read(1).unwrap(), sample::recording(2));
 }
 
-/// Takes back steps 17 to 10.
-const TO_9: &str =
-    "DROP TABLE roles; DROP TABLE resources; DROP VIEW query_times; DROP VIEW query_counts; DROP \
-                    TABLE counted_statements; DROP TABLE query_texts; DROP TABLE query_intervals;
-    DROP VIEW server_waits; DROP TABLE server_activities; DROP TABLE statements; ALTER TABLE runs \
-                    DROP COLUMN label; ALTER TABLE runs DROP COLUMN git_commit;
-    ALTER TABLE runs DROP COLUMN git_changed; DROP VIEW plans; DROP TABLE trial_plans; DROP TABLE \
-                    plan_texts; ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP \
-                    COLUMN error_s;
-    ALTER TABLE waits DROP COLUMN counter; ALTER TABLE trials DROP COLUMN sampled_running_s;
-    ALTER TABLE trials DROP COLUMN corrected_s; PRAGMA user_version = 9";
-
-/// Takes back step 9.
-const TO_8: &str =
-    "ALTER TABLE trials DROP COLUMN timeout_s; ALTER TABLE runs DROP COLUMN equivalence_margin";
-
 #[test]
 fn an_older_format_is_brought_up_to_date_with_its_data() {
-    // Back to an older version: steps 7 to 10 added columns, step 6 the files that experiments
-    // name, step 5 renamed a table and added facts, steps 2 to 4 only added views and the
-    // tables of devices and profiles. What steps 5 and 7 make of older responses is tested on
-    // files that were recorded before them.
-    let to_7 = "ALTER TABLE load_health DROP COLUMN sends_late; ALTER TABLE load_health DROP \
-                COLUMN schedule_s; ALTER TABLE load_health DROP COLUMN free_until_s; PRAGMA \
-                user_version = 7";
-    let to_6 = "ALTER TABLE trials DROP COLUMN setup; ALTER TABLE responses DROP COLUMN \
-                resolution; ALTER TABLE runs DROP COLUMN blocks_min; ALTER TABLE runs DROP COLUMN \
-                blocks_max; ALTER TABLE runs DROP COLUMN blocks_until; PRAGMA user_version = 6";
-    let to_5 = "DROP TABLE files; PRAGMA user_version = 5";
-    let to_4 = "DROP TABLE facts; ALTER TABLE warnings RENAME TO marks; PRAGMA user_version = 4";
-    let to_3 = "DROP TABLE profiles; PRAGMA user_version = 3";
-    let to_2 = "DROP VIEW trial_devices; DROP TABLE devices; PRAGMA user_version = 2";
-    let to_1 = "DROP VIEW trial_responses; DROP VIEW trial_waits; PRAGMA user_version = 1";
-    let mut expected = sample::recording(4);
-    expected.run.equivalence_margin = 0.05;
-    expected.files.clear();
-    expected.roles = Roles::default();
-    (expected.run.adaptive, expected.run.label, expected.run.git) = (None, None, None);
-    expected.trials.iter_mut().for_each(|trial| trial.setup = 1);
-    let seen = expected.trials.iter_mut().filter_map(|trial| trial.observations.as_mut());
-    seen.for_each(|seen| {
-        seen.devices.clear();
-        seen.facts.clear();
-        seen.statements.clear();
-        seen.plans.clear();
-        seen.resources.clear();
-        (seen.time.sampled_running_s, seen.time.corrected_s) = (None, None);
-        for wait in &mut seen.waits {
-            wait.source = match wait.source {
-                WaitSource::Sampled { hz, .. } => {
-                    WaitSource::Sampled { hz, samples: None, error_s: None }
-                }
-                _ => WaitSource::Counted,
-            };
-        }
-        (seen.load.sends_late, seen.load.schedule_s, seen.load.free_until_s) = (None, None, None);
-        seen.profile = None;
-        seen.responses.iter_mut().for_each(|response| response.resolution = 0.0);
-    });
     for open in [|path: &Path| Store::open(path), |path: &Path| Store::create_or_open(path)]
         as [fn(&Path) -> Result<Store>; 2]
     {
-        let to_2 = vec![TO_9, TO_8, to_7, to_6, to_5, to_4, to_3, to_2];
-        for back in [to_2.clone(), [to_2, vec![to_1]].concat()] {
-            let (_folder, path) = file();
-            let (store, run) = filled(&path, 4);
-            store.connection.execute_batch(&back.join(";")).unwrap();
-            drop(store);
-            let old = fs::read(&path).unwrap();
-            let mut store = open(&path).unwrap();
-            // Whoever only reads leaves the file as it is.
-            let is_writer = store.record_trial(run, &sample::trial(4)).is_ok();
-            assert_eq!(fs::read(&path).unwrap() == old, !is_writer);
-            if is_writer {
-                expected.trials.truncate(4);
-                expected.trials.push(sample::trial(4));
-            }
-            assert_eq!(store.read(run).unwrap(), expected);
-            for view in ["trial_waits", "trial_devices"] {
-                let sql = format!("SELECT count(*) FROM {view}");
-                store.connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).unwrap();
-            }
-            integrity::check_integrity(store.path()).unwrap();
-        }
+        let (_folder, path) = file();
+        let (store, run) = filled(&path, 4);
+        // Takes back step 17.
+        store.connection.execute_batch("DROP TABLE roles; PRAGMA user_version = 16").unwrap();
+        drop(store);
+        let old = fs::read(&path).unwrap();
+        let mut store = open(&path).unwrap();
+        // Reading leaves the file unchanged.
+        let is_writer = store.record_trial(run, &sample::trial(4)).is_ok();
+        assert_eq!(fs::read(&path).unwrap() == old, !is_writer);
+        let trials = if is_writer { 5 } else { 4 };
+        let expected = Recording { roles: Roles::default(), ..sample::recording(trials) };
+        assert_eq!(store.read(run).unwrap(), expected);
+        integrity::check_integrity(store.path()).unwrap();
     }
 }
 
@@ -339,7 +285,7 @@ fn looking_for_ceilings_touches_no_file() {
     let (_store, run) = filled(&path, 2);
     let old = folder.path().join("old.steelbench");
     let (older, _) = filled(&old, 2);
-    older.connection.execute_batch(TO_9).unwrap();
+    older.connection.pragma_update(None, "user_version", schema::FIRST - 1).unwrap();
     killed(&folder.path().join("killed.steelbench"));
     let state = || {
         let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
@@ -423,37 +369,6 @@ fn a_reader_sees_whole_trials_while_a_run_writes() {
         assert_eq!(recording, sample::recording(seen));
     }
     writer.join().unwrap();
-}
-
-/// Format 5 knew the time-out by its sentence alone: a migrated file knows it, but not for how long
-/// it was measured.
-#[test]
-fn a_time_out_of_before_is_known_as_one() {
-    let (_folder, path) = file();
-    let old = Connection::open(&path).unwrap();
-    schema::STEPS[..5].iter().for_each(|step| old.execute_batch(step).unwrap());
-    let header =
-        format!("PRAGMA application_id = {}; PRAGMA user_version = 5", schema::APPLICATION_ID);
-    old.execute_batch(&header).unwrap();
-    old.execute_batch(
-        "INSERT INTO runs VALUES (1, 'r', NULL, '', '1', NULL, NULL, 0, '0.1.0');
-         INSERT INTO configurations VALUES (1, 1, 0, 'k', 'a=1');
-         INSERT INTO trials (run, configuration, block, sequence, attempt, started_ms, wall_s, \
-         status, cause, observed)
-         VALUES (1, 1, 1, 1, 1, 0, 4.2, 'failed', 'took longer than limits.trial_time', 0),
-                (1, 1, 2, 2, 1, 0, 1.0, 'failed', 'database is locked', 0);",
-    )
-    .unwrap();
-    drop(old);
-    let recording = Store::open(&path).unwrap().read(1).unwrap();
-    assert!((recording.run.equivalence_margin - 0.05).abs() < 1e-12);
-    assert_eq!(
-        recording.trials.iter().map(TrialRecord::timed_out).collect::<Vec<_>>(),
-        [true, false]
-    );
-    let seen = recording.trials[0].observations.as_ref().unwrap();
-    assert!(seen.timeout_s == Some(4.2) && seen.elapsed_s.is_nan(), "{seen:?}");
-    assert!(recording.trials[1].observations.is_none());
 }
 
 /// What would run when the file is read, or stands where a table of ours should be, is refused
