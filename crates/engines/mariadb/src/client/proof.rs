@@ -5,9 +5,11 @@
 use crate::client::client::Channel;
 use crate::client::config::Config;
 use crate::client::server_key::{PublicKey, ServerKey};
-use curve25519_dalek::scalar::clamp_integer;
-use curve25519_dalek::{EdwardsPoint, Scalar};
-use ring::digest::{self, Algorithm, SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA512};
+use ed25519_dalek::VerifyingKey;
+use ed25519_dalek::hazmat::{ExpandedSecretKey, raw_sign};
+use sha1::Sha1;
+use sha2::digest::Output;
+use sha2::{Digest, Sha256, Sha512};
 
 /// A plugin that this client has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,12 +147,8 @@ impl Plugin {
     }
 }
 
-fn hash(algorithm: &'static Algorithm, parts: &[&[u8]]) -> Vec<u8> {
-    let mut context = digest::Context::new(algorithm);
-    for part in parts {
-        context.update(part);
-    }
-    context.finish().as_ref().to_vec()
+fn hash<D: Digest>(parts: &[&[u8]]) -> Output<D> {
+    parts.iter().fold(D::new(), Digest::chain_update).finalize()
 }
 
 fn xor(a: &[u8], b: &[u8]) -> Vec<u8> {
@@ -159,37 +157,23 @@ fn xor(a: &[u8], b: &[u8]) -> Vec<u8> {
 
 /// SHA1(password) XOR SHA1(challenge, SHA1(SHA1(password))).
 fn native(password: &[u8], challenge: &[u8]) -> Vec<u8> {
-    let sha1 = |parts: &[&[u8]]| hash(&SHA1_FOR_LEGACY_USE_ONLY, parts);
-    let once = sha1(&[password]);
-    xor(&once, &sha1(&[challenge, &sha1(&[&once])]))
+    let once = hash::<Sha1>(&[password]);
+    xor(&once, &hash::<Sha1>(&[challenge, &hash::<Sha1>(&[&once])]))
 }
 
 /// SHA256(password) XOR SHA256(SHA256(SHA256(password)), challenge).
 fn caching_sha2(password: &[u8], challenge: &[u8]) -> Vec<u8> {
-    let sha256 = |parts: &[&[u8]]| hash(&SHA256, parts);
-    let once = sha256(&[password]);
-    xor(&once, &sha256(&[&sha256(&[&once]), challenge]))
+    let once = hash::<Sha256>(&[password]);
+    xor(&once, &hash::<Sha256>(&[&hash::<Sha256>(&[&once]), challenge]))
 }
 
 /// The signature of the challenge (RFC 8032, section 5.1.6) by a key that is the password itself,
 /// of any length, where the RFC has 32 bytes
 /// (<https://mariadb.com/kb/en/authentication-plugin-ed25519/>).
 fn ed25519(password: &[u8], challenge: &[u8]) -> Vec<u8> {
-    let scalar = |parts: &[&[u8]]| {
-        let mut wide = [0; 64];
-        wide.copy_from_slice(&hash(&SHA512, parts));
-        Scalar::from_bytes_mod_order_wide(&wide)
-    };
-    let secret = hash(&SHA512, &[password]);
-    let (low, prefix) = secret.split_at(32);
-    let mut key = [0; 32];
-    key.copy_from_slice(low);
-    let key = Scalar::from_bytes_mod_order(clamp_integer(key));
-    let public = EdwardsPoint::mul_base(&key).compress();
-    let nonce = scalar(&[prefix, challenge]);
-    let point = EdwardsPoint::mul_base(&nonce).compress();
-    let proof = nonce + scalar(&[point.as_bytes(), public.as_bytes(), challenge]) * key;
-    [*point.as_bytes(), proof.to_bytes()].concat()
+    let key = ExpandedSecretKey::from_bytes(&hash::<Sha512>(&[password]).into());
+    // The public key is that of the secret one, without which a signature would reveal it.
+    raw_sign::<Sha512>(&key, challenge, &VerifyingKey::from(&key)).to_bytes().to_vec()
 }
 
 #[cfg(test)]

@@ -2,11 +2,10 @@
 //! (<https://dev.mysql.com/doc/refman/8.4/en/caching-sha2-pluggable-authentication.html>).
 
 use crate::client::ConfigError;
-use num_bigint::BigUint;
-use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY as SHA1, digest};
-use ring::rand::{SecureRandom, SystemRandom};
+use rsa::pkcs8::DecodePublicKey;
 use rustls_pki_types::SubjectPublicKeyInfoDer;
 use rustls_pki_types::pem::PemObject;
+use sha1::Sha1;
 use std::path::PathBuf;
 use transport::files::read_file;
 
@@ -58,87 +57,23 @@ impl ServerKey {
     }
 }
 
-/// Bytes of a hash.
-const HASH: usize = 20;
-/// Bytes of a modulus: keys of 1,024 to 16,384 bits.
-const MODULUS: std::ops::RangeInclusive<usize> = 128..=2048;
-/// Bytes of an exponent at most: those in use have three.
-const EXPONENT_MAX: usize = 4;
-
-/// A public key of RSA.
+/// A public key of RSA, of 1,024 to 8,192 bits: servers have no longer ones.
 #[derive(Debug)]
-pub struct PublicKey {
-    modulus: BigUint,
-    exponent: BigUint,
-    /// Of the modulus.
-    bytes: usize,
-}
+pub struct PublicKey(rsa::PublicKey);
 
 impl PublicKey {
     /// From `BEGIN PUBLIC KEY` (RFC 5280, section 4.1.2.7; RFC 8017, appendix A.1.1); `None` where
     /// it is none of RSA.
     pub fn from_pem(pem: &[u8]) -> Option<Self> {
-        const SEQUENCE: u8 = 0x30;
-        const INTEGER: u8 = 0x02;
-        const BITS: u8 = 0x03;
         let der = SubjectPublicKeyInfoDer::from_pem_slice(pem).ok()?;
-        let mut info = value(&mut der.as_ref(), SEQUENCE)?;
-        value(&mut info, SEQUENCE)?;
-        let mut key = value(&mut info, BITS)?.strip_prefix(&[0])?;
-        let mut key = value(&mut key, SEQUENCE)?;
-        let mut number = || {
-            let bytes = value(&mut key, INTEGER)?;
-            Some(bytes.strip_prefix(&[0]).unwrap_or(bytes))
-        };
-        let (modulus, exponent) = (number()?, number()?);
-        let is_usable =
-            MODULUS.contains(&modulus.len()) && modulus[0] > 0 && exponent.len() <= EXPONENT_MAX;
-        is_usable.then(|| Self {
-            bytes: modulus.len(),
-            modulus: BigUint::from_bytes_be(modulus),
-            exponent: BigUint::from_bytes_be(exponent),
-        })
+        rsa::PublicKey::from_public_key_der(&der).ok().map(Self)
     }
 
     /// RSAES-OAEP with SHA-1 and no label (RFC 8017, section 7.1.1); `None` when the message is too
     /// long for the key, or there are no random bytes.
     pub fn encrypt(&self, message: &[u8]) -> Option<Vec<u8>> {
-        let padding = self.bytes.checked_sub(message.len() + 2 * HASH + 2)?;
-        let mut seed = [0; HASH];
-        SystemRandom::new().fill(&mut seed).ok()?;
-        let empty = digest(&SHA1, b"");
-        let mut block = [empty.as_ref(), &vec![0; padding], &[1], message].concat();
-        mask(&mut block, &seed);
-        mask(&mut seed, &block);
-        let encoded = BigUint::from_bytes_be(&[&seed[..], &block].concat());
-        let encrypted = encoded.modpow(&self.exponent, &self.modulus).to_bytes_be();
-        Some([vec![0; self.bytes - encrypted.len()], encrypted].concat())
+        self.0.oaep_encrypt::<Sha1>(message).ok()
     }
-}
-
-/// MGF1 with SHA-1 (RFC 8017, appendix B.2.1), applied.
-fn mask(bytes: &mut [u8], seed: &[u8]) {
-    for (number, part) in (0_u32..).zip(bytes.chunks_mut(HASH)) {
-        let pad = digest(&SHA1, &[seed, &number.to_be_bytes()].concat());
-        part.iter_mut().zip(pad.as_ref()).for_each(|(byte, pad)| *byte ^= pad);
-    }
-}
-
-/// The next value of DER, which has this tag.
-fn value<'a>(der: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
-    let (&first, rest) = der.split_first()?;
-    let (&length, mut rest) = rest.split_first()?;
-    let mut bytes = usize::from(length);
-    if length >= 0x80 {
-        let (long, behind) = rest
-            .split_at_checked(usize::from(length & 0x7F))
-            .filter(|(long, _)| long.len() <= 4)?;
-        bytes = long.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
-        rest = behind;
-    }
-    let (value, behind) = rest.split_at_checked(bytes)?;
-    *der = behind;
-    (first == tag).then_some(value)
 }
 
 #[cfg(test)]
