@@ -2,7 +2,6 @@
 //! user.
 
 use crate::EngineError;
-use sha2::{Digest as _, Sha256};
 use std::ffi::OsStr;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -55,8 +54,7 @@ pub fn file(
     identity: &str,
     make: impl FnOnce(&Path) -> Result<(), EngineError>,
 ) -> Result<PathBuf, EngineError> {
-    let hash = Sha256::digest(identity.as_bytes());
-    let name = hash.iter().fold(String::from(prefix), |name, byte| format!("{name}{byte:02x}"));
+    let name = format!("{prefix}{}", observations::sha256([identity]));
     let folder = folder()?.join(engine);
     DirBuilder::new()
         .recursive(true)

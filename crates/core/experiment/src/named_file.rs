@@ -1,7 +1,6 @@
 use crate::read::{SOURCE_BYTES_MAX, read_text};
-use observations::{FileRecord, redacted};
+use observations::{FileRecord, hexadecimal, redacted, sha256};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -150,7 +149,7 @@ impl NamedFile {
     pub fn sha256(&self) -> String {
         match &self.data {
             Some(data) => data.sha256.clone(),
-            None => hexadecimal(Sha256::new_with_prefix(&self.content)),
+            None => sha256([&self.content]),
         }
     }
 
@@ -194,30 +193,22 @@ fn hash_of_data(place: &Path) -> io::Result<String> {
     if !place.is_dir() {
         return hash_of_file(place);
     }
-    let mut all = Sha256::new();
+    let mut lines = Vec::new();
     for file in files_of(place)? {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        all.update(format!("{}  {name}\n", hash_of_file(&file)?));
+        lines.push(format!("{}  {name}\n", hash_of_file(&file)?));
     }
-    Ok(hexadecimal(all))
+    Ok(sha256(lines))
 }
 
 fn hash_of_file(place: &Path) -> io::Result<String> {
     let (mut file, mut hash, mut buffer) = (File::open(place)?, Sha256::new(), vec![0; 1 << 20]);
     loop {
         match file.read(&mut buffer)? {
-            0 => return Ok(hexadecimal(hash)),
+            0 => return Ok(hexadecimal(&hash.finalize())),
             length => hash.update(&buffer[..length]),
         }
     }
-}
-
-fn hexadecimal(hash: Sha256) -> String {
-    hash.finalize().iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// What follows `\i` and the like in a script, and the words of `\copy`, one of which is a file.

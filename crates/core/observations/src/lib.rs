@@ -5,6 +5,7 @@
 //! analysis reads a whole [`Recording`] back. [`Event`] is what a run announces while it works.
 
 mod device_use;
+mod digest;
 mod event;
 mod fact;
 mod health;
@@ -27,6 +28,7 @@ mod volume_facts;
 mod wait;
 
 pub use device_use::{DeviceUse, Disagreement, device_agreement, write_copies};
+pub use digest::{fnv1a, hexadecimal, sha256};
 pub use event::{Event, RunEnd, Tally, TrialRef};
 pub use fact::{Fact, FactFamily, FactName};
 pub use health::{LoadHealth, MachineLoad, Warning, WarningKind};
@@ -52,7 +54,7 @@ pub use survey::{
     ServerSetting, Survey, SurveyedMachine, SurveyedServer, SystemSetting, Unread, Weight,
 };
 pub use trial::{
-    Direction, Latency, Observations, QueryPlan, Response, ScriptStatement, TimeUse, Work, fnv1a,
+    Direction, Latency, Observations, QueryPlan, Response, ScriptStatement, TimeUse, Work,
 };
 pub use value::{FromValue, Value};
 pub use volume_facts::{

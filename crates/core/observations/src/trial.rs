@@ -1,4 +1,5 @@
 use crate::Histogram;
+use crate::digest::fnv1a;
 use crate::{
     DeviceUse, Fact, LoadHealth, MachineLoad, Operation, Profile, Series, Wait, WaitedResource,
     Warning,
@@ -242,14 +243,6 @@ fn beginning(mut text: String) -> String {
         text.push_str("\n... (cut off)");
     }
     text
-}
-
-/// The FNV-1a hash of 64 bits of a text (RFC 9923), in hexadecimal.
-pub fn fnv1a(text: &str) -> String {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    format!("{hash:016x}")
 }
 
 impl Response {

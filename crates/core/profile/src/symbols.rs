@@ -193,8 +193,7 @@ fn ordered(mut functions: Vec<Function>) -> Vec<Function> {
 
 fn debug_file<'data, R: ReadRef<'data>>(object: &object::File<'data, R>) -> Option<File> {
     let id = object.build_id().ok()??;
-    let hex: Vec<String> = id.iter().map(|byte| format!("{byte:02x}")).collect();
-    let hex = hex.concat();
+    let hex = observations::hexadecimal(id);
     let (folder, rest) = hex.split_at_checked(2)?;
     File::open(PathBuf::from(DEBUG_FOLDER).join(folder).join(format!("{rest}.debug"))).ok()
 }

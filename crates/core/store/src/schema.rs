@@ -2,7 +2,6 @@
 //! next.
 
 use rusqlite::{Connection, Row, Transaction};
-use sha2::{Digest, Sha256};
 
 /// Written to the file header so that `file` and other programs can tell whose it is (the letters
 /// `StLb`).
@@ -108,10 +107,7 @@ const OF_NEWEST: &str = "3fc0ab56e37f3314a2b143ba3974227a2766e76e833094fb20b745a
 
 /// SHA-256 of all their words.
 fn fingerprint(objects: &[Object]) -> String {
-    let words = objects.iter().flatten().flat_map(|word| [word.as_bytes(), b"\0"]);
-    let digest = words.fold(Sha256::new(), Sha256::chain_update).finalize();
-    let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
+    observations::sha256(objects.iter().flatten().flat_map(|word| [word.as_bytes(), b"\0"]))
 }
 
 /// What a file of this version has in its schema and should not have, in words: a view or a trigger

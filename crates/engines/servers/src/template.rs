@@ -8,7 +8,6 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::Signal;
 use std::fmt::Display;
 use std::fs::{DirBuilder, File, TryLockError};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
@@ -93,9 +92,8 @@ impl Template {
         cancel: &Cancel,
         make: impl FnOnce(&Unfinished<'_>) -> Result<(), EngineError>,
     ) -> Result<Self, EngineError> {
-        let mut hasher = DefaultHasher::new();
-        recipe.identity.hash(&mut hasher);
-        let name = format!("{}{}-{:016x}", recipe.kind, recipe.version, hasher.finish());
+        let hash = observations::sha256([recipe.identity]);
+        let name = format!("{}{}-{hash}", recipe.kind, recipe.version);
         let at_most = if recipe.is_filled { Duration::MAX } else { INITIALISATION };
         let folder = recipe.cache.join(&name);
         // Released when dropped, or when we are killed.

@@ -7,7 +7,6 @@ use axum::http::StatusCode;
 use form_urlencoded::{Serializer, parse};
 use report::web::{self, Body, text};
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 use store::{Fault, StoreError};
 
@@ -30,14 +29,11 @@ pub static ASSETS: [(&str, &str, &str); 8] = [
 /// Elements that load the assets of a kind, from addresses that are others in a version of this
 /// program that has other contents.
 fn load(kind: &str, before: &str, after: &str) -> String {
-    static STAMP: LazyLock<u64> = LazyLock::new(|| {
-        let mut hasher = DefaultHasher::new();
-        ASSETS.hash(&mut hasher);
-        hasher.finish()
-    });
+    static STAMP: LazyLock<String> =
+        LazyLock::new(|| observations::sha256(ASSETS.map(|(.., content)| content)));
     let assets = ASSETS.iter().filter(|(_, of_kind, _)| *of_kind == kind);
     let element = |(name, ..): &(&str, &str, &str)| {
-        format!("{before}\"/assets/{name}?{:x}\"{after}\n", *STAMP)
+        format!("{before}\"/assets/{name}?{:.16}\"{after}\n", *STAMP)
     };
     assets.map(element).collect()
 }

@@ -6,7 +6,6 @@ use crate::client::quote_identifier;
 use engine::query_reader::{MARK, explain_each, read_plan};
 use plans::{Engine, Plan};
 use queries::{Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names};
-use std::fmt::Write;
 
 const NO_SAMPLE: &str = "no text with values is known, and the server plans for values only: the \
      server keeps such texts while the consumers events_statements_history and \
@@ -57,11 +56,7 @@ impl Reader {
         if !database.is_empty() {
             self.client.run(&format!("USE {}", quote_identifier(database))).map_err(said)?;
         }
-        let mut hex = String::new();
-        for byte in format!("EXPLAIN FORMAT=JSON {text}").bytes() {
-            // Writing to a string cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-        }
+        let hex = observations::hexadecimal(format!("EXPLAIN FORMAT=JSON {text}").as_bytes());
         self.client
             .run(&format!(
                 "SET @{MARK} = CONVERT(x'{hex}' USING utf8mb4); PREPARE {MARK} FROM @{MARK}"
