@@ -42,6 +42,7 @@ impl From<StoreError> for Failure {
             | Fault::Foreign(_)
             | Fault::Altered(_)
             | Fault::ForeignJournal(_)
+            | Fault::Older(_)
             | Fault::Newer(_)
             | Fault::NoRun(_)
             | Fault::NoActivity(_) => Self::usage(error),

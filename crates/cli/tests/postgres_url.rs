@@ -340,23 +340,16 @@ fn a_server_that_recovers_from_a_crash_fails_one_trial_and_nothing_of_ours_stays
 fn the_processes_of_servers_on_this_machine_are_in_the_profile_of_a_trial() {
     let Some(bin) = bindirs().pop() else { return };
     let server = server(&bin, &[]);
-    let by_url = |rows| {
-        let inserts = format!(
-            "probe = \"insert\"\nconnections = 2\nrows = \"{rows}\"\nrows_per_transaction = 1000"
-        );
-        file(&socket(&server), &inserts, "[observe]\nprofile = true\n")
-    };
-    let managed = |rows| {
-        let text = by_url(rows);
-        let managed =
-            text.replace(&format!("url = \"{}\"", socket(&server)), "settings.fsync = false");
-        assert_ne!(managed, text);
-        managed
-    };
-    for file in [&by_url as &dyn Fn(&str) -> String, &managed] {
+    let inserts =
+        "probe = \"insert\"\nconnections = 2\nrows = \"ROWS\"\nrows_per_transaction = 1000";
+    let by_url = file(&socket(&server), inserts, "[observe]\nprofile = true\n");
+    let managed =
+        by_url.replace(&format!("url = \"{}\"", socket(&server)), "settings.fsync = false");
+    assert_ne!(managed, by_url);
+    for file in [by_url, managed] {
         // Work, not time, so that a busy machine yields samples too; more work for a fast one.
         for rows in ["200k", "2000k", "20000k"] {
-            let lab = lab(&file(rows));
+            let lab = lab(&file.replace("ROWS", rows));
             lab.run(0);
             let unseen = "SELECT detail FROM warnings WHERE kind = 'not_observed' AND detail LIKE \
                           '%profile%'";
