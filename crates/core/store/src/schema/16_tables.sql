@@ -1,4 +1,4 @@
--- Format 16, the first of a released version. Conventions that hold in all tables:
+-- Format 16, the first that later versions read. Conventions that hold in all tables:
 --  * names end in their unit: _s seconds, _ms milliseconds, _us microseconds, _ns nanoseconds;
 --  * `position` counts from 0 and keeps the order in which things were written or listed;
 --  * a REAL that is NULL where the text does not say what NULL means was not a number (NaN);

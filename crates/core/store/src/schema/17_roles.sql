@@ -1,4 +1,4 @@
--- Step 17: the part that each setting plays, as its engine or probe declares it.
+-- Format 17: the part that each setting plays, as its engine or probe declares it.
 
 CREATE TABLE roles (
     run      INTEGER NOT NULL REFERENCES runs(id),
