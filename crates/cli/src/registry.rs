@@ -30,7 +30,15 @@ pub const REGISTRY: Registry = Registry {
 };
 
 /// What studies tell the analysis of their runs.
-pub const STUDIES: &[&analysis::Study] = &[&analysis::sort_order::STUDY, &analysis::disk::STUDY];
+pub const STUDIES: &[&analysis::Study] = &[
+    &scan::STUDY,
+    &lookup::STUDY,
+    &update::STUDY,
+    &sort_order::STUDY,
+    &bulk_load::STUDY,
+    &disk::STUDY,
+];
 
 /// The sections of reports that studies have, in the order of the studies.
-pub const SECTIONS: StudySections<'static> = &[];
+pub const SECTIONS: StudySections<'static> =
+    &[compression::SECTIONS, scan::SECTIONS, sort_order::SECTIONS, disk::SECTIONS, sync::SECTIONS];

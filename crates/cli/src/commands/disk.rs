@@ -4,7 +4,7 @@ use crate::args::{Disk, Files, Load, Output};
 use crate::commands::run::{Session, exit_code};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Form};
-use analysis::SearchLevels;
+use disk::analysis::{SearchLevels, knee};
 use disk::{
     ALIGN, BATCH, BLOCK_SIZE, DIRECT, DURATION, FILE, IO_ENGINE, MIX, PATTERN, Pattern,
     QUEUE_DEPTH, RATE, READS, STREAMS, SYNC, SYNC_EVERY, StoragePath, StreamText, THREADS, WARMUP,
@@ -97,7 +97,7 @@ fn find_max(arguments: &Disk, name: &str) -> Result<ExitCode, Failure> {
         return Ok(exit_code(&end, false, None));
     }
     let recording = session.recording()?;
-    let knees = analysis::knee(&recording);
+    let knees = knee(&recording);
     if knees.is_empty() {
         session.show(&recording)?;
         return Err(Failure::failed(

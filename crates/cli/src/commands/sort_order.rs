@@ -35,8 +35,8 @@ pub fn sort_order(arguments: &SortOrder) -> Result<ExitCode, Failure> {
     advised.orders.truncate(orders);
     output::show(
         arguments.form,
-        || report::json::sort_order(&advised),
-        || report::sort_order(&advised),
+        || sort_order::document::json(&advised),
+        || sort_order::document::sort_order(&advised),
     )
 }
 

@@ -133,7 +133,7 @@ impl Summary<'_> {
     /// I/Os in flight and I/Os a second that were measured on this device, in the direction that
     /// the trials use more, and the experiment that did: configurations that differ in concurrency
     /// only, chosen as ceilings are.
-    pub(crate) fn probed_depths(
+    pub fn probed_depths(
         &self,
         trials: &[&Observations],
         device: &str,
@@ -356,7 +356,7 @@ impl<'a> Measured<'a> {
         let configuration = &recording.configurations[position];
         let test = study_of(studies, configuration)?.storage?.test;
         let StorageTest { way, random, block_bytes, volume, rate: iops, depth } =
-            test(configuration)?;
+            test(&recording.roles, configuration)?;
         let trials = grid.trials(position);
         let storage = Storage::of(recording.environments.first(), &[volume.as_str()], &trials);
         // Of several devices each counts what reaches it, copies and parities too: they are then

@@ -98,7 +98,8 @@ const MISSED_MAX: f64 = 0.0025;
 
 /// The values of one side of a comparison in each block (or set-up).
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Values {
+pub struct Values {
+    /// The values of each block or set-up.
     pub blocks: Vec<Vec<f64>>,
     /// How many of them the spread is estimated from: [`Known::first`].
     pub first: usize,
@@ -133,7 +134,7 @@ impl Comparison {
     /// The factor is always `> 1` when `to` is better: `from / to` where lower is better,
     /// `to / from` where higher is. Blocks count once: within a block the mean of its pairs is
     /// taken.
-    pub(crate) fn of(matched: &Matched<Figure>, response: &ResponseChoice) -> Option<Self> {
+    pub fn of(matched: &Matched<Figure>, response: &ResponseChoice) -> Option<Self> {
         timeouts::compare(matched, || {
             let from = Values::of(&matched.from, matched.first[0]);
             let to = Values::of(&matched.to, matched.first[1]);
@@ -144,7 +145,7 @@ impl Comparison {
     }
 
     /// The same of the values of both sides.
-    pub(crate) fn of_values(
+    pub fn of_values(
         is_paired: bool,
         from: &Values,
         to: &Values,
@@ -154,7 +155,7 @@ impl Comparison {
     }
 
     /// The same of runs that have nothing in common, a value for each block, as exact as they are.
-    pub(crate) fn apart<'a>(
+    pub fn apart<'a>(
         from: impl IntoIterator<Item = &'a f64>,
         to: impl IntoIterator<Item = &'a f64>,
         direction: Direction,
@@ -245,8 +246,10 @@ fn tested(
 
 /// One side of a test: a value for each block.
 #[derive(Debug, Clone)]
-pub(crate) struct Sample {
+pub struct Sample {
+    /// Means of blocks or set-ups.
     pub values: Vec<f64>,
+    /// What is known of their spread.
     pub known: Known,
 }
 
@@ -258,13 +261,18 @@ impl Sample {
 }
 
 /// A difference of means before it is transformed back.
-pub(crate) struct Test {
+pub struct Test {
+    /// The difference.
     pub value: f64,
+    /// Its 95 % interval.
     pub interval: Option<Interval>,
     /// The p-value of "there is no difference".
     pub p_value: Option<f64>,
+    /// Blocks or set-ups behind it.
     pub blocks: usize,
+    /// Degrees of freedom.
     pub df: Option<f64>,
+    /// How it was tested.
     pub method: Method,
     spread: Option<Spread>,
 }
@@ -412,7 +420,7 @@ pub(crate) fn standings(best: Option<usize>, against_best: &[Option<Comparison>]
 }
 
 /// A family with its corrected p-values.
-pub(crate) fn corrected(mut family: Vec<Option<Comparison>>) -> Vec<Option<Comparison>> {
+pub fn corrected(mut family: Vec<Option<Comparison>>) -> Vec<Option<Comparison>> {
     correct(family.iter_mut().flatten().map(|c| (c.p_value, &mut c.adjusted_p)).collect());
     let equivalence: Vec<Option<f64>> = family.iter().map(|c| c.as_ref()?.equivalence_p).collect();
     for (comparison, p) in family.iter_mut().zip(adjusted(&equivalence)) {

@@ -121,7 +121,7 @@ impl Part {
 impl Decomposition {
     /// Why `to` differs from `from`; `None` when one of them has no trial. All trials must be
     /// [`Self::usable`].
-    pub(crate) fn of(matched: &Matched<&Observations>) -> Option<Self> {
+    pub fn of(matched: &Matched<&Observations>) -> Option<Self> {
         let unit = matched.from.first()?.first()?.work.unit.clone();
         matched.to.first()?;
         let all = |of: fn(&Observations) -> f64, sides: &[&[Vec<&Observations>]]| -> f64 {
@@ -156,7 +156,7 @@ impl Decomposition {
     }
 
     /// Whether a trial can take part: it did some work.
-    pub(crate) fn usable(observations: &Observations) -> bool {
+    pub fn usable(observations: &Observations) -> bool {
         observations.work.amount > 0 && observations.connections > 0
     }
 }

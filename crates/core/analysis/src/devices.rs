@@ -35,7 +35,7 @@ pub struct DeviceRow {
 }
 
 /// Figures over trials; `None` where there is nothing to divide by, or nobody counts.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct DeviceFigures {
     /// Reads a second.
     pub reads: Option<Estimate>,

@@ -51,11 +51,7 @@ impl Estimate {
     }
 
     /// The same, for those who know an interval by other means.
-    pub(crate) fn without_interval(
-        values: &[f64],
-        unit: &str,
-        direction: Direction,
-    ) -> Option<Self> {
+    pub fn without_interval(values: &[f64], unit: &str, direction: Direction) -> Option<Self> {
         let mut sorted: Vec<f64> =
             values.iter().copied().filter(|value| value.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
@@ -106,7 +102,7 @@ impl Estimate {
 
 /// What limits how well the mean of a sample is known, besides the spread of its values.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known {
+pub struct Known {
     /// The spread is estimated from so many values at the beginning: those of the first stage of
     /// adaptive repeats. The others are as many as that spread asked for, so that theirs would
     /// be too small where the first was too small.
@@ -132,9 +128,12 @@ impl Known {
 
 /// Mean and standard deviation of a sample.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Moments {
+pub struct Moments {
+    /// Number of values.
     pub n: usize,
+    /// Their mean.
     pub mean: f64,
+    /// Standard deviation; `None` of fewer than two.
     pub sd: Option<f64>,
     /// Standard error of the mean.
     pub error: Option<f64>,
@@ -143,10 +142,12 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
+    /// Moments of values whose spread is estimated from all of them.
     pub fn of(values: &[f64]) -> Self {
         Self::known(values, Known::default())
     }
 
+    /// Moments of values whose spread is estimated as `known` says.
     pub fn known(values: &[f64], known: Known) -> Self {
         let n = values.len();
         let first = &values[..known.of(n)];
@@ -175,7 +176,7 @@ fn sd(values: &[f64]) -> Option<f64> {
 
 /// 95 % interval of a value with this standard error, and the two-sided p-value of "it is 0".
 /// Without any spread that is certain either way.
-pub(crate) fn t_test(value: f64, standard_error: f64, df: f64) -> (Interval, f64) {
+pub fn t_test(value: f64, standard_error: f64, df: f64) -> (Interval, f64) {
     let p_value = match value {
         value if standard_error > 0.0 => t_two_sided_p(value / standard_error, df),
         0.0 => 1.0,
@@ -190,7 +191,7 @@ fn t_interval(value: f64, standard_error: f64, df: f64) -> Interval {
 }
 
 /// Arithmetic mean; not a number of none.
-pub(crate) fn mean(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
+pub fn mean(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
     let values = values.into_iter();
     let (sum, n) = values.fold((-0.0, 0_usize), |(sum, n), value| {
         let value: &f64 = value.borrow();
@@ -200,7 +201,7 @@ pub(crate) fn mean(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
 }
 
 /// Median, in whatever order the values are.
-pub(crate) fn median(values: &[f64]) -> Option<f64> {
+pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     middle(&sorted)

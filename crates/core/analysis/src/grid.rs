@@ -33,12 +33,15 @@ struct Design {
 
 /// The figures of a response: of all trials that have to be in estimates and comparisons on it.
 pub struct Figures {
+    /// The response.
     pub response: ResponseChoice,
+    /// Its figure in each trial.
     pub grid: Grid<Figure>,
 }
 
 /// Repeats of one configuration: all its trials in each block, or in each set-up.
 pub struct Repeats<T> {
+    /// The trials of each block or set-up.
     pub units: Vec<Vec<T>>,
     /// How many of them the spread is estimated from: [`Known::first`](crate::estimate::Known).
     pub first: usize,
@@ -48,14 +51,18 @@ pub struct Repeats<T> {
 ///
 /// When `paired`, `from[i]` and `to[i]` are the same block and their trials match one by one.
 pub struct Matched<T> {
+    /// Whether the trials of both sides match one by one.
     pub paired: bool,
+    /// The trials of the first side.
     pub from: Vec<Vec<T>>,
+    /// The trials of the second side.
     pub to: Vec<Vec<T>>,
     /// How many elements of each side its spread is estimated from.
     pub first: [usize; 2],
 }
 
 impl<'a> Grid<&'a Observations> {
+    /// Lays out the trials of a recording.
     pub fn new(recording: &'a Recording) -> Self {
         let mut cells = vec![BTreeMap::new(); recording.configurations.len()];
         let timed_out = recording.trials.iter().filter(|trial| trial.timed_out());
@@ -294,6 +301,7 @@ pub struct FactorLayout {
 type Others<'a> = (Option<&'a str>, Vec<(&'a str, &'a str)>);
 
 impl FactorLayout {
+    /// Lays out the levels of a factor.
     pub fn new(recording: &Recording, factor: usize) -> Self {
         let record = &recording.factors[factor];
         // Of levels with one label the first.

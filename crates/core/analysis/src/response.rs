@@ -42,7 +42,7 @@ impl Figure {
 }
 
 /// In which steps these figures were counted or rounded: the mean.
-pub(crate) fn resolution<'f>(figures: impl IntoIterator<Item = &'f Figure>) -> f64 {
+pub fn resolution<'f>(figures: impl IntoIterator<Item = &'f Figure>) -> f64 {
     let steps = figures.into_iter().filter_map(|own| own.step);
     Some(mean(steps)).filter(|mean| !mean.is_nan()).unwrap_or(0.0)
 }
@@ -52,7 +52,7 @@ impl ResponseChoice {
     /// it, else the first of the first trial done, else elapsed time; `None` when no trial was
     /// done. One that measures nothing in any trial, as latencies of an overloaded open loop,
     /// gives way to the next one.
-    pub(crate) fn of(recording: &Recording) -> Option<Self> {
+    pub fn of(recording: &Recording) -> Option<Self> {
         let (_, first) = recording.done().next()?;
         let measured =
             |choice: &Self| recording.done().any(|(_, seen)| choice.value(seen).is_some());
@@ -71,7 +71,7 @@ impl ResponseChoice {
     }
 
     /// A response that this trial has, recorded or derived.
-    pub(crate) fn named(name: &str, observations: &Observations) -> Option<Self> {
+    pub fn named(name: &str, observations: &Observations) -> Option<Self> {
         let recorded = observations.responses.iter().find(|response| response.name == name);
         recorded.map(Self::from_response).or_else(|| Self::derived(name, observations))
     }
@@ -105,7 +105,7 @@ impl ResponseChoice {
 
     /// The mean over trials that have it; the interval is over the blocks or set-ups that repeat
     /// it.
-    pub(crate) fn estimate(&self, repeats: &Repeats<Figure>) -> Option<Estimate> {
+    pub fn estimate(&self, repeats: &Repeats<Figure>) -> Option<Estimate> {
         let values: Vec<f64> = repeats.units.iter().flatten().filter_map(|own| own.known).collect();
         let estimate = Estimate::without_interval(&values, &self.unit, self.direction)?;
         let Estimate { interval, timeouts, bound, .. } = self.estimate_means(repeats)?;
@@ -115,7 +115,7 @@ impl ResponseChoice {
 
     /// The mean over the means of blocks or set-ups; with time-outs among them a bound, or that of
     /// the other trials; none where a trial was overloaded.
-    pub(crate) fn estimate_means(&self, repeats: &Repeats<Figure>) -> Option<Estimate> {
+    pub fn estimate_means(&self, repeats: &Repeats<Figure>) -> Option<Estimate> {
         let figures = || repeats.units.iter().flatten();
         if figures().any(|own| own.overloaded) {
             return None;
@@ -140,7 +140,7 @@ impl ResponseChoice {
     /// What a trial says of it; `None` where it need not be in estimates and comparisons: it has no
     /// value, and neither timed out nor was overloaded. What the others show are the times when
     /// the target kept up by luck.
-    pub(crate) fn figure(&self, seen: &Observations) -> Option<Figure> {
+    pub fn figure(&self, seen: &Observations) -> Option<Figure> {
         let recorded = seen.responses.iter().find(|response| response.name == self.name);
         let (timed_out, overloaded) = (seen.timed_out(), self.is_overloaded(seen));
         let elapsed_s = seen.elapsed_s;
@@ -174,7 +174,7 @@ impl ResponseChoice {
 }
 
 /// The mean of a response, recorded or derived, over the trials that have it.
-pub(crate) fn estimate(name: &str, trials: &[&Observations]) -> Option<Estimate> {
+pub fn estimate(name: &str, trials: &[&Observations]) -> Option<Estimate> {
     let choice = named(name, trials)?;
     let units = trials.iter().filter_map(|own| choice.figure(own)).map(|own| vec![own]).collect();
     choice.estimate(&Repeats { units, first: usize::MAX })
@@ -182,24 +182,24 @@ pub(crate) fn estimate(name: &str, trials: &[&Observations]) -> Option<Estimate>
 
 /// The response of this name that any of these trials has; of one that timed out its unit may not
 /// be known.
-pub(crate) fn named(name: &str, trials: &[&Observations]) -> Option<ResponseChoice> {
+pub fn named(name: &str, trials: &[&Observations]) -> Option<ResponseChoice> {
     let done = trials.iter().filter(|seen| !seen.timed_out());
     done.chain(trials).find_map(|seen| ResponseChoice::named(name, seen))
 }
 
 /// Names of the responses that any of these trials recorded, in the order in which they first
 /// occur: a trial in which something failed has fewer.
-pub(crate) fn names<'a>(trials: &[&'a Observations]) -> Vec<&'a str> {
+pub fn names<'a>(trials: &[&'a Observations]) -> Vec<&'a str> {
     distinct(trials.iter().flat_map(|seen| &seen.responses).map(|response| response.name.as_str()))
 }
 
 /// The same, then those that every trial has without recording them.
-pub(crate) fn all_names<'a>(trials: &[&'a Observations]) -> Vec<&'a str> {
+pub fn all_names<'a>(trials: &[&'a Observations]) -> Vec<&'a str> {
     distinct(names(trials).into_iter().chain(["elapsed", "throughput"]))
 }
 
 /// Each once, in the order in which they first occur.
-pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
     for one in all {
         if !distinct.contains(&one) {
@@ -210,7 +210,7 @@ pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T>
 }
 
 /// Length of a unit of time.
-pub(crate) fn seconds(unit: &str) -> Option<f64> {
+pub fn seconds(unit: &str) -> Option<f64> {
     match unit {
         "s" => Some(1.0),
         "ms" => Some(1e-3),

@@ -3,7 +3,7 @@
 
 use crate::settings::probe;
 use crate::{DeviceFigures, Finding, Summary, Way};
-use observations::{ConfigurationRecord, Observations};
+use observations::{ConfigurationRecord, Observations, Roles};
 
 /// A study as the analysis needs it.
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ pub struct StorageUse {
     /// What a configuration measures of storage that can serve as a ceiling; `None` of mixed
     /// directions, several streams, loads that leave the device idle on purpose, and of I/O that
     /// the page cache may serve.
-    pub test: fn(&ConfigurationRecord) -> Option<StorageTest>,
+    pub test: fn(&Roles, &ConfigurationRecord) -> Option<StorageTest>,
     /// Bytes that a trial read and wrote; `None` where they are not known.
     pub bytes: fn(&ConfigurationRecord, &Observations) -> Option<(u64, u64)>,
     /// What the load itself did, beside the counters of the devices.
@@ -129,7 +129,7 @@ impl Summary<'_> {
 }
 
 /// The study whose probe a configuration has.
-pub(crate) fn study_of(
+pub fn study_of(
     studies: &'static [&'static Study],
     configuration: &ConfigurationRecord,
 ) -> Option<&'static Study> {

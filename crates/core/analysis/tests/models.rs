@@ -4,7 +4,7 @@
 mod common;
 
 use analysis::findings::FindingKind;
-use analysis::{summarize, summarize_with};
+use analysis::{DeviceFigures, StorageTest, StorageUse, Study, Way, summarize, summarize_with};
 use common::disk::{DISK, device_use, disk_observed, on_volume, with_settings};
 use common::{Random, done, plan, wait};
 use models::curve::Model;
@@ -101,6 +101,25 @@ fn network() -> Recording {
 fn sets(changes: &[&str]) -> Vec<String> {
     changes.iter().map(|&change| change.to_owned()).collect()
 }
+
+/// A study that measures storage: random reads of 8 KiB.
+const STORAGE: Study = Study {
+    storage: Some(StorageUse {
+        test: |_, configuration| {
+            Some(StorageTest {
+                way: Way::Read,
+                random: true,
+                block_bytes: 8192,
+                volume: configuration.get("target.volume")?,
+                rate: "iops",
+                depth: "depth",
+            })
+        },
+        bytes: |_, _| None,
+        figures: |_| DeviceFigures::default(),
+    }),
+    ..Study::new("disk")
+};
 
 #[test]
 fn levels_that_the_model_has_not_seen() {
@@ -481,7 +500,7 @@ fn a_device_whose_speed_depends_on_its_queue() {
         let devices = vec![device_use("log", iops, 0.0, 8192.0)];
         probe.trials.push(done(position, 1, Observations { devices, ..seen }));
     }
-    let summary = summarize_with(&few, &[&analysis::disk::STUDY], vec![probe]);
+    let summary = summarize_with(&few, &[&STORAGE], vec![probe]);
     let model = summary.throughput_models().remove(0);
     assert_eq!(model.candidates[0].model, Model::Device, "{:?}", model.candidates);
     let (law, off) = asked(&summary, "64", served(&disk(), demands, 64.0));

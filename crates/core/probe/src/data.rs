@@ -70,6 +70,18 @@ pub const PAGES_DISK: FactName = FactName::new("pages_disk", "");
 /// Bytes of a column that a column store has compressed by a method: `compressed.COLUMN.METHOD`.
 pub const COMPRESSED: FactFamily = FactFamily::new("compressed.", "B");
 
+/// Processor seconds of a unit of work: sessions, their workers, and where it was counted the
+/// kernel's threads.
+pub fn processor_s(seen: &Observations) -> Option<f64> {
+    Some(CPU_S.read(seen)? + KERNEL_CPU_S.read(seen).unwrap_or(0.0))
+}
+
+/// Microseconds of session time for each unit of work.
+pub fn session_us(seen: &Observations) -> Option<f64> {
+    let amount = Some(seen.work.amount as f64).filter(|amount| *amount > 0.0)?;
+    Some(1e6 * seen.elapsed_s * f64::from(seen.connections) / amount)
+}
+
 /// The data set that a configuration names.
 pub fn data_set(configuration: &Configuration) -> DataSet {
     let size = Size {

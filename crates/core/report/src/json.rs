@@ -35,7 +35,7 @@ const SURVEY: &str = "survey";
 const CAPTURE: &str = "capture";
 
 /// The fields of some content, and others.
-fn object(kind: &str, content: &impl Serialize, others: Value) -> Result<Value> {
+pub fn object(kind: &str, content: &impl Serialize, others: Value) -> Result<Value> {
     let mut object = serde_json::to_value(content)?;
     for field in [json!({ "schema": SCHEMA, "kind": kind }), others] {
         if let (Some(object), Value::Object(fields)) = (object.as_object_mut(), field) {
@@ -180,11 +180,6 @@ pub fn prediction(own: &analysis::model::what_if::WhatIf) -> Result<Value> {
 /// Published results, by benchmark.
 pub fn published(groups: &[Vec<models::published::Row>]) -> Result<Value> {
     object("results", &json!({ "benchmarks": groups }), Value::Null)
-}
-
-/// Advice on the order of a table's rows.
-pub fn sort_order(advised: &sort_order::file::Advised) -> Result<Value> {
-    object("sort_order", advised, json!({}))
 }
 
 /// An inventory, with `advice`.

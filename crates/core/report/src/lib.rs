@@ -21,7 +21,7 @@ mod history;
 mod inventories;
 mod markdown;
 mod model;
-mod number;
+pub mod number;
 mod ours;
 mod panels;
 mod parquet;
@@ -32,13 +32,13 @@ mod published;
 mod queries;
 mod recording;
 mod runs;
+pub mod scaling;
 mod sections;
 mod sizing;
-mod sort_order;
 mod statement_history;
 mod table;
 mod terminal;
-mod text;
+pub mod text;
 mod volume;
 mod workbook;
 mod xlsx;
@@ -55,8 +55,8 @@ pub use fio_json::fio_json;
 pub use history::history;
 pub use markdown::markdown;
 pub use model::{
-    Align, Bar, BarGroup, Block, Cell, Chart, ChartKind, Column, Document, Figure, Line, Medium,
-    Section, Table, Tone,
+    Align, Bar, BarGroup, Block, Cell, Chart, ChartKind, Column, Columns, Document, Figure, Line,
+    Medium, Section, Table, Tone,
 };
 pub use ours::is_ours;
 pub use plans::{PlanOf, plans};
@@ -70,7 +70,6 @@ pub use sections::{
     Chapter, SectionData, SectionEntry, ShowSection, StudySections, run, section_data,
 };
 pub use sizing::sizing;
-pub use sort_order::sort_order;
 pub use statement_history::statement_history;
 pub use terminal::{Style, terminal, wrapped};
 pub use text::{Text, escaped, from_utc, lines, origin, short_name, utc, utc_second};

@@ -1,7 +1,8 @@
 //! What is shown, independent of where: headings, lines, tables and figures.
 
+pub use crate::table::Columns;
+pub(crate) use crate::table::NOTHING;
 pub use crate::table::{Align, Cell, Column, Table, Tone};
-pub(crate) use crate::table::{Columns, NOTHING};
 
 use crate::Text;
 use analysis::{Estimate, FlameNode};
@@ -154,51 +155,56 @@ impl Document {
 }
 
 impl Section {
-    pub(crate) fn new(heading: impl Into<Text>) -> Self {
+    /// A section without blocks.
+    pub fn new(heading: impl Into<Text>) -> Self {
         Self { heading: heading.into(), ..Self::default() }
     }
 
     /// One that only pages show.
-    pub(crate) fn page(heading: impl Into<Text>) -> Self {
+    pub fn page(heading: impl Into<Text>) -> Self {
         Self { medium: Medium::Page, ..Self::new(heading) }
     }
 
     /// The section unless it is empty.
-    pub(crate) fn unless_empty(self) -> Option<Self> {
+    pub fn unless_empty(self) -> Option<Self> {
         (!self.blocks.is_empty()).then_some(self)
     }
 
-    pub(crate) fn line(&mut self, text: impl Into<Text>) {
+    /// Adds a paragraph.
+    pub fn line(&mut self, text: impl Into<Text>) {
         self.toned(text, Tone::Plain);
     }
 
-    pub(crate) fn toned(&mut self, text: impl Into<Text>, tone: Tone) {
+    /// Adds a paragraph in a tone.
+    pub fn toned(&mut self, text: impl Into<Text>, tone: Tone) {
         self.blocks.push(Block::Line(Line { text: text.into(), tone, indent: 0 }));
     }
 
     /// Of use to those who ask how to read what is above.
-    pub(crate) fn note(&mut self, text: impl Into<Text>) {
+    pub fn note(&mut self, text: impl Into<Text>) {
         self.toned(text, Tone::Muted);
     }
 
-    pub(crate) fn warn(&mut self, text: impl Into<Text>) {
+    /// Adds a warning.
+    pub fn warn(&mut self, text: impl Into<Text>) {
         self.toned(text, Tone::Warning);
     }
 
     /// Detail of the line above.
-    pub(crate) fn detail(&mut self, text: impl Into<Text>) {
+    pub fn detail(&mut self, text: impl Into<Text>) {
         self.indented(2, text, Tone::Muted);
     }
 
     /// One that belongs to a line above with less indent; nothing where there is no text.
-    pub(crate) fn indented(&mut self, indent: usize, text: impl Into<Text>, tone: Tone) {
+    pub fn indented(&mut self, indent: usize, text: impl Into<Text>, tone: Tone) {
         let text = text.into();
         if !text.is_empty() {
             self.blocks.push(Block::Line(Line { text, tone, indent }));
         }
     }
 
-    pub(crate) fn table(&mut self, table: impl Into<Table<'static>>) {
+    /// Adds a table, and a note of what it leaves out.
+    pub fn table(&mut self, table: impl Into<Table<'static>>) {
         let table = table.into();
         let shortening = table.shortening();
         self.blocks.push(Block::Table(table));
@@ -207,11 +213,13 @@ impl Section {
         }
     }
 
-    pub(crate) fn chart(&mut self, chart: Chart) {
+    /// Adds bars.
+    pub fn chart(&mut self, chart: Chart) {
         self.blocks.push(Block::Chart(chart));
     }
 
-    pub(crate) fn figure(&mut self, mut figure: Figure) {
+    /// Adds a figure for pages.
+    pub fn figure(&mut self, mut figure: Figure) {
         if let Some(shortening) = figure.data.shortening() {
             figure.data_heading = format!("{}: {shortening}", figure.data_heading).into();
         }
@@ -221,7 +229,7 @@ impl Section {
 
 impl Bar {
     /// A mean with its interval.
-    pub(crate) fn of(estimate: &Estimate) -> Self {
+    pub fn of(estimate: &Estimate) -> Self {
         let interval = estimate.interval.map(|interval| (interval.low, interval.high));
         Self { value: estimate.mean, interval, ..Self::default() }
     }

@@ -4,11 +4,8 @@
 //! file here turns that into headings, lines, tables and figures, and a line below names both. A
 //! study has both files in its own crate, and the same line in its own list.
 
-mod compression;
 mod configurations;
-mod costs;
 mod devices;
-mod disk;
 mod explanations;
 mod factors;
 mod latencies;
@@ -19,11 +16,8 @@ mod plans;
 mod profiles;
 mod record;
 mod response;
-mod scaling;
 mod scripts;
 mod session_time;
-mod sort_orders;
-mod speed_ups;
 mod statement_gains;
 mod timelines;
 mod waits;
@@ -131,7 +125,6 @@ crate::sections! {
     const SECTIONS = |summary| {
         Overview overview: &summary.overview() => overview::section;
         Overview findings: &summary.findings() => overview::findings;
-        Headline compression: &summary.compression() => compression::sections;
         Response response => response::section;
         Response explanations: &summary.explanations() => explanations::sections;
         Response session_time => session_time::section, page only;
@@ -146,11 +139,6 @@ crate::sections! {
         Statements scripts: &summary.scripts() => scripts::sections;
         Statements statement_gains: &summary.statement_gains() => statement_gains::sections;
         Plans plans: &summary.plans() => plans::section;
-        Storage disk: summary.disk().as_ref() => disk::sections;
-        Cost costs: &summary.costs() => costs::sections;
-        Cost speed_ups: &summary.speed_ups() => speed_ups::sections;
-        Cost sort_orders: &summary.sort_orders() => sort_orders::sections;
-        Scaling scaling: summary.scaling().as_ref() => scaling::section;
         Models models: &summary.throughput_models() => models::sections;
         Resources ceilings: &summary.ceilings() => devices::ceilings;
         Resources waits: &summary.waits() => waits::sections;

@@ -63,7 +63,7 @@ pub struct Column {
 
 /// The type of a column; its cells are of this type or empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     #[default]
     Text,
     Bool,
@@ -101,7 +101,7 @@ pub struct Cell {
 
 /// The value of a cell.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) enum Datum {
+pub enum Datum {
     /// Not known, or not applicable.
     #[default]
     Empty,
@@ -290,7 +290,8 @@ impl Column {
         self
     }
 
-    pub(crate) fn optional(&mut self, order: u8) {
+    /// Leaves the column out where there is no room, the highest order first.
+    pub fn optional(&mut self, order: u8) {
         self.optional = order;
     }
 }
@@ -300,13 +301,14 @@ type CellOf<'a, T> = Box<dyn Fn(&T) -> Cell + 'a>;
 
 /// The columns of a table whose rows are made of items, while they are put together: a heading, and
 /// how its cell is found in an item.
-pub(crate) struct Columns<'a, T> {
+pub struct Columns<'a, T> {
     items: Box<dyn Fn() -> Box<dyn Iterator<Item = T> + 'a> + 'a>,
     columns: Vec<Column>,
     cells: Vec<CellOf<'a, T>>,
 }
 
 impl<'a, T: 'a> Columns<'a, T> {
+    /// A table with a row for each item.
     pub fn of<I: IntoIterator<Item = T, IntoIter: 'a> + Clone + 'a>(items: I) -> Self {
         let items = Box::new(move || -> Box<dyn Iterator<Item = T> + 'a> {
             Box::new(items.clone().into_iter())
@@ -314,7 +316,7 @@ impl<'a, T: 'a> Columns<'a, T> {
         Self { items, columns: Vec::new(), cells: Vec::new() }
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.columns.len()
     }
 
@@ -438,19 +440,22 @@ fn level(kind: Kind, number: Option<f64>, label: &str) -> Cell {
 
 impl Cell {
     /// A word or a few, and how they are meant.
-    pub(crate) fn new(text: impl Into<String>, tone: Tone) -> Self {
+    pub fn new(text: impl Into<String>, tone: Tone) -> Self {
         Self::from(text.into()).toned(tone)
     }
 
-    pub(crate) fn shown(self, text: impl Into<Text>) -> Self {
+    /// The cell with another text for people.
+    pub fn shown(self, text: impl Into<Text>) -> Self {
         Self { shown: Some(text.into()), ..self }
     }
 
-    pub(crate) fn toned(self, tone: Tone) -> Self {
+    /// The cell in a tone.
+    pub fn toned(self, tone: Tone) -> Self {
         Self { tone, ..self }
     }
 
-    pub(crate) fn within(self, interval: Option<Interval>) -> Self {
+    /// The cell with the interval of its value.
+    pub fn within(self, interval: Option<Interval>) -> Self {
         Self { interval: interval.map(|Interval { low, high }| (low, high)), ..self }
     }
 
@@ -473,7 +478,7 @@ impl Cell {
     }
 
     /// The value as a number, by which a page sorts.
-    pub(crate) fn number(&self) -> Option<f64> {
+    pub fn number(&self) -> Option<f64> {
         match self.value {
             Datum::Count(value) => Some(value as f64),
             Datum::Integer(value) | Datum::Time(value) => Some(value as f64),
@@ -485,42 +490,42 @@ impl Cell {
     }
 
     /// `78.4 s`, `4.08k rows/s`.
-    pub(crate) fn quantity(value: f64, unit: &str) -> Self {
+    pub fn quantity(value: f64, unit: &str) -> Self {
         Self { unit: unit.to_owned(), ..Self::from(value) }.shown(number::quantity(value, unit))
     }
 
     /// `1.23 ms`.
-    pub(crate) fn seconds(value: f64) -> Self {
+    pub fn seconds(value: f64) -> Self {
         Self::quantity(value, "s")
     }
 
     /// `31.0 %`.
-    pub(crate) fn percent(share: f64, decimals: usize) -> Self {
+    pub fn percent(share: f64, decimals: usize) -> Self {
         Self::from(Share(share)).shown(number::percent(share, decimals))
     }
 
     /// `1,234,567`.
-    pub(crate) fn count(value: u64) -> Self {
+    pub fn count(value: u64) -> Self {
         Self::from(value).shown(number::count(value))
     }
 
     /// `31.3 GiB`.
-    pub(crate) fn bytes(value: u64) -> Self {
+    pub fn bytes(value: u64) -> Self {
         Self { unit: "B".to_owned(), ..Self::from(value) }.shown(number::bytes(value))
     }
 
     /// A mean with its interval, without its unit, for a column that names it.
-    pub(crate) fn estimate_without_unit(estimate: &Estimate) -> Self {
+    pub fn estimate_without_unit(estimate: &Estimate) -> Self {
         Self::from(estimate).shown(number::estimate_without_unit(estimate))
     }
 
     /// The ends of an interval alone.
-    pub(crate) fn ends((low, high): (f64, f64), shown: impl Into<Text>) -> Self {
+    pub fn ends((low, high): (f64, f64), shown: impl Into<Text>) -> Self {
         Self { interval: Some((low, high)), ..Self::default() }.shown(shown)
     }
 
     /// How much better; green or red only where that is supported.
-    pub(crate) fn comparison(comparison: &Comparison, unit: &str) -> Self {
+    pub fn comparison(comparison: &Comparison, unit: &str) -> Self {
         let tone = match comparison.supported() {
             false => Tone::Muted,
             true if comparison.is_better() => Tone::Good,
@@ -534,7 +539,7 @@ impl Cell {
 
     /// How far from the best: `best`, `within 5 %` where that is shown, `up to 12 %` where it
     /// cannot be told.
-    pub(crate) fn standing(
+    pub fn standing(
         standing: Standing,
         against_best: Option<&Comparison>,
         summary: &Summary,
@@ -554,12 +559,12 @@ impl Cell {
 }
 
 /// What a cell can be made of, and the type of its column.
-pub(crate) trait Typed: Into<Cell> {
+pub trait Typed: Into<Cell> {
     const KIND: Kind = Kind::Text;
 }
 
 /// From 0 to 1.
-pub(crate) struct Share(pub f64);
+pub struct Share(pub f64);
 /// Milliseconds since 1970 UTC.
 pub(crate) struct Time(pub i64);
 

@@ -99,18 +99,18 @@ pub fn escaped(lines: &str) -> String {
 }
 
 /// Items with a separator between them.
-pub(crate) fn joined(items: impl IntoIterator<Item: ToString>, separator: &str) -> String {
+pub fn joined(items: impl IntoIterator<Item: ToString>, separator: &str) -> String {
     items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(separator)
 }
 
 /// `a, b, c`; `None` of none.
-pub(crate) fn listed(items: impl IntoIterator<Item: ToString>) -> Option<String> {
+pub fn listed(items: impl IntoIterator<Item: ToString>) -> Option<String> {
     let mut items = items.into_iter().peekable();
     items.peek().is_some().then(|| joined(items, ", "))
 }
 
 /// A text on one line, of a long one the beginning.
-pub(crate) fn one_line(text: &str, chars_max: usize) -> String {
+pub fn one_line(text: &str, chars_max: usize) -> String {
     let line = joined(text.split_whitespace(), " ");
     match line.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}...", &line[..end]),
@@ -144,7 +144,7 @@ pub fn short_name<'a>(path: &'a str, all: &[&str]) -> &'a str {
 }
 
 /// The short name of a factor of a run.
-pub(crate) fn factor<'a>(summary: &Summary, path: &'a str) -> &'a str {
+pub fn factor<'a>(summary: &Summary, path: &'a str) -> &'a str {
     let all: Vec<&str> =
         summary.recording.factors.iter().map(|factor| factor.name.as_str()).collect();
     short_name(path, &all)
@@ -152,12 +152,12 @@ pub(crate) fn factor<'a>(summary: &Summary, path: &'a str) -> &'a str {
 
 /// What a configuration is called. That of an experiment without factors has no levels to be named
 /// by.
-pub(crate) fn label(label: &str) -> &str {
+pub fn label(label: &str) -> &str {
     if label.is_empty() { "all trials" } else { label }
 }
 
 /// The label of a configuration: its levels, but for those of the factor `without`.
-pub(crate) fn label_without(summary: &Summary, row: &ConfigurationRow, without: &str) -> String {
+pub fn label_without(summary: &Summary, row: &ConfigurationRow, without: &str) -> String {
     let others = row.levels.iter().filter(|level| level.factor != without);
     let others = others.map(|level| format!("{}={}", factor(summary, &level.factor), level.level));
     crate::text::joined(others, " ")

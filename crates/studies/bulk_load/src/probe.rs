@@ -1,6 +1,7 @@
 //! The bulk load probe (S2c): what it costs to load a data set by the engine's bulk path, until it
 //! is on the disk, and what it takes there.
 
+use analysis::{Access, CostKind, Study, TableUse, WorkCost};
 use conductor::{Lanes, Stage, conduct};
 use engine::{Ability, EngineError};
 use experiment::common::PROBE;
@@ -22,6 +23,26 @@ pub struct BulkLoad;
 
 const SETTINGS: &[Declaration] =
     declarations![DATA, SCALE, ROWS, COLUMNS, ROWS_PER_PAGE, DATA_SEED];
+
+/// What the study tells the analysis of its runs.
+pub const STUDY: Study = Study {
+    table: Some(TableUse { access: Access::Load, costs: COSTS }),
+    ..Study::new("bulk-load")
+};
+
+const COSTS: &[WorkCost] = &[
+    WorkCost {
+        kind: CostKind::Processor,
+        unit: "us/row",
+        value: |seen| Some(1e6 * probe::data::processor_s(seen)?),
+    },
+    WorkCost {
+        kind: CostKind::Kernel,
+        unit: "us/row",
+        value: |seen| Some(1e6 * probe::data::KERNEL_CPU_S.read(seen)?),
+    },
+    WorkCost { kind: CostKind::Time, unit: "s", value: |seen| seen.response("load") },
+];
 
 impl Probe for BulkLoad {
     fn name(&self) -> &'static str {

@@ -5,10 +5,12 @@
 //! - `streams`: from settings to streams, and from these and files to what the I/O engine runs
 //! - `outcome`: from what it saw to the observations of the trial
 
+pub mod analysis;
 pub mod fio;
 mod outcome;
 mod paths;
 mod probe;
+mod section;
 mod settings;
 mod streams;
 
@@ -16,3 +18,21 @@ pub use crate::probe::DiskProbe;
 pub use paths::StoragePath;
 pub use settings::*;
 pub use streams::StreamText;
+
+use self::analysis::{STORAGE, disk, findings};
+use ::analysis::Study;
+
+/// What the study tells the analysis of its runs, and of databases on the same storage.
+pub const STUDY: Study = Study {
+    findings: Some(findings),
+    storage: Some(STORAGE),
+    draws_response: true,
+    ..Study::new("disk")
+};
+
+report::sections! {
+    /// Its sections of reports.
+    pub const SECTIONS = |summary| {
+        Storage disk: disk(summary).as_ref() => section::sections;
+    }
+}

@@ -4,6 +4,7 @@
 //! Its facts are those of the scan probe that begin with `table_`, `page` or `cpu_`; each of a
 //! lookup.
 
+use analysis::{Access, CostKind, Study, TableUse, WorkCost};
 use engine::Ability;
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use observations::Observations;
@@ -47,6 +48,24 @@ settings! {
     /// Keys in the table that is joined: the lookups of one statement.
     pub SAMPLE: u64 = "workload.sample", Kind::Count { min: 1, max: 100_000_000 }, "10k";
 }
+
+/// What the study tells the analysis of its runs.
+pub const STUDY: Study =
+    Study { table: Some(TableUse { access: Access::Rows, costs: COSTS }), ..Study::new("lookup") };
+
+const COSTS: &[WorkCost] = &[
+    WorkCost {
+        kind: CostKind::Processor,
+        unit: "us/lookup",
+        value: |seen| Some(1e6 * probe::data::processor_s(seen)?),
+    },
+    WorkCost {
+        kind: CostKind::Kernel,
+        unit: "us/lookup",
+        value: |seen| Some(1e6 * probe::data::KERNEL_CPU_S.read(seen)?),
+    },
+    WorkCost { kind: CostKind::Time, unit: "us/lookup", value: probe::data::session_us },
+];
 
 impl Probe for Lookup {
     fn name(&self) -> &'static str {

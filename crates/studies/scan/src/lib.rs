@@ -1,5 +1,20 @@
 //! Studies S2c and S3b: the cost of reading all rows of a table.
 
+pub mod analysis;
 mod probe;
+mod section;
+pub mod speed_up;
+mod speed_up_section;
 
 pub use probe::*;
+
+use self::analysis::costs;
+use speed_up::speed_ups;
+
+report::sections! {
+    /// Its sections of reports.
+    pub const SECTIONS = |summary| {
+        Cost costs: &costs(summary) => section::sections;
+        Cost speed_ups: &speed_ups(summary) => speed_up_section::sections;
+    }
+}

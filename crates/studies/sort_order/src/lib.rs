@@ -16,16 +16,32 @@
 //! Multiple Lists: Lemire, Kaser, Gutarra: "Reordering rows for better compression: beyond the
 //! lexicographic order", ACM TODS 37, 2012) leave fewer runs, and no engine makes them.
 
+pub mod analysis;
 mod candidates;
 mod coded;
+pub mod document;
 pub mod file;
 mod in_memory;
 mod order;
 mod predict;
 mod probe;
+mod section;
 
 pub use crate::probe::*;
 pub use candidates::{Candidate, candidates};
 pub use coded::{Coded, Column, Order, head, ranks};
 pub use in_memory::InMemory;
 pub use predict::{Advice, Layout, Prediction, Store, advise, predict};
+
+use self::analysis::sort_orders;
+use ::analysis::Study;
+
+/// What the study tells the analysis of its runs: what they keep as plans are orders of rows.
+pub const STUDY: Study = Study { explains_statements: false, ..Study::new("sort-order") };
+
+report::sections! {
+    /// Its sections of reports.
+    pub const SECTIONS = |summary| {
+        Cost sort_orders: &sort_orders(summary) => section::sections;
+    }
+}

@@ -3,10 +3,21 @@
 //! - `primitives`: the primitives and the loop that loads them
 //! - `probe`: settings and a trial; `outcome`: from what the threads did to observations
 
+pub mod analysis;
 mod outcome;
 pub mod primitives;
 mod probe;
+mod section;
 
 pub use crate::probe::*;
 pub use outcome::{CORES, NODES, PROCESSORS, SHARED_LINES, SOCKETS};
 pub use primitives::{Padding, Pinning, Primitive};
+
+use self::analysis::scaling;
+
+report::sections! {
+    /// Its sections of reports.
+    pub const SECTIONS = |summary| {
+        Scaling scaling: scaling(summary).as_ref() => section::section;
+    }
+}

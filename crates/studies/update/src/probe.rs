@@ -9,6 +9,7 @@
 //! Its facts are those of the scan probe that begin with `table_`, `page` or
 //! `cpu_`; each of an update.
 
+use analysis::{Access, CostKind, Study, TableUse, WorkCost};
 use datasets::DataSet;
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use observations::{Observations, Response, ScriptStatement};
@@ -52,6 +53,25 @@ settings! {
     /// counts as failed.
     pub MAX_TRIES: u64 = "workload.max_tries", Kind::Count { min: 1, max: 1_000_000 }, "100";
 }
+
+/// What the study tells the analysis of its runs.
+pub const STUDY: Study =
+    Study { table: Some(TableUse { access: Access::Rows, costs: COSTS }), ..Study::new("update") };
+
+const COSTS: &[WorkCost] = &[
+    WorkCost {
+        kind: CostKind::Processor,
+        unit: "us/update",
+        value: |seen| Some(1e6 * probe::data::processor_s(seen)?),
+    },
+    WorkCost {
+        kind: CostKind::Kernel,
+        unit: "us/update",
+        value: |seen| Some(1e6 * probe::data::KERNEL_CPU_S.read(seen)?),
+    },
+    WorkCost { kind: CostKind::Time, unit: "us/update", value: probe::data::session_us },
+    WorkCost { kind: CostKind::LockHeld, unit: "ms", value: |seen| seen.response("lock_held") },
+];
 
 impl Probe for Update {
     fn name(&self) -> &'static str {

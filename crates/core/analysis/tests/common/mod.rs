@@ -85,11 +85,28 @@ pub fn timed_out(configuration: usize, block: u32, elapsed_s: f64) -> TrialRecor
 }
 
 /// Roles of the settings that these recordings have.
-pub const ROLES: [(&str, Role); 4] = [
+pub const ROLES: [(&str, Role); 21] = [
+    ("target.cache", Role::Cache),
+    ("target.engine", Role::Engine),
+    ("target.paths", Role::DataPlace),
+    ("target.volume", Role::DataPlace),
+    ("target.log_path", Role::LogPlace),
+    ("target.log_volume", Role::LogPlace),
+    ("target.backup_path", Role::BackupPlace),
+    ("target.backup_volume", Role::BackupPlace),
+    ("workload.aggregated_columns", Role::Operation),
+    ("workload.aggregates", Role::Operation),
+    ("workload.columns", Role::DataIdentity),
     ("workload.connections", Role::Concurrency),
-    ("workload.threads", Role::Concurrency),
+    ("workload.data", Role::DataIdentity),
+    ("workload.data_seed", Role::DataIdentity),
+    ("workload.duration", Role::Measurement),
     ("workload.queue_depth", Role::QueueDepth),
     ("workload.rate", Role::ArrivalRate),
+    ("workload.rows", Role::DataIdentity),
+    ("workload.rows_per_page", Role::DataIdentity),
+    ("workload.threads", Role::Concurrency),
+    ("workload.warmup", Role::Measurement),
 ];
 
 /// A factor of the design: its path and its levels.

@@ -111,6 +111,7 @@ pub fn plan(factors: &[(&str, &[&str])]) -> Recording {
         roles: [
             ("workload.threads", Role::Concurrency),
             ("workload.queue_depth", Role::QueueDepth),
+            ("target.volume", Role::DataPlace),
         ]
         .into_iter()
         .collect(),

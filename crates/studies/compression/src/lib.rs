@@ -1,0 +1,14 @@
+//! Study S2c: what compression costs and saves, from runs of probes that fill, scan, read and
+//! update tables.
+
+pub mod analysis;
+mod section;
+
+use self::analysis::compression;
+
+report::sections! {
+    /// Its sections of reports.
+    pub const SECTIONS = |summary| {
+        Headline compression: &compression(summary) => section::sections;
+    }
+}

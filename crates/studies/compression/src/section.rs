@@ -1,0 +1,168 @@
+//! What compression costs and saves: sizes, processor time and time, the functions behind it, and
+//! the break-even.
+
+use crate::analysis::{
+    BreakEven, Compression, CompressionRow, FunctionChange, Pays, StoredAs, StoredColumn,
+};
+use analysis::{Interval, Summary};
+use report::Cell;
+use report::number;
+use report::text::joined;
+use report::{Columns, Section, Tone};
+
+/// A section for each data set or engine.
+pub fn sections(_: &Summary, all: &[Compression]) -> Vec<Section> {
+    all.iter().map(section).collect()
+}
+
+fn section(compression: &Compression) -> Section {
+    let heading = match compression.group.as_str() {
+        "" => "Compression".to_owned(),
+        group => format!("Compression: {group}"),
+    };
+    let mut section = Section::new(heading);
+    let mut table = Columns::of(&compression.rows);
+    table.name("level", |row| row.level.as_str());
+    table.name("work", |row| row.work.as_str());
+    table.left("figure", |row| format!("{}, {}", row.figure, row.own.unit));
+    table
+        .left(compression.reference.clone(), |row| Cell::estimate_without_unit(&row.reference))
+        .optional(1);
+    table.left("level's", |row| Cell::estimate_without_unit(&row.own)).optional(1);
+    table.left("ratio", |row| ratio(row));
+    section.table(table);
+    compression.rows.iter().for_each(|row| functions(&mut section, row));
+    section.note(format!(
+        "Ratio: how many times as much as {}; it is told apart from 1 where it is not grey (Holm \
+         over the table). Processor time is that of sessions and of what works for them{}.",
+        compression.reference,
+        if compression.rows.iter().any(|row| row.figure.starts_with("of it")) {
+            ", and of all the kernel's threads meanwhile, in which a file system compresses and \
+             decompresses: what else they did is in it"
+        } else {
+            ""
+        }
+    ));
+    columns(&mut section, &compression.columns);
+    for pays in &compression.break_even {
+        break_even(&mut section, pays, &compression.reference);
+    }
+    if !compression.break_even.is_empty() {
+        section.note(
+            "Computed for one processor that scans: in turns a scan takes its bytes / bandwidth + \
+             its processor time, overlapped the longer of the two. Intervals are those of the \
+             processor time; sizes are taken as they are.",
+        );
+    }
+    section
+}
+
+/// Less is better of all that is shown here.
+fn ratio(row: &CompressionRow) -> Cell {
+    let tone = match row.ratio.supported() {
+        false => Tone::Muted,
+        true if row.ratio.is_better() => Tone::Bad,
+        true => Tone::Good,
+    };
+    Cell::comparison(&row.ratio, &row.own.unit).toned(tone)
+}
+
+/// A column of the table for each level: `FSST, Dictionary: 12.3 MB`.
+fn columns(section: &mut Section, all: &[StoredColumn]) {
+    let Some(first) = all.first() else { return };
+    let mut table = Columns::of(all);
+    table.name("column", |row| row.column.as_str());
+    for (at, level) in first.levels.iter().enumerate() {
+        table.left(level.level.clone(), move |row| match &row.levels[at] {
+            StoredAs { methods, .. } if methods.is_empty() => String::new(),
+            StoredAs { methods, bytes, .. } => {
+                format!("{}: {}", methods.join(", "), number::quantity(bytes / 1e6, "MB"))
+            }
+        });
+    }
+    section.table(table);
+    section.note(
+        "Columns by the methods that the engine has compressed them by, most bytes first. Sizes \
+         of columns are estimates, from where segments begin in their blocks: room at the end of \
+         a block counts to the segment before it.",
+    );
+}
+
+/// `zstd, work=hot scan: processor time changes most in ZSTD_decompress (libduckdb.so) +0.42 us/row
+/// [0.40, 0.44].`
+fn functions(section: &mut Section, row: &CompressionRow) {
+    let function = |own: &FunctionChange| {
+        let ends = own.interval.map(|Interval { low, high }| (low, high));
+        let sign = if own.change > 0.0 { "+" } else { "" };
+        let change = number::difference(own.change, ends, &row.own.unit);
+        format!("{} ({}) {sign}{change}", shortened(&own.function), own.module)
+    };
+    if !row.functions.is_empty() {
+        let all = joined(row.functions.iter().map(function), "; ");
+        section.line(format!(
+            "{}: processor time changes most in {all}.",
+            place(&row.level, &row.work)
+        ));
+    }
+}
+
+/// A function without its parameters, where there are many.
+fn shortened(function: &str) -> &str {
+    match function.split_once('(') {
+        Some((name, _)) if function.len() > 60 && !name.is_empty() => name,
+        _ => function,
+    }
+}
+
+fn place(level: &str, work: &str) -> String {
+    if work.is_empty() { level.to_owned() } else { format!("{level}, {work}") }
+}
+
+fn break_even(section: &mut Section, own: &BreakEven, reference: &str) {
+    let [before, after] = own.read_mb.map(|mb| number::quantity(mb, "MB"));
+    section.line(format!(
+        "{}: break-even of a scan, {after} instead of {before} to read and {} of processor time, \
+         {} than {reference}:",
+        place(&own.level, &own.work),
+        number::quantity(own.cpu_s, "s"),
+        if own.more_cpu_s > 0.0 {
+            format!("{} more", number::quantity(own.more_cpu_s, "s"))
+        } else {
+            format!("{} less", number::quantity(-own.more_cpu_s, "s"))
+        },
+    ));
+    section.detail(format!(
+        "reading and computing in turns: compression pays {}",
+        pays(&own.in_turns)
+    ));
+    section.detail(format!(
+        "reading and computing overlapped: compression pays {}",
+        pays(&own.overlapped)
+    ));
+}
+
+/// `below 497 MB/s [464, 542]`; `on any disk`; `below 600 MB/s, from 200 MB/s on it cannot be
+/// told`.
+fn pays(own: &Pays) -> String {
+    let mb_s = |value: f64| number::quantity(value, "MB/s");
+    let Some(below) = own.below_mb_s else {
+        return match own.low_mb_s {
+            Some(low) => format!("on any disk; for sure only below {}", mb_s(low)),
+            None if own.has_interval => "on any disk".into(),
+            None => "on any disk, by a single block".into(),
+        };
+    };
+    match (own.low_mb_s, own.high_mb_s) {
+        (Some(low), Some(high)) => {
+            format!("below {} [{}, {}]", mb_s(below), number::figure(low), number::figure(high))
+        }
+        (Some(low), None) => {
+            format!(
+                "below {}, for sure only below {}: it may cost no processor time",
+                mb_s(below),
+                mb_s(low)
+            )
+        }
+        _ => format!("below {}, by a single block", mb_s(below)),
+    }
+}

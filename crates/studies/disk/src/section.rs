@@ -1,0 +1,359 @@
+//! What the disk probe measured: charts, figures, Little's law, the knee.
+
+use crate::analysis::{
+    DiskFigures, DiskRow, DiskSummary, Knee, KneeInterval, KneePoint, LITTLE_TOLERANCE,
+};
+use analysis::{Estimate, Interval, Standing, Summary};
+use report::number;
+use report::text::label;
+use report::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Section, Tone};
+
+/// Charts and figures, the knee; nothing when the disk probe was not used.
+pub fn sections(summary: &Summary, disk: Option<&DiskSummary>) -> Vec<Section> {
+    let Some(disk) = disk else { return Vec::new() };
+    let mut section = Section::new("Disk");
+    section.note(legend(disk));
+    charts(&mut section, summary, disk);
+    little(&mut section, &disk.rows);
+    let mut sections = vec![section, figures(disk)];
+    sections.extend(streams(disk));
+    sections.extend(knees(&disk.knees));
+    sections
+}
+
+fn legend(disk: &DiskSummary) -> String {
+    let trials = || disk.rows.iter().map(|row| row.trials);
+    let (least, most) = (trials().min().unwrap_or(0), trials().max().unwrap_or(0));
+    let trials = if least == most {
+        number::plural(most, "trial")
+    } else {
+        format!("{least} to {}", number::plural(most, "trial"))
+    };
+    format!("Means of {trials} with 95 % intervals; MB/s are 10^6 bytes a second.")
+}
+
+/// One line when depth, rate and latency fit each other everywhere, else one for each misfit.
+fn little(section: &mut Section, rows: &[DiskRow]) {
+    let known: Vec<_> = rows.iter().filter_map(|row| Some((row, row.little?))).collect();
+    let worst = known.iter().map(|(_, little)| little.difference.abs()).fold(0.0, f64::max);
+    if known.is_empty() {
+        return;
+    }
+    if worst <= LITTLE_TOLERANCE {
+        let one = "Little's law holds: I/Os in flight and IOPS x mean latency agree within";
+        section.note(format!("{one} {}.", number::percent(worst, 1)));
+        return;
+    }
+    for (row, little) in known.iter().filter(|(_, little)| !little.holds()) {
+        let (product, depth) = (number::figure(little.product), number::figure(little.depth));
+        let text = format!(
+            "Little's law does not hold for {}: IOPS x mean latency is {product}, but {depth} \
+             I/Os were in flight ({} of difference, {}).",
+            label(&row.label),
+            number::percent(little.difference.abs(), 1),
+            number::plural(little.trials, "trial"),
+        );
+        section.warn(text);
+    }
+}
+
+/// One of the figures.
+type Figure = fn(&DiskFigures) -> Option<&Estimate>;
+
+/// Heading, which figure, and when it is left out for want of room.
+const FIGURES: [(&str, Figure, u8); 6] = [
+    ("IOPS", |figures| figures.iops.as_ref(), 0),
+    ("MB/s", |figures| figures.bandwidth.as_ref(), 3),
+    ("latency", |figures| figures.latency_mean.as_ref(), 0),
+    ("p99", |figures| figures.latency_p99.as_ref(), 1),
+    ("CPU us/I/O", |figures| figures.cpu.as_ref(), 4),
+    ("sync", |figures| figures.sync_latency_mean.as_ref(), 2),
+];
+
+/// A line of a table of figures: whose they are, of which stream, over how many trials.
+type Row<'a> = (&'a str, &'a str, usize, &'a DiskFigures);
+
+fn figures(disk: &DiskSummary) -> Section {
+    let mut section = Section::new("Disk: figures");
+    let rows = disk.rows.iter().map(|row| (label(&row.label), "", row.trials, &row.all));
+    section.table(table(rows.collect()));
+    section
+}
+
+/// Each of several streams; `None` where there is only one.
+fn streams(disk: &DiskSummary) -> Option<Section> {
+    let rows = disk.rows.iter().flat_map(|row| {
+        row.streams
+            .iter()
+            .map(|own| (label(&row.label), own.name.as_str(), row.trials, &own.figures))
+    });
+    let rows: Vec<Row> = rows.collect();
+    let mut section = Section::new("Disk: streams");
+    if !rows.is_empty() {
+        section.table(table(rows));
+    }
+    section.unless_empty()
+}
+
+/// The figures that any line has. Times carry their unit, which depends on how long they are; the
+/// rest is named by the heading.
+fn table(rows: Vec<Row<'_>>) -> Columns<'_, Row<'_>> {
+    let has_streams = rows.iter().any(|row| !row.1.is_empty());
+    let shown = FIGURES.map(|(_, figure, _)| rows.iter().any(|row| figure(row.3).is_some()));
+    let mut table = Columns::of(rows);
+    table.name("configuration", |row| row.0);
+    if has_streams {
+        table.name("stream", |row| row.1);
+    }
+    table.right("n", |row| row.2);
+    for ((heading, figure, order), _) in FIGURES.into_iter().zip(shown).filter(|(_, shown)| *shown)
+    {
+        let cell = move |row: &Row| {
+            let estimate = figure(row.3)?;
+            Some(match estimate.in_seconds() {
+                Some(seconds) => Cell::from(&seconds),
+                None => Cell::estimate_without_unit(estimate),
+            })
+        };
+        table.left(heading, cell).optional(order);
+    }
+    table
+}
+
+/// More bars than this are no picture any more.
+const BARS_MAX: usize = 32;
+
+/// IOPS, bandwidth and latency; threads x queue depth are the lines within the other factors.
+fn charts(section: &mut Section, summary: &Summary, disk: &DiskSummary) {
+    let groups = chart_groups(disk);
+    let drawn: usize = groups.iter().map(|(_, bars)| bars.len()).sum();
+    if disk.groups.iter().any(|group| group.configurations.len() > 1) {
+        section.note("Lines are threads x queue depth of each.");
+    }
+    if drawn < disk.rows.len() {
+        let all = number::plural(disk.rows.len(), "configuration");
+        section.note(format!("Drawn are {drawn} of {all}; the table below has all."));
+    }
+    let chart = |title: &str, unit: &str, bar: &dyn Fn(&DiskRow) -> Option<Bar>| Chart {
+        title: title.into(),
+        unit: unit.into(),
+        kind: ChartKind::Bars,
+        groups: groups
+            .iter()
+            .map(|(label, rows)| BarGroup {
+                label: label.as_str().into(),
+                bars: rows
+                    .iter()
+                    .filter_map(|(label, row)| {
+                        Some(Bar { label: label.as_str().into(), ..bar(row)? })
+                    })
+                    .collect(),
+            })
+            .filter(|group| !group.bars.is_empty())
+            .collect(),
+    };
+    let tone = |row: &DiskRow| tone(summary, row);
+    let charts = [
+        chart("IOPS, higher is better", "I/Os/s", &|row| {
+            Some(Bar { tone: tone(row), ..Bar::of(row.all.iops.as_ref()?) })
+        }),
+        chart("Bandwidth, higher is better", "MB/s", &|row| {
+            row.all.bandwidth.as_ref().map(Bar::of)
+        }),
+        chart("Mean latency, lower is better", "us", &|row| latency_bar(&row.all)),
+    ];
+    for chart in charts.into_iter().filter(|chart| !chart.groups.is_empty()) {
+        section.chart(chart);
+    }
+}
+
+fn latency_bar(figures: &DiskFigures) -> Option<Bar> {
+    let p99 = figures.latency_p99.as_ref().and_then(Estimate::mean_s);
+    let note = p99.map_or_else(String::new, |seconds| format!("p99 {}", number::seconds(seconds)));
+    Some(Bar { note: note.into(), ..Bar::of(figures.latency_mean.as_ref()?) })
+}
+
+/// Only where the configurations are compared on what is drawn.
+fn tone(summary: &Summary, row: &DiskRow) -> Tone {
+    let compared = summary.response.as_ref().is_some_and(|response| response.name == "iops");
+    let standing = summary.configurations.get(row.configuration).map(|own| own.standing);
+    match standing {
+        Some(Standing::Best | Standing::Equivalent) if compared => Tone::Good,
+        _ => Tone::Plain,
+    }
+}
+
+/// A group's label and its lines, thinned so that all fit: evenly, the first and the last always.
+fn chart_groups<'s>(disk: &'s DiskSummary) -> Vec<(String, Vec<(String, &'s DiskRow)>)> {
+    let rows_of = |configurations: &[usize]| -> Vec<&'s DiskRow> {
+        let find = |c: &usize| disk.rows.iter().find(|row| row.configuration == *c);
+        configurations.iter().filter_map(find).collect()
+    };
+    let all: Vec<(&str, Vec<&'s DiskRow>)> = disk
+        .groups
+        .iter()
+        .map(|group| (group.label.as_str(), rows_of(&group.configurations)))
+        .filter(|(_, rows)| !rows.is_empty())
+        .collect();
+    if all.iter().all(|(_, rows)| rows.len() == 1) {
+        // Nothing but the groups themselves differs: they are the lines.
+        let lines = all.iter().map(|(_, rows)| (label(&rows[0].label).to_owned(), rows[0]));
+        return vec![(String::new(), thinned(lines.collect(), BARS_MAX))];
+    }
+    let each = (BARS_MAX / all.len()).max(1);
+    let lines = |rows: &[&'s DiskRow]| rows.iter().map(|row| (load(row), *row)).collect();
+    let groups = all.iter().map(|(label, rows)| ((*label).to_owned(), thinned(lines(rows), each)));
+    thinned(groups.collect(), BARS_MAX)
+}
+
+/// `4 x 8`
+fn load(row: &DiskRow) -> String {
+    match (row.threads, row.queue_depth) {
+        (Some(threads), Some(depth)) => format!("{threads} x {depth}"),
+        _ => label(&row.label).to_owned(),
+    }
+}
+
+/// At most so many, evenly spread from the first to the last; of one the last.
+fn thinned<T>(items: Vec<T>, most: usize) -> Vec<T> {
+    let n = items.len();
+    if n <= most {
+        return items;
+    }
+    let steps = (most - 1).max(1);
+    let kept: Vec<usize> =
+        if most == 1 { vec![n - 1] } else { (0..most).map(|i| i * (n - 1) / steps).collect() };
+    items.into_iter().enumerate().filter(|(i, _)| kept.contains(i)).map(|(_, item)| item).collect()
+}
+
+/// A sentence or two for each group; `None` when no knee was looked for.
+fn knees(knees: &[Knee]) -> Option<Section> {
+    let mut section = Section::new("Knee");
+    for knee in knees {
+        let group = if knee.group.is_empty() { String::new() } else { format!("{}: ", knee.group) };
+        let (text, tone) = match knee.between {
+            Some(KneeInterval { from, to: Some(to), gain_max }) => {
+                (saturates(knee, &knee.points[from], &knee.points[to], gain_max), Tone::Plain)
+            }
+            Some(KneeInterval { from, to: None, .. }) => {
+                (open(knee, &knee.points[from]), Tone::Warning)
+            }
+            None => (described(knee), Tone::Warning),
+        };
+        section.toned(format!("{group}{text}"), tone);
+        section.detail(knee_detail(knee));
+    }
+    section.unless_empty()
+}
+
+/// The interval of the knee, and what more I/Os in flight than its upper end bring and cost.
+fn saturates(knee: &Knee, from: &KneePoint, to: &KneePoint, gain_max: Option<f64>) -> String {
+    let place = if from.outstanding == to.outstanding {
+        format!("at {}", outstanding(to))
+    } else {
+        format!("between {} and {}", from.outstanding, outstanding(to))
+    };
+    let beyond = beyond(to, knee.points.last().unwrap_or(to), gain_max);
+    format!("saturates {place}: {} IOPS{beyond}.", with_n(&to.iops))
+}
+
+/// A knee without an upper end.
+fn open(knee: &Knee, from: &KneePoint) -> String {
+    let (top, most) = (&knee.points[knee.maximum], knee.points.last().unwrap_or(from));
+    if from.outstanding == most.outstanding {
+        return format!(
+            "the knee was not reached: IOPS still rise at the most that was tried, {} at {}.",
+            with_n(&top.iops),
+            outstanding(top)
+        );
+    }
+    let seen = knee.knee.map_or_else(String::new, |at| {
+        format!(
+            " Of the means, the first within 5 % of the highest is at {}.",
+            outstanding(&knee.points[at])
+        )
+    });
+    format!(
+        "where IOPS saturate cannot be told from {}: at {} outstanding or more.{seen} More blocks \
+         narrow this.",
+        number::plural(top.iops.n, "block"),
+        from.outstanding
+    )
+}
+
+/// What a single block shows.
+fn described(knee: &Knee) -> String {
+    let top = &knee.points[knee.maximum];
+    let seen = match knee.knee {
+        Some(at) => format!("IOPS reach 95 % of the highest at {}", outstanding(&knee.points[at])),
+        None => format!(
+            "IOPS still rise at the most that was tried, {} at {}",
+            with_n(&top.iops),
+            outstanding(top)
+        ),
+    };
+    format!("{seen}; with one block this has no interval, and no knee is claimed.")
+}
+
+fn beyond(at: &KneePoint, last: &KneePoint, gain_max: Option<f64>) -> String {
+    let ends = |of: fn(&KneePoint) -> Option<&Estimate>| {
+        let seconds = |point| of(point).and_then(Estimate::mean_s);
+        seconds(at).zip(seconds(last)).filter(|(from, to)| from < to)
+    };
+    let p99 = ends(|point| point.latency_p99.as_ref()).map(|ends| ("p99", ends));
+    let latency =
+        p99.or_else(|| Some(("mean latency", ends(|point| point.latency_mean.as_ref())?)));
+    // Less than what one decimal shows is no gain.
+    let gain = gain_max.filter(|gain| *gain >= 0.0005).map(|gain| number::percent(gain, 1));
+    let grown = latency.map(|(name, (from, to))| {
+        let (from, to) = (number::seconds(from), number::seconds(to));
+        format!("{name} {from} -> {to} at {}", last.outstanding)
+    });
+    match (gain, grown) {
+        (None, Some(grown)) => format!("; beyond, only latency grows: {grown}"),
+        (Some(gain), Some(grown)) => {
+            format!("; beyond, IOPS gain at most {gain} while latency grows: {grown}")
+        }
+        (Some(gain), None) => format!("; beyond, IOPS gain at most {gain}"),
+        (None, None) => String::new(),
+    }
+}
+
+/// The maximum, the asymptotic knee, and Little's law at both points.
+fn knee_detail(knee: &Knee) -> String {
+    let top = &knee.points[knee.maximum];
+    let interval = |interval: Option<Interval>, say: fn(f64) -> String| {
+        interval.map_or_else(String::new, |own| format!(" [{}, {}]", say(own.low), say(own.high)))
+    };
+    let maximum = interval(knee.maximum_interval, number::grouped);
+    let corner = interval(knee.asymptotic_interval, number::figure);
+    let (iops, n) = (number::grouped(top.iops.mean), top.iops.n);
+    let mut parts = vec![format!("maximum {iops}{maximum} (n = {n}) IOPS at {}", outstanding(top))];
+    parts.extend(top.latency_mean.as_ref().and_then(Estimate::mean_s).map(|mean| {
+        let p99 = top.latency_p99.as_ref().and_then(Estimate::mean_s);
+        let p99 = p99.map_or_else(String::new, |p99| format!(" (p99 {})", number::seconds(p99)));
+        format!("mean latency there {}{p99}", number::seconds(mean))
+    }));
+    parts.extend(knee.asymptotic.map(|n| {
+        format!(
+            "asymptotic knee N* = maximum IOPS x lowest latency = {}{corner} outstanding",
+            number::figure(n)
+        )
+    }));
+    let points = knee.knee.map(|at| &knee.points[at]).into_iter().chain([top]);
+    let worst =
+        points.filter_map(|p| p.little).map(|little| little.difference.abs()).reduce(f64::max);
+    parts.extend(worst.map(|worst| format!("Little's law within {}", number::percent(worst, 1))));
+    format!("{}.", parts.join("; "))
+}
+
+/// `32 outstanding (2 threads x 16)`
+fn outstanding(point: &KneePoint) -> String {
+    let threads = number::plural(point.threads as usize, "thread");
+    format!("{} outstanding ({threads} x {})", point.outstanding, point.queue_depth)
+}
+
+/// `61,200 ± 1.2 % (n = 3)`
+fn with_n(estimate: &Estimate) -> String {
+    format!("{}{} (n = {})", number::grouped(estimate.mean), number::interval(estimate), estimate.n)
+}

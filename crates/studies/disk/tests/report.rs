@@ -1,0 +1,426 @@
+//! The report of a run of the disk probe, and of a database on storage that it measured.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+#[path = "../../../core/report/tests/common/mod.rs"]
+mod common;
+
+use analysis::{Side, Study, compare, summarize_with};
+use common::disk::{DISK, Device, device_use, disk_observed, on_volume, saturation, with_settings};
+use common::{done, observed, plan};
+use observations::{Observations, Recording, Response};
+use report::{Block, Chart, ChartKind, Document, Medium, Section, Style, terminal};
+
+const STUDIES: &[&Study] = &[&disk::STUDY];
+
+/// 10,000 IOPS for each I/O under way until 50,000: N* = 5.
+const DEVICE: Device = Device { service_s: 20e-6, delay_s: 80e-6 };
+
+fn document(recording: &Recording) -> Document {
+    report::run(&summarize_with(recording, STUDIES, Vec::new()), &[disk::SECTIONS], Medium::Any)
+}
+
+fn section<'d>(document: &'d Document, heading: &str) -> &'d Section {
+    document.sections.iter().find(|section| section.heading.as_str() == heading).unwrap()
+}
+
+fn charts(document: &Document) -> impl Iterator<Item = &Chart> {
+    let blocks = document.sections.iter().flat_map(|section| &section.blocks);
+    blocks.filter_map(|block| if let Block::Chart(chart) = block { Some(chart) } else { None })
+}
+
+/// The text of one section.
+fn text(document: &Document, heading: &str, width: usize) -> String {
+    let sections = vec![section(document, heading).clone()];
+    terminal(&Document { sections, ..Document::default() }, width, Style::Plain)
+}
+
+/// Blocks of 0.99, 1 and 1.01: t(0.975, 2) x 0.01 / sqrt(3) = 2.5 %.
+#[test]
+fn the_grid_of_the_study_as_charts() {
+    let document = document(&saturation(DEVICE, &["1", "2"], &["1", "4", "8"]));
+    let expected = "
+Disk
+Means of 3 trials with 95 % intervals; MB/s are 10^6 bytes a second.
+Lines are threads x queue depth of each.
+IOPS, higher is better (I/Os/s)
+  1 x 1  ████████                                  10,000 ± 2.5 %
+  1 x 4  ████████████████████████████████          40,000 ± 2.5 %
+  1 x 8  ████████████████████████████████████████  50,000 ± 2.5 %
+  2 x 1  ████████████████                          20,000 ± 2.5 %
+  2 x 4  ████████████████████████████████████████  50,000 ± 2.5 %
+  2 x 8  ████████████████████████████████████████  50,000 ± 2.5 %
+Bandwidth, higher is better (MB/s)
+  1 x 1  ████████                                  81.9 ± 2.5 %
+  1 x 4  ████████████████████████████████           328 ± 2.5 %
+  1 x 8  ████████████████████████████████████████   410 ± 2.5 %
+  2 x 1  ████████████████                           164 ± 2.5 %
+  2 x 4  ████████████████████████████████████████   410 ± 2.5 %
+  2 x 8  ████████████████████████████████████████   410 ± 2.5 %
+Mean latency, lower is better (us)
+  1 x 1  ████████████▌                             100 ± 2.5 %  p99 200 us
+  1 x 4  ████████████▌                             100 ± 2.5 %  p99 200 us
+  1 x 8  ████████████████████                      160 ± 2.5 %  p99 320 us
+  2 x 1  ████████████▌                             100 ± 2.5 %  p99 200 us
+  2 x 4  ████████████████████                      160 ± 2.5 %  p99 320 us
+  2 x 8  ████████████████████████████████████████  320 ± 2.5 %  p99 640 us
+Little's law holds: I/Os in flight and IOPS x mean latency agree within 0.0 %.
+";
+    assert_eq!(text(&document, "Disk", 80), expected);
+    let expected = "
+Disk: figures
+configuration            n  IOPS          MB/s        latency     p99
+threads=1 queue_depth=1  3  10.0k ± 0.2k  81.9 ± 2.0  100 ± 2 us  200 ± 5 us
+";
+    let figures = text(&document, "Disk: figures", 80);
+    assert!(
+        figures.starts_with(expected)
+            && figures.ends_with("(left out at this width: CPU us/I/O)\n"),
+        "{figures}"
+    );
+}
+
+#[test]
+fn the_knee_in_sentences() {
+    let knee = |threads: &[&str], depths: &[&str]| {
+        text(&document(&saturation(DEVICE, threads, depths)), "Knee", 300)
+    };
+    let expected = "
+Knee
+saturates at 8 outstanding (1 thread x 8): 50,000 ± 2.5 % (n = 3) IOPS; beyond, only latency \
+                    grows: p99 320 us -> 1.28 ms at 32.
+  maximum 50,000 [48,770, 51,260] (n = 3) IOPS at 8 outstanding (1 thread x 8); mean latency there \
+                    160 us (p99 320 us); asymptotic knee N* = maximum IOPS x lowest latency = \
+                    5.00 [5.00, 5.00] outstanding; Little's law within 0.0 %.
+";
+    assert_eq!(knee(&["1", "2"], &["1", "2", "4", "8", "16"]), expected);
+    let rising = knee(&["1"], &["1", "2", "3", "4"]);
+    let says = "the knee was not reached: IOPS still rise at the most that was tried, 40,000 ± \
+                2.5 % (n = 3) at 4 outstanding (1 thread x 4).\n";
+    assert!(rising.starts_with(&format!("\nKnee\n{says}")), "{rising}");
+    // Where the blocks spread, an interval is said, or that nothing can be told.
+    for (noise, says) in [
+        (0.006, "saturates between 4 and 8 outstanding (1 thread x 8): 50,000 ± "),
+        (
+            0.05,
+            "where IOPS saturate cannot be told from 3 blocks: at 4 outstanding or more. Of the \
+             means, the first within 5 %",
+        ),
+    ] {
+        let mut run = saturation(
+            Device { delay_s: 63e-6, ..DEVICE },
+            &["1"],
+            &["1", "2", "4", "8", "16", "32"],
+        );
+        for (at, trial) in run.trials.iter_mut().enumerate() {
+            let wave = [1.0, -2.0, 1.0][at % 3]
+                * if trial.configuration % 2 == 0 { noise } else { -noise };
+            let seen = trial.observations.as_mut().unwrap();
+            for response in seen.responses.iter_mut().filter(|it| it.name == "iops") {
+                response.value *= 1.0 + wave;
+            }
+        }
+        let said = text(&document(&run), "Knee", 300);
+        assert!(said.starts_with(&format!("\nKnee\n{says}")), "{said}");
+    }
+    let mut one = saturation(DEVICE, &["1"], &["1", "2", "4", "8", "16"]);
+    one.trials.retain(|trial| trial.block == 1);
+    let said = text(&document(&one), "Knee", 300);
+    assert!(
+        said.contains(
+            "8 outstanding (1 thread x 8); with one block this has no interval, and no knee is \
+             claimed."
+        ),
+        "{said}"
+    );
+}
+
+#[test]
+fn other_factors_are_groups_and_too_many_bars_are_thinned() {
+    let depths: Vec<String> = (1..=20).map(|depth| depth.to_string()).collect();
+    let depths: Vec<&str> = depths.iter().map(String::as_str).collect();
+    let mut recording = plan(&[
+        ("workload.pattern", &["random-read", "random-write"]),
+        ("workload.queue_depth", &depths),
+    ]);
+    with_settings(&mut recording, &DISK);
+    for configuration in 0..40 {
+        let depth = (configuration % 20 + 1) as f64;
+        let seen = disk_observed(DEVICE.iops(depth), depth, 8192.0, configuration < 20);
+        recording.trials.push(done(configuration, 1, seen));
+    }
+    let document = document(&recording);
+    for chart in charts(&document) {
+        let groups: Vec<&str> = chart.groups.iter().map(|group| group.label.as_str()).collect();
+        assert_eq!(groups, ["pattern=random-read", "pattern=random-write"]);
+        for group in &chart.groups {
+            let ends = (group.bars[0].label.as_str(), group.bars.last().unwrap().label.as_str());
+            assert_eq!((group.bars.len(), ends), (16, ("1 x 1", "1 x 20")));
+        }
+    }
+    assert!(
+        text(&document, "Disk", 80)
+            .contains("Drawn are 32 of 40 configurations; the table below has all.")
+    );
+    let rows = text(&document, "Disk: figures", 80)
+        .lines()
+        .filter(|line| line.contains("pattern="))
+        .count();
+    assert_eq!(rows, 40);
+}
+
+#[test]
+fn a_misfit_of_littles_law_is_said() {
+    let mut recording = saturation(DEVICE, &["1"], &["4"]);
+    for trial in &mut recording.trials {
+        trial.observations.as_mut().unwrap().responses[5].value = 3.2;
+    }
+    let text = text(&document(&recording), "Disk", 200);
+    let says = "Little's law does not hold for threads=1 queue_depth=4: IOPS x mean latency is \
+                4.00, but 3.20 I/Os were in flight (25.0 % of difference, 3 trials).";
+    assert!(text.contains(says), "{text}");
+}
+
+/// Two sides with streams `data` and `log`: RAID 5 against RAID 10 as published, reads +10 to +15
+/// %, writes -60 to -65 %, at the same number under way.
+fn raids() -> Recording {
+    let mut recording = plan(&[("target.volume", &["raid10", "raid5"])]);
+    with_settings(
+        &mut recording,
+        &[&DISK[..], &[("workload.streams", "[\"data\",\"log\"]")]].concat(),
+    );
+    for (block, reads, writes) in [(1, 1.10, 0.35), (2, 1.125, 0.375), (3, 1.15, 0.40)] {
+        for (configuration, reads, writes) in [(0, 1.0, 1.0), (1, reads, writes)] {
+            let streams = [("data", 3000.0 * reads, true), ("log", 2000.0 * writes, false)];
+            let mut seen = disk_observed(4000.0, 16.0, 8192.0, true);
+            seen.responses.truncate(1);
+            for (stream, iops, read) in streams {
+                let own = disk_observed(iops, 8.0, 8192.0, read);
+                seen.responses.extend(own.responses.into_iter().take(3).map(|response| Response {
+                    name: format!("{stream}.{}", response.name),
+                    ..response
+                }));
+            }
+            recording.trials.push(done(configuration, block, seen));
+        }
+    }
+    recording
+}
+
+#[test]
+fn the_head_to_head_chart_of_the_study() {
+    let recording = raids();
+    let side = |configuration| Side { recording: &recording, configuration };
+    let compared = compare(side(0), side(1)).unwrap();
+    let document = report::head_to_head(&compared, "RAID 10", "RAID 5");
+    // Geometric means of the factors: 1.1248 and 0.3744; latency is their inverse, 1 - 1 / 0.3744 =
+    // -167 %.
+    let expected = "
+B against A
+Above 0 is better for every response: where lower is better (latency, time,
+cost) the sign is turned. [ ]: 95 % intervals.
+Difference from A, + is better (%)
+  iops                                              │         0 [0, 0]
+data
+  iops                                              │██▊  +12.5 [+6.4, +18.9]
+  bandwidth                                         │██▊  +12.5 [+6.4, +18.9]
+  latency_mean                                      │██▍  +11.1 [+6.0, +15.9]
+log
+  iops                                ▐█████████████│     -62.6 [-68.3, -55.8]
+  bandwidth                           ▐█████████████│     -62.6 [-68.3, -55.8]
+  latency_mean  ████████████████████████████████████│      -167 [-215, -126]
+";
+    let text = text(&document, "B against A", 80);
+    assert_eq!(text, expected);
+    let chart = charts(&document).next().unwrap();
+    assert_eq!(chart.kind, ChartKind::Diverging);
+    let log: Vec<f64> = chart.groups[2].bars.iter().map(|bar| bar.value).collect();
+    assert!((-65.0..-60.0).contains(&log[0]) && (log[2] + 167.1).abs() < 0.1, "{log:?}");
+    let streams = self::text(&self::document(&recording), "Disk: streams", 80);
+    assert!(streams.contains("\nvolume=raid5   log     3  750 ± 124"), "{streams}");
+}
+
+/// A ceiling of 52,300 writes/s, and a database with 41 % of it; 1 % of spread on both sides.
+#[test]
+fn the_share_of_the_ceiling_in_a_sentence() {
+    let mut disk = plan(&[("workload.pattern", &["random-write", "sequential-write"])]);
+    with_settings(&mut disk, &[&DISK[..], &[("target.volume", "\"ssd\"")]].concat());
+    (disk.run.id, disk.run.name) = (3, "disk-ssd".into());
+    on_volume(&mut disk, "ssd", None);
+    let mut database = plan(&[("target.data_files", &["1"])]);
+    on_volume(&mut database, "ssd", None);
+    for (block, noise) in [(1, 0.99), (2, 1.0), (3, 1.01)] {
+        let devices = vec![device_use("ssd", 0.0, 52_300.0 * noise, 8192.0)];
+        let seen = disk_observed(52_300.0 * noise, 32.0, 8192.0, false);
+        disk.trials.push(done(0, block, Observations { devices, ..seen }));
+        let devices = vec![device_use("ssd", 0.0, 21_443.0 * noise, 8192.0)];
+        database.trials.push(done(0, block, Observations { devices, ..observed(10.0) }));
+    }
+    let document = report::run(
+        &summarize_with(&database, STUDIES, vec![disk.clone()]),
+        &[disk::SECTIONS],
+        Medium::Any,
+    );
+    let expected = "
+Storage ceiling
+data_files=1: volume ssd (vdb) did 41 % (40-42 %) of the 8.00 KiB random write ceiling measured on \
+                    it (run 3 of disk-ssd, 52,300 IOPS ± 2.5 %).
+  21.4k ± 0.5k writes/s by the kernel's counters, 8.00 KiB each on average (n = 3); ceiling by \
+                    pattern=random-write (n = 3).
+";
+    assert_eq!(text(&document, "Storage ceiling", 200), expected);
+    let expected = "
+Devices
+configuration  device     reads/s  writes/s  MB/s  read   write  utilisation  queue
+data_files=1   vdb (ssd)        0    21,440   176     -  500 us         80 %   4.50
+";
+    assert!(
+        text(&document, "Devices", 100).starts_with(expected),
+        "{}",
+        text(&document, "Devices", 100)
+    );
+    let own = text(&self::document(&disk), "Devices", 100);
+    let load = "pattern=random-write  the load itself";
+    assert!(own.contains(load), "{own}");
+    for trial in &mut database.trials {
+        trial.observations.as_mut().unwrap().devices =
+            vec![device_use("ssd", 0.0, 60_000.0, 4096.0)];
+    }
+    let over = text(
+        &report::run(
+            &summarize_with(&database, STUDIES, vec![disk]),
+            &[disk::SECTIONS],
+            Medium::Any,
+        ),
+        "Storage ceiling",
+        300,
+    );
+    assert!(
+        over.contains(" did 115 % (112-118 %) of ") && over.contains("more than the ceiling: "),
+        "{over}"
+    );
+    database.environments[0].volumes[0].throttle =
+        Some("writes 61000 IOPS, reads 5000000 bytes/s".into());
+    let mut said = |writes: [f64; 3]| {
+        for (trial, writes) in database.trials.iter_mut().zip(writes) {
+            trial.observations.as_mut().unwrap().devices =
+                vec![device_use("ssd", 0.0, writes, 4096.0)];
+        }
+        text(
+            &report::run(
+                &summarize_with(&database, STUDIES, Vec::new()),
+                &[disk::SECTIONS],
+                Medium::Any,
+            ),
+            "Storage ceiling",
+            300,
+        )
+    };
+    let throttled = said([60_000.0, 60_000.0, 59_000.0]);
+    let expected =
+        " (vdb) did 98 % (95-100 %) of the 61,000 IOPS that its throttle allows for writes.\n";
+    assert!(throttled.contains(expected), "{throttled}");
+    assert!(
+        throttled.contains("the disk probe has not measured it under this throttle."),
+        "{throttled}"
+    );
+    let little = said([2.0, 2.0, 60.0]);
+    assert!(little.contains(" did less than 0.1 % of the 61,000 IOPS"), "{little}");
+    assert!(little.contains("The interval of the share is too wide to be printed."), "{little}");
+    database.environments[0].volumes[0].throttle = None;
+    let none = report::run(
+        &summarize_with(&database, STUDIES, Vec::new()),
+        &[disk::SECTIONS],
+        Medium::Any,
+    );
+    assert!(none.sections.iter().all(|section| section.heading.as_str() != "Storage ceiling"));
+}
+
+#[test]
+fn charts_fit_every_width_and_keep_their_columns_in_colour() {
+    let recording = raids();
+    let side = |configuration| Side { recording: &recording, configuration };
+    let compared = report::head_to_head(&compare(side(0), side(1)).unwrap(), "a", "b");
+    for document in
+        [document(&saturation(DEVICE, &["1", "2"], &["1", "4"])), document(&recording), compared]
+    {
+        let sections = document.sections.into_iter().map(|section| Section {
+            blocks: section
+                .blocks
+                .into_iter()
+                .filter(|block| matches!(block, Block::Chart(_)))
+                .collect(),
+            ..section
+        });
+        let document = Document { sections: sections.collect(), ..document };
+        for width in [0, 1, 20, 45, 60, 80, 200] {
+            let text = terminal(&document, width, Style::Plain);
+            let coloured = terminal(&document, width, Style::Colour);
+            let mut plain = String::new();
+            for (i, part) in coloured.split('\u{1b}').enumerate() {
+                plain.push_str(if i == 0 { part } else { part.split_once('m').unwrap().1 });
+            }
+            assert_eq!(plain, text);
+            let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(width < 60 || longest <= width, "{width}: {text}");
+        }
+    }
+}
+
+#[test]
+fn markdown_has_the_bars_as_tables() {
+    let text = report::markdown(&document(&saturation(DEVICE, &["1"], &["1", "4"])));
+    let expected = "**Mean latency, lower is better (us)**
+
+|  | us | 95 % interval |  |
+| :-- | --: | :-- | :-- |
+| 1 x 1 | 100 | ± 2.5 % | p99 200 us |
+| 1 x 4 | 100 | ± 2.5 % | p99 200 us |
+";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn names_in_charts_command_no_terminal() {
+    let evil = "x\u{1b}]0;owned\u{7}\r\n\u{202e}";
+    let mut recording = plan(&[(evil, &[evil, "b"]), ("workload.queue_depth", &["1", "2"])]);
+    with_settings(&mut recording, &DISK);
+    for configuration in 0..4 {
+        for block in 1..3 {
+            let mut seen = disk_observed(100.0 + f64::from(block), 1.0, 512.0, true);
+            seen.responses.push(Response::higher(&format!("{evil}.iops"), evil, 5.0));
+            seen.devices = vec![device_use(evil, 5.0, 5.0, 512.0)];
+            recording.trials.push(done(configuration, block, seen));
+        }
+    }
+    let side = |configuration| Side { recording: &recording, configuration };
+    let compared = report::head_to_head(&compare(side(0), side(1)).unwrap(), evil, evil);
+    for document in [document(&recording), compared] {
+        assert!(charts(&document).count() > 0);
+        for text in [terminal(&document, 100, Style::Plain), report::markdown(&document)] {
+            assert!(
+                !text.contains(|c: char| c != '\n' && (c.is_control() || c == '\u{202e}')),
+                "{text:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_run_of_failures_has_no_disk_section() {
+    let mut recording = plan(&[("workload.queue_depth", &["1", "2"])]);
+    with_settings(&mut recording, &DISK);
+    recording.trials.push(common::failed(0, 1, "no space"));
+    assert!(document(&recording).sections.iter().all(|section| section.heading.as_str() != "Disk"));
+    let not_numbers = Observations {
+        responses: vec![
+            Response::higher("iops", "I/Os/s", f64::NAN),
+            Response::higher("depth", "I/Os", 0.0),
+        ],
+        ..Observations::default()
+    };
+    recording.trials.push(done(0, 2, not_numbers));
+    recording.trials.push(done(1, 2, disk_observed(1.0, f64::INFINITY, 0.0, true)));
+    for width in [0, 30, 80] {
+        terminal(&document(&recording), width, Style::Colour);
+    }
+}

@@ -1,0 +1,402 @@
+//! What a scan costs (S3b): processor time as the sum of what each page, each row, each aggregated
+//! column and each page from storage costs, fitted to the trials of the scan probe, with how far
+//! the fit is off where it has not looked.
+
+mod access;
+mod fit;
+
+use crate::Scan;
+use analysis::grid::Grid;
+use analysis::response::distinct;
+use analysis::settings::groups;
+use analysis::{ConfigurationGroup, Estimate, Interval, Summary, estimate};
+use fit::{Fit, Trial, told_apart};
+use observations::{Direction, FactName, Observations, Role, UnmeasuredTable};
+use probe::Probe;
+use probe::aggregates::{AGG_AVG, AGG_COLUMNS, AGG_MAX, AGG_MIN, AGG_SUM, FILTERS, GROUP_COLUMNS};
+use probe::data::{CPU_S, PAGE_BYTES, PAGES_DISK, PAGES_READ, TABLE_PAGES, TABLE_ROWS};
+use serde::Serialize;
+
+/// Roles of the settings that the terms account for: configurations that differ in these share a
+/// model.
+const ACCOUNTED: [Role; 4] = [Role::DataIdentity, Role::Operation, Role::Cache, Role::Measurement];
+
+/// A term of the model.
+struct Term {
+    name: &'static str,
+    /// How often it occurs in one scan, from the facts of a trial.
+    count: fn(&Observations) -> f64,
+}
+
+fn fact(seen: &Observations, fact: FactName) -> f64 {
+    fact.read(seen).unwrap_or(0.0)
+}
+
+/// That fact for each row.
+fn by_rows(seen: &Observations, each: FactName) -> f64 {
+    fact(seen, TABLE_ROWS) * fact(seen, each)
+}
+
+/// Pages of which fewer than this share of the table is read are read by chance: another program
+/// took the memory.
+const BY_CHANCE: f64 = 0.05;
+
+/// That fact, where it is more than what happens by chance: one trial that read some pages does not
+/// tell what they cost.
+fn not_by_chance(seen: &Observations, read: FactName) -> f64 {
+    let pages = fact(seen, read);
+    if pages < BY_CHANCE * fact(seen, TABLE_PAGES) { 0.0 } else { pages }
+}
+
+/// Positions of the terms for pages, rows and pages that the engine reads, and of the first that
+/// depends on the size of a table: without these a model still says something of a larger one.
+const PAGE: usize = 0;
+const ROW: usize = 1;
+const READ: usize = 10;
+const TERMS_OF_SIZE: usize = 12;
+
+/// In the order in which they are told apart: what a later one counts in proportion to an earlier
+/// one belongs to the earlier.
+const TERMS: [Term; 15] = [
+    Term { name: "page", count: |seen| fact(seen, TABLE_PAGES) },
+    Term { name: "row", count: |seen| fact(seen, TABLE_ROWS) },
+    // The first one costs more than further ones (S3b); MIN and MAX apart, which statistics may
+    // answer.
+    Term {
+        name: "row, with any SUM or AVG",
+        count: |seen| fact(seen, TABLE_ROWS) * any(seen, &[AGG_SUM, AGG_AVG]),
+    },
+    Term { name: "row and SUM", count: |seen| by_rows(seen, AGG_SUM) },
+    Term { name: "row and AVG", count: |seen| by_rows(seen, AGG_AVG) },
+    Term {
+        name: "row, with any MIN or MAX",
+        count: |seen| fact(seen, TABLE_ROWS) * any(seen, &[AGG_MIN, AGG_MAX]),
+    },
+    Term { name: "row and MIN", count: |seen| by_rows(seen, AGG_MIN) },
+    Term { name: "row and MAX", count: |seen| by_rows(seen, AGG_MAX) },
+    Term {
+        name: "row and condition or group",
+        count: |seen| by_rows(seen, FILTERS) + by_rows(seen, GROUP_COLUMNS),
+    },
+    Term { name: "page from storage", count: |seen| not_by_chance(seen, PAGES_DISK) },
+    // From the operating system, also where that has it in memory: PostgreSQL keeps little of a
+    // table that is larger than a quarter of shared_buffers.
+    Term { name: "page not in the engine's cache", count: |seen| not_by_chance(seen, PAGES_READ) },
+    // COUNT(*) can do without going from row to row.
+    Term {
+        name: "page, with any aggregated column",
+        count: |seen| fact(seen, TABLE_PAGES) * any(seen, &[AGG_COLUMNS]),
+    },
+    Term {
+        name: "page, for each doubling of the table above 16 MiB",
+        count: |seen| fact(seen, TABLE_PAGES) * doublings(seen),
+    },
+    Term {
+        name: "row that lies apart, with any aggregated column, for each such doubling",
+        count: |seen| rows_apart(seen) * any(seen, &[AGG_COLUMNS]) * doublings(seen),
+    },
+    Term { name: "scan, whatever its size", count: |_| 1.0 },
+];
+
+/// 1 where one of these facts is above 0.
+fn any(seen: &Observations, facts: &[FactName]) -> f64 {
+    f64::from(facts.iter().any(|own| fact(seen, *own) > 0.0))
+}
+
+/// Up to about this size a core reaches a table without going far: its second-level TLB has 1,536
+/// to 2,048 entries for pages of 4 KiB, its own cache 1 to 2 MiB, and it has a part of a cache that
+/// others share. The farther a table goes beyond, the more of it comes from memory. On SQLite 3.54
+/// with 8 KiB a page, COUNT(*) took 0.016 us a page of 20 MiB, 0.023 of 40 MiB and 0.040 of 200
+/// MiB.
+const NEAR_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
+
+/// Rows of this size or more lie apart: between the beginnings of two of them is a cache line that
+/// is not read, so that what fetches lines ahead does not have the next one. In the same recording
+/// the first SUM took 19 ns a row of 81 bytes in a table of 4 MiB and 24 ns in one of 40 MiB; of
+/// 410 bytes 25 ns in 20 MiB and 65 ns in 200 MiB.
+const APART_BYTES: f64 = 128.0;
+
+/// Doublings of the table above the size that is near.
+fn doublings(seen: &Observations) -> f64 {
+    (table_bytes(seen) / NEAR_BYTES).log2().max(0.0)
+}
+
+fn table_bytes(seen: &Observations) -> f64 {
+    fact(seen, TABLE_PAGES) * fact(seen, PAGE_BYTES)
+}
+
+/// Rows, where they lie apart.
+fn rows_apart(seen: &Observations) -> f64 {
+    let rows = fact(seen, TABLE_ROWS);
+    if table_bytes(seen) < APART_BYTES * rows { 0.0 } else { rows }
+}
+
+/// What one of a term costs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CostTerm {
+    /// `page`: what it is a cost of.
+    pub name: &'static str,
+    /// Microseconds of processor time for one; not below 0.
+    pub cost_us: f64,
+    /// Its 95 % t interval over blocks, cut off at 0; `None` with fewer than two blocks.
+    pub interval: Option<Interval>,
+}
+
+/// What a prediction has for a term.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CostPart {
+    /// Name of the term.
+    pub name: &'static str,
+    /// Milliseconds of the prediction.
+    pub ms: f64,
+}
+
+/// A configuration beside what the model says of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CostRow {
+    /// Label of the configuration.
+    pub label: String,
+    /// Processor time of a scan in ms.
+    pub measured: Estimate,
+    /// The same by a model of the other configurations; `None` where these cannot tell all of its
+    /// terms.
+    pub predicted_ms: Option<f64>,
+    /// What that is the sum of, without terms that cost nothing.
+    pub parts: Vec<CostPart>,
+    /// How far the prediction is off: 0.05 is 5 % too high.
+    pub error: Option<f64>,
+}
+
+/// What a model says of a table that was not measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CostPrediction {
+    /// The table, and what is asked of it.
+    pub table: UnmeasuredTable,
+    /// Processor time of a scan in ms; `None` where a term that it has cannot be told.
+    pub ms: Option<f64>,
+    /// The 95 % t interval over blocks of that: how well the costs are measured, not whether the
+    /// model holds there.
+    pub interval: Option<Interval>,
+    /// Terms that it has and the model cannot tell.
+    pub lacks: Vec<&'static str>,
+    /// Fewest and most rows of a page that were measured, where the table's lie outside.
+    pub outside: Option<(f64, f64)>,
+    /// Bytes of the largest table that was measured, where this one is larger.
+    pub larger_than_bytes: Option<f64>,
+}
+
+/// Configurations whose plan reads the table in another way, too few of them for a model of their
+/// own.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OtherAccess {
+    /// The operator that reads it: `Index Only Scan`.
+    pub access: String,
+    /// Their labels.
+    pub labels: Vec<String>,
+}
+
+/// The cost model of configurations that differ in what its terms count, and whose plans read the
+/// table in the same way.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CostModel {
+    /// Levels of the other factors; empty when there is none.
+    pub group: String,
+    /// The operator that reads the table, where plans differ in it: `Seq Scan`. Scans by another
+    /// one are other work.
+    pub access: Option<String>,
+    /// Configurations that have no model because of that.
+    pub apart: Vec<OtherAccess>,
+    /// Terms that could be told apart.
+    pub terms: Vec<CostTerm>,
+    /// Terms that occur, and whose counts follow from those of other terms, so that these hold
+    /// their cost; and those for which there are too few configurations.
+    pub not_told: Vec<&'static str>,
+    /// In the order of the file.
+    pub rows: Vec<CostRow>,
+    /// Median of the absolute errors of the predictions.
+    pub error_median: Option<f64>,
+    /// Position in `rows` of the largest.
+    pub worst: Option<usize>,
+    /// Tables that were not measured, in the order of the file.
+    pub predictions: Vec<CostPrediction>,
+}
+
+/// The cost models of the scan probe's configurations: at least three that differ in what is
+/// counted.
+pub fn costs(summary: &Summary) -> Vec<CostModel> {
+    let recording = summary.recording;
+    let accounted = |path: &str| recording.roles.has(path, &ACCOUNTED);
+    let groups = groups(recording, Scan.name(), accounted);
+    groups.iter().flat_map(|group| Costs { summary }.models(group)).collect()
+}
+
+/// The models of a run.
+struct Costs<'a> {
+    summary: &'a Summary<'a>,
+}
+
+impl Costs<'_> {
+    /// A model for each way in which the plans of a group's trials read the table.
+    fn models(&self, group: &ConfigurationGroup) -> Vec<CostModel> {
+        let trials: Vec<Trial> =
+            group.configurations.iter().flat_map(|own| trials(&self.summary.grid, *own)).collect();
+        let ways = distinct(trials.iter().map(|trial| trial.access.as_str()));
+        let (mut models, mut apart) = (Vec::new(), Vec::new());
+        for access in &ways {
+            let own: Vec<&Trial> = trials.iter().filter(|trial| trial.access == *access).collect();
+            match self.model(&own) {
+                Some(model) => models.push(CostModel {
+                    group: group.label.clone(),
+                    access: (ways.len() > 1).then(|| (*access).to_owned()),
+                    ..model
+                }),
+                None => apart.push(OtherAccess {
+                    access: (*access).to_owned(),
+                    labels: distinct(own.iter().map(|trial| self.label(trial.configuration))),
+                }),
+            }
+        }
+        if let Some(first) = models.first_mut() {
+            first.apart = apart;
+        }
+        models
+    }
+
+    fn label(&self, configuration: usize) -> String {
+        self.summary.recording.configurations[configuration].label.clone()
+    }
+
+    /// The model of trials that read the table in the same way; `None` of too few configurations.
+    fn model(&self, trials: &[&Trial]) -> Option<CostModel> {
+        let measured = distinct(trials.iter().map(|trial| trial.configuration));
+        let occurs = |term: &usize| trials.iter().any(|trial| trial.counts[*term] > 0.0);
+        let occurring: Vec<usize> = (0..TERMS.len()).filter(occurs).collect();
+        let mut told = told_apart(trials, &occurring);
+        // One configuration at least is left to err; the terms that matter most stand first.
+        told.truncate(measured.len().saturating_sub(1));
+        if measured.len() < 3 || told.len() < 2 {
+            return None;
+        }
+        let fit = Fit::of(trials, &told);
+        let by_block = fit.by_block(trials);
+        let term = |(at, term): (usize, &usize)| CostTerm {
+            name: TERMS[*term].name,
+            cost_us: fit.costs[at],
+            interval: fit.interval(&by_block, |fit| fit.costs[at]),
+        };
+        let rows: Vec<CostRow> =
+            measured.iter().filter_map(|own| self.row(*own, trials, &told)).collect();
+        let mut errors: Vec<f64> = rows.iter().filter_map(|row| Some(row.error?.abs())).collect();
+        errors.sort_by(f64::total_cmp);
+        let size = |row: &CostRow| row.error.map_or(0.0, f64::abs);
+        let not_told = occurring.iter().filter(|term| !told.contains(term));
+        Some(CostModel {
+            group: String::new(),
+            access: None,
+            apart: Vec::new(),
+            terms: told.iter().enumerate().map(term).collect(),
+            not_told: not_told.map(|term| TERMS[*term].name).collect(),
+            error_median: estimate::median(&errors),
+            worst: (!errors.is_empty())
+                .then(|| (0..rows.len()).max_by(|a, b| size(&rows[*a]).total_cmp(&size(&rows[*b]))))
+                .flatten(),
+            predictions: self
+                .summary
+                .predict
+                .iter()
+                .map(|table| prediction(table, &fit, &by_block, trials))
+                .collect(),
+            rows,
+        })
+    }
+
+    /// A configuration beside what a model of these terms says of it that is fitted to the others.
+    fn row(&self, configuration: usize, trials: &[&Trial], terms: &[usize]) -> Option<CostRow> {
+        let (own, others): (Vec<&Trial>, Vec<&Trial>) =
+            trials.iter().partition(|trial| trial.configuration == configuration);
+        let costs_ms: Vec<f64> = own.iter().map(|trial| trial.cost / 1e3).collect();
+        let measured = Estimate::of(&costs_ms, "ms", Direction::LowerIsBetter)?;
+        let of_terms = fit::left_out(&own, &others, terms);
+        let predicted_ms =
+            of_terms.as_ref().map(|parts| parts.iter().map(|(_, us)| us / 1e3).sum());
+        let parts = of_terms.into_iter().flatten().filter(|(_, us)| *us > 0.0);
+        Some(CostRow {
+            label: self.label(configuration),
+            error: predicted_ms.map(|predicted: f64| predicted / measured.mean - 1.0),
+            measured,
+            predicted_ms,
+            parts: parts
+                .map(|(term, us)| CostPart { name: TERMS[term].name, ms: us / 1e3 })
+                .collect(),
+        })
+    }
+}
+
+/// What a fit says of a table.
+fn prediction(
+    table: &UnmeasuredTable,
+    fit: &Fit,
+    by_block: &[Fit],
+    trials: &[&Trial],
+) -> CostPrediction {
+    let pages = table.rows as f64 / table.rows_per_page;
+    let columns = if table.aggregate == "count" { 0 } else { table.columns };
+    let aggregates = [("sum", AGG_SUM), ("min", AGG_MIN), ("max", AGG_MAX), ("avg", AGG_AVG)];
+    let aggregate = aggregates.iter().find(|(name, _)| *name == table.aggregate);
+    let page_bytes = trials.first().map_or(0.0, |trial| trial.page_bytes);
+    // What the engine does not keep of the largest table, it will not keep of this one; of a cold
+    // one it reads all, which is in the cost of storage where that is not told apart.
+    let largest = trials.iter().max_by(|a, b| a.counts[PAGE].total_cmp(&b.counts[PAGE]));
+    let read = match largest {
+        _ if table.cold => f64::from(fit.terms.contains(&READ)),
+        Some(trial) => trial.counts[READ] / trial.counts[PAGE],
+        None => 0.0,
+    };
+    let facts = [
+        (PAGES_READ, read * pages),
+        (PAGE_BYTES, page_bytes),
+        (TABLE_ROWS, table.rows as f64),
+        (TABLE_PAGES, pages),
+        (AGG_COLUMNS, columns as f64),
+        (PAGES_DISK, if table.cold { pages } else { 0.0 }),
+    ];
+    let aggregate = aggregate.map(|(_, fact)| (*fact, columns as f64));
+    let facts = facts.into_iter().chain(aggregate).map(|(fact, value)| fact.record(value));
+    let seen = Observations { facts: facts.collect(), ..Observations::default() };
+    let counts: Vec<f64> = TERMS.iter().map(|term| (term.count)(&seen)).collect();
+    let lacks = (0..TERMS_OF_SIZE).filter(|term| counts[*term] > 0.0 && !fit.terms.contains(term));
+    let lacks: Vec<&'static str> = lacks.map(|term| TERMS[term].name).collect();
+    let measured = trials.iter().map(|trial| trial.counts[ROW] / trial.counts[PAGE]);
+    let (low, high) =
+        measured.fold((f64::MAX, 0.0_f64), |(low, high), own| (low.min(own), high.max(own)));
+    let inside = (low * 0.99..=high * 1.01).contains(&table.rows_per_page);
+    let largest = largest.map_or(0.0, |trial| trial.counts[PAGE] * trial.page_bytes);
+    CostPrediction {
+        table: table.clone(),
+        ms: lacks.is_empty().then(|| fit.predict(&counts) / 1e3),
+        interval: fit
+            .interval(by_block, |fit| fit.predict(&counts) / 1e3)
+            .filter(|_| lacks.is_empty()),
+        lacks,
+        outside: (!inside).then_some((low, high)),
+        larger_than_bytes: (pages * page_bytes > largest * 1.01).then_some(largest),
+    }
+}
+
+/// The trials of a configuration that know what a scan counted; named queries do not.
+fn trials(grid: &Grid<&Observations>, configuration: usize) -> Vec<Trial> {
+    let usable = |seen: &&Observations| !seen.timed_out() && AGG_COLUMNS.read(seen).is_some();
+    let trial = |(block, seen): &(u32, &Observations)| {
+        let cost = 1e6 * CPU_S.read(seen).filter(|cpu_s| *cpu_s > 0.0)?;
+        TABLE_PAGES.read(seen).filter(|pages| *pages > 0.0)?;
+        Some(Trial {
+            configuration,
+            block: *block,
+            access: seen.plans.first().map(|plan| access::access(&plan.text)).unwrap_or_default(),
+            page_bytes: fact(seen, PAGE_BYTES),
+            counts: TERMS.iter().map(|term| (term.count)(seen)).collect(),
+            cost,
+        })
+    };
+    grid.cells[configuration].iter().filter(|(_, seen)| usable(seen)).filter_map(trial).collect()
+}

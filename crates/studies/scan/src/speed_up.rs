@@ -1,0 +1,115 @@
+//! What several processors make of a scan: its time and its processor time by the degree of
+//! parallelism (S3b: whether the rate is linear in cores must be measured).
+
+use crate::Scan;
+use analysis::grid::Figures;
+use analysis::settings::groups;
+use analysis::{
+    Comparison, ConfigurationGroup, Estimate, Interval, Scale, ScalingClass, Summary, response,
+};
+use observations::{Direction, Observations};
+use probe::Probe;
+use probe::data::{CPU_S, DEGREE};
+use serde::Serialize;
+
+/// Scans that differ in the degree of parallelism only.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SpeedUp {
+    /// Levels of the other factors: `engine=postgres query=Q1`; empty when there is none.
+    pub group: String,
+    /// By degree, the lowest first: with that the others are compared.
+    pub rows: Vec<SpeedUpRow>,
+}
+
+/// A degree of parallelism.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SpeedUpRow {
+    /// Position of the configuration in the recording.
+    pub configuration: usize,
+    /// Processors that a scan may use at most.
+    pub degree: u64,
+    /// Time of a scan in ms.
+    pub scan: Estimate,
+    /// Processors that were busy with a scan, on average: processor time of all workers by the
+    /// time of the scan. `None` where the processor time is not known.
+    pub busy: Option<Estimate>,
+    /// How many times faster a scan is than with the lowest degree. `None` of that one.
+    pub speed_up: Option<Comparison>,
+    /// Speed-up relative to the ratio of the degrees: 1 is linear.
+    pub efficiency: Option<f64>,
+    /// Its 95 % interval; `None` with a single block.
+    pub efficiency_interval: Option<Interval>,
+    /// By both ends of the interval of the speed-up; `None` with a single block.
+    pub between: Option<(ScalingClass, ScalingClass)>,
+    /// How many times as much processor time a scan takes as with the lowest degree.
+    pub processor_time: Option<Comparison>,
+}
+
+/// The figures that rows are made of.
+struct SpeedUps<'a> {
+    summary: &'a Summary<'a>,
+    scan: Figures,
+    /// `None` where the processor time of no trial is known.
+    processor_time: Option<Figures>,
+}
+
+/// The speed-up of scans where the degree of parallelism was varied.
+pub fn speed_ups(summary: &Summary) -> Vec<SpeedUp> {
+    let trials = summary.grid.observations();
+    let figures = |name: &str| Some(summary.grid.figures(&response::named(name, &trials)?));
+    let Some(scan) = figures("scan") else { return Vec::new() };
+    let speed_ups = SpeedUps { summary, scan, processor_time: figures("cpu_per_row") };
+    let groups = groups(summary.recording, Scan.name(), |path| path == DEGREE.path()).into_iter();
+    groups.filter_map(|group| speed_ups.speed_up(group)).collect()
+}
+
+impl SpeedUps<'_> {
+    fn speed_up(&self, group: ConfigurationGroup) -> Option<SpeedUp> {
+        let degree = |own: &usize| {
+            let configuration = &self.summary.recording.configurations[*own];
+            Some((configuration.get::<u64>(DEGREE.path())?, *own))
+        };
+        let mut all: Vec<(u64, usize)> = group.configurations.iter().filter_map(degree).collect();
+        all.sort_unstable();
+        let lowest = *all.first()?;
+        let rows = all.into_iter().filter_map(|own| self.speed_up_row(own, lowest));
+        let rows: Vec<SpeedUpRow> = rows.collect();
+        // Without the lowest degree there is nothing that the others could be compared with.
+        (rows.len() > 1 && rows[0].configuration == lowest.1)
+            .then_some(SpeedUp { group: group.label, rows })
+    }
+
+    /// A degree and its configuration against the lowest and its own.
+    fn speed_up_row(
+        &self,
+        (degree, configuration): (u64, usize),
+        (lowest, first): (u64, usize),
+    ) -> Option<SpeedUpRow> {
+        let times = degree as f64 / lowest.max(1) as f64;
+        let ratio = |figures: &Figures, from, to| {
+            figures.compare(from, to).filter(|own| from != to && own.scale == Scale::Ratio)
+        };
+        let speed_up = ratio(&self.scan, first, configuration);
+        let interval = speed_up.as_ref().and_then(|own| own.interval);
+        let class = |speed_up| ScalingClass::of(speed_up, times);
+        // Scans one after the other, so that the time of one is that of its session.
+        let busy = |seen: &&Observations| Some(1e3 * CPU_S.read(seen)? / seen.response("scan")?);
+        let busy: Vec<f64> =
+            self.summary.grid.trials(configuration).iter().filter_map(busy).collect();
+        Some(SpeedUpRow {
+            configuration,
+            degree,
+            scan: self.scan.estimate(configuration)?,
+            busy: Estimate::of(&busy, "", Direction::HigherIsBetter),
+            efficiency: speed_up.as_ref().map(|own| own.value / times),
+            efficiency_interval: interval.map(|own| own.map(|speed_up| speed_up / times)),
+            between: interval.map(|own| (class(own.low), class(own.high))),
+            speed_up,
+            // Less is better, so that the ratio is the other way round.
+            processor_time: self
+                .processor_time
+                .as_ref()
+                .and_then(|own| ratio(own, configuration, first)),
+        })
+    }
+}

@@ -1,0 +1,170 @@
+//! Advice on the order of a table's rows.
+
+use crate::file::{Advised, AdvisedOrder, Measured};
+use analysis::{Estimate, Interval};
+use observations::Direction;
+use report::Cell;
+use report::number;
+use report::text::joined;
+use report::{Columns, Document, Section};
+
+/// What orders are expected to take, and where the gain comes from.
+pub fn sort_order(advised: &Advised) -> Document {
+    let mut sections = vec![orders(advised)];
+    sections.extend(measured(advised));
+    sections.extend(by_column(advised));
+    Document { title: advised.name.as_str().into(), sections }
+}
+
+fn words(order: &AdvisedOrder) -> String {
+    if order.columns.is_empty() { "as the rows lie".into() } else { joined(&order.columns, ", ") }
+}
+
+fn ends(interval: Option<Interval>) -> Option<(f64, f64)> {
+    interval.map(|Interval { low, high }| (low, high))
+}
+
+/// Predicted MB with their interval.
+fn predicted(order: &AdvisedOrder) -> Cell {
+    let interval = order.predicted.interval.map(|own| own.map(|bytes| bytes / 1e6));
+    let mb = order.predicted.bytes / 1e6;
+    Cell::from(mb).within(interval).shown(number::within(mb, ends(interval), ""))
+}
+
+fn signed(share: f64) -> Cell {
+    Cell::percent(share, 1).shown(format!("{} %", number::signed(100.0 * share, 1)))
+}
+
+fn orders(advised: &Advised) -> Section {
+    let mut section = Section::new("Orders");
+    section.line(verdict(advised));
+    let all: Vec<&AdvisedOrder> = [&advised.generated].into_iter().chain(&advised.orders).collect();
+    let generated = advised.generated.predicted.bytes;
+    let mut table = Columns::of(all);
+    table.name("order by", |order| words(order));
+    table.left("predicted MB", |order| predicted(order));
+    table.right("against as it lies", move |order| {
+        (generated > 0.0 && !order.columns.is_empty())
+            .then(|| signed(order.predicted.bytes / generated - 1.0))
+    });
+    table.left("proposed by", |order| order.why);
+    section.table(table);
+    let predicted = &advised.generated.predicted;
+    section.note(format!(
+        "Predicted: an estimate of the bytes of all columns as Parquet with dictionaries and \
+         Snappy, from {} of {} that were sorted and written; [95 % t intervals over row groups]. \
+         It is no figure of another writer or engine.",
+        number::plural(predicted.groups, "row group"),
+        predicted.groups_all,
+    ));
+    if advised.rows < advised.rows_all {
+        section.note(format!(
+            "{} of {} rows were looked at: sorted, all rows have longer runs, so that sizes are \
+             rather too high; --rows looks at more.",
+            number::count(advised.rows),
+            number::count(advised.rows_all)
+        ));
+    }
+    if !advised.left_out.is_empty() {
+        section.note(format!(
+            "Left out, because they hold lists or records: {}.",
+            joined(&advised.left_out, ", ")
+        ));
+    }
+    section
+}
+
+/// What may be said of the best order.
+fn verdict(advised: &Advised) -> String {
+    let generated = &advised.generated.predicted;
+    let Some(best) = advised.orders.first().filter(|own| own.predicted.bytes < generated.bytes)
+    else {
+        return "No order is expected to take less than the rows as they lie.".into();
+    };
+    let share = number::short_percent(1.0 - best.predicted.bytes / generated.bytes);
+    let overlap = match (best.predicted.interval, generated.interval) {
+        (Some(best), Some(generated)) if best.high < generated.low => "",
+        (Some(_), Some(_)) => " The intervals overlap: measure it.",
+        _ => " With fewer than two row groups looked at, how sure that is cannot be said.",
+    };
+    format!(
+        "ORDER BY {} is expected to take {share} less than the rows as they lie.{overlap}",
+        words(best)
+    )
+}
+
+/// What was measured, beside the predictions.
+fn measured(advised: &Advised) -> Option<Section> {
+    let all = [&advised.generated].into_iter().chain(&advised.orders);
+    let measured: Vec<(&AdvisedOrder, &Measured)> =
+        all.filter_map(|order| Some((order, order.measured.as_ref()?))).collect();
+    let (smallest, least) = measured.iter().min_by_key(|(_, own)| own.bytes)?;
+    let rounds = least.read_cpu_s.len();
+    let mut section = Section::new("Measured");
+    let predicted_best =
+        measured.get(1).is_some_and(|(order, _)| order.columns == smallest.columns);
+    let as_foreseen = if predicted_best {
+        ", as predicted"
+    } else {
+        ", which is not the order that was predicted"
+    };
+    section.line(format!(
+        "Smallest: {}, {}{as_foreseen}.",
+        words(smallest),
+        number::quantity(least.bytes as f64 / 1e6, "MB")
+    ));
+    // The rows that were looked at, as their share of all.
+    let share = advised.rows as f64 / advised.rows_all.max(1) as f64;
+    let mut table = Columns::of(measured);
+    table.name("order by", |(order, _)| words(order));
+    table.right("MB", |(_, own)| {
+        let mb = own.bytes as f64 / 1e6;
+        Cell::from(mb).shown(number::figure(mb))
+    });
+    table.right("predicted off by", move |(order, own)| {
+        (own.bytes > 0).then(|| signed(order.predicted.bytes * share / own.bytes as f64 - 1.0))
+    });
+    table.right("write s", |(_, own)| Cell::from(own.write_s).shown(number::figure(own.write_s)));
+    table.left("read CPU ms", |(_, own)| {
+        let ms: Vec<f64> = own.read_cpu_s.iter().map(|seconds| seconds * 1e3).collect();
+        Estimate::of(&ms, "ms", Direction::LowerIsBetter)
+            .map(|own| Cell::estimate_without_unit(&own))
+    });
+    section.table(table);
+    section.note(format!(
+        "Of {} rows. Writing is of sorted rows, once; reading decodes all values on one \
+         processor, {rounds} rounds in turns (± 95 % t intervals).",
+        number::count(advised.rows)
+    ));
+    Some(section)
+}
+
+/// Where the gain of the best order comes from.
+fn by_column(advised: &Advised) -> Option<Section> {
+    let best = advised.orders.first()?;
+    let mb = |bytes: f64| Cell::from(bytes / 1e6).shown(number::fixed(bytes / 1e6, 3));
+    let rows: Vec<_> = advised
+        .columns
+        .iter()
+        .zip(&advised.generated.predicted.columns)
+        .zip(&best.predicted.columns)
+        .collect();
+    let mut section = Section::new("Columns");
+    let mut table = Columns::of(rows);
+    table.name("column", |((column, _), _)| column.0.as_str());
+    table.right("values", |((column, _), _)| Cell::count(column.1 as u64));
+    table.right("as it lies MB", move |((_, lies), _)| mb(**lies));
+    table.right("best order MB", move |(_, best)| mb(**best));
+    table.right("change MB", |((_, lies), best)| {
+        let change = (**best - **lies) / 1e6;
+        Cell::from(change).shown(number::signed(change, 3))
+    });
+    section.table(table);
+    section.note("values: different ones in the rows that were looked at. Sizes are predicted.");
+    Some(section)
+}
+
+/// The same for programs.
+pub fn json(advised: &Advised) -> serde_json::Result<serde_json::Value> {
+    report::json::object("sort_order", advised, serde_json::json!({}))
+}

@@ -1,0 +1,189 @@
+//! What orders of a table's rows take and cost in a column store, and how good the advice was.
+
+use crate::analysis::{ColumnBytes, SortOrderRow, SortOrders};
+use analysis::{Interval, Summary};
+use report::Cell;
+use report::number;
+use report::text::joined;
+use report::{Columns, Section};
+
+/// Columns of which it is told where the gain comes from.
+const COLUMNS_SHOWN: usize = 12;
+
+/// A section for each set of orders.
+pub fn sections(_: &Summary, all: &[SortOrders]) -> Vec<Section> {
+    all.iter().map(section).collect()
+}
+
+fn section(orders: &SortOrders) -> Section {
+    let group = &orders.group;
+    let colon = if group.is_empty() { "" } else { ": " };
+    let mut section = Section::new(format!("Sort order{colon}{group}"));
+    section.line(smallest(orders));
+    [advice(orders), predictions(orders)].into_iter().flatten().for_each(|line| section.line(line));
+    section.table(sizes(orders));
+    section.table(costs(orders));
+    let looked_at = orders.rows.iter().find_map(|row| row.predicted_groups);
+    let looked_at = looked_at.map_or_else(String::new, |(some, all)| {
+        format!(" from {} of {all}", number::plural(some as usize, "row group"))
+    });
+    section.note(format!(
+        "Size: of the compressed columns. Predicted: an estimate{looked_at}, which were sorted \
+         and stored apart before the table was loaded; its interval says how much row groups \
+         differ. Load: of rows that are sorted already. CPU: of a scan that reads all columns, \
+         for each row of the table. Gains are against the rows as generated (none); above 1 is \
+         better."
+    ));
+    if let Some(generated) = orders.generated.filter(|generated| *generated != orders.smallest) {
+        by_column(&mut section, &orders.rows[generated], &orders.rows[orders.smallest]);
+    }
+    section
+}
+
+/// `order=advise (l_shipdate)`.
+fn name(row: &SortOrderRow) -> String {
+    let columns = joined(&row.columns, ",");
+    if columns.is_empty() || columns == row.order.replace(' ', "") {
+        format!("order={}", row.order)
+    } else {
+        format!("order={} ({})", row.order, joined(&row.columns, ", "))
+    }
+}
+
+fn smallest(orders: &SortOrders) -> String {
+    let best = &orders.rows[orders.smallest];
+    let size = number::estimate(&best.size);
+    let same = orders.rows.iter().filter(|row| row.size.mean <= best.size.mean).count() - 1;
+    let others = match same {
+        0 => String::new(),
+        _ => format!(
+            "; {} the same",
+            if same == 1 { "one more takes".into() } else { format!("{same} more take") }
+        ),
+    };
+    match orders.generated.map(|own| &orders.rows[own]) {
+        Some(generated) if generated.order == best.order => {
+            format!("No order takes less than the rows as generated: {size}.")
+        }
+        Some(generated) => {
+            let share = number::short_percent(1.0 - best.size.mean / generated.size.mean);
+            format!(
+                "{} takes least: {size}, {share} less than the rows as generated{others}.",
+                name(best)
+            )
+        }
+        None => format!("{} takes least: {size}{others}.", name(best)),
+    }
+}
+
+/// `The advice was the best of 6 orders.`
+fn advice(orders: &SortOrders) -> Option<String> {
+    let (own, place) = orders.advised?;
+    let all = orders.rows.len();
+    let (row, best) = (&orders.rows[own], &orders.rows[orders.smallest]);
+    if place == 1 {
+        return Some(format!("The advice, {}, was the best of {all} orders.", name(row)));
+    }
+    let more = number::short_percent(row.size.mean / best.size.mean - 1.0);
+    Some(format!(
+        "The advice, {}, was number {place} of {all} orders: {more} larger than the best.",
+        name(row)
+    ))
+}
+
+/// `Predicted against measured: off by 1.2 % (median), 4.4 % at worst (order=random).`
+fn predictions(orders: &SortOrders) -> Option<String> {
+    let (median, worst) = (orders.error_median?, &orders.rows[orders.worst?]);
+    let [predicted, measured] =
+        [worst.predicted_mb?, worst.size.mean].map(|mb| number::quantity(mb, "MB"));
+    let ranks = orders.rank_correlation.map_or_else(String::new, |ranks| {
+        format!(
+            " Spearman's rank correlation of the sizes is {} (1: in the order that was predicted).",
+            number::fixed(ranks, 2)
+        )
+    });
+    Some(format!(
+        "Predicted against measured: off by {} (median), {} % at worst ({}: predicted \
+         {predicted}, measured {measured}).{ranks}",
+        number::short_percent(median),
+        number::signed(100.0 * worst.error?, 1),
+        name(worst),
+    ))
+}
+
+fn sizes(orders: &SortOrders) -> Columns<'_, &SortOrderRow> {
+    let mut table = Columns::of(&orders.rows);
+    table.name("order", |row| row.order.as_str());
+    table.name("sorted by", |row| joined(&row.columns, ", "));
+    table.left("size MB", |row| Cell::estimate_without_unit(&row.size));
+    table.left("predicted MB", |row| {
+        let ends = row.predicted_interval.map(|Interval { low, high }| (low, high));
+        row.predicted_mb.map(|mb| {
+            Cell::from(mb).within(row.predicted_interval).shown(number::within(mb, ends, ""))
+        })
+    });
+    table.right("error", |row| row.error.map(signed));
+    table.left("size gain", |row| row.size_gain.as_ref().map(|gain| Cell::comparison(gain, "MB")));
+    table
+}
+
+fn costs(orders: &SortOrders) -> Columns<'_, &SortOrderRow> {
+    let mut table = Columns::of(&orders.rows);
+    table.name("order", |row| row.order.as_str());
+    table.left("load s", |row| row.load.as_ref().map(Cell::estimate_without_unit));
+    table.left("CPU us/row", |row| row.cpu.as_ref().map(Cell::estimate_without_unit));
+    table
+        .left("CPU gain", |row| row.cpu_gain.as_ref().map(|gain| Cell::comparison(gain, "us/row")));
+    if orders.rows.iter().any(|row| row.skipped.is_some()) {
+        table.left("filtered CPU us/row", |row| {
+            row.filtered_cpu.as_ref().map(Cell::estimate_without_unit)
+        });
+        table.right("row groups skipped", |row| {
+            let (skipped, all) = row.skipped?;
+            Some(Cell::from(skipped).shown(format!(
+                "{} of {}",
+                number::whole(skipped),
+                number::whole(all)
+            )))
+        });
+    }
+    table
+}
+
+fn signed(share: f64) -> Cell {
+    Cell::percent(share, 1).shown(format!("{} %", number::signed(100.0 * share, 1)))
+}
+
+/// Where the gain comes from: the columns that changed most.
+fn by_column(section: &mut Section, generated: &SortOrderRow, best: &SortOrderRow) {
+    let both = generated.by_column.iter().filter_map(|own| {
+        let same = best.by_column.iter().find(|other| other.column == own.column)?;
+        Some((own, same))
+    });
+    let mut both: Vec<(&ColumnBytes, &ColumnBytes)> = both.collect();
+    let change = |(from, to): &(&ColumnBytes, &ColumnBytes)| to.bytes - from.bytes;
+    both.sort_by(|a, b| change(b).abs().total_cmp(&change(a).abs()));
+    let left_out = both.len().saturating_sub(COLUMNS_SHOWN);
+    both.truncate(COLUMNS_SHOWN);
+    section.line(format!("Where the difference between none and {} comes from:", name(best)));
+    let mut table = Columns::of(&both);
+    table.name("column", |(from, _)| from.column.as_str());
+    table.right("none MB", |(from, _)| megabytes(from.bytes));
+    table.right(format!("{} MB", best.order), |(_, to)| megabytes(to.bytes));
+    table.right("change MB", |pair| {
+        let mb = change(pair) / 1e6;
+        Cell::from(mb).shown(number::signed(mb, 2))
+    });
+    table.right("predicted MB", |(_, to)| to.predicted.map(megabytes));
+    section.table(table);
+    if left_out > 0 {
+        section.note(format!(
+            "{} with smaller changes are not shown.",
+            number::plural(left_out, "column")
+        ));
+    }
+}
+
+fn megabytes(bytes: f64) -> Cell {
+    Cell::from(bytes / 1e6).shown(number::fixed(bytes / 1e6, 2))
+}
