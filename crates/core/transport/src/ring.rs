@@ -228,8 +228,9 @@ impl Pool {
     fn register(ring: &Submitter<'_>) -> io::Result<Self> {
         let buffers = (0..BUFFERS).map(|_| UnsafeCell::new([0; BUFFER_BYTES])).collect();
         // SAFETY: an entry is plain numbers, for which zeros are valid.
-        let entry = |_| UnsafeCell::new(unsafe { std::mem::zeroed() });
-        let queue = Box::new(Queue(std::array::from_fn(entry)));
+        let queue = Box::new(Queue(std::array::from_fn(|_| {
+            UnsafeCell::new(unsafe { std::mem::zeroed() })
+        })));
         // SAFETY: the queue is in a box of its own, which outlives the ring.
         unsafe {
             ring.register_buf_ring_with_flags(queue.0.as_ptr() as u64, BUFFERS, Self::GROUP, 0)?

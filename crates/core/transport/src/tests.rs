@@ -105,12 +105,13 @@ fn connect<T: Send + 'static>(
     count: usize,
     server: fn(UnixStream) -> T,
 ) -> (Vec<(Stream, Repeat)>, Servers<T>) {
-    let connect = |_| {
-        let (ours, theirs) = UnixStream::pair().unwrap();
-        let stream = Stream::new(Socket::from(OwnedFd::from(ours)), GOODBYE);
-        ((stream, Repeat::default()), thread::spawn(move || server(theirs)))
-    };
-    (0..count).map(connect).unzip()
+    (0..count)
+        .map(|_| {
+            let (ours, theirs) = UnixStream::pair().unwrap();
+            let stream = Stream::new(Socket::from(OwnedFd::from(ours)), GOODBYE);
+            ((stream, Repeat::default()), thread::spawn(move || server(theirs)))
+        })
+        .unzip()
 }
 
 /// Runs a test with each way to wait for events.
@@ -386,16 +387,17 @@ fn encrypted_connections_are_served_with_epoll() {
     let server =
         ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key);
     let server = Arc::new(server.unwrap());
-    let connect = |_| {
-        let (ours, theirs) = UnixStream::pair().unwrap();
-        let tls = ServerConnection::new(server.clone()).unwrap();
-        let server = thread::spawn(move || echo(StreamOwned::new(tls, theirs), 100_000));
-        let mut stream = Stream::new(Socket::from(OwnedFd::from(ours)), GOODBYE);
-        let name = "localhost".try_into().unwrap();
-        stream.encrypt(ClientConnection::new(client.clone(), name).unwrap()).unwrap();
-        ((stream, Repeat::default()), server)
-    };
-    let (connections, servers): (Vec<_>, Servers<Vec<u8>>) = (0..3).map(connect).unzip();
+    let (connections, servers): (Vec<_>, Servers<Vec<u8>>) = (0..3)
+        .map(|_| {
+            let (ours, theirs) = UnixStream::pair().unwrap();
+            let tls = ServerConnection::new(server.clone()).unwrap();
+            let server = thread::spawn(move || echo(StreamOwned::new(tls, theirs), 100_000));
+            let mut stream = Stream::new(Socket::from(OwnedFd::from(ours)), GOODBYE);
+            let name = "localhost".try_into().unwrap();
+            stream.encrypt(ClientConnection::new(client.clone(), name).unwrap()).unwrap();
+            ((stream, Repeat::default()), server)
+        })
+        .unzip();
     let mut connections = Connections::new(connections).unwrap();
     connections.send(0, (&vec![1; 3_000_000], 2));
     connections.send(1, (b"small", 300));
