@@ -62,17 +62,18 @@ fn resampled_means(values: &[f64]) -> Vec<f64> {
     let n = values.len();
     let value = |draw: u32| values[((u64::from(draw) * n as u64) >> 32) as usize];
     // Two draws of a number and two sums, so that additions need not wait for each other.
-    let mut mean = || {
-        let (mut first, mut second) = (0.0, 0.0);
-        for _ in 0..n / 2 {
-            let draws = random.next_u64();
-            first += value((draws >> 32) as u32);
-            second += value(draws as u32);
-        }
-        let odd = if n % 2 == 1 { value(random.next_u32()) } else { 0.0 };
-        (first + second + odd) / n as f64
-    };
-    let mut means: Vec<f64> = (0..RESAMPLES).map(|_| mean()).collect();
+    let mut means: Vec<f64> = (0..RESAMPLES)
+        .map(|_| {
+            let (mut first, mut second) = (0.0, 0.0);
+            for _ in 0..n / 2 {
+                let draws = random.next_u64();
+                first += value((draws >> 32) as u32);
+                second += value(draws as u32);
+            }
+            let odd = if n % 2 == 1 { value(random.next_u32()) } else { 0.0 };
+            (first + second + odd) / n as f64
+        })
+        .collect();
     means.sort_unstable_by(f64::total_cmp);
     means
 }

@@ -39,15 +39,17 @@ pub fn told_apart(columns: &[Vec<f64>]) -> Vec<usize> {
 /// step betters is the minimum.
 pub fn non_negative(rows: &[Vec<f64>]) -> Vec<f64> {
     let terms = rows.first().map_or(0, Vec::len);
-    let column = |term: usize| rows.iter().map(move |row| row[term]);
-    let lengths: Vec<f64> =
-        (0..terms).map(|term| norm(&column(term).collect::<Vec<_>>())).collect();
+    let lengths: Vec<f64> = (0..terms)
+        .map(|term| norm(&rows.iter().map(move |row| row[term]).collect::<Vec<_>>()))
+        .collect();
     let scaled = |row: &[f64], term: usize| row[term] / lengths[term];
-    let gram = |left: usize, right: usize| -> f64 {
-        rows.iter().map(|row| scaled(row, left) * scaled(row, right)).sum()
-    };
-    let normal: Vec<Vec<f64>> =
-        (0..terms).map(|left| (0..terms).map(|right| gram(left, right)).collect()).collect();
+    let normal: Vec<Vec<f64>> = (0..terms)
+        .map(|left| {
+            (0..terms)
+                .map(|right| rows.iter().map(|row| scaled(row, left) * scaled(row, right)).sum())
+                .collect()
+        })
+        .collect();
     let target: Vec<f64> =
         (0..terms).map(|term| rows.iter().map(|row| scaled(row, term)).sum()).collect();
     let mut costs = vec![0.0; terms];
