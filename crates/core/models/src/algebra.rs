@@ -8,11 +8,12 @@ pub fn invert(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     if scale.iter().any(|own| !own.is_finite() || *own <= 0.0) {
         return None;
     }
-    let row = |row: usize| {
-        let own = (0..n).map(|column| matrix[row][column] / (scale[row] * scale[column]));
-        own.chain((0..n).map(|column| f64::from(u8::from(row == column)))).collect()
-    };
-    let mut rows: Vec<Vec<f64>> = (0..n).map(row).collect();
+    let mut rows: Vec<Vec<f64>> = (0..n)
+        .map(|row| {
+            let own = (0..n).map(|column| matrix[row][column] / (scale[row] * scale[column]));
+            own.chain((0..n).map(|column| f64::from(u8::from(row == column)))).collect()
+        })
+        .collect();
     for column in 0..n {
         let pivot =
             (column..n).max_by(|a, b| rows[*a][column].abs().total_cmp(&rows[*b][column].abs()))?;
@@ -29,10 +30,13 @@ pub fn invert(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
             other.iter_mut().zip(&own).for_each(|(value, own)| *value -= factor * own);
         }
     }
-    let unscaled = |row: usize| {
-        (0..n).map(|column| rows[row][n + column] / (scale[row] * scale[column])).collect()
-    };
-    Some((0..n).map(unscaled).collect())
+    Some(
+        (0..n)
+            .map(|row| {
+                (0..n).map(|column| rows[row][n + column] / (scale[row] * scale[column])).collect()
+            })
+            .collect(),
+    )
 }
 
 #[cfg(test)]

@@ -157,8 +157,11 @@ const DEPTHS_MAX: f64 = 1024.0;
 /// the counters of the levels. Between the depths that were measured it goes along straight lines,
 /// and beyond the last one it is as there.
 fn device(levels: &[Level], probed: &[(f64, f64)]) -> Option<Service> {
-    let own = || levels.iter().map(|level| level.device).collect::<Option<Vec<_>>>();
-    let mut points = if probed.is_empty() { own()? } else { probed.to_vec() };
+    let mut points = if probed.is_empty() {
+        levels.iter().map(|level| level.device).collect::<Option<Vec<_>>>()?
+    } else {
+        probed.to_vec()
+    };
     points.push((0.0, 0.0));
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let deepest = points.last()?.0.min(DEPTHS_MAX);

@@ -127,26 +127,29 @@ impl Demands {
         if !(elapsed_s > 0.0 && transactions > 0.0) {
             return Err(DemandError::NoWork);
         }
-        let demand = |own: &Counted| {
-            let name = || own.name.clone();
-            if own.seconds < 0.0 || !own.seconds.is_finite() {
-                return Err(DemandError::Negative { name: name(), seconds: own.seconds });
-            }
-            let busy = own.seconds / elapsed_s / own.servers.unwrap_or(1.0);
-            if own.servers.is_some() && busy > 1.0 + TOLERANCE {
-                return Err(DemandError::Impossible { name: name(), busy });
-            }
-            Ok(Demand {
-                name: name(),
-                kind: own.kind,
-                demand_s: own.seconds / transactions,
-                operations: own.operations.map(|count| count / transactions),
-                busy,
-            })
-        };
         let throughput = transactions / elapsed_s;
         Ok(Self {
-            demands: measured.resources.iter().map(demand).collect::<Result<_, _>>()?,
+            demands: measured
+                .resources
+                .iter()
+                .map(|own| {
+                    let name = || own.name.clone();
+                    if own.seconds < 0.0 || !own.seconds.is_finite() {
+                        return Err(DemandError::Negative { name: name(), seconds: own.seconds });
+                    }
+                    let busy = own.seconds / elapsed_s / own.servers.unwrap_or(1.0);
+                    if own.servers.is_some() && busy > 1.0 + TOLERANCE {
+                        return Err(DemandError::Impossible { name: name(), busy });
+                    }
+                    Ok(Demand {
+                        name: name(),
+                        kind: own.kind,
+                        demand_s: own.seconds / transactions,
+                        operations: own.operations.map(|count| count / transactions),
+                        busy,
+                    })
+                })
+                .collect::<Result<_, _>>()?,
             throughput,
             little: response_s.map(|response| throughput * response + idle_s / elapsed_s),
             customers,

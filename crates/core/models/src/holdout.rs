@@ -116,25 +116,27 @@ impl Fitted {
     /// A model fitted to these levels; `None` where it cannot be.
     pub fn of(model: Model, levels: &[Level], machine: &Machine) -> Option<Self> {
         let curve = Curve::of(model, levels, machine)?;
-        let left_out = |at: usize| {
-            let others: Vec<Level> = levels
-                .iter()
-                .enumerate()
-                .filter(|(own, _)| *own != at)
-                .map(|(_, level)| level.clone())
-                .collect();
-            Curve::of(model, &others, machine)
-        };
-        let residual =
-            |level: &Level| Some((level.mean() / curve.throughput(level.n)?).ln().powi(2));
-        let squares: f64 = levels.iter().map(residual).sum::<Option<f64>>()?;
+        let squares: f64 = levels
+            .iter()
+            .map(|level| Some((level.mean() / curve.throughput(level.n)?).ln().powi(2)))
+            .sum::<Option<f64>>()?;
         let free = levels.len().saturating_sub(model.coefficients()) as f64;
         let df = PRIOR.1 + free;
         let ends = levels.iter().map(|level| level.n);
         let range = ends.fold((f64::MAX, 0.0_f64), |(low, high), n| (low.min(n), high.max(n)));
         Some(Self {
             model,
-            without: (0..levels.len()).filter_map(left_out).collect(),
+            without: (0..levels.len())
+                .filter_map(|at| {
+                    let others: Vec<Level> = levels
+                        .iter()
+                        .enumerate()
+                        .filter(|(own, _)| *own != at)
+                        .map(|(_, level)| level.clone())
+                        .collect();
+                    Curve::of(model, &others, machine)
+                })
+                .collect(),
             variance: (PRIOR.1 * PRIOR.0 * PRIOR.0 + squares) / df,
             df,
             noise: noise(levels),
@@ -225,14 +227,16 @@ pub fn judge(levels: &[Level], machine: &Machine, held_out: &[bool]) -> Result<J
     if seen.len() < 3 {
         return Err(JudgeError::TooFewLeft { left: seen.len(), held_out: unseen.len() });
     }
-    let candidate = |model: &Model| {
-        let fitted = Fitted::of(*model, &seen, machine)?;
-        let tested: Vec<Tested> =
-            unseen.iter().map(|level| fitted.test(level)).collect::<Option<_>>()?;
-        let error_median = median(tested.iter().map(|own| own.error.abs()).collect());
-        Some((Candidate { model: *model, tested, error_median }, fitted))
-    };
-    let mut found: Vec<(Candidate, Fitted)> = Model::ALL.iter().filter_map(candidate).collect();
+    let mut found: Vec<(Candidate, Fitted)> = Model::ALL
+        .iter()
+        .filter_map(|model| {
+            let fitted = Fitted::of(*model, &seen, machine)?;
+            let tested: Vec<Tested> =
+                unseen.iter().map(|level| fitted.test(level)).collect::<Option<_>>()?;
+            let error_median = median(tested.iter().map(|own| own.error.abs()).collect());
+            Some((Candidate { model: *model, tested, error_median }, fitted))
+        })
+        .collect();
     // Stable: of equals the simpler one.
     found.sort_by(|(a, _), (b, _)| a.error_median.total_cmp(&b.error_median));
     let best = found.iter().find_map(|(candidate, tested)| {

@@ -104,14 +104,15 @@ impl Station {
         let weights = self.weights(most.min(before.len()));
         let one_more = (self.demand_s / self.service.rate(most as f64)).ln();
         let mut all_busy = f64::NEG_INFINITY;
-        let constant = |n: usize| {
-            if n >= most {
-                all_busy = log_add(one_more + all_busy, weights[most] + before[n - most]);
-            }
-            let others = (0..most.min(n + 1)).map(|here| weights[here] + before[n - here]);
-            others.fold(all_busy, log_add)
-        };
-        (0..before.len()).map(constant).collect()
+        (0..before.len())
+            .map(|n| {
+                if n >= most {
+                    all_busy = log_add(one_more + all_busy, weights[most] + before[n - most]);
+                }
+                let others = (0..most.min(n + 1)).map(|here| weights[here] + before[n - here]);
+                others.fold(all_busy, log_add)
+            })
+            .collect()
     }
 }
 
@@ -167,10 +168,9 @@ pub struct Class {
 /// Within some percent of the exact solution, worst where queues are of about one.
 pub fn several_classes(services: &[Service], classes: &[Class]) -> Option<Vec<f64>> {
     let makes_sense = |own: &Class| {
-        let is_time = |demand_s: &f64| *demand_s >= 0.0 && demand_s.is_finite();
         own.customers > 0.0
             && own.demands_s.len() == services.len()
-            && own.demands_s.iter().all(is_time)
+            && own.demands_s.iter().all(|demand_s| *demand_s >= 0.0 && demand_s.is_finite())
             && own.demands_s.iter().any(|demand_s| *demand_s > 0.0)
     };
     if !classes.iter().all(makes_sense) || !services.iter().all(Service::makes_sense) {
@@ -185,11 +185,12 @@ pub fn several_classes(services: &[Service], classes: &[Class]) -> Option<Vec<f6
             (0..stations).map(|at| queues.iter().map(|own| own[at]).sum()).collect();
         let mut change = 0.0_f64;
         for ((class, queue), throughput) in classes.iter().zip(&mut queues).zip(&mut found) {
-            let residence = |at: usize| {
-                let with_me = 1.0 + (all[at] - queue[at] / class.customers).max(0.0);
-                class.demands_s[at] * with_me / services[at].rate(with_me)
-            };
-            let residences: Vec<f64> = (0..stations).map(residence).collect();
+            let residences: Vec<f64> = (0..stations)
+                .map(|at| {
+                    let with_me = 1.0 + (all[at] - queue[at] / class.customers).max(0.0);
+                    class.demands_s[at] * with_me / services[at].rate(with_me)
+                })
+                .collect();
             *throughput = class.customers / residences.iter().sum::<f64>();
             for (own, residence) in queue.iter_mut().zip(residences) {
                 change = change.max((*own - *throughput * residence).abs() / class.customers);

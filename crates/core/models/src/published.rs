@@ -188,10 +188,13 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
         let mapped = columns.iter().find(|(own, _)| own == key).map(|(_, name)| name.as_str());
         let wanted = mapped.unwrap_or(key);
         let found = headers.iter().position(|name| name.eq_ignore_ascii_case(wanted));
-        let missing =
-            |of| ReadError::Column { key: key.into(), wanted: wanted.into(), of, there: there() };
         match (found, mapped) {
-            (None, Some(_)) => Err(missing("")),
+            (None, Some(_)) => Err(ReadError::Column {
+                key: key.into(),
+                wanted: wanted.into(),
+                of: "",
+                there: there(),
+            }),
             (found, _) => Ok(found),
         }
     };
@@ -231,8 +234,10 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
 fn repeated(entries: Vec<Entry>) -> Vec<Entry> {
     let mut each: Vec<Entry> = Vec::new();
     for entry in entries {
-        let same = |other: &&mut Entry| other.system == entry.system && other.is_comparable(&entry);
-        let Some(known) = each.iter_mut().find(same) else {
+        let Some(known) = each
+            .iter_mut()
+            .find(|other| other.system == entry.system && other.is_comparable(&entry))
+        else {
             each.push(entry);
             continue;
         };
@@ -340,8 +345,10 @@ fn amount(text: &str) -> Option<f64> {
 pub fn compare(entries: &[Entry]) -> Vec<Vec<Row>> {
     let mut groups: Vec<Vec<&Entry>> = Vec::new();
     for entry in entries {
-        let alike = |other: &&Entry| other.is_comparable(entry);
-        match groups.iter_mut().find(|group| group.first().is_some_and(alike)) {
+        match groups
+            .iter_mut()
+            .find(|group| group.first().is_some_and(|other| other.is_comparable(entry)))
+        {
             Some(group) => group.push(entry),
             None => groups.push(vec![entry]),
         }

@@ -150,9 +150,10 @@ impl Fit {
     /// # Errors
     /// With fewer different levels than coefficients, and one to spare; and what is not above 0.
     pub fn of(points: &[Point], law: Law) -> Result<Self, FitError> {
-        let positive =
-            |own: &Point| own.n > 0.0 && own.throughput > 0.0 && own.throughput.is_finite();
-        if !points.iter().all(positive) {
+        if !points
+            .iter()
+            .all(|own| own.n > 0.0 && own.throughput > 0.0 && own.throughput.is_finite())
+        {
             return Err(FitError::NotPositive);
         }
         let (levels, needed) = (levels(points).len(), law.free().len() + 1);
@@ -250,10 +251,14 @@ impl Fit {
     }
 
     fn error_of(&self, gradient: [f64; 3]) -> Option<f64> {
-        let along = |row: usize| {
-            (0..3).map(|column| self.covariance[row][column] * gradient[column]).sum::<f64>()
-        };
-        let variance: f64 = (0..3).map(|row| gradient[row] * along(row)).sum();
+        let variance: f64 = (0..3)
+            .map(|row| {
+                gradient[row]
+                    * (0..3)
+                        .map(|column| self.covariance[row][column] * gradient[column])
+                        .sum::<f64>()
+            })
+            .sum();
         (variance >= 0.0).then(|| variance.sqrt())
     }
 
@@ -284,16 +289,20 @@ fn variance(points: &[Point], usl: Usl, coefficients: usize) -> (f64, f64) {
     let all_df = points.len() as f64 - coefficients as f64;
     let all = squares(points, usl) / all_df;
     let levels = levels(points);
-    let of_means = |n: &f64| {
-        let own: Vec<&Point> = points.iter().filter(|point| point.n.total_cmp(n).is_eq()).collect();
-        let sum: f64 = own
-            .iter()
-            .map(|point| point.weight.sqrt() * (point.throughput - usl.throughput(*n)))
-            .sum();
-        sum * sum / own.len() as f64
-    };
     let means_df = levels.len() as f64 - coefficients as f64;
-    let means = levels.iter().map(of_means).sum::<f64>() / means_df;
+    let means = levels
+        .iter()
+        .map(|n| {
+            let own: Vec<&Point> =
+                points.iter().filter(|point| point.n.total_cmp(n).is_eq()).collect();
+            let sum: f64 = own
+                .iter()
+                .map(|point| point.weight.sqrt() * (point.throughput - usl.throughput(*n)))
+                .sum();
+            sum * sum / own.len() as f64
+        })
+        .sum::<f64>()
+        / means_df;
     if means > all { (means, means_df) } else { (all, all_df) }
 }
 

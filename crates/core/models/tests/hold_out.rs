@@ -20,13 +20,15 @@ fn levels(
     cpu_s: Option<f64>,
     normal: &mut dyn FnMut() -> f64,
 ) -> Vec<Level> {
-    let level = |n: f64, normal: &mut dyn FnMut() -> f64| Level {
-        n,
-        trials: (0..3).map(|_| truth(n) * (1.0 + 0.03 * normal())).collect(),
-        cpu_s,
-        ..Level::default()
-    };
-    LEVELS.iter().map(|n| level(*n, normal)).collect()
+    LEVELS
+        .iter()
+        .map(|n| Level {
+            n: *n,
+            trials: (0..3).map(|_| truth(*n) * (1.0 + 0.03 * normal())).collect(),
+            cpu_s,
+            ..Level::default()
+        })
+        .collect()
 }
 
 /// A target with processors, a lock and a client, by the network itself.
@@ -63,29 +65,26 @@ fn intervals_of_levels_that_were_not_seen_hold_what_they_promise() {
     };
     // Two processors that lose 3 % of their speed with each doubling, as caches get colder.
     let colder = target(2, 0.002, 0.0001, 0.003);
-    let colder = move |n: f64| colder(n) * 0.97_f64.powf(n.log2());
     // Group commit: each sync takes those who wait, up to 20 of them.
     let group_commit = [(0.004, 20), (0.001, 2)];
     let group_commit = group_commit
         .map(|(demand_s, servers)| Station { demand_s, service: Service::Servers(servers) });
-    let group_commit =
-        move |n: f64| throughputs(&group_commit, n as usize).unwrap()[n as usize - 1];
     let targets: [Target; 6] = [
         (&target(2, 0.002, 0.0, 0.001), Some(0.002)),
         (&target(8, 0.002, 0.0005, 0.01), Some(0.002)),
         (&usl(0.02, 0.0005), None),
         (&usl(0.3, 0.01), None),
-        (&colder, Some(0.002)),
-        (&group_commit, Some(0.001)),
+        (&move |n| colder(n) * 0.97_f64.powf(n.log2()), Some(0.002)),
+        (&move |n| throughputs(&group_commit, n as usize).unwrap()[n as usize - 1], Some(0.001)),
     ];
     let (mut held, mut all, mut errors) = (0_u32, 0_u32, Vec::new());
     for (at, (truth, cpu_s)) in targets.into_iter().enumerate() {
         for seed in 0..EXPERIMENTS {
             let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
             let mut uniform = || ((random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-            let mut normal =
-                || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
-            let levels = levels(truth, cpu_s, &mut normal);
+            let levels = levels(truth, cpu_s, &mut || {
+                (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos()
+            });
             let held_out = LEVELS.map(|n| n > 16.0);
             let processors = if at == 1 { 8 } else { 2 };
             let judged = holdout::judge(&levels, &with(Some(processors)), &held_out).unwrap();

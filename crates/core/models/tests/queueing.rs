@@ -242,14 +242,16 @@ const GROUP_COMMIT: [[(f64, f64, f64); 7]; 4] = [
 fn group_commit_as_simpy_finds() {
     for (processors, simulated) in [2, 8, 2, 8].into_iter().zip(GROUP_COMMIT) {
         let machine = Machine { processors: Some(processors), ..Machine::default() };
-        let level = |(n, throughput, batch): &(f64, f64, f64)| Level {
-            n: *n,
-            trials: vec![*throughput],
-            cpu_s: Some(1.0),
-            batch: Some(*batch),
-            device: None,
-        };
-        let levels: Vec<Level> = simulated[..5].iter().map(level).collect();
+        let levels: Vec<Level> = simulated[..5]
+            .iter()
+            .map(|(n, throughput, batch)| Level {
+                n: *n,
+                trials: vec![*throughput],
+                cpu_s: Some(1.0),
+                batch: Some(*batch),
+                device: None,
+            })
+            .collect();
         let off = |model| {
             let fitted = Fitted::of(model, &levels, &machine).unwrap();
             simulated[5..]
@@ -286,11 +288,10 @@ fn two_classes_as_the_simulator_ciw_finds() {
         ([12.0, 4.0], [2.585_56, 0.357_93]),
         ([6.0, 10.0], [1.129_33, 0.718_3]),
     ] {
-        let class = |(customers, demands_s): (f64, [f64; 3])| Class {
-            customers,
-            demands_s: demands_s.into(),
-        };
-        let classes = customers.into_iter().zip([[0.5, 0.1, 2.0], [2.0, 0.5, 1.0]]).map(class);
+        let classes = customers
+            .into_iter()
+            .zip([[0.5, 0.1, 2.0], [2.0, 0.5, 1.0]])
+            .map(|(customers, demands_s)| Class { customers, demands_s: demands_s.into() });
         let found = several_classes(&services, &classes.collect::<Vec<_>>()).unwrap();
         for (ours, theirs) in found.into_iter().zip(simulated) {
             close(ours, theirs, 0.1);
