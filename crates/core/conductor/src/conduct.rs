@@ -177,9 +177,11 @@ impl Stage<'_> {
                 self.shared.open(&mut state);
             }
         }
-        let closed = |state: &mut State| state.open < gate && !self.is_stopped();
-        let state =
-            self.shared.opened.wait_while(state, closed).unwrap_or_else(PoisonError::into_inner);
+        let state = self
+            .shared
+            .opened
+            .wait_while(state, |state| state.open < gate && !self.is_stopped())
+            .unwrap_or_else(PoisonError::into_inner);
         if self.is_stopped() { Err(LoadError::Stopped) } else { Ok(state.since_ns) }
     }
 }
@@ -432,19 +434,24 @@ mod tests {
 
     #[test]
     fn the_first_failure_ends_the_others_and_is_the_one_that_is_told() {
-        let fails = |stage: &Stage<'_>| {
-            if stage.lane == 2 {
-                stage.together()?;
-                return Err(Failure::Lane(stage.lane));
-            }
-            hangs(stage)
-        };
-        assert_eq!(conduct(FOUR, &mut (), fails).unwrap_err().to_string(), "lane 2");
-        let panics = |stage: &Stage<'_>| {
+        assert_eq!(
+            conduct(FOUR, &mut (), |stage| {
+                if stage.lane == 2 {
+                    stage.together()?;
+                    return Err(Failure::Lane(stage.lane));
+                }
+                hangs(stage)
+            })
+            .unwrap_err()
+            .to_string(),
+            "lane 2"
+        );
+        let failure = conduct(FOUR, &mut (), |stage| {
             assert_ne!(stage.lane, 1, "on purpose");
             hangs(stage)
-        };
-        let failure = conduct(FOUR, &mut (), panics).unwrap_err().to_string();
+        })
+        .unwrap_err()
+        .to_string();
         assert!(
             failure.starts_with("a load thread panicked") && failure.contains("on purpose"),
             "{failure}"
