@@ -419,10 +419,10 @@ pub fn without_secrets(text: &str) -> String {
 
 /// The same without the secrets among these variables.
 pub fn without(text: &str, variables: impl IntoIterator<Item = (String, String)>) -> String {
-    let is_secret = |(name, value): &(String, String)| {
-        names_secret(name) && value.chars().count() >= SECRET_CHARS_MIN
-    };
-    let secrets = variables.into_iter().filter(is_secret).map(|(_, value)| value);
+    let secrets = variables
+        .into_iter()
+        .filter(|(name, value)| names_secret(name) && value.chars().count() >= SECRET_CHARS_MIN)
+        .map(|(_, value)| value);
     secrets.fold(redacted(text), |text, secret| {
         text.replace(&secret, &"*".repeat(secret.chars().count()))
     })

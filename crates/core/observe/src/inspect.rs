@@ -123,8 +123,7 @@ fn stripe(options: &str, block_bytes: Option<u64>) -> (Option<u64>, Option<u64>)
         pairs.into_iter().find(|(found, _)| *found == name)?.1.parse().ok()
     };
     let sectors = |name| option(name).map(|sectors| sectors * SECTOR_BYTES);
-    let ext4_width = || Some(option("stripe")? * block_bytes?);
-    (sectors("sunit"), sectors("swidth").or_else(ext4_width))
+    (sectors("sunit"), sectors("swidth").or_else(|| Some(option("stripe")? * block_bytes?)))
 }
 
 /// What the kernel says of a device in its folder, from which no link leads away.

@@ -89,11 +89,13 @@ impl Mark {
     fn bearers(&self) -> Vec<u32> {
         let Some(before) = self.before.get() else { return Vec::new() };
         let mark = format!("{}={}", Self::VARIABLE, self.value);
-        let is_marked = |pid: &u32| {
-            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|one| one == mark.as_bytes())
-        };
-        processes().filter(|pid| !before.contains(pid)).filter(is_marked).collect()
+        processes()
+            .filter(|pid| !before.contains(pid))
+            .filter(|pid| {
+                let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+                environment.split(|byte| *byte == 0).any(|one| one == mark.as_bytes())
+            })
+            .collect()
     }
 }
 

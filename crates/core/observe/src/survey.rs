@@ -193,8 +193,12 @@ fn folders(controllers: &str, path: &str) -> Vec<PathBuf> {
     };
     // A path that climbs out of what we see, `/../..`, names no folder here.
     let path = Path::new(path.trim_start_matches('/'));
-    let above = || path.ancestors().filter(|path| !path.starts_with(".."));
-    mounts.iter().flat_map(|mount| above().map(|path| mount.join(path))).collect()
+    mounts
+        .iter()
+        .flat_map(|mount| {
+            path.ancestors().filter(|path| !path.starts_with("..")).map(|path| mount.join(path))
+        })
+        .collect()
 }
 
 fn narrow(limits: &mut Limits, tree: &Tree, folder: &Path) {
@@ -204,9 +208,11 @@ fn narrow(limits: &mut Limits, tree: &Tree, folder: &Path) {
     limits.memory_bytes = limits.memory_bytes.into_iter().chain(bytes).min();
 
     // `max 100000`, or two files, in which -1 is no limit.
-    let second = || text("cpu.max");
-    let first = || Some(format!("{} {}", text("cpu.cfs_quota_us")?, text("cpu.cfs_period_us")?));
-    let Some(quota) = second().or_else(first) else { return };
+    let Some(quota) = text("cpu.max")
+        .or_else(|| Some(format!("{} {}", text("cpu.cfs_quota_us")?, text("cpu.cfs_period_us")?)))
+    else {
+        return;
+    };
     let mut numbers = quota.split_ascii_whitespace().map(str::parse::<f64>);
     if let (Some(Ok(quota)), Some(Ok(period))) = (numbers.next(), numbers.next())
         && quota > 0.0

@@ -98,8 +98,11 @@ impl Tree {
 
     /// Numbers at the end of the names in a folder that begin so: `node0`, `node1`; ascending.
     pub fn numbered(&self, path: &str, prefix: &str) -> Vec<u32> {
-        let number = |name: &String| name.strip_prefix(prefix)?.parse().ok();
-        let mut numbers: Vec<u32> = self.names(path).iter().filter_map(number).collect();
+        let mut numbers: Vec<u32> = self
+            .names(path)
+            .iter()
+            .filter_map(|name| name.strip_prefix(prefix)?.parse().ok())
+            .collect();
         numbers.sort_unstable();
         numbers
     }

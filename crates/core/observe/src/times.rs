@@ -183,8 +183,12 @@ impl KernelThreads {
     /// Processor seconds since an earlier reading. What threads that have ended since did then is
     /// missing.
     pub fn since(&self, earlier: &Self) -> f64 {
-        let before = |pid| earlier.0.get(pid).copied().unwrap_or(0);
-        self.0.iter().map(|(pid, now)| now.saturating_sub(before(pid)) as f64 / 1e9).sum()
+        self.0
+            .iter()
+            .map(|(pid, now)| {
+                now.saturating_sub(earlier.0.get(pid).copied().unwrap_or(0)) as f64 / 1e9
+            })
+            .sum()
     }
 }
 

@@ -49,20 +49,26 @@ impl Topology {
     }
 
     fn of(tree: &Tree, cpus: Vec<u32>) -> Self {
-        let cpus_of = |node: NumaNode| Some((node.node, sysfs::numbers(&node.cpus)?));
-        let nodes: Vec<(u32, Vec<u32>)> = nodes(tree).into_iter().filter_map(cpus_of).collect();
-        let processor = |cpu: u32| {
-            let core =
-                siblings(tree, cpu).and_then(|text| sysfs::numbers(&text)?.into_iter().min());
-            let node = nodes.iter().find(|(_, cpus)| cpus.contains(&cpu));
-            Processor {
-                cpu,
-                core: core.unwrap_or(cpu),
-                socket: socket(tree, cpu).unwrap_or(0),
-                node: node.map_or(0, |(node, _)| *node),
-            }
-        };
-        Self { processors: cpus.into_iter().map(processor).collect() }
+        let nodes: Vec<(u32, Vec<u32>)> = nodes(tree)
+            .into_iter()
+            .filter_map(|node| Some((node.node, sysfs::numbers(&node.cpus)?)))
+            .collect();
+        Self {
+            processors: cpus
+                .into_iter()
+                .map(|cpu| {
+                    let core = siblings(tree, cpu)
+                        .and_then(|text| sysfs::numbers(&text)?.into_iter().min());
+                    let node = nodes.iter().find(|(_, cpus)| cpus.contains(&cpu));
+                    Processor {
+                        cpu,
+                        core: core.unwrap_or(cpu),
+                        socket: socket(tree, cpu).unwrap_or(0),
+                        node: node.map_or(0, |(node, _)| *node),
+                    }
+                })
+                .collect(),
+        }
     }
 
     /// What these processors span; those that are not known are left out.
@@ -184,13 +190,15 @@ pub(crate) fn caches(tree: &Tree, online: &[u32]) -> Vec<Cache> {
             }
         }
     }
-    let cache = |((level, kind, bytes), shared): (_, BTreeSet<String>)| Cache {
-        level,
-        kind,
-        bytes,
-        instances: shared.len() as u32,
-    };
-    found.into_iter().map(cache).collect()
+    found
+        .into_iter()
+        .map(|((level, kind, bytes), shared)| Cache {
+            level,
+            kind,
+            bytes,
+            instances: shared.len() as u32,
+        })
+        .collect()
 }
 
 /// `32K`, `1M`.
@@ -208,23 +216,28 @@ fn size(text: &str) -> Option<u64> {
 
 /// The NUMA nodes that the kernel knows (Documentation/ABI/stable/sysfs-devices-node).
 pub(crate) fn nodes(tree: &Tree) -> Vec<NumaNode> {
-    let node = |node: u32| {
-        let folder = format!("{NODES}/node{node}");
-        // A node without processors has an empty list.
-        let cpus = tree.if_there(format!("{folder}/cpulist")).unwrap_or_default();
-        let distances = tree.if_there(format!("{folder}/distance")).unwrap_or_default();
-        NumaNode {
-            node,
-            cpu_count: sysfs::numbers(&cpus).unwrap_or_default().len() as u32,
-            cpus,
-            memory_bytes: tree.text(format!("{folder}/meminfo")).as_deref().and_then(node_memory),
-            distances: distances
-                .split_ascii_whitespace()
-                .filter_map(|text| text.parse().ok())
-                .collect(),
-        }
-    };
-    node_numbers(tree).into_iter().map(node).collect()
+    node_numbers(tree)
+        .into_iter()
+        .map(|node| {
+            let folder = format!("{NODES}/node{node}");
+            // A node without processors has an empty list.
+            let cpus = tree.if_there(format!("{folder}/cpulist")).unwrap_or_default();
+            let distances = tree.if_there(format!("{folder}/distance")).unwrap_or_default();
+            NumaNode {
+                node,
+                cpu_count: sysfs::numbers(&cpus).unwrap_or_default().len() as u32,
+                cpus,
+                memory_bytes: tree
+                    .text(format!("{folder}/meminfo"))
+                    .as_deref()
+                    .and_then(node_memory),
+                distances: distances
+                    .split_ascii_whitespace()
+                    .filter_map(|text| text.parse().ok())
+                    .collect(),
+            }
+        })
+        .collect()
 }
 
 /// Their numbers.

@@ -166,8 +166,9 @@ impl Drop for Attributes {
 /// The environment of a command, `NAME=VALUE`: ours, with its changes.
 fn environment(command: &Command) -> impl Iterator<Item = OsString> {
     let changes: Vec<(&OsStr, Option<&OsStr>)> = command.get_envs().collect();
-    let is_changed = |name: &OsStr| changes.iter().any(|(changed, _)| *changed == name);
-    let kept: Vec<_> = std::env::vars_os().filter(|(name, _)| !is_changed(name)).collect();
+    let kept: Vec<_> = std::env::vars_os()
+        .filter(|(name, _)| !changes.iter().any(|(changed, _)| *changed == name))
+        .collect();
     let set =
         changes.iter().filter_map(|(name, value)| Some(((*name).to_owned(), (*value)?.to_owned())));
     let all: Vec<_> = kept.into_iter().chain(set).collect();

@@ -110,12 +110,14 @@ fn mounted(device: Device) -> Result<Option<PathBuf>, DeviceError> {
         mounts::all().map_err(unreadable(Path::new("/proc/self/mountinfo"), "read the mounts"))?;
     let number = device.to_string();
     let members = btrfs_folder(device).map(|(_, members)| members).unwrap_or_default();
-    let is_on = |mount: &&mounts::Mount| {
-        let named = Device::at(Path::new(&mount.source));
-        mount.number == number
-            || named.is_some_and(|named| named == device || members.contains(&named))
-    };
-    Ok(mounts.iter().find(is_on).map(|mount| mount.folder.clone()))
+    Ok(mounts
+        .iter()
+        .find(|mount| {
+            let named = Device::at(Path::new(&mount.source));
+            mount.number == number
+                || named.is_some_and(|named| named == device || members.contains(&named))
+        })
+        .map(|mount| mount.folder.clone()))
 }
 
 fn is_swap(device: Device) -> Result<bool, DeviceError> {
@@ -137,11 +139,10 @@ fn swap_areas(text: &str) -> impl Iterator<Item = PathBuf> {
 /// The loop devices whose file is this one, or this device.
 fn loop_devices(is_it: impl Fn(&Path) -> bool) -> impl Iterator<Item = String> {
     let disks = Path::new("/sys/block");
-    let is_on = move |name: &String| {
+    sysfs::names(disks).into_iter().filter(move |name| {
         let file = sysfs::text(disks.join(name).join("loop/backing_file"));
         file.is_some_and(|file| is_it(Path::new(&file)))
-    };
-    sysfs::names(disks).into_iter().filter(is_on)
+    })
 }
 
 fn read_ends(mut file: &File) -> io::Result<()> {
