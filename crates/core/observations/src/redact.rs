@@ -107,23 +107,23 @@ fn signs(text: &str) -> (Vec<char>, Vec<u32>) {
 /// The length of an escape at the beginning of a text, and what it stands for.
 fn escape(text: &str) -> Option<(usize, char)> {
     let forms = [("%", 2), ("\\u", 4), ("\\U", 8), ("\\x", 2)];
-    let digits = |(prefix, digits): &(&str, usize)| {
-        let code = text.strip_prefix(prefix)?.get(..*digits)?;
-        let sign = char::from_u32(u32::from_str_radix(code, 16).ok()?)?;
-        Some((prefix.len() + digits, sign))
-    };
     let slash = text.starts_with("\\/").then_some((2, '/'));
-    let matters =
-        |(_, sign): &(usize, char)| sign.is_ascii_alphanumeric() || ":/@=_.-?&".contains(*sign);
-    slash.or_else(|| forms.iter().find_map(digits)).filter(matters)
+    slash
+        .or_else(|| {
+            forms.iter().find_map(|(prefix, digits)| {
+                let code = text.strip_prefix(prefix)?.get(..*digits)?;
+                let sign = char::from_u32(u32::from_str_radix(code, 16).ok()?)?;
+                Some((prefix.len() + digits, sign))
+            })
+        })
+        .filter(|(_, sign)| sign.is_ascii_alphanumeric() || ":/@=_.-?&".contains(*sign))
 }
 
 /// What may be passwords of URLs, and of what is nearly one.
 fn logins(chars: &[char]) -> Vec<Range<usize>> {
-    let ends = |c: &char| c.is_whitespace() || "\"'`<>".contains(*c);
     let mut found = Vec::new();
     let mut start = 0;
-    for word in chars.split(ends) {
+    for word in chars.split(|c| c.is_whitespace() || "\"'`<>".contains(*c)) {
         let scheme = word.windows(3).position(|three| three == [':', '/', '/']);
         let login = scheme.map_or(0, |at| at + 3);
         let rest = &word[login..];
@@ -212,15 +212,16 @@ fn value(chars: &[char], name_end: usize, is_option: bool) -> Option<Range<usize
         .rev()
         .take_while(|c| c.is_ascii_alphabetic())
         .all(char::is_ascii_lowercase);
-    let is_rest = |end: &usize| {
-        let word = blanks(*end);
-        let word_end = bare_end(chars, word, false);
-        let is_pair =
-            chars[word..word_end].contains(&'=') || chars.get(blanks(word_end)) == Some(&'=');
-        (word > *end && word_end > word && !is_pair).then_some(word_end)
-    };
     if is_keyword && !is_option && chars[sign] == '=' {
-        end = std::iter::successors(Some(end), is_rest).last().unwrap_or(end);
+        end = std::iter::successors(Some(end), |end| {
+            let word = blanks(*end);
+            let word_end = bare_end(chars, word, false);
+            let is_pair =
+                chars[word..word_end].contains(&'=') || chars.get(blanks(word_end)) == Some(&'=');
+            (word > *end && word_end > word && !is_pair).then_some(word_end)
+        })
+        .last()
+        .unwrap_or(end);
     }
     Some(start..end)
 }
@@ -238,11 +239,12 @@ fn quoted(chars: &[char], start: usize) -> Option<Range<usize>> {
     // The same quote behind as many backslashes ends it. Two of them may be one that was escaped
     // once more.
     let depth = inner - start - 1;
-    let ends = |at: &usize| {
-        let before = chars[inner..*at].iter().rev().take_while(|c| **c == '\\').count();
-        chars[*at] == mark && before == depth
-    };
-    let end = (inner..chars.len()).find(ends).map_or(chars.len(), |end| end - depth);
+    let end = (inner..chars.len())
+        .find(|at| {
+            let before = chars[inner..*at].iter().rev().take_while(|c| **c == '\\').count();
+            chars[*at] == mark && before == depth
+        })
+        .map_or(chars.len(), |end| end - depth);
     Some(inner..end.max(inner))
 }
 

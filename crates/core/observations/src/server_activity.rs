@@ -73,8 +73,12 @@ impl ServerActivity {
         let counts = self.waits.iter().filter_map(|wait| wait.count);
         let sampled = self.waits.iter().filter_map(|wait| wait.source.samples());
         let waited_for = self.resources.iter().map(|resource| resource.samples);
-        let sum = |sum: u64, count: u64| sum.checked_add(count);
-        samples.chain(counts).chain(sampled).chain(waited_for).try_fold(0, sum).is_some()
+        samples
+            .chain(counts)
+            .chain(sampled)
+            .chain(waited_for)
+            .try_fold(0, |sum: u64, count: u64| sum.checked_add(count))
+            .is_some()
     }
 }
 
@@ -98,10 +102,8 @@ impl CounterReadings {
         columns: [&str; COLUMNS],
         rows: [Vec<[String; COLUMNS]>; 2],
     ) -> Self {
-        let texts = |rows: Vec<[String; COLUMNS]>| {
-            rows.into_iter().map(|row| row.map(Some).into()).collect()
-        };
-        let [began, ended] = rows.map(texts);
+        let [began, ended] =
+            rows.map(|rows| rows.into_iter().map(|row| row.map(Some).into()).collect());
         Self { source: source.into(), columns: columns.map(str::to_owned).into(), began, ended }
     }
 }

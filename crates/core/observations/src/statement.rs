@@ -31,8 +31,9 @@ pub fn shown(statement: &str, quotes: Quotes, literals: bool) -> String {
 
 /// The number of a statement by its text, for servers that give it none (FNV-1a of 64 bits).
 pub fn number(text: &str) -> i64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, step) as i64
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    }) as i64
 }
 
 /// The first word of a statement, behind comments and parentheses.
