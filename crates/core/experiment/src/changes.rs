@@ -155,8 +155,11 @@ fn shown(setting: &Declaration, experiment: &Experiment) -> String {
             }
         };
     }
-    let default = || human::read_default(setting.kind, setting.default?);
-    let value = experiment.settings.get(setting.path).cloned().or_else(default);
+    let value = experiment
+        .settings
+        .get(setting.path)
+        .cloned()
+        .or_else(|| human::read_default(setting.kind, setting.default?));
     optional(value.map(|value| match setting.kind {
         Kind::Duration | Kind::PositiveDuration => format!("{value} s"),
         Kind::Size { .. } => format!("{value} B"),

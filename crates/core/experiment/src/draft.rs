@@ -340,8 +340,8 @@ mod tests {
                 assert_eq!(human::read_again(kind, &written).ok(), Some(value), "{written}");
             }
         }
-        let size = |bytes: u64| human::write(SIZE.declaration.kind, bytes.into()).to_string();
-        let sizes = [0, 512, 8000, 8192, 1536 << 10, 1000].map(size);
+        let sizes = [0, 512, 8000, 8192, 1536 << 10, 1000]
+            .map(|bytes: u64| human::write(SIZE.declaration.kind, bytes.into()).to_string());
         assert_eq!(sizes, ["0", "512", "8 KB", "8 KiB", "1.5 MiB", "1 KB"]);
         same(SIZE, [0_u64, 1, 512, 1000, 4096, 1 << 20, (1 << 20) + 1, 1 << 62].map(Value::from));
         same(

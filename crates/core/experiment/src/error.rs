@@ -47,16 +47,20 @@ const SAID_MAX: usize = 2_000;
 
 impl fmt::Display for FileErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = |error: &FileError| {
-            let help = error.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
-            format!(
-                "line {}, column {}: {}",
-                error.line,
-                error.column,
-                said(&redacted(&(error.headline() + &help)))
-            )
-        };
-        let shown = self.errors.iter().take(SHOWN_MAX).map(line).chain(self.more());
+        let shown = self
+            .errors
+            .iter()
+            .take(SHOWN_MAX)
+            .map(|error| {
+                let help = error.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
+                format!(
+                    "line {}, column {}: {}",
+                    error.line,
+                    error.column,
+                    said(&redacted(&(error.headline() + &help)))
+                )
+            })
+            .chain(self.more());
         f.write_str(&shown.collect::<Vec<_>>().join("\n"))
     }
 }
@@ -232,10 +236,15 @@ impl Errors {
         });
         self.0.dedup();
         let lines = Lines::of(source);
-        let error = |(span, path, Fault { message, help }): (Range<usize>, String, Fault)| {
-            let (line, column, length) = lines.position(&span);
-            FileError { line, column, length, path, message, help }
-        };
-        FileErrors { errors: self.0.into_iter().map(error).collect() }
+        FileErrors {
+            errors: self
+                .0
+                .into_iter()
+                .map(|(span, path, Fault { message, help })| {
+                    let (line, column, length) = lines.position(&span);
+                    FileError { line, column, length, path, message, help }
+                })
+                .collect(),
+        }
     }
 }

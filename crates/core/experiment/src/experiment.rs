@@ -90,11 +90,13 @@ impl fmt::Display for LeftOut {
 impl Factor {
     /// The levels as numbers, when each is one number.
     pub fn numeric(&self) -> Option<Vec<f64>> {
-        let number = |level: &FactorLevel| match level.set.as_slice() {
-            [(_, value)] => value.as_f64(),
-            _ => None,
-        };
-        self.levels.iter().map(number).collect()
+        self.levels
+            .iter()
+            .map(|level| match level.set.as_slice() {
+                [(_, value)] => value.as_f64(),
+                _ => None,
+            })
+            .collect()
     }
 }
 
@@ -238,10 +240,9 @@ impl Experiment {
             factor.levels.retain(|level| !found.iter().any(|left| left.level == level.label));
             self.left_out.extend(found);
         }
-        let position =
-            |label: String| self.configurations.iter().position(|own| own.label() == label);
-        self.baseline =
-            baseline.and_then(position).or_else(|| (self.configurations.len() > 1).then_some(0));
+        self.baseline = baseline
+            .and_then(|label| self.configurations.iter().position(|own| own.label() == label))
+            .or_else(|| (self.configurations.len() > 1).then_some(0));
     }
 
     /// Whether the number of blocks depends on what is measured.

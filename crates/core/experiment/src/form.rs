@@ -71,15 +71,18 @@ impl<'a> Form<'a> {
         of_those: &[Field],
     ) -> Vec<(Fields, Vec<Fields>)> {
         let tables = self.root.tables(section).to_vec();
-        let read = |table: &Node| {
-            let with_list: Vec<Field> = [fields, &[(below, Kind::Bool)]].concat();
-            let children = table.tables(below).to_vec();
-            let read_child =
-                |child: &Node| self.read(child, &format!("{section}.{below}"), of_those);
-            let children = children.iter().map(read_child).collect();
-            (self.read_except(table, section, &with_list, below), children)
-        };
-        tables.iter().map(read).collect()
+        tables
+            .iter()
+            .map(|table| {
+                let with_list: Vec<Field> = [fields, &[(below, Kind::Bool)]].concat();
+                let children = table.tables(below).to_vec();
+                let children = children
+                    .iter()
+                    .map(|child| self.read(child, &format!("{section}.{below}"), of_those))
+                    .collect();
+                (self.read_except(table, section, &with_list, below), children)
+            })
+            .collect()
     }
 
     fn read(&mut self, node: &Node, path: &str, fields: &[Field]) -> Fields {

@@ -205,19 +205,22 @@ pub(crate) fn write(kind: Kind, value: Value) -> Value {
         Kind::Share => &["%"],
         _ => &[],
     };
-    let in_unit = |unit: &&str| {
-        let factor = self::units(kind).iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
-        // Six decimals: what is beyond them comes from the conversion.
-        let number = (value.as_f64()? / factor * 1e6).round() / 1e6;
-        let space = if unit.starts_with(char::is_alphabetic) { " " } else { "" };
-        let written = Value::Text(format!("{number}{space}{unit}"));
-        // 1.5 MiB, but neither 7.8125 KiB nor 0.5 s.
-        let round =
-            (number >= 1.0 && (number * 4.0).fract() == 0.0) || (number == 0.0 && *unit == "s");
-        let simple = round || units.len() == 1;
-        (simple && read_again(kind, &written).as_ref() == Ok(&value)).then_some(written)
-    };
-    units.iter().find_map(in_unit).unwrap_or(value)
+    units
+        .iter()
+        .find_map(|unit| {
+            let factor =
+                self::units(kind).iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
+            // Six decimals: what is beyond them comes from the conversion.
+            let number = (value.as_f64()? / factor * 1e6).round() / 1e6;
+            let space = if unit.starts_with(char::is_alphabetic) { " " } else { "" };
+            let written = Value::Text(format!("{number}{space}{unit}"));
+            // 1.5 MiB, but neither 7.8125 KiB nor 0.5 s.
+            let round =
+                (number >= 1.0 && (number * 4.0).fract() == 0.0) || (number == 0.0 && *unit == "s");
+            let simple = round || units.len() == 1;
+            (simple && read_again(kind, &written).as_ref() == Ok(&value)).then_some(written)
+        })
+        .unwrap_or(value)
 }
 
 /// How a level is labelled: as it is written, without quotes.

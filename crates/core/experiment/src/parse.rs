@@ -269,9 +269,9 @@ impl<'a> Reader<'a> {
         };
         let name = NAME.of(core);
         // No capitals: there are file systems that do not tell them from small letters.
-        let allowed =
-            |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
-        if !name.chars().all(allowed)
+        if !name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.'))
             || name.starts_with(['.', '-'])
             || name.len() > NAME_LENGTH_MAX
         {

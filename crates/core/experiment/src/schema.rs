@@ -147,14 +147,19 @@ fn of(setting: &Declaration) -> Value {
 
 /// A pattern of texts with one of these units, in small letters or capitals.
 fn pattern(units: &[(&str, f64)]) -> String {
-    let letter = |c: char| match c {
-        c if c.is_ascii_alphabetic() => format!("[{c}{}]", c.to_ascii_uppercase()),
-        c => format!("{c}"),
-    };
-    let unit = |(name, _): &(&str, f64)| {
-        name.chars().map(letter).collect::<String>().replace('/', "\\s*/\\s*")
-    };
-    let units: Vec<String> = units.iter().filter(|(name, _)| !name.is_empty()).map(unit).collect();
+    let units: Vec<String> = units
+        .iter()
+        .filter(|(name, _)| !name.is_empty())
+        .map(|(name, _)| {
+            name.chars()
+                .map(|c| match c {
+                    c if c.is_ascii_alphabetic() => format!("[{c}{}]", c.to_ascii_uppercase()),
+                    c => format!("{c}"),
+                })
+                .collect::<String>()
+                .replace('/', "\\s*/\\s*")
+        })
+        .collect();
     format!("^\\s*[-+]?[0-9_]*\\.?[0-9_]+\\s*({})?\\s*$", units.join("|"))
 }
 

@@ -352,13 +352,12 @@ impl Known {
 
     /// Whether settings lie below this path.
     pub fn is_table(&self, path: &str) -> bool {
-        let parts = || path.split('.');
-        let is_above = |known: &str| {
+        self.settings.iter().any(|setting| {
+            let known = setting.path;
             let mut known = known.split('.');
-            parts().all(|part| known.next().is_some_and(|own| own == part || own == "*"))
+            path.split('.').all(|part| known.next().is_some_and(|own| own == part || own == "*"))
                 && known.next().is_some()
-        };
-        self.settings.iter().any(|setting| is_above(setting.path))
+        })
     }
 
     /// The paths to suggest for a mistyped one: those of its section, and all if there is no such

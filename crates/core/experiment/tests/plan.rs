@@ -100,10 +100,12 @@ fn a_split_plot_changes_hard_factors_seldom() {
     assert_eq!(plan.len(), 20 * 16);
     let trials: Vec<PlannedTrial> = plan.trials().collect();
     let levels = |factor: usize| -> Vec<&str> {
-        let label = |trial: &PlannedTrial| {
-            experiment.configurations[trial.configuration].levels[factor].label.as_str()
-        };
-        let mut labels: Vec<&str> = trials.iter().map(label).collect();
+        let mut labels: Vec<&str> = trials
+            .iter()
+            .map(|trial| {
+                experiment.configurations[trial.configuration].levels[factor].label.as_str()
+            })
+            .collect();
         labels.dedup();
         labels
     };
@@ -144,13 +146,15 @@ fn the_first_hard_factor_is_the_slowest() {
 /// Which group is first is random, too.
 #[test]
 fn groups_come_in_random_order() {
-    let first = |seed: u32| {
-        let source = EVERYTHING.replace("seed = 7", &format!("seed = {seed}"));
-        let experiment = experiment(&source);
-        let plan = Plan::new(&experiment);
-        experiment.configurations[plan.group(0)[0]].levels[3].label == "raid-0"
-    };
-    let first_is_raid_0 = (1..=100).filter(|seed| first(*seed)).count();
+    let first_is_raid_0 = (1..=100)
+        .filter(|seed| {
+            let seed = *seed;
+            let source = EVERYTHING.replace("seed = 7", &format!("seed = {seed}"));
+            let experiment = experiment(&source);
+            let plan = Plan::new(&experiment);
+            experiment.configurations[plan.group(0)[0]].levels[3].label == "raid-0"
+        })
+        .count();
     // Binomial: outside of this with a chance of 0.1 %.
     assert!((34..=66).contains(&first_is_raid_0), "{first_is_raid_0}");
 }
@@ -186,8 +190,10 @@ fn changes_are_those_that_need_more_than_a_setting() {
     assert_eq!(Plan::new(&unlisted).changes(Some(a), b)[0], b.levels[1]);
 
     // Without commands it is not, and its changes are noticed all the same.
-    let is_command = |line: &&str| line.starts_with("prepare") || line.starts_with("cleanup");
-    let plain: Vec<&str> = EVERYTHING.lines().filter(|line| !is_command(line)).collect();
+    let plain: Vec<&str> = EVERYTHING
+        .lines()
+        .filter(|line| !(line.starts_with("prepare") || line.starts_with("cleanup")))
+        .collect();
     let plain = plain.join("\n").replace("hard_to_change = [\"target.volume\"]", "");
     let plain = common::experiment(&plain);
     assert!(!plain.factors[1].hard_to_change);
@@ -228,9 +234,10 @@ fn set_ups_are_repeated() {
     };
     assert_eq!(cells(&plan), cells(&once));
     // In each set-up each level in one stretch.
-    let level =
-        |trial: &PlannedTrial| &experiment.configurations[trial.configuration].levels[1].label;
-    let mut stretches: Vec<_> = trials.iter().map(|trial| (trial.setup, level(trial))).collect();
+    let mut stretches: Vec<_> = trials
+        .iter()
+        .map(|trial| (trial.setup, &experiment.configurations[trial.configuration].levels[1].label))
+        .collect();
     stretches.dedup();
     assert_eq!(stretches.len(), 6, "{stretches:?}");
     // The levels come in an order of their own in each set-up.

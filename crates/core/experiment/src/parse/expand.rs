@@ -128,13 +128,18 @@ impl Reader<'_> {
             self.errors.add(&node.span, path, message);
             return None;
         }
-        let level_of = |(position, factor): (usize, &Factor)| {
-            let named =
-                condition.get(&position).and_then(|levels| levels.first()).copied().unwrap_or(0);
-            factor.levels.get(named).map(|level| level.label.clone())
-        };
-        let labels: Vec<String> =
-            factors.iter().enumerate().map(level_of).collect::<Option<_>>()?;
+        let labels: Vec<String> = factors
+            .iter()
+            .enumerate()
+            .map(|(position, factor)| {
+                let named = condition
+                    .get(&position)
+                    .and_then(|levels| levels.first())
+                    .copied()
+                    .unwrap_or(0);
+                factor.levels.get(named).map(|level| level.label.clone())
+            })
+            .collect::<Option<_>>()?;
         let position = configurations.iter().position(|configuration| {
             configuration.levels.iter().map(|level| &level.label).eq(&labels)
         });
@@ -227,21 +232,24 @@ impl OwnSettings<'_> {
                     .find(|(owner, _)| owner == name)
                     .map_or(&[], |(_, settings)| settings);
                 known.add(mine);
-                let differs = |mine: &&Declaration| {
-                    let mut others = all.iter().flat_map(|(_, settings)| *settings);
-                    others.any(|other| other.path == mine.path && other.kind != mine.kind)
-                };
                 shared.extend(
-                    mine.iter().filter(differs).map(|setting| (setting.path, setting.kind)),
+                    mine.iter()
+                        .filter(|mine| {
+                            let mut others = all.iter().flat_map(|(_, settings)| *settings);
+                            others.any(|other| other.path == mine.path && other.kind != mine.kind)
+                        })
+                        .map(|setting| (setting.path, setting.kind)),
                 );
             }
-            let default = |setting: &Declaration| {
-                Some((
-                    setting.path.to_owned(),
-                    human::read_default(setting.kind, setting.default?)?,
-                ))
-            };
-            let defaults = known.with_default().filter_map(default).collect();
+            let defaults = known
+                .with_default()
+                .filter_map(|setting| {
+                    Some((
+                        setting.path.to_owned(),
+                        human::read_default(setting.kind, setting.default?)?,
+                    ))
+                })
+                .collect();
             Owned { known, defaults, shared }
         })
     }

@@ -191,15 +191,18 @@ impl Reader<'_> {
         }
         hard.retain(|factor| !listed.contains(factor));
         hard.extend(listed);
-        let has_commands = |name: &Value| {
-            let volume = volumes.iter().find(|volume| volume.name == name.to_string());
-            volume.is_some_and(|volume| volume.prepare.is_some() || volume.cleanup.is_some())
-        };
-        let changes_drive = |factor: &Factor| {
-            let mut set = factor.levels.iter().flat_map(|level| &level.set);
-            set.any(|(path, value)| names_volume(path) && value.elements().iter().any(has_commands))
-        };
-        let drives = (0..factors.len()).filter(|position| changes_drive(&factors[*position]));
+        let drives = (0..factors.len()).filter(|position| {
+            let mut set = factors[*position].levels.iter().flat_map(|level| &level.set);
+            set.any(|(path, value)| {
+                names_volume(path)
+                    && value.elements().iter().any(|name| {
+                        let volume = volumes.iter().find(|volume| volume.name == name.to_string());
+                        volume.is_some_and(|volume| {
+                            volume.prepare.is_some() || volume.cleanup.is_some()
+                        })
+                    })
+            })
+        });
         let drives: Vec<usize> = drives.filter(|position| !hard.contains(position)).collect();
         hard.extend(drives);
         for factor in &hard {

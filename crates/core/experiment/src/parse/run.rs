@@ -21,19 +21,25 @@ impl Reader<'_> {
     /// The tables that are not measured.
     pub fn predictions(&mut self) -> Vec<UnmeasuredTable> {
         let tables = self.root.tables("predict").iter();
-        let table = |node| {
-            let values =
-                self.read_item(node, "predict", PREDICT, &["name", "rows", "rows_per_page"], &[]);
-            UnmeasuredTable {
-                name: PREDICT_NAME.of(&values),
-                rows: PREDICT_ROWS.of(&values),
-                rows_per_page: PREDICT_ROWS_PER_PAGE.of(&values),
-                aggregate: PREDICT_AGGREGATE.of(&values),
-                columns: PREDICT_COLUMNS.of(&values),
-                cold: PREDICT_COLD.of(&values),
-            }
-        };
-        tables.map(table).collect()
+        tables
+            .map(|node| {
+                let values = self.read_item(
+                    node,
+                    "predict",
+                    PREDICT,
+                    &["name", "rows", "rows_per_page"],
+                    &[],
+                );
+                UnmeasuredTable {
+                    name: PREDICT_NAME.of(&values),
+                    rows: PREDICT_ROWS.of(&values),
+                    rows_per_page: PREDICT_ROWS_PER_PAGE.of(&values),
+                    aggregate: PREDICT_AGGREGATE.of(&values),
+                    columns: PREDICT_COLUMNS.of(&values),
+                    cold: PREDICT_COLD.of(&values),
+                }
+            })
+            .collect()
     }
 
     /// The levels that models are tested on: each of a factor of numbers.
