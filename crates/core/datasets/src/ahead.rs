@@ -48,15 +48,20 @@ impl Ahead {
         let number = available_parallelism().map_or(1, usize::from).min(pieces);
         // Whoever is faster than those before it waits for them.
         let (begin, begun) = sync_channel(number);
-        let start = |_| {
-            let (pieces, begin) = (self.pieces.clone(), begin.clone());
-            Builder::new().name("rows".into()).spawn(move || make(&pieces, &begin)).ok()
-        };
-        let all: Vec<JoinHandle<()>> = (0..number).map_while(start).collect();
+        let all: Vec<JoinHandle<()>> = (0..number)
+            .map_while(|_| {
+                let (pieces, begin) = (self.pieces.clone(), begin.clone());
+                Builder::new().name("rows".into()).spawn(move || make(&pieces, &begin)).ok()
+            })
+            .collect();
         if all.is_empty() {
             let pieces = self.pieces.clone();
-            let next = move || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
-            return State::Here(Box::new(std::iter::from_fn(next).flat_map(|make| make())));
+            return State::Here(Box::new(
+                std::iter::from_fn(move || {
+                    pieces.lock().unwrap_or_else(PoisonError::into_inner).next()
+                })
+                .flat_map(|make| make()),
+            ));
         }
         State::InThreads(Threads { pieces: begun, now: None, all })
     }
@@ -140,18 +145,19 @@ mod tests {
 
     /// As many batches as it says, in pieces of so many.
     fn numbered(count: usize, piece: usize, made: &Arc<AtomicUsize>) -> Vec<MakeBatches> {
-        let make = |first: usize| -> MakeBatches {
-            let made = made.clone();
-            Box::new(move || {
-                let batch = move |number: usize| {
-                    made.fetch_add(1, Ordering::SeqCst);
-                    assert!(number < 1000, "broken");
-                    Rows { count: 1, columns: vec![Values::Same(number as i64)] }
-                };
-                Box::new((first..count.min(first + piece)).map(batch)) as Batches
+        (0..count)
+            .step_by(piece)
+            .map(|first| -> MakeBatches {
+                let made = made.clone();
+                Box::new(move || {
+                    Box::new((first..count.min(first + piece)).map(move |number| {
+                        made.fetch_add(1, Ordering::SeqCst);
+                        assert!(number < 1000, "broken");
+                        Rows { count: 1, columns: vec![Values::Same(number as i64)] }
+                    })) as Batches
+                })
             })
-        };
-        (0..count).step_by(piece).map(make).collect()
+            .collect()
     }
 
     #[test]
@@ -161,8 +167,10 @@ mod tests {
         assert_eq!(made.load(Ordering::SeqCst), 0);
         for piece in [1, 3, 100, 500] {
             let all: Vec<Rows> = Ahead::new(numbered(500, piece, &made)).collect();
-            let number = |rows: &Rows| rows.columns[0].clone();
-            assert!(all.iter().map(number).eq((0..500).map(Values::Same)) && all.len() == 500);
+            assert!(
+                all.iter().map(|rows| rows.columns[0].clone()).eq((0..500).map(Values::Same))
+                    && all.len() == 500
+            );
         }
     }
 

@@ -95,9 +95,11 @@ impl DataSet {
     pub fn fills(&self) -> Vec<Fill> {
         let parts =
             self.parts().into_iter().enumerate().filter(|(_, part)| !part.columns.is_empty());
-        let fill =
-            |(table, Part { columns, batches, .. })| Fill::new(table, columns, Ahead::new(batches));
-        parts.map(fill).collect()
+        parts
+            .map(|(table, Part { columns, batches, .. })| {
+                Fill::new(table, columns, Ahead::new(batches))
+            })
+            .collect()
     }
 
     fn parts(&self) -> Vec<Part> {
@@ -145,10 +147,11 @@ impl DataSet {
             return self.size.rows.saturating_mul(documents::ROW_BYTES);
         }
         let tables = self.tables();
-        let bytes = |(at, table): (usize, &Table)| {
-            self.rows_of(at, table).saturating_mul(table.row_bytes())
-        };
-        tables.iter().enumerate().map(bytes).fold(0, u64::saturating_add)
+        tables
+            .iter()
+            .enumerate()
+            .map(|(at, table)| self.rows_of(at, table).saturating_mul(table.row_bytes()))
+            .fold(0, u64::saturating_add)
     }
 
     /// Rows of the table at a position, about.
@@ -251,16 +254,23 @@ mod tests {
             let set = small(name, 1);
             let table = &set.tables()[0];
             let columns = set.fills().remove(0).columns;
-            let at = |key: &&str| columns.iter().position(|column| column == key).unwrap();
-            let positions: Vec<usize> = table.key.iter().map(at).collect();
+            let positions: Vec<usize> = table
+                .key
+                .iter()
+                .map(|key| columns.iter().position(|column| column == key).unwrap())
+                .collect();
             let mut keys = HashSet::new();
             for rows in batches(&set, 0) {
                 for row in 0..rows.count {
-                    let value = |at: &usize| match &rows.columns[*at] {
-                        Values::Integers(numbers) => numbers[row],
-                        other => panic!("{name}: {other:?}"),
-                    };
-                    keys.insert(positions.iter().map(value).collect::<Vec<i64>>());
+                    keys.insert(
+                        positions
+                            .iter()
+                            .map(|at| match &rows.columns[*at] {
+                                Values::Integers(numbers) => numbers[row],
+                                other => panic!("{name}: {other:?}"),
+                            })
+                            .collect::<Vec<i64>>(),
+                    );
                 }
             }
             let named: HashSet<Vec<i64>> =

@@ -31,7 +31,7 @@ pub(crate) fn part(size: Size) -> Part {
         Column::new("body", DataType::Varchar(MOST_BYTES as u16)),
     ];
     let table = Table { name: "documents", columns, key: &["id"], storage: Storage::default() };
-    let batches = move || {
+    Part::new(table, 3, move || {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(size.seed);
         let words: Vec<&str> = WORDS.split_whitespace().collect();
         // How much of all words the first so many are.
@@ -44,8 +44,7 @@ pub(crate) fn part(size: Size) -> Part {
             let bodies: Texts = ids.iter().map(|_| body(&mut random, &words, &shares)).collect();
             vec![Values::Integers(ids), Values::Integers(numbers), Values::Texts(bodies)]
         })
-    };
-    Part::new(table, 3, batches)
+    })
 }
 
 fn body(random: &mut Xoshiro256PlusPlus, words: &[&str], shares: &[f64]) -> String {

@@ -49,8 +49,6 @@ pub(crate) fn parts(scale: f64) -> Vec<Part> {
     };
     let (all, per_branch) = (accounts(scale), ACCOUNTS_PER_BRANCH as i64);
     let count = (all + per_branch - 1) / per_branch;
-    let branch_rows =
-        move || numbered(1, count, |bid| vec![Values::Integers(bid), Values::Same(0)]);
     let history =
         Table { name: "pgbench_history", columns: history, key: &[], storage: Storage::default() };
     vec![
@@ -65,6 +63,8 @@ pub(crate) fn parts(scale: f64) -> Vec<Part> {
             3,
             rows_of(count * TELLERS_PER_BRANCH, TELLERS_PER_BRANCH, None),
         ),
-        Part::new(table("pgbench_branches", &["bid"], branches), 2, branch_rows),
+        Part::new(table("pgbench_branches", &["bid"], branches), 2, move || {
+            numbered(1, count, |bid| vec![Values::Integers(bid), Values::Same(0)])
+        }),
     ]
 }

@@ -34,28 +34,32 @@ pub(crate) fn part(size: Size) -> Part {
     let filler = DataType::PageFiller { rows: size.rows_per_page };
     columns.push(Column::new(NAMES[ints + 1], filler).default(DefaultValue::Filler));
     let table = Table { name: "synthetic", columns, key: &["id"], storage: Storage::default() };
-    let batches = move || {
+    Part::new(table, ints + 1, move || {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(size.seed);
         let rows = size.rows as i64;
         let offset = (random.next_u64() % size.rows.max(1)) as i64;
         numbered(1, rows, move |ids| {
             let mut columns: Vec<Values> = (0..ints)
                 .map(|column| {
-                    let value = |id: &i64| match column {
-                        0 => {
-                            (i128::from(id - 1) * i128::from(STRIDE) + i128::from(offset)) as i64
-                                % rows
-                                / ROWS_OF_VALUE
-                        }
-                        1 => (id - 1) / ROWS_OF_VALUE,
-                        _ => (random.next_u64() >> 34) as i64,
-                    };
-                    Values::Integers(ids.iter().map(value).map(|value| LEAST + value).collect())
+                    Values::Integers(
+                        ids.iter()
+                            .map(|id| match column {
+                                0 => {
+                                    (i128::from(id - 1) * i128::from(STRIDE) + i128::from(offset))
+                                        as i64
+                                        % rows
+                                        / ROWS_OF_VALUE
+                                }
+                                1 => (id - 1) / ROWS_OF_VALUE,
+                                _ => (random.next_u64() >> 34) as i64,
+                            })
+                            .map(|value| LEAST + value)
+                            .collect(),
+                    )
                 })
                 .collect();
             columns.insert(0, Values::Integers(ids));
             columns
         })
-    };
-    Part::new(table, ints + 1, batches)
+    })
 }

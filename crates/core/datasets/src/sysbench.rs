@@ -100,7 +100,7 @@ fn part(name: &'static str, size: Size, number: u64) -> Part {
     ];
     let storage = Storage { index: Some("k"), ..Storage::default() };
     let table = Table { name, columns, key: &["id"], storage };
-    let batches = move || {
+    Part::new(table, 4, move || {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(size.seed ^ (number << 32));
         let most = size.rows as i64;
         numbered(1, most, move |ids| {
@@ -115,8 +115,7 @@ fn part(name: &'static str, size: Size, number: u64) -> Part {
                 Values::Texts(pad),
             ]
         })
-    };
-    Part::new(table, 4, batches)
+    })
 }
 
 impl Distribution {
@@ -131,12 +130,13 @@ impl Distribution {
 }
 
 fn texts(count: usize, groups: u32, random: &mut impl Rng) -> Texts {
-    let text = |_| {
-        let mut text = String::new();
-        put_digits(&mut text, groups, GROUP_DIGITS, random);
-        text
-    };
-    (0..count).map(text).collect()
+    (0..count)
+        .map(|_| {
+            let mut text = String::new();
+            put_digits(&mut text, groups, GROUP_DIGITS, random);
+            text
+        })
+        .collect()
 }
 
 #[cfg(test)]

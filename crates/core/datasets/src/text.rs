@@ -53,17 +53,22 @@ fn make() -> Vec<String> {
         (first..PARTS.len().min(first + each)).map(|part| Maker::part(lists, part)).collect()
     };
     scope(|scope| {
-        let start = |first| {
-            // Where the system gives no thread, this one does it.
-            let thread = Builder::new().name("text".into()).spawn_scoped(scope, move || run(first));
-            thread.map_err(|_| first)
-        };
-        let threads: Vec<_> = (0..PARTS.len()).step_by(each).map(start).collect();
-        let finish = |thread: Result<std::thread::ScopedJoinHandle<'_, _>, usize>| match thread {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            Err(first) => run(first),
-        };
-        threads.into_iter().flat_map(finish).collect()
+        let threads: Vec<_> = (0..PARTS.len())
+            .step_by(each)
+            .map(|first| {
+                // Where the system gives no thread, this one does it.
+                let thread =
+                    Builder::new().name("text".into()).spawn_scoped(scope, move || run(first));
+                thread.map_err(|_| first)
+            })
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                Err(first) => run(first),
+            })
+            .collect()
     })
 }
 

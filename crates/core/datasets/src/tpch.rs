@@ -95,16 +95,17 @@ fn pieces(table: &str, scale: f64, make: fn(Piece, i64) -> Batches) -> Vec<MakeB
         table => rows(table, scale).map_or(0, |rows| rows as i64),
     };
     let of = (all / PIECE).clamp(1, PIECES_MAX) as i32;
-    let piece = move |number: i32| -> MakeBatches {
-        Box::new(move || {
-            let lists = Distributions::static_default();
-            make(
-                Piece { scale, number, of, lists, text: &SHORT },
-                all / i64::from(of) * i64::from(number - 1),
-            )
+    (1..=of)
+        .map(move |number| -> MakeBatches {
+            Box::new(move || {
+                let lists = Distributions::static_default();
+                make(
+                    Piece { scale, number, of, lists, text: &SHORT },
+                    all / i64::from(of) * i64::from(number - 1),
+                )
+            })
         })
-    };
-    (1..=of).map(piece).collect()
+        .collect()
 }
 
 /// Rows in batches of columns.
@@ -175,16 +176,19 @@ fn with_customers<R>(
     key: impl Fn(&R) -> i64,
     own: Own<'_, R>,
 ) -> Values {
-    let comment = |row: &R| {
-        let mut comment = comments.next(key(row)).to_owned();
-        for words in ["Customer ", "Complaints", "Recommends"] {
-            if let Some(place) = own(row).find(words) {
-                comment.replace_range(place..place + words.len(), words);
-            }
-        }
-        comment
-    };
-    Values::Texts(rows.iter().map(comment).collect())
+    Values::Texts(
+        rows.iter()
+            .map(|row| {
+                let mut comment = comments.next(key(row)).to_owned();
+                for words in ["Customer ", "Complaints", "Recommends"] {
+                    if let Some(place) = own(row).find(words) {
+                        comment.replace_range(place..place + words.len(), words);
+                    }
+                }
+                comment
+            })
+            .collect(),
+    )
 }
 
 fn integers<R, T: Copy + Into<i64>>(rows: &[R], get: impl Fn(&R) -> &T) -> Values {
