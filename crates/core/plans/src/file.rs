@@ -106,9 +106,10 @@ pub(crate) fn of_document(document: &Value) -> Result<Vec<Statement>, PlanError>
     let statements: Vec<Statement> = all
         .iter()
         .filter_map(|one| {
-            let of_mariadb = || one.get("query_block").map(|_| mariadb::read(one));
-            let of_mysql = || one.get("query_plan").map(|_| mysql::read(one));
-            one.get("Plan").map(|_| postgres::read(one)).or_else(of_mariadb).or_else(of_mysql)
+            one.get("Plan")
+                .map(|_| postgres::read(one))
+                .or_else(|| one.get("query_block").map(|_| mariadb::read(one)))
+                .or_else(|| one.get("query_plan").map(|_| mysql::read(one)))
         })
         .collect::<Result<_, _>>()?;
     if statements.is_empty() { Err(PlanError::Unknown) } else { Ok(statements) }

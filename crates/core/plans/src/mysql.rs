@@ -106,10 +106,6 @@ fn predicates(node: &Value) -> Vec<Predicate> {
         let listed = node[key].as_array().into_iter().flatten().filter_map(Value::as_str);
         node[key].as_str().into_iter().chain(listed).collect()
     };
-    let predicate = |(key, role): (&str, Role)| {
-        let text = parts(key).join(if key == "ranges" { " OR " } else { " AND " });
-        (!text.is_empty()).then_some(Predicate { role, text })
-    };
     [
         ("lookup_condition", Role::Seek),
         ("ranges", Role::Seek),
@@ -118,6 +114,9 @@ fn predicates(node: &Value) -> Vec<Predicate> {
         ("hash_condition", Role::Join),
     ]
     .into_iter()
-    .filter_map(predicate)
+    .filter_map(|(key, role)| {
+        let text = parts(key).join(if key == "ranges" { " OR " } else { " AND " });
+        (!text.is_empty()).then_some(Predicate { role, text })
+    })
     .collect()
 }

@@ -26,11 +26,10 @@ pub(crate) const PREDICATES: [(&str, Role); 10] = [
 pub(crate) fn read(document: &Value) -> Result<Statement, PlanError> {
     let plan = &document["Plan"];
     let root = read_node(plan, 1.0, 0)?;
-    let text = |key: &str| document[key].as_str().map(str::to_owned);
     let jit = document["JIT"]["Timing"]["Total"].as_f64();
     Ok(Statement {
         engine: Engine::Postgres,
-        text: text("Query Text").unwrap_or_default(),
+        text: document["Query Text"].as_str().map(str::to_owned).unwrap_or_default(),
         kind: kind_of(&root).into(),
         query_hash: document["Query Identifier"].as_i64().map(|id| id.to_string()),
         plan_hash: None,

@@ -74,8 +74,8 @@ fn of_message(body: &str) -> Result<Statement, PlanError> {
     if !body.trim_start().starts_with('{') {
         return self::read(body);
     }
-    let damaged = |error| PlanError::of_json("plan in the log", &error);
-    let document = serde_json::from_str(body).map_err(damaged)?;
+    let document = serde_json::from_str(body)
+        .map_err(|error| PlanError::of_json("plan in the log", &error))?;
     of_document(&document)?.pop().ok_or(PlanError::Unknown)
 }
 

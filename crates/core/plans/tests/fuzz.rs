@@ -81,9 +81,10 @@ fn plans_without_an_end_are_refused() {
         "[{{\"Plan\": {}}}]",
         nested("{\"Node Type\": \"Limit\", \"Plans\": [", "]}", 20_000)
     );
-    let node =
-        |depth: usize| format!("{}->  Limit  (cost=0.00..1.00 rows=1 width=4)", " ".repeat(depth));
-    let text = (0..2_000).map(node).collect::<Vec<_>>().join("\n");
+    let text = (0..2_000)
+        .map(|depth| format!("{}->  Limit  (cost=0.00..1.00 rows=1 width=4)", " ".repeat(depth)))
+        .collect::<Vec<_>>()
+        .join("\n");
     let blocks = nested("{\"query_block\": ", "}", 20_000).replace(": }", ": {}}");
     // Of a kind that is not known, and so without a plan.
     assert!(read(elements.as_bytes()).unwrap()[0].plan.is_none());
