@@ -73,14 +73,16 @@ impl Buffers {
 
     /// All buffers, in order of their numbers.
     pub fn all(&self) -> Vec<libc::iovec> {
-        let of_kind = |&(start, stride): &(usize, usize)| {
-            (0..self.depth).map(move |slot| libc::iovec {
-                // SAFETY: as in `get`.
-                iov_base: unsafe { self.memory.as_ptr().add(start + stride * slot) }.cast(),
-                iov_len: stride,
+        self.kinds
+            .iter()
+            .flat_map(|&(start, stride)| {
+                (0..self.depth).map(move |slot| libc::iovec {
+                    // SAFETY: as in `get`.
+                    iov_base: unsafe { self.memory.as_ptr().add(start + stride * slot) }.cast(),
+                    iov_len: stride,
+                })
             })
-        };
-        self.kinds.iter().flat_map(of_kind).collect()
+            .collect()
     }
 
     /// Size of all of them.

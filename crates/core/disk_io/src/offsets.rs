@@ -163,11 +163,12 @@ impl Space {
 }
 
 fn cumulated(lengths: impl Iterator<Item = u64>) -> Vec<u64> {
-    let sum = |sum: &mut u64, length| {
-        *sum += length;
-        Some(*sum)
-    };
-    lengths.scan(0, sum).collect()
+    lengths
+        .scan(0, |sum, length| {
+            *sum += length;
+            Some(*sum)
+        })
+        .collect()
 }
 
 #[cfg(test)]

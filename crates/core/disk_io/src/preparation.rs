@@ -135,12 +135,14 @@ pub fn precondition(
 
 /// The smallest block that all regions can do.
 fn block(regions: &[Region]) -> Result<u32, DiskError> {
-    let unit = |region: &Region| -> Result<u32, DiskError> {
-        let file = File::open(&region.path);
-        let file = file.map_err(|error| refused(&region.path, false, false, error))?;
-        Ok(direct_unit(&region.path, &file) as u32)
-    };
-    regions.iter().map(unit).try_fold(OVERWRITE_BLOCK, |block, unit| Ok(block.max(unit?)))
+    regions
+        .iter()
+        .map(|region| -> Result<u32, DiskError> {
+            let file = File::open(&region.path);
+            let file = file.map_err(|error| refused(&region.path, false, false, error))?;
+            Ok(direct_unit(&region.path, &file) as u32)
+        })
+        .try_fold(OVERWRITE_BLOCK, |block, unit| Ok(block.max(unit?)))
 }
 
 fn overwrite(

@@ -53,16 +53,19 @@ fn run_on<'a, Q: Queue>(
     groups: &'a [Vec<SharedStream<'a>>],
     director: &mut dyn Director,
 ) -> Result<Vec<Report>, DiskError> {
-    let of_group = |(number, streams): (usize, &'a Vec<SharedStream<'a>>)| {
-        let group = &load.groups[number];
-        // A queue of one makes up for its depth with threads.
-        let (of, depth) = match Q::DEPTH_MAX {
-            1 => (u64::from(group.threads) * u64::from(group.queue_depth), 1),
-            _ => (u64::from(group.threads), group.queue_depth),
-        };
-        (0..of).map(move |index| Thread { load, streams, group: number, index, of, depth })
-    };
-    let threads: Vec<Thread<'_>> = groups.iter().enumerate().flat_map(of_group).collect();
+    let threads: Vec<Thread<'_>> = groups
+        .iter()
+        .enumerate()
+        .flat_map(|(number, streams)| {
+            let group = &load.groups[number];
+            // A queue of one makes up for its depth with threads.
+            let (of, depth) = match Q::DEPTH_MAX {
+                1 => (u64::from(group.threads) * u64::from(group.queue_depth), 1),
+                _ => (u64::from(group.threads), group.queue_depth),
+            };
+            (0..of).map(move |index| Thread { load, streams, group: number, index, of, depth })
+        })
+        .collect();
     let lanes = Lanes { number: threads.len(), name: "disk", warmup: load.warmup };
     conduct(lanes, director, |stage| threads[stage.lane].run::<Q>(stage))
 }
@@ -110,8 +113,10 @@ impl<'a> Thread<'a> {
         // Histograms and the like are made now, the schedules once the beginning is known.
         let duration_ns = load.duration.map(|duration| duration.as_nanos() as u64);
         let warm = self.begin(&mut lane, 0, (duration_ns, true));
-        let readers = || lane.feeds.iter().flat_map(|feed| feed.record.readers()).collect();
-        stage.live().latencies.get_or_init(readers);
+        stage
+            .live()
+            .latencies
+            .get_or_init(|| lane.feeds.iter().flat_map(|feed| feed.record.readers()).collect());
         let clock = ThreadClock::of_this_thread();
         let go_ns = stage.together()?;
         for (number, feed) in lane.feeds.iter_mut().enumerate() {
@@ -155,12 +160,16 @@ impl<'a> Thread<'a> {
         let files: Vec<RawFd> = self.streams.iter().flat_map(SharedStream::descriptors).collect();
         let (queue, note) = Q::new(self.depth, &files, &buffers).map_err(DiskError::System)?;
         let mut first_file = 0;
-        let feed = |(shared, buffers): (&'s SharedStream<'s>, (usize, usize))| {
-            let feed = Feed::new(shared, first_file, buffers);
-            first_file += shared.files.len() as u32;
-            feed
-        };
-        let feeds = self.streams.iter().zip(of_stream).map(feed).collect();
+        let feeds = self
+            .streams
+            .iter()
+            .zip(of_stream)
+            .map(|(shared, buffers)| {
+                let feed = Feed::new(shared, first_file, buffers);
+                first_file += shared.files.len() as u32;
+                feed
+            })
+            .collect();
         let batch = self.load.groups[self.group].batch;
         Ok((Lane::new((queue, buffers, self.depth, batch), feeds, random, stage), note))
     }
@@ -173,11 +182,14 @@ impl<'a> Thread<'a> {
         (part_ns, measured): (Option<u64>, bool),
     ) -> Vec<Record> {
         let interval_ns = self.load.interval.as_nanos() as u64;
-        let begin = |(number, feed): (usize, &mut Feed<'_>)| {
-            let schedule = self.schedule(feed, number, from_ns);
-            feed.begin(schedule, Intervals::new(from_ns, interval_ns, part_ns), measured)
-        };
-        lane.feeds.iter_mut().enumerate().map(begin).collect()
+        lane.feeds
+            .iter_mut()
+            .enumerate()
+            .map(|(number, feed)| {
+                let schedule = self.schedule(feed, number, from_ns);
+                feed.begin(schedule, Intervals::new(from_ns, interval_ns, part_ns), measured)
+            })
+            .collect()
     }
 
     fn schedule(self, feed: &Feed<'_>, number: usize, from_ns: u64) -> Schedule {
@@ -246,13 +258,19 @@ fn add_up(
     let elapsed_s = reports.iter().map(|report| report.outcome.elapsed_s).fold(0.0, f64::max);
     let threads = reports.iter().map(|report| report.outcome).collect();
     let mut notes: Vec<String> = note.into_iter().collect();
-    let outcome = |shared: &SharedStream<'_>| StreamOutcome {
-        name: shared.stream.name.clone(),
-        failures: shared.failures_by_time(),
-        ..StreamOutcome::default()
-    };
-    let mut streams: Vec<Vec<_>> =
-        groups.iter().map(|group| group.iter().map(outcome).collect()).collect();
+    let mut streams: Vec<Vec<_>> = groups
+        .iter()
+        .map(|group| {
+            group
+                .iter()
+                .map(|shared| StreamOutcome {
+                    name: shared.stream.name.clone(),
+                    failures: shared.failures_by_time(),
+                    ..StreamOutcome::default()
+                })
+                .collect()
+        })
+        .collect();
     for report in reports {
         notes.extend(report.note.filter(|note| !notes.contains(note)));
         for (outcome, (record, warmup)) in streams[report.group].iter_mut().zip(report.streams) {

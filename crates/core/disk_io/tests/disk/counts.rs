@@ -233,15 +233,20 @@ fn the_warm_up_is_apart_and_go_comes_when_nothing_is_in_flight() {
     load.warmup = Duration::from_millis(200);
     let (before, mut at_go) = (device.counters(), [0; 5]);
     let mut told = Vec::new();
-    let go = || {
-        at_go = device.counters();
-        true
-    };
-    let look = |now| {
-        told.push(now);
-        true
-    };
-    let outcome = run(&load, &mut Told(go, look)).unwrap();
+    let outcome = run(
+        &load,
+        &mut Told(
+            || {
+                at_go = device.counters();
+                true
+            },
+            |now| {
+                told.push(now);
+                true
+            },
+        ),
+    )
+    .unwrap();
     is_consistent(&outcome);
     let seen = &outcome.streams[0];
     let warm: u64 = seen.warmup_bytes_by_interval.iter().sum();

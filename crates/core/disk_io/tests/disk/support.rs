@@ -47,9 +47,11 @@ pub fn stream(regions: Vec<Region>) -> Stream {
 
 /// One group of threads for each stream, 300 ms long.
 pub fn load(threads: u32, queue_depth: u32, streams: Vec<Stream>) -> Load {
-    let group = |stream| Group { threads, queue_depth, batch: 1, streams: vec![stream] };
     Load {
-        groups: streams.into_iter().map(group).collect(),
+        groups: streams
+            .into_iter()
+            .map(|stream| Group { threads, queue_depth, batch: 1, streams: vec![stream] })
+            .collect(),
         backend: None,
         duration: Some(Duration::from_millis(300)),
         warmup: Duration::ZERO,
@@ -78,11 +80,16 @@ impl<G: FnMut() -> bool, L: FnMut(LoadProgress) -> bool> Director for Told<G, L>
 
 /// Runs, and lets something happen on the way.
 pub fn go_with(load: &Load, mut progress: impl FnMut(LoadProgress)) -> Result<Outcome, DiskError> {
-    let look = |now| {
-        progress(now);
-        true
-    };
-    run(load, &mut Told(|| true, look))
+    run(
+        load,
+        &mut Told(
+            || true,
+            |now| {
+                progress(now);
+                true
+            },
+        ),
+    )
 }
 
 /// Whether a command succeeds.
