@@ -46,11 +46,15 @@ impl Profiler {
         if let Some(gone) = pids.iter().find(|pid| !processes::is_alive(**pid)) {
             return Err(ProfileError::NoProcess(*gone));
         }
-        let name = |pid: &i32| format!("pid {pid} ({})", processes::name(*pid).unwrap_or_default());
-        let names = pids.iter().map(name).collect::<Vec<_>>().join(", ");
+        let names = pids
+            .iter()
+            .map(|pid| format!("pid {pid} ({})", processes::name(*pid).unwrap_or_default()))
+            .collect::<Vec<_>>()
+            .join(", ");
         let roots = pids.to_vec();
-        let open = move |hz| Ok((Collector::of_processes(&roots, hz)?, None));
-        let (profiler, _) = Self::begin(names, pids.to_vec(), hz, open)?;
+        let (profiler, _) = Self::begin(names, pids.to_vec(), hz, move |hz| {
+            Ok((Collector::of_processes(&roots, hz)?, None))
+        })?;
         Ok(profiler)
     }
 
@@ -62,14 +66,13 @@ impl Profiler {
         let words = [command.get_program()].into_iter().chain(command.get_args());
         let name =
             redacted(&words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "));
-        let open = move |hz| {
+        let (profiler, child) = Self::begin(name, Vec::new(), hz, move |hz| {
             let events = Events::of_started(&processes::online_cpus(), hz)?;
             let child = command.spawn().map_err(|error| {
                 ProfileError::Command(command.get_program().to_string_lossy().into_owned(), error)
             })?;
             Ok((Collector::new(events, Vec::new(), Some(Instant::now())), Some(child)))
-        };
-        let (profiler, child) = Self::begin(name, Vec::new(), hz, open)?;
+        })?;
         Ok((profiler, child.ok_or(ProfileError::Stopped)?))
     }
 
@@ -82,19 +85,24 @@ impl Profiler {
         let hz = hz.clamp(HZ_MIN, HZ_MAX);
         let (orders, to_collector) = channel();
         let (from_collector, answers) = channel();
-        let collect = move || {
-            let clock = ThreadClock::of_this_thread();
-            let (collector, child) = open(hz)?;
-            let _ = from_collector.send(child);
-            let (stacks, kernel, elapsed_s) = collector.collect(&to_collector, &from_collector)?;
-            let profiler_cpu_s = clock.read().cpu_ns as f64 / 1e9;
-            let profile =
-                Profile { target, elapsed_s, hz: hz.into(), profiler_cpu_s, ..Profile::default() };
-            Ok(Samples { stacks, kernel, profile })
-        };
         let collector = std::thread::Builder::new()
             .name("profiler".to_owned())
-            .spawn(collect)
+            .spawn(move || {
+                let clock = ThreadClock::of_this_thread();
+                let (collector, child) = open(hz)?;
+                let _ = from_collector.send(child);
+                let (stacks, kernel, elapsed_s) =
+                    collector.collect(&to_collector, &from_collector)?;
+                let profiler_cpu_s = clock.read().cpu_ns as f64 / 1e9;
+                let profile = Profile {
+                    target,
+                    elapsed_s,
+                    hz: hz.into(),
+                    profiler_cpu_s,
+                    ..Profile::default()
+                };
+                Ok(Samples { stacks, kernel, profile })
+            })
             .map_err(ProfileError::system("start the thread that collects samples"))?;
         let profiler = Self { roots, orders, answers, collector };
         match profiler.answers.recv() {

@@ -49,9 +49,11 @@ fn open(pid: i32, name: &str) -> Option<File> {
         return None;
     }
     let seen_by_process = format!("/proc/{pid}/root{name}");
-    let regular = |path: &Path| fs::metadata(path).is_ok_and(|found| found.is_file());
     let paths = [Path::new(&seen_by_process), Path::new(name)];
-    paths.into_iter().filter(|path| regular(path)).find_map(|path| File::open(path).ok())
+    paths
+        .into_iter()
+        .filter(|path| fs::metadata(path).is_ok_and(|found| found.is_file()))
+        .find_map(|path| File::open(path).ok())
 }
 
 impl Spaces {

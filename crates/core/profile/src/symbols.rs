@@ -35,14 +35,17 @@ impl Symbols {
         let mut ordered: Vec<_> = counts.iter().collect();
         ordered.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
         for (places, samples) in ordered {
-            let mut named = |place: &Place| {
-                *of_place.entry(*place).or_insert_with(|| {
-                    let (function, module, kernel) = self.name(*place);
-                    let module = modules.insert_full(module).0;
-                    frames.insert_full(Frame { function, module, kernel }).0
+            let stack: Vec<usize> = places
+                .iter()
+                .rev()
+                .map(&mut |place: &Place| {
+                    *of_place.entry(*place).or_insert_with(|| {
+                        let (function, module, kernel) = self.name(*place);
+                        let module = modules.insert_full(module).0;
+                        frames.insert_full(Frame { function, module, kernel }).0
+                    })
                 })
-            };
-            let stack: Vec<usize> = places.iter().rev().map(&mut named).collect();
+                .collect();
             *stacks.entry(stack).or_insert(0) += samples;
         }
         let mut stacks: Vec<Stack> =
@@ -79,11 +82,10 @@ impl Symbols {
 fn nameless(profile: &Profile) -> Vec<String> {
     let mut missing = Vec::new();
     let all = profile.samples() as f64;
-    let matters = |samples: u64| samples as f64 >= all * WORTH_SAYING && samples > 0;
     let own = profile.self_and_total();
     for (index, frame) in profile.frames.iter().enumerate() {
         let (samples, module) = (own[index].0, profile.module_of(frame));
-        if frame.function != UNKNOWN || !matters(samples) {
+        if frame.function != UNKNOWN || !(samples as f64 >= all * WORTH_SAYING && samples > 0) {
             continue;
         }
         let share = format!("{:.0} % of the samples", 100.0 * samples as f64 / all);
@@ -158,16 +160,19 @@ impl Elf {
 }
 
 fn functions<'data, R: ReadRef<'data>>(object: &object::File<'data, R>) -> Vec<Function> {
-    let function = |symbol: object::Symbol<'data, '_, R>| {
-        let is_code = matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Unknown);
-        let (name, start) = (symbol.name().ok()?, symbol.address());
-        (is_code && symbol.is_definition() && !name.is_empty()).then(|| Function {
-            start,
-            end: start + symbol.size(),
-            name: name.to_owned(),
+    object
+        .symbols()
+        .chain(object.dynamic_symbols())
+        .filter_map(|symbol| {
+            let is_code = matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Unknown);
+            let (name, start) = (symbol.name().ok()?, symbol.address());
+            (is_code && symbol.is_definition() && !name.is_empty()).then(|| Function {
+                start,
+                end: start + symbol.size(),
+                name: name.to_owned(),
+            })
         })
-    };
-    object.symbols().chain(object.dynamic_symbols()).filter_map(function).collect()
+        .collect()
 }
 
 /// By address, each address once; what has no length, written in assembler, reaches to the next
@@ -177,9 +182,9 @@ fn ordered(mut functions: Vec<Function>) -> Vec<Function> {
     // `__GI___libc_read`.
     let plainness = |name: &str| (name.starts_with('_'), name.len());
     functions.sort_by(|a, b| {
-        let by_name =
-            || plainness(&a.name).cmp(&plainness(&b.name)).then_with(|| a.name.cmp(&b.name));
-        a.start.cmp(&b.start).then_with(|| b.end.cmp(&a.end)).then_with(by_name)
+        a.start.cmp(&b.start).then_with(|| b.end.cmp(&a.end)).then_with(|| {
+            plainness(&a.name).cmp(&plainness(&b.name)).then_with(|| a.name.cmp(&b.name))
+        })
     });
     functions.dedup_by_key(|function| function.start);
     let starts: Vec<u64> = functions.iter().skip(1).map(|next| next.start).collect();

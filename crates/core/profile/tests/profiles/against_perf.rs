@@ -56,11 +56,13 @@ fn functions_have_the_same_shares_as_in_perf() {
 fn as_many_samples_as_perf_takes_of_a_program_in_the_kernel() {
     let Some(theirs) = perf("kernel", 1500) else { return };
     let Some(ours) = profile_of(command(&burn(), "kernel", 1500), 250) else { return };
-    let in_kernel = |line: &&String| {
-        u64::from_str_radix(line.split_ascii_whitespace().next().unwrap_or_default(), 16)
-            .is_ok_and(|ip| ip >> 63 == 1)
-    };
-    let kernel_theirs = theirs.iter().filter(in_kernel).count() as u64;
+    let kernel_theirs = theirs
+        .iter()
+        .filter(|line| {
+            u64::from_str_radix(line.split_ascii_whitespace().next().unwrap_or_default(), 16)
+                .is_ok_and(|ip| ip >> 63 == 1)
+        })
+        .count() as u64;
     if kernel_theirs == 0 {
         return skipped("perf may not sample the kernel");
     }

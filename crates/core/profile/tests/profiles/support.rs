@@ -81,16 +81,22 @@ pub fn own(profile: &Profile, function: &str) -> u64 {
 
 /// Samples in functions whose names end so, or in what they call.
 pub fn total(profile: &Profile, function: &str) -> u64 {
-    let has = |stack: &&observations::Stack| {
-        profile.frames_of(stack).any(|frame| frame.function.ends_with(function))
-    };
-    profile.stacks.iter().filter(has).map(|stack| stack.samples).sum()
+    profile
+        .stacks
+        .iter()
+        .filter(|stack| profile.frames_of(stack).any(|frame| frame.function.ends_with(function)))
+        .map(|stack| stack.samples)
+        .sum()
 }
 
 /// Samples in the kernel.
 pub fn kernel(profile: &Profile) -> u64 {
-    let in_kernel = |stack: &&observations::Stack| profile.frames_of(stack).last().unwrap().kernel;
-    profile.stacks.iter().filter(in_kernel).map(|stack| stack.samples).sum()
+    profile
+        .stacks
+        .iter()
+        .filter(|stack| profile.frames_of(stack).last().unwrap().kernel)
+        .map(|stack| stack.samples)
+        .sum()
 }
 
 /// Samples in a file without a name.
