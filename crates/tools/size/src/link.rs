@@ -159,10 +159,12 @@ impl Carried {
             (Resource::Processor, self.processors, part.cores.map(|cores| self.processors / cores)),
             (Resource::Places, before as f64, part.holds.map(|holds| before as f64 / holds as f64)),
         ];
-        let used = |(resource, demand, share): (Resource, f64, Option<f64>)| {
-            share.map(|utilisation| Use { resource, demand, utilisation })
-        };
-        shares.into_iter().filter_map(used).collect()
+        shares
+            .into_iter()
+            .filter_map(|(resource, demand, share)| {
+                share.map(|utilisation| Use { resource, demand, utilisation })
+            })
+            .collect()
     }
 }
 

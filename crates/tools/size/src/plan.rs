@@ -233,8 +233,9 @@ fn demand(form: &mut Form, recorded: Recorded) -> Demand {
         Vec::new()
     });
     let number = |key: &str| {
-        let recorded = || known.iter().find(|(own, _)| *own == key).map(|(_, value)| *value);
-        fields.number(key).or_else(recorded)
+        fields
+            .number(key)
+            .or_else(|| known.iter().find(|(own, _)| *own == key).map(|(_, value)| *value))
     };
     let transactions = number("transactions");
     let mut rate = |each: &str, of_transaction: &str| {

@@ -83,14 +83,6 @@ fn sized(plan: &Plan, alternative: &Alternative) -> Sized {
         links.iter().enumerate().filter_map(|(position, link)| Some((position, rates(link)?)));
     let narrowest = busiest.max_by(|a, b| a.1.total_cmp(&b.1));
     let uses = || links.iter().flat_map(|link| &link.uses);
-    let within = |used: &crate::Use| {
-        let target = match used.resource {
-            Resource::Space => targets.space,
-            Resource::Places => 1.0,
-            _ => targets.utilisation,
-        };
-        used.utilisation <= target + 1e-9
-    };
     let read_s = links.iter().map(|link| link.read_s).sum::<Option<f64>>();
     let price: f64 = links
         .iter()
@@ -104,7 +96,14 @@ fn sized(plan: &Plan, alternative: &Alternative) -> Sized {
         name: alternative.name.clone(),
         narrowest: narrowest.map(|(position, _)| position),
         carries: narrowest.filter(|(_, busy)| *busy > 0.0).map(|(_, busy)| 1.0 / busy),
-        is_within_targets: uses().all(within),
+        is_within_targets: uses().all(|used| {
+            let target = match used.resource {
+                Resource::Space => targets.space,
+                Resource::Places => 1.0,
+                _ => targets.utilisation,
+            };
+            used.utilisation <= target + 1e-9
+        }),
         fits: uses().all(|used| used.utilisation <= 1.0),
         read_s,
         transaction_s: read_s.and_then(|read_s| transaction_s(plan, &links, read_s)),
@@ -117,10 +116,14 @@ fn sized(plan: &Plan, alternative: &Alternative) -> Sized {
 
 /// Bytes a second that the chain can read: what the narrowest of its links can.
 fn readable(plan: &Plan, alternative: &Alternative, links: &[LinkLoad]) -> Option<f64> {
-    let link = |(link, load): (&crate::Link, &LinkLoad)| {
-        plan.parts[link.part].read_bandwidth.map(|bandwidth| bandwidth * load.count as f64)
-    };
-    alternative.chain.iter().zip(links).filter_map(link).reduce(f64::min)
+    alternative
+        .chain
+        .iter()
+        .zip(links)
+        .filter_map(|(link, load)| {
+            plan.parts[link.part].read_bandwidth.map(|bandwidth| bandwidth * load.count as f64)
+        })
+        .reduce(f64::min)
 }
 
 /// What of a transaction's time the chain explains: its serial reads and its processor time, each

@@ -197,19 +197,18 @@ fn a_saturated_chain_has_no_latency() {
 /// What a recorded configuration needed takes the place of what the plan does not give.
 #[test]
 fn a_demand_from_a_recording() {
-    let recorded = |from: &str| match from {
-        "inserts data_files=16" => Ok(vec![
-            ("transactions", 500.0),
-            ("reads_per_transaction", 2.0),
-            ("writes_per_transaction", 4.0),
-            ("cpu_per_transaction", 0.001),
-        ]),
-        other => Err(format!("there is no results file {other}")),
-    };
     let plan = |demand: &str| {
         let rest = "[parts.disk]\niops = 200\n[[alternative]]\nname = \"one\"\nchain = [{ part = \
                     \"disk\" }]\n";
-        Plan::read_with(&format!("[demand]\n{demand}\n{rest}"), &recorded)
+        Plan::read_with(&format!("[demand]\n{demand}\n{rest}"), &|from| match from {
+            "inserts data_files=16" => Ok(vec![
+                ("transactions", 500.0),
+                ("reads_per_transaction", 2.0),
+                ("writes_per_transaction", 4.0),
+                ("cpu_per_transaction", 0.001),
+            ]),
+            other => Err(format!("there is no results file {other}")),
+        })
     };
     let demand = plan("from = \"inserts data_files=16\"").expect("a plan").demand;
     close(demand.reads, 1_000.0);
