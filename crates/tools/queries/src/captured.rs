@@ -30,10 +30,13 @@ pub struct Thought {
 impl Captured {
     /// Of what was found at the end. Texts become [`skeleton`]s unless they are wanted.
     pub fn new(mut first: Snapshot, found: Queries, texts: bool, literals: bool) -> Self {
-        let thought = |one: Advice| {
-            Some(Thought { database: one.database, ddl: one.ddl?, cost: one.hypothetical? })
-        };
-        let hypothetical = found.advice.into_iter().filter_map(thought).collect();
+        let hypothetical = found
+            .advice
+            .into_iter()
+            .filter_map(|one| {
+                Some(Thought { database: one.database, ddl: one.ddl?, cost: one.hypothetical? })
+            })
+            .collect();
         let mut last = found.snapshot;
         for statement in &mut first.statements {
             statement.text.clear();
@@ -57,10 +60,10 @@ impl Captured {
 
     /// What the optimizer said of the index that an advice is about.
     pub fn hypothetical(&self, advice: &Advice) -> Option<Hypothetical> {
-        let is_it = |one: &&Thought| {
-            one.database == advice.database && advice.ddl.as_ref() == Some(&one.ddl)
-        };
-        self.hypothetical.iter().find(is_it).map(|one| one.cost)
+        self.hypothetical
+            .iter()
+            .find(|one| one.database == advice.database && advice.ddl.as_ref() == Some(&one.ddl))
+            .map(|one| one.cost)
     }
 }
 

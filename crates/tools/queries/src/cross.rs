@@ -79,8 +79,9 @@ fn index_at(snapshot: &Snapshot, database: &str, object: &plans::Object) -> Opti
     if !object.table.is_empty() {
         return in_table(snapshot.table_at(database, &object.schema, &object.table)?);
     }
-    let there = |table: &usize| snapshot.tables[*table].database == database;
-    (0..snapshot.tables.len()).filter(there).find_map(in_table)
+    (0..snapshot.tables.len())
+        .filter(|table| snapshot.tables[*table].database == database)
+        .find_map(in_table)
 }
 
 /// Every scan of a table with a condition in the plans.

@@ -113,9 +113,12 @@ mod tests {
     #[test]
     fn a_plan_is_of_the_table_whose_name_has_the_same_case() {
         let mut snapshot = Snapshot::new(Engine::Postgres, String::new(), Span::default(), 8192);
-        let text = |name: &str| format!("SELECT a FROM \"{name}\" WHERE id = $1");
-        snapshot.statements =
-            ["T", "t"].map(|name| Statement { text: text(name), ..Statement::default() }).into();
+        snapshot.statements = ["T", "t"]
+            .map(|name| Statement {
+                text: format!("SELECT a FROM \"{name}\" WHERE id = $1"),
+                ..Statement::default()
+            })
+            .into();
         let log = "x LOG:  duration: 1.5 ms  plan:\n\tQuery Text: SELECT a FROM \"t\" WHERE id = \
                    5\n\tSeq Scan on t  (cost=0.00..1.00 rows=1 width=4)\n";
         attach_logged(&mut snapshot, read(log.as_bytes()).unwrap());

@@ -194,12 +194,11 @@ impl Snapshot {
 
     /// The number of a table by where it is; an empty schema is any.
     pub(crate) fn table_at(&self, database: &str, schema: &str, name: &str) -> Option<usize> {
-        let is_it = |table: &Table| {
+        self.tables.iter().position(|table| {
             table.name == name
                 && (database.is_empty() || table.database == database)
                 && (schema.is_empty() || table.schema.is_empty() || table.schema == schema)
-        };
-        self.tables.iter().position(is_it)
+        })
     }
 }
 
@@ -254,9 +253,11 @@ impl Table {
 impl Index {
     /// Its columns as they stand in a statement: `a, b DESC`.
     pub fn columns(&self) -> String {
-        let key =
-            |key: &Key| format!("{}{}", key.column, if key.descending { " DESC" } else { "" });
-        self.keys.iter().map(key).collect::<Vec<_>>().join(", ")
+        self.keys
+            .iter()
+            .map(|key| format!("{}{}", key.column, if key.descending { " DESC" } else { "" }))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// Bytes that are estimated to be free in a B-tree: its size less what its entries need at a
@@ -267,13 +268,14 @@ impl Index {
     /// Indexes"). What deduplication saves is not seen: then less is estimated than there is.
     /// `None` where the statistics do not have a column.
     pub fn bloat_bytes(&self, columns: &[Column], block_bytes: u64) -> Option<u64> {
-        let width = |name: &str| columns.iter().find(|column| column.name == name);
         let names = self
             .keys
             .iter()
             .map(|key| key.column.as_str())
             .chain(self.included.iter().map(String::as_str));
-        let found: Vec<&Column> = names.map(width).collect::<Option<_>>()?;
+        let found: Vec<&Column> = names
+            .map(|name| columns.iter().find(|column| column.name == name))
+            .collect::<Option<_>>()?;
         let entries = self.entries.filter(|entries| *entries > 0.0 && self.method == "btree")?;
         let key: f64 = found.iter().map(|column| column.width * (1.0 - column.nulls)).sum();
         let bitmap = if found.iter().any(|column| column.nulls > 0.0) { 8.0 } else { 0.0 };

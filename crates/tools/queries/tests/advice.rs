@@ -11,16 +11,18 @@ const DAY_MS: i64 = 86_400_000;
 
 /// `name: a, b DESC`, a plain B-tree of 8 MiB that was read.
 fn index(name: &str, columns: &str) -> Index {
-    let key = |text: &str| {
-        let (column, descending) =
-            text.strip_suffix(" DESC").map_or((text, false), |column| (column, true));
-        Key { column: column.into(), descending, nulls_first: descending, ..Key::default() }
-    };
     Index {
         name: name.into(),
         quoted: name.into(),
         method: "btree".into(),
-        keys: columns.split(", ").map(key).collect(),
+        keys: columns
+            .split(", ")
+            .map(|text| {
+                let (column, descending) =
+                    text.strip_suffix(" DESC").map_or((text, false), |column| (column, true));
+                Key { column: column.into(), descending, nulls_first: descending, ..Key::default() }
+            })
+            .collect(),
         is_valid: true,
         bytes: Some(8 << 20),
         scans: Some(1_000_000),

@@ -22,9 +22,11 @@ fn snapshot(from_ms: i64, to_ms: i64, statements: Vec<Statement>) -> Snapshot {
 }
 
 fn calls(snapshot: &Snapshot) -> Vec<(&str, u64, bool)> {
-    let one =
-        |one: &Statement| (one.digest.clone(), one.get(Counter::Calls).unwrap(), one.is_partial);
-    let mut all: Vec<_> = snapshot.statements.iter().map(one).collect();
+    let mut all: Vec<_> = snapshot
+        .statements
+        .iter()
+        .map(|one| (one.digest.clone(), one.get(Counter::Calls).unwrap(), one.is_partial))
+        .collect();
     all.sort();
     let name = |name: String| -> &str { name.leak() };
     all.into_iter().map(|(digest, calls, partial)| (name(digest), calls, partial)).collect()
@@ -108,9 +110,10 @@ fn recorded_intervals_put_together_are_the_whole_interval() {
         at(3_000, [7, large + 1]),
         at(9_000, [8, large + 2]),
     ];
-    let interval =
-        |pair: &[Snapshot]| record(&between(&pair[0], pair[1].clone()), "1", "host=h".into());
-    let recorded: Vec<_> = snapshots.windows(2).map(interval).collect();
+    let recorded: Vec<_> = snapshots
+        .windows(2)
+        .map(|pair| record(&between(&pair[0], pair[1].clone()), "1", "host=h".into()))
+        .collect();
     let whole = joined(recorded.clone()).unwrap();
     assert_eq!(calls(&whole), calls(&between(&snapshots[0], snapshots[3].clone())));
     assert_eq!(whole.span, Span { from_ms: Some(1_000), to_ms: 9_000, is_interval: true });

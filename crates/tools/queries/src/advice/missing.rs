@@ -415,10 +415,12 @@ fn ddl(engine: Engine, table: &Table, columns: &[String], included: &[&String]) 
 /// when its columns change; a version of a row that PostgreSQL does not keep on the page of the one
 /// before (HOT) has new entries in all indexes.
 fn price(engine: Engine, table: &Table, columns: &[String]) -> String {
-    let width = |name: &String| {
-        table.columns.iter().find(|column| column.name == *name).map(|column| column.width)
-    };
-    let widths: Option<f64> = columns.iter().map(width).sum();
+    let widths: Option<f64> = columns
+        .iter()
+        .map(|name| {
+            table.columns.iter().find(|column| column.name == *name).map(|column| column.width)
+        })
+        .sum();
     let size = widths.map(|width| {
         (table.rows.unwrap_or(0.0) * (12.0 + (width / 8.0).ceil() * 8.0) / 0.9) as u64
     });

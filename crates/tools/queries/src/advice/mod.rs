@@ -150,10 +150,9 @@ impl Advice {
 /// All that there is to say, by kind, the weightiest of a kind first.
 pub(crate) fn advice(snapshot: &Snapshot, uses: &[IndexUse]) -> Vec<Advice> {
     let redundant = redundant::redundant(snapshot, uses);
-    let is_redundant = |table: usize, index: usize| {
+    let mut all = indexes::of_use(snapshot, uses, |table, index| {
         redundant.iter().any(|one| (one.table, one.index) == (Some(table), Some(index)))
-    };
-    let mut all = indexes::of_use(snapshot, uses, is_redundant);
+    });
     all.extend(redundant.iter().cloned());
     all.extend(indexes::of_state(snapshot));
     all.extend(missing::missing(snapshot));

@@ -55,14 +55,13 @@ fn is_the_one_to_drop(table: &Table, index: &Index, other: &Index) -> bool {
     if cover(other, index).is_none() {
         return true;
     }
-    let place = |index: &Index| table.indexes.iter().position(|one| one.name == index.name);
     let worth = |index: &Index| {
         (
             index.is_needed,
             index.is_unique,
             index.included.len(),
             index.scans.unwrap_or(0),
-            std::cmp::Reverse(place(index)),
+            std::cmp::Reverse(table.indexes.iter().position(|one| one.name == index.name)),
         )
     };
     worth(index) < worth(other)
@@ -87,11 +86,11 @@ fn cover(index: &Index, other: &Index) -> Option<Cover> {
         return None;
     }
     // Read from its end, an index has all directions turned.
-    let turned =
-        |(a, b): &(&Key, &Key)| a.descending != b.descending && a.nulls_first != b.nulls_first;
-    let straight =
-        |(a, b): &(&Key, &Key)| a.descending == b.descending && a.nulls_first == b.nulls_first;
-    let directions = pairs.iter().all(straight) || pairs.iter().all(turned);
+    let directions =
+        pairs.iter().all(|(a, b)| a.descending == b.descending && a.nulls_first == b.nulls_first)
+            || pairs
+                .iter()
+                .all(|(a, b)| a.descending != b.descending && a.nulls_first != b.nulls_first);
     let carried = |column: &String| {
         other.included.contains(column) || other.keys.iter().any(|key| key.column == *column)
     };

@@ -103,13 +103,15 @@ fn spill(snapshot: &Snapshot, statement: &Statement) -> Option<Advice> {
 
 fn spilling(plan: &StatementPlan) -> Vec<String> {
     let operators = plan.plan.operators();
-    let of = |remark: Remark| match remark {
-        Remark::Operator { operator, name, detail } if name == "Spill" => {
-            Some(format!("{} ({detail})", operators[operator].1.name))
-        }
-        _ => None,
-    };
-    remarks(&plan.plan).into_iter().filter_map(of).collect()
+    remarks(&plan.plan)
+        .into_iter()
+        .filter_map(|remark| match remark {
+            Remark::Operator { operator, name, detail } if name == "Spill" => {
+                Some(format!("{} ({detail})", operators[operator].1.name))
+            }
+            _ => None,
+        })
+        .collect()
 }
 
 /// By a recorded run where there is one; else the rows that runs returned against those that the
@@ -218,23 +220,25 @@ fn several(statement: &Statement) -> Option<Advice> {
         .filter(|one| matches!(one.origin, Origin::Logged | Origin::Stored))
         .collect();
     let first = ran.first().filter(|_| ran.len() > 1)?;
-    let one = |plan: &&StatementPlan| {
-        let time = |what: &str, ms: f64| format!(", {what} {}", seconds(ms / 1e3));
-        let longest = plan.plan.elapsed_ms.map(|ms| time("up to", ms));
-        let mean = plan.mean_ms.map(|ms| time("on average", ms));
-        format!(
-            "{} ({}{})",
-            access_path(plan),
-            plural(plan.runs as usize, "run"),
-            mean.or(longest).unwrap_or_default()
-        )
-    };
     let place = if first.origin == Origin::Logged { "log" } else { "Query Store" };
     Some(Advice {
         evidence: format!(
             "The {place} has it with {} plans: {}.",
             ran.len(),
-            ran.iter().map(one).collect::<Vec<_>>().join("; ")
+            ran.iter()
+                .map(|plan| {
+                    let time = |what: &str, ms: f64| format!(", {what} {}", seconds(ms / 1e3));
+                    let longest = plan.plan.elapsed_ms.map(|ms| time("up to", ms));
+                    let mean = plan.mean_ms.map(|ms| time("on average", ms));
+                    format!(
+                        "{} ({}{})",
+                        access_path(plan),
+                        plural(plan.runs as usize, "run"),
+                        mean.or(longest).unwrap_or_default()
+                    )
+                })
+                .collect::<Vec<_>>()
+                .join("; ")
         ),
         change: "If the slower plan is used for values that the quicker one would serve, better \
                  statistics or an index settle it."
@@ -248,11 +252,13 @@ fn several(statement: &Statement) -> Option<Advice> {
 fn access_path(plan: &StatementPlan) -> String {
     let operators = plan.plan.operators();
     let reads = operators.iter().filter(|(_, operator)| operator.access.is_some());
-    let one = |(_, operator): &(usize, &plans::Operator)| {
-        let object = operator.objects.first().map(plans::Object::label).unwrap_or_default();
-        format!("{} {object}", operator.name).trim().to_owned()
-    };
-    reads.map(one).collect::<Vec<_>>().join(", ")
+    reads
+        .map(|(_, operator)| {
+            let object = operator.objects.first().map(plans::Object::label).unwrap_or_default();
+            format!("{} {object}", operator.name).trim().to_owned()
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Tables whose statistics are older than the data.
