@@ -5,7 +5,7 @@ use crate::exit_code::{ExitCode, Failure};
 use crate::output;
 use observations::statement::shown;
 use plans::{FILE_BYTES_MAX, PlanError, Statement};
-use queries::quotes;
+use queries::syntax;
 use report::PlanOf;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -123,7 +123,7 @@ fn files(count: usize) -> String {
 /// Texts in one line, without their constants unless they are wanted, and never with what may be a
 /// password.
 fn for_show(statement: &mut Statement, literals: bool) {
-    let clean = |text: &mut String| *text = shown(text, quotes(statement.engine), literals);
+    let clean = |text: &mut String| *text = shown(text, syntax(statement.engine), literals);
     clean(&mut statement.text);
     if let Some(plan) = &mut statement.plan {
         plan.visit_texts(clean);

@@ -6,8 +6,9 @@ use super::instance::statement_limit;
 use crate::client::{Client, quote_identifier, quote_literal};
 use engine::planned::{STATEMENT_MS_MAX, each, literal};
 use engine::{Asked, EngineError, Explained, Planned};
-use observations::statement::{Quotes, shown};
+use observations::statement::shown;
 use serde_json::Value;
+use sql::Syntax;
 use work::{Parameter, Table};
 
 /// What the server says of a statement before it runs, and with `analyze` of one run (MariaDB's
@@ -156,7 +157,7 @@ fn strip(json: &mut Value, has_constants: bool) {
             for (name, value) in fields.iter_mut() {
                 match value {
                     Value::String(text) if has_constants && name.ends_with("condition") => {
-                        *text = shown(text, Quotes::MariaDb, false);
+                        *text = shown(text, Syntax::MariaDb, false);
                     }
                     value => strip(value, has_constants),
                 }

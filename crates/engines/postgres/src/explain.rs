@@ -6,7 +6,8 @@ use crate::client::{Client, quote_identifier, quote_literal};
 use engine::planned::{STATEMENT_MS_MAX, each, literal};
 use engine::{Asked, EngineError, Explained, Planned};
 use observations::Fact;
-use observations::statement::{Quotes, shown};
+use observations::statement::shown;
+use sql::Syntax;
 use std::fmt::Write as _;
 use work::{Operation, Parameter, Table, Work};
 
@@ -139,7 +140,7 @@ fn planned(text: &str, has_constants: bool) -> Planned {
         // What has parentheses are conditions and expressions.
         let is_condition = has_constants && line.contains('(');
         let own = if is_condition {
-            shown(line, Quotes::Postgres, false)
+            shown(line, Syntax::Postgres, false)
         } else {
             line.trim_start().to_owned()
         };

@@ -6,7 +6,6 @@
 //! parameters, is explained only.
 
 use super::explain::{COUNTERS, steps};
-use super::setup::quoted_length;
 use engine::ServerError;
 use engine::query_reader::{QueryLimits, QueryReader, explain_each};
 use observations::Unread;
@@ -16,6 +15,7 @@ use queries::{
     Counter, ForeignKey, Index, Key, Origin, Snapshot, Span, Statement, StatementPlan, Table,
 };
 use rusqlite::{Connection, Error, OpenFlags};
+use sql::{Syntax, tokens};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -347,15 +347,8 @@ pub fn given(file: &str, script: &str) -> Vec<Given> {
 
 /// The bytes of the first statement, its semicolon included.
 fn end(script: &str) -> usize {
-    let mut at = 0;
-    while let Some(c) = script[at..].chars().next() {
-        at += match quoted_length(&script[at..]) {
-            0 if c == ';' => return at + 1,
-            0 => c.len_utf8(),
-            quoted => quoted,
-        };
-    }
-    script.len()
+    let semicolon = tokens(script, Syntax::Sqlite).find(|token| token.text == ";");
+    semicolon.map_or(script.len(), |token| token.end())
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use engine::{EngineError, cache};
 use experiment::NamedFile;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::{Batch, Connection};
+use sql::{Kind, Syntax, Token, tokens};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -174,60 +175,39 @@ fn at(file: &NamedFile, line: u64, sql: &str, error: &str, cancel: &Cancel) -> E
 /// is not set is an error: SQLite would take it for a parameter that is NULL.
 fn substituted(sql: &str, variables: &[(String, String)]) -> Result<String, String> {
     let mut out = String::new();
-    let mut rest = sql;
-    while !rest.is_empty() {
-        let length = quoted_length(rest);
-        if length > 0 {
-            out.push_str(&rest[..length]);
-            rest = &rest[length..];
-        } else if let Some((name, quote, length)) = variable(rest) {
-            let value = variables.iter().find(|(known, _)| known == name).map(|(_, value)| value);
-            let value = value.ok_or_else(|| {
-                format!("variable `{name}` is not set; give it in target.setup.variables")
-            })?;
-            match quote {
-                Some(quote) => {
-                    let doubled = value.replace(quote, &format!("{quote}{quote}"));
-                    out.extend([quote.to_string(), doubled, quote.to_string()]);
-                }
-                None => out.push_str(value),
+    let mut tokens = tokens(sql, Syntax::Sqlite).peekable();
+    while let Some(token) = tokens.next() {
+        let next = tokens.next_if(|next| token.text == ":" && variable(*next).is_some());
+        let Some((name, quote)) = next.and_then(variable) else {
+            out.push_str(token.text);
+            continue;
+        };
+        let value = variables.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+        let value = value.ok_or_else(|| {
+            format!("variable `{name}` is not set; give it in target.setup.variables")
+        })?;
+        match quote {
+            Some(quote) => {
+                let doubled = value.replace(quote, &format!("{quote}{quote}"));
+                out.extend([quote.to_string(), doubled, quote.to_string()]);
             }
-            rest = &rest[length..];
-        } else {
-            let length = rest.chars().next().map_or(0, char::len_utf8);
-            out.push_str(&rest[..length]);
-            rest = &rest[length..];
+            None => out.push_str(value),
         }
     }
     Ok(out)
 }
 
-/// Bytes of the literal, quoted name or comment that a text begins with; 0 for anything else.
-pub fn quoted_length(text: &str) -> usize {
-    let to = |end: &str, from: usize| {
-        text[from..].find(end).map_or(text.len(), |at| from + at + end.len())
+/// The name and the quotes of a variable, by the token behind its colon.
+fn variable(token: Token<'_>) -> Option<(&str, Option<char>)> {
+    let (name, quote) = match token.kind {
+        Kind::Word | Kind::Number => (token.text, None),
+        Kind::Literal | Kind::Name if token.is_closed => {
+            (&token.text[1..token.text.len() - 1], token.text.chars().next())
+        }
+        _ => return None,
     };
-    match text.as_bytes() {
-        // A doubled quote ends one and begins the next, which comes to the same.
-        [b'\'', ..] => to("'", 1),
-        [b'"', ..] => to("\"", 1),
-        [b'`', ..] => to("`", 1),
-        [b'[', ..] => to("]", 1),
-        [b'-', b'-', ..] => to("\n", 2),
-        [b'/', b'*', ..] => to("*/", 2),
-        _ => 0,
-    }
-}
-
-/// The variable that a text begins with: its name, its quotes, and the length of all.
-fn variable(text: &str) -> Option<(&str, Option<char>, usize)> {
-    let rest = text.strip_prefix(':')?;
-    let quote = rest.chars().next().filter(|c| ['\'', '"'].contains(c));
-    let from = usize::from(quote.is_some());
-    let name = &rest[from..];
-    let name = &name[..name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(name.len())];
-    let ends = quote.is_none_or(|quote| rest[from + name.len()..].starts_with(quote));
-    (ends && !name.is_empty()).then_some((name, quote, 1 + 2 * from + name.len()))
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (is_name && quote.is_none_or(|quote| "'\"".contains(quote))).then_some((name, quote))
 }
 
 #[cfg(test)]

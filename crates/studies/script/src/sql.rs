@@ -2,7 +2,8 @@
 
 use crate::compile::Keep;
 use crate::mix::{Located, Protocol};
-use crate::names::{Names, Slot, begins_name, continues_name, is_name};
+use crate::names::{Names, Slot, continues_name, is_name};
+use sql::{Kind, Syntax, tokens};
 use std::ops::Range;
 use work::UserStatement;
 
@@ -33,177 +34,77 @@ pub(super) enum Ending {
     EndOfText,
 }
 
+impl Command {
+    fn push(&mut self, region: Region, range: Range<usize>) {
+        if !range.is_empty() {
+            self.parts.push((region, range));
+        }
+    }
+}
+
 /// The next command, what ends it, and the offset of what follows the end (of a backslash, its
 /// own).
 pub(super) fn next_command(text: &str, from: usize) -> Result<(Command, Ending, usize), Located> {
     let start = skip_empty(text, from);
-    let mut splitter =
-        Splitter { text, at: start, start, parentheses: 0, command: Command::default() };
-    let ending = splitter.run()?;
-    let end = splitter.at;
-    splitter.close(Region::Code);
-    Ok((splitter.command, ending, if ending == Ending::Semicolon { end + 1 } else { end }))
+    let mut command = Command::default();
+    let (mut part, mut parentheses) = (start, 0_u32);
+    let mut tokens = tokens(&text[start..], Syntax::Postgres).peekable();
+    while let Some(token) = tokens.next() {
+        let (at, end) = (start + token.at, start + token.end());
+        let region = match (token.kind, token.text) {
+            (Kind::Sign, ";") if parentheses == 0 => {
+                command.push(Region::Code, part..at);
+                return Ok((command, Ending::Semicolon, end));
+            }
+            (Kind::Sign, "\\") => {
+                command.push(Region::Code, part..at);
+                if tokens.next_if(|next| next.text == ";").is_none() {
+                    return Ok((command, Ending::Backslash, at));
+                }
+                command.joint.get_or_insert(at);
+                part = end;
+                continue;
+            }
+            (Kind::Sign, "(") => {
+                parentheses += 1;
+                continue;
+            }
+            (Kind::Sign, ")") => {
+                parentheses = parentheses.saturating_sub(1);
+                continue;
+            }
+            (Kind::Literal | Kind::Name, _) => Region::Quoted,
+            (Kind::Comment, _) => Region::Comment,
+            _ => continue,
+        };
+        if !token.is_closed {
+            return Err(Located::new(
+                at,
+                format!("the closing {} is missing", closing(token.text)),
+            ));
+        }
+        command.push(Region::Code, part..at);
+        command.push(region, at..end);
+        part = end;
+    }
+    command.push(Region::Code, part..text.len());
+    Ok((command, Ending::EndOfText, text.len()))
 }
 
 /// Skips blanks and comments of one line before a command.
-fn skip_empty(text: &str, mut at: usize) -> usize {
-    loop {
-        let rest = text[at..].trim_ascii_start();
-        at = text.len() - rest.len();
-        if !rest.starts_with("--") {
-            return at;
-        }
-        at += rest.find('\n').unwrap_or(rest.len());
-    }
+fn skip_empty(text: &str, from: usize) -> usize {
+    tokens(&text[from..], Syntax::Postgres)
+        .find(|token| token.kind != Kind::Space && !token.text.starts_with("--"))
+        .map_or(text.len(), |token| from + token.at)
 }
 
-struct Splitter<'a> {
-    text: &'a str,
-    at: usize,
-    /// Where the part that is being read begins.
-    start: usize,
-    parentheses: u32,
-    command: Command,
-}
-
-impl Splitter<'_> {
-    fn run(&mut self) -> Result<Ending, Located> {
-        while let Some(&byte) = self.text.as_bytes().get(self.at) {
-            match byte {
-                b';' if self.parentheses == 0 => return Ok(Ending::Semicolon),
-                b'\\' if self.rest().starts_with("\\;") => {
-                    self.command.joint.get_or_insert(self.at);
-                    self.close(Region::Code);
-                    self.start += 1;
-                    self.at += 2;
-                }
-                b'\\' => return Ok(Ending::Backslash),
-                b'\'' => self.quoted(0, "'", false)?,
-                b'"' => self.quoted(0, "\"", false)?,
-                b'$' => self.dollar()?,
-                b'-' if self.rest().starts_with("--") => {
-                    let length = self.rest().find('\n').unwrap_or(self.rest().len());
-                    self.part(Region::Comment, length);
-                }
-                b'/' if self.rest().starts_with("/*") => self.comment()?,
-                b'0'..=b'9' => self.at += word_length(self.rest()),
-                byte if begins_name(byte) => self.word()?,
-                byte => {
-                    match byte {
-                        b'(' => self.parentheses += 1,
-                        b')' => self.parentheses = self.parentheses.saturating_sub(1),
-                        _ => {}
-                    }
-                    self.at += 1;
-                }
-            }
-        }
-        Ok(Ending::EndOfText)
+/// The end of what begins with an open quote or comment.
+fn closing(open: &str) -> &str {
+    match open.as_bytes()[0] {
+        b'/' => "*/",
+        b'$' => open[1..].find('$').map_or(open, |length| &open[..length + 2]),
+        _ => &open[..1],
     }
-
-    fn rest(&self) -> &str {
-        &self.text[self.at..]
-    }
-
-    /// Ends the part that is being read.
-    fn close(&mut self, region: Region) {
-        if self.start < self.at {
-            self.command.parts.push((region, self.start..self.at));
-        }
-        self.start = self.at;
-    }
-
-    /// The next so many bytes are a part of their own.
-    fn part(&mut self, region: Region, length: usize) {
-        self.close(Region::Code);
-        self.at += length;
-        self.close(region);
-    }
-
-    /// A literal or name in quotes, whose opening quote is `before` bytes ahead. Without escapes, a
-    /// doubled quote ends it and begins the next, which comes to the same.
-    fn quoted(&mut self, before: usize, quote: &str, escapes: bool) -> Result<(), Located> {
-        let body = &self.rest()[before + quote.len()..];
-        let mut at = 0;
-        let length = loop {
-            let Some(found) = body[at..].find(['\\', '\'', '"', '$']) else { break None };
-            at += found;
-            if escapes && body[at..].starts_with('\\') {
-                at += 1;
-                at += body[at..].chars().next().map_or(0, char::len_utf8);
-            } else if escapes && body[at..].starts_with("''") {
-                at += 2;
-            } else if body[at..].starts_with(quote) {
-                break Some(at);
-            } else {
-                at += 1;
-            }
-        };
-        let Some(length) = length else {
-            let message = format!("the closing {quote} is missing");
-            return Err(Located::new(self.at + before, message));
-        };
-        self.part(Region::Quoted, before + quote.len() + length + quote.len());
-        Ok(())
-    }
-
-    /// A word, which may be the `E` of a literal with escapes.
-    fn word(&mut self) -> Result<(), Located> {
-        let length = word_length(self.rest());
-        let word = &self.rest()[..length];
-        if word.eq_ignore_ascii_case("e") && self.rest()[length..].starts_with('\'') {
-            return self.quoted(length, "'", true);
-        }
-        self.at += length;
-        Ok(())
-    }
-
-    /// `$tag$...$tag$`, or a dollar that is none.
-    fn dollar(&mut self) -> Result<(), Located> {
-        let tag = self.rest()[1..].find('$').map(|length| &self.rest()[..length + 2]);
-        let is_tag = |tag: &&str| {
-            let name = &tag[1..tag.len() - 1];
-            name.is_empty() || is_name(name)
-        };
-        if let Some(tag) = tag.filter(is_tag).map(str::to_owned) {
-            return self.quoted(0, &tag, false);
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    /// `/* */`, which may be nested.
-    fn comment(&mut self) -> Result<(), Located> {
-        let mut depth = 0_u32;
-        let mut length = 0;
-        loop {
-            let rest = &self.rest()[length..];
-            let step = if rest.starts_with("/*") {
-                depth += 1;
-                2
-            } else if rest.starts_with("*/") {
-                depth -= 1;
-                2
-            } else {
-                let Some(next) = rest.chars().next() else {
-                    return Err(Located::new(self.at, "the closing */ is missing"));
-                };
-                next.len_utf8()
-            };
-            length += step;
-            if depth == 0 {
-                self.part(Region::Comment, length);
-                return Ok(());
-            }
-        }
-    }
-}
-
-/// Letters, digits, underscores and dollars: what no quote begins in.
-fn word_length(text: &str) -> usize {
-    text.bytes()
-        .take_while(|byte| begins_name(*byte) || byte.is_ascii_digit() || *byte == b'$')
-        .count()
 }
 
 /// Statements that are prepared at most: each connection keeps all of them on the server.

@@ -1,6 +1,6 @@
 //! A server's statements, tables and indexes in a file.
 
-use crate::{Advice, Hypothetical, Queries, Snapshot, quotes, skeleton};
+use crate::{Advice, Hypothetical, Queries, Snapshot, skeleton, syntax};
 use observations::redacted;
 use observations::statement::shown;
 use serde::{Deserialize, Serialize};
@@ -71,13 +71,13 @@ impl Snapshot {
     /// Takes constants out of texts and plans, unless they are wanted, and in any case what may be
     /// a password.
     pub fn clean(&mut self, literals: bool) {
-        let quotes = quotes(self.engine);
+        let syntax = syntax(self.engine);
         for statement in &mut self.statements {
-            statement.text = shown(&statement.text, quotes, literals);
+            statement.text = shown(&statement.text, syntax, literals);
             // An error may quote the text.
             statement.not_explained = statement.not_explained.take().map(|why| redacted(&why));
             for found in &mut statement.plans {
-                found.plan.visit_texts(|text| *text = shown(text, quotes, literals));
+                found.plan.visit_texts(|text| *text = shown(text, syntax, literals));
             }
         }
     }

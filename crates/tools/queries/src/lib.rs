@@ -30,7 +30,7 @@ pub use logged::{attach_logged, with_values};
 pub use model::{Column, ForeignKey, Index, Key, Missed, Snapshot, Span, Table};
 pub use record::{joined, record};
 pub use statement::{Origin, Spread, Statement, StatementPlan};
-pub use text::{aliases, condition, fingerprint, has_names, quotes, skeleton};
+pub use text::{aliases, condition, fingerprint, has_names, skeleton, syntax};
 
 use observations::number::short_percent;
 use serde::Serialize;

@@ -2,6 +2,7 @@
 
 use crate::{Origin, Snapshot, StatementPlan, fingerprint};
 use observations::number::plural;
+use sql::{Syntax, tokens};
 use std::collections::HashMap;
 
 /// Plans of one statement that are kept: those that took longest.
@@ -14,22 +15,14 @@ const DAMAGED_MAX: usize = 5;
 /// one is not known.
 pub fn with_values(statement: &plans::Statement) -> Option<String> {
     let parameters = statement.plan.as_ref().map_or(&[][..], |plan| &plan.parameters);
-    let (mut out, mut rest) = (String::new(), statement.text.as_str());
-    while let Some(c) = rest.chars().next() {
-        let digits =
-            if c == '$' { rest[1..].bytes().take_while(u8::is_ascii_digit).count() } else { 0 };
-        let length = match c {
-            '\'' | '"' => rest[1..].find(c).map_or(rest.len(), |at| at + 2),
-            _ if digits > 0 => {
-                let value = parameters.iter().find(|one| one.name == rest[..=digits])?;
-                out.push_str(value.run.as_deref()?);
-                rest = &rest[1 + digits..];
-                continue;
-            }
-            c => c.len_utf8(),
-        };
-        out.push_str(&rest[..length]);
-        rest = &rest[length..];
+    let mut out = String::new();
+    for token in tokens(&statement.text, Syntax::Postgres) {
+        if token.is_numbered_parameter() {
+            let value = parameters.iter().find(|one| one.name == token.text)?;
+            out.push_str(value.run.as_deref()?);
+        } else {
+            out.push_str(token.text);
+        }
     }
     (!out.trim().is_empty()).then_some(out)
 }

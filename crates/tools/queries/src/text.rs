@@ -1,7 +1,8 @@
 //! Texts of statements that are the same but for constants and spaces.
 
-use observations::statement::{Quotes, shown};
+use observations::statement::shown;
 use plans::Engine;
+use sql::{Kind, Syntax, Token, tokens};
 use std::collections::{HashMap, HashSet};
 
 /// Words of SQL that tell what kind of statement it is; all others may be names.
@@ -20,73 +21,60 @@ const AFTER_TABLES: [&str; 23] = [
     "except", "intersect", "having", "indexed", "not", "values", "default", "returning",
 ];
 
-/// How an engine's SQL is written.
-pub fn quotes(engine: Engine) -> Quotes {
+/// An engine's rules for quotes and names.
+pub fn syntax(engine: Engine) -> Syntax {
     match engine {
-        Engine::Postgres => Quotes::Postgres,
-        Engine::MariaDb => Quotes::MariaDb,
-        // SQLite takes names in brackets, too (<https://www.sqlite.org/lang_keywords.html>).
-        Engine::SqlServer | Engine::Sqlite => Quotes::TransactSql,
+        Engine::Postgres => Syntax::Postgres,
+        Engine::MariaDb => Syntax::MariaDb,
+        Engine::SqlServer => Syntax::SqlServer,
+        Engine::Sqlite => Syntax::Sqlite,
     }
 }
 
-/// A text without constants as names and words, and other signs one by one.
-fn parts(text: &str, engine: Engine) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let first = rest.chars().next()?;
-        let length = match first {
-            '"' | '`' => rest[1..].find(first).map_or(rest.len(), |at| at + 2),
-            '[' if quotes(engine) == Quotes::TransactSql => {
-                rest.find(']').map_or(rest.len(), |at| at + 1)
-            }
-            '$' => 1 + rest[1..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - 1),
-            c if is_word(c) => {
-                rest.find(|c| !is_word(c) && !"$@#".contains(c)).unwrap_or(rest.len())
-            }
-            c => c.len_utf8(),
-        };
-        let (part, after) = rest.split_at(length);
-        rest = after;
-        Some(part)
-    })
-}
-
-fn is_name(part: &str) -> bool {
-    part.starts_with(|c: char| is_word(c) || c == '`') || (part.len() > 1 && part.starts_with('['))
+fn is_name(token: &Token) -> bool {
+    token.kind == Kind::Name || (token.kind == Kind::Word && !token.is_numbered_parameter())
 }
 
 /// What is left of a text without its constants and names: `SELECT _ FROM _ WHERE _ = $1`. It tells
 /// no more than what kind of statement it is.
 pub fn skeleton(text: &str, engine: Engine) -> String {
-    let text = shown(text, quotes(engine), false);
+    let text = shown(text, syntax(engine), false);
     let mut out = String::new();
-    for part in parts(&text, engine) {
+    for token in tokens(&text, syntax(engine)) {
         // What a statement begins with is a word of SQL.
         let is_first = out.trim_matches([' ', '(']).is_empty();
-        let is_kept = !is_name(part) || is_first || WORDS.contains(&part.to_lowercase().as_str());
-        out.push_str(if is_kept { part } else { "_" });
+        let is_keyword = WORDS.contains(&token.text.to_lowercase().as_str());
+        if is_first || is_keyword || !is_name(&token) {
+            out.push_str(token.text);
+        } else {
+            // Of variables and temporary tables, the sign that tells them is kept.
+            out.push_str(
+                token.text.get(..1).filter(|sign| "@#".contains(sign)).unwrap_or_default(),
+            );
+            out.push('_');
+        }
     }
     out
 }
 
 /// What tables are called in a statement: the table by its other name, in lower case.
 pub fn aliases(text: &str, engine: Engine) -> HashMap<String, String> {
-    let text = shown(text, quotes(engine), false);
-    let parts: Vec<&str> = parts(&text, engine).filter(|part| *part != " ").collect();
-    let plain = |part: &str| part.trim_matches(['"', '`', '[', ']']).to_owned();
+    let text = shown(text, syntax(engine), false);
+    let tokens: Vec<Token> =
+        tokens(&text, syntax(engine)).filter(|token| token.kind != Kind::Space).collect();
+    let plain = |token: &Token| token.text.trim_matches(['"', '`', '[', ']']).to_owned();
     let is = |at: usize, words: &[&str]| {
-        parts.get(at).is_some_and(|part| words.iter().any(|word| part.eq_ignore_ascii_case(word)))
+        tokens
+            .get(at)
+            .is_some_and(|token| words.iter().any(|word| token.text.eq_ignore_ascii_case(word)))
     };
     let mut found = HashMap::new();
     let mut lists_tables = false;
-    for at in 0..parts.len() {
+    for at in 0..tokens.len() {
         let begins = is(at, &["from", "join", "update", "into"]);
         let ends = ["where", "set", "select", "(", ")", "values", "group", "order"];
         lists_tables = begins || (lists_tables && !is(at, &ends));
-        if !(begins || lists_tables && is(at, &[","]))
-            || !parts.get(at + 1).is_some_and(|part| is_name(part))
-        {
+        if !(begins || lists_tables && is(at, &[","])) || !tokens.get(at + 1).is_some_and(is_name) {
             continue;
         }
         let mut name = at + 1;
@@ -94,8 +82,8 @@ pub fn aliases(text: &str, engine: Engine) -> HashMap<String, String> {
             name += 2;
         }
         let alias = if is(name + 1, &["as"]) { name + 2 } else { name + 1 };
-        let known = parts.get(alias).filter(|part| is_name(part) && !is(alias, &AFTER_TABLES));
-        if let (Some(table), Some(known)) = (parts.get(name), known) {
+        let known = tokens.get(alias).filter(|token| is_name(token) && !is(alias, &AFTER_TABLES));
+        if let (Some(table), Some(known)) = (tokens.get(name), known) {
             found.entry(plain(known).to_lowercase()).or_insert_with(|| plain(table));
         }
     }
@@ -107,34 +95,24 @@ pub fn aliases(text: &str, engine: Engine) -> HashMap<String, String> {
 /// constants are one constant, however long. Quoted names that differ by case are different ones
 /// where they may be two.
 pub fn fingerprint(text: &str, engine: Engine) -> String {
-    let text = shown(text, quotes(engine), false).replace("...", "?").replace('`', "");
+    let text = shown(text, syntax(engine), false).replace("...", "?").replace('`', "");
     let keeps_case = match engine {
-        Engine::Postgres => "\"",
-        Engine::SqlServer => "\"[",
-        Engine::MariaDb | Engine::Sqlite => "",
+        Engine::Postgres | Engine::SqlServer => true,
+        Engine::MariaDb | Engine::Sqlite => false,
     };
     let mut out = String::with_capacity(text.len());
-    let mut rest = text.trim_end_matches([';', ' ']).chars().peekable();
-    while let Some(c) = rest.next() {
-        match c {
-            '"' | '[' if keeps_case.contains(c) => {
-                let end = if c == '[' { ']' } else { c };
-                out.push(c);
-                out.extend(rest.by_ref().take_while(|c| *c != end));
-                out.push(end);
-            }
-            '$' if rest.peek().is_some_and(char::is_ascii_digit) => {
-                while rest.next_if(char::is_ascii_digit).is_some() {}
-                push_constant(&mut out);
-            }
-            '?' => push_constant(&mut out),
-            ' ' => {
-                let after = rest.peek().is_some_and(|next| is_word(*next));
-                if after && out.chars().last().is_some_and(is_word) {
+    let mut tokens = tokens(text.trim_end_matches([';', ' ']), syntax(engine)).peekable();
+    while let Some(token) = tokens.next() {
+        match token.kind {
+            Kind::Name if keeps_case => out.push_str(token.text),
+            Kind::Space => {
+                let after = tokens.peek().is_some_and(|next| next.text.starts_with(is_word));
+                if after && out.ends_with(is_word) {
                     out.push(' ');
                 }
             }
-            c => out.extend(c.to_lowercase()),
+            _ if token.text == "?" || token.is_numbered_parameter() => push_constant(&mut out),
+            _ => out.push_str(&token.text.to_lowercase()),
         }
     }
     out
@@ -143,15 +121,17 @@ pub fn fingerprint(text: &str, engine: Engine) -> String {
 /// Whether a text that a client sent has the names that the server's text of the statement has in
 /// quotes, in the same case: tables may differ by that alone.
 pub fn has_names(sent: &str, kept: &str, engine: Engine) -> bool {
-    let plain = |part: &str| part.trim_matches('`').to_owned();
-    let sent: HashSet<String> = parts(sent, engine).map(plain).collect();
-    parts(kept, engine).filter(|part| part.starts_with('`')).all(|name| sent.contains(&plain(name)))
+    let plain = |token: Token| token.text.trim_matches('`').to_owned();
+    let sent: HashSet<String> = tokens(sent, syntax(engine)).map(plain).collect();
+    tokens(kept, syntax(engine))
+        .filter(|token| token.text.starts_with('`'))
+        .all(|name| sent.contains(&plain(name)))
 }
 
 /// The condition of a statement without its constants, with spaces around its comparisons; of a
 /// statement with several, none.
 pub fn condition(text: &str, engine: Engine) -> Option<String> {
-    let text = shown(text, quotes(engine), false);
+    let text = shown(text, syntax(engine), false);
     let lower = text.to_ascii_lowercase();
     let mut parts = lower.match_indices(" where ");
     let ((at, _), None) = (parts.next()?, parts.next()) else { return None };
@@ -237,7 +217,7 @@ mod tests {
             (
                 Engine::Postgres,
                 "SELECT a.x, count(*) FROM \"My \"\"T\" a WHERE x = $1",
-                "SELECT _._, count(*) FROM __ _ WHERE _ = $1",
+                "SELECT _._, count(*) FROM _ _ WHERE _ = $1",
             ),
             (Engine::Postgres, "ALTER ROLE joe PASSWORD 'S3c'", "ALTER _ _ _ ?"),
             (Engine::Postgres, "(select 1 from größe limit $2)", "(select ? from _ limit $2)"),

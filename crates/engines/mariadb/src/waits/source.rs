@@ -7,9 +7,10 @@ use crate::client::{Client, Config};
 use crate::while_doing;
 use engine::{ObserveOptions, ServerError};
 use observations::redacted;
-use observations::statement::{self, Quotes, TEXT_MAX};
+use observations::statement::{self, TEXT_MAX};
 use observe::ProcessTimes;
 use servers::activity::{CONNECTION, Idle, Process, Roster, Sample, Source};
+use sql::Syntax;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
@@ -91,11 +92,11 @@ impl MariaSource {
             info.truncate(end);
         }
         let query_id = (!info.is_empty()).then(|| {
-            let text = statement::shown(&info, Quotes::MariaDb, false);
+            let text = statement::shown(&info, Syntax::MariaDb, false);
             let number = statement::number(&text);
             if self.options.statements {
                 let kept = if self.options.literals {
-                    statement::shown(&info, Quotes::MariaDb, true)
+                    statement::shown(&info, Syntax::MariaDb, true)
                 } else {
                     text
                 };

@@ -6,9 +6,10 @@ use super::{cells, list};
 use crate::client::Client;
 use crate::while_doing;
 use engine::ServerError;
-use observations::statement::{self, Quotes, TEXT_MAX};
+use observations::statement::{self, TEXT_MAX};
 use observations::{TaskSession, WaitingTask};
 use servers::activity::CONNECTION;
+use sql::Syntax;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -134,7 +135,7 @@ fn sessions_seen(
             database,
             state: in_words.into(),
             state_s,
-            statement: statement::shown(&text, Quotes::MariaDb, literals),
+            statement: statement::shown(&text, Syntax::MariaDb, literals),
             statement_s: state_s.filter(|_| !is_idle),
             transaction_s,
             ended_by: Some(format!("KILL {pid}")),

@@ -4,11 +4,12 @@ use super::types::WAIT_TYPES;
 use super::{PROFILE, Watch, Watched, connect, hidden, tasks, while_doing};
 use crate::client::{Client, Config};
 use engine::{LiveObserver, ObserveOptions, ServerError};
-use observations::statement::{self, Quotes, TEXT_MAX};
+use observations::statement::{self, TEXT_MAX};
 use observations::{
     ActivityCell, CounterReadings, Sampling, ServerActivity, TimeUse, Wait, WaitingTask,
 };
 use servers::activity::{Process, ROSTER_PERIOD, Window, cells};
+use sql::Syntax;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 use work::Stop;
@@ -106,7 +107,7 @@ impl PostgresObserver {
             return BTreeMap::new();
         }
         let sampled: BTreeSet<i64> = cells.iter().filter_map(|cell| cell.query_id).collect();
-        let shown = |text: &str| statement::shown(text, Quotes::Postgres, self.options.literals);
+        let shown = |text: &str| statement::shown(text, Syntax::Postgres, self.options.literals);
         let text = |id: &i64| Some((*id, shown(window.statements.get(id)?)));
         let mut texts: BTreeMap<i64, String> = sampled.iter().filter_map(text).collect();
         let missing: Vec<String> =

@@ -1,8 +1,9 @@
 use super::{OBSERVER, while_doing};
 use crate::client::{Client, Row};
 use engine::ServerError;
-use observations::statement::{self, Quotes, TEXT_MAX};
+use observations::statement::{self, TEXT_MAX};
 use observations::{TaskSession, WaitingTask, redacted};
+use sql::Syntax;
 use std::collections::HashMap;
 
 const DOING: &str = "asking who waits for whom";
@@ -63,7 +64,7 @@ fn sessions(client: &mut Client, literals: bool) -> Result<HashMap<i32, TaskSess
             application: redacted(&row.text(4)),
             database: row.text(5),
             state: row.text(6),
-            statement: statement::shown(&row.text(7), Quotes::Postgres, literals),
+            statement: statement::shown(&row.text(7), Syntax::Postgres, literals),
             state_s: row.parse(8),
             statement_s: row.parse(9),
             transaction_s: row.parse(10),

@@ -11,9 +11,10 @@ use super::views::{self, View};
 use super::{Identity, LAST_ANSWERS, observing, tasks, while_doing};
 use crate::WAIT_TYPES;
 use engine::{LiveObserver, ObserveOptions, ServerError};
-use observations::statement::{self, Quotes};
+use observations::statement;
 use observations::{CounterReadings, Sampling, ServerActivity, TimeUse, WaitingTask};
 use servers::activity::cells::meanings;
+use sql::Syntax;
 use std::collections::BTreeSet;
 use std::time::Instant;
 use work::Stop;
@@ -136,7 +137,7 @@ impl SqlServerObserver {
                 let text = |row: Row| {
                     let shown = statement::shown(
                         row.get("statement")?,
-                        Quotes::TransactSql,
+                        Syntax::SqlServer,
                         self.options.literals,
                     );
                     Some((row.parse("query_id")?, shown))

@@ -2,8 +2,9 @@
 
 use super::rows::{Row, Rows};
 use crate::PageId;
-use observations::statement::{self, Quotes};
+use observations::statement;
 use observations::{TaskSession, WaitingTask, redacted};
+use sql::Syntax;
 use std::collections::BTreeMap;
 
 /// Characters of a resource's description that are kept.
@@ -71,7 +72,7 @@ fn session(row: Row<'_>, literals: bool) -> Option<TaskSession> {
         database: row.text("database_name"),
         state: if sleeps && is_open { "idle in transaction".to_owned() } else { status },
         state_s: row.parse("idle_s").filter(|_| sleeps),
-        statement: statement::shown(&row.text("statement"), Quotes::TransactSql, literals),
+        statement: statement::shown(&row.text("statement"), Syntax::SqlServer, literals),
         statement_s: row.seconds("statement_ms"),
         transaction_s: row.parse("transaction_s"),
         ended_by: Some(format!("KILL {pid}")),

@@ -6,8 +6,9 @@ use crate::live::client::Client;
 use engine::planned::{each, literal};
 use engine::query_reader::read_plan;
 use engine::{Asked, Planned};
-use observations::statement::{Quotes, shown};
+use observations::statement::shown;
 use plans::{Operator, Plan, Role};
+use sql::Syntax;
 use work::Parameter;
 
 /// A session that runs nothing.
@@ -71,7 +72,7 @@ fn planned(plan: &Plan, has_constants: bool) -> Planned {
                 Role::Filter => "Filter",
                 Role::Join => "Join",
             };
-            let text = shown(&condition.text, Quotes::TransactSql, !has_constants);
+            let text = shown(&condition.text, Syntax::SqlServer, !has_constants);
             format!("\n{indent}    {role}: {text}")
         });
         format!("{indent}{}{object}{}", operator.title(), conditions.collect::<String>())

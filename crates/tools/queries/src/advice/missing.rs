@@ -4,6 +4,7 @@ use super::{Advice, AdviceKind, Certainty, numbers, runs};
 use crate::{Counter, Index, Missed, Snapshot, Statement, Table, TableScan, table_scans};
 use observations::number::{bytes, count, figure, percent, seconds};
 use plans::{Engine, MissingIndex};
+use sql::{Syntax, tokens};
 
 /// A table with fewer rows, or fewer bytes, is read whole in less time than anybody notices.
 const ROWS_MIN: f64 = 5_000.0;
@@ -264,19 +265,16 @@ fn comparisons(condition: &str) -> Vec<(String, bool)> {
 fn conjuncts(condition: &str) -> Vec<&str> {
     let condition = unwrapped(condition);
     let mut parts = Vec::new();
-    let (mut depth, mut start, mut quote) = (0_i32, 0, None);
-    let lower = condition.to_ascii_lowercase();
-    for (at, c) in condition.char_indices() {
-        match (quote, c) {
-            (Some(open), _) => quote = Some(open).filter(|open| *open != c),
-            (None, '\'' | '"' | '`') => quote = Some(c),
-            (None, '(') => depth += 1,
-            (None, ')') => depth -= 1,
-            (None, ' ') if depth == 0 && lower[at..].starts_with(" and ") => {
-                parts.push(&condition[start..at]);
-                start = at + 5;
+    let (mut depth, mut start) = (0_i32, 0);
+    for token in tokens(condition, Syntax::Sqlite) {
+        match token.text {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            _ if depth == 0 && token.is_keyword("or") => return Vec::new(),
+            _ if depth == 0 && token.is_keyword("and") => {
+                parts.push(condition[start..token.at].trim_end());
+                start = token.end();
             }
-            (None, ' ') if depth == 0 && lower[at..].starts_with(" or ") => return Vec::new(),
             _ => {}
         }
     }
