@@ -1,6 +1,8 @@
-//! The smallest engine that passes the contract: a map in memory. Copy it to `src/NAME/mod.rs` to
-//! begin a new engine, and replace what a comment begins with `Yours`.
+//! The smallest engine that passes the contract: a map in memory. Copy it to
+//! `crates/engines/NAME/src/lib.rs` to begin a new engine, and replace what a comment begins with
+//! `Yours`.
 
+use engine::Tables;
 use engine::{
     Ability, ConnectionSet, Done, Engine, EngineError, Folders, Host, Instance, Results, Session,
     SetOfOne,
@@ -70,6 +72,25 @@ struct Memory {
 }
 
 impl Instance for Memory {
+    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
+        let operations = self.operations.get().cloned().unwrap_or_default();
+        let sample = self.sample.get().cloned().unwrap_or_default();
+        Ok(Box::new(SetOfOne::new(Connection { rows: self.rows.clone(), sample, operations })))
+    }
+
+    fn space_bytes(&self) -> Option<u64> {
+        Some(self.rows.lock().map_or(0, |rows| rows.len() as u64 * 16))
+    }
+
+    fn tables(&self) -> Option<&dyn Tables> {
+        Some(self)
+    }
+
+    // Yours: `settle` makes and verifies the state of the caches, `wait_collector` gives waits as
+    // the engine counts them or as they are sampled, `remove` reports what cannot be removed.
+}
+
+impl Tables for Memory {
     /// Yours: create and fill the tables, and have the [`engine::Dialect`] compile the operations
     /// into statements. Here there is one table with a key and a column, and a sample of its
     /// keys.
@@ -83,18 +104,6 @@ impl Instance for Memory {
         self.operations.get_or_init(|| Arc::new(work.operations));
         Ok(())
     }
-
-    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        let operations = self.operations.get().cloned().unwrap_or_default();
-        let sample = self.sample.get().cloned().unwrap_or_default();
-        Ok(Box::new(SetOfOne::new(Connection { rows: self.rows.clone(), sample, operations })))
-    }
-
-    fn space_bytes(&self) -> Option<u64> {
-        Some(self.rows.lock().map_or(0, |rows| rows.len() as u64 * 16))
-    }
-    // Yours: `settle` makes and verifies the state of the caches, `wait_collector` gives waits as
-    // the engine counts them or as they are sampled, `remove` reports what cannot be removed.
 }
 
 /// Yours: one connection of a load thread. Of a server it is a `transport::Wire` instead.

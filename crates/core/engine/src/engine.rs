@@ -1,4 +1,7 @@
-use crate::{Asked, ColumnStore, FileSet, Need, Planned, Preflight, Role, Servers, WaitType};
+use crate::{
+    ColumnMethods, ColumnStore, Explainer, FileTarget, Planned, Prerequisites, Recovery,
+    ServerProcess, Servers, Tables, WaitType,
+};
 use experiment::{Configuration, Declaration, Invalid, choice};
 use observations::{EngineVersion, Fact, Operation, TimeUse, Wait, WaitedResource};
 use observe::Clock;
@@ -6,7 +9,7 @@ use std::borrow::Borrow;
 use std::fs::File;
 use std::io::{ErrorKind, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
-use work::{Cancel, Request, Stop, Table, Work};
+use work::{Cancel, Request, Stop};
 
 /// An engine that experiments can be run on. Stateless: all state is in its [`Instance`]s.
 pub trait Engine: Send + Sync {
@@ -22,37 +25,10 @@ pub trait Engine: Send + Sync {
     /// Where a server cannot be asked, the answer says so, also when somebody asks to stop
     /// meanwhile.
     fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion;
-    /// What a configuration needs of this engine that is not installed on this machine, as a
-    /// clause: `duckdb is not installed: ...`, `this server was built without ...`.
-    fn missing(&self, _configuration: &Configuration) -> Option<String> {
-        None
-    }
-    /// The files that a configuration names, each with the path of the setting that does; relative
-    /// ones count from the folder of the experiment. They are used from where they lie, and may
-    /// not change while a run goes on.
-    fn files(&self, _configuration: &Configuration) -> Vec<(&'static str, String)> {
-        Vec::new()
-    }
     /// Objections to a configuration on which a load opens so many connections, found without
     /// creating anything.
     fn validate(&self, _configuration: &Configuration, _connections: u32) -> Vec<Invalid> {
         Vec::new()
-    }
-    /// Objections to a configuration whose trials make these tables: columns that they lack, rows
-    /// that a setting does not concern.
-    fn validate_tables(&self, _configuration: &Configuration, _tables: &[Table]) -> Vec<Invalid> {
-        Vec::new()
-    }
-    /// What stands in the way of trials, found out before the first of them: whether servers let us
-    /// in, what their role may do, which settings they have, and the space that is needed.
-    /// Changes nothing; each server is asked once. `folders`: where trials on each volume put
-    /// theirs.
-    fn preflight(&self, _needs: &[Need<'_>], _folders: &Folders, _stop: &Stop) -> Preflight {
-        Preflight::default()
-    }
-    /// The state that caches are brought into when measuring begins.
-    fn cache(&self, _configuration: &Configuration) -> CacheState {
-        CacheState::Warm
     }
     /// Where the targets of consecutive trials come from. Nothing is started yet.
     fn host(&self, folders: Folders) -> Box<dyn Host>;
@@ -64,25 +40,17 @@ pub trait Engine: Send + Sync {
     fn servers(&self) -> Option<&dyn Servers> {
         None
     }
-    /// Puts back what runs that are over have changed on servers of others that these
-    /// configurations name, by the records that they left; also what this run has, whose hosts'
-    /// directories are in `folder`. Returns what was put back, a sentence each.
-    ///
-    /// # Errors
-    /// When a server is not as it was: with the place of the record, and what to do.
-    fn put_back(
-        &self,
-        _folder: &Path,
-        _configurations: &[&Configuration],
-    ) -> Result<Vec<String>, EngineError> {
-        Ok(Vec::new())
+    /// The check of what trials need before the first of them.
+    fn prerequisites(&self) -> Option<&dyn Prerequisites> {
+        None
     }
-    /// Stops what a run that was killed has left running in a directory that is marked as ours.
-    ///
-    /// # Errors
-    /// When it goes on running.
-    fn reclaim(&self, _directory: &Path) -> Result<(), EngineError> {
-        Ok(())
+    /// The methods by which it compresses columns.
+    fn column_methods(&self) -> Option<&dyn ColumnMethods> {
+        None
+    }
+    /// The recovery from runs that were killed.
+    fn recovery(&self) -> Option<&dyn Recovery> {
+        None
     }
 }
 
@@ -133,9 +101,9 @@ pub enum Ability {
     BulkLoad,
     /// Loops in stored procedures.
     Procedures,
-    /// Programs of others that find it by their environment ([`Instance::client_environment`]).
+    /// Programs of others that find it by their environment ([`ServerProcess::client_environment`]).
     Clients,
-    /// Several processors for one statement, as many as [`Work::degree`] says.
+    /// Several processors for one statement, as many as [`work::Work::degree`] says.
     Parallel,
     /// Tables that are stored column by column: [`Instance::column_store`].
     Columns,
@@ -197,50 +165,6 @@ impl Permits {
 
 /// A prepared target. Dropping it removes what it created.
 pub trait Instance: Send + Sync {
-    /// Creates and fills tables and compiles operations, once for each trial.
-    ///
-    /// # Errors
-    /// When the engine refuses, or has no tables.
-    fn create(&self, _work: Work) -> Result<(), EngineError> {
-        Err(EngineError::Unsupported { engine: "this target", what: "tables" })
-    }
-    /// Creates and fills what stands for these files, unless it is there already.
-    ///
-    /// # Errors
-    /// When that fails, or the target is not one of files.
-    fn create_files(&self, _roles: &[Role]) -> Result<(), EngineError> {
-        Err(EngineError::Unsupported { engine: "this target", what: "plain files" })
-    }
-    /// Data files that tables are spread over.
-    fn data_files(&self) -> u32 {
-        1
-    }
-    /// How it will run an operation on a table, and how large that is. Called in preparation,
-    /// before caches are settled; `analyze`: it is run once for that, and watched.
-    ///
-    /// # Errors
-    /// When the engine refuses.
-    fn explain(
-        &self,
-        _operation: usize,
-        _table: &Table,
-        _analyze: bool,
-    ) -> Result<Explained, EngineError> {
-        Ok(Explained::default())
-    }
-    /// How it would run statements of the user's now, each with its plan or the reason why it has
-    /// none. None of them is run. Empty: this engine does not tell. Called after the
-    /// measurement.
-    ///
-    /// # Errors
-    /// When the engine cannot be asked at all.
-    fn plans(&self, _asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
-        Ok(Vec::new())
-    }
-    /// What it tells of how tables lie column by column; with [`Ability::Columns`].
-    fn column_store(&self) -> Option<&dyn ColumnStore> {
-        None
-    }
     /// Opens so many connections for the calling thread, which alone will use them; one at a time
     /// where the engine is embedded.
     ///
@@ -254,10 +178,6 @@ pub trait Instance: Send + Sync {
     fn settle(&self, _cache: CacheState) -> Result<CacheReport, EngineError> {
         Ok(CacheReport::NO_FILES)
     }
-    /// The files and devices that it is, where it is nothing more.
-    fn files(&self) -> Option<&FileSet> {
-        None
-    }
     /// The collector of this instance's waits, for one measurement; `None` when only the load's own
     /// are known.
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
@@ -267,37 +187,32 @@ pub trait Instance: Send + Sync {
     fn space_bytes(&self) -> Option<u64> {
         Some(0)
     }
-    /// Bytes that the tables of the trial and their indexes take in the engine's files; `None` when
-    /// it does not tell.
-    ///
-    /// # Errors
-    /// When the engine cannot be asked.
-    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
-        Ok(None)
-    }
-    /// The first process of a server that was there before us; `None` when all that works for this
-    /// target is our own process and what it has started.
-    ///
-    /// # Errors
-    /// When such a server's processes cannot be seen.
-    fn server_process(&self) -> Result<Option<i32>, EngineError> {
-        Ok(None)
-    }
-    /// Variables by which programs of others find it, password included: `PGHOST`, `PGPORT`.
-    /// `None`: one that must not be there.
-    fn client_environment(&self) -> Vec<(String, Option<String>)> {
-        Vec::new()
-    }
-    /// The end of the server's log, where it can be read: what it has to say about a failure.
-    fn log_tail(&self) -> Option<String> {
-        None
-    }
     /// Stops it and removes what it created.
     ///
     /// # Errors
     /// When something of it remains.
     fn remove(self: Box<Self>) -> Result<(), EngineError> {
         Ok(())
+    }
+    /// Its tables, with [`Ability::Tables`].
+    fn tables(&self) -> Option<&dyn Tables> {
+        None
+    }
+    /// Its plans of statements.
+    fn explainer(&self) -> Option<&dyn Explainer> {
+        None
+    }
+    /// What it tells of how tables lie column by column; with [`Ability::Columns`].
+    fn column_store(&self) -> Option<&dyn ColumnStore> {
+        None
+    }
+    /// Its files, with [`Ability::Files`].
+    fn file_target(&self) -> Option<&dyn FileTarget> {
+        None
+    }
+    /// Its server, where it has one.
+    fn server(&self) -> Option<&dyn ServerProcess> {
+        None
     }
 }
 
@@ -470,6 +385,13 @@ pub struct CacheReport {
     pub resident_bytes: Option<u64>,
     /// Whether the declared state was reached.
     pub verified: bool,
+}
+
+impl CacheState {
+    /// The state that a configuration asks for, of any engine: `target.cache`.
+    pub fn from_configuration(configuration: &Configuration) -> Self {
+        configuration.get(crate::file_set::CACHE)
+    }
 }
 
 impl CacheReport {

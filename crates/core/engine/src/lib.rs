@@ -1,7 +1,8 @@
 //! The seam between studies and engines: the traits that an engine implements, and what several
 //! engines share. It names no engine.
 //!
-//! - `engine`: [`Engine`], [`Host`], [`Instance`], [`ConnectionSet`], [`WaitCollector`]
+//! - `engine`: [`Engine`], [`Host`], [`Instance`], [`ConnectionSet`], [`WaitCollector`]; `facets`:
+//!   what only some of them have
 //! - `session`: engines that work in the calling thread; `file_set`: targets of plain files
 //! - [`server`]: servers by URL, observed and surveyed; [`query_reader`]: their statements and plans
 //! - [`dialect`]: tables and operations as SQL; [`planned`]: plans of the user's statements
@@ -13,6 +14,7 @@ mod column_store;
 pub mod compression;
 pub mod dialect;
 mod engine;
+mod facets;
 pub mod file_set;
 pub mod open_files;
 pub mod parquet;
@@ -30,6 +32,9 @@ pub use dialect::Dialect;
 pub use engine::{
     Ability, Answer, CacheReport, CacheState, Collected, ConnectionSet, Done, Engine, EngineError,
     EngineUse, Explained, Folders, Host, Instance, PageUse, Permits, Results, WaitCollector,
+};
+pub use facets::{
+    ColumnMethods, Explainer, FileTarget, Prerequisites, Recovery, ServerProcess, Tables,
 };
 pub use file_set::{FileSet, Role};
 pub use planned::{Asked, Planned};

@@ -73,7 +73,7 @@ pub struct Target {
 impl Target {
     /// What this engine is with these settings.
     pub fn of(engine: &dyn Engine, configuration: &Configuration) -> Self {
-        Self { abilities: engine.abilities(), cache: engine.cache(configuration) }
+        Self { abilities: engine.abilities(), cache: CacheState::from_configuration(configuration) }
     }
 }
 

@@ -1,4 +1,5 @@
 use engine::Engine;
+use engine::setup::Setup;
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedFile, Value};
@@ -91,9 +92,8 @@ pub fn leave_out_missing(registry: Registry, experiment: &mut Experiment) {
 /// The files that a configuration names, and whether they are used from where they lie.
 fn named(registry: Registry, configuration: &Configuration) -> Vec<((&'static str, String), bool)> {
     let probe = registry.probe(&configuration.get(PROBE));
-    let engine = registry.engine(&configuration.get(ENGINE));
     let of_probe = probe.map(|probe| probe.files(configuration)).unwrap_or_default();
-    let of_engine = engine.map(|engine| engine.files(configuration)).unwrap_or_default();
+    let of_engine = Setup::files(configuration);
     let of_probe = of_probe.into_iter().map(|file| (file, false));
     of_probe.chain(of_engine.into_iter().map(|file| (file, true))).collect()
 }

@@ -163,7 +163,8 @@ fn put_back(
     experiment: &Experiment,
 ) -> Result<Vec<String>, RunError> {
     let configurations: Vec<&Configuration> = experiment.configurations.iter().collect();
-    let restored = registry.engines.iter().map(|engine| engine.put_back(folder, &configurations));
+    let recoveries = registry.engines.iter().filter_map(|engine| engine.recovery());
+    let restored = recoveries.map(|recovery| recovery.put_back(folder, &configurations));
     let restored: Result<Vec<Vec<String>>, _> = restored.collect();
     restored.map(|texts| texts.concat()).map_err(|error| RunError::Failed(error.to_string()))
 }

@@ -83,7 +83,8 @@ impl Workdir {
 
     /// Stops what a killed run has left running in a folder.
     fn reclaim(&self, path: &Path) -> bool {
-        self.registry.engines.iter().all(|engine| engine.reclaim(path).is_ok())
+        let mut recoveries = self.registry.engines.iter().filter_map(|engine| engine.recovery());
+        recoveries.all(|recovery| recovery.reclaim(path).is_ok())
     }
 }
 

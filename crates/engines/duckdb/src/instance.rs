@@ -19,6 +19,7 @@ use engine::{
     EngineError, Explained, Folders, Instance, Planned, SetOfOne, Stored, WaitCollector, cache,
     lock,
 };
+use engine::{Explainer, Tables};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use std::fs::File;
@@ -241,54 +242,9 @@ impl Target {
 }
 
 impl Instance for DuckDbInstance {
-    fn create(&self, mut work: Work) -> Result<(), EngineError> {
-        self.target.compression.apply(&mut work.tables);
-        // Before anything is made: one may be refused.
-        let operations = work.operations.iter().map(|operation| compile(operation, &work));
-        let operations = operations.collect::<Result<Arc<[_]>, _>>()?;
-        let there = self.copy_kept(&mut work)?;
-        let connection = self.target.connect()?;
-        if let Some(degree) = work.degree {
-            self.target.set(&connection, "threads", &degree.to_string())?;
-        }
-        let fills = std::mem::take(&mut work.fills);
-        let filled = there > 0 || !fills.is_empty();
-        self.target.make(
-            &self.target.database()?,
-            &work.tables,
-            there..work.tables.len(),
-            fills,
-        )?;
-        // A Parquet file has no segments.
-        let is_stored = |table: &&Table| filled && table.storage.format == TableFormat::Table;
-        if let Some(table) = work.tables.first().filter(is_stored) {
-            self.target.compression.verify(&connection, table)?;
-        }
-        // Work that is created twice in one trial would be a defect of the probe: the first one
-        // stays.
-        self.operations.get_or_init(|| operations);
-        Ok(())
-    }
-
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         let operations = self.operations()?;
         Ok(Box::new(SetOfOne::new(DuckDbSession::new(self.target.clone(), operations.clone())?)))
-    }
-
-    fn explain(
-        &self,
-        operation: usize,
-        table: &Table,
-        analyze: bool,
-    ) -> Result<Explained, EngineError> {
-        let sql = &self.operations()?[operation].sql;
-        let connection = self.target.connect()?;
-        explain::explain(&connection, sql, table, analyze)
-            .map_err(failed(format!("explaining {sql}")))
-    }
-
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
-        Ok(explain::plans(&self.target.connect()?, asked))
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
@@ -330,13 +286,70 @@ impl Instance for DuckDbInstance {
         Some(self.target.files.space_bytes())
     }
 
-    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
-        Ok(self.space_bytes())
-    }
-
     fn remove(self: Box<Self>) -> Result<(), EngineError> {
         lock(&self.target.database).take();
         self.target.files.remove()
+    }
+
+    fn tables(&self) -> Option<&dyn Tables> {
+        Some(self)
+    }
+
+    fn explainer(&self) -> Option<&dyn Explainer> {
+        Some(self)
+    }
+}
+
+impl Tables for DuckDbInstance {
+    fn create(&self, mut work: Work) -> Result<(), EngineError> {
+        self.target.compression.apply(&mut work.tables);
+        // Before anything is made: one may be refused.
+        let operations = work.operations.iter().map(|operation| compile(operation, &work));
+        let operations = operations.collect::<Result<Arc<[_]>, _>>()?;
+        let there = self.copy_kept(&mut work)?;
+        let connection = self.target.connect()?;
+        if let Some(degree) = work.degree {
+            self.target.set(&connection, "threads", &degree.to_string())?;
+        }
+        let fills = std::mem::take(&mut work.fills);
+        let filled = there > 0 || !fills.is_empty();
+        self.target.make(
+            &self.target.database()?,
+            &work.tables,
+            there..work.tables.len(),
+            fills,
+        )?;
+        // A Parquet file has no segments.
+        let is_stored = |table: &&Table| filled && table.storage.format == TableFormat::Table;
+        if let Some(table) = work.tables.first().filter(is_stored) {
+            self.target.compression.verify(&connection, table)?;
+        }
+        // Work that is created twice in one trial would be a defect of the probe: the first one
+        // stays.
+        self.operations.get_or_init(|| operations);
+        Ok(())
+    }
+
+    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        Ok(self.space_bytes())
+    }
+}
+
+impl Explainer for DuckDbInstance {
+    fn explain(
+        &self,
+        operation: usize,
+        table: &Table,
+        analyze: bool,
+    ) -> Result<Explained, EngineError> {
+        let sql = &self.operations()?[operation].sql;
+        let connection = self.target.connect()?;
+        explain::explain(&connection, sql, table, analyze)
+            .map_err(failed(format!("explaining {sql}")))
+    }
+
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+        Ok(explain::plans(&self.target.connect()?, asked))
     }
 }
 

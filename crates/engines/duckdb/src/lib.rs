@@ -35,6 +35,7 @@ use engine::{
     Ability, CacheState, Engine, EngineError, Folders, Host, Instance, Need, Preflight, Space,
     WaitType,
 };
+use engine::{ColumnMethods, Prerequisites};
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
 pub use export::export;
 use instance::DuckDbInstance;
@@ -134,13 +135,27 @@ impl Engine for DuckDb {
         invalid
     }
 
+    fn wait_types(&self) -> &'static [WaitType] {
+        waits::WAIT_TYPES
+    }
+
+    fn host(&self, folders: Folders) -> Box<dyn Host> {
+        Box::new(DuckDbHost(folders))
+    }
+
+    fn prerequisites(&self) -> Option<&dyn Prerequisites> {
+        Some(self)
+    }
+
+    fn column_methods(&self) -> Option<&dyn ColumnMethods> {
+        Some(self)
+    }
+}
+
+impl Prerequisites for DuckDb {
     fn missing(&self, configuration: &Configuration) -> Option<String> {
         let found = find::library(configuration.get(LIBRARY).as_deref());
         found.err().map(|error| format!("{} is not installed: {error}", self.name()))
-    }
-
-    fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
-        engine::compression::validate_columns(configuration, tables, |_| Ok(()))
     }
 
     fn preflight(&self, needs: &[Need<'_>], folders: &Folders, _: &Stop) -> Preflight {
@@ -160,17 +175,11 @@ impl Engine for DuckDb {
         }
         found
     }
+}
 
-    fn cache(&self, configuration: &Configuration) -> CacheState {
-        configuration.get(CACHE)
-    }
-
-    fn wait_types(&self) -> &'static [WaitType] {
-        waits::WAIT_TYPES
-    }
-
-    fn host(&self, folders: Folders) -> Box<dyn Host> {
-        Box::new(DuckDbHost(folders))
+impl ColumnMethods for DuckDb {
+    fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
+        engine::compression::validate_columns(configuration, tables, |_| Ok(()))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::Wanted;
 use disk_io::{DiskError, LoadError, Region};
+use engine::FileTarget;
 use engine::file_set::OFFSET;
 use engine::file_set::{FileSet, Origin, Role, TargetFile, forbidden};
 use engine::{
@@ -64,24 +65,6 @@ impl FilesInstance {
 }
 
 impl Instance for FilesInstance {
-    fn create_files(&self, roles: &[Role]) -> Result<(), EngineError> {
-        let wanted = Wanted::of(&self.configuration, &self.place, roles)?;
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if made.as_ref().is_none_or(|made| made.wanted != wanted) {
-            // Gone before the next one is made: there may not be room for both.
-            *made = None;
-            *made = Some(Made::new(wanted, &self.place, &self.cancel)?);
-        }
-        let Some(made) = made.as_ref() else { return Ok(()) };
-        let offset = self.configuration.get(OFFSET);
-        self.set.get_or_init(|| FileSet {
-            files: made.files.clone(),
-            offset,
-            notes: made.notes.clone(),
-        });
-        Ok(())
-    }
-
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         Err(EngineError::Unsupported { engine: "files", what: "connections" })
     }
@@ -100,10 +83,6 @@ impl Instance for FilesInstance {
         CacheReport::of_files(self.files_of().map(settled), cache)
     }
 
-    fn files(&self) -> Option<&FileSet> {
-        self.set.get()
-    }
-
     fn space_bytes(&self) -> Option<u64> {
         let created = self.files_of().filter(|file| file.origin == Origin::Created);
         // 512: the unit of st_blocks, whatever the file system's block is.
@@ -113,6 +92,34 @@ impl Instance for FilesInstance {
                 .map(|file| file.blocks() * 512)
                 .sum(),
         )
+    }
+
+    fn file_target(&self) -> Option<&dyn FileTarget> {
+        Some(self)
+    }
+}
+
+impl FileTarget for FilesInstance {
+    fn create_files(&self, roles: &[Role]) -> Result<(), EngineError> {
+        let wanted = Wanted::of(&self.configuration, &self.place, roles)?;
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if made.as_ref().is_none_or(|made| made.wanted != wanted) {
+            // Gone before the next one is made: there may not be room for both.
+            *made = None;
+            *made = Some(Made::new(wanted, &self.place, &self.cancel)?);
+        }
+        let Some(made) = made.as_ref() else { return Ok(()) };
+        let offset = self.configuration.get(OFFSET);
+        self.set.get_or_init(|| FileSet {
+            files: made.files.clone(),
+            offset,
+            notes: made.notes.clone(),
+        });
+        Ok(())
+    }
+
+    fn files(&self) -> Option<&FileSet> {
+        self.set.get()
     }
 }
 

@@ -5,12 +5,12 @@
 
 mod host;
 
+use engine::Prerequisites;
 use engine::file_set::{
-    BACKUP_PATH, BACKUP_VOLUME, CACHE, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_SIZE,
-    LOG_VOLUME, OFFSET, PATHS, PRECONDITION, PRECONDITION_TIME, Precondition, Role, SETTINGS,
-    VOLUME,
+    BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_SIZE, LOG_VOLUME,
+    OFFSET, PATHS, PRECONDITION, PRECONDITION_TIME, Precondition, Role, SETTINGS, VOLUME,
 };
-use engine::{Ability, CacheState, Engine, EngineError, Folders, Host};
+use engine::{Ability, Engine, EngineError, Folders, Host};
 use engine::{Need, Preflight, Space};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::EngineVersion;
@@ -53,6 +53,20 @@ impl Engine for Files {
         invalid
     }
 
+    fn host(&self, place: Folders) -> Box<dyn Host> {
+        Box::new(host::FilesHost::new(place))
+    }
+
+    fn prerequisites(&self) -> Option<&dyn Prerequisites> {
+        Some(self)
+    }
+}
+
+impl Prerequisites for Files {
+    fn missing(&self, _: &Configuration) -> Option<String> {
+        None
+    }
+
     fn preflight(&self, needs: &[Need<'_>], folders: &Folders, _: &Stop) -> Preflight {
         let mut found = Preflight::default();
         for need in needs {
@@ -75,14 +89,6 @@ impl Engine for Files {
             found.needs(wanted.files.into_iter().filter_map(space));
         }
         found
-    }
-
-    fn cache(&self, configuration: &Configuration) -> CacheState {
-        configuration.get(CACHE)
-    }
-
-    fn host(&self, place: Folders) -> Box<dyn Host> {
-        Box::new(host::FilesHost::new(place))
     }
 }
 

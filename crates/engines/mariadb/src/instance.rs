@@ -16,6 +16,7 @@ use engine::{
     Asked, CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Folders,
     Instance, Planned, WaitCollector, lock, open_files,
 };
+use engine::{Explainer, ServerProcess, Tables};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use servers::data_sets::KeptTables;
@@ -274,48 +275,6 @@ fn compile(
 }
 
 impl Instance for MariaInstance {
-    fn create(&self, mut work: Work) -> Result<(), EngineError> {
-        let dialect = self.dialect()?;
-        let is_private = self.server.private.is_some();
-        self.compression.map_or(Ok(()), |wanted| wanted.prepare(&self.admin, is_private))?;
-        // The tables that are there already come first.
-        let there = self.take_kept(&mut work, &dialect)?;
-        let fills = std::mem::take(&mut work.fills);
-        fill::make(&self.admin, &dialect, &work.tables, there, fills, &self.cancel)?;
-        self.compression.map_or(Ok(()), |wanted| wanted.verify(&self.admin))?;
-        for statement in dialect.procedures(&work) {
-            self.admin.run("creating the procedure", &statement)?;
-        }
-        let compile = |operation| compile(&dialect, operation, &work);
-        let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
-        // Work that is created twice in one trial would be a defect of the probe: the first one
-        // stays.
-        self.statements.get_or_init(|| operations);
-        Ok(())
-    }
-
-    fn data_files(&self) -> u32 {
-        self.data_files
-    }
-
-    fn explain(
-        &self,
-        operation: usize,
-        table: &Table,
-        analyze: bool,
-    ) -> Result<Explained, EngineError> {
-        let mut client = self.load.connect()?;
-        client.set_stop(self.cancel.stop());
-        let sql = self.statements()?.get(operation).map_or("", |statement| statement.sql.as_str());
-        explain::explain(&mut client, sql, table, analyze)
-    }
-
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
-        let mut client = self.load.connect()?;
-        client.set_stop(self.cancel.stop());
-        Ok(explain::plans(&mut client, asked))
-    }
-
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         open_files::allow(self.connections, || {
             format!("opening {} connections", self.connections)
@@ -387,6 +346,67 @@ impl Instance for MariaInstance {
         Some(of_server + allocated_bytes(&files))
     }
 
+    fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
+        self.gone = true;
+        if let (Some(kept), Some(server)) = (self.kept.get(), &self.server.private)
+            && (self.cancel.is_cancelled() || kept::put_back(kept, &self.admin).is_err())
+        {
+            // What cannot be kept is dropped with the rest, and cloned again when it is asked for.
+            lock(server).data_sets.forget();
+        }
+        match &self.server.private {
+            // A trial that was stopped has left work in flight, and one that cannot be put in order
+            // is of no use: for the next trial there will be a new server.
+            Some(server) if self.cancel.is_cancelled() || self.admin.drop_all().is_err() => {
+                lock(server).stop(Stop::Kill, &self.cancel)?;
+            }
+            Some(_) => {}
+            None => self.admin.drop_all()?,
+        }
+        // What a server leaves of a data file's folder.
+        self.folders
+            .iter()
+            .try_for_each(|path| std::fs::remove_dir_all(path).map_err(EngineError::at(path)))
+    }
+
+    fn tables(&self) -> Option<&dyn Tables> {
+        Some(self)
+    }
+
+    fn explainer(&self) -> Option<&dyn Explainer> {
+        Some(self)
+    }
+
+    fn server(&self) -> Option<&dyn ServerProcess> {
+        Some(self)
+    }
+}
+
+impl Tables for MariaInstance {
+    fn create(&self, mut work: Work) -> Result<(), EngineError> {
+        let dialect = self.dialect()?;
+        let is_private = self.server.private.is_some();
+        self.compression.map_or(Ok(()), |wanted| wanted.prepare(&self.admin, is_private))?;
+        // The tables that are there already come first.
+        let there = self.take_kept(&mut work, &dialect)?;
+        let fills = std::mem::take(&mut work.fills);
+        fill::make(&self.admin, &dialect, &work.tables, there, fills, &self.cancel)?;
+        self.compression.map_or(Ok(()), |wanted| wanted.verify(&self.admin))?;
+        for statement in dialect.procedures(&work) {
+            self.admin.run("creating the procedure", &statement)?;
+        }
+        let compile = |operation| compile(&dialect, operation, &work);
+        let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
+        // Work that is created twice in one trial would be a defect of the probe: the first one
+        // stays.
+        self.statements.get_or_init(|| operations);
+        Ok(())
+    }
+
+    fn data_files(&self) -> u32 {
+        self.data_files
+    }
+
     fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
         if let Some(Compression::Pages(_)) = self.compression {
             // A page has its hole once it is written; until then its place in the file takes
@@ -409,7 +429,29 @@ impl Instance for MariaInstance {
             Err(error) => Err(failed_at("asking for the size of tables")(error)),
         }
     }
+}
 
+impl Explainer for MariaInstance {
+    fn explain(
+        &self,
+        operation: usize,
+        table: &Table,
+        analyze: bool,
+    ) -> Result<Explained, EngineError> {
+        let mut client = self.load.connect()?;
+        client.set_stop(self.cancel.stop());
+        let sql = self.statements()?.get(operation).map_or("", |statement| statement.sql.as_str());
+        explain::explain(&mut client, sql, table, analyze)
+    }
+
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+        let mut client = self.load.connect()?;
+        client.set_stop(self.cancel.stop());
+        Ok(explain::plans(&mut client, asked))
+    }
+}
+
+impl ServerProcess for MariaInstance {
     fn client_environment(&self) -> Vec<(String, Option<String>)> {
         self.load.config.client_environment()
     }
@@ -430,29 +472,6 @@ impl Instance for MariaInstance {
                 what: "seeing the server's processes",
             }),
         }
-    }
-
-    fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
-        self.gone = true;
-        if let (Some(kept), Some(server)) = (self.kept.get(), &self.server.private)
-            && (self.cancel.is_cancelled() || kept::put_back(kept, &self.admin).is_err())
-        {
-            // What cannot be kept is dropped with the rest, and cloned again when it is asked for.
-            lock(server).data_sets.forget();
-        }
-        match &self.server.private {
-            // A trial that was stopped has left work in flight, and one that cannot be put in order
-            // is of no use: for the next trial there will be a new server.
-            Some(server) if self.cancel.is_cancelled() || self.admin.drop_all().is_err() => {
-                lock(server).stop(Stop::Kill, &self.cancel)?;
-            }
-            Some(_) => {}
-            None => self.admin.drop_all()?,
-        }
-        // What a server leaves of a data file's folder.
-        self.folders
-            .iter()
-            .try_for_each(|path| std::fs::remove_dir_all(path).map_err(EngineError::at(path)))
     }
 }
 

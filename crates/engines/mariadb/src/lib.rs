@@ -39,10 +39,8 @@ use crate::client::{Client, Config, Error, ServerError};
 use by_url::{connect_to_observe, global_status, product, while_doing};
 pub use compression::Compression;
 pub use dialect::MariaDialect;
-use engine::setup::Setup;
-use engine::{
-    Ability, CacheState, Engine, EngineError, Folders, Host, Need, Preflight, Servers, WaitType,
-};
+use engine::{Ability, Engine, EngineError, Folders, Host, Need, Preflight, Servers, WaitType};
+use engine::{Prerequisites, Recovery};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::EngineVersion;
 use std::path::Path;
@@ -84,30 +82,8 @@ impl Engine for MariaDb {
         servers::versions(configurations, server, |own| version_of(own, stop))
     }
 
-    fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
-        Setup::files(configuration)
-    }
-
     fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
         settings::validate(configuration)
-    }
-
-    fn missing(&self, configuration: &Configuration) -> Option<String> {
-        let private = configuration.get(settings::URL).is_none();
-        let found = private.then(|| settings::installation(configuration))?;
-        let compression = compression::Compression::of(configuration);
-        found.map_or_else(
-            |error| Some(format!("{} is not installed: {error}", self.name())),
-            |own| compression.and_then(|wanted| wanted.missing(&own)),
-        )
-    }
-
-    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
-        preflight::preflight(needs, folders, stop)
-    }
-
-    fn cache(&self, configuration: &Configuration) -> CacheState {
-        configuration.get(settings::CACHE)
     }
 
     fn wait_types(&self) -> &'static [WaitType] {
@@ -122,6 +98,32 @@ impl Engine for MariaDb {
         Box::new(host::MariaHost { folders, kept: None })
     }
 
+    fn prerequisites(&self) -> Option<&dyn Prerequisites> {
+        Some(self)
+    }
+
+    fn recovery(&self) -> Option<&dyn Recovery> {
+        Some(self)
+    }
+}
+
+impl Prerequisites for MariaDb {
+    fn missing(&self, configuration: &Configuration) -> Option<String> {
+        let private = configuration.get(settings::URL).is_none();
+        let found = private.then(|| settings::installation(configuration))?;
+        let compression = compression::Compression::of(configuration);
+        found.map_or_else(
+            |error| Some(format!("{} is not installed: {error}", self.name())),
+            |own| compression.and_then(|wanted| wanted.missing(&own)),
+        )
+    }
+
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
+        preflight::preflight(needs, folders, stop)
+    }
+}
+
+impl Recovery for MariaDb {
     fn put_back(
         &self,
         folder: &Path,

@@ -3,7 +3,7 @@
 
 use engine::{
     Answer, CacheState, ConnectionSet, Engine, EngineError, Folders, Host, Instance, Permits,
-    Results,
+    Recovery as _, Results,
 };
 use experiment::{Configuration, Value};
 use mariadb::MariaDb;

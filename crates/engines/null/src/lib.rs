@@ -7,6 +7,7 @@ mod nothing;
 
 pub use nothing::Nothing;
 
+use engine::Tables;
 use engine::{
     Ability, Collected, ConnectionSet, Done, Engine, EngineError, Folders, Host, Instance, Session,
     SetOfOne, WaitCollector, lock,
@@ -144,14 +145,6 @@ impl Host for Null {
 struct Scripted(Arc<Script>);
 
 impl Instance for Scripted {
-    fn create(&self, _: Work) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    fn data_files(&self) -> u32 {
-        self.0.data_files
-    }
-
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         let (script, clock) = (self.0.clone(), Clock::scripted());
         Ok(Box::new(SetOfOne::new(NullSession { script, clock, busy_ns: 0, transactions: 0 })))
@@ -159,6 +152,20 @@ impl Instance for Scripted {
 
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
         Some(Box::new(Self(self.0.clone())))
+    }
+
+    fn tables(&self) -> Option<&dyn Tables> {
+        Some(self)
+    }
+}
+
+impl Tables for Scripted {
+    fn create(&self, _: Work) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn data_files(&self) -> u32 {
+        self.0.data_files
     }
 }
 

@@ -16,6 +16,7 @@ use engine::{
     Asked, CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Folders,
     Instance, ObserveOptions, Planned, WaitCollector, lock, open_files,
 };
+use engine::{Explainer, ServerProcess, Tables};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use servers::data_sets::KeptTables;
@@ -279,61 +280,6 @@ fn verify_session_settings(
 }
 
 impl Instance for PostgresInstance {
-    fn create(&self, mut work: Work) -> Result<(), EngineError> {
-        let dialect = self.dialect()?;
-        self.compression.apply(&mut work.tables);
-        if work.measured {
-            let session = self.admin.ask(|admin| Ok(admin.backend_pid()))?;
-            lock(&self.backends).push(session);
-        }
-        // The tables that are there already come first.
-        let there = self.take_kept(&mut work, &dialect)?;
-        let fills = std::mem::take(&mut work.fills);
-        fill::make(&self.admin, &dialect, &work.tables, there, fills, &self.cancel)?;
-        for statement in dialect.procedures(&work) {
-            self.admin.run("creating the procedure", &statement)?;
-        }
-        if work.measured && (self.cluster.is_some() || self.final_checkpoint) {
-            self.admin.run("writing the tables", "CHECKPOINT")?;
-        }
-        if work.data.is_some() {
-            for statement in
-                work.tables.iter().filter_map(|table| dialect.workers(table, work.degree))
-            {
-                self.admin.run("setting workers", &statement)?;
-            }
-        }
-        let options = explain::session_options(&work);
-        self.options.get_or_init(|| options);
-        let compile = |operation| Self::compile(&dialect, operation, &work);
-        let operations = work.operations.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
-        // Work that is created twice in one trial would be a defect of the probe: the first one
-        // stays.
-        self.statements.get_or_init(|| statements(operations.into_iter()));
-        Ok(())
-    }
-
-    fn data_files(&self) -> u32 {
-        self.data_files
-    }
-
-    fn explain(
-        &self,
-        operation: usize,
-        table: &Table,
-        analyze: bool,
-    ) -> Result<Explained, EngineError> {
-        let mut client = Client::connect(&self.load()).map_err(failed_at("connecting"))?;
-        client.set_stop(self.cancel.stop(), Duration::ZERO);
-        explain::explain(&mut client, operation_sql(self.statements()?, operation), table, analyze)
-    }
-
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
-        let mut client = Client::connect(&self.load()).map_err(failed_at("connecting"))?;
-        client.set_stop(self.cancel.stop(), Duration::ZERO);
-        explain::plans(&mut client, asked)
-    }
-
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         let statements = self.statements()?;
         open_files::allow(self.connections, || {
@@ -385,45 +331,6 @@ impl Instance for PostgresInstance {
         self.cluster.as_ref().map(|cluster| lock(cluster).space_bytes())
     }
 
-    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
-        let sql = format!(
-            "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n ON \
-             n.oid = relnamespace WHERE nspname = '{SCHEMA}' AND relkind = 'r'"
-        );
-        let bytes = self
-            .admin
-            .ask(|admin| admin.cell(&sql).map_err(failed_at("asking for the size of tables")))?;
-        Ok(bytes.and_then(|bytes| bytes.parse().ok()))
-    }
-
-    fn client_environment(&self) -> Vec<(String, Option<String>)> {
-        self.load.client_environment()
-    }
-
-    fn log_tail(&self) -> Option<String> {
-        let cluster = lock(self.cluster.as_ref()?);
-        // A session hears of the end of its server process before the server writes of it.
-        let look = || Ok(Some(cluster.log_since(self.log_bytes)).filter(|said| !said.is_empty()));
-        let said = wait_for(LAST_WORDS, &Cancel::new(), look).ok().flatten();
-        said.map(|said| last_lines(&said, LOG_LINES))
-    }
-
-    fn server_process(&self) -> Result<Option<i32>, EngineError> {
-        if self.cluster.is_some() {
-            return Ok(None);
-        }
-        let elsewhere = EngineError::Unsupported {
-            engine: "a server on another machine",
-            what: "seeing its processes",
-        };
-        // The first process of a server starts those of sessions.
-        let first = |admin: &mut Client| {
-            let pid = is_local(admin, &self.config.user).then(|| admin.backend_pid());
-            pid.and_then(parent).ok_or(elsewhere)
-        };
-        self.admin.ask(first).map(Some)
-    }
-
     fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
         self.gone = true;
         if let (Some(kept), Some(cluster)) = (self.kept.get(), &self.cluster)
@@ -450,6 +357,118 @@ impl Instance for PostgresInstance {
         self.tablespaces
             .iter()
             .try_for_each(|(_, path)| std::fs::remove_dir_all(path).map_err(EngineError::at(path)))
+    }
+
+    fn tables(&self) -> Option<&dyn Tables> {
+        Some(self)
+    }
+
+    fn explainer(&self) -> Option<&dyn Explainer> {
+        Some(self)
+    }
+
+    fn server(&self) -> Option<&dyn ServerProcess> {
+        Some(self)
+    }
+}
+
+impl Tables for PostgresInstance {
+    fn create(&self, mut work: Work) -> Result<(), EngineError> {
+        let dialect = self.dialect()?;
+        self.compression.apply(&mut work.tables);
+        if work.measured {
+            let session = self.admin.ask(|admin| Ok(admin.backend_pid()))?;
+            lock(&self.backends).push(session);
+        }
+        // The tables that are there already come first.
+        let there = self.take_kept(&mut work, &dialect)?;
+        let fills = std::mem::take(&mut work.fills);
+        fill::make(&self.admin, &dialect, &work.tables, there, fills, &self.cancel)?;
+        for statement in dialect.procedures(&work) {
+            self.admin.run("creating the procedure", &statement)?;
+        }
+        if work.measured && (self.cluster.is_some() || self.final_checkpoint) {
+            self.admin.run("writing the tables", "CHECKPOINT")?;
+        }
+        if work.data.is_some() {
+            for statement in
+                work.tables.iter().filter_map(|table| dialect.workers(table, work.degree))
+            {
+                self.admin.run("setting workers", &statement)?;
+            }
+        }
+        let options = explain::session_options(&work);
+        self.options.get_or_init(|| options);
+        let compile = |operation| Self::compile(&dialect, operation, &work);
+        let operations = work.operations.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
+        // Work that is created twice in one trial would be a defect of the probe: the first one
+        // stays.
+        self.statements.get_or_init(|| statements(operations.into_iter()));
+        Ok(())
+    }
+
+    fn data_files(&self) -> u32 {
+        self.data_files
+    }
+
+    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        let sql = format!(
+            "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n ON \
+             n.oid = relnamespace WHERE nspname = '{SCHEMA}' AND relkind = 'r'"
+        );
+        let bytes = self
+            .admin
+            .ask(|admin| admin.cell(&sql).map_err(failed_at("asking for the size of tables")))?;
+        Ok(bytes.and_then(|bytes| bytes.parse().ok()))
+    }
+}
+
+impl Explainer for PostgresInstance {
+    fn explain(
+        &self,
+        operation: usize,
+        table: &Table,
+        analyze: bool,
+    ) -> Result<Explained, EngineError> {
+        let mut client = Client::connect(&self.load()).map_err(failed_at("connecting"))?;
+        client.set_stop(self.cancel.stop(), Duration::ZERO);
+        explain::explain(&mut client, operation_sql(self.statements()?, operation), table, analyze)
+    }
+
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+        let mut client = Client::connect(&self.load()).map_err(failed_at("connecting"))?;
+        client.set_stop(self.cancel.stop(), Duration::ZERO);
+        explain::plans(&mut client, asked)
+    }
+}
+
+impl ServerProcess for PostgresInstance {
+    fn client_environment(&self) -> Vec<(String, Option<String>)> {
+        self.load.client_environment()
+    }
+
+    fn log_tail(&self) -> Option<String> {
+        let cluster = lock(self.cluster.as_ref()?);
+        // A session hears of the end of its server process before the server writes of it.
+        let look = || Ok(Some(cluster.log_since(self.log_bytes)).filter(|said| !said.is_empty()));
+        let said = wait_for(LAST_WORDS, &Cancel::new(), look).ok().flatten();
+        said.map(|said| last_lines(&said, LOG_LINES))
+    }
+
+    fn server_process(&self) -> Result<Option<i32>, EngineError> {
+        if self.cluster.is_some() {
+            return Ok(None);
+        }
+        let elsewhere = EngineError::Unsupported {
+            engine: "a server on another machine",
+            what: "seeing its processes",
+        };
+        // The first process of a server starts those of sessions.
+        let first = |admin: &mut Client| {
+            let pid = is_local(admin, &self.config.user).then(|| admin.backend_pid());
+            pid.and_then(parent).ok_or(elsewhere)
+        };
+        self.admin.ask(first).map(Some)
     }
 }
 

@@ -39,11 +39,11 @@ mod wire;
 
 use crate::client::{Client, Config};
 pub use dialect::PostgresDialect;
-use engine::setup::Setup;
 use engine::{
-    Ability, CacheState, Engine, EngineError, Folders, Host, LiveObserver, Need, ObserveOptions,
-    Preflight, QueryLimits, QueryReader, Server, ServerError, Servers, WaitType,
+    Ability, Engine, EngineError, Folders, Host, LiveObserver, Need, ObserveOptions, Preflight,
+    QueryLimits, QueryReader, Server, ServerError, Servers, WaitType,
 };
+use engine::{ColumnMethods, Prerequisites, Recovery};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{Advice, EngineVersion, Survey, SurveyedServer, Unread};
 use observe::process_title;
@@ -90,30 +90,8 @@ impl Engine for Postgres {
         servers::versions(configurations, server, |own| version_of(own, stop))
     }
 
-    fn missing(&self, configuration: &Configuration) -> Option<String> {
-        let private = configuration.get(settings::URL).is_none();
-        let missing = private.then(|| settings::installation(configuration).err()).flatten();
-        missing.map(|error| format!("{} is not installed: {error}", self.name()))
-    }
-
-    fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
-        Setup::files(configuration)
-    }
-
     fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
         settings::validate(configuration)
-    }
-
-    fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
-        compression::validate(configuration, tables)
-    }
-
-    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
-        preflight::preflight(needs, folders, stop)
-    }
-
-    fn cache(&self, configuration: &Configuration) -> CacheState {
-        configuration.get(settings::CACHE)
     }
 
     fn wait_types(&self) -> &'static [WaitType] {
@@ -128,6 +106,38 @@ impl Engine for Postgres {
         Box::new(host::PostgresHost { folders, kept: None })
     }
 
+    fn prerequisites(&self) -> Option<&dyn Prerequisites> {
+        Some(self)
+    }
+
+    fn column_methods(&self) -> Option<&dyn ColumnMethods> {
+        Some(self)
+    }
+
+    fn recovery(&self) -> Option<&dyn Recovery> {
+        Some(self)
+    }
+}
+
+impl Prerequisites for Postgres {
+    fn missing(&self, configuration: &Configuration) -> Option<String> {
+        let private = configuration.get(settings::URL).is_none();
+        let missing = private.then(|| settings::installation(configuration).err()).flatten();
+        missing.map(|error| format!("{} is not installed: {error}", self.name()))
+    }
+
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
+        preflight::preflight(needs, folders, stop)
+    }
+}
+
+impl ColumnMethods for Postgres {
+    fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
+        compression::validate(configuration, tables)
+    }
+}
+
+impl Recovery for Postgres {
     fn put_back(
         &self,
         folder: &Path,

@@ -12,6 +12,7 @@ use engine::{
     CacheReport, CacheState, Collected, ConnectionSet, EngineError, Folders, Instance,
     WaitCollector,
 };
+use engine::{Explainer, Tables};
 use experiment::Configuration;
 use rusqlite::{Connection, Statement};
 use std::fs::File;
@@ -242,44 +243,6 @@ fn insert_row(
 }
 
 impl Instance for SqliteInstance {
-    fn create(&self, mut work: Work) -> Result<(), EngineError> {
-        let mut page_bytes = 0;
-        for file in 0..self.files.paths.len() {
-            page_bytes = self.create_in(file, &mut work)?;
-        }
-        for (path, file) in
-            self.files.paths.iter().zip(&self.files.handles).filter(|_| work.measured)
-        {
-            file.sync_all().map_err(EngineError::at(path))?;
-        }
-        let compile = |operation| self.compile(operation, &work, page_bytes);
-        let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
-        // Work that is created twice in one trial would be a defect of the probe: the first one
-        // stays.
-        self.operations.get_or_init(|| operations);
-        Ok(())
-    }
-
-    fn data_files(&self) -> u32 {
-        self.files.paths.len() as u32
-    }
-
-    fn explain(
-        &self,
-        operation: usize,
-        table: &Table,
-        analyze: bool,
-    ) -> Result<Explained, EngineError> {
-        let connection = self.files.connect_one()?;
-        let sql = &self.operations()?[operation].sql[0];
-        explain::explain(&connection, sql, table, analyze)
-            .map_err(|error| failed(format!("explaining {sql}"), &error))
-    }
-
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
-        Ok(explain::plans(&self.files.connect_one()?, asked))
-    }
-
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         let operations = self.operations()?;
         let session =
@@ -314,12 +277,62 @@ impl Instance for SqliteInstance {
         Some(files.map(|file| file.blocks() * 512).sum())
     }
 
+    fn remove(self: Box<Self>) -> Result<(), EngineError> {
+        self.files.remove()
+    }
+
+    fn tables(&self) -> Option<&dyn Tables> {
+        Some(self)
+    }
+
+    fn explainer(&self) -> Option<&dyn Explainer> {
+        Some(self)
+    }
+}
+
+impl Tables for SqliteInstance {
+    fn create(&self, mut work: Work) -> Result<(), EngineError> {
+        let mut page_bytes = 0;
+        for file in 0..self.files.paths.len() {
+            page_bytes = self.create_in(file, &mut work)?;
+        }
+        for (path, file) in
+            self.files.paths.iter().zip(&self.files.handles).filter(|_| work.measured)
+        {
+            file.sync_all().map_err(EngineError::at(path))?;
+        }
+        let compile = |operation| self.compile(operation, &work, page_bytes);
+        let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
+        // Work that is created twice in one trial would be a defect of the probe: the first one
+        // stays.
+        self.operations.get_or_init(|| operations);
+        Ok(())
+    }
+
+    fn data_files(&self) -> u32 {
+        self.files.paths.len() as u32
+    }
+
     fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
         Ok(self.space_bytes())
     }
+}
 
-    fn remove(self: Box<Self>) -> Result<(), EngineError> {
-        self.files.remove()
+impl Explainer for SqliteInstance {
+    fn explain(
+        &self,
+        operation: usize,
+        table: &Table,
+        analyze: bool,
+    ) -> Result<Explained, EngineError> {
+        let connection = self.files.connect_one()?;
+        let sql = &self.operations()?[operation].sql[0];
+        explain::explain(&connection, sql, table, analyze)
+            .map_err(|error| failed(format!("explaining {sql}"), &error))
+    }
+
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+        Ok(explain::plans(&self.files.connect_one()?, asked))
     }
 }
 

@@ -17,6 +17,7 @@ mod vfs;
 mod wait_type;
 
 pub use dialect::SqliteDialect;
+use engine::Prerequisites;
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup, first_bytes};
 use engine::{Ability, CacheState, Engine, EngineError, Folders, Host, Instance};
 use engine::{Need, Preflight, WaitType};
@@ -104,10 +105,6 @@ impl Engine for Sqlite {
         EngineVersion { version: rusqlite::version().into(), options: options.unwrap_or_default() }
     }
 
-    fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
-        Setup::files(configuration)
-    }
-
     fn validate(&self, configuration: &Configuration, connections: u32) -> Vec<Invalid> {
         let mut invalid = pragma::validate(configuration);
         invalid.extend(Setup::validate(configuration));
@@ -132,6 +129,24 @@ impl Engine for Sqlite {
         invalid
     }
 
+    fn wait_types(&self) -> &'static [WaitType] {
+        wait_type::WAIT_TYPES
+    }
+
+    fn host(&self, place: Folders) -> Box<dyn Host> {
+        Box::new(SqliteHost(place))
+    }
+
+    fn prerequisites(&self) -> Option<&dyn Prerequisites> {
+        Some(self)
+    }
+}
+
+impl Prerequisites for Sqlite {
+    fn missing(&self, _: &Configuration) -> Option<String> {
+        None
+    }
+
     fn preflight(&self, needs: &[Need<'_>], folders: &Folders, _: &Stop) -> Preflight {
         let (mut found, mut tried) = (Preflight::default(), HashSet::new());
         for need in needs {
@@ -142,18 +157,6 @@ impl Engine for Sqlite {
             }
         }
         found
-    }
-
-    fn cache(&self, configuration: &Configuration) -> CacheState {
-        configuration.get(CACHE)
-    }
-
-    fn wait_types(&self) -> &'static [WaitType] {
-        wait_type::WAIT_TYPES
-    }
-
-    fn host(&self, place: Folders) -> Box<dyn Host> {
-        Box::new(SqliteHost(place))
     }
 }
 

@@ -23,7 +23,8 @@ pub use dialect::MssqlDialect;
 pub use page::{NotAPage, PageId, PageKind};
 pub use wait_types::{BENIGN_VERSION, BETWEEN_REQUESTS, WAIT_TYPES, class};
 
-use engine::{Ability, CacheState, Engine, Folders, Host, Need, Preflight, Servers, WaitType};
+use engine::Prerequisites;
+use engine::{Ability, Engine, Folders, Host, Need, Preflight, Servers, WaitType};
 #[cfg(not(feature = "driver"))]
 use engine::{EngineError, Instance};
 use experiment::{Configuration, Declaration, Invalid};
@@ -72,6 +73,24 @@ impl Engine for SqlServer {
         settings::validate(configuration)
     }
 
+    fn wait_types(&self) -> &'static [WaitType] {
+        WAIT_TYPES
+    }
+
+    fn servers(&self) -> Option<&dyn Servers> {
+        Some(self)
+    }
+
+    fn host(&self, _: Folders) -> Box<dyn Host> {
+        Box::new(host())
+    }
+
+    fn prerequisites(&self) -> Option<&dyn Prerequisites> {
+        Some(self)
+    }
+}
+
+impl Prerequisites for SqlServer {
     fn missing(&self, configuration: &Configuration) -> Option<String> {
         if cfg!(not(feature = "driver")) {
             return Some(NOT_BUILT.into());
@@ -86,22 +105,6 @@ impl Engine for SqlServer {
 
     fn preflight(&self, needs: &[Need<'_>], _: &Folders, stop: &Stop) -> Preflight {
         preflight(needs, stop)
-    }
-
-    fn wait_types(&self) -> &'static [WaitType] {
-        WAIT_TYPES
-    }
-
-    fn servers(&self) -> Option<&dyn Servers> {
-        Some(self)
-    }
-
-    fn cache(&self, configuration: &Configuration) -> CacheState {
-        configuration.get(settings::CACHE)
-    }
-
-    fn host(&self, _: Folders) -> Box<dyn Host> {
-        Box::new(host())
     }
 }
 

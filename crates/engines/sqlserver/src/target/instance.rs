@@ -17,6 +17,7 @@ use engine::{
     Asked, CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Instance,
     Planned, WaitCollector, open_files,
 };
+use engine::{Explainer, ServerProcess, Tables};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use std::sync::{Arc, OnceLock};
@@ -125,53 +126,6 @@ impl MssqlInstance {
 }
 
 impl Instance for MssqlInstance {
-    fn create(&self, mut work: Work) -> Result<(), EngineError> {
-        let fills = std::mem::take(&mut work.fills);
-        for table in &work.tables {
-            for statement in self.dialect.create(table)? {
-                self.database.run("creating the tables", &statement)?;
-            }
-        }
-        self.verify(&work.tables)?;
-        for statement in self.dialect.procedures(&work) {
-            self.database.run("creating the procedure", &statement)?;
-        }
-        for own in fills {
-            let table = &work.tables[own.table];
-            let (name, index) = (self.dialect.table(table), self.dialect.create_index(table));
-            self.database.ask(|client| fill(client, (&work, &name), own, &self.cancel))?;
-            index.map_or(Ok(()), |sql| self.database.run("creating the index", &sql))?;
-        }
-        let compile = |operation| self.compile(operation, &work);
-        let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
-        // Work that is created twice in one trial would be a defect of the probe: the first one
-        // stays.
-        self.statements.get_or_init(|| operations);
-        Ok(())
-    }
-
-    fn explain(&self, operation: usize, table: &Table, _: bool) -> Result<Explained, EngineError> {
-        let tables = self.tables()?;
-        // Index 0 is the heap, 1 the clustered index.
-        let rows_of = |rows: Rows| {
-            let own = rows.iter().find(|row| {
-                row.get("name") == Some(table.name)
-                    && row.parse::<u32>("index_id").is_some_and(|index| index < 2)
-            });
-            own.and_then(|row| row.parse("data_pages"))
-        };
-        Ok(Explained {
-            plan: self.plan(operation, table),
-            pages: tables.and_then(rows_of),
-            page_bytes: Some(views::PAGE_BYTES),
-            ..Explained::default()
-        })
-    }
-
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
-        Ok(plans(self.database.connect()?, asked))
-    }
-
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         open_files::allow(self.connections, || {
             format!("opening {} connections", self.connections)
@@ -205,6 +159,50 @@ impl Instance for MssqlInstance {
         None
     }
 
+    fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
+        self.gone = true;
+        self.database.drop_all()
+    }
+
+    fn tables(&self) -> Option<&dyn Tables> {
+        Some(self)
+    }
+
+    fn explainer(&self) -> Option<&dyn Explainer> {
+        Some(self)
+    }
+
+    fn server(&self) -> Option<&dyn ServerProcess> {
+        Some(self)
+    }
+}
+
+impl Tables for MssqlInstance {
+    fn create(&self, mut work: Work) -> Result<(), EngineError> {
+        let fills = std::mem::take(&mut work.fills);
+        for table in &work.tables {
+            for statement in self.dialect.create(table)? {
+                self.database.run("creating the tables", &statement)?;
+            }
+        }
+        self.verify(&work.tables)?;
+        for statement in self.dialect.procedures(&work) {
+            self.database.run("creating the procedure", &statement)?;
+        }
+        for own in fills {
+            let table = &work.tables[own.table];
+            let (name, index) = (self.dialect.table(table), self.dialect.create_index(table));
+            self.database.ask(|client| fill(client, (&work, &name), own, &self.cancel))?;
+            index.map_or(Ok(()), |sql| self.database.run("creating the index", &sql))?;
+        }
+        let compile = |operation| self.compile(operation, &work);
+        let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
+        // Work that is created twice in one trial would be a defect of the probe: the first one
+        // stays.
+        self.statements.get_or_init(|| operations);
+        Ok(())
+    }
+
     fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
         let sum = |rows: Rows| {
             rows.iter()
@@ -214,7 +212,33 @@ impl Instance for MssqlInstance {
         };
         Ok(self.tables()?.and_then(sum))
     }
+}
 
+impl Explainer for MssqlInstance {
+    fn explain(&self, operation: usize, table: &Table, _: bool) -> Result<Explained, EngineError> {
+        let tables = self.tables()?;
+        // Index 0 is the heap, 1 the clustered index.
+        let rows_of = |rows: Rows| {
+            let own = rows.iter().find(|row| {
+                row.get("name") == Some(table.name)
+                    && row.parse::<u32>("index_id").is_some_and(|index| index < 2)
+            });
+            own.and_then(|row| row.parse("data_pages"))
+        };
+        Ok(Explained {
+            plan: self.plan(operation, table),
+            pages: tables.and_then(rows_of),
+            page_bytes: Some(views::PAGE_BYTES),
+            ..Explained::default()
+        })
+    }
+
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+        Ok(plans(self.database.connect()?, asked))
+    }
+}
+
+impl ServerProcess for MssqlInstance {
     fn server_process(&self) -> Result<Option<i32>, EngineError> {
         Err(EngineError::Unsupported {
             engine: "SQL Server by URL",
@@ -238,11 +262,6 @@ impl Instance for MssqlInstance {
             one("SQLCMDPASSWORD", password),
             one("SQLCMDDBNAME", Some(DATABASE.to_owned())),
         ]
-    }
-
-    fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
-        self.gone = true;
-        self.database.drop_all()
     }
 }
 

@@ -1,0 +1,219 @@
+//! What some engines and instances have beside what all have: each facet is a trait, and its
+//! accessor tells whether it is there. What its absence means is said once, here.
+
+use crate::{
+    Asked, Engine, EngineError, Explained, FileSet, Folders, Instance, Need, Planned, Preflight,
+    Role,
+};
+use experiment::{Configuration, Invalid};
+use std::path::Path;
+use work::{Stop, Table, Work};
+
+/// The check of what trials need before the first of them.
+pub trait Prerequisites {
+    /// What a configuration needs of this engine that is not installed on this machine, as a
+    /// clause: `duckdb is not installed: ...`, `this server was built without ...`.
+    fn missing(&self, configuration: &Configuration) -> Option<String>;
+    /// Problems of trials, found before the first of them: whether servers admit us, the rights of
+    /// their role, their settings, and the space that is needed. Changes nothing; each server is
+    /// asked once. `folders`: where trials on each volume put theirs.
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight;
+}
+
+/// Methods by which single columns are compressed.
+pub trait ColumnMethods {
+    /// Objections to a configuration whose trials make these tables: columns that they lack, rows
+    /// that a setting does not concern.
+    fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid>;
+}
+
+/// The recovery from runs that were killed, of engines that start or change servers.
+pub trait Recovery {
+    /// Restores what finished runs have changed on your servers that these configurations name, by
+    /// the records that they left; also what this run has changed, whose hosts' directories are in
+    /// `folder`. Returns what was restored, a sentence each.
+    ///
+    /// # Errors
+    /// When a server is not as it was: with the place of the record, and what to do.
+    fn put_back(
+        &self,
+        folder: &Path,
+        configurations: &[&Configuration],
+    ) -> Result<Vec<String>, EngineError>;
+    /// Stops what a run that was killed has left running in a directory that is marked as ours.
+    ///
+    /// # Errors
+    /// When it continues to run.
+    fn reclaim(&self, directory: &Path) -> Result<(), EngineError>;
+}
+
+impl dyn Engine + '_ {
+    /// [`Prerequisites::missing`]; an engine without prerequisites lacks nothing.
+    pub fn missing(&self, configuration: &Configuration) -> Option<String> {
+        self.prerequisites()?.missing(configuration)
+    }
+
+    /// [`Prerequisites::preflight`]; an engine without prerequisites finds no problem.
+    pub fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
+        self.prerequisites()
+            .map(|prerequisites| prerequisites.preflight(needs, folders, stop))
+            .unwrap_or_default()
+    }
+
+    /// [`ColumnMethods::validate_tables`]; without methods there are no settings to object to.
+    pub fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
+        self.column_methods()
+            .map(|methods| methods.validate_tables(configuration, tables))
+            .unwrap_or_default()
+    }
+}
+
+/// Tables of a target.
+pub trait Tables {
+    /// Creates and fills tables and compiles operations, once for each trial.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn create(&self, work: Work) -> Result<(), EngineError>;
+    /// Data files that tables are spread over.
+    fn data_files(&self) -> u32 {
+        1
+    }
+    /// Bytes that the tables of the trial and their indexes take in the engine's files; `None` when
+    /// it does not tell.
+    ///
+    /// # Errors
+    /// When the engine cannot be asked.
+    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        Ok(None)
+    }
+}
+
+/// Plans of statements.
+pub trait Explainer {
+    /// How it will run an operation on a table, and how large that is. Called in preparation,
+    /// before caches are settled; `analyze`: it is run once for that, and watched.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn explain(
+        &self,
+        operation: usize,
+        table: &Table,
+        analyze: bool,
+    ) -> Result<Explained, EngineError>;
+    /// How it would run statements of the user's now, each with its plan or the reason why it has
+    /// none. None of them is run. Called after the measurement.
+    ///
+    /// # Errors
+    /// When the engine cannot be asked at all.
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError>;
+}
+
+/// Plain files and devices.
+pub trait FileTarget {
+    /// Creates and fills the files of these roles, unless they exist.
+    ///
+    /// # Errors
+    /// When that fails.
+    fn create_files(&self, roles: &[Role]) -> Result<(), EngineError>;
+    /// The files, once they have been created.
+    fn files(&self) -> Option<&FileSet>;
+}
+
+/// The server of a target.
+pub trait ServerProcess {
+    /// The first process of a server that was there before us; `None` when all that works for this
+    /// target is our own process and what it has started.
+    ///
+    /// # Errors
+    /// When such a server's processes cannot be seen.
+    fn server_process(&self) -> Result<Option<i32>, EngineError>;
+    /// Variables by which other programs find it, password included: `PGHOST`, `PGPORT`. `None`:
+    /// one that must not be there.
+    fn client_environment(&self) -> Vec<(String, Option<String>)>;
+    /// The end of the server's log, where it can be read: its messages about a failure.
+    fn log_tail(&self) -> Option<String> {
+        None
+    }
+}
+
+impl dyn Instance + '_ {
+    /// [`Tables::create`].
+    ///
+    /// # Errors
+    /// When the engine refuses, or the target has no tables.
+    pub fn create(&self, work: Work) -> Result<(), EngineError> {
+        let unsupported = EngineError::Unsupported { engine: "this target", what: "tables" };
+        self.tables().ok_or(unsupported)?.create(work)
+    }
+
+    /// [`Tables::data_files`]; a target without tables counts as one file.
+    pub fn data_files(&self) -> u32 {
+        self.tables().map_or(1, Tables::data_files)
+    }
+
+    /// [`Tables::stored_bytes`].
+    ///
+    /// # Errors
+    /// When the engine cannot be asked.
+    pub fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        self.tables().map_or(Ok(None), Tables::stored_bytes)
+    }
+
+    /// [`Explainer::explain`]; nothing of a target that has no plans.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub fn explain(
+        &self,
+        operation: usize,
+        table: &Table,
+        analyze: bool,
+    ) -> Result<Explained, EngineError> {
+        self.explainer().map_or_else(
+            || Ok(Explained::default()),
+            |explainer| explainer.explain(operation, table, analyze),
+        )
+    }
+
+    /// [`Explainer::plans`]; empty of a target that has no plans.
+    ///
+    /// # Errors
+    /// When the engine cannot be asked at all.
+    pub fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+        self.explainer().map_or(Ok(Vec::new()), |explainer| explainer.plans(asked))
+    }
+
+    /// [`FileTarget::create_files`].
+    ///
+    /// # Errors
+    /// When that fails, or the target is not one of files.
+    pub fn create_files(&self, roles: &[Role]) -> Result<(), EngineError> {
+        let unsupported = EngineError::Unsupported { engine: "this target", what: "plain files" };
+        self.file_target().ok_or(unsupported)?.create_files(roles)
+    }
+
+    /// [`FileTarget::files`].
+    pub fn files(&self) -> Option<&FileSet> {
+        self.file_target()?.files()
+    }
+
+    /// [`ServerProcess::server_process`].
+    ///
+    /// # Errors
+    /// When the server's processes cannot be seen.
+    pub fn server_process(&self) -> Result<Option<i32>, EngineError> {
+        self.server().map_or(Ok(None), ServerProcess::server_process)
+    }
+
+    /// [`ServerProcess::client_environment`]; empty without a server.
+    pub fn client_environment(&self) -> Vec<(String, Option<String>)> {
+        self.server().map(ServerProcess::client_environment).unwrap_or_default()
+    }
+
+    /// [`ServerProcess::log_tail`].
+    pub fn log_tail(&self) -> Option<String> {
+        self.server()?.log_tail()
+    }
+}
