@@ -2,13 +2,16 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 #[path = "../src/registry.rs"]
-#[allow(dead_code, reason = "a test uses a part")]
 mod registry;
 
 use engine::WaitType;
 use engine::server::by_url;
-use registry::REGISTRY;
+use experiment::common::{ENGINE, PROBE};
+use experiment::file::SEED;
+use registry::{REGISTRY, SECTIONS, STUDIES};
 use std::collections::{BTreeSet, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn every_setting_is_declared_once_and_its_type_holds_its_default() {
@@ -81,4 +84,87 @@ fn the_scheme_chooses_the_engine_and_an_unknown_one_names_those_known() {
         "{error}"
     );
     assert!(error.contains("postgres://, postgresql://"), "{error}");
+}
+
+#[test]
+fn studies_have_probes_of_the_registry_and_sections_of_their_own() {
+    for study in STUDIES {
+        assert!(REGISTRY.probe(study.probe).is_some(), "no probe {}", study.probe);
+    }
+    let names: Vec<&str> = SECTIONS.iter().copied().flatten().map(|own| own.name).collect();
+    assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len(), "{names:?}");
+}
+
+/// Words of core that are equal to a name and mean something else: columns of tables, fields of
+/// inventories, fields of other tools' files.
+const OTHER_WORDS: [(&str, &str); 10] = [
+    ("survey/merge.rs", "cores"),
+    ("survey/merge.rs", "sockets"),
+    ("inventories.rs", "cores"),
+    ("inventories.rs", "sockets"),
+    ("survey.rs", "processors"),
+    ("history.rs", "none"),
+    ("volume.rs", "disk"),
+    ("recording.rs", "script"),
+    ("recording.rs", "files"),
+    ("hyperfine.rs", "command"),
+];
+
+/// Analysis asks for roles, studies and typed facts: a name that is renamed where it is declared
+/// cannot silently empty a section.
+#[test]
+fn core_has_no_literal_path_probe_engine_or_fact_of_the_declarations() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let catalog = REGISTRY.catalog();
+    let declared = catalog.engines.iter().chain(&catalog.probes);
+    let mut names: HashSet<String> =
+        declared.clone().flat_map(|(_, all)| *all).map(|own| own.path.to_owned()).collect();
+    names.extend(declared.map(|(name, _)| (*name).to_owned()));
+    names.extend([ENGINE.path(), PROBE.path(), SEED.path()].map(str::to_owned));
+    for file in ["studies", "core/probe", "core/engine", "engines"].map(|own| crates.join(own)) {
+        for source in sources(&file) {
+            for declaration in ["FactName::new(", "FactFamily::new("] {
+                let parts = source.1.split(declaration).skip(1);
+                names.extend(parts.filter_map(|own| own.split('"').nth(1)).map(str::to_owned));
+            }
+        }
+    }
+    assert!(names.contains("table_pages") && names.contains("workload.connections"));
+    let core = ["analysis", "report", "runner", "store", "conductor", "statistics"];
+    let all = core.iter().flat_map(|own| sources(&crates.join("core").join(own).join("src")));
+    let found: Vec<String> = all
+        .flat_map(|(path, text)| {
+            let path = path.display().to_string();
+            let is_other = |word: &&str| {
+                OTHER_WORDS.iter().any(|(file, own)| path.ends_with(file) && own == word)
+            };
+            let named = literals(&text).filter(|own| names.contains(*own) && !is_other(own));
+            named.map(|own| format!("{path}: {own:?}")).collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// The source files of a folder with their text, without those of tests.
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut all = Vec::new();
+    for path in entries {
+        if path.is_dir() {
+            if path.file_name().is_some_and(|name| name != "tests" && name != "target") {
+                all.extend(sources(&path));
+            }
+        } else if path.extension().is_some_and(|own| own == "rs") && !path.ends_with("tests.rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            all.push((path, text));
+        }
+    }
+    all
+}
+
+/// Texts between quotes on the lines of code before the tests.
+fn literals(text: &str) -> impl Iterator<Item = &str> {
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    lines.flat_map(|line| line.split('"').skip(1).step_by(2))
 }
