@@ -46,7 +46,7 @@ pub fn disk(arguments: &Disk) -> Result<ExitCode, Failure> {
             let recording = session.recording()?;
             output::print_as_it_is(&report::escaped(&format!(
                 "{:#}\n",
-                report::fio_json(&recording, &grouped)
+                ::disk::fio_json(&recording, &grouped)
             )))?;
             Ok(exit_code(&end, recording.done().count() < recording.trials.len(), None))
         }

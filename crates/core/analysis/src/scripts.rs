@@ -5,7 +5,7 @@ use crate::estimate::{Known, Moments, mean};
 use crate::grid::{Grid, Repeats};
 use crate::response::distinct;
 use crate::{ConfigurationRow, Estimate, Interval, Summary, health};
-use observations::{Direction, Observations, ScriptStatement};
+use observations::{Direction, INITIAL_CONNECTION_TIME, Observations, ScriptStatement};
 use serde::Serialize;
 
 /// The scripts that a configuration ran.
@@ -100,7 +100,7 @@ impl ConfigurationScripts {
                 retries: own().map(|statement| statement.retries).fold(0, u64::saturating_add),
             }
         };
-        let connecting = |seen: &Observations| seen.fact("initial_connection_time");
+        let connecting = |seen: &Observations| INITIAL_CONNECTION_TIME.read(seen);
         Some(Self {
             index: row.index,
             configuration: row.label.clone(),

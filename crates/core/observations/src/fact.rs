@@ -50,6 +50,9 @@ impl FactName {
     }
 }
 
+/// Milliseconds until all connections of a load that runs named statements were made.
+pub const INITIAL_CONNECTION_TIME: FactName = FactName::new("initial_connection_time", "ms");
+
 /// Facts of which a trial has one for each column, operator or method: their names begin alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FactFamily {

@@ -16,7 +16,6 @@ mod chart;
 mod compare;
 mod csv;
 mod figure;
-mod fio_json;
 mod history;
 mod inventories;
 mod markdown;
@@ -51,7 +50,6 @@ pub mod web;
 pub use activity::{ActivityView, activity, compared_activities};
 pub use ascii::ascii;
 pub use compare::head_to_head;
-pub use fio_json::fio_json;
 pub use history::history;
 pub use markdown::markdown;
 pub use model::{

@@ -7,6 +7,7 @@
 
 pub mod analysis;
 pub mod fio;
+mod fio_json;
 mod outcome;
 mod paths;
 mod probe;
@@ -15,6 +16,7 @@ mod settings;
 mod streams;
 
 pub use crate::probe::DiskProbe;
+pub use fio_json::fio_json;
 pub use paths::StoragePath;
 pub use settings::*;
 pub use streams::StreamText;

@@ -1,6 +1,7 @@
 //! Which configurations of two runs are the same, and what differs around them.
 
 use crate::response::distinct;
+use experiment::file::SEED;
 use observations::{ConfigurationRecord, Environment, Recording};
 use serde::Serialize;
 use serde_json::Value;
@@ -122,7 +123,7 @@ pub(super) fn settings(from: &Recording, to: &Recording, matches: &[Match]) -> V
     let [seed_from, seed_to] = [from, to].map(|it| it.run.seed);
     if seed_from != seed_to {
         let [from, to] = [seed_from, seed_to].map(|seed| Some(seed.to_string()));
-        let change = Change { what: "repeats.seed".to_owned(), from, to };
+        let change = Change { what: SEED.path().to_owned(), from, to };
         found.push(SettingChange { change, configurations: Vec::new() });
     }
     found

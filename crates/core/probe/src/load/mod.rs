@@ -15,7 +15,7 @@ use conductor::{Lanes, conduct};
 use engine::EngineUse;
 use observations::{Observations, Response};
 use observe::Clock;
-pub use outcome::{INITIAL_CONNECTION_TIME, SKIPPED, add_intervals};
+pub use outcome::{SKIPPED, add_intervals};
 use plan::Turns;
 pub use plan::{
     CONNECTIONS, DURATION, LATENCY_LIMIT, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload,

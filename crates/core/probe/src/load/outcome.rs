@@ -5,13 +5,11 @@ use super::plan::{LoadPlan, Started, TRANSACTION};
 use crate::measure::{Surroundings, seconds};
 use conductor::{Reader, Recorder};
 use observations::{
-    Amounts, Fact, FactName, Histogram, Latency, LoadHealth, Observations, Response,
-    ScriptStatement, Series, Wait, WaitClass, Work, add_by_interval,
+    Amounts, Fact, FactName, Histogram, INITIAL_CONNECTION_TIME, Latency, LoadHealth, Observations,
+    Response, ScriptStatement, Series, Wait, WaitClass, Work, add_by_interval,
 };
 use observe::{ThreadTimes, ThreadUse};
 
-/// Milliseconds until all connections were made.
-pub const INITIAL_CONNECTION_TIME: FactName = FactName::new("initial_connection_time", "ms");
 /// Transactions that an open loop did not begin because of the latency limit.
 pub const SKIPPED: FactName = FactName::new("skipped", "transactions");
 

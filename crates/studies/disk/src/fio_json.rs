@@ -6,6 +6,7 @@
 //! an open loop from the intended start) to the end, which fio calls `lat_ns`; tools look at
 //! `clat_ns` more often, so that both have it.
 
+use crate::STREAMS;
 use observations::{ConfigurationRecord, Histogram, Observations, Recording, TrialRecord};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -108,7 +109,7 @@ struct Stream {
 impl Stream {
     /// The streams of a trial, in their order.
     fn all(configuration: &ConfigurationRecord, observations: &Observations) -> Vec<Self> {
-        let texts: Vec<String> = configuration.get("workload.streams").unwrap_or_default();
+        let texts: Vec<String> = configuration.get(STREAMS.path()).unwrap_or_default();
         let options = |name: &str| {
             let text = texts.iter().find(|text| text.split_whitespace().next() == Some(name));
             options(
