@@ -245,11 +245,6 @@ impl Experiment {
             .or_else(|| (self.configurations.len() > 1).then_some(0));
     }
 
-    /// Whether the number of blocks depends on what is measured.
-    pub fn is_adaptive(&self) -> bool {
-        matches!(self.repeats.blocks, Blocks::Adaptive { .. })
-    }
-
     /// A setting that no engine or probe owns: one of [`crate::file`].
     pub fn get<T: FromValue>(&self, setting: Setting<T>) -> T {
         setting.of(&self.settings)

@@ -118,7 +118,6 @@ fn a_file_with_everything() {
         (20.0, Some("true"))
     );
     assert_eq!(experiment.repeats.blocks, Blocks::Adaptive { min: 3, max: 20, until: 0.02 });
-    assert!(experiment.is_adaptive());
     assert_eq!((experiment.repeats.seed, experiment.repeats.retries), (7, 2));
     assert_eq!((experiment.get(TRIAL_TIME_S), experiment.get(RUN_TIME_S)), (600.0, Some(28_800.0)));
     assert_eq!(experiment.get(DISK_SPACE_BYTES), Some(4 << 30));

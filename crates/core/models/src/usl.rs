@@ -7,7 +7,7 @@
 
 use crate::algebra::invert;
 use serde::Serialize;
-use statistics::{Interval, f_upper_p, t_quantile};
+use statistics::{Interval, t_quantile};
 
 /// What was measured at one level.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -260,17 +260,6 @@ impl Fit {
             })
             .sum();
         (variance >= 0.0).then(|| variance.sqrt())
-    }
-
-    /// The probability of such a gain in fit, or a larger one, where the coefficients that a
-    /// simpler law lacks are 0 (F).
-    pub fn p_value_against(&self, simpler: &Self) -> f64 {
-        let more = self.law.free().len().saturating_sub(simpler.law.free().len());
-        if more == 0 {
-            return 1.0;
-        }
-        let gain = (simpler.squares - self.squares).max(0.0) / more as f64;
-        f_upper_p(gain / (self.residual * self.residual), more as f64, self.df)
     }
 }
 

@@ -11,6 +11,7 @@ mod machine;
 mod marked;
 pub mod mounts;
 pub mod page_cache;
+pub mod processes;
 pub mod survey;
 mod sysfs;
 mod times;

@@ -1,6 +1,7 @@
 //! Processes that are known by a variable in their environment, whatever group or session they have
 //! fled to.
 
+use crate::processes;
 use std::collections::HashSet;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -30,7 +31,7 @@ const GUARD: &str = "while read -r _; do :; done\nfor _ in 1 2 3 4 5 6 7 8 9 10;
 pub struct Mark {
     value: String,
     /// Processes that were there before it was given to any.
-    before: OnceLock<HashSet<u32>>,
+    before: OnceLock<HashSet<i32>>,
     _guard: Option<Arc<Guard>>,
 }
 
@@ -54,7 +55,7 @@ impl Mark {
 
     /// Its value, to be given to processes from now on.
     pub fn value(&self) -> &str {
-        self.before.get_or_init(|| processes().collect());
+        self.before.get_or_init(|| processes::all().collect());
         &self.value
     }
 
@@ -73,10 +74,10 @@ impl Mark {
                 break;
             }
             for pid in bearers {
-                let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+                let name = processes::name(pid).unwrap_or_default();
                 // SAFETY: a system call without pointers; the process was ours a moment ago.
-                unsafe { libc::kill(pid as libc::pid_t, libc::SIGKILL) };
-                killed.push(format!("{} (pid {pid})", name.trim_end()));
+                unsafe { libc::kill(pid, libc::SIGKILL) };
+                killed.push(format!("{name} (pid {pid})"));
             }
             std::thread::sleep(PAUSE);
             bearers = self.bearers();
@@ -86,10 +87,10 @@ impl Mark {
         killed
     }
 
-    fn bearers(&self) -> Vec<u32> {
+    fn bearers(&self) -> Vec<i32> {
         let Some(before) = self.before.get() else { return Vec::new() };
         let mark = format!("{}={}", Self::VARIABLE, self.value);
-        processes()
+        processes::all()
             .filter(|pid| !before.contains(pid))
             .filter(|pid| {
                 let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
@@ -103,11 +104,6 @@ impl Default for Mark {
     fn default() -> Self {
         Self::new()
     }
-}
-
-fn processes() -> impl Iterator<Item = u32> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// A process that outlives us if we are killed.

@@ -5,12 +5,13 @@
 
 use crate::error::kernel_unseen;
 use crate::events::Events;
+use crate::processes::{online_cpus, with_descendants};
 use crate::records::{self, Timed};
 use crate::stacks::Stacks;
 use crate::symbols::Symbols;
-use crate::{ProfileError, Result, processes};
+use crate::{ProfileError, Result};
 use observations::{Profile, redacted};
-use observe::ThreadClock;
+use observe::{ThreadClock, processes};
 use perf_event::Counter;
 use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -67,7 +68,7 @@ impl Profiler {
         let name =
             redacted(&words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "));
         let (profiler, child) = Self::begin(name, Vec::new(), hz, move |hz| {
-            let events = Events::of_started(&processes::online_cpus(), hz)?;
+            let events = Events::of_started(&online_cpus(), hz)?;
             let child = command.spawn().map_err(|error| {
                 ProfileError::Command(command.get_program().to_string_lossy().into_owned(), error)
             })?;
@@ -184,13 +185,12 @@ impl Collector {
 
     /// Of these processes and all below them.
     fn of_processes(roots: &[i32], hz: u32) -> Result<Self> {
-        let pids = processes::with_descendants(roots);
+        let pids = with_descendants(roots);
         // SAFETY: it has no arguments and cannot fail.
         let own = unsafe { libc::gettid() };
         let threads =
             pids.iter().flat_map(|pid| processes::threads(*pid)).filter(|tid| *tid != own);
-        let events =
-            Events::of_threads(&threads.collect::<Vec<_>>(), &processes::online_cpus(), hz)?;
+        let events = Events::of_threads(&threads.collect::<Vec<_>>(), &online_cpus(), hz)?;
         if events.rings.is_empty() {
             return Err(ProfileError::NoProcess(roots.first().copied().unwrap_or(0)));
         }

@@ -19,9 +19,9 @@ use engine::{
 use engine::{Explainer, ServerProcess, Tables};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
+use observe::processes::parent;
 use servers::data_sets::KeptTables;
 use servers::files::last_lines;
-use servers::process::parent;
 use servers::wait_for;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -4,6 +4,7 @@ use super::account::Account;
 use super::files::{Layout, remove_socket_folder};
 use super::wait_for;
 use engine::{EngineError, lock};
+use observe::processes;
 use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, getppid, kill_process, set_parent_process_death_signal,
@@ -132,8 +133,10 @@ pub fn processes_of(program: &str, data: &Path, first: Option<i32>) -> Vec<i32> 
     let Ok(data) = data.canonicalize() else { return Vec::new() };
     let ours = |pid: &i32| works_in(*pid, &data).unwrap_or_else(|| was_given(*pid, &data));
     let first = first.filter(ours);
-    let is_of = |pid: &i32| ours(pid) || (first.is_some() && parent(*pid) == first);
-    numbers_in_proc().filter(|pid| runs(*pid, program) && is_of(pid) && alive(*pid)).collect()
+    let is_of = |pid: &i32| ours(pid) || (first.is_some() && processes::parent(*pid) == first);
+    processes::all()
+        .filter(|pid| runs(*pid, program) && is_of(pid) && processes::is_alive(*pid))
+        .collect()
 }
 
 /// Kills the processes of a server; `false` when some are still there after a while.
@@ -142,18 +145,13 @@ pub fn kill_all(program: &str, data: &Path, first: Option<i32>) -> bool {
     let gone = wait_for(KILLED, &Cancel::new(), || {
         // Children are known while their parent lives.
         pids.extend(processes_of(program, data, first));
-        pids.retain(|pid| runs(*pid, program) && alive(*pid));
+        pids.retain(|pid| runs(*pid, program) && processes::is_alive(*pid));
         for pid in pids.iter().copied().filter_map(Pid::from_raw) {
             let _ = kill_process(pid, Signal::KILL);
         }
         Ok(pids.is_empty().then_some(()))
     });
     matches!(gone, Ok(Some(())))
-}
-
-fn numbers_in_proc() -> impl Iterator<Item = i32> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// Whether a process works in this folder; `None` when that cannot be seen.
@@ -173,23 +171,7 @@ fn was_given(pid: i32, data: &Path) -> bool {
 }
 
 fn runs(pid: i32, program: &str) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim() == program)
-}
-
-/// State and parent of a process, from `/proc/<pid>/stat`: after the name, which may hold anything.
-fn stat(pid: i32) -> Option<(char, i32)> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let mut fields = text.rsplit_once(") ")?.1.split(' ');
-    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
-}
-
-/// The process that started this one.
-pub fn parent(pid: i32) -> Option<i32> {
-    stat(pid).map(|(_, parent)| parent)
-}
-
-fn alive(pid: i32) -> bool {
-    stat(pid).is_some_and(|(state, _)| state != 'Z')
+    processes::name(pid).is_some_and(|name| name == program)
 }
 
 /// So far below a marked directory data directories are looked for.

@@ -128,8 +128,7 @@ impl MariaSource {
             }
         }
         let sessions: HashSet<i32> = self.threads.values().copied().collect();
-        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-        for thread in tasks.filter_map(|task| task.file_name().to_str()?.parse::<i32>().ok()) {
+        for thread in observe::processes::threads(pid) {
             if !sessions.contains(&thread) {
                 let kind = names.get(&thread).map_or(SERVER_THREAD, String::as_str).to_owned();
                 self.roster.present.insert(-thread, Process { kind, ..Process::default() });

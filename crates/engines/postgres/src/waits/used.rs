@@ -4,7 +4,7 @@ use crate::admin::SCHEMA;
 use crate::client::Client;
 use crate::is_local;
 use engine::{EngineUse, PageUse};
-use servers::process::parent;
+use observe::processes::parent;
 
 /// Version whose sessions report their counters when they are asked to: before it a second of work
 /// could be missing.

@@ -1,0 +1,42 @@
+//! Processes and their threads, from `/proc` (see proc(5)).
+
+use std::path::Path;
+
+/// The numbers of all processes.
+pub fn all() -> impl Iterator<Item = i32> {
+    numbers(Path::new("/proc"))
+}
+
+/// The threads of a process; none when it has ended.
+pub fn threads(pid: i32) -> impl Iterator<Item = i32> {
+    numbers(format!("/proc/{pid}/task").as_ref())
+}
+
+/// Short name of a process.
+pub fn name(pid: i32) -> Option<String> {
+    let name = std::fs::read(format!("/proc/{pid}/comm")).ok()?;
+    Some(String::from_utf8_lossy(&name).trim_end().to_owned())
+}
+
+/// The process that started this one.
+pub fn parent(pid: i32) -> Option<i32> {
+    state_and_parent(pid).map(|(_, parent)| parent)
+}
+
+/// Whether a process is there and not only waiting to be reaped.
+pub fn is_alive(pid: i32) -> bool {
+    state_and_parent(pid).is_some_and(|(state, _)| !matches!(state.as_str(), "Z" | "X"))
+}
+
+/// Fields 3 and 4 of `stat`; the name before them may hold anything.
+fn state_and_parent(pid: i32) -> Option<(String, i32)> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?))
+}
+
+fn numbers(folder: &Path) -> impl Iterator<Item = i32> + use<> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
