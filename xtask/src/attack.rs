@@ -1,7 +1,7 @@
 //! The attack campaign of `crates/cli/tests/attack`: every kind or some, with more tries
 //! than the tests make, and a table at the end.
 
-use crate::process::cargo;
+use crate::process::{cargo, output};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
@@ -9,6 +9,9 @@ use std::process::Stdio;
 const TRIES: &str = "full";
 /// No try begins later than this after the first one, unless a number is given.
 const MINUTES: u64 = 60;
+
+/// The executable that has the campaign.
+const CAMPAIGN: [&str; 7] = ["test", "-p", "steelbench", "--all-features", "--test", "all", "--"];
 
 const USAGE: &str = "cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]";
 
@@ -30,14 +33,15 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
             kind => kinds.push(kind),
         }
     }
-    let mut test = cargo(&["test", "-p", "steelbench", "--all-features", "--test", "attack", "--"]);
+    let environment = crate::tools::install_tools(false)?;
+    let mut test = cargo(&CAMPAIGN);
     // Who kills, or asks a silent server, mostly waits: there is work for twice as many threads as
     // processors.
     let threads = 2 * std::thread::available_parallelism().map_or(1, usize::from);
-    test.args(kinds).args(["--nocapture", "--test-threads", &threads.to_string()]);
+    test.args(selected(&kinds)?).args(["--exact", "--nocapture"]);
+    test.args(["--test-threads", &threads.to_string()]).envs(environment);
     test.env("STEELBENCH_ATTACK_TRIES", tries).env("STEELBENCH_ATTACK_SEED", seed.to_string());
     test.env("STEELBENCH_ATTACK_SECONDS", (60 * minutes).to_string());
-    test.envs(crate::tools::install_tools(false)?);
     let mut child =
         test.stdout(Stdio::piped()).spawn().map_err(|error| format!("{test:?}: {error}"))?;
     let mut rows = Vec::new();
@@ -64,6 +68,14 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         (true, false) => Err(format!("{minutes} minutes were too few for {}", cut.join(", "))),
         (true, true) => Ok(()),
     }
+}
+
+/// The tests of these kinds; of all without any.
+fn selected(kinds: &[&str]) -> Result<Vec<String>, String> {
+    let list = output(cargo(&CAMPAIGN).args(["--list", "--format", "terse", "attack::"]))?;
+    let tests = list.lines().filter_map(|line| line.strip_suffix(": test"));
+    let is_selected = |test: &str| kinds.is_empty() || kinds.iter().any(|kind| test.contains(kind));
+    Ok(tests.filter(|test| is_selected(test)).map(str::to_owned).collect())
 }
 
 /// A line of the table, as a kind prints it.

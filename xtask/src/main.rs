@@ -41,7 +41,7 @@ fn main() -> ExitCode {
             "test-live" => test::live(rest),
             "bench" => bench::run(rest),
             "attack" => attack::run(rest),
-            "tidy" => tidy::run(),
+            "tidy" => tidy::run(rest),
             _ => Err(HELP.into()),
         },
         None => Err(HELP.into()),

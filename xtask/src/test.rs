@@ -15,30 +15,30 @@ use std::sync::mpsc;
 /// How a test begins its word on what no installation brings here: the kernel was built without it,
 /// or whoever started this machine has taken a right away from root.
 const CANNOT_BE_HERE: &str = "SKIPPED, cannot be here:";
-/// Executables that the table of the slowest ones has.
+/// Processes that the table of the slowest ones has.
 const SLOWEST: usize = 20;
 /// The longest ones in the order in which they begin, before all others: what begins last should
 /// end soon. The table of the slowest ones tells when this is out of date.
 const LONGEST_FIRST: [&str; 19] = [
-    "-p steelbench --test attack",
-    "-p steelbench --test silent_servers",
-    "-p steelbench --test waits",
-    "-p steelbench --test data",
-    "-p steelbench --test compression",
-    "-p steelbench --test sort_order",
+    "-p steelbench --test all attack::",
+    "-p steelbench --test all silent_servers::",
+    "-p steelbench --test all waits::",
+    "-p steelbench --test all data::",
+    "-p steelbench --test all compression::",
+    "-p steelbench --test all sort_order::",
     "-p probes --test scan",
-    "-p steelbench --test commands",
-    "-p steelbench --test mysql",
-    "-p steelbench --test postgres_network",
-    "-p postgres --test server",
-    "-p steelbench --test postgres_url",
-    "-p steelbench --test postgres_faults",
-    "-p postgres --test server_killed",
-    "-p steelbench --test profile",
-    "-p steelbench --test postgres",
-    "-p postgres --test waits",
-    "-p steelbench --test file_systems",
-    "-p steelbench --test open_loop",
+    "-p steelbench --test all commands::",
+    "-p steelbench --test all mysql::",
+    "-p steelbench --test all postgres_network::",
+    "-p postgres --test all server::",
+    "-p steelbench --test all postgres_url::",
+    "-p steelbench --test all postgres_faults::",
+    "-p postgres --test all server_killed::",
+    "-p steelbench --test all profile::",
+    "-p steelbench --test all postgres::",
+    "-p postgres --test all waits::",
+    "-p steelbench --test all file_systems::",
+    "-p steelbench --test all open_loop::",
 ];
 
 /// Runs all tests. `arguments` are those of `cargo test`: what is built, then after `--` what the
@@ -48,7 +48,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     let (selection, given) = selection_and_given(arguments);
     // The driver of SQL Server is built with headers that are installed here.
     let environment = install_tools(in_ci)?;
-    let mut executables = build(&[vec!["--all-features".to_owned()], selection].concat())?;
+    let mut executables = build(&[vec!["--all-features".to_owned()], selection].concat(), &given)?;
     let is_all = arguments.is_empty();
     if is_all {
         executables.push(Executable::doc_tests());
@@ -62,10 +62,10 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     if is_all {
         // The build that users get first. With the whole workspace, so that what has no part in the
         // features is shared.
-        ended.extend(run(&build(&["--test".into(), "main_job".into()])?)?);
+        ended.extend(run(&build(&["--test".into(), "without_sqlserver".into()], &[])?)?);
     }
     conclude(ended, in_ci)?;
-    crate::tidy::run()
+    crate::tidy::run(&[])
 }
 
 /// Where the tests make their files; removed at the end, with what killed processes have left.
@@ -97,9 +97,9 @@ pub fn live(engines: &[String]) -> Result<(), String> {
     }
     // One test after the other: they share the server.
     let runs = [
-        ["steelbench", "sqlserver", "live"],
+        ["steelbench", "all", "sqlserver::live"],
         ["sqlserver", "sqlserver", ""],
-        ["steelbench", "contract", ""],
+        ["steelbench", "all", "contract::"],
     ];
     for [package, test, name] in runs {
         let arguments = [
@@ -140,8 +140,9 @@ fn selection_and_given(arguments: &[String]) -> (Vec<String>, Vec<String>) {
     (selection, given)
 }
 
-/// Builds what `cargo test` with these arguments runs.
-fn build(arguments: &[String]) -> Result<Vec<Executable>, String> {
+/// Builds what `cargo test` with these arguments runs, and divides it into processes, the longest
+/// first.
+fn build(arguments: &[String], given: &[String]) -> Result<Vec<Executable>, String> {
     let mut build =
         cargo(&["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"]);
     let mut child = build
@@ -155,14 +156,16 @@ fn build(arguments: &[String]) -> Result<Vec<Executable>, String> {
         executables.extend(Executable::from_message(&line));
     }
     let status = child.wait().map_err(|error| format!("{build:?}: {error}"))?;
-    let place =
-        |executable: &Executable| LONGEST_FIRST.iter().position(|name| *name == executable.name);
-    executables.sort_by_key(|executable| place(executable).unwrap_or(LONGEST_FIRST.len()));
-    if status.success() {
-        Ok(executables)
-    } else {
-        Err(format!("the tests were not built: {status}"))
+    if !status.success() {
+        return Err(format!("the tests were not built: {status}"));
     }
+    let mut processes = Vec::new();
+    for executable in executables {
+        processes.extend(executable.processes(given)?);
+    }
+    let place = |process: &Executable| LONGEST_FIRST.iter().position(|name| *name == process.name);
+    processes.sort_by_key(|process| place(process).unwrap_or(LONGEST_FIRST.len()));
+    Ok(processes)
 }
 
 /// Runs executables side by side, one more than there are processors: many wait for servers, timers
@@ -199,7 +202,7 @@ fn run_side_by_side(
 /// or was skipped where that is not allowed.
 fn conclude(mut ended: Vec<Ended>, in_ci: bool) -> Result<(), String> {
     ended.sort_by_key(|one| std::cmp::Reverse(one.took));
-    println!("\nThe slowest of {} executables, in seconds:", ended.len());
+    println!("\nThe slowest of {} processes, in seconds:", ended.len());
     for Ended { name, took, .. } in ended.iter().take(SLOWEST) {
         println!("{:>8.1}  {name}", took.as_secs_f64());
     }

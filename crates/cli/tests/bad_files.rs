@@ -1,9 +1,7 @@
 //! Experiment files that are wrong: exit code 2, every error with its place, nothing run.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Lab, scripted};
+use crate::common;
+use crate::common::{Lab, scripted};
 use std::process::Stdio;
 
 /// Both `check` and `run` refuse the file with all of these words.

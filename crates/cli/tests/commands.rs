@@ -1,9 +1,6 @@
 //! The other commands, and what programs read.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Ended, Lab, end, scripted};
+use crate::common::{Ended, Lab, end, scripted};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
 use std::collections::BTreeSet;

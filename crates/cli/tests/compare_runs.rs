@@ -1,9 +1,6 @@
 //! Two runs against each other, and the gate, end to end.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Ended, Lab, scripted};
+use crate::common::{Ended, Lab, scripted};
 
 fn delay(delay: &str) -> String {
     scripted(3, &format!("delay = \"{delay}\"\nspread = 0.01"), "")

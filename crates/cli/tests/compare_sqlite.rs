@@ -1,9 +1,6 @@
 //! The gate on a real engine.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::Lab;
+use crate::common::Lab;
 
 fn file(rows_per_transaction: u32) -> String {
     format!(

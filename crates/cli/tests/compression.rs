@@ -1,12 +1,10 @@
 //! Compression as a factor on engines that have it: what is asked for is what is stored, and what
 //! cannot be is said.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod servers;
-
-use common::{Lab, skipped};
-use servers::installed::{duckdb_libraries, installations};
+use crate::common;
+use crate::common::{Lab, skipped};
+use crate::servers;
+use crate::servers::installed::{duckdb_libraries, installations};
 use std::path::Path;
 
 /// Runs a ready experiment with other lines in place of some, and more in its target.

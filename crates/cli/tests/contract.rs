@@ -1,16 +1,7 @@
 //! What every engine with tables has to do. A new engine joins [`targets`] and has to pass.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    clippy::float_cmp,
-    reason = "a test; its figures are whole numbers"
-)]
 
-#[path = "../src/registry.rs"]
-#[allow(dead_code, reason = "a test uses a part")]
-mod registry;
-mod skeleton;
-
+use crate::registry;
+use crate::skeleton;
 use engine::{
     Ability, Answer, Asked, ConnectionSet, Engine, EngineError, Folders, Host, Instance, Permits,
     Results, WaitType,

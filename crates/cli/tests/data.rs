@@ -1,10 +1,9 @@
 //! `steelbench data`, and runs of the probes that work on data sets.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
+use crate::common;
 use testing::installed;
 
-use common::{Lab, skipped};
+use crate::common::{Lab, skipped};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::RowAccessor as _;
 use std::os::unix::fs::PermissionsExt;

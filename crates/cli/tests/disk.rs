@@ -1,9 +1,6 @@
 //! `steelbench disk` on directories and files.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Ended, Lab};
+use crate::common::{Ended, Lab};
 use std::path::Path;
 
 /// A lab with these directories.

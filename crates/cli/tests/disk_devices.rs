@@ -1,9 +1,6 @@
 //! `steelbench disk` on block devices, and storage that fails. Needs root and loop devices.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Ended, Lab, end, skipped, wait_until};
+use crate::common::{Ended, Lab, end, skipped, wait_until};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 

@@ -1,9 +1,6 @@
 //! fio job files and fio's JSON, against fio itself.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Lab, skipped};
+use crate::common::{Lab, skipped};
 use serde_json::Value;
 use std::process::Command;
 

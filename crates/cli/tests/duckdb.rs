@@ -1,9 +1,6 @@
 //! DuckDB end to end: inserts, and pgbench's scripts on its tables.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Lab, skipped};
+use crate::common::{Lab, skipped};
 
 /// Runs an experiment on each libduckdb that is there.
 fn with_each_library(file: &str, check: impl Fn(&Lab)) {

@@ -1,9 +1,6 @@
 //! Trials that fail, and limits.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Ended, Lab, limited_memory_to, scripted};
+use crate::common::{Ended, Lab, limited_memory_to, scripted};
 
 /// Two configurations of which one has these settings.
 fn one_of_two(blocks: u32, settings: &str, more: &str) -> String {

@@ -1,10 +1,7 @@
 //! The ready experiments on file systems, RAID and throttled disks, scaled down: each level is what
 //! its name says, and nothing of it stays. Needs root.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Lab, alone_with_control_groups, end, signal, skipped, wait_until};
+use crate::common::{Lab, alone_with_control_groups, end, signal, skipped, wait_until};
 use std::path::Path;
 use std::process::Command;
 

@@ -1,9 +1,6 @@
 //! Many runs of an experiment, end to end.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Lab, scripted};
+use crate::common::{Lab, scripted};
 use serde_json::Value;
 
 /// Runs with these delays, in milliseconds; the other configuration is not changed.

@@ -1,9 +1,6 @@
 //! Commands of the user around trials and runs.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Lab, end, scripted, wait_until};
+use crate::common::{Lab, end, scripted, wait_until};
 
 fn hooks(text: &str) -> String {
     format!("[hooks]\n{text}\n")

@@ -1,11 +1,9 @@
 //! Commands, hooks and programs of a set-up that print without end, stop, flee or ignore what they
 //! are told.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod servers;
-
-use common::{Lab, end, limited_memory, signal, wait_until};
+use crate::common;
+use crate::common::{Lab, end, limited_memory, signal, wait_until};
+use crate::servers;
 use std::process::Stdio;
 
 fn file(workload: &str, more: &str) -> String {

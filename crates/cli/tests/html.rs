@@ -1,11 +1,8 @@
 //! The HTML report in a real browser: it opens without errors and without a network, shows what the
 //! store holds, can be used by keyboard, and reads nothing in the data as markup.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
-mod common;
-
+use crate::common::{Lab, scripted, skipped};
 use analysis::summarize;
-use common::{Lab, scripted, skipped};
 use observations::{HookOutput, Recording, Warning, WarningKind};
 use serde_json::{Value, json};
 use std::io::Write;

@@ -1,9 +1,6 @@
 //! kill -9 at any instant loses at most the trial in flight.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Lab, end, scripted, signal};
+use crate::common::{Lab, end, scripted, signal};
 use std::time::Duration;
 
 /// Instants that look random and are the same each time.

@@ -1,11 +1,7 @@
 //! What a run is of: its label, and the commit of its experiment file's folder.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod serving;
-
-use common::{Lab, scripted, skipped};
-use serving::Server;
+use crate::common::{Lab, scripted, skipped};
+use crate::serving::Server;
 use std::process::Command;
 
 fn git(lab: &Lab, arguments: &[&str]) -> String {

@@ -1,12 +1,9 @@
 //! Loads that are killed or interrupted, or that do not fit on their disk; a libduckdb that is
 //! none; columns that are not there.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod servers;
-
-use common::{Ended, Lab, SmallDisk, end, signal, skipped, wait_until};
-use servers::installed::duckdb_libraries;
+use crate::common::{Ended, Lab, SmallDisk, end, signal, skipped, wait_until};
+use crate::servers;
+use crate::servers::installed::duckdb_libraries;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,9 +1,6 @@
 //! Steps that a person has to do.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Lab, scripted};
+use crate::common::{Lab, scripted};
 
 fn file(blocks: u32, target: &str, more: &str) -> String {
     let levels = "[[level]]\nfactor = \"array\"\nname = \"raid 5\"\nset = {}\n[[level]]\nfactor = \

@@ -1,19 +1,16 @@
 //! MariaDB servers that fail in the middle of a trial, refuse, or fall silent: the trial fails with
 //! its reason, the rest goes on, nothing of ours is left. And tables of one's own, which every
 //! trial begins with.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod servers;
-
-use common::{Lab, end, signal, wait_until};
-use mariadb::client::Client;
-use servers::mariadb::Server;
-use servers::mariadb_load::{LOAD_RUNS, await_load, once_it_says, running_load};
-use servers::{
+use crate::common::{Lab, end, signal, wait_until};
+use crate::servers;
+use crate::servers::mariadb::Server;
+use crate::servers::mariadb_load::{LOAD_RUNS, await_load, once_it_says, running_load};
+use crate::servers::{
     BY_CONFIGURATION, ONCE, PLACES_ON_A_SMALL_DISK, causes, inserts, kill, lab, nothing_is_left,
     only_trials_on_the_small_disk_fail, processes,
 };
+use mariadb::client::Client;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::mpsc::Receiver;

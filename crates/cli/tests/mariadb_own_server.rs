@@ -1,14 +1,11 @@
 //! Variables of a MariaDB server by URL that need SET GLOBAL and restarts: permitted, recorded, and
 //! put back to just what they were.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod servers;
-
-use common::{Lab, end, signal, wait_until};
+use crate::common::{Lab, end, signal, wait_until};
+use crate::servers;
+use crate::servers::mariadb::{Server, give, program};
+use crate::servers::{causes, lab};
 use mariadb::client::Client;
-use servers::mariadb::{Server, give, program};
-use servers::{causes, lab};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;

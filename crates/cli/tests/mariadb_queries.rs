@@ -1,11 +1,9 @@
 //! `steelbench queries` on real servers of MariaDB with planted faults.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
-mod captures;
-mod common;
+use crate::captures;
 use testing::installed as servers;
 
-use common::{Ended, Lab};
+use crate::common::{Ended, Lab};
 use mariadb::client::Client;
 use mariadb::server::PrivateServer;
 use serde_json::Value;

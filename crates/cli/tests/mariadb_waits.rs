@@ -1,17 +1,14 @@
 //! `steelbench waits` and `survey --server` on real servers of MariaDB, with the Performance Schema
 //! and without it.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
-use testing::mariadb_client as by_hand;
-mod common;
-mod screen;
 use testing::installed as servers;
+use testing::mariadb_client as by_hand;
 
+use crate::common::{Lab, end, signal, wait_until};
+use crate::screen::Screen;
 use by_hand::with_blocked_sessions;
-use common::{Lab, end, signal, wait_until};
 use mariadb::client::Client;
 use mariadb::server::PrivateServer;
-use screen::Screen;
 use serde_json::Value;
 
 fn connect(server: &PrivateServer) -> Client {

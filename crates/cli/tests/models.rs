@@ -1,10 +1,7 @@
 //! Models of what was measured, as a user asks for them: a section of the report, `predict`,
 //! `results`, `size` from a recording.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod common;
-
-use common::Lab;
+use crate::common::Lab;
 use serde_json::Value;
 
 const CONNECTIONS: &str = "[experiment]\nname = \"t\"\n[target]\nengine \

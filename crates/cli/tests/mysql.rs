@@ -1,17 +1,13 @@
 //! MySQL on real servers: what differs there from MariaDB. What does not is tested with MariaDB
 //! (`mariadb`, and the contract of engines).
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
-mod common;
-mod screen;
-mod servers;
-
-use common::{Ended, Lab, end};
-use screen::Screen;
+use crate::common::{Ended, Lab, end};
+use crate::screen::Screen;
+use crate::servers;
+use crate::servers::lab;
+use crate::servers::mariadb::{Server, with_blocked_sessions};
+use crate::servers::mariadb_load::running_load;
 use serde_json::Value;
-use servers::lab;
-use servers::mariadb::{Server, with_blocked_sessions};
-use servers::mariadb_load::running_load;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The server, which one test at a time has.

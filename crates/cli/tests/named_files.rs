@@ -1,9 +1,6 @@
 //! What scripts and the programs of hooks hold is part of an experiment.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Ended, Lab};
+use crate::common::{Ended, Lab};
 
 const SCRIPT: &str = "\\set n random(1, 10)\nSELECT :n;\n";
 

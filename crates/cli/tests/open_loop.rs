@@ -1,10 +1,7 @@
 //! Open loops end to end: one schedule for a block, what is compared, and loads that ask for more
 //! than can be done.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::Lab;
+use crate::common::Lab;
 
 /// Transactions that take 5 ms of sleep and next to nothing else: a connection does fewer than 200
 /// a second on any machine.

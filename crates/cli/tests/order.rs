@@ -1,9 +1,6 @@
 //! What is run, in which order, and what is recorded of it, on a virtual clock.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Lab, scripted};
+use crate::common::{Lab, scripted};
 
 const PLAN: &str = r#"
 [experiment]

@@ -1,13 +1,10 @@
 //! Tables of one's own: SQL and dumps that are run once, and that every trial begins with.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod servers;
-
-use common::{Ended, Lab, end, signal, wait_until};
+use crate::common::{Ended, Lab, end, signal, wait_until};
+use crate::servers;
+use crate::servers::by_url::{Server, bindirs};
+use crate::servers::{causes, installed};
 use rusqlite::Connection;
-use servers::by_url::{Server, bindirs};
-use servers::{causes, installed};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;

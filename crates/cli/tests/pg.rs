@@ -1,15 +1,12 @@
 //! `steelbench pg` beside pgbench: the same options do the same to the same tables, and say the
 //! same of it.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod servers;
-
-use common::Lab;
+use crate::common;
+use crate::common::Lab;
+use crate::servers::by_url::{OWNER, Server, bindirs};
+use crate::servers::{lab, versions};
 use postgres::client::Client;
 use serde_json::Value;
-use servers::by_url::{OWNER, Server, bindirs};
-use servers::{lab, versions};
 use std::path::Path;
 use std::process::Command;
 

@@ -1,10 +1,9 @@
 //! Experiments on private PostgreSQL servers.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod servers;
-
-use servers::{ONCE, causes, lab, levels, managed, newest, nothing_is_left, said, say, versions};
+use crate::common;
+use crate::servers::{
+    ONCE, causes, lab, levels, managed, newest, nothing_is_left, said, say, versions,
+};
 
 /// The columns of what the script of each trial has said, in the order of the trials.
 fn told(lab: &common::Lab) -> Vec<Vec<String>> {

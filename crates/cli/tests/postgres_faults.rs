@@ -1,12 +1,9 @@
 //! Private servers that fail in the middle of a trial, and runs that end in the middle of one: the
 //! trial fails with its reason, the rest goes on, nothing of ours is left.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod servers;
-
-use common::{end, signal, wait_until};
-use servers::{
+use crate::common::{end, signal, wait_until};
+use crate::servers;
+use crate::servers::{
     BY_CONFIGURATION, ONCE, PLACES_ON_A_SMALL_DISK, causes, inserts, kill, lab, managed, newest,
     nothing_is_left, only_trials_on_the_small_disk_fail, running_load, versions,
 };

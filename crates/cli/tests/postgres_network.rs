@@ -1,13 +1,9 @@
 //! A network that is lost in the middle of a trial, and one that is encrypted.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod servers;
-
-use common::{Lab, end, skipped, wait_until};
+use crate::common::{Lab, end, skipped, wait_until};
+use crate::servers::by_url::{OWNER, Server, bindirs, give, tls_bindirs};
+use crate::servers::{await_load, causes, lab};
 use postgres::client::Client;
-use servers::by_url::{OWNER, Server, bindirs, give, tls_bindirs};
-use servers::{await_load, causes, lab};
 use std::process::Command;
 
 /// Switches the loopback interface of this thread's network.

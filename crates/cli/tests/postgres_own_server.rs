@@ -1,14 +1,11 @@
 //! Settings of a server by URL that need ALTER SYSTEM and restarts: permitted, recorded, and put
 //! back to just what they were.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod servers;
-
-use common::{Lab, end, signal, wait_until};
+use crate::common::{Lab, end, signal, wait_until};
+use crate::servers;
+use crate::servers::by_url::{OWNER, Server, bindirs};
+use crate::servers::{LOAD_RUNS, causes, said, say};
 use postgres::client::Client;
-use servers::by_url::{OWNER, Server, bindirs};
-use servers::{LOAD_RUNS, causes, said, say};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,13 +1,9 @@
 //! The script probe on real servers: pgbench's scripts and those of users.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod servers;
-
-use common::Lab;
+use crate::common::Lab;
+use crate::servers::by_url::{OWNER, Server, bindirs};
+use crate::servers::{lab, managed, newest, nothing_is_left, said, say, versions};
 use postgres::client::Client;
-use servers::by_url::{OWNER, Server, bindirs};
-use servers::{lab, managed, newest, nothing_is_left, said, say, versions};
 use std::process::Command;
 
 /// An experiment on a server by URL, whose tables the scripts find.

@@ -1,13 +1,10 @@
 //! Servers by URL: we work in a schema of our own with what the role may do, and leave nothing.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod servers;
-
-use common::{Ended, Lab, end, signal, skipped};
+use crate::common::{Ended, Lab, end, signal, skipped};
+use crate::servers;
+use crate::servers::by_url::{OWNER, Server, bindirs};
+use crate::servers::{ONCE, await_load, causes, lab};
 use postgres::client::Config;
-use servers::by_url::{OWNER, Server, bindirs};
-use servers::{ONCE, await_load, causes, lab};
 use std::os::unix::fs::PermissionsExt;
 
 const PASSWORD: &str = "Geh3imnis-never-to-be-seen";

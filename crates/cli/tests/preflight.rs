@@ -1,9 +1,6 @@
 //! What stands in the way of a first trial is told before it, by `check` and by `run`.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Lab, scripted};
+use crate::common::{Lab, scripted};
 
 fn file(engine: &str, target: &str, workload: &str, more: &str) -> String {
     format!(

@@ -1,9 +1,7 @@
 //! `steelbench profile` on real programs.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
-mod common;
-
-use common::{Ended, Lab, signal, skipped, wait_until};
+use crate::common;
+use crate::common::{Ended, Lab, signal, skipped, wait_until};
 use serde_json::{Value, json};
 use std::process::Stdio;
 

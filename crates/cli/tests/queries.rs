@@ -1,12 +1,10 @@
 //! `steelbench queries` on real servers of PostgreSQL with planted faults.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
-mod captures;
-mod common;
-mod faults;
+use crate::captures;
+use testing::faults;
 use testing::installed as servers;
 
-use common::{Ended, Lab, wait_until};
+use crate::common::{Ended, Lab, wait_until};
 use postgres::client::Client;
 use postgres::server::Cluster;
 use serde_json::Value;

@@ -1,10 +1,9 @@
 //! `steelbench queries --every` and `history` of its file, on real servers.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
-mod common;
+use crate::common;
 use testing::installed as servers;
 
-use common::{Lab, end, signal, wait_until};
+use crate::common::{Lab, end, signal, wait_until};
 use postgres::server::{Cluster, Stop};
 use serde_json::Value;
 use std::sync::mpsc::{Sender, channel};

@@ -1,5 +1,4 @@
 //! The probes scan, lookup and update on real engines: what they report is what is in the tables.
-#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test; counts are whole numbers")]
 
 use testing::installed as servers;
 

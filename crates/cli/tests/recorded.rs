@@ -1,9 +1,6 @@
 //! Results files of format 16, the first of a released version, are read, shown and resumed.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod common;
-
-use common::Lab;
+use crate::common::Lab;
 use flate2::read::GzDecoder;
 use std::io::Read;
 

@@ -1,9 +1,6 @@
 //! Results files that cannot be used, or not now.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Lab, SmallDisk, end, scripted, signal, wait_until};
+use crate::common::{Lab, SmallDisk, end, scripted, signal, wait_until};
 use std::path::Path;
 use std::process::Command;
 

@@ -1,9 +1,6 @@
 //! Runs that are stopped and gone on with.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Lab, end, scripted, signal, wait_until};
+use crate::common::{Lab, end, scripted, signal, wait_until};
 use std::time::Duration;
 
 const ORDER: &str =

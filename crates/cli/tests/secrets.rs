@@ -1,13 +1,10 @@
 //! A password is planted wherever one can stand. It is then in no output, no results file and no
 //! title of a process.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod planted;
-mod serving;
-
-use common::{Ended, Lab, end, scripted, wait_until};
-use planted::{INPUTS, SECRET, kept, kept_but_in};
+use crate::common;
+use crate::common::{Ended, Lab, end, scripted, wait_until};
+use crate::planted::{INPUTS, SECRET, kept, kept_but_in};
+use crate::serving;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;

@@ -1,13 +1,10 @@
 //! Passwords by their names, in what commands print, and in what is observed of a server: the same
 //! as `secrets.rs`.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod planted;
-mod servers;
-
-use common::{Ended, Lab, end, scripted, wait_until};
-use planted::{SECRET, kept};
+use crate::common;
+use crate::common::{Ended, Lab, end, scripted, wait_until};
+use crate::planted::{SECRET, kept};
+use crate::servers;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 

@@ -1,12 +1,8 @@
 //! `serve` as a hostile client and a program see it: pages, how far a run is, refusals, names,
 //! ends.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
-mod common;
-mod serving;
-
-use common::{Lab, end, scripted, signal, wait_until};
-use serving::{GATED, Server, let_go};
+use crate::common::{Lab, end, scripted, signal, wait_until};
+use crate::serving::{GATED, Server, let_go};
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::io::{Read, Write};

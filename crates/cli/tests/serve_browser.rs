@@ -1,13 +1,9 @@
 //! `serve` in a real browser: a run is watched while it goes on, and nothing that its reader has
 //! done is lost.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
-mod common;
-mod serving;
-
-use common::{Lab, end, scripted, signal};
+use crate::common::{Lab, end, scripted, signal};
+use crate::serving::{Browser, GATED, Server, let_go};
 use serde_json::{Value, json};
-use serving::{Browser, GATED, Server, let_go};
 
 const ROWS: &str =
     "return [...document.querySelectorAll('#trials tbody tr')].filter((row) => !row.hidden).length";

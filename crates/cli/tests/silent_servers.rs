@@ -1,13 +1,10 @@
 //! Servers that stop answering: every wait for them ends in its time, and at the first Ctrl-C.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod servers;
-
-use common::{Lab, end, signal, wait_until};
-use servers::by_url::{OWNER, Server, bindirs};
-use servers::installed::mariadb_installations;
-use servers::{
+use crate::common::{Lab, end, signal, wait_until};
+use crate::servers;
+use crate::servers::by_url::{OWNER, Server, bindirs};
+use crate::servers::installed::mariadb_installations;
+use crate::servers::{
     await_load, causes, inserts, kill, lab, managed, newest, nothing_is_left, processes, versions,
 };
 use std::fs::{DirEntry, read_dir, read_to_string};

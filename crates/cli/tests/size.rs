@@ -1,9 +1,6 @@
 //! `steelbench size`, as a user types it.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod common;
-
-use common::Lab;
+use crate::common::Lab;
 use serde_json::Value;
 
 #[test]

@@ -1,10 +1,7 @@
 //! `steelbench sort-order`, and the ready experiment on sort orders in DuckDB.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
-mod common;
-mod servers;
-
-use common::Lab;
+use crate::common::Lab;
+use crate::servers::by_url::{OWNER, Server, bindirs};
 use engine::{Answer, Folders, Permits};
 use experiment::{Configuration, Value};
 use parquet::data_type::Int32Type;
@@ -12,7 +9,6 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 use rusqlite::Connection;
 use serde_json::{Value as Json, json};
-use servers::by_url::{OWNER, Server, bindirs};
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;

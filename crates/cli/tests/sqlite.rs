@@ -1,9 +1,6 @@
 //! The embedded engine, end to end.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::Lab;
+use crate::common::Lab;
 
 fn file(blocks: u32, target: &str, factors: &str) -> String {
     format!(

@@ -1,9 +1,6 @@
 //! `steelbench queries` on a SQLite database with planted faults.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
-mod common;
-
-use common::Lab;
+use crate::common::Lab;
 use rusqlite::Connection;
 use serde_json::Value;
 

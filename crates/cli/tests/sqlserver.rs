@@ -1,13 +1,11 @@
 //! `waits`, `survey` and `queries` of SQL Server, by the wire: the built program against
 //! Microsoft's mock of a server, which answers each statement with rows given here. A statement
 //! without an answer ends in what is said to be missing, which the tests look at.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
-mod captures;
-mod common;
-mod sqlserver_queries;
+mod queries;
 
-use common::{Lab, end, signal, wait_until};
+use crate::captures;
+use crate::common::{Lab, end, signal, wait_until};
 use mssql_mock_tds::query_response::{
     ColumnDefinition, ColumnValue, QueryRegistry, QueryResponse, Row, SqlDataType, TerminalError,
 };

@@ -1,16 +1,13 @@
 //! Experiments on SQL Server from file to report: the built program against a stand-in that
 //! executes T-SQL, and against Microsoft's mock server where it has to be cancelled.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
-mod common;
-mod servers;
-
-use common::{Lab, end, signal, wait_until};
+use crate::common;
+use crate::common::{Lab, end, signal, wait_until};
+use crate::servers::installed::sql_server_stand_in;
 use mssql_mock_tds::MockTdsServer;
 use mssql_mock_tds::query_response::{
     ColumnDefinition, ColumnValue, QueryResponse, Row, SqlDataType,
 };
-use servers::installed::sql_server_stand_in;
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,4 @@
 //! The statements of all engines for the same tables and operations.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use duckdb::DuckDbDialect;
 use engine::Dialect;

@@ -1,10 +1,9 @@
 //! `steelbench survey`: inventories of this machine and of real servers, and many side by side.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
-mod common;
+use crate::common;
 use testing::installed as servers;
 
-use common::Lab;
+use crate::common::Lab;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

@@ -1,9 +1,6 @@
 //! `steelbench sync` from end to end.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::Lab;
+use crate::common::Lab;
 
 const SHORT: [&str; 6] = ["--duration", "60ms", "--warmup", "0", "--blocks", "2"];
 

@@ -1,11 +1,9 @@
 //! sysbench's scripts as built-in ones: beside sysbench itself, on the same server, and on every
 //! engine.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
-mod common;
 use testing::installed as servers;
 
-use common::{Lab, skipped};
+use crate::common::{Lab, skipped};
 use mariadb::client::Client;
 use mariadb::server::PrivateServer;
 use script::BUILTINS_OF_SYSBENCH;

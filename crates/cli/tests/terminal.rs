@@ -1,12 +1,8 @@
 //! What others wrote must not command the reader's terminal: the characters are planted wherever
 //! text of others is printed, in errors above all.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod screen;
-
-use common::{Ended, Lab, scripted};
-use screen::Screen;
+use crate::common::{Ended, Lab, scripted};
+use crate::screen::Screen;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 

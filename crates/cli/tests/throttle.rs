@@ -1,10 +1,7 @@
 //! Volumes that are slower than their device.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod servers;
-
-use common::{Lab, alone_with_control_groups, end, scripted, signal, skipped, wait_until};
+use crate::common::{Lab, alone_with_control_groups, end, scripted, signal, skipped, wait_until};
+use crate::servers;
 use std::fs::{File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

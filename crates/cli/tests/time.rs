@@ -1,9 +1,6 @@
 //! `steelbench time` and experiments with commands from end to end, beside hyperfine.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
-mod common;
-
-use common::{Lab, at_home, signal, skipped, wait_until};
+use crate::common::{Lab, at_home, signal, skipped, wait_until};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};

@@ -1,9 +1,6 @@
 //! A trial that `limits.trial_time` stops is an observation, from the runner to the report.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Lab, scripted};
+use crate::common::{Lab, scripted};
 
 /// `moody` is faster than `steady`, but in a good half of its trials takes longer than a trial may.
 const MOODY: &str = "\\set slow random(1, 10)

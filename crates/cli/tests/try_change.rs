@@ -1,13 +1,11 @@
 //! `queries try`, and the plans that trials of scripts record, on real engines.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-mod servers;
-
-use common::{Ended, Lab};
+use crate::common;
+use crate::common::{Ended, Lab};
+use crate::servers;
+use crate::servers::by_url::{OWNER, Server, bindirs};
+use crate::servers::lab;
 use serde_json::Value;
-use servers::by_url::{OWNER, Server, bindirs};
-use servers::lab;
 
 /// The data of sections of the report, by name.
 fn summary(lab: &Lab, name: &str) -> Value {

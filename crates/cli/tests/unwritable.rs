@@ -1,10 +1,7 @@
 //! Folders in which nothing may be written, and a disk on which nothing fits: the place is told,
 //! and nothing half-written is there.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Ended, Lab, SmallDisk, end, is_root, scripted, signal, wait_until};
+use crate::common::{Ended, Lab, SmallDisk, end, is_root, scripted, signal, wait_until};
 use std::collections::BTreeSet;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;

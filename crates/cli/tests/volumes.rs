@@ -1,9 +1,6 @@
 //! Volumes: prepared before use, cleaned after it, whatever happens.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Lab, end, scripted, signal, wait_until};
+use crate::common::{Lab, end, scripted, signal, wait_until};
 
 fn volume(name: &str, prepare: &str) -> String {
     format!(

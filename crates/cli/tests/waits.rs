@@ -1,10 +1,9 @@
 //! `steelbench waits` on real servers.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
-mod common;
+use crate::common;
 use testing::installed as servers;
 
-use common::{Lab, end, signal, wait_until};
+use crate::common::{Lab, end, signal, wait_until};
 use postgres::client::Client;
 use postgres::server::Cluster;
 use std::process::Stdio;

@@ -1,9 +1,7 @@
 //! Folders that trials work in: those of killed runs are removed, and nothing else.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Lab, scripted, skipped, wait_until};
+use crate::common;
+use crate::common::{Lab, scripted, skipped, wait_until};
 use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt;
 use std::path::Path;

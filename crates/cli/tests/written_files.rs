@@ -1,9 +1,6 @@
 //! Which files commands write, and which they leave alone.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Ended, Lab, end, scripted};
+use crate::common::{Ended, Lab, end, scripted};
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Read;

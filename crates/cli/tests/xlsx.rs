@@ -1,14 +1,10 @@
 //! The workbook, read back by another program.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
-mod common;
-#[path = "../../core/store/tests/sample/mod.rs"]
-mod sample;
-
-use common::{Lab, scripted};
+use crate::common::{Lab, scripted};
 use observations::{Histogram, Recording, Value};
 use std::process::Command;
 use store::Store;
+use testing::sample;
 
 const READER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/xlsx_reader.py");
 

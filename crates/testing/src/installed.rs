@@ -1,10 +1,4 @@
 //! What tests on real servers need.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    clippy::missing_panics_doc,
-    reason = "for tests"
-)]
 
 use experiment::Configuration;
 use mariadb::server::{PACKAGES_ACCOUNT, PrivateServer, ServerOptions};

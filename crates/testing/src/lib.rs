@@ -1,27 +1,28 @@
-//! Test support: real servers that tests start, and the engines by name.
+//! What the tests of several crates share: recordings made by hand, real servers, and engines by
+//! name. Crates use it as a dev-dependency only.
+#![allow(
+    missing_docs,
+    clippy::missing_panics_doc,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on has failed, and says why"
+)]
 
+#[cfg(feature = "engines")]
+mod by_name;
+pub mod faults;
+#[cfg(feature = "engines")]
 pub mod installed;
+#[cfg(feature = "engines")]
 pub mod mariadb_client;
+pub mod pgbench;
+#[cfg(feature = "engines")]
 pub mod postgres_client;
+#[cfg(feature = "engines")]
+pub mod recordings;
+#[cfg(feature = "engines")]
+pub mod reports;
+pub mod sample;
 
-use engine::Engine;
-
-/// The engine with this name, of those that tests name.
-///
-/// # Panics
-/// When there is none.
-pub fn engine(name: &str) -> &'static dyn Engine {
-    ENGINES.iter().copied().find(|engine| engine.name() == name).unwrap()
-}
-
-/// The engines that tests use by name.
-pub const ENGINES: &[&dyn Engine] = &[
-    &sqlite::Sqlite,
-    &duckdb::DuckDb,
-    &postgres::Postgres,
-    &mariadb::MariaDb,
-    &sqlserver::SqlServer,
-    &files::Files,
-    &null::Nothing,
-    &null::Null,
-];
+#[cfg(feature = "engines")]
+pub use by_name::{ENGINES, engine};

@@ -1,10 +1,4 @@
 //! A real server to test against, in a directory of its own, stopped and removed when dropped.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    clippy::missing_panics_doc,
-    reason = "for tests"
-)]
 
 use mariadb::client::{Client, Config};
 use std::fs::{self, File, Permissions};

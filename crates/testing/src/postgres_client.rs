@@ -1,10 +1,4 @@
 //! Real servers to test against: each in a directory of its own, stopped and removed when dropped.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    clippy::missing_panics_doc,
-    reason = "for tests"
-)]
 
 use postgres::client::{Client, Config};
 use std::ffi::OsStr;

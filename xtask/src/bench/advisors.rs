@@ -1,12 +1,10 @@
 //! What `queries` and others say of one server with planted faults: printed for a person to judge.
 
-#[path = "../../../crates/cli/tests/faults/mod.rs"]
-mod faults;
-
 use super::peer_server::PeerServer;
 use super::run::Bench;
 use crate::process::output;
 use std::process::Command;
+use testing::faults;
 
 /// What others say, as their documentation has it: a name, and SQL.
 const BY_SQL: [(&str, &str); 6] = [

@@ -1,7 +1,8 @@
 //! One executable of tests: how it is known, how it is run, what it came to.
 
-use crate::process::{cargo, root};
+use crate::process::{cargo, output, root};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -16,6 +17,8 @@ pub struct Executable {
     path: Option<PathBuf>,
     /// Where it is run: the folder of its package, as cargo does it.
     folder: PathBuf,
+    /// The tests that this process runs; all without any.
+    tests: Vec<String>,
 }
 
 impl Executable {
@@ -24,18 +27,45 @@ impl Executable {
         let message: Value = serde_json::from_str(line).ok()?;
         let path = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
         let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
-        // Packages have the names of their folders.
-        let package = folder.file_name()?.to_str()?;
+        let package = package_name(message["package_id"].as_str()?)?;
         let (kind, name) =
             (message["target"]["kind"][0].as_str()?, message["target"]["name"].as_str()?);
         let target = if kind == "lib" { "--lib".into() } else { format!("--{kind} {name}") };
         let name = format!("-p {package} {target}");
-        Some(Self { name, path: Some(path.into()), folder: folder.into() })
+        Some(Self { name, path: Some(path.into()), folder: folder.into(), tests: Vec::new() })
     }
 
     /// The examples in documentation comments of all packages.
     pub fn doc_tests() -> Self {
-        Self { name: "--workspace --doc".into(), path: None, folder: root() }
+        Self { name: "--workspace --doc".into(), path: None, folder: root(), tests: Vec::new() }
+    }
+
+    /// Divides an executable of integration tests into a process for each module: many change what
+    /// belongs to their process (limits, signals, processor time, what it leaves behind).
+    /// `given` is what the executable is given; a module none of whose tests it selects has no
+    /// process.
+    pub fn processes(self, given: &[String]) -> Result<Vec<Self>, String> {
+        let Some(path) = self.path.as_ref().filter(|_| self.name.contains(" --test ")) else {
+            return Ok(vec![self]);
+        };
+        let mut list = Command::new(path);
+        list.args(["--list", "--format", "terse"]).args(given).current_dir(&self.folder);
+        let mut modules: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for test in output(&mut list)?.lines().filter_map(|line| line.strip_suffix(": test")) {
+            let module = test.split_once("::").map_or("", |(module, _)| module);
+            modules.entry(module.to_owned()).or_default().push(test.to_owned());
+        }
+        let process = |(module, tests): (String, Vec<String>)| Self {
+            name: if module.is_empty() {
+                self.name.clone()
+            } else {
+                format!("{} {module}::", self.name)
+            },
+            path: self.path.clone(),
+            folder: self.folder.clone(),
+            tests,
+        };
+        Ok(modules.into_iter().map(process).collect())
     }
 
     fn command(&self, arguments: &[String]) -> Command {
@@ -44,6 +74,10 @@ impl Executable {
             None => cargo(&["test", "--quiet", "--workspace", "--all-features", "--doc", "--"]),
         };
         command.args(arguments).current_dir(&self.folder);
+        if !self.tests.is_empty() {
+            // Whole names in place of the parts by which they were selected.
+            command.args(&self.tests).args((!arguments.iter().any(is_exact)).then_some("--exact"));
+        }
         command
     }
 
@@ -107,6 +141,17 @@ impl Ended {
     }
 }
 
+fn is_exact(argument: &String) -> bool {
+    argument == "--exact"
+}
+
+/// From the identity of a package: `URL#NAME@VERSION`, or `URL#VERSION` where the URL ends with the
+/// name.
+fn package_name(id: &str) -> Option<&str> {
+    let (url, rest) = id.split_once('#')?;
+    rest.split_once('@').map(|(name, _)| name).or_else(|| url.rsplit('/').next())
+}
+
 fn without_output_of_passed(output: &str) -> impl Iterator<Item = &str> {
     let mut is_passed = false;
     output.lines().filter(move |line| {
@@ -122,13 +167,14 @@ fn without_output_of_passed(output: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Executable, without_output_of_passed};
+    use super::{Executable, package_name, without_output_of_passed};
     use serde_json::json;
 
     #[test]
     fn an_executable_is_known_from_the_message_of_cargo() {
         let message = |kind: &str, name: &str, is_test: bool| {
             json!({"reason": "compiler-artifact", "manifest_path": "/w/crates/disk_io/Cargo.toml",
+                "package_id": "path+file:///w/crates/disk_io#0.1.0",
                 "target": {"kind": [kind], "name": name}, "profile": {"test": is_test},
                 "executable": "/w/target/x"})
             .to_string()
@@ -139,6 +185,13 @@ mod tests {
         assert_eq!(name(&message("bin", "disk_io", false)), None, "built for the tests, but none");
         assert_eq!(name("{\"reason\":\"build-finished\",\"success\":true}"), None);
         assert_eq!(name("not JSON"), None);
+    }
+
+    #[test]
+    fn a_package_need_not_have_the_name_of_its_folder() {
+        assert_eq!(package_name("path+file:///w/crates/engine#engines@0.1.0"), Some("engines"));
+        assert_eq!(package_name("path+file:///w/crates/store#0.1.0"), Some("store"));
+        assert_eq!(package_name("nothing"), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! other end, a device that never ends, a folder, a socket, a link to itself, a file that is larger
 //! than memory.
 
-use crate::arena::{Arena, Limits, Tries, USUAL, campaign};
+use crate::attack::arena::{Arena, Limits, Tries, USUAL, campaign};
 use crate::common::scripted;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;

@@ -1,7 +1,7 @@
 //! Servers of PostgreSQL and MariaDB that mean harm, asked by `waits`, `survey`, `capture`, `check`
 //! and `run`.
 
-use crate::arena::{Arena, Limits, Random, Tries, USUAL, campaign};
+use crate::attack::arena::{Arena, Limits, Random, Tries, USUAL, campaign};
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex};
@@ -130,7 +130,7 @@ fn spoil_last(mut pieces: Vec<Piece>, random: &mut Random, parts: &[&[u8]]) -> V
 /// The same of MariaDB, whose server speaks first.
 mod of_mariadb {
     use super::{ESCAPES, FILE, Piece, spoil_last};
-    use crate::arena::Random;
+    use crate::attack::arena::Random;
 
     /// Numbered as the answer to a request is.
     fn packet(body: &[u8]) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! What people write: experiment files, fio's job files, connection strings, scripts.
 
-use crate::arena::{Arena, Random, Tries, USUAL, campaign};
+use crate::attack::arena::{Arena, Random, Tries, USUAL, campaign};
 use crate::common::scripted;
 
 /// What means something to a parser, a terminal, a shell or a number.

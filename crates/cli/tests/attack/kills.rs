@@ -1,7 +1,7 @@
 //! kill -9 at random moments, of ours and of servers: what was recorded stays, the run goes on, and
 //! nothing is left.
 
-use crate::arena::{Arena, Limits, Random, Seen, Tries, USUAL, campaign};
+use crate::attack::arena::{Arena, Limits, Random, Seen, Tries, USUAL, campaign};
 use crate::common::{scripted, signal};
 use crate::servers;
 use rusqlite::Connection;

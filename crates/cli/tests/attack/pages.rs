@@ -1,6 +1,6 @@
 //! `serve` and those who visit it with bad intent.
 
-use crate::arena::{Arena, Random, Tries, campaign};
+use crate::attack::arena::{Arena, Random, Tries, campaign};
 use crate::common::scripted;
 use crate::serving::Server;
 use std::io::{Read, Write};
@@ -114,7 +114,7 @@ fn is_well(server: &mut Server) -> Result<(), String> {
 fn requests() {
     let arena = Arena::new();
     arena.write("e.toml", scripted(2, "", "").as_bytes());
-    arena.run(&["run", "e.toml"], crate::arena::USUAL).unwrap();
+    arena.run(&["run", "e.toml"], crate::attack::arena::USUAL).unwrap();
     let mut server = Server::start_in(&arena.lab, &arena.path(""), &[]);
     campaign("requests", Tries { short: 150, full: 3000 }, |random| {
         let (bytes, is_foreign) = request(random, &server.address);
@@ -141,7 +141,7 @@ fn requests() {
 fn slow_and_many_visitors() {
     let arena = Arena::new();
     arena.write("e.toml", scripted(2, "", "").as_bytes());
-    arena.run(&["run", "e.toml"], crate::arena::USUAL).unwrap();
+    arena.run(&["run", "e.toml"], crate::attack::arena::USUAL).unwrap();
     let mut server = Server::start_in(&arena.lab, &arena.path(""), &[]);
     campaign("slow_and_many_visitors", Tries { short: 2, full: 20 }, |random| {
         let beginning =

@@ -2,7 +2,7 @@
 //! somebody changes it, and in a results file that somebody has changed; and files with plans of
 //! others.
 
-use crate::arena::{Arena, Random, Tries, USUAL, campaign};
+use crate::attack::arena::{Arena, Random, Tries, USUAL, campaign};
 use crate::servers::by_url::{OWNER, Server, bindirs};
 use rusqlite::Connection;
 use std::io::{Read, Write};

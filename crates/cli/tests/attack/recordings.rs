@@ -1,6 +1,6 @@
 //! Results files that are damaged, or whose values, views and triggers mean harm.
 
-use crate::arena::{Arena, Random, Tries, USUAL, campaign};
+use crate::attack::arena::{Arena, Random, Tries, USUAL, campaign};
 use crate::common::scripted;
 use crate::servers::by_url::{OWNER, Server, bindirs};
 use crate::serving::Server as Pages;

@@ -1,5 +1,4 @@
 //! A captured server against the live one.
-#![allow(dead_code, clippy::unwrap_used, reason = "tests, each of which uses its part")]
 
 use crate::common::Lab;
 use serde_json::Value;

@@ -1,6 +1,4 @@
 //! A folder of its own for each test, in which the built binary runs.
-#![allow(dead_code, reason = "each test file uses its part")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;

@@ -1,6 +1,4 @@
 //! A password that is planted, and where it is looked for.
-#![allow(dead_code, reason = "each test file uses its part")]
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{Ended, Lab};
 use std::io::Read;

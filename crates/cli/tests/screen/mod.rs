@@ -1,6 +1,4 @@
 //! Commands on a terminal.
-#![allow(dead_code, reason = "each test file uses its part")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use crate::common::{Lab, wait_until};
 use std::fs::File;

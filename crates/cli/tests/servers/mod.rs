@@ -1,6 +1,4 @@
 //! PostgreSQL and MariaDB for end-to-end tests.
-#![allow(dead_code, unused_imports, reason = "each test file uses its part")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 pub mod mariadb_load;
 

@@ -1,6 +1,4 @@
 //! A server of pages and those who visit it.
-#![allow(dead_code, reason = "each test file uses its part")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use crate::common::{Lab, skipped, wait_until};
 use serde_json::{Value, json};

@@ -1,14 +1,11 @@
 //! Observations of a server of known truth: how often is a change of waits claimed where there is
 //! none, and how often is one found that is there? What sessions do at one moment resembles what
 //! they did a moment before.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
-
-mod common;
 
 use analysis::activity::Tendency;
 use analysis::compare_activities;
-use common::Random;
 use observations::{ActivityPart, ActivityRecord, ServerActivity};
+use testing::recordings::Random;
 
 const PAIRS: usize = 1_000;
 

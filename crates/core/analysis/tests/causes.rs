@@ -1,13 +1,10 @@
 //! Experiments in which it is known why two configurations differ: how often is a cause named that
 //! is none, how often is the largest one named, and how often does the interval of its share hold
 //! the truth?
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
-
-mod common;
 
 use analysis::{Decomposition, FindingKind, PartKind, summarize};
-use common::{Random, done, observed, recording, wait};
 use observations::{Observations, Recording, TimeUse, WaitClass, Work};
+use testing::recordings::{Random, done, observed, recording, wait};
 
 const EXPERIMENTS: usize = 1_000;
 const SESSIONS: f64 = 8.0;

@@ -1,10 +1,7 @@
 //! Change points in series whose truth is known.
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-mod common;
 
 use analysis::change_points::change_points;
-use common::Random;
+use testing::recordings::Random;
 
 fn series(random: &mut Random, levels: &[(usize, f64)], noise: fn(&mut Random) -> f64) -> Vec<f64> {
     let all = levels.iter().flat_map(|&(n, level)| std::iter::repeat_n(level, n));

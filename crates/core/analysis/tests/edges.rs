@@ -1,10 +1,9 @@
 //! Runs with little, odd or broken data: never a panic, never a claim.
 
-mod common;
-
 use analysis::{FindingKind, Method, Scale, Side, Standing, compare, summarize};
-use common::{data_files, done, failed, observed, recording};
 use observations::{Observations, Recording, Response};
+use testing::recordings;
+use testing::recordings::{data_files, done, failed, observed, recording};
 
 #[test]
 fn empty_and_failed_runs() {
@@ -135,7 +134,7 @@ fn a_baseline_out_of_range_compares_with_nothing() {
 /// equal.
 #[test]
 fn exclusions_do_not_confound_factors() {
-    let factors: [common::Factor; 2] = [("files", &["1", "4"]), ("sync", &["full", "off"])];
+    let factors: [recordings::Factor; 2] = [("files", &["1", "4"]), ("sync", &["full", "off"])];
     let mut run = recording(&factors);
     for block in 1..=3 {
         for (configuration, elapsed) in [(0, 20.0), (2, 20.0), (3, 2.0)] {

@@ -1,10 +1,7 @@
 //! What is not told apart is not therefore equivalent.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
-
-mod common;
 
 use analysis::{FindingKind, Standing, summarize};
-use common::{data_files, done, observed, recording};
+use testing::recordings::{data_files, done, observed, recording};
 
 /// The slowest of three, 1.35 s against 0.389 s, in two blocks that vary: once "= as good".
 #[test]

@@ -1,10 +1,9 @@
 //! What is said of a run, word by word, and what is not said.
 
-mod common;
-
 use analysis::{FindingKind, Standing, Summary, summarize};
-use common::{data_files, done, failed, observed, recording, wait};
 use observations::{Environment, Recording, Response, WaitClass, Warning, WarningKind};
+use testing::recordings;
+use testing::recordings::{data_files, done, failed, observed, recording, wait};
 
 fn texts(summary: &Summary, kind: FindingKind) -> Vec<String> {
     summary.findings().into_iter().filter(|f| f.kind == kind).map(|f| f.text).collect()
@@ -228,7 +227,7 @@ fn a_machine_that_changes_is_told() {
 
 #[test]
 fn several_factors_are_told_one_by_one() {
-    let factors: [common::Factor; 2] =
+    let factors: [recordings::Factor; 2] =
         [("target.settings.synchronous", &["full", "normal"]), ("target.data_files", &["1", "4"])];
     let mut recording = recording(&factors);
     for block in 1..=5 {
@@ -266,7 +265,11 @@ fn several_factors_are_told_one_by_one() {
 }
 
 /// One configuration for each pair of levels, the second factor fastest.
-fn two_factors(first: common::Factor, second: common::Factor, seconds: &[f64]) -> Recording {
+fn two_factors(
+    first: recordings::Factor,
+    second: recordings::Factor,
+    seconds: &[f64],
+) -> Recording {
     let mut recording = recording(&[first, second]);
     for block in 1..=5 {
         for (configuration, seconds) in seconds.iter().enumerate() {
@@ -279,7 +282,7 @@ fn two_factors(first: common::Factor, second: common::Factor, seconds: &[f64]) -
 
 #[test]
 fn what_depends_on_another_factor_is_told() {
-    let (files, synchronous): (common::Factor, common::Factor) =
+    let (files, synchronous): (recordings::Factor, recordings::Factor) =
         (("target.data_files", &["1", "4"]), ("target.settings.synchronous", &["normal", "full"]));
     let told = |seconds: &[f64]| {
         let recording = two_factors(files, synchronous, seconds);
@@ -343,7 +346,7 @@ fn the_shape_along_a_factor_is_told_step_by_step() {
 /// what is the best level must not contradict the ratio beside it.
 #[test]
 fn the_best_level_is_best_on_the_scale_of_its_ratio() {
-    let (first, second): (common::Factor, common::Factor) =
+    let (first, second): (recordings::Factor, recordings::Factor) =
         (("a", &["x", "y"]), ("b", &["u", "v"]));
     let recording = two_factors(first, second, &[20.0, 40.0, 1.0, 100.0]);
     let summary = summarize(&recording);
@@ -383,7 +386,7 @@ fn more_connections_are_not_more_waiting_by_themselves() {
 /// what was not found last.
 #[test]
 fn the_largest_effect_stands_first_and_what_was_not_found_last() {
-    let (buffers, commit): (common::Factor, common::Factor) = (
+    let (buffers, commit): (recordings::Factor, recordings::Factor) = (
         ("target.settings.shared_buffers", &["128", "512"]),
         ("target.settings.synchronous_commit", &["on", "off"]),
     );
@@ -428,7 +431,7 @@ fn summarize_owned(recording: &Recording) -> Vec<FindingKind> {
 /// on average nothing.
 #[test]
 fn a_crossing_is_told_and_not_that_nothing_differs() {
-    let (threads, primitive): (common::Factor, common::Factor) =
+    let (threads, primitive): (recordings::Factor, recordings::Factor) =
         (("workload.threads", &["1", "4"]), ("workload.primitive", &["local", "atomic"]));
     let recording = two_factors(threads, primitive, &[20.0, 10.0, 5.0, 40.0]);
     let summary = summarize(&recording);

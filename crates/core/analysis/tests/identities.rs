@@ -1,13 +1,11 @@
 //! Sums that must hold for any data.
 
-mod common;
-
 use analysis::waits::{WaitOptions, WaitTable};
 use analysis::{Accounting, Side, compare};
-use common::{Random, done, recording, wait};
 use engine::WaitType;
 use observations::{Observations, TimeUse, Wait, WaitClass, Work};
 use sqlserver::{self};
+use testing::recordings::{Random, done, recording, wait};
 
 /// A trial with any waits, of any class.
 fn any(random: &mut Random) -> Observations {

@@ -1,11 +1,8 @@
 //! Two levels over the levels of another factor, against arithmetic by hand and against the effect
 //! of the factor.
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-mod common;
 
 use analysis::{compare_over, matched_cells, summarize};
-use common::{Random, done, observed, recording};
+use testing::recordings::{Random, done, observed, recording};
 
 #[test]
 fn levels_are_compared_by_the_mean_of_their_pairs_in_each_block() {

@@ -1,9 +1,7 @@
 //! Means of a factor's levels must not differ by what else was measured with them.
 
-mod common;
-
 use analysis::{Standing, summarize};
-use common::{done, failed, observed, recording};
+use testing::recordings::{done, failed, observed, recording};
 
 /// 16384 failed wherever the other factor makes everything slow. Over all of its figures it took
 /// 472 ms against 928 ms, though it is slower (0.90x) wherever both were measured.

@@ -1,12 +1,7 @@
 //! Models of recordings whose truth is known: a closed queueing network makes their throughput.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
-
-mod common;
 
 use analysis::findings::FindingKind;
 use analysis::{DeviceFigures, StorageTest, StorageUse, Study, Way, summarize, summarize_with};
-use common::disk::{DISK, device_use, disk_observed, on_volume, with_settings};
-use common::{Random, done, plan, wait};
 use models::curve::Model;
 use models::network::{Class, Service, Station, several_classes, throughputs};
 use models::queue::shared_queue;
@@ -14,6 +9,8 @@ use observations::{
     DeviceUse, Environment, Histogram, HoldOut, Latency, MachineLoad, Observations, Operation,
     Recording, Response, ScriptStatement, TimeUse, Value, WaitClass, Warning, WarningKind, Work,
 };
+use testing::recordings::disk::{DISK, device_use, disk_observed, on_volume, with_settings};
+use testing::recordings::{Random, done, plan, wait};
 
 const LEVELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", "64"];
 
@@ -527,7 +524,7 @@ fn mean_of_scripts() -> [f64; 3] {
     [0, 1, 2].map(|at| SHARES[0] * SCRIPTS[0][at] + SHARES[1] * SCRIPTS[1][at])
 }
 
-/// What simulation and theory agree on (`-p models --test queueing`): at each station each script
+/// What simulation and theory agree on (`-p models queueing::`): at each station each script
 /// waits as many times as long as it is served as all others do.
 fn script_latencies(n: f64) -> [f64; 2] {
     let mean = mean_of_scripts();

@@ -1,17 +1,15 @@
 //! Open loops: what the schedule sets is no sign of a machine that changes, and an overloaded loop
 //! decides nothing.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
-
-mod common;
 
 use analysis::{Standing, summarize};
-use common::{Random, done, recording};
 use observations::{LoadHealth, Observations, Recording, Response, Warning, WarningKind};
+use testing::recordings;
+use testing::recordings::{Random, done, recording};
 
 /// A trial of 10 s at about 1,000 transactions a second, of which the block's schedule has drawn so
 /// many.
 fn trial(starts: f64, latency_ms: f64, service_ms: f64) -> Observations {
-    let mut seen = common::observed(10.0);
+    let mut seen = recordings::observed(10.0);
     seen.responses = vec![
         Response::lower("latency_p99", "ms", latency_ms),
         Response::higher("throughput", "transactions/s", starts / 10.0),

@@ -1,11 +1,8 @@
 //! Plans of statements and what became of their latencies, by hand.
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-mod common;
 
 use analysis::{FindingKind, summarize};
-use common::{data_files, observed};
 use observations::{Observations, QueryPlan, Recording, ScriptStatement};
+use testing::recordings::{data_files, observed};
 
 const SELECT: &str = "SELECT count(*)\n  FROM t WHERE a = :a";
 const SCAN: &str = "Aggregate\n  ->  Seq Scan on t\n        Filter: (a = $1)";

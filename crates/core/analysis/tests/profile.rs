@@ -1,5 +1,4 @@
 //! Profiles summed up, merged, compared: against what is counted by hand and drawn by chance.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use analysis::{compare_profiles, flame, merged, profile};
 use observations::{Frame, Profile, Stack};

@@ -3,13 +3,10 @@
 //! What was published of them are bests, factors and averages, not every trial. Each data set below
 //! is the smallest that has the published figures; times that were not published are built from
 //! these and are marked so.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
-
-mod common;
 
 use analysis::gains::GainColumn;
 use analysis::{Summary, summarize};
-use common::{Factor, done, observed, recording};
+use testing::recordings::{Factor, done, observed, recording};
 
 /// One trial of each configuration, the last factor fastest.
 fn study(factors: &[Factor], elapsed_s: impl IntoIterator<Item = f64>) -> Summary<'static> {

@@ -1,5 +1,4 @@
 //! The published wait tables, recomputed: every sum, average and percentage that can be.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use analysis::waits::{HEADINGS, WaitOptions, WaitTable};
 use observations::{Wait, WaitSource};

@@ -1,17 +1,14 @@
 //! Two runs against each other, gates and histories, of recordings whose truth is known.
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-mod common;
 
 use analysis::runs::{
     Decision, Limit, MatchedBy, Responses, RunsError, Verdict, compare_runs, compare_sides, judge,
     judge_sides,
 };
 use analysis::{Method, history};
-use common::{Random, done, observed};
 use observations::{
     ConfigurationRecord, Environment, FactorRecord, LevelRecord, Recording, Response, Value,
 };
+use testing::recordings::{Random, done, observed};
 
 /// A run with the elapsed seconds of each configuration's blocks.
 fn run(id: i64, elapsed: &[(&str, &[f64])]) -> Recording {

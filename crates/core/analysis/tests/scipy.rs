@@ -1,13 +1,10 @@
 //! Estimates, factors and corrections against values that scipy and statsmodels computed
 //! (`scipy_reference.py` makes `scipy_reference.json`).
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
-
-mod common;
 
 use analysis::{Estimate, Method, Side, compare, summarize};
-use common::{data_files, done, observed, recording};
 use observations::{Direction, Recording};
 use serde_json::Value;
+use testing::recordings::{data_files, done, observed, recording};
 
 fn reference(key: &str) -> Vec<Value> {
     let all: Value = serde_json::from_str(include_str!("scipy_reference.json")).unwrap();

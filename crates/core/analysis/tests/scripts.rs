@@ -1,11 +1,8 @@
 //! Scripts and their statements over trials, by hand.
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-mod common;
 
 use analysis::summarize;
-use common::{data_files, observed};
 use observations::{Fact, Histogram, Latency, Observations, ScriptStatement};
+use testing::recordings::{data_files, observed};
 
 /// A trial of 2 s in which a script ran 1,000 times and another 3,000 times; the first one's
 /// statement took so many milliseconds each time.

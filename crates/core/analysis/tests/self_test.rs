@@ -1,11 +1,9 @@
 //! Identical configurations (A/A): how often are they called different, and how often does an
 //! interval hold the true value?
 
-mod common;
-
 use analysis::{FindingKind, Standing, summarize};
-use common::{Random, done, observed, recording};
 use observations::Recording;
+use testing::recordings::{Random, done, observed, recording};
 
 const RECORDINGS: usize = 1_000;
 const BLOCKS: u32 = 5;

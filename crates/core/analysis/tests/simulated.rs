@@ -1,13 +1,10 @@
 //! Experiments of known truth: how often do intervals hold it, how often is a difference found
 //! where there is none, and how often is the sweet spot among the levels that the verdict names?
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
-
-mod common;
 
 use analysis::{Comparison, Estimate, FindingKind, Summary, summarize};
-use common::coverage::Coverage;
-use common::{Random, done, observed, recording, wait};
 use observations::{Observations, Recording, WaitClass};
+use testing::recordings::coverage::Coverage;
+use testing::recordings::{Random, done, observed, recording, wait};
 
 const EXPERIMENTS: usize = 1_000;
 const FILES: [&str; 6] = ["1", "2", "4", "8", "16", "32"];

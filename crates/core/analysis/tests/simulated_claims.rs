@@ -1,13 +1,10 @@
 //! What is claimed of trials that time out and of configurations that are close to each other, of
 //! known truth. Beside each rate stands what it would be if time-outs were replaced by retries, or
 //! "not worse" were taken for "as good".
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
-
-mod common;
 
 use analysis::{FindingKind, Standing, Summary, summarize};
-use common::{Random, done, observed, recording, timed_out};
 use observations::Recording;
+use testing::recordings::{Random, done, observed, recording, timed_out};
 
 const EXPERIMENTS: usize = 1_000;
 /// Seconds of measurement after which `limits.trial_time` stops a trial.

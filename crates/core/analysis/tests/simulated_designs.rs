@@ -1,16 +1,12 @@
 //! Designs in which the usual t-test errs, simulated with known truth: levels that are set up,
 //! values in steps, repeats that depend on what was seen, and differences that were chosen by
 //! looking.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
-#![allow(clippy::print_stdout, reason = "rates are shown with a failure")]
-
-mod common;
 
 use analysis::runs::{Responses, Verdict, compare_runs};
 use analysis::{FindingKind, Side, Summary, blocks_needed, compare, summarize};
-use common::coverage::Coverage;
-use common::{Random, done, observed, recording};
 use observations::{AdaptiveRepeats, Observations, Recording, Response};
+use testing::recordings::coverage::Coverage;
+use testing::recordings::{Random, done, observed, recording};
 
 const EXPERIMENTS: usize = 400;
 const LEVELS: [&str; 8] = ["1", "2", "4", "8", "16", "32", "64", "128"];

@@ -1,11 +1,8 @@
 //! Runs of known truth: how often does a history without any change show one, and how often is a
 //! real one found?
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
-
-mod common;
 
 use analysis::change_points::change_points;
-use common::Random;
+use testing::recordings::Random;
 
 /// Means of runs of which each resembles the one before by this much, with a spread of 1.
 fn resembling(random: &mut Random, autocorrelation: f64, runs: usize) -> Vec<f64> {

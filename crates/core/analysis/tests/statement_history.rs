@@ -1,12 +1,9 @@
 //! What is said of statements over many intervals, of series of which it is known what changed.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
-
-mod common;
 
 use analysis::StatementHistory;
 use analysis::runs::Verdict;
-use common::Random;
 use observations::{CountedStatement, QueryInterval};
+use testing::recordings::Random;
 
 /// The search for changes takes long in a build for tests.
 const HISTORIES: usize = 50;

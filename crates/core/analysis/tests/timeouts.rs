@@ -1,11 +1,9 @@
 //! A trial that `limits.trial_time` stopped took at least that long: figures, comparisons and
 //! verdicts must not do as if it had not been, or as if a faster retry were the truth.
 
-mod common;
-
 use analysis::{Bound, FindingKind, Side, Standing, compare, compare_runs, runs, summarize};
-use common::{data_files, done, observed, recording, timed_out};
 use observations::{Observations, Recording, Response};
+use testing::recordings::{data_files, done, observed, recording, timed_out};
 
 /// Seconds of `steady` in each block; `moody` takes 0.8 s, but in three blocks of five 30 s.
 const STEADY: [f64; 5] = [1.2, 1.21, 1.19, 1.2, 1.22];

@@ -1,12 +1,10 @@
 //! A decomposition worked out by hand.
 
-mod common;
-
 use analysis::{FindingKind, Part, PartKind, Side, compare, summarize};
-use common::{done, observed, recording, wait};
 use observations::{
     Frame, Observations, Profile, Recording, Stack, TimeUse, Wait, WaitClass, Work,
 };
+use testing::recordings::{done, observed, recording, wait};
 
 /// A trial over 1,000 rows whose sessions have 40 seconds.
 fn trial(connections: u32, cpu_s: f64, waits: Vec<Wait>) -> Observations {

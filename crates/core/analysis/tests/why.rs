@@ -1,14 +1,11 @@
 //! Why configurations differ: the published conclusions from the published tables, sums that hold
 //! for any data, and what is not said.
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-mod common;
 
 use analysis::{FindingKind, PartKind, Side, Summary, compare, summarize};
-use common::{Random, done, observed, recording, wait};
 use observations::{
     Observations, Recording, TimeUse, Wait, WaitClass, WaitSource, WaitedResource, Work,
 };
+use testing::recordings::{Random, done, observed, recording, wait};
 
 fn why(summary: &Summary) -> Vec<String> {
     let findings =

@@ -1,8 +1,6 @@
 //! Files that are wrong: each error at its place, saying what is allowed.
 
-mod common;
-
-use common::{DESIGN, EVERYTHING, parse};
+use crate::common::{DESIGN, EVERYTHING, parse};
 use experiment::FileErrors;
 
 #[track_caller]

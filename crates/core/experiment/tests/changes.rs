@@ -1,8 +1,6 @@
 //! What differs between two versions of a file, and whether a run can go on.
 
-mod common;
-
-use common::{DESIGN, EVERYTHING, catalog, experiment};
+use crate::common::{DESIGN, EVERYTHING, catalog, experiment};
 use experiment::{Changes, changes, describe};
 
 #[track_caller]

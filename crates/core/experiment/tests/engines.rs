@@ -1,8 +1,6 @@
 //! Engines and probes as factors: a setting that two of them read in different ways.
 
-mod common;
-
-use common::{experiment, parse};
+use crate::common::{experiment, parse};
 use experiment::Value;
 
 /// Two engines and one probe; `file_growth` is a size to one engine and a share to the other.

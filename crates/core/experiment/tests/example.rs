@@ -1,8 +1,6 @@
 //! The commented example file parses, as it is and with its comments made settings.
 
-mod common;
-
-use common::{catalog, parse};
+use crate::common::{catalog, parse};
 
 #[test]
 fn it_parses_for_every_engine_and_probe() {

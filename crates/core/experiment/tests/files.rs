@@ -1,8 +1,6 @@
 //! Files that are right: what becomes of them.
 
-mod common;
-
-use common::{DESIGN, EVERYTHING, experiment, parse};
+use crate::common::{DESIGN, EVERYTHING, experiment, parse};
 use experiment::common::{ENGINE, OBSERVE_INTERVAL, OBSERVE_WAITS};
 use experiment::file::{
     AFTER_RUN, BEFORE_TRIAL, DESCRIPTION, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S, QUESTION, RESPONSE,

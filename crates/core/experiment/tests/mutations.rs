@@ -1,8 +1,6 @@
 //! Whatever is written, reading it ends with an experiment or with errors that can be shown.
 
-mod common;
-
-use common::{DESIGN, EVERYTHING, parse};
+use crate::common::{DESIGN, EVERYTHING, parse};
 use experiment::{Plan, changes};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

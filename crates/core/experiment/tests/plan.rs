@@ -1,8 +1,7 @@
 //! The order of the trials.
 
-mod common;
-
-use common::{DESIGN, EVERYTHING, experiment};
+use crate::common;
+use crate::common::{DESIGN, EVERYTHING, experiment};
 use experiment::{Experiment, Plan, PlannedTrial};
 use std::collections::BTreeSet;
 

@@ -1,8 +1,6 @@
 //! The JSON Schema, judged by an independent validator where there is one.
 
-mod common;
-
-use common::{DESIGN, EVERYTHING, catalog, parse};
+use crate::common::{DESIGN, EVERYTHING, catalog, parse};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::process::{Command, Stdio};

@@ -1,5 +1,4 @@
 //! What models say of levels that they have not seen, on systems whose truth is known.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use models::curve::{Curve, Level, Machine, Model};
 use models::holdout::{self, Fitted, JudgeError};

@@ -1,5 +1,4 @@
 //! Published results beside each other.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use models::published::{self, ReadError, compare, read};
 

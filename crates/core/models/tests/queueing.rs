@@ -1,5 +1,4 @@
 //! Queueing networks against mean value analysis written another way, simulators and textbooks.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use models::curve::{Bottlenecks, Level, Machine, Model};
 use models::holdout::Fitted;

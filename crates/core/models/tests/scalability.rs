@@ -1,5 +1,4 @@
 //! Laws of scalability against published fits and scipy.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use models::usl::{Fit, FitError, Law, Point, Usl};
 use rand_xoshiro::Xoshiro256PlusPlus;

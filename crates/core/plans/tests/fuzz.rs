@@ -1,5 +1,4 @@
 //! Damaged plans: an error or a plan, never a panic, and no memory or stack without limits.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use plans::{PlanError, read, remarks};
 use rand::{RngExt, SeedableRng};

@@ -1,9 +1,4 @@
 //! Plans of MariaDB 10.11 and MySQL 9.7.
-#![allow(
-    clippy::unwrap_used,
-    clippy::unreadable_literal,
-    reason = "a test that cannot go on has failed; figures as in the plan"
-)]
 
 use plans::{Access, Kind, Operator, Plan, index_uses, read};
 

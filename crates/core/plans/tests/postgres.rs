@@ -1,5 +1,4 @@
 //! Plans of PostgreSQL as text and as JSON: one model comes of both.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use plans::{Kind, Operator, Remark, Statement, read, remarks};
 

@@ -1,6 +1,5 @@
 //! Real plans of SQL Server, held against what Python's XML library finds in the same files. They
 //! lie beside the project and not in it: see their licences there.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use plans::{Access, Kind, Operator, Remark, Statement, index_uses, read, remarks};
 use serde_json::Value;

@@ -1,13 +1,11 @@
 //! The small charts of a run: what they say, that they add up, and that they fit wherever they are
 //! shown.
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
 
 use analysis::summarize;
-use common::{data_files, done, observed, plan, two_factors};
 use observations::{Recording, Series};
 use report::{Block, Chart, ChartKind, Document, Medium, Style, ascii, terminal};
+use testing::reports;
+use testing::reports::{data_files, done, observed, plan, two_factors};
 
 /// Three blocks of two levels; the waits of the second are a quarter.
 fn study() -> Recording {
@@ -148,7 +146,7 @@ fn time_is_shown_where_it_says_something() {
 fn nothing_is_wider_than_the_terminal() {
     let mut long = study();
     long.run.question = Some("unbreakable".repeat(30));
-    long.trials.push(common::failed(0, 4, &"/a/very/long/path".repeat(20)));
+    long.trials.push(reports::failed(0, 4, &"/a/very/long/path".repeat(20)));
     let recordings = [study(), two_factors(), long, with_series(two_factors(), |_| vec![5.0; 500])];
     for recording in recordings {
         for width in [40, 80, 200] {

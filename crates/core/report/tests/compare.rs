@@ -1,12 +1,9 @@
 //! Two configurations head to head.
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
 
 use analysis::{HeadToHead, Side, compare};
-use common::{data_files, done, observed};
 use observations::Recording;
 use report::{Block, Cell, Document, Style, Table, terminal};
+use testing::reports::{data_files, done, observed};
 
 fn side(recording: &Recording, configuration: usize) -> Side<'_> {
     Side { recording, configuration }

@@ -1,8 +1,4 @@
 //! Exports read back, by readers that are not ours where there are some.
-#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "tests of exact figures")]
-
-#[path = "../../store/tests/sample/mod.rs"]
-mod sample;
 
 use observations::{Histogram, Latency, Observations, Recording, TrialStatus};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -11,6 +7,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
+use testing::sample;
 
 const TABLES: [&str; 8] =
     ["trials", "waits", "latencies", "statements", "operations", "series", "devices", "functions"];

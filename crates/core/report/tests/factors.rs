@@ -1,12 +1,9 @@
 //! What is shown of factors, outliers and power, on figures whose results are known.
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
 
 use analysis::summarize;
-use common::{data_files, done, observed, plan};
 use observations::Recording;
 use report::{Medium, Style, terminal};
+use testing::reports::{data_files, done, observed, plan};
 
 fn plain(recording: &Recording, width: usize) -> String {
     terminal(&report::run(&summarize(recording), &[], Medium::Any), width, Style::Plain)

@@ -1,12 +1,9 @@
 //! `docs/formats.md` names what the program writes: all of it, and nothing else.
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-#[path = "../../store/tests/sample/mod.rs"]
-mod sample;
 
 use observations::{Event, HookOutput, Response, RunEnd, Tally, TrialRef};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use testing::sample;
 
 const DOCUMENT: &str = include_str!("../../../../docs/formats.md");
 

@@ -1,14 +1,11 @@
 //! The HTML report as text: complete, small, without anything from elsewhere. What browsers make of
 //! it is tested with the binary.
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-mod common;
 
 use analysis::summarize;
-use common::{data_files, failed, plan, two_factors};
 use observations::{Histogram, Latency, Recording, Series};
 use report::{Block, Medium, Style, html, terminal};
 use sha2::{Digest, Sha512};
+use testing::reports::{data_files, failed, plan, two_factors};
 
 fn page(recording: &Recording) -> String {
     html(&summarize(recording), &[])

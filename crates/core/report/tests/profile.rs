@@ -1,5 +1,4 @@
 //! Profiles as people see them.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use analysis::{compare_profiles, flame, profile};
 use observations::{Frame, Profile, Stack};

@@ -1,13 +1,10 @@
 //! The published wait tables, from figures of a recording to the text on the terminal, to the
 //! letter.
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
 
 use analysis::summarize;
-use common::{data_files, done, observed, wait};
 use observations::{Observations, Recording, Wait, WaitClass::*};
 use report::{Medium, Style, terminal};
+use testing::reports::{data_files, done, observed, wait};
 
 /// Four files. `Wait_S` of the third row was rounded on its own: its parts have a third decimal.
 const FOUR: &str = "\

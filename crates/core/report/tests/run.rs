@@ -1,13 +1,10 @@
 //! The report of a run, on figures whose summaries were worked out by hand.
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
 
 use analysis::summarize;
-use common::{data_files, done, failed, observed, plan, two_factors, wait};
 use observations::{Observations, Recording, Response, WaitClass, Warning, WarningKind};
 use report::{Block, Document, Medium, Style, Table, terminal};
 use serde_json::Value;
+use testing::reports::{data_files, done, failed, observed, plan, two_factors, wait};
 
 fn plain(recording: &Recording, width: usize) -> String {
     terminal(&report::run(&summarize(recording), &[], Medium::Any), width, Style::Plain)

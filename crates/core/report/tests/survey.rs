@@ -1,5 +1,4 @@
 //! Inventories as pages and as files.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use analysis::survey::{anonymous, merge};
 use observations::{

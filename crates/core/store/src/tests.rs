@@ -7,11 +7,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
+use testing::sample;
 
 #[path = "../tests/integrity/mod.rs"]
 mod integrity;
-#[path = "../tests/sample/mod.rs"]
-mod sample;
 
 fn file() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -21,7 +20,7 @@ fn file() -> (TempDir, PathBuf) {
 
 fn filled(path: &Path, trials: usize) -> (Store, i64) {
     let mut store = Store::create_or_open(path).unwrap();
-    let run = sample::begin(&mut store);
+    let run = store.begin_run(&sample::plan()).unwrap();
     (0..trials).for_each(|i| store.record_trial(run, &sample::trial(i)).unwrap());
     (store, run)
 }

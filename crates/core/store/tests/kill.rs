@@ -1,10 +1,6 @@
 //! kill -9 at random moments: what was committed stays, and the file holds whole trials only.
-#![allow(clippy::unwrap_used, reason = "tests")]
-#![cfg(unix)]
 
-mod integrity;
-mod sample;
-
+use crate::integrity;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fs;
@@ -15,6 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 use store::{Fault, Store, StoreError, is_claimed};
+use testing::sample;
 
 /// Tells the child, which is this very program, that it is one.
 const CHILD: &str = "STORE_KILL_TEST_FILE";
@@ -27,7 +24,10 @@ fn child() {
     let Some(path) = std::env::var_os(CHILD) else { return };
     let mut store = Store::create_or_open(&path).unwrap();
     let _lock = store.lock_for_run().unwrap();
-    let run = store.latest_run().unwrap().map_or_else(|| sample::begin(&mut store), |run| run.id);
+    let run = store
+        .latest_run()
+        .unwrap()
+        .map_or_else(|| store.begin_run(&sample::plan()).unwrap(), |run| run.id);
     for i in store.recorded_trials(run).unwrap().len().. {
         store.record_trial(run, &sample::trial(i)).unwrap();
         println!("committed {i}");

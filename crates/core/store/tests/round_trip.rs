@@ -1,14 +1,12 @@
 //! What is read equals what was written.
-#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "tests of exact figures")]
 
-mod integrity;
-mod sample;
-
+use crate::integrity;
 use observations::{Environment, Recording, TrialStatus, WarningKind};
 use store::{Fault, Store, StoreError};
+use testing::sample;
 
 fn write(store: &mut Store, recording: &Recording) -> i64 {
-    let run = sample::begin(store);
+    let run = store.begin_run(&sample::plan()).unwrap();
     for environment in &recording.environments[1..] {
         store.add_environment(run, environment).unwrap();
     }
@@ -55,7 +53,7 @@ fn a_rich_recording_comes_back_equal() {
 fn a_failed_trial_keeps_what_it_saw() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::create_or_open(folder.path().join("r")).unwrap();
-    let run = sample::begin(&mut store);
+    let run = store.begin_run(&sample::plan()).unwrap();
     let failed = sample::trial(9);
     assert!(matches!(failed.status, TrialStatus::Failed { .. }));
     store.record_trial(run, &failed).unwrap();
@@ -71,7 +69,7 @@ fn a_profile_can_be_queried_without_reading_its_stacks() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r");
     let mut store = Store::create_or_open(&path).unwrap();
-    let run = sample::begin(&mut store);
+    let run = store.begin_run(&sample::plan()).unwrap();
     store.record_trial(run, &sample::trial(0)).unwrap();
     let sql = "SELECT samples, kernel_samples, length(stacks) FROM profiles";
     let connection = rusqlite::Connection::open(&path).unwrap();
@@ -117,8 +115,8 @@ fn runs_in_one_file_do_not_mix() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::create_or_open(folder.path().join("r")).unwrap();
     assert_eq!(store.latest_run().unwrap(), None);
-    let first = sample::begin(&mut store);
-    let second = sample::begin(&mut store);
+    let first = store.begin_run(&sample::plan()).unwrap();
+    let second = store.begin_run(&sample::plan()).unwrap();
     // Trials of both, interleaved: a resumed older run may go on after a newer one.
     for i in 0..12 {
         store.record_trial(if i % 2 == 0 { first } else { second }, &sample::trial(i)).unwrap();
@@ -135,7 +133,7 @@ fn runs_in_one_file_do_not_mix() {
 fn figures_keep_their_bits() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::create_or_open(folder.path().join("r")).unwrap();
-    let run = sample::begin(&mut store);
+    let run = store.begin_run(&sample::plan()).unwrap();
     let figures = [
         0.1 + 0.2,
         5e-324,
@@ -163,7 +161,7 @@ fn figures_keep_their_bits() {
 fn records_that_contradict_the_plan_are_refused_whole() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::create_or_open(folder.path().join("r")).unwrap();
-    let run = sample::begin(&mut store);
+    let run = store.begin_run(&sample::plan()).unwrap();
 
     let mut stray = sample::trial(0);
     stray.configuration = 3;
@@ -243,7 +241,7 @@ fn ten_thousand_trials() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r");
     let mut store = Store::create_or_open(&path).unwrap();
-    let run = sample::begin(&mut store);
+    let run = store.begin_run(&sample::plan()).unwrap();
     let start = std::time::Instant::now();
     (0..10_000).for_each(|i| store.record_trial(run, &sample::trial(i)).unwrap());
     let written = start.elapsed();

@@ -1,6 +1,5 @@
 //! Servers that mean harm: they ask for more than they should know, send without end, too much at
 //! once, next to nothing, or nothing at all.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use mariadb::client::{Client, Config, Environment, Error};
 use std::io::{Read, Write};

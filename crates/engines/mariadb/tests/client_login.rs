@@ -1,6 +1,5 @@
 //! Logging in to a real server: every plugin that it has and every mode of encryption, compared
 //! with MariaDB's client.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use mariadb::client::{Client, Config, Environment, Error};
 use std::fs::{self, Permissions};

@@ -1,5 +1,4 @@
 //! What is MariaDB's own, on real servers of every version that is installed.
-#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::float_cmp, reason = "a test")]
 
 use engine::{
     Answer, CacheState, ConnectionSet, Engine, EngineError, Folders, Host, Instance, Permits,

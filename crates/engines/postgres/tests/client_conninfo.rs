@@ -1,5 +1,4 @@
 //! Connection strings lead to where psql goes with them.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use postgres::client::{Client, Config, ConfigError, Environment};
 use std::fs;

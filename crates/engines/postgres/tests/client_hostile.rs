@@ -1,6 +1,5 @@
 //! Servers that mean harm: they send without end, too much at once, next to nothing, or nothing at
 //! all.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use postgres::client::{Client, Config, Environment, Error, Stop};
 use std::io::{Read, Write};

@@ -1,5 +1,4 @@
 //! Ways to log in, and where passwords come from, compared with psql.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use postgres::client::{Client, Config, Environment, Error, LoginError};
 use std::fs::{self, Permissions};

@@ -1,5 +1,4 @@
 //! Requests and their answers, on every installed version.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use postgres::client::{Client, Error, quote_identifier, quote_literal};
 use std::io;

@@ -1,5 +1,4 @@
 //! Encryption: every mode against every kind of server and certificate, compared with psql.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use postgres::client::{Client, Config, Environment, Error, LoginError};
 use std::fs::{self, Permissions};

@@ -1,6 +1,5 @@
 //! The connections of a load thread, served with `io_uring(7)` and, where that is forbidden, with
 //! epoll.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 use engine::{Answer, ConnectionSet, Done, Engine as _, EngineError, Folders, Instance};
 use experiment::{Configuration, Value};

@@ -1,5 +1,4 @@
 //! Private clusters on real servers, of every version that is installed.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 use engine::EngineError;
 use postgres::server::{

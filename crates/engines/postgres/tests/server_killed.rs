@@ -1,5 +1,4 @@
 //! Servers that are killed and servers whose owner is: what becomes of them and what they leave.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 use postgres::server::{Account, Installation, Stop, reclaim};
 use std::io::{BufRead, BufReader};

@@ -1,5 +1,4 @@
 //! Settings of private clusters on real servers, of every version that is installed.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 use engine::EngineError;
 use std::collections::BTreeMap;

@@ -1,5 +1,4 @@
 //! The survey of real servers.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use engine::ServerError;
 use observations::{ServerSetting, SurveyedServer, Unread};

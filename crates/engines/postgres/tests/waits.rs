@@ -1,5 +1,4 @@
 //! Waits of real servers, of every version that is installed.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 use engine::{Collected, EngineError, LiveObserver, ObserveOptions, WaitCollector};
 use observations::{Wait, WaitClass, WaitSource, WaitingTask};

@@ -1,9 +1,6 @@
 //! The command probe with real commands.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-#[path = "../../script/tests/common/mod.rs"]
-mod common;
-
 use command_study::CommandProbe;
 use engine::{Engine, Folders, Permits};
 use experiment::{Catalog, Configuration, Value, parse};
@@ -489,7 +486,7 @@ fn parameters_are_levels_of_factors() {
 }
 
 /// What is seen of a command that runs on a server.
-fn run_on(server: &common::Server, workload: &str) -> Observations {
+fn run_on(server: &testing::pgbench::Server, workload: &str) -> Observations {
     let text = format!(
         "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \
          {:?}\n[workload]\nprobe = \"command\"\n{workload}",
@@ -534,7 +531,7 @@ fn run_on(server: &common::Server, workload: &str) -> Observations {
 /// psql finds a private server by its environment, whatever ours says.
 #[test]
 fn a_command_finds_the_server_that_it_is_to_load() {
-    for server in common::servers() {
+    for server in testing::pgbench::servers() {
         let psql = server.program("psql").display().to_string();
         let seen = run_on(
             &server,
@@ -552,7 +549,7 @@ fn a_command_finds_the_server_that_it_is_to_load() {
 /// Of four sessions of pgbench one sleeps and three wait for the lock that it holds.
 #[test]
 fn the_waits_of_the_sessions_that_a_command_opens_are_seen() {
-    for server in common::servers() {
+    for server in testing::pgbench::servers() {
         let script = tempfile::NamedTempFile::new().unwrap();
         let sql = "BEGIN;\nSELECT pg_advisory_xact_lock(42);\nSELECT pg_sleep(0.05);\nEND;\n";
         std::fs::write(script.path(), sql).unwrap();

@@ -3,14 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-#[path = "../../../core/analysis/tests/common/mod.rs"]
-mod common;
-
 use analysis::{Study, summarize_with};
-use common::coverage::Coverage;
-use common::{Random, done, recording};
 use compression::analysis::{Compression, compression};
 use observations::{Fact, Observations, Recording, Response, TimeUse, Work};
+use testing::recordings::coverage::Coverage;
+use testing::recordings::{Random, done, recording};
 
 const WORKS: [&str; 5] = ["load", "hot scan", "cold scan", "lookups", "updates"];
 const PROBES: [&str; 5] = ["bulk-load", "scan", "scan", "lookup", "update"];

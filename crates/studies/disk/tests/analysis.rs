@@ -1,19 +1,17 @@
 //! Storage: networks of known truth, the published study, ceilings and counters worked out by hand.
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-#[path = "../../../core/analysis/tests/common/mod.rs"]
-mod common;
 
 use analysis::{
     Ceiling, FindingKind, Limit, MeasuredCeiling, Side, Study, Way, compare, summarize_with,
 };
-use common::disk::{DISK, Device, device_use, disk_observed, on_volume, saturation, with_settings};
-use common::{done, observed, recording};
 use disk::analysis::{disk, knee, little_difference};
 use observations::{
     DeviceUse, Latency, Observations, Recording, Value, VolumeEnvironment, device_agreement,
     write_copies,
 };
+use testing::recordings::disk::{
+    DISK, Device, device_use, disk_observed, on_volume, saturation, with_settings,
+};
+use testing::recordings::{done, observed, recording};
 
 const STUDIES: &[&Study] = &[&disk::STUDY];
 

@@ -1,5 +1,4 @@
 //! The disk probe on files of the engine for plain files.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use disk::DiskProbe;
 use engine::{Engine, Folders, Permits};

@@ -1,14 +1,12 @@
 //! The report of a run of the disk probe, and of a database on storage that it measured.
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-#[path = "../../../core/report/tests/common/mod.rs"]
-mod common;
 
 use analysis::{Side, Study, compare, summarize_with};
-use common::disk::{DISK, Device, device_use, disk_observed, on_volume, saturation, with_settings};
-use common::{done, observed, plan};
 use observations::{Observations, Recording, Response};
 use report::{Block, Chart, ChartKind, Document, Medium, Section, Style, terminal};
+use testing::reports::disk::{
+    DISK, Device, device_use, disk_observed, on_volume, saturation, with_settings,
+};
+use testing::reports::{done, observed, plan};
 
 const STUDIES: &[&Study] = &[&disk::STUDY];
 
@@ -409,7 +407,7 @@ fn names_in_charts_command_no_terminal() {
 fn a_run_of_failures_has_no_disk_section() {
     let mut recording = plan(&[("workload.queue_depth", &["1", "2"])]);
     with_settings(&mut recording, &DISK);
-    recording.trials.push(common::failed(0, 1, "no space"));
+    recording.trials.push(testing::reports::failed(0, 1, "no space"));
     assert!(document(&recording).sections.iter().all(|section| section.heading.as_str() != "Disk"));
     let not_numbers = Observations {
         responses: vec![

@@ -1,13 +1,9 @@
 //! Devices of known truth: how often do the knee, the maximum and N* lie in their intervals?
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
-
-#[path = "../../../core/analysis/tests/common/mod.rs"]
-mod common;
 
 use analysis::Interval;
-use common::disk::{DISK, disk_observed, with_settings};
-use common::{Random, done, recording};
 use disk::analysis::{Knee, knee};
+use testing::recordings::disk::{DISK, disk_observed, with_settings};
+use testing::recordings::{Random, done, recording};
 
 const EXPERIMENTS: usize = 300;
 const DEPTHS: [&str; 7] = ["2", "8", "16", "32", "64", "128", "512"];

@@ -1,5 +1,4 @@
 //! The insert probe on real servers: what it reports is what is in the tables.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use testing::installed as servers;
 

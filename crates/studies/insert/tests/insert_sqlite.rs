@@ -1,7 +1,5 @@
 //! The insert probe on the real embedded engine: what it reports is what is in the files.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
-
 use engine::{Engine as _, EngineError, Folders, Instance};
 use experiment::{Configuration, Invalid, Value};
 use insert::Insert;

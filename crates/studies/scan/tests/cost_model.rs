@@ -1,14 +1,10 @@
 //! The cost model of scans: recovers the constants that trials were made with, and those of a
 //! published study (S3b).
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
-#[path = "../../../core/analysis/tests/common/mod.rs"]
-mod common;
 
 use analysis::summarize;
-use common::{Random, done, recording};
 use observations::{Fact, Observations, QueryPlan, Recording, TimeUse, UnmeasuredTable, Value};
 use scan::analysis::costs;
+use testing::recordings::{Random, done, recording};
 
 /// Costs of S3b in microseconds: of a page, of a row, of a row of which something is summed, of
 /// each sum, of a page from disk.

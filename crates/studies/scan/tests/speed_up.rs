@@ -1,14 +1,10 @@
 //! The speed-up of scans by the degree of parallelism: recovered from simulated scans that follow
 //! Amdahl's law.
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
-#[path = "../../../core/analysis/tests/common/mod.rs"]
-mod common;
 
 use analysis::{ScalingClass, summarize};
-use common::{Random, done, recording};
 use observations::{Fact, Observations, Recording, Response, Value};
 use scan::speed_up::{SpeedUp, speed_ups};
+use testing::recordings::{Random, done, recording};
 
 /// Scans of which this share cannot be divided, and that take so much more processor time for each
 /// further worker.

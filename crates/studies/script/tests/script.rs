@@ -1,7 +1,5 @@
 //! Scripts without a server: what they ask for, and what is said about mistakes.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
-
 use engine::Results;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,10 +1,5 @@
 //! Scripts mean to us what they mean to pgbench: both run the same ones.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-mod common;
-
-use common::{Server, servers};
 use datasets::DataSet;
 use engine::{Engine as _, Folders, Permits, Results};
 use experiment::{Configuration, Value};
@@ -14,6 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use script::{BUILTINS, Interpreter, Mix, Presets, Protocol, Source, Step};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use testing::pgbench::{Server, servers};
 use work::{Cancel, Parameter, Request, Statement, Work};
 
 #[test]

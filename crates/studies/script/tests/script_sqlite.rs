@@ -1,5 +1,4 @@
 //! Scripts on SQLite: pgbench's built-in ones and those of users, on the files themselves.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use engine::{Engine as _, Folders, Permits};
 use experiment::{Configuration, NamedFile, Value};

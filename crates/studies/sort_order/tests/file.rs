@@ -1,5 +1,4 @@
 //! Parquet files of users: what is read is what the rows are, and a damaged file is an error.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};

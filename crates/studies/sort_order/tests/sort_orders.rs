@@ -1,12 +1,9 @@
 //! Sort orders: how good the advice and the predictions were, from what trials recorded.
 
-#[path = "../../../core/analysis/tests/common/mod.rs"]
-mod common;
-
 use analysis::summarize;
-use common::{done, recording};
 use observations::{Fact, Observations, Recording, Response};
 use sort_order::analysis::sort_orders;
+use testing::recordings::{done, recording};
 
 /// Orders with their megabytes, those that were predicted, and the columns that they sort by.
 const ORDERS: [(&str, f64, f64, &[&str]); 4] = [

@@ -1,6 +1,5 @@
 //! Every primitive under real threads. That sums are right is checked by `run` itself: a wrong one
 //! is an error.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use conductor::{Director, LOOK_EVERY, LoadError, LoadProgress};
 use std::time::Duration;

@@ -1,18 +1,14 @@
 //! Scaling: curves of known shape on machines made by hand.
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-#[path = "../../../core/analysis/tests/common/mod.rs"]
-mod common;
 
 use analysis::ScalingClass::{Flat, Linear, Negative, SubLinear};
 use analysis::summarize;
-use common::done;
 use observations::{
     ConfigurationRecord, Environment, Fact, FactorRecord, LevelRecord, Observations, Recording,
     Response, RunRecord, Value,
 };
 use sync::analysis::EdgeKind::{Core, Node, Processors, Socket};
 use sync::analysis::{ScalingSummary, scaling};
+use testing::recordings::done;
 
 /// A trial with this throughput and these other responses.
 fn trial(throughput: f64, others: &[(&str, f64)]) -> Observations {

@@ -1,5 +1,4 @@
 //! The sync probe on this machine.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use engine::{Engine, Folders, Permits};
 use experiment::{Catalog, Configuration, parse};

@@ -1,5 +1,4 @@
 //! What is claimed of indexes, by definitions that are next to each other.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use plans::{Access, Engine, Object, Operator, Plan};
 use queries::{

@@ -1,5 +1,4 @@
 //! Differences of snapshots.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use observations::QueryInterval;
 use plans::Engine;

@@ -1,8 +1,6 @@
 //! A recording with something in every field, of any size, the same each time.
-#![allow(dead_code, clippy::unwrap_used, reason = "test data; each test file uses a part")]
 
 use observations::*;
-use store::Store;
 
 /// A plan with two factors and three configurations, without trials.
 pub fn plan() -> Recording {
@@ -287,9 +285,4 @@ fn device(name: &str, x: f64) -> DeviceUse {
 /// The plan with `trials` trials.
 pub fn recording(trials: usize) -> Recording {
     Recording { trials: (0..trials).map(trial).collect(), ..plan() }
-}
-
-/// Begins the plan's run in a store.
-pub fn begin(store: &mut Store) -> i64 {
-    store.begin_run(&plan()).unwrap()
 }

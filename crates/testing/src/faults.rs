@@ -4,17 +4,17 @@
 /// A redundant index (city), an unused one (note), and zip codes that follow from cities, which the
 /// planner does not know.
 pub const TABLES: &str = "
-    CREATE TABLE customers (id int PRIMARY KEY, name text NOT NULL, city int NOT NULL, zip int NOT \
-                          NULL);
-    CREATE TABLE orders (id int PRIMARY KEY, customer_id int NOT NULL, amount int NOT NULL, note \
-                          text NOT NULL);
+    CREATE TABLE customers (
+        id int PRIMARY KEY, name text NOT NULL, city int NOT NULL, zip int NOT NULL);
+    CREATE TABLE orders (
+        id int PRIMARY KEY, customer_id int NOT NULL, amount int NOT NULL, note text NOT NULL);
     CREATE INDEX customers_city_idx ON customers (city);
     CREATE INDEX customers_city_name_idx ON customers (city, name);
     CREATE INDEX orders_note_idx ON orders (note);
-    INSERT INTO customers SELECT g, 'name ' || g, g % 50, (g % 50) * 100 + 7 FROM \
-                          generate_series(1, 50000) g;
-    INSERT INTO orders SELECT g, g % 10000, g % 977, 'note of order number ' || g FROM \
-                          generate_series(1, 60000) g;
+    INSERT INTO customers
+        SELECT g, 'name ' || g, g % 50, (g % 50) * 100 + 7 FROM generate_series(1, 50000) g;
+    INSERT INTO orders
+        SELECT g, g % 10000, g % 977, 'note of order number ' || g FROM generate_series(1, 60000) g;
 ";
 
 /// Statements that miss an index, spill, are estimated wrongly, are run for each row of a list; and

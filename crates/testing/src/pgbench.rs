@@ -1,10 +1,4 @@
 //! PostgreSQL servers and pgbench, to compare with.
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "each file of tests uses some of it"
-)]
 
 use std::fs::{self, File, Permissions};
 use std::io::Write as _;

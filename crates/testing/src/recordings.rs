@@ -1,8 +1,8 @@
 //! Recordings made by hand or by chance.
-#![allow(dead_code, reason = "each test file uses its part")]
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+#[path = "coverage.rs"]
 pub mod coverage;
+#[path = "disk.rs"]
 pub mod disk;
 
 pub use recording as plan;

@@ -1,14 +1,10 @@
 //! Engines and probes of the registry: settings, wait types and URLs.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
-#[path = "../src/registry.rs"]
-mod registry;
-
+use crate::registry::{REGISTRY, SECTIONS, STUDIES};
 use engine::WaitType;
 use engine::server::by_url;
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::SEED;
-use registry::{REGISTRY, SECTIONS, STUDIES};
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -5,14 +5,6 @@
 //! memory than it is given, sends no control characters to a terminal, writes nothing outside of
 //! its places, and leaves nothing behind. Each try has a seed of its own, by which it can be
 //! repeated: `cargo xtask attack KIND --seed SEED --tries 1`.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
-
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../servers/mod.rs"]
-mod servers;
-#[path = "../serving/mod.rs"]
-mod serving;
 
 mod arena;
 mod files;

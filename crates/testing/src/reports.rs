@@ -1,7 +1,6 @@
 //! Recordings made by hand.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses its part")]
 
-#[path = "../../../analysis/tests/common/disk.rs"]
+#[path = "disk.rs"]
 pub mod disk;
 
 use observations::{

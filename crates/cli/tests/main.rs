@@ -1,0 +1,95 @@
+//! The tests of this crate, in one executable.
+#![allow(
+    clippy::float_cmp,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod captures;
+mod common;
+mod planted;
+#[path = "../src/registry.rs"]
+mod registry;
+mod screen;
+mod servers;
+mod serving;
+mod skeleton;
+
+mod attack;
+mod bad_files;
+mod catalog;
+mod commands;
+mod compare_runs;
+mod compare_sqlite;
+mod compression;
+mod contract;
+mod data;
+mod disk;
+mod disk_devices;
+mod disk_fio;
+mod duckdb;
+mod failures;
+mod file_systems;
+mod history;
+mod hooks;
+mod hostile_commands;
+mod html;
+mod kill;
+mod labels;
+mod load_faults;
+mod manual;
+mod mariadb;
+mod mariadb_own_server;
+mod mariadb_queries;
+mod mariadb_waits;
+mod models;
+mod mysql;
+mod named_files;
+mod open_loop;
+mod order;
+mod own_tables;
+mod pg;
+mod plan;
+mod postgres;
+mod postgres_faults;
+mod postgres_network;
+mod postgres_own_server;
+mod postgres_script;
+mod postgres_url;
+mod preflight;
+mod profile;
+mod queries;
+mod queries_watch;
+mod reading_probes;
+mod recorded;
+mod results_file;
+mod resume;
+mod secrets;
+mod secrets_of_commands;
+mod serve;
+mod serve_browser;
+mod silent_servers;
+mod size;
+mod sort_order;
+mod sqlite;
+mod sqlite_queries;
+#[cfg(feature = "sqlserver")]
+mod sqlserver;
+#[cfg(feature = "sqlserver")]
+mod sqlserver_target;
+mod statements;
+mod survey;
+mod sync;
+mod sysbench;
+mod terminal;
+mod throttle;
+mod time;
+mod timeouts;
+mod try_change;
+mod unwritable;
+mod volumes;
+mod waits;
+mod work_folders;
+mod written_files;
+mod xlsx;

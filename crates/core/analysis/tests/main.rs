@@ -1,0 +1,30 @@
+//! The tests of this crate, in one executable.
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod activity_changes;
+mod causes;
+mod change_points;
+mod edges;
+mod equivalence;
+mod findings;
+mod identities;
+mod levels;
+mod means;
+mod models;
+mod open_loop;
+mod plans;
+mod profile;
+mod published_inserts;
+mod published_waits;
+mod runs;
+mod scipy;
+mod scripts;
+mod self_test;
+mod simulated;
+mod simulated_claims;
+mod simulated_designs;
+mod simulated_runs;
+mod statement_history;
+mod timeouts;
+mod waterfall;
+mod why;

@@ -1,0 +1,7 @@
+//! The tests of this crate, in one executable.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod hold_out;
+mod published;
+mod queueing;
+mod scalability;

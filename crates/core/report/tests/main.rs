@@ -1,0 +1,13 @@
+//! The tests of this crate, in one executable.
+#![allow(clippy::float_cmp, clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod charts;
+mod compare;
+mod exports;
+mod factors;
+mod formats;
+mod html;
+mod profile;
+mod published;
+mod run;
+mod survey;

@@ -1,0 +1,11 @@
+//! The tests of this crate, in one executable.
+#![allow(
+    clippy::float_cmp,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod client_hostile;
+mod client_login;
+mod mariadb;

@@ -1,0 +1,14 @@
+//! The tests of this crate, in one executable.
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod client_conninfo;
+mod client_hostile;
+mod client_login;
+mod client_requests;
+mod client_tls;
+mod connections;
+mod server;
+mod server_killed;
+mod server_settings;
+mod survey;
+mod waits;

@@ -1,0 +1,295 @@
+//! Circles inside a crate: files that need each other to be understood.
+
+use super::modules::{Module, read, uses};
+use super::workspace::{Tier, Workspace};
+
+/// Circles that are there until they are divided: the crate, and the modules that they may consist
+/// of. This list only shrinks.
+const UNTIL_DIVIDED: &[(&str, &[&str])] = &[
+    (
+        "steelbench",
+        &[
+            "commands::capture",
+            "commands::queries",
+            "commands::queries::watch",
+            "commands::try_change",
+            "commands::waits",
+        ],
+    ),
+    (
+        "steelbench",
+        &["commands::serve::library", "commands::serve::page", "commands::serve::views"],
+    ),
+    ("steelbench", &["exit_code", "output"]),
+    (
+        "analysis",
+        &[
+            "activity",
+            "activity::hot",
+            "activity::parts",
+            "ceiling",
+            "compare",
+            "configurations",
+            "decompose",
+            "decompose::judge",
+            "decompose::shape",
+            "devices",
+            "effects",
+            "estimate",
+            "findings",
+            "findings::caveats",
+            "findings::claims",
+            "findings::factors",
+            "findings::hot",
+            "findings::plans",
+            "findings::responses",
+            "findings::verdict",
+            "findings::why",
+            "gains",
+            "grid",
+            "health",
+            "interaction",
+            "means",
+            "model",
+            "model::demands",
+            "model::device",
+            "plans",
+            "power",
+            "response",
+            "scripts",
+            "settings",
+            "statement_gains",
+            "study",
+            "summary",
+            "timeouts",
+            "waits",
+            "wording",
+        ],
+    ),
+    ("analysis", &["change_points", "change_points::dependence"]),
+    ("analysis", &["model::by_script", "model::what_if"]),
+    ("datasets", &["data_set", "documents", "studies", "synthetic", "sysbench"]),
+    (
+        "engine",
+        &["column_store", "engine", "file_set", "preflight", "query_reader", "sample", "server"],
+    ),
+    ("experiment", &["common", "human", "setting"]),
+    ("observations", &["fact", "server_activity", "trial"]),
+    ("observations", &["histogram", "histogram::packed"]),
+    ("observations", &["record", "role"]),
+    ("observe", &["environment", "inspect"]),
+    ("plans", &["file", "mariadb", "mysql", "postgres", "postgres_text", "showplan"]),
+    ("probe", &["data", "probe"]),
+    ("probe", &["load::client", "load::outcome"]),
+    ("report", &["activity", "activity::blocking", "activity::counters"]),
+    ("report", &["chart", "terminal"]),
+    ("report", &["compare", "sections::explanations", "sections::profiles"]),
+    (
+        "runner",
+        &["begin", "hooks", "hosts", "preflight", "run", "throttle", "trial", "volumes", "workdir"],
+    ),
+    ("duckdb", &["compression", "instance", "the root", "load", "session", "settings"]),
+    ("files", &["host", "the root"]),
+    (
+        "mariadb",
+        &[
+            "admin",
+            "altered",
+            "by_url",
+            "compression",
+            "dialect",
+            "explain",
+            "fill",
+            "host",
+            "instance",
+            "kept",
+            "the root",
+            "load",
+            "preflight",
+            "queries::explain",
+            "queries",
+            "server::private_server",
+            "server::setup",
+            "server::template",
+            "server::variables",
+            "settings",
+            "survey",
+            "waits::accounting",
+            "waits",
+            "waits::reading",
+            "waits::sampler",
+            "waits::source",
+            "wire",
+        ],
+    ),
+    ("mariadb", &["client::client", "client::login", "client::proof"]),
+    (
+        "mariadb",
+        &[
+            "client::config",
+            "client::option_file",
+            "client::server_key",
+            "client::tls",
+            "client::url",
+        ],
+    ),
+    (
+        "postgres",
+        &[
+            "admin",
+            "altered",
+            "compression",
+            "dialect",
+            "explain",
+            "fill",
+            "host",
+            "instance",
+            "kept",
+            "the root",
+            "load",
+            "own_database",
+            "preflight",
+            "queries::explain",
+            "queries",
+            "sample",
+            "server::cluster",
+            "server::settings",
+            "server::setup",
+            "server::template",
+            "server::tried_settings",
+            "settings",
+            "survey",
+            "waits::accounting",
+            "waits::counters",
+            "waits",
+            "waits::observer",
+            "waits::sources",
+            "waits::tasks",
+            "waits::used",
+            "wire",
+        ],
+    ),
+    (
+        "postgres",
+        &["client::client", "client::config", "client::connect", "client::login", "client::tls"],
+    ),
+    ("postgres", &["client::config::environment", "client::config::keywords"]),
+    ("sqlite", &["connection", "instance", "the root", "pragma", "session", "setup"]),
+    (
+        "sqlserver",
+        &[
+            "the root",
+            "settings",
+            "target::bulk",
+            "target::cache",
+            "target::database",
+            "target::instance",
+            "target::layout",
+            "target::load",
+            "target",
+            "target::preflight",
+            "target::server_settings",
+            "target::waits",
+        ],
+    ),
+    (
+        "sqlserver",
+        &[
+            "live::delta",
+            "live",
+            "live::observer",
+            "live::queries::indexes",
+            "live::queries",
+            "live::reading",
+            "live::sampler",
+            "live::samples",
+            "live::survey",
+        ],
+    ),
+    ("command_study", &["answer", "job", "run"]),
+    ("disk", &["analysis", "analysis::knee", "analysis::knees", "the root", "section"]),
+    ("disk", &["fio::group", "fio::job", "fio"]),
+    ("scan", &["analysis", "the root", "section", "speed_up", "speed_up_section"]),
+    ("script", &["compile", "expression", "mix", "names", "random", "sql", "value"]),
+    ("sort_order", &["analysis", "the root", "section"]),
+    ("sort_order", &["order", "probe"]),
+    ("sync", &["analysis", "the root", "section"]),
+    (
+        "queries",
+        &[
+            "advice::indexes",
+            "advice::missing",
+            "advice",
+            "advice::redundant",
+            "advice::repeated",
+            "advice::statements",
+        ],
+    ),
+];
+
+pub fn check(workspace: &Workspace) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut met = Vec::new();
+    for one in workspace.crates.iter().filter(|one| one.tier != Tier::Aside) {
+        let modules = read(&one.sources);
+        for circle in circles(&uses(&modules)) {
+            let names: Vec<String> = circle.iter().map(|at| name(&modules[*at])).collect();
+            let known = UNTIL_DIVIDED.iter().position(|(user, known)| {
+                *user == one.name && names.iter().all(|name| known.contains(&name.as_str()))
+            });
+            match known {
+                Some(known) => met.push(known),
+                None => wrong.push(format!("{}: a circle of {}", one.name, names.join(", "))),
+            }
+        }
+    }
+    for (at, (name, circle)) in UNTIL_DIVIDED.iter().enumerate() {
+        if !met.contains(&at) {
+            wrong.push(format!(
+                "{name}: the circle of {} is gone: remove it from tidy/circles.rs",
+                circle.join(", ")
+            ));
+        }
+    }
+    wrong
+}
+
+fn name(module: &Module) -> String {
+    if module.path.is_empty() { "the root".into() } else { module.path.join("::") }
+}
+
+/// The sets of modules each of which reaches all others of its set.
+fn circles(uses: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let reached: Vec<Vec<bool>> = (0..uses.len()).map(|at| reached(uses, at)).collect();
+    let mut circles: Vec<Vec<usize>> = Vec::new();
+    for at in 0..uses.len() {
+        let circle: Vec<usize> =
+            (0..uses.len()).filter(|other| reached[at][*other] && reached[*other][at]).collect();
+        if circle.first() == Some(&at) && circle.len() > 1 {
+            circles.push(circle);
+        }
+    }
+    circles
+}
+
+fn reached(uses: &[Vec<usize>], from: usize) -> Vec<bool> {
+    let mut reached = vec![false; uses.len()];
+    let mut open = uses[from].clone();
+    while let Some(at) = open.pop() {
+        if !std::mem::replace(&mut reached[at], true) {
+            open.extend(&uses[at]);
+        }
+    }
+    reached
+}
+
+#[cfg(test)]
+mod tests {
+    use super::circles;
+
+    #[test]
+    fn modules_that_reach_each_other_are_a_circle() {
+        let uses = vec![vec![1], vec![2], vec![0, 3], vec![4], vec![], vec![6], vec![5]];
+        assert_eq!(circles(&uses), [vec![0, 1, 2], vec![5, 6]]);
+    }
+}

@@ -1,0 +1,126 @@
+//! Arrows between crates: cli -> tools, studies, engines -> core, never back, and never sideways
+//! between two tools, two studies or two engines; in core only downwards.
+
+use super::workspace::{Crate, Tier, Workspace};
+
+/// The crates of core from the top of the data flow to its bottom. Analysis and reports never touch
+/// an engine.
+const CORE: [&str; 19] = [
+    "runner",
+    "report",
+    "analysis",
+    "store",
+    "probe",
+    "datasets",
+    "disk_io",
+    "engine",
+    "transport",
+    "conductor",
+    "profile",
+    "work",
+    "observe",
+    "experiment",
+    "models",
+    "statistics",
+    "plans",
+    "observations",
+    "sql",
+];
+
+/// What every engine may use: private servers, servers by URL, sampling, settings put back.
+const SERVERS: &str = "servers";
+
+/// Arrows that point the wrong way until what they are for has moved. This list only shrinks.
+const UNTIL_MOVED: &[(&str, &str)] = &[
+    ("engine", "queries"),
+    ("mariadb", "queries"),
+    ("postgres", "queries"),
+    ("report", "queries"),
+    ("report", "sizing"),
+    ("sqlite", "queries"),
+    ("sqlserver", "queries"),
+];
+
+pub fn check(workspace: &Workspace) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut met = Vec::new();
+    for user in &workspace.crates {
+        if user.tier == Tier::Core && place(&user.name).is_none() {
+            wrong
+                .push(format!("{}: not in the order of core (xtask/src/tidy/edges.rs)", user.name));
+        }
+        for used in user.uses.iter().filter_map(|name| workspace.named(name)) {
+            if is_allowed(user, used) {
+                continue;
+            }
+            let edge = (user.name.as_str(), used.name.as_str());
+            if UNTIL_MOVED.contains(&edge) {
+                met.push(edge);
+            } else {
+                wrong.push(format!("crate {} must not use crate {}", edge.0, edge.1));
+            }
+        }
+    }
+    let over = UNTIL_MOVED.iter().filter(|edge| !met.contains(edge));
+    wrong.extend(over.map(|(user, used)| {
+        format!("{user} no longer uses {used}: remove this from UNTIL_MOVED in tidy/edges.rs")
+    }));
+    wrong
+}
+
+fn place(name: &str) -> Option<usize> {
+    CORE.iter().position(|one| *one == name)
+}
+
+fn is_allowed(user: &Crate, used: &Crate) -> bool {
+    match (user.tier, used.tier) {
+        (Tier::Aside, _) => true,
+        (_, Tier::Aside) => false,
+        (Tier::Core, Tier::Core) => place(&user.name) < place(&used.name),
+        (Tier::Engines, Tier::Engines) => used.name == SERVERS,
+        (Tier::Cli, _) | (_, Tier::Core) => user.tier != used.tier,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Crate, Tier, is_allowed};
+
+    #[test]
+    fn arrows_point_from_the_binary_to_the_core() {
+        let one = |name: &str, tier| Crate {
+            name: name.into(),
+            folder: String::new(),
+            tier,
+            uses: Vec::new(),
+            sources: Vec::new(),
+        };
+        let [cli, tool, study] = [Tier::Cli, Tier::Tools, Tier::Studies].map(|tier| one("a", tier));
+        let [engine, servers] = ["sqlite", "servers"].map(|name| one(name, Tier::Engines));
+        let [runner, store] = ["runner", "store"].map(|name| one(name, Tier::Core));
+        let testing = one("testing", Tier::Aside);
+        for (user, used) in [
+            (&cli, &tool),
+            (&cli, &study),
+            (&tool, &store),
+            (&study, &runner),
+            (&engine, &servers),
+            (&runner, &store),
+            (&testing, &engine),
+        ] {
+            assert!(is_allowed(user, used), "{} {}", user.name, used.name);
+        }
+        for (user, used) in [
+            (&store, &runner),
+            (&store, &engine),
+            (&servers, &engine),
+            (&tool, &tool),
+            (&study, &tool),
+            (&study, &engine),
+            (&cli, &testing),
+        ] {
+            assert!(!is_allowed(user, used), "{} {}", user.name, used.name);
+        }
+    }
+}

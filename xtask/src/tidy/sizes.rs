@@ -1,0 +1,70 @@
+//! Budgets: lines of code without tests, comments and blanks.
+
+use super::source::code_lines;
+use super::workspace::{Tier, Workspace};
+
+/// What has a budget: core as a whole, or a crate.
+#[derive(Debug)]
+pub struct Room {
+    name: String,
+    lines: usize,
+    /// `None`: no budget.
+    lines_max: Option<usize>,
+}
+
+/// All of core.
+const CORE_MAX: usize = 27_000;
+
+/// Budgets other than those of their tier: engines with waits, queries and survey, and what design
+/// gives more.
+const LARGER: [(&str, usize); 7] = [
+    ("disk", 4_000),
+    ("mariadb", 5_000),
+    ("postgres", 5_000),
+    ("queries", 6_000),
+    ("script", 2_500),
+    ("sqlite", 5_000),
+    ("sqlserver", 5_000),
+];
+
+/// Core, then every other crate, in the order of the tree.
+pub fn rooms(workspace: &Workspace) -> Vec<Room> {
+    let mut core = Room { name: "core".into(), lines: 0, lines_max: Some(CORE_MAX) };
+    let mut rooms = Vec::new();
+    for one in &workspace.crates {
+        let lines = one.sources.iter().map(|source| code_lines(&source.text)).sum();
+        let larger = LARGER.iter().find(|(name, _)| *name == one.name).map(|(_, lines)| *lines);
+        let lines_max = match one.tier {
+            Tier::Core => {
+                core.lines += lines;
+                None
+            }
+            Tier::Engines => larger.or(Some(2_500)),
+            Tier::Studies => larger.or(Some(1_200)),
+            Tier::Tools => larger.or(Some(3_000)),
+            Tier::Cli | Tier::Aside => None,
+        };
+        let name = one.folder.strip_prefix("crates/").unwrap_or(&one.folder);
+        rooms.push(Room { name: name.into(), lines, lines_max });
+    }
+    rooms.insert(0, core);
+    rooms
+}
+
+pub fn check(rooms: &[Room]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for Room { name, lines, lines_max } in rooms {
+        if let Some(lines_max) = lines_max.filter(|lines_max| lines > lines_max) {
+            wrong.push(format!("{name}: {lines} lines of code, more than {lines_max}"));
+        }
+    }
+    wrong
+}
+
+pub fn print(rooms: &[Room]) {
+    println!("{:<24}{:>8}{:>8}  lines of code", "", "lines", "budget");
+    for Room { name, lines, lines_max } in rooms {
+        let budget = lines_max.map_or_else(String::new, |lines| lines.to_string());
+        println!("{name:<24}{lines:>8}{budget:>8}");
+    }
+}

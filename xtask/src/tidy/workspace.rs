@@ -1,0 +1,119 @@
+//! The crates of the workspace, from their folders and manifests.
+
+use super::source::without_tests;
+use crate::process::root;
+use std::path::Path;
+
+/// The room that a crate is in. Arrows point from an upper one to a lower one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    Cli,
+    Tools,
+    Studies,
+    Engines,
+    Core,
+    /// Beside the rooms: developer commands and what tests share.
+    Aside,
+}
+
+/// A crate.
+#[derive(Debug)]
+pub struct Crate {
+    pub name: String,
+    /// From the root of the workspace.
+    pub folder: String,
+    pub tier: Tier,
+    /// The crates of the workspace that it depends on, without those of its tests.
+    pub uses: Vec<String>,
+    /// Its source without tests.
+    pub sources: Vec<Source>,
+}
+
+/// A file of source.
+#[derive(Debug)]
+pub struct Source {
+    /// From the folder `src` of its crate.
+    pub path: String,
+    /// Without its tests.
+    pub text: String,
+}
+
+#[derive(Debug)]
+pub struct Workspace {
+    pub crates: Vec<Crate>,
+}
+
+impl Workspace {
+    /// Reads the crates among these files of the tree.
+    pub fn read(files: &[&str]) -> Result<Self, String> {
+        let mut crates = Vec::new();
+        for file in files {
+            let Some(folder) = file.strip_suffix("/Cargo.toml") else { continue };
+            let Some(tier) = tier(folder) else { continue };
+            let manifest = read(file)?;
+            let name = manifest.lines().find_map(|line| line.strip_prefix("name = "));
+            let name = name.unwrap_or_default().trim_matches('"').to_owned();
+            let sources = sources(folder, files)?;
+            crates.push(Crate {
+                name,
+                folder: folder.into(),
+                tier,
+                uses: dependencies(&manifest),
+                sources,
+            });
+        }
+        let names: Vec<String> = crates.iter().map(|one| one.name.clone()).collect();
+        for one in &mut crates {
+            one.uses.retain(|used| names.contains(used));
+        }
+        Ok(Self { crates })
+    }
+
+    pub fn named(&self, name: &str) -> Option<&Crate> {
+        self.crates.iter().find(|one| one.name == name)
+    }
+}
+
+fn read(file: &str) -> Result<String, String> {
+    std::fs::read_to_string(root().join(file)).map_err(|error| format!("{file}: {error}"))
+}
+
+/// The room of a crate's folder; `None` of a package outside of the workspace.
+fn tier(folder: &str) -> Option<Tier> {
+    Some(match folder.split('/').collect::<Vec<_>>()[..] {
+        ["crates", "cli"] => Tier::Cli,
+        ["crates", "tools", _] => Tier::Tools,
+        ["crates", "studies", _] => Tier::Studies,
+        ["crates", "engines", _] => Tier::Engines,
+        ["crates", "core", _] => Tier::Core,
+        ["crates", _] | ["xtask"] => Tier::Aside,
+        _ => return None,
+    })
+}
+
+/// The names in the section of normal dependencies.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let section = manifest.split("[dependencies]\n").nth(1).unwrap_or_default();
+    let section = section.split("\n[").next().unwrap_or_default();
+    section
+        .lines()
+        .filter_map(|line| Some(line.split(['.', ' ', '=']).next()?.to_owned()))
+        .collect()
+}
+
+fn sources(folder: &str, files: &[&str]) -> Result<Vec<Source>, String> {
+    let mut sources = Vec::new();
+    for file in files {
+        let path = file.strip_prefix(folder).and_then(|rest| rest.strip_prefix("/src/"));
+        let Some(path) =
+            path.filter(|path| Path::new(path).extension().is_some_and(|it| it == "rs"))
+        else {
+            continue;
+        };
+        let is_test = path == "tests.rs" || path.ends_with("/tests.rs") || path.contains("tests/");
+        if !is_test {
+            sources.push(Source { path: path.into(), text: without_tests(&read(file)?).into() });
+        }
+    }
+    Ok(sources)
+}
