@@ -37,7 +37,7 @@ fn child() {
 fn spawn(path: &Path) -> Child {
     let program = std::env::current_exe().unwrap();
     let mut command = Command::new(program);
-    command.args(["--ignored", "--exact", "child", "--nocapture"]).env(CHILD, path);
+    command.args(["--ignored", "--exact", "kill::child", "--nocapture"]).env(CHILD, path);
     command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 

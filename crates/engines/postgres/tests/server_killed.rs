@@ -86,7 +86,7 @@ fn holds_a_server_until_killed() {
 /// A process that holds a server, and the number of the server.
 fn holder(installation: &Installation, directory: &Path) -> (std::process::Child, i32) {
     let mut holder = Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "holds_a_server_until_killed", "--nocapture"])
+        .args(["--ignored", "--exact", "server_killed::holds_a_server_until_killed", "--nocapture"])
         .env(HOLDER, directory)
         .env("STEELBENCH_TEST_BINDIR", &installation.bindir)
         .stdout(Stdio::piped())
