@@ -1,55 +1,82 @@
 //! Steelbench, a database performance laboratory: the command line.
 
-mod args;
-mod command_line;
-mod commands;
-mod exit_code;
-mod output;
-mod progress;
+mod check;
+mod compare;
+mod export;
+mod file;
+mod history;
+mod quick;
 mod registry;
-mod results;
-mod signals;
+mod report_file;
+mod run;
+mod show;
 
-use args::Command;
-use exit_code::Failure;
+use check::Check;
+use command::{Command, Context, Records};
+use compare::Compare;
+use data::Data;
+use export::Export;
+use file::{Completions, Init, Schema};
+use history::History;
+use plan::Plan;
+use predict::Predict;
+use profile_tool::ProfileTool;
+use queries_tool::{Capture, Intervals, QueriesTool};
+use quick::{Disk, Pg, SortOrder, Sync, Time};
+use registry::{REGISTRY, SECTIONS, STUDIES};
+use report_file::Report;
+use run::Run;
+use serve::Serve;
+use show::Show;
+use sizing::{Results, Size};
+use survey::SurveyTool;
+use waits::{Observations, Waits};
 
 fn main() -> std::process::ExitCode {
-    let arguments = match command_line::read() {
-        Ok(arguments) => arguments,
-        Err(code) => return code.into(),
-    };
-    if let Err(failure) = signals::end_instead_of_abort() {
-        return failure.report().into();
-    }
-    let result = match arguments.command {
-        Command::Run(run) => commands::run::run(&run),
-        Command::Check(check) => commands::check::check(&check),
-        Command::Show(show) => commands::recorded::show(&show),
-        Command::Compare(compare) => commands::compare::compare(&compare),
-        Command::History(history) => commands::recorded::history(&history),
-        Command::Report(report) => commands::recorded::report(&report),
-        Command::Serve(serve) => commands::serve::serve(&serve),
-        Command::Export(export) => commands::recorded::export(&export),
-        Command::Waits(waits) => commands::waits::waits(&waits),
-        Command::Capture(capture) => commands::capture::capture(&capture),
-        Command::Disk(disk) => commands::disk::disk(&disk),
-        Command::Pg(pg) => commands::pg::pg(&pg),
-        Command::Sync(sync) => commands::sync::sync(&sync),
-        Command::Time(time) => commands::time::time(&time),
-        Command::Plan(plan) => commands::plan::plan(&plan),
-        Command::Queries(queries) => commands::queries::queries(&queries),
-        Command::SortOrder(sort_order) => commands::sort_order::sort_order(&sort_order),
-        Command::Size(size) => commands::size::size(&size),
-        Command::Predict(predict) => commands::predict::predict(&predict),
-        Command::Results(results) => commands::results::results(&results),
-        Command::Survey(survey) => commands::survey::survey(&survey),
-        Command::Profile(profile) => commands::profile::profile(&profile),
-        Command::Data(data) => commands::data::data(&data),
-        Command::Schema => commands::file::schema(),
-        Command::Init { file, engine, probe } => {
-            commands::file::init(&file, engine.as_deref(), probe.as_deref())
-        }
-        Command::Completions { shell } => commands::file::completions(shell),
-    };
-    result.unwrap_or_else(Failure::report).into()
+    command::run(&CONTEXT).into()
 }
+
+/// The binary.
+pub const CONTEXT: Context = Context {
+    name: "steelbench",
+    about: "Which storage, layout, setting or engine is faster for this work, by how much, how \
+            sure are we, and why",
+    registry: REGISTRY,
+    studies: STUDIES,
+    sections: SECTIONS,
+    commands: COMMANDS,
+    records: RECORDS,
+};
+
+/// Commands, in the order of the help.
+const COMMANDS: &[Command] = &[
+    Command::new::<Run>(),
+    Command::new::<Check>(),
+    Command::new::<Show>(),
+    Command::new::<Compare>(),
+    Command::new::<History>(),
+    Command::new::<Report>(),
+    Command::new::<Serve>(),
+    Command::new::<Export>(),
+    Command::new::<Waits>(),
+    Command::new::<Capture>(),
+    Command::new::<Disk>(),
+    Command::new::<Pg>(),
+    Command::new::<Sync>(),
+    Command::new::<Time>(),
+    Command::new::<Size>(),
+    Command::new::<Plan>(),
+    Command::new::<QueriesTool>(),
+    Command::new::<Predict>(),
+    Command::new::<Results>(),
+    Command::new::<SortOrder>(),
+    Command::new::<SurveyTool>(),
+    Command::new::<ProfileTool>(),
+    Command::new::<Data>(),
+    Command::new::<Schema>(),
+    Command::new::<Init>(),
+    Command::new::<Completions>(),
+];
+
+/// Observations that tools record in results files.
+const RECORDS: &[&dyn Records] = &[&Observations, &Intervals];

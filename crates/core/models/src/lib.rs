@@ -13,6 +13,5 @@ pub mod curve;
 pub mod demands;
 pub mod holdout;
 pub mod network;
-pub mod published;
 pub mod queue;
 pub mod usl;

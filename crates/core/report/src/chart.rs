@@ -14,7 +14,7 @@ const LABEL_MIN: usize = 8;
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /// A line of a chart.
-pub(crate) enum ChartRow {
+pub enum ChartRow {
     /// Heading of a group.
     Group(String),
     /// A bar with what stands before and behind it.
@@ -67,12 +67,13 @@ impl Chart {
         }
     }
 
-    pub(crate) fn bars(&self) -> impl Iterator<Item = &Bar> {
+    /// All its bars.
+    pub fn bars(&self) -> impl Iterator<Item = &Bar> {
         self.groups.iter().flat_map(|group| &group.bars)
     }
 
     /// Whether a bar of a waterfall is one of its two totals.
-    pub(crate) fn is_total(&self, bar: &Bar) -> bool {
+    pub fn is_total(&self, bar: &Bar) -> bool {
         let ends = [self.bars().next(), self.bars().last()];
         ends.into_iter().flatten().any(|end| std::ptr::eq(end, bar))
     }
@@ -90,7 +91,7 @@ fn percent(value: f64) -> String {
 }
 
 /// The lines of a chart that fit into so many columns.
-pub(crate) fn rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
+pub fn rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
     if chart.kind == ChartKind::OverTime {
         return series_rows(chart, width);
     }
@@ -273,7 +274,7 @@ fn leftward(columns: f64, room: usize) -> String {
 }
 
 /// The same figures as a table; of a series over time its mean and its lowest value.
-pub(crate) fn table(chart: &Chart) -> Table<'static> {
+pub fn table(chart: &Chart) -> Table<'static> {
     if chart.kind == ChartKind::OverTime {
         let mut table = Columns::of(&chart.groups);
         table.name("", |group| group.label.clone());
@@ -304,7 +305,7 @@ pub(crate) fn table(chart: &Chart) -> Table<'static> {
 /// No longer than this, so that lines end near their figures on wide terminals.
 const LINE_MAX: usize = 60;
 /// From nothing to the most, an eighth each.
-pub(crate) const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+pub const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Between the warm-up and the measurement.
 const GO: char = '│';
 
@@ -379,7 +380,7 @@ fn waterfall(bars: &[&Bar], room: usize) -> Vec<String> {
 }
 
 /// Where each bar begins and ends.
-pub(crate) fn steps(bars: &[&Bar]) -> Vec<(f64, f64)> {
+pub fn steps(bars: &[&Bar]) -> Vec<(f64, f64)> {
     let last = bars.len().saturating_sub(1);
     let mut at = 0.0;
     let step = |(i, bar): (usize, &&Bar)| {

@@ -191,7 +191,8 @@ fn configuration(history: &History, own: &HistorySeries) -> Section {
     section
 }
 
-pub(crate) fn tone(verdict: Verdict) -> Tone {
+/// The tone of a verdict.
+pub fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Better => Tone::Good,
         Verdict::Worse => Tone::Bad,
@@ -204,7 +205,7 @@ fn means(own: &HistorySeries) -> Vec<Option<f64>> {
 }
 
 /// A line of bars between the smallest and the largest value.
-pub(crate) fn sparkline(points: &[Option<f64>]) -> String {
+pub fn sparkline(points: &[Option<f64>]) -> String {
     let columns = points.len().min(SPARKS);
     let edge = |column: usize| column * points.len() / columns;
     let means: Vec<Option<f64>> = (0..columns)

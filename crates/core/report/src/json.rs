@@ -8,13 +8,8 @@
 
 use crate::{StudySections, escaped};
 use analysis::runs::{Gate, History, RunsCompared};
-use analysis::survey::Merged;
-use analysis::{
-    ActivityComparison, ActivitySummary, HeadToHead, ProfileComparison, ProfileSummary, Summary,
-};
-use observations::{
-    ActivityRecord, Advice, CounterReadings, Profile, Recording, Survey, VolumeFacts,
-};
+use analysis::{HeadToHead, Summary};
+use observations::{ActivityRecord, Advice, CounterReadings, Recording, Survey, VolumeFacts};
 use queries::Captured;
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{Formatter, Serializer};
@@ -27,14 +22,15 @@ pub const SCHEMA: &str = "steelbench/1";
 const SUMMARY_SCHEMA: &str = "steelbench/3";
 /// Version of a run's object as it was recorded, and of two configurations.
 const RUN_SCHEMA: &str = "steelbench/2";
-/// Kind of a profile with all its stacks.
-pub const SAMPLES: &str = "samples";
 /// Kind of an inventory.
 const SURVEY: &str = "survey";
 /// Kind of an inventory of a server with an observation of it.
 const CAPTURE: &str = "capture";
 
-/// The fields of some content, and others.
+/// An object for programs: its schema and kind, the fields of some content, and others.
+///
+/// # Errors
+/// Those of the content.
 pub fn object(kind: &str, content: &impl Serialize, others: Value) -> Result<Value> {
     let mut object = serde_json::to_value(content)?;
     for field in [json!({ "schema": SCHEMA, "kind": kind }), others] {
@@ -91,21 +87,6 @@ impl Formatter for Printable {
     }
 }
 
-/// A profile.
-pub fn profile(summary: &ProfileSummary) -> Result<Value> {
-    object("profile", summary, Value::Null)
-}
-
-/// A profile with all its stacks, to be read again.
-pub fn samples(profile: &Profile) -> Result<Value> {
-    object(SAMPLES, profile, Value::Null)
-}
-
-/// Two profiles.
-pub fn profile_comparison(compared: &ProfileComparison) -> Result<Value> {
-    object("profile_comparison", compared, Value::Null)
-}
-
 /// Two configurations, with their labels.
 pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Result<Value> {
     object(
@@ -113,19 +94,6 @@ pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Result<Value
         compared,
         json!({ "schema": RUN_SCHEMA, "from_label": from, "to_label": to }),
     )
-}
-
-/// A server that was observed; `record` says which server, and when.
-pub fn activity(record: &ActivityRecord, summary: &ActivitySummary) -> Result<Value> {
-    let ActivityRecord { id, started_ms, steelbench, address, .. } = record;
-    let of =
-        json!({ "id": id, "started_ms": started_ms, "steelbench": steelbench, "address": address });
-    object("activity", summary, of)
-}
-
-/// Two observations of a server.
-pub fn compared_activities(compared: &ActivityComparison) -> Result<Value> {
-    object("activity_comparison", compared, Value::Null)
 }
 
 /// What is under a path, with `advice`.
@@ -141,45 +109,6 @@ pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> Result<Value> {
 /// Many runs of an experiment.
 pub fn history(history: &History) -> Result<Value> {
     object("history", history, Value::Null)
-}
-
-/// An interval of a server's statements, as it was recorded.
-pub fn query_interval(interval: &observations::QueryInterval) -> Result<Value> {
-    object("query_interval", interval, Value::Null)
-}
-
-/// A server's statements over many intervals.
-pub fn statement_history(history: &analysis::StatementHistory) -> Result<Value> {
-    object("statement_history", history, Value::Null)
-}
-
-/// A sizing plan, with what it comes to.
-pub fn sizing(plan: &sizing::Plan, sizing: &sizing::Sizing) -> Result<Value> {
-    object("sizing", sizing, json!({ "plan": plan }))
-}
-
-/// Plans of files, in their order.
-pub fn plans(plans: &[crate::PlanOf]) -> Result<Value> {
-    let one = |one: &crate::PlanOf| {
-        let remarks = one.statement.plan.as_ref().map(plans::remarks);
-        json!({ "file": one.file, "statement": one.statement, "remarks": remarks })
-    };
-    object("plans", &json!({ "plans": plans.iter().map(one).collect::<Vec<_>>() }), Value::Null)
-}
-
-/// A server's statements, tables and indexes.
-pub fn queries(found: &queries::Queries) -> Result<Value> {
-    object("queries", found, Value::Null)
-}
-
-/// What a model predicts.
-pub fn prediction(own: &analysis::model::what_if::WhatIf) -> Result<Value> {
-    object("prediction", own, Value::Null)
-}
-
-/// Published results, by benchmark.
-pub fn published(groups: &[Vec<models::published::Row>]) -> Result<Value> {
-    object("results", &json!({ "benchmarks": groups }), Value::Null)
 }
 
 /// An inventory, with `advice`.
@@ -217,17 +146,15 @@ pub fn read_capture(text: &str) -> std::result::Result<Capture, SurveyFileError>
     }
 }
 
-/// Inventories side by side.
-pub fn survey_merge(merged: &Merged) -> Result<Value> {
-    object("survey_merge", merged, Value::Null)
-}
-
 /// Why a text is no inventory.
 #[derive(Debug, thiserror::Error)]
 pub enum SurveyFileError {
     /// It is no JSON object, or a field has another type.
     #[error("it is no inventory: {0}; write one with `steelbench survey --json --output FILE`")]
     Json(#[from] serde_json::Error),
+    /// It cannot be read.
+    #[error("{0}")]
+    Io(#[from] io::Error),
     /// It is something else.
     #[error("it is {0}, not an inventory; write one with `steelbench survey --json --output FILE`")]
     Other(String),

@@ -25,8 +25,9 @@ mod waits;
 pub(crate) use explanations::{legend, sentences, waterfall};
 pub(crate) use overview::better;
 pub(crate) use profiles::changes;
-pub(crate) use session_time::{RUN_QUEUE, accounting, check, part, parts};
-pub(crate) use waits::{left_out, table as wait_table};
+pub(crate) use session_time::{RUN_QUEUE, part, parts};
+pub use session_time::{accounting, check};
+pub use waits::{left_out as waits_left_out, table as wait_table};
 
 use crate::model::{Document, Medium, Section};
 use analysis::Summary;

@@ -10,10 +10,10 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Rows of a table in a report, which nobody reads further: exports have all of them.
-pub(crate) const ROWS_MAX: usize = 1_000;
+pub const ROWS_MAX: usize = 1_000;
 
 /// What is printed where there is nothing to print.
-pub(crate) const NOTHING: &str = "-";
+pub const NOTHING: &str = "-";
 
 /// A table. Its rows are made as often as they are asked for, one at a time where they are too many
 /// for memory: a series of a long run has millions. All rows have as many cells as there are
@@ -28,11 +28,11 @@ pub struct Table<'a> {
     /// Whether all its columns but the first hold figures, which a page aligns.
     pub fixed: bool,
     /// What stands above the table on a sheet of its own; the first line is its title.
-    pub(crate) lines: Vec<Text>,
+    pub lines: Vec<Text>,
     /// How a spreadsheet draws it.
-    pub(crate) plot: Option<Plot>,
+    pub plot: Option<Plot>,
     /// Rows that a report leaves out.
-    pub(crate) left_out: usize,
+    pub left_out: usize,
     rows: Rc<dyn Fn() -> Rows<'a> + 'a>,
 }
 
@@ -46,7 +46,8 @@ pub struct Column {
     /// What the user's file or the probe calls so: `factor`, `response`. `None`: the name is ours.
     origin: Option<&'static str>,
     heading: Option<Text>,
-    pub(crate) kind: Kind,
+    /// The type of its values.
+    pub kind: Kind,
     /// Where its cells begin or end.
     pub align: Align,
     /// Whether it holds names, which may be cut where there is no room; figures may not.
@@ -54,23 +55,30 @@ pub struct Column {
     /// Where there is no room: columns with the highest number are left out first; 0 always stays.
     pub optional: u8,
     /// Whether long text runs over several lines in a workbook.
-    pub(crate) wrapped: bool,
+    pub wrapped: bool,
     /// Whether a page shows it in its table of trials.
-    pub(crate) on_page: bool,
+    pub on_page: bool,
     /// What a page offers to filter by: the levels of a factor.
-    pub(crate) levels: Vec<Text>,
+    pub levels: Vec<Text>,
 }
 
 /// The type of a column; its cells are of this type or empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Kind {
     #[default]
+    /// Text.
     Text,
+    /// Yes or no.
     Bool,
+    /// A whole number.
     Integer,
+    /// A whole number that is not negative.
     Count,
+    /// A number.
     Number,
+    /// A part of 1, shown in percent.
     Share,
+    /// Milliseconds since 1970.
     Time,
 }
 
@@ -88,11 +96,11 @@ pub enum Align {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cell {
     /// For programs.
-    pub(crate) value: Datum,
+    pub value: Datum,
     /// Unit of the value where the column does not name it.
-    pub(crate) unit: String,
+    pub unit: String,
     /// Both ends of its 95 % interval.
-    pub(crate) interval: Option<(f64, f64)>,
+    pub interval: Option<(f64, f64)>,
     /// For people; `None`: as the value is written.
     shown: Option<Text>,
     /// How it is meant.
@@ -105,11 +113,15 @@ pub enum Datum {
     /// Not known, or not applicable.
     #[default]
     Empty,
+    /// Text.
     Text(String),
+    /// Yes or no.
     Bool(bool),
+    /// A whole number.
     Integer(i64),
     /// Up to 2^64 - 1.
     Count(u64),
+    /// A number.
     Number(f64),
     /// From 0 to 1; shown to people as percent.
     Share(f64),
@@ -136,26 +148,34 @@ pub enum Tone {
 
 /// A chart that a spreadsheet draws of a table: its first column along the axis.
 #[derive(Debug, Clone)]
-pub(crate) struct Plot {
+pub struct Plot {
+    /// Its form.
     pub kind: PlotKind,
+    /// Its heading.
     pub title: Text,
     /// Title of the axis along which the rows are; empty where the rows say it.
     pub x: Text,
     /// Unit of the values.
     pub y: Text,
+    /// Its lines or columns.
     pub series: Vec<PlotSeries>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PlotKind {
+/// Forms of a chart on a sheet.
+pub enum PlotKind {
+    /// A line for each series.
     Lines,
+    /// A column for each value.
     Columns,
     /// Shares of a whole.
     Stacked,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct PlotSeries {
+/// A series of a chart on a sheet.
+pub struct PlotSeries {
+    /// Its name.
     pub name: Text,
     /// The column of its values.
     pub values: usize,
@@ -165,7 +185,7 @@ pub(crate) struct PlotSeries {
 
 impl<'a> Table<'a> {
     /// A table of rows that are there.
-    pub(crate) fn new(columns: Vec<Column>, rows: Vec<Vec<Cell>>) -> Self {
+    pub fn new(columns: Vec<Column>, rows: Vec<Vec<Cell>>) -> Self {
         Self::on_demand("", columns, move || Box::new(rows.clone().into_iter()))
     }
 
@@ -185,7 +205,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    pub(crate) fn named(self, name: &'static str) -> Self {
+    /// Gives the table its name for programs.
+    pub fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
 
@@ -195,7 +216,7 @@ impl<'a> Table<'a> {
     }
 
     /// The same with other texts.
-    pub(crate) fn with_texts(&self, text: impl Fn(Text) -> Text) -> Table<'static> {
+    pub fn with_texts(&self, text: impl Fn(Text) -> Text) -> Table<'static> {
         let columns = self.columns.iter().map(|column| Column {
             heading: Some(text(column.heading())),
             unit: String::new(),
@@ -210,7 +231,7 @@ impl<'a> Table<'a> {
     }
 
     /// What a report shows of so many rows: the first [`ROWS_MAX`].
-    pub(crate) fn shortened(
+    pub fn shortened(
         columns: Vec<Column>,
         rows: impl Iterator<Item = Vec<Cell>>,
         all: usize,
@@ -220,7 +241,7 @@ impl<'a> Table<'a> {
     }
 
     /// That only some rows are shown, if that is so.
-    pub(crate) fn shortening(&self) -> Option<String> {
+    pub fn shortening(&self) -> Option<String> {
         let all = number::count((ROWS_MAX + self.left_out) as u64);
         let some = number::count(ROWS_MAX as u64);
         (self.left_out > 0)
@@ -229,7 +250,7 @@ impl<'a> Table<'a> {
 
     /// Names of the columns for programs. Ours are always the same; a factor or response that is
     /// called like one of them gets its origin in front, `factor.block`.
-    pub(crate) fn keys(&self) -> Vec<String> {
+    pub fn keys(&self) -> Vec<String> {
         let own = self.columns.iter().filter(|column| column.origin.is_none());
         let mut taken: HashSet<String> = own.map(Column::key).collect();
         let key = |column: &Column| {
@@ -272,7 +293,7 @@ impl Column {
     }
 
     /// A value in the unit of the heading.
-    pub(crate) fn for_people<'v>(&self, value: &'v Datum) -> Cow<'v, Datum> {
+    pub fn for_people<'v>(&self, value: &'v Datum) -> Cow<'v, Datum> {
         match value {
             Datum::Count(ns) if self.unit == "ns" => Cow::Owned(Datum::Number(*ns as f64 / 1e6)),
             Datum::Number(ns) if self.unit == "ns" => Cow::Owned(Datum::Number(ns / 1e6)),
@@ -280,12 +301,14 @@ impl Column {
         }
     }
 
-    pub(crate) fn headed(&mut self, heading: impl Into<Text>) -> &mut Self {
+    /// Heads the column with another text than its name.
+    pub fn headed(&mut self, heading: impl Into<Text>) -> &mut Self {
         self.heading = Some(heading.into());
         self
     }
 
-    pub(crate) fn of(&mut self, origin: &'static str) -> &mut Self {
+    /// Names the origin of its values.
+    pub fn of(&mut self, origin: &'static str) -> &mut Self {
         self.origin = Some(origin);
         self
     }
@@ -566,7 +589,7 @@ pub trait Typed: Into<Cell> {
 /// From 0 to 1.
 pub struct Share(pub f64);
 /// Milliseconds since 1970 UTC.
-pub(crate) struct Time(pub i64);
+pub struct Time(pub i64);
 
 macro_rules! typed {
     ($($type:ty => $kind:ident, $value:pat => $datum:expr;)*) => {

@@ -125,12 +125,13 @@ fn sectors(device: &DeviceFacts) -> Option<String> {
     Some(format!("{}{}", number::exact_bytes(logical), physical_too.unwrap_or_default()))
 }
 
-pub(crate) fn yes(is_so: bool) -> String {
+/// `yes` or `no`.
+pub fn yes(is_so: bool) -> String {
     if is_so { "yes" } else { "no" }.into()
 }
 
 /// Each advice with its reason; `nothing` is said where there is none.
-pub(crate) fn advised(advice: &[Advice], nothing: &str) -> Section {
+pub fn advised(advice: &[Advice], nothing: &str) -> Section {
     let mut section = Section::new("Advice");
     if advice.is_empty() {
         section.toned(nothing, Tone::Good);

@@ -59,16 +59,17 @@ pub fn xlsx(
     Ok(book.save_to_writer(writer)?)
 }
 
-/// Writes an .xlsx file with the statements, plans and indexes of a server.
+/// Writes an .xlsx file with a sheet for each table, dated with the time of its data.
 ///
 /// # Errors
 /// When it or temporary files cannot be written.
-pub fn queries_xlsx(
-    found: &queries::Queries,
+pub fn tables_xlsx<'t>(
+    tables: impl IntoIterator<Item = Table<'t>>,
+    taken_ms: i64,
     writer: impl Write + Send,
 ) -> Result<(), WorkbookError> {
-    let mut book = dated(found.snapshot.span.to_ms)?;
-    for table in crate::queries::tables(found) {
+    let mut book = dated(taken_ms)?;
+    for table in tables {
         sheets(&mut book, &table, ROWS_MAX)?;
     }
     Ok(book.save_to_writer(writer)?)

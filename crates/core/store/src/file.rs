@@ -24,6 +24,27 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const PAGE_BYTES_MIN: u64 = 512;
 const WRITING: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE;
 
+/// Derives the roles of settings from declarations, for runs that recorded none.
+#[derive(Clone)]
+pub struct DeclaredRoles(Arc<dyn Fn(&Recording) -> Roles + Send + Sync>);
+
+impl DeclaredRoles {
+    /// Roles by this function.
+    pub fn new(derive: impl Fn(&Recording) -> Roles + Send + Sync + 'static) -> Self {
+        Self(Arc::new(derive))
+    }
+
+    pub(crate) fn roles(&self, recording: &Recording) -> Roles {
+        (self.0)(recording)
+    }
+}
+
+impl std::fmt::Debug for DeclaredRoles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("DeclaredRoles")
+    }
+}
+
 /// An open results file.
 ///
 /// The file is kept in rollback-journal mode (`journal_mode = DELETE`), not WAL: between
@@ -38,7 +59,7 @@ pub struct Store {
     /// How long one reading may take.
     pub(crate) reading_max: Duration,
     /// Roles of the settings of a run that recorded none.
-    pub(crate) declared: fn(&Recording) -> Roles,
+    pub(crate) declared: DeclaredRoles,
     /// When the reading at hand has to be over; `None` while the file is written.
     deadline: Arc<Mutex<Option<Instant>>>,
 }
@@ -115,7 +136,7 @@ impl Store {
     /// Derives the roles of settings from today's declarations for runs of versions that recorded
     /// none.
     #[must_use]
-    pub fn with_declared_roles(self, declared: fn(&Recording) -> Roles) -> Self {
+    pub fn with_declared_roles(self, declared: DeclaredRoles) -> Self {
         Self { declared, ..self }
     }
 
@@ -134,7 +155,7 @@ impl Store {
         let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
         let connection = connection.map_err(|error| Fault::from(error).of(path))?;
         let (path, deadline) = (path.to_owned(), Arc::default());
-        let declared = |_: &Recording| Roles::default();
+        let declared = DeclaredRoles::new(|_| Roles::default());
         let mut store = Self { connection, path, reading_max: READING_MAX, declared, deadline };
         store.watch_deadline()?;
         store.sql(|connection| {

@@ -1,7 +1,7 @@
 //! Folders of results files.
 
-use crate::{Result, Store};
-use observations::{Recording, Roles};
+use crate::{DeclaredRoles, Result, Store};
+use observations::Recording;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -35,12 +35,12 @@ pub fn runs_beside(
     results: &Path,
     setting: &str,
     values: &[&str],
-    declared: fn(&Recording) -> Roles,
+    declared: &DeclaredRoles,
 ) -> Vec<Recording> {
     let folder =
         results.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let stores = results_files(folder).filter_map(|path| Store::open_untouched(&path).ok());
-    let stores = stores.map(|store| store.with_declared_roles(declared));
+    let stores = stores.map(|store| store.with_declared_roles(declared.clone()));
     stores.flat_map(|store| runs_with(&store, setting, values).unwrap_or_default()).collect()
 }
 

@@ -26,7 +26,7 @@ extern crate self as store;
 
 pub use claim::{RunLock, is_claimed};
 pub use error::{Fault, StoreError};
-pub use file::Store;
+pub use file::{DeclaredRoles, Store};
 pub use folder::{EXTENSION, is_results_file, newest_results_file, results_files, runs_beside};
 
 /// Result of everything in this crate.

@@ -56,7 +56,7 @@ impl Store {
             })
         })?;
         if plan.roles.is_empty() {
-            plan.roles = (self.declared)(&plan);
+            plan.roles = self.declared.roles(&plan);
         }
         Ok(plan)
     }

@@ -1,6 +1,6 @@
 //! Tests of what goes wrong on disk: each fault has its own error, and nothing recorded is lost.
 
-use crate::{Fault, Result, Store, StoreError, schema};
+use crate::{DeclaredRoles, Fault, Result, Store, StoreError, schema};
 use observations::{Recording, Roles};
 use rusqlite::Connection;
 use std::fs;
@@ -294,10 +294,22 @@ fn looking_for_ceilings_touches_no_file() {
     };
     let before = state();
     assert_eq!(before.len(), 4);
-    let found =
-        crate::runs_beside(&path, "workload.key", &["other", "random"], |_| Roles::default());
+    let found = crate::runs_beside(
+        &path,
+        "workload.key",
+        &["other", "random"],
+        &DeclaredRoles::new(|_| Roles::default()),
+    );
     assert!(found.iter().all(|own| own.run.id == run) && !found.is_empty());
-    assert!(crate::runs_beside(&path, "workload.key", &["other"], |_| Roles::default()).is_empty());
+    assert!(
+        crate::runs_beside(
+            &path,
+            "workload.key",
+            &["other"],
+            &DeclaredRoles::new(|_| Roles::default())
+        )
+        .is_empty()
+    );
     assert!(state() == before);
     // Whoever names it has it rolled back.
     assert_eq!(

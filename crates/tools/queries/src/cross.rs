@@ -1,7 +1,7 @@
 //! Which statements use which index, and which read tables whole.
 
-use crate::Snapshot;
 use plans::{Access, Kind, Operator, Role};
+use queries::Snapshot;
 use serde::Serialize;
 use std::collections::BTreeSet;
 

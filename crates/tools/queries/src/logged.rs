@@ -1,7 +1,7 @@
 //! Plans of the server's log, to the statements that they are of.
 
-use crate::{Origin, Snapshot, StatementPlan, fingerprint};
 use observations::number::plural;
+use queries::{Origin, Snapshot, StatementPlan, fingerprint};
 use sql::{Syntax, tokens};
 use std::collections::HashMap;
 
@@ -100,8 +100,8 @@ fn add(known: &mut Vec<StatementPlan>, new: StatementPlan) {
 #[cfg(test)]
 mod tests {
     use super::{attach_logged, with_values};
-    use crate::{Snapshot, Span, Statement};
     use plans::{Engine, read};
+    use queries::{Snapshot, Span, Statement};
 
     #[test]
     fn a_plan_is_of_the_table_whose_name_has_the_same_case() {

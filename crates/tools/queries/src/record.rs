@@ -1,9 +1,9 @@
 //! Intervals as they are recorded, and recorded intervals put together.
 
-use crate::{Counter, Origin, Snapshot, Span, Statement, StatementPlan};
 use observations::number::seconds;
 use observations::{CountedStatement, QueryInterval, redacted};
 use plans::Engine;
+use queries::{Counter, Origin, Snapshot, Span, Statement, StatementPlan};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::HashMap;

@@ -3,8 +3,9 @@
 use plans::{Access, Engine, Object, Operator, Plan};
 use queries::{
     AdviceKind, Certainty, Column, ForeignKey, Index, Key, Origin, Snapshot, Span, Statement,
-    StatementPlan, Table, examine,
+    StatementPlan, Table,
 };
+use queries_tool::examine;
 
 const DAY_MS: i64 = 86_400_000;
 

@@ -2,7 +2,8 @@
 
 use observations::QueryInterval;
 use plans::Engine;
-use queries::{Counter, Index, Snapshot, Span, Spread, Statement, Table, between, joined, record};
+use queries::{Counter, Index, Snapshot, Span, Spread, Statement, Table};
+use queries_tool::{between, joined, record};
 
 fn statement(digest: &str, calls: u64, ms: f64) -> Statement {
     Statement {
@@ -133,7 +134,7 @@ fn recorded_figures_that_cannot_be_do_not_end_the_program() {
     let after = QueryInterval { from_ms: i64::MAX, to_ms: i64::MAX, ..one.clone() };
     let mut found = joined([before, after]).unwrap();
     assert_eq!(calls(&found), [("a", u64::MAX, false)]);
-    queries::keep(&mut found, 0);
+    queries_tool::keep(&mut found, 0);
     assert!(joined([QueryInterval { engine: "other".into(), ..one }]).is_none());
 }
 

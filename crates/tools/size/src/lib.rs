@@ -1,19 +1,26 @@
 //! Sizing: how many parts a demand needs, and which link of the chain from disks to processor is
-//! the narrowest. Pure.
+//! the narrowest; `steelbench size` and `results`.
 //!
 //! - [`Plan`]: a demand, parts and alternatives, read from a file
 //! - [`size`]: the load of each link of each alternative
 //! - `raid`: what an array makes of the I/Os of its host, whole and with a disk failed
 //! - [`EXAMPLE`]: a file with a published example
 
+mod command;
+mod document;
 mod link;
 mod plan;
+pub mod published;
+mod published_document;
 pub mod raid;
+mod results;
 mod sized;
 
+pub use command::Size;
 pub use link::{Degraded, LinkLoad, Resource, Use};
 pub use plan::{Alternative, Demand, Link, Part, Plan, Recorded, Targets};
 pub use raid::Raid;
+pub use results::Results;
 pub use sized::{Sized, Sizing, size};
 
 /// The example file: the storage of a published TPC-C result.

@@ -91,7 +91,7 @@ pub struct HistoryChange {
 pub fn history(
     runs: &[Recording],
     which: Responses,
-    summarized: fn(&Recording) -> Summary<'_>,
+    summarized: impl Fn(&Recording) -> Summary<'_> + Copy,
 ) -> Result<History, RunsError> {
     let latest = runs.iter().rfind(|run| run.done().next().is_some());
     let Some(latest) = latest else {
@@ -141,7 +141,7 @@ fn choose(
 
 impl HistoryRun {
     /// Against the run before; the first one against itself.
-    fn of(runs: &[Recording], at: usize, summarized: fn(&Recording) -> Summary<'_>) -> Self {
+    fn of(runs: &[Recording], at: usize, summarized: impl Fn(&Recording) -> Summary<'_>) -> Self {
         let (before, own) = (&runs[at.saturating_sub(1)], &runs[at]);
         Self {
             run: RunName::of(own),
@@ -155,7 +155,7 @@ impl HistoryRun {
     }
 }
 
-fn models(run: &Recording, summarized: fn(&Recording) -> Summary<'_>) -> Vec<ModelRecord> {
+fn models(run: &Recording, summarized: impl Fn(&Recording) -> Summary<'_>) -> Vec<ModelRecord> {
     // Without a model nothing is summarised: a history may have hundreds of runs.
     if !run.factors.iter().any(|own| run.roles.has(&own.name, &CONCURRENCY)) {
         return Vec::new();

@@ -131,7 +131,7 @@ fn data(measured: &[Measured], names: &[&'static str]) -> Table<'static> {
 /// Where the sessions' time went, as a sum that is 100 %:
 /// `16 sessions x 78.4 s = CPU 31.0 % + log 2.1 % + run queue 60.1 % + client 6.0 % + unaccounted
 /// 0.8 %`.
-pub(crate) fn accounting(own: &Accounting) -> String {
+pub fn accounting(own: &Accounting) -> String {
     let mut parts = vec![("CPU", own.cpu_s)];
     parts.extend(own.resource_s.iter().map(|(class, seconds)| (class.name(), *seconds)));
     parts.push((RUN_QUEUE, own.signal_s));
@@ -156,7 +156,7 @@ pub(crate) fn accounting(own: &Accounting) -> String {
 /// What samples and kernel say independently of each other, and what was done about the difference:
 /// `Samples without a wait event: 5.0 % of the time; processor and run-queue time by the kernel:
 /// 47.0 %.`
-pub(crate) fn check(own: &Accounting) -> Option<String> {
+pub fn check(own: &Accounting) -> Option<String> {
     let check = own.check?;
     let percent = |seconds: f64| number::percent(own.share(seconds), 1);
     let both = format!(

@@ -1,7 +1,7 @@
 //! Where sessions waited, by configuration.
 
 use super::session_time::{accounting, check};
-use crate::activity::hot;
+use crate::hot::hot_resources;
 use crate::model::{Cell, Columns, Section, Table};
 use crate::number;
 use crate::text::listed;
@@ -30,7 +30,7 @@ fn section(own: &ConfigurationWaits) -> Section {
         section.note(check);
     }
     waits(&mut section, &own.waits);
-    hot::add(&mut section, &own.hot);
+    hot_resources(&mut section, &own.hot);
     section
 }
 
@@ -47,7 +47,7 @@ fn waits(section: &mut Section, waits: &WaitTable) {
 
 /// The nine columns of the published studies, the rows that make up the top 95 %, as they print
 /// them. What a sampled row cannot know is a dash.
-pub(crate) fn table(waits: &WaitTable) -> Table<'static> {
+pub fn table(waits: &WaitTable) -> Table<'static> {
     let figures = |row: &WaitRow| {
         let average = |pick: fn(&Averages) -> f64| row.average.as_ref().map(pick);
         let averages =
@@ -111,7 +111,7 @@ fn notes(waits: &WaitTable) -> Vec<String> {
 }
 
 /// The waits that are not in the table because they say nothing about a load.
-pub(crate) fn left_out(waits: &WaitTable) -> Option<String> {
+pub fn left_out(waits: &WaitTable) -> Option<String> {
     let (seconds, types) = (number::seconds(waits.filtered_s), waits.filtered.join(", "));
     (waits.filtered_s > 0.0).then(|| format!("Left out as idle or benign: {seconds} ({types})."))
 }

@@ -1,10 +1,11 @@
 //! Indexes that are not used or hardly, that failed to be built, and that are larger than they need
 //! to be.
 
-use super::{Advice, AdviceKind, Certainty, numbers};
+use super::numbers;
+use crate::IndexUse;
 use crate::cross::statements_of;
-use crate::{Index, IndexUse, Snapshot, Statement, Table};
 use observations::number::{bytes, count, percent, plural};
+use queries::{Advice, AdviceKind, Certainty, Index, Snapshot, Statement, Table};
 
 /// An index that is smaller, of a table that changes less, costs nothing that anybody could notice.
 const BYTES_MIN: u64 = 1 << 20;

@@ -1,9 +1,10 @@
 //! Statements that read a table whole to find a few rows of it.
 
-use super::{Advice, AdviceKind, Certainty, numbers, runs};
-use crate::{Counter, Index, Missed, Snapshot, Statement, Table, TableScan, table_scans};
+use super::{numbers, runs};
+use crate::{TableScan, table_scans};
 use observations::number::{bytes, count, figure, percent, seconds};
 use plans::{Engine, MissingIndex};
+use queries::{Advice, AdviceKind, Certainty, Counter, Index, Missed, Snapshot, Statement, Table};
 use sql::{Syntax, tokens};
 
 /// A table with fewer rows, or fewer bytes, is read whole in less time than anybody notices.

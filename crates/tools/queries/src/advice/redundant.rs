@@ -1,10 +1,11 @@
 //! Indexes that another does the work of.
 
 use super::indexes::{drop_statement, foreign_key, label};
-use super::{Advice, AdviceKind, Certainty, numbers};
+use super::numbers;
+use crate::IndexUse;
 use crate::cross::statements_of;
-use crate::{Index, IndexUse, Key, Snapshot, Table};
 use observations::number::{bytes, count};
+use queries::{Advice, AdviceKind, Certainty, Index, Key, Snapshot, Table};
 
 /// How an index is covered by another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

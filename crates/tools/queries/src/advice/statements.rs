@@ -1,10 +1,12 @@
 //! Statements that spill, are estimated wrongly or vary, and statistics that are older than the
 //! data.
 
-use super::{Advice, AdviceKind, Certainty, numbers, runs};
-use crate::{Counter, Origin, Snapshot, Statement, StatementPlan, Table};
+use super::{numbers, runs};
 use observations::number::{bytes, count, figure, percent, plural, ratio, seconds};
 use plans::{Access, Engine, Kind, Remark, remarks};
+use queries::{
+    Advice, AdviceKind, Certainty, Counter, Origin, Snapshot, Statement, StatementPlan, Table,
+};
 
 /// Estimates that are further off choose other plans: as for single plans (`plans::remarks`).
 const OFF: f64 = 10.0;

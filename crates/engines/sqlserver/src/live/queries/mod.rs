@@ -324,7 +324,7 @@ mod tests {
         );
         assert!(found[0].indexes[0].is_needed && found[0].indexes[2].keys[1].descending);
 
-        let found = queries::examine(snapshot(statements, found));
+        let found = queries_tool::examine(snapshot(statements, found));
         let advice: Vec<(AdviceKind, &str, Option<&str>)> = found
             .advice
             .iter()

@@ -1,0 +1,263 @@
+//! `steelbench check`
+
+use clap::{Parser, ValueEnum};
+use command::{Context, ExitCode, Failure, Tool, output, results};
+use engine::Permits;
+use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, QUESTION, TRIAL_TIME_S};
+use experiment::{Blocks, Experiment, Plan, PlannedTrial, Volume};
+use observations::number::plural;
+use report::Text;
+use runner::Findings;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use store::Store;
+use work::Stop;
+
+/// Configurations that are listed one by one.
+const CONFIGURATIONS_SHOWN: usize = 40;
+
+/// Validate an experiment file; print configurations, trials, order and an estimate
+#[derive(Debug, Parser)]
+#[command(name = "check")]
+pub struct Check {
+    /// The experiment file
+    pub file: PathBuf,
+    /// How much of the order of trials to print
+    #[arg(long, value_enum, default_value_t = Order::First)]
+    pub order: Order,
+    /// The results file whose trials the estimate is based on [default: results/NAME.steelbench]
+    #[arg(long, value_name = "FILE")]
+    pub results: Option<PathBuf>,
+    /// Print everything as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How much of the order of trials to print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    /// The first block of each group
+    First,
+    /// Every trial
+    All,
+}
+
+impl Tool for Check {
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let experiment = context.experiment(&self.file)?;
+        let plan = Plan::new(&experiment);
+        let results = results::path(self.results.as_ref(), &experiment.name);
+        let estimate = Estimate::of(&experiment, &plan, &results);
+        let findings = runner::preflight(
+            context.registry,
+            &experiment,
+            &results,
+            Permits::default(),
+            &Stop::when(|| false),
+        );
+        let invalid = experiment.objections(&findings.invalid);
+        if !invalid.errors.is_empty() {
+            let name = self.file.display().to_string();
+            return Err(Failure::usage(invalid.render(&name, &experiment.source)));
+        }
+        if self.json {
+            output::print_json_redacted(&as_json(&experiment, &plan, &estimate, &findings))
+        } else {
+            output::print_wrapped(&as_text(&experiment, &plan, (&estimate, &findings), self.order))
+        }
+    }
+}
+
+/// How long the run would take, as far as that is known.
+struct Estimate {
+    /// Mean seconds of a recorded trial and their number.
+    recorded: Option<(f64, usize)>,
+    /// Seconds of all measurements and warm-ups, when the file fixes them.
+    measured_s: Option<f64>,
+}
+
+impl Estimate {
+    fn of(experiment: &Experiment, plan: &Plan, results: &Path) -> Self {
+        let measured_s = |trial: PlannedTrial| {
+            // Probes that take a time have these settings, each with defaults of its own.
+            let configuration = &experiment.configurations[trial.configuration];
+            let number = |path| configuration.value(path).and_then(experiment::Value::as_f64);
+            Some(number("workload.duration")? + number("workload.warmup").unwrap_or(0.0))
+        };
+        let recorded = || {
+            let store = Store::open(results).ok()?;
+            let trials = store.recorded_trials(store.latest_run().ok()??.id).ok()?;
+            let sum: f64 = trials.iter().map(|trial| trial.wall_s).sum();
+            (!trials.is_empty()).then(|| (sum / trials.len() as f64, trials.len()))
+        };
+        Self { recorded: recorded(), measured_s: plan.trials().map(measured_s).sum() }
+    }
+
+    fn text(&self, trials: usize) -> String {
+        match (self.recorded, self.measured_s) {
+            (Some((mean_s, recorded)), _) => format!(
+                "about {} (estimate: mean of {recorded} recorded trials, {mean_s:.1} s each)",
+                minutes(mean_s * trials as f64)
+            ),
+            (None, Some(seconds)) => {
+                format!("at least {} of measurement, not counting preparation", minutes(seconds))
+            }
+            (None, None) => "unknown until a trial has run".into(),
+        }
+    }
+}
+
+fn minutes(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+fn as_text(
+    experiment: &Experiment,
+    plan: &Plan,
+    (estimate, findings): (&Estimate, &Findings),
+    order: Order,
+) -> String {
+    let mut lines = vec![format!("{}: valid", experiment.name)];
+    lines.extend(experiment.get(QUESTION));
+    for factor in &experiment.factors {
+        let labels: Vec<&str> = factor.levels.iter().map(|level| level.label.as_str()).collect();
+        let hard = if factor.hard_to_change { " (hard to change)" } else { "" };
+        lines.push(format!("factor {}{hard}: {}", factor.name, labels.join(", ")));
+    }
+    let (number, seed) = (experiment.configurations.len(), experiment.repeats.seed);
+    let repeats = match experiment.repeats.blocks {
+        Blocks::Fixed(blocks) => plural(blocks as usize, "block"),
+        Blocks::Adaptive { min, max, until } => {
+            format!(
+                "{min} to {max} blocks, until every 95 % interval is within {} %",
+                until * 100.0
+            )
+        }
+    };
+    let setups = match experiment.repeats.setups {
+        1 => String::new(),
+        setups => format!(" in {setups} set-ups of each level that is hard to change"),
+    };
+    let (configurations, trials) = (plural(number, "configuration"), plural(plan.len(), "trial"));
+    lines.push(format!("{configurations} x {repeats}{setups} = {trials}, seed {seed}"));
+    let trial_max = minutes(experiment.get(TRIAL_TIME_S));
+    lines.push(format!("time: {}; a trial at most {trial_max}", estimate.text(plan.len())));
+    lines.extend(experiment.left_out.iter().map(ToString::to_string));
+    lines.extend(needs(experiment));
+    lines.extend(findings.space.iter().map(|space| format!("space: {space}")));
+    let missing = findings.missing.iter().chain(&findings.doubtful);
+    lines.extend(missing.map(|missing| format!("not ready yet: {missing}")));
+    lines.extend([String::new(), "configurations:".into()]);
+    for (position, configuration) in
+        experiment.configurations.iter().enumerate().take(CONFIGURATIONS_SHOWN)
+    {
+        let baseline = if experiment.baseline == Some(position) { " (baseline)" } else { "" };
+        let label = configuration.label();
+        let label = if label.is_empty() { "all settings as in the file".into() } else { label };
+        lines.push(format!("  {}. {label}{baseline}", position + 1));
+    }
+    if number > CONFIGURATIONS_SHOWN {
+        lines.push(format!("  and {} more", number - CONFIGURATIONS_SHOWN));
+    }
+    lines.extend([String::new(), "order:".into()]);
+    for group in 0..plan.groups() {
+        let of_group =
+            if plan.groups() > 1 { format!("group {}, ", group + 1) } else { String::new() };
+        let blocks = if order == Order::All { usize::MAX } else { 1 };
+        for block in plan.blocks(group).take(blocks) {
+            let trials: Vec<String> = plan
+                .block(group, block)
+                .iter()
+                .map(|trial| (trial.configuration + 1).to_string())
+                .collect();
+            lines.push(format!("  {of_group}block {block}: {}", trials.join(" ")));
+        }
+    }
+    let line = |line: &String| format!("{}\n", Text::from(line.as_str()));
+    lines.iter().map(line).collect()
+}
+
+/// What somebody has to provide or do.
+fn needs(experiment: &Experiment) -> Vec<String> {
+    let manual = experiment
+        .factors
+        .iter()
+        .filter_map(|factor| Some((&factor.name, factor.manual.as_ref()?)));
+    let mut needs: Vec<String> =
+        manual.map(|(name, step)| format!("manual step when {name} changes: {step}")).collect();
+    for Volume { name, path, prepare, throttle, .. } in &experiment.volumes {
+        match prepare {
+            Some(command) => needs.push(format!("volume {name}: prepared by `{command}`")),
+            None if !Path::new(path).is_dir() => {
+                needs.push(format!("volume {name}: {path} does not exist yet"));
+            }
+            None => {}
+        }
+        if let Some(throttle) = throttle {
+            needs.push(format!(
+                "volume {name}: throttled to {throttle}: needs root and control groups"
+            ));
+        }
+    }
+    let hooks = [BEFORE_RUN, BEFORE_TRIAL, AFTER_TRIAL, AFTER_RUN].map(|hook| experiment.get(hook));
+    let prepare = experiment.volumes.iter().filter_map(|volume| volume.prepare.as_ref());
+    let root = ["mkfs", "mount ", "losetup", "drop_caches", "sudo", "loop-volume.sh"];
+    if hooks
+        .iter()
+        .flatten()
+        .chain(prepare)
+        .any(|command| root.iter().any(|word| command.contains(word)))
+    {
+        needs.push("some of these commands usually need root".into());
+    }
+    needs
+}
+
+fn as_json(
+    experiment: &Experiment,
+    plan: &Plan,
+    estimate: &Estimate,
+    findings: &Findings,
+) -> Value {
+    let configurations: Vec<Value> = experiment
+        .configurations
+        .iter()
+        .map(|it| {
+            json!({
+                "label": it.label(), "key": it.key(), "levels": it.levels,
+                "settings": it.identity(),
+            })
+        })
+        .collect();
+    let order: Vec<Value> = plan
+        .trials()
+        .map(|it| {
+            json!({
+                "sequence": it.sequence, "block": it.block, "setup": it.setup,
+                "configuration": it.configuration,
+            })
+        })
+        .collect();
+    json!({
+        "schema": report::json::SCHEMA,
+        "kind": "check",
+        "name": experiment.name,
+        "configurations": configurations,
+        "baseline": experiment.baseline,
+        "trials": order,
+        "groups": plan.groups(),
+        "estimate": {
+            "recorded_mean_s": estimate.recorded.map(|(mean_s, _)| mean_s),
+            "recorded_trials": estimate.recorded.map(|(_, trials)| trials),
+            "measured_s_min": estimate.measured_s,
+        },
+        "left_out": experiment.left_out.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "needs": needs(experiment),
+        "space": findings.space,
+        "not_ready": findings.missing.iter().chain(&findings.doubtful).collect::<Vec<_>>(),
+    })
+}

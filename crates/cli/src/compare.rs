@@ -1,0 +1,257 @@
+//! `steelbench compare`: two configurations of a run, or two runs: how they differ, and whether
+//! that is within limits.
+
+use analysis::runs::{Decision, Gate, Limit, Responses, compare_sides, judge_sides};
+use clap::Parser;
+use command::output::{self, Form};
+use command::select::cells;
+use command::{Context, ExitCode, Failure, Place, Tool, Which, results};
+use observations::Recording;
+use store::Store;
+
+/// Compare two configurations head to head and say why they differ, or two runs before and
+/// after a change
+#[derive(Debug, Parser)]
+#[command(name = "compare")]
+pub struct Compare {
+    /// Two configurations (`data_files=1`, `data_files=1,log=synced`) or levels (`sync=on`: the
+    /// mean over the other factors), with the run that they are of before them; or two runs
+    /// (an experiment's name, a results file, either with `@3`, `@latest` or `@previous`);
+    /// or two observations of a server, by the files that `waits --output` wrote
+    #[arg(
+        value_names = ["A", "B", "B"],
+        num_args = 2..=3,
+        required_unless_present = "baseline",
+        conflicts_with = "baseline",
+    )]
+    pub sides: Vec<String>,
+    /// Several runs of one side: each counts once, so that what runs differ by is in the intervals
+    #[arg(long, value_name = "RUN", num_args = 1.., requires = "candidate")]
+    pub baseline: Vec<String>,
+    /// Several runs of the other side
+    #[arg(long, value_name = "RUN", num_args = 1.., requires = "baseline")]
+    pub candidate: Vec<String>,
+    /// Name of an experiment, or path of a results file, of configurations and of `@3` alone
+    /// [default: the newest in results/]
+    #[arg(long = "in", value_name = "NAME")]
+    pub name: Option<String>,
+    /// Number of the run that configurations are of [default: the latest]
+    #[arg(long)]
+    pub run: Option<i64>,
+    /// Of two runs: the response to compare [default: the first run's]
+    #[arg(long, value_name = "NAME")]
+    pub response: Option<String>,
+    /// Of two runs: compare every response that both have
+    #[arg(long, conflicts_with = "response")]
+    pub all: bool,
+    /// Of two runs: exit code 1 when a configuration changed by more than this beyond doubt:
+    /// `slower:3%`, `faster:3%`, or of a response `latency_p99:+5%`, `iops:-3%`; repeatable
+    #[arg(long, value_name = "LIMIT")]
+    pub fail_if: Vec<Limit>,
+    /// Exit code 1 also when a change may be beyond the limit
+    #[arg(long, requires = "fail_if")]
+    pub fail_if_unsure: bool,
+    #[command(flatten)]
+    pub form: Form,
+}
+
+impl Compare {
+    /// Whether anything is asked for that only two runs have.
+    pub fn is_for_runs(&self) -> bool {
+        self.response.is_some() || self.all || !self.fail_if.is_empty()
+    }
+}
+
+impl Tool for Compare {
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let (a, b) = match self.sides.as_slice() {
+            [] => {
+                let side =
+                    |names: &[String]| names.iter().map(|text| run(self, context, text)).collect();
+                let (from, to): (Result<Vec<_>, _>, Result<Vec<_>, _>) =
+                    (side(&self.baseline), side(&self.candidate));
+                return runs(self, &from?, &to?);
+            }
+            [of, a, b] => return configurations(self, &run(self, context, of)?, a, b),
+            [a, rest @ ..] => (a, rest.last().unwrap_or(a)),
+        };
+        let default = self.name.as_deref();
+        match (RunName::parse(a, default), RunName::parse(b, default)) {
+            (Some(_), Some(_)) if self.run.is_some() => {
+                Err(Failure::usage(format!("--run is for configurations; name a run as `{a}@1`")))
+            }
+            (Some(from), Some(to)) => match observations(self, context, &from, &to)? {
+                Some(code) => Ok(code),
+                None => runs(self, &[from.read(context)?], &[to.read(context)?]),
+            },
+            (None, None) => {
+                let store = results::open(context, default)?;
+                let recording = results::read_run(&store, self.run, Store::read_figures)?;
+                configurations(self, &recording, a, b)
+            }
+            (Some(_), None) => Err(Failure::usage(format!("{a} is a run and {b} is none"))),
+            (None, Some(_)) => Err(Failure::usage(format!("{b} is a run and {a} is none"))),
+        }
+    }
+}
+
+/// Compares what a tool recorded in files without runs; `None` where they have runs.
+fn observations(
+    arguments: &Compare,
+    context: &Context,
+    from: &RunName,
+    to: &RunName,
+) -> Result<Option<ExitCode>, Failure> {
+    let stores = [results::open(context, from.file)?, results::open(context, to.file)?];
+    let from = Place { store: &stores[0], which: from.which };
+    let to = Place { store: &stores[1], which: to.which };
+    for records in context.records {
+        if arguments.is_for_runs() {
+            if records.document(from)?.is_some() && records.document(to)?.is_some() {
+                return Err(Failure::usage(
+                    "--response, --all and --fail-if are for runs; of observations every wait is \
+                     shown",
+                ));
+            }
+        } else if let Some(code) = records.compare(from, to, arguments.form)? {
+            return Ok(Some(code));
+        }
+    }
+    Ok(None)
+}
+
+/// The run of this name, which can be nothing else.
+fn run(arguments: &Compare, context: &Context, text: &str) -> Result<Recording, Failure> {
+    let name = RunName::parse(text, arguments.name.as_deref());
+    name.unwrap_or(RunName { file: Some(text), which: Which::Latest }).read(context)
+}
+
+/// Compares two configurations of a run, or two levels over those of the other factors.
+fn configurations(
+    arguments: &Compare,
+    recording: &Recording,
+    a: &str,
+    b: &str,
+) -> Result<ExitCode, Failure> {
+    if arguments.is_for_runs() {
+        return Err(Failure::usage(
+            "--response, --all and --fail-if are for two runs; of two configurations every \
+             response is shown",
+        ));
+    }
+    let (cells, [from, to]) = cells(recording, a, b)?;
+    let compared = analysis::compare_over(recording, &cells).ok_or_else(|| {
+        Failure::failed("neither configuration has a trial that was measured to the end")
+    })?;
+    let json = || report::json::head_to_head(&compared, &from, &to);
+    output::show(arguments.form, json, || report::head_to_head(&compared, &from, &to))
+}
+
+/// A run as it is named on the command line.
+struct RunName<'a> {
+    /// Name of an experiment, or path of a results file.
+    file: Option<&'a str>,
+    /// Which of its runs or observations.
+    which: Which,
+}
+
+impl<'a> RunName<'a> {
+    /// The run that a text names: `None` when it names none and may be a configuration.
+    ///
+    /// `default` is the file of `@3`. A text that is not the name of a file, but can be nothing
+    /// else, is taken for one, so that the complaint is about that.
+    fn parse(text: &'a str, default: Option<&'a str>) -> Option<Self> {
+        let exists = |name: &str| results::find(Some(name)).is_ok();
+        let latest = Self { file: Some(text), which: Which::Latest };
+        if exists(text) {
+            return Some(latest);
+        }
+        let numbered = text.rsplit_once('@').and_then(|(file, number)| {
+            Some((
+                file,
+                match number {
+                    "latest" => Which::Latest,
+                    "previous" => Which::Previous,
+                    number => Which::Number(number.parse().ok()?),
+                },
+            ))
+        });
+        match numbered {
+            Some(("", which)) => Some(Self { file: default, which }),
+            Some((file, which)) if exists(file) || !text.contains('=') => {
+                Some(Self { file: Some(file), which })
+            }
+            _ if text.contains('=') || !store::is_results_file(text.as_ref()) => None,
+            _ => Some(latest),
+        }
+    }
+
+    fn read(&self, context: &Context) -> Result<Recording, Failure> {
+        let store = results::open(context, self.file)?;
+        let run = match self.which {
+            Which::Latest => None,
+            Which::Previous => Some(previous(&store)?),
+            Which::Number(number) => Some(number),
+        };
+        results::read_run(&store, run, Store::read_figures)
+    }
+}
+
+/// The run of the latest run's experiment before that.
+fn previous(store: &Store) -> Result<i64, Failure> {
+    let mut runs = store.runs()?;
+    let latest = runs.pop();
+    let before = latest.and_then(|latest| runs.into_iter().rfind(|run| run.name == latest.name));
+    before.map(|run| run.id).ok_or_else(|| {
+        Failure::usage(format!("{}: there is no run before the latest", store.path().display()))
+    })
+}
+
+/// Compares runs; the exit code says whether the limits are kept.
+fn runs(arguments: &Compare, from: &[Recording], to: &[Recording]) -> Result<ExitCode, Failure> {
+    // Times tell runs of different files apart, which may have the same number.
+    let key = |run: &Recording| (run.run.id, run.run.started_ms, run.run.name.clone());
+    let all: Vec<_> = from.iter().chain(to).map(key).collect();
+    if let Some((run, _, name)) =
+        (1..all.len()).find(|at| all[..*at].contains(&all[*at])).map(|at| &all[at])
+    {
+        return Err(Failure::usage(format!(
+            "run {run} of {name} is named twice; compare different runs"
+        )));
+    }
+    let which = match &arguments.response {
+        Some(name) => Responses::Named(name),
+        None if arguments.all => Responses::All,
+        None => Responses::Primary,
+    };
+    let compared = compare_sides(from, to, which).map_err(Failure::usage)?;
+    let gate = if arguments.fail_if.is_empty() {
+        None
+    } else {
+        Some(judge_sides(from, to, which, &arguments.fail_if).map_err(Failure::usage)?)
+    };
+    let json = || report::json::runs(&compared, gate.as_ref());
+    output::show(arguments.form, json, || report::runs(&compared, gate.as_ref()))?;
+    // The reason is for people, who read the log of what read the JSON.
+    if let Some(gate) = gate.as_ref().filter(|_| arguments.form.json) {
+        output::complain(report::gate(gate).as_str());
+    }
+    gate.map_or(Ok(ExitCode::Ok), |gate| exit_code(&gate, arguments.fail_if_unsure))
+}
+
+/// A gate that cannot judge must not look like one that was passed.
+fn exit_code(gate: &Gate, fail_if_unsure: bool) -> Result<ExitCode, Failure> {
+    match gate.decision {
+        Decision::Broken => Ok(ExitCode::Failed),
+        _ if gate.not_judged().next().is_some() => {
+            let limits: Vec<String> = gate.not_judged().map(|it| it.limit.to_string()).collect();
+            let limits = limits.join(", ");
+            Err(Failure::usage(format!(
+                "no configuration can be judged by {limits}: that takes two blocks in each run, \
+                 or two runs a side, and values above 0"
+            )))
+        }
+        Decision::Unsure if fail_if_unsure => Ok(ExitCode::Failed),
+        Decision::Unsure | Decision::Kept => Ok(ExitCode::Ok),
+    }
+}

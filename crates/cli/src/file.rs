@@ -1,0 +1,112 @@
+//! `steelbench schema`, `init` and `completions`: what helps to write files and commands.
+
+use clap::Parser;
+use command::{Context, ExitCode, Failure, Tool, output};
+use experiment::Declaration;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// Print the JSON Schema of experiment files, for editors
+#[derive(Debug, Parser)]
+#[command(name = "schema")]
+pub struct Schema;
+
+impl Tool for Schema {
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let schema = experiment::schema(&context.registry.catalog());
+        let text = serde_json::to_string_pretty(&schema).map_err(Failure::failed)?;
+        output::print(&format!("{text}\n"))
+    }
+}
+
+/// Write a commented experiment file to start from
+#[derive(Debug, Parser)]
+#[command(name = "init")]
+pub struct Init {
+    /// Where to write it
+    #[arg(default_value = "experiment.toml")]
+    file: PathBuf,
+    /// The engine under test [default: sqlite, or the first one that the probe can work on]
+    #[arg(long, value_name = "NAME")]
+    engine: Option<String>,
+    /// What a trial does [default: the first probe that can work on the engine]
+    #[arg(long, value_name = "NAME")]
+    probe: Option<String>,
+}
+
+impl Tool for Init {
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let text = example(context, self.engine.as_deref(), self.probe.as_deref())?;
+        write_new(&self.file, &text)?;
+        let path = self.file.display();
+        output::print_wrapped(&format!(
+            "Wrote {path}. `steelbench check {path}` says what it would do.\n"
+        ))
+    }
+}
+
+/// Print completions for a shell
+#[derive(Debug, Parser)]
+#[command(name = "completions")]
+pub struct Completions {
+    /// The shell.
+    shell: clap_complete::Shell,
+}
+
+impl Tool for Completions {
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let mut text = Vec::new();
+        clap_complete::generate(self.shell, &mut context.line(), context.name, &mut text);
+        output::print_as_it_is(&String::from_utf8_lossy(&text))
+    }
+}
+
+/// Writes a file; never over another one.
+fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
+    let path = file.display();
+    let mut created = std::fs::File::create_new(file).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists | ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            Failure::usage(format!("{path}: {error}"))
+        }
+        _ => Failure::failed(format!("cannot write {path}: {error}")),
+    })?;
+    created.write_all(text.as_bytes()).map_err(|error| {
+        // Half of it is of no use; that it failed is what has to be told.
+        let _ = std::fs::remove_file(file);
+        Failure::failed(format!("cannot write {path}: {error}"))
+    })
+}
+
+/// The text of an experiment file for an engine and a probe that can work on it.
+fn example(
+    context: &Context,
+    engine: Option<&str>,
+    probe: Option<&str>,
+) -> Result<String, Failure> {
+    let catalog = context.registry.catalog();
+    let (engines, probes) = (names(&catalog.engines), names(&catalog.probes));
+    for (what, asked, known) in [("engine", engine, &engines), ("probe", probe, &probes)] {
+        if let Some(unknown) = asked.filter(|name| !known.contains(name)) {
+            return Err(Failure::usage(experiment::unknown_name(what, unknown, known)));
+        }
+    }
+    let mut objections = Vec::new();
+    for engine in engines.iter().filter(|name| engine.is_none_or(|asked| asked == **name)) {
+        for probe in probes.iter().filter(|name| probe.is_none_or(|asked| asked == **name)) {
+            let text = experiment::example(&catalog, engine, probe);
+            match experiment::parse(&text, &catalog)
+                .and_then(|read| runner::load(context.registry, read))
+            {
+                Ok(_) => return Ok(text),
+                Err(errors) => {
+                    objections.extend(errors.errors.into_iter().map(|error| error.message))
+                }
+            }
+        }
+    }
+    Err(Failure::usage(objections.join("\n")))
+}
+
+fn names(owners: &[(&'static str, &'static [Declaration])]) -> Vec<&'static str> {
+    owners.iter().map(|(name, _)| *name).collect()
+}

@@ -1,0 +1,133 @@
+//! `steelbench history`
+
+use analysis::runs::Responses;
+use clap::Parser;
+use command::arguments::Between;
+use command::files::{Replace, write_html};
+use command::output::{self, Form};
+use command::{Context, ExitCode, Failure, Tool, results};
+use observations::{Recording, RunRecord};
+use report::Document;
+use serde_json::Value;
+use std::path::PathBuf;
+use store::Store;
+
+/// Show how an experiment's runs changed over time, and where
+#[derive(Debug, Parser)]
+#[command(name = "history")]
+pub struct History {
+    /// Name of an experiment, or paths of results files with its runs [default: the newest in
+    /// results/]; or of those that `queries --every` wrote
+    pub names: Vec<String>,
+    /// The response to show [default: the one that the latest run compares on]
+    #[arg(long, value_name = "NAME")]
+    pub response: Option<String>,
+    /// Only the last so many runs, or intervals
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub last: Option<u32>,
+    #[command(flatten)]
+    pub between: Between,
+    /// Also write this as a page to this file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub form: Form,
+}
+
+impl Tool for History {
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let newest = self.names.is_empty().then_some(None);
+        let names = self.names.iter().map(|name| Some(name.as_str())).chain(newest);
+        let stores: Vec<Store> =
+            names.map(|name| results::open(context, name)).collect::<Result<_, _>>()?;
+        for records in context.records {
+            if let Some(found) = records.history(&stores, &self.between, self.last)? {
+                return show(self, || Ok(found.json), &found.document);
+            }
+        }
+        let runs = runs_of(self, &stores)?;
+        let which = self.response.as_deref().map_or(Responses::Primary, Responses::Named);
+        let history = analysis::history(&runs, which, |run| results::summary_alone(context, run))
+            .map_err(Failure::usage)?;
+        show(self, || report::json::history(&history), &report::history(&history))
+    }
+}
+
+fn show(
+    arguments: &History,
+    json: impl FnOnce() -> serde_json::Result<Value>,
+    document: &Document,
+) -> Result<ExitCode, Failure> {
+    if let Some(file) = &arguments.html {
+        write_html(&report::web::page(document), file, Replace::Named)?;
+    }
+    output::show(arguments.form, json, || document.clone())
+}
+
+/// The runs of one experiment in all files, oldest first: the experiment of the latest run.
+fn runs_of(arguments: &History, stores: &[Store]) -> Result<Vec<Recording>, Failure> {
+    let mut runs = Vec::new();
+    for (at, store) in stores.iter().enumerate() {
+        runs.extend(store.runs()?.into_iter().map(|run| (at, run)));
+    }
+    runs.sort_by_key(|(_, run)| run.started_ms);
+    let mut runs = each_once(runs, stores)?;
+    let Some(name) = runs.last().map(|(_, run)| run.name.clone()) else {
+        return Err(Failure::usage(format!(
+            "{}: no run was recorded yet",
+            stores[0].path().display()
+        )));
+    };
+    runs.retain(|(_, run)| {
+        run.name == name && arguments.between.covers(run.started_ms, run.started_ms)
+    });
+    if runs.is_empty() {
+        return Err(Failure::usage(format!("no run of {name} lies between --from and --to")));
+    }
+    let skipped = arguments.last.map_or(0, |last| runs.len().saturating_sub(last as usize));
+    let wanted = runs.into_iter().skip(skipped);
+    wanted.map(|(at, run)| Ok(figures_only(stores[at].read_figures(run.id)?))).collect()
+}
+
+/// Each run once, although files may have been copied: of copies the one with the most trials.
+fn each_once(
+    runs: Vec<(usize, RunRecord)>,
+    stores: &[Store],
+) -> Result<Vec<(usize, RunRecord)>, Failure> {
+    let mut kept: Vec<(usize, RunRecord)> = Vec::new();
+    for (at, run) in runs {
+        let is_copy = |other: &RunRecord| {
+            (other.started_ms, other.seed) == (run.started_ms, run.seed) && other.name == run.name
+        };
+        let Some((known, own)) = kept.iter_mut().find(|(_, other)| is_copy(other)) else {
+            kept.push((at, run));
+            continue;
+        };
+        let path = |at: usize| stores[at].path().display();
+        let when = report::utc(run.started_ms);
+        output::complain(&format!(
+            "note: the run of {when} is in {} and in {}: it counts once",
+            path(*known),
+            path(at)
+        ));
+        if stores[at].recorded_trials(run.id)?.len() > stores[*known].recorded_trials(own.id)?.len()
+        {
+            (*known, *own) = (at, run);
+        }
+    }
+    Ok(kept)
+}
+
+/// Keeps of each trial what a history shows, so that hundreds of runs fit into memory.
+fn figures_only(mut run: Recording) -> Recording {
+    for trial in &mut run.trials {
+        trial.hooks = Vec::new();
+        if let Some(observations) = &mut trial.observations {
+            observations.series = Vec::new();
+            observations.latencies = Vec::new();
+            observations.waits = Vec::new();
+            observations.operations = Vec::new();
+        }
+    }
+    run
+}

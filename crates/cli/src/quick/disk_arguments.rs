@@ -1,0 +1,294 @@
+//! The arguments of `steelbench disk`.
+
+use clap::{Args, Parser, ValueEnum};
+use command::arguments::{ArgumentError, Quick, setting};
+use disk::{
+    ALIGN, BATCH, BLOCK_SIZE, DURATION, IO_ENGINE, IoEngine, MIX, Mix, PATTERN, Pattern,
+    QUEUE_DEPTH, RATE, READS, SYNC, SYNC_EVERY, Sync as Durability, THREADS, WARMUP, WORKING_SET,
+    fio,
+};
+use engine::Permits;
+use engine::file_set::{COMPRESS, DATA_FILES, FILE_SIZE, OFFSET};
+use experiment::{FromValue, Setting};
+use std::path::{Path, PathBuf};
+
+/// Stands for the files among the paths; no file has this name.
+const ALL: &str = "/";
+
+/// Measure how fast storage is for what databases do to it
+#[derive(Debug, Clone, Parser)]
+#[command(name = "disk")]
+pub struct Disk {
+    /// Directories (files are created in them and removed), existing files or block devices;
+    /// several are loaded together
+    #[arg(value_name = "PATH", required_unless_present = "fio")]
+    pub paths: Vec<PathBuf>,
+    /// Compare the paths, one at a time, instead of loading them together
+    #[arg(long, conflicts_with = "fio")]
+    pub compare: bool,
+    #[command(flatten)]
+    pub load: Load,
+    #[command(flatten)]
+    pub files: Files,
+    #[command(flatten)]
+    pub measure: Measure,
+    #[command(flatten)]
+    pub exchange: Exchange,
+    #[command(flatten)]
+    pub quick: Quick,
+}
+
+/// What I/O is made. Lists with several values are varied: every combination is measured.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Load (a LIST with several values is varied)")]
+pub struct Load {
+    /// Pattern of I/O: random-read, random-write, random-mixed, sequential-read, sequential-write,
+    /// sequential-mixed, or fio's name of it [default: random-read]
+    #[arg(
+        long,
+        visible_alias = "rw",
+        value_name = "LIST",
+        value_parser = pattern,
+        value_delimiter = ',',
+    )]
+    pub pattern: Vec<Pattern>,
+    /// Block size, as in 8k or 64KiB (k = 1024) [default: 8 KiB]
+    #[arg(
+        long,
+        visible_alias = "bs",
+        value_name = "LIST",
+        value_parser = size::<u32,
+        _>(BLOCK_SIZE),
+        value_delimiter = ',',
+    )]
+    pub block: Vec<u32>,
+    /// Number of threads, all on the same files [default: 1]
+    #[arg(
+        long,
+        visible_alias = "numjobs",
+        value_name = "LIST",
+        value_parser = setting::<u32,
+        _>(THREADS),
+        value_delimiter = ',',
+    )]
+    pub threads: Vec<u32>,
+    /// I/Os that each thread keeps in flight [default: 32]
+    #[arg(
+        long,
+        visible_alias = "iodepth",
+        value_name = "LIST",
+        value_parser = setting::<u32,
+        _>(QUEUE_DEPTH),
+        value_delimiter = ',',
+    )]
+    pub depth: Vec<u32>,
+    /// I/Os that each thread begins and waits for together, as a program that reads ahead does
+    /// [default: 1]
+    #[arg(long, value_name = "N", value_parser = setting::<u32, _>(BATCH))]
+    pub batch: Option<u32>,
+    /// Share of reads in the mixed patterns, as in 70%
+    #[arg(long, value_name = "PERCENT", value_parser = setting::<f64, _>(READS))]
+    pub reads: Option<f64>,
+    /// Mix of streams that databases make: oltp, oltp-data, log, checkpoint, scan, backup
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_parser = setting::<Mix,
+        _>(MIX),
+        conflicts_with = "stream",
+    )]
+    pub mix: Option<Mix>,
+    /// A stream: "NAME key=value ..."; several run together
+    #[arg(long, value_name = "TEXT")]
+    pub stream: Vec<String>,
+    /// I/Os a second, begun at random times whatever the storage does (open loop)
+    #[arg(long, value_name = "RATE", value_parser = setting::<f64, _>(RATE))]
+    pub rate: Option<f64>,
+    /// Through the page cache, not direct
+    #[arg(long, conflicts_with = "direct")]
+    pub buffered: bool,
+    /// As fio's: 0 is --buffered, 1 is what happens without it
+    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub direct: Option<u8>,
+    /// How writes are made durable: none, fdatasync, fsync, dsync
+    #[arg(long, value_name = "HOW", value_parser = setting::<Durability, _>(SYNC))]
+    pub sync: Option<Durability>,
+    /// Number of writes after which a sync follows
+    #[arg(long, value_name = "N", value_parser = setting::<u32, _>(SYNC_EVERY))]
+    pub sync_every: Option<u32>,
+    /// Offsets are multiples of this [default: the block size]
+    #[arg(long, value_name = "SIZE", value_parser = size::<u64, _>(ALIGN))]
+    pub align: Option<u64>,
+    /// Only so much of each file is used
+    #[arg(long, value_name = "SIZE", value_parser = size::<u64, _>(WORKING_SET))]
+    pub working_set: Option<u64>,
+    /// How I/O is requested from the system: auto, `io_uring`, pread
+    #[arg(
+        long,
+        visible_alias = "ioengine",
+        value_name = "NAME",
+        value_parser = setting::<IoEngine,
+        _>(IO_ENGINE),
+    )]
+    pub io_engine: Option<IoEngine>,
+}
+
+/// What the I/O is made on.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Files")]
+pub struct Files {
+    /// Size of each file that is created [default: 1 GiB]
+    #[arg(long, value_name = "SIZE", value_parser = size::<u64, _>(FILE_SIZE))]
+    pub size: Option<u64>,
+    /// Number of files that are created, spread over the directories [default: one a directory]
+    #[arg(long, value_name = "N", value_parser = setting::<usize, _>(DATA_FILES))]
+    pub files: Option<usize>,
+    /// Directory, file or device of the log, for a mix or streams on=log [default: with the data]
+    #[arg(long, value_name = "PATH")]
+    pub log_on: Option<PathBuf>,
+    /// Directory, file or device that a backup is written to [default: with the data]
+    #[arg(long, value_name = "PATH")]
+    pub backup_on: Option<PathBuf>,
+    /// Bytes to skip at the beginning of each file or device: a partition's offset
+    #[arg(long, value_name = "LIST", value_parser = size::<u64, _>(OFFSET), value_delimiter = ',')]
+    pub offset: Vec<u64>,
+    /// Share of the data that a compressing drive or file system can remove
+    #[arg(long, value_name = "PERCENT", value_parser = setting::<f64, _>(COMPRESS))]
+    pub compress: Option<f64>,
+    /// Before measuring, overwrite at random until the throughput is steady; takes long and wears
+    /// a drive
+    #[arg(long)]
+    pub precondition: bool,
+    /// This existing file may be written to; without a name: all that are among the paths
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = ALL)]
+    pub overwrite: Vec<PathBuf>,
+    /// This block device may be written to; everything on it is lost
+    #[arg(long, value_name = "DEVICE")]
+    pub destroy: Vec<PathBuf>,
+}
+
+/// How it is measured.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Measuring")]
+pub struct Measure {
+    /// Length of the measurement of each trial [default: 5 s]
+    #[arg(
+        long,
+        visible_alias = "runtime",
+        value_name = "TIME",
+        value_parser = setting::<f64,
+        _>(DURATION),
+    )]
+    pub duration: Option<f64>,
+    /// The load runs for this long before the measurement [default: 1 s]
+    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(WARMUP))]
+    pub warmup: Option<f64>,
+    /// Search the threads and queue depth that saturate the storage: a coarse run, then a fine one
+    /// around the knee
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "fio", "threads", "depth", "compare", "mix", "stream", "print", "rate", "output",
+        ],
+    )]
+    pub find_max: bool,
+}
+
+/// Where an experiment comes from and goes to.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Input and output")]
+pub struct Exchange {
+    /// Run the jobs of a fio job file
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "paths", "pattern", "block", "threads", "depth", "batch", "reads", "mix", "stream", "rate",
+        "buffered", "direct", "sync", "sync_every", "align", "working_set", "io_engine", "size",
+        "files", "log_on", "backup_on", "offset", "compress", "precondition",
+    ])]
+    pub fio: Option<PathBuf>,
+    /// Leave out job options that are not supported, instead of refusing the file
+    #[arg(long, requires = "fio")]
+    pub fio_ignore: bool,
+    /// Show how the paths are set up, with advice; runs nothing
+    #[arg(long, conflicts_with_all = ["fio", "print", "find_max", "output"])]
+    pub inspect: bool,
+    /// Form of the results
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with_all = ["json", "print"])]
+    pub output: Option<Output>,
+}
+
+/// Forms of the results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// The JSON that fio writes, for tools that read it
+    FioJson,
+}
+
+impl Files {
+    /// What may be written to; `paths` are those that a load could write to.
+    pub fn permits<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> Permits {
+        let all = self.overwrite.iter().any(|named| named == Path::new(ALL));
+        let all_paths = paths.filter(|_| all).map(Path::to_owned);
+        Permits {
+            overwrite: self.overwrite.iter().cloned().chain(all_paths).collect(),
+            destroy: self.destroy.clone(),
+        }
+    }
+}
+
+/// Reads a size, in which k means 1024: an experiment file has no `8k`, because k means 1000 to
+/// some people.
+fn size<V, T>(setting: Setting<T>) -> impl Fn(&str) -> Result<V, ArgumentError> + Clone
+where
+    V: FromValue,
+    T: FromValue + From<V>,
+{
+    let read = self::setting(setting);
+    move |text| {
+        let number = text.trim().trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        match text.trim()[number.len()..].to_ascii_lowercase().as_str() {
+            unit @ ("k" | "m" | "g" | "t") => read(&format!("{number} {unit}iB")),
+            _ => read(text),
+        }
+    }
+}
+
+/// Reads a pattern by our name or by fio's.
+fn pattern(text: &str) -> Result<Pattern, ArgumentError> {
+    fio::pattern(text).map_or_else(|| setting(PATTERN)(text), Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Pattern, pattern, size};
+    use engine::file_set::FILE_SIZE;
+
+    #[test]
+    fn k_is_1024_and_other_units_are_as_in_files() {
+        for (typed, bytes) in [
+            ("8k", 8 << 10),
+            ("64K", 64 << 10),
+            ("1g", 1 << 30),
+            ("8 KB", 8000),
+            ("8KiB", 8 << 10),
+            ("512", 512),
+            ("1.5m", 3 << 19),
+        ] {
+            assert_eq!(size(FILE_SIZE)(typed), Ok::<u64, _>(bytes));
+        }
+        for wrong in ["", "k", "-8k", "8,k", "8x"] {
+            assert!(size::<u64, _>(FILE_SIZE)(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn patterns_have_the_names_of_files_and_of_fio() {
+        for known in Pattern::ALL {
+            assert_eq!(pattern(known.name()), Ok(*known));
+        }
+        for (fio, ours) in
+            [("randread", "random-read"), ("rw", "sequential-mixed"), ("write", "sequential-write")]
+        {
+            assert_eq!(pattern(fio).unwrap().name(), ours);
+        }
+    }
+}

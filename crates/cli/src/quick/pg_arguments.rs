@@ -1,0 +1,175 @@
+//! The arguments of `steelbench pg`: pgbench's options, and what an experiment has besides.
+
+use clap::{ArgAction, Args, Parser};
+use command::arguments::{Psql, Quick, ServerNameError, pair, positive, setting};
+use datasets::sysbench::Distribution;
+use script::{
+    CONNECTIONS, DURATION, MAX_TRIES, PROTOCOL, Protocol, RAND_TYPE, RATE, SCALE, TABLE_SIZE,
+    TABLES, THREADS, TRANSACTIONS, WARMUP,
+};
+
+/// Run pgbench's load, or your own scripts, by pgbench's options
+#[derive(Debug, Parser)]
+#[command(name = "pg", disable_help_flag = true)]
+pub struct Pg {
+    /// Print this help
+    #[arg(long, action = ArgAction::Help)]
+    pub help: Option<bool>,
+    /// A setting to vary, with its levels, as in `connections=1,4,16` and
+    /// `shared_buffers=128MB,1GB`: connections, scale, protocol, threads, rate, any other
+    /// setting by its path or the last part of it, else a setting of the server; repeatable
+    #[arg(long, value_name = "SETTING=LEVELS", value_parser = variation)]
+    pub vary: Vec<Variation>,
+    /// The engine that runs the scripts
+    #[arg(long, value_name = "NAME", default_value = "postgres")]
+    pub engine: String,
+    #[command(flatten)]
+    pub scripts: Scripts,
+    #[command(flatten)]
+    pub load: PgLoad,
+    /// Database, URL or connection string
+    #[arg(value_name = "DATABASE")]
+    pub database: Option<String>,
+    /// Start a private server whatever the PG* variables say; without it that is so when neither
+    /// they nor options name one
+    #[arg(long, conflicts_with_all = ["host", "port", "username", "dbname", "database"])]
+    pub private: bool,
+    #[command(flatten)]
+    pub server: Psql,
+    #[command(flatten)]
+    pub quick: Quick,
+}
+
+/// What transactions are run, on which tables.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Scripts, as of pgbench")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
+pub struct Scripts {
+    /// Built-in script: tpcb-like, simple-update, select-only, or sysbench's `oltp_point_select`,
+    /// `oltp_read_only`, `oltp_write_only`, `oltp_read_write`; repeatable [default: tpcb-like]
+    #[arg(short, long, value_name = "NAME[@WEIGHT]")]
+    pub builtin: Vec<String>,
+    /// A script of your own; repeatable
+    #[arg(short, long, value_name = "FILE[@WEIGHT]")]
+    pub file: Vec<String>,
+    /// The same as -b select-only
+    #[arg(short = 'S', long)]
+    pub select_only: bool,
+    /// The same as -b simple-update
+    #[arg(short = 'N', long)]
+    pub skip_some_updates: bool,
+    /// A variable for scripts
+    #[arg(short = 'D', long, value_name = "NAME=VALUE", value_parser = pair)]
+    pub define: Vec<(String, String)>,
+    /// Size of pgbench's tables, in 100,000 accounts
+    #[arg(short, long, value_name = "N", value_parser = setting::<u32, _>(SCALE))]
+    pub scale: Option<u32>,
+    /// Make and fill pgbench's tables before each trial. That happens without asking for built-in
+    /// scripts, and for scripts that name these tables unless a server is named
+    #[arg(short, long, conflicts_with = "existing_tables")]
+    pub initialize: bool,
+    /// Use pgbench's tables that the database has, instead of making some in a schema of our own
+    #[arg(long)]
+    pub existing_tables: bool,
+    /// Number of sysbench's tables [default: 1]
+    #[arg(long, value_name = "N", value_parser = setting::<u64, _>(TABLES))]
+    pub tables: Option<u64>,
+    /// Rows of each of sysbench's tables [default: 10000]
+    #[arg(long, value_name = "N", value_parser = setting::<u64, _>(TABLE_SIZE))]
+    pub table_size: Option<u64>,
+    /// How sysbench's scripts choose rows: special, uniform, pareto [default: special]
+    #[arg(long, value_name = "NAME", value_parser = setting::<Distribution, _>(RAND_TYPE))]
+    pub rand_type: Option<Distribution>,
+    /// Accepted as pgbench's: no vacuum runs before a load
+    #[arg(short, long)]
+    pub no_vacuum: bool,
+    /// Accepted as pgbench's: latencies of statements are always recorded
+    #[arg(short, long, alias = "report-latencies")]
+    pub report_per_command: bool,
+}
+
+/// How the load is made.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Load, as of pgbench")]
+pub struct PgLoad {
+    /// Number of connections [default: 1]
+    #[arg(short, long, value_name = "N", value_parser = setting::<u32, _>(CONNECTIONS))]
+    pub client: Option<u32>,
+    /// Threads that drive the connections to a server [default: 1]
+    #[arg(short, long, value_name = "N", value_parser = setting::<u32, _>(THREADS))]
+    pub jobs: Option<u32>,
+    /// Transactions of each connection
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        value_parser = setting::<u64,
+        _>(TRANSACTIONS),
+        conflicts_with = "time",
+    )]
+    pub transactions: Option<u64>,
+    /// Length of the measurement of each trial, in seconds [default: 10, unless --transactions is
+    /// given]
+    #[arg(short = 'T', long, value_name = "SECONDS", value_parser = setting::<f64, _>(DURATION))]
+    pub time: Option<f64>,
+    /// How statements are sent: simple, prepared [default: simple]
+    #[arg(short = 'M', long, value_name = "NAME", value_parser = setting::<Protocol, _>(PROTOCOL))]
+    pub protocol: Option<Protocol>,
+    /// Transactions a second, all connections together (open loop)
+    #[arg(short = 'R', long, value_name = "N", value_parser = setting::<f64, _>(RATE))]
+    pub rate: Option<f64>,
+    /// Count transactions that take longer; with --rate, skip those that would
+    #[arg(short = 'L', long, value_name = "MILLISECONDS", value_parser = positive::<86_400_000>)]
+    pub latency_limit: Option<f64>,
+    /// How often a transaction is tried that ends in a deadlock or a serialization failure
+    /// [default: 1]
+    #[arg(long, value_name = "N", value_parser = setting::<u64, _>(MAX_TRIES))]
+    pub max_tries: Option<u64>,
+    /// Length of the intervals of the series; progress is always shown
+    #[arg(short = 'P', long, value_name = "SECONDS", value_parser = positive::<86_400>)]
+    pub progress: Option<f64>,
+    /// The load runs for this long before the measurement [default: 0]
+    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(WARMUP))]
+    pub warmup: Option<f64>,
+}
+
+impl Pg {
+    /// The connection string of the server that is named; `variables` is whether the PG* variables
+    /// name one.
+    ///
+    /// # Errors
+    /// When parts of it are given twice.
+    pub fn url(&self, variables: bool) -> Result<Option<String>, ServerNameError> {
+        let named =
+            !self.server.is_empty() || self.database.is_some() || (variables && !self.private);
+        let url = self.server.url(self.database.as_deref())?;
+        Ok(named.then_some(url))
+    }
+}
+
+/// A setting and its levels.
+#[derive(Debug, Clone)]
+pub struct Variation {
+    pub setting: String,
+    pub levels: Vec<String>,
+}
+
+/// A variation that cannot be read.
+#[derive(Debug, thiserror::Error)]
+enum VariationError {
+    #[error("it is SETTING=LEVEL,LEVEL")]
+    NoLevels,
+    #[error("a name or a level is empty")]
+    Empty,
+}
+
+fn variation(text: &str) -> Result<Variation, VariationError> {
+    let (setting, levels) = text.split_once('=').ok_or(VariationError::NoLevels)?;
+    let levels: Vec<String> = levels.split(',').map(|level| level.trim().to_owned()).collect();
+    let empty = setting.trim().is_empty() || levels.iter().any(String::is_empty);
+    if empty {
+        Err(VariationError::Empty)
+    } else {
+        Ok(Variation { setting: setting.trim().to_owned(), levels })
+    }
+}

@@ -1,0 +1,104 @@
+//! `steelbench sort-order`
+
+use clap::Parser;
+use command::arguments::setting;
+use command::output::{self, Form};
+use command::{Context, ExitCode, Failure, Tool};
+use engine::{EngineError, server};
+use probe::data::ROWS;
+use sort_order::file::{Advised, FileError, ParquetFile};
+use std::path::{Path, PathBuf};
+use work::Stop;
+
+/// In which order the rows of a Parquet file, or of a DuckDB table, would take the least
+#[derive(Debug, Parser)]
+#[command(name = "sort-order")]
+pub struct SortOrder {
+    /// A Parquet file, or with the table named behind it a DuckDB or SQLite database, or the URL
+    /// of a PostgreSQL server
+    #[arg(value_name = "FILE|URL")]
+    pub file: PathBuf,
+    /// The table; libduckdb is found as by `run`
+    pub table: Option<String>,
+    /// Rows to look at, at most: whole row groups, blocks or pages that are spread over the table.
+    /// They are kept in memory
+    #[arg(long, value_name = "N", default_value = "1M", value_parser = setting::<u64, _>(ROWS))]
+    pub rows: u64,
+    /// Write these rows as they lie and in the best orders, to temporary files, and measure size
+    /// and reading
+    #[arg(long)]
+    pub measure: bool,
+    /// Orders to show, and to measure with --measure
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "5",
+        value_parser = clap::value_parser!(u8).range(1..=8),
+    )]
+    pub orders: u8,
+    #[command(flatten)]
+    pub form: Form,
+}
+
+impl Tool for SortOrder {
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let (path, rows_max) = (&self.file, self.rows as usize);
+        let shown = path.display().to_string();
+        let (name, file, rows_all) = if let Some(table) = &self.table {
+            let folder = tempfile::tempdir().map_err(Failure::failed)?;
+            let exported = folder.path().join("rows.parquet");
+            let rows_all =
+                export(context, path, table, self.rows, &exported).map_err(Failure::failed)?;
+            (
+                format!("{table} of {shown}"),
+                ParquetFile::read(&exported, rows_max).map_err(failure)?,
+                rows_all,
+            )
+        } else {
+            let file = ParquetFile::read(path, rows_max).map_err(failure)?;
+            let rows_all = file.rows_all;
+            (shown, file, rows_all)
+        };
+        let mut advised = Advised::of(name, &file, rows_all).map_err(failure)?;
+        let orders = usize::from(self.orders);
+        if self.measure {
+            advised.measure(&file, orders).map_err(failure)?;
+        }
+        advised.orders.truncate(orders);
+        output::show(
+            self.form,
+            || sort_order::document::json(&advised),
+            || sort_order::document::sort_order(&advised),
+        )
+    }
+}
+
+/// Writes rows of a table to a new Parquet file: of a server by URL, an SQLite file or a DuckDB
+/// database, which are only read. Returns the number of rows of the table.
+fn export(
+    context: &Context,
+    place: &Path,
+    table: &str,
+    rows_max: u64,
+    to: &Path,
+) -> Result<u64, EngineError> {
+    if let Some(url) = place.to_str().filter(|place| place.contains("://")) {
+        let server = server::by_url(context.registry.engines, url)
+            .map_err(|error| EngineError::failed("reading the URL", error.what))?;
+        let sampled = server.sample(table, rows_max, &Stop::when(|| false)).map_err(|error| {
+            EngineError::failed(format!("reading table {table} of {server}"), error.what)
+        })?;
+        return sampled.export(table, to);
+    }
+    if sqlite::is_database(place) {
+        return sqlite::sample(place, table, rows_max)?.export(table, to);
+    }
+    duckdb::export(place, table, rows_max, to)
+}
+
+fn failure(error: FileError) -> Failure {
+    match error {
+        FileError::Write(_) => Failure::failed(error),
+        _ => Failure::usage(error),
+    }
+}

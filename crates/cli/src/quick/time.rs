@@ -1,0 +1,406 @@
+//! `steelbench time`: a quick command is an experiment too.
+
+use super::time_arguments::Time;
+use command::files::{Replace, replace_file};
+use command::session::{Session, exit_code};
+use command::{Context, ExitCode, Failure, Tool, output};
+use command_study::{
+    CLEANUP, COMMAND, CONCLUDE, CONCURRENCY, DURATION, IGNORE_FAILURE, INPUT, Job, MAX_RUNS,
+    MIN_RUNS, OUTPUT, PARAMETERS, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
+    escaped,
+};
+use engine::Permits;
+use experiment::common::{ENGINE, OBSERVE_PROFILE, PROBE};
+use experiment::{Configuration, Draft, Experiment, LinkedSettings, Setting, Value};
+use observations::Recording;
+use observations::number::plural;
+use report::hyperfine::{self, CommandTimes};
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+/// What prints the experiment that is run.
+const PRINTED: &str = "steelbench time --print";
+/// The factor whose levels are the commands.
+const FACTOR: &str = "command";
+/// What hyperfine does unless it is told otherwise: so many runs and so many seconds at least.
+const RUNS_LEAST: u64 = 10;
+const SECONDS_LEAST: f64 = 3.0;
+/// Values of a scan; more are a mistake.
+const VALUES_MAX: usize = 10_000;
+
+impl Tool for Time {
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let draft = draft(self)?;
+        let session = Session::quick(&self.quick, name(self), Permits::default());
+        if self.quick.print {
+            return session.run(context, &draft, PRINTED, true);
+        }
+        let experiment = context.build(&draft, PRINTED)?;
+        let end = session.conduct(context, &experiment)?;
+        let recording = session.recording(context)?;
+        let failed = session.show(context, &recording)?;
+        export(self, &experiment, &recording)?;
+        Ok(exit_code(&end, failed, None))
+    }
+}
+
+fn name(arguments: &Time) -> &str {
+    arguments.quick.name.as_deref().unwrap_or("time")
+}
+
+/// Writes the files that were asked for.
+fn export(arguments: &Time, experiment: &Experiment, recording: &Recording) -> Result<(), Failure> {
+    let exports = &arguments.exports;
+    let named = |configuration: &Configuration| {
+        let level = configuration.levels.iter().find(|level| level.factor == FACTOR);
+        let given = level.filter(|level| arguments.parameters.command_name.contains(&level.label));
+        let job = Job::of(configuration).ok()?;
+        Some((
+            given.map_or_else(|| job.line.clone(), |level| job.filled(&level.label)),
+            job.parameters,
+        ))
+    };
+    let configurations = experiment.configurations.iter().enumerate();
+    let times = configurations.filter_map(|(position, configuration)| {
+        let (name, parameters) = named(configuration)?;
+        CommandTimes::of(recording, position, &name, &parameters)
+    });
+    let times: Vec<CommandTimes> = times.collect();
+    let write = |path: &Option<PathBuf>, text: &[u8]| match path {
+        // These formats bear no sign of who wrote them.
+        Some(path) => replace_file(path, Replace::Any, |writer| writer.write_all(text)),
+        None => Ok(()),
+    };
+    write(&exports.export_json, hyperfine::json(&times).map_err(Failure::failed)?.as_bytes())?;
+    write(&exports.export_csv, &hyperfine::csv(&times).map_err(Failure::failed)?)?;
+    write(&exports.export_markdown, hyperfine::markdown(&times).as_bytes())
+}
+
+/// The experiment that a command line stands for.
+fn draft(arguments: &Time) -> Result<Draft, Failure> {
+    let (around, runs) = (&arguments.around, &arguments.runs);
+    let parameters = parameters(arguments)?;
+    let text = |text: &String| escaped(text, |name| parameters.contains_key(name));
+    let question = match &arguments.commands[..] {
+        [command] if only_parameters_vary(arguments) => format!("How long does `{command}` take?"),
+        [_] => "How long does this command take?".to_owned(),
+        _ => "Which of these commands is faster?".to_owned(),
+    };
+    let mut draft = Draft::new(name(arguments), &question);
+    draft.comment(&format!("Written by `{PRINTED}`."));
+    draft.set(ENGINE, "none");
+    draft.set(PROBE, "command");
+    let shell = if around.no_shell { Some("none") } else { around.shell.as_deref() };
+    draft.set_some(SHELL, shell.filter(|shell| *shell != "default").map(str::to_owned));
+    draft.set(SUBTRACT_SHELL, shell != Some("none"));
+    draft.set_some(SETUP, around.setup.as_ref().map(text));
+    draft.set_some(CLEANUP, around.cleanup.as_ref().map(text));
+    draft.set_some(INPUT, around.input.clone().filter(|input| input != "null"));
+    if around.show_output {
+        draft.set(OUTPUT, "inherit".to_owned());
+    }
+    draft.set_some(WARMUP_RUNS, runs.warmup);
+    draft.set_some(CONCURRENCY, runs.concurrency);
+    let ignored = |codes: &String| {
+        if codes == "true" { Value::Bool(true) } else { Value::Text(codes.clone()) }
+    };
+    draft.set_some(IGNORE_FAILURE, runs.ignore_failure.as_ref().map(ignored));
+    draft.set_some(OBSERVE_PROFILE, runs.profile.then_some(true));
+    let Rounds { blocks, runs, duration_s, min_runs, max_runs } = Rounds::of(arguments)?;
+    draft.set_some(RUNS, runs);
+    draft.set_some(DURATION, duration_s);
+    draft.set_some(MIN_RUNS, min_runs);
+    draft.set_some(MAX_RUNS, max_runs);
+    add_commands(&mut draft, arguments, &text)?;
+    for (name, values) in &parameters {
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        draft.vary_text(&PARAMETERS.path().replace('*', name), &values);
+    }
+    draft.repeats(blocks, arguments.quick.seed.unwrap_or(1));
+    Ok(draft)
+}
+
+/// Whether the one command is no factor beside its parameters.
+fn only_parameters_vary(arguments: &Time) -> bool {
+    let given = &arguments.parameters;
+    let varies = given.parameter_scan.is_some() || !given.parameter_list.is_empty();
+    arguments.commands.len() == 1 && given.command_name.is_empty() && varies
+}
+
+/// What can be given once for each command: its setting, its option, the values.
+type Own<'a> = (Setting<Option<String>>, &'static str, &'a [String]);
+
+/// Adds each command as a level, with what it has of its own, or as all there is. `text` writes a
+/// command with its parameters.
+fn add_commands(
+    draft: &mut Draft,
+    arguments: &Time,
+    text: &dyn Fn(&String) -> String,
+) -> Result<(), Failure> {
+    let (commands, around, names) =
+        (&arguments.commands, &arguments.around, &arguments.parameters.command_name);
+    if names.len() > commands.len() {
+        return Err(Failure::usage("--command-name: there are more names than commands"));
+    }
+    let own: [Own<'_>; 3] = [
+        (PREPARE, "--prepare", &around.prepare),
+        (CONCLUDE, "--conclude", &around.conclude),
+        (OUTPUT, "--output", &around.output),
+    ];
+    let mut labels: Vec<String> = Vec::new();
+    for (position, command) in commands.iter().enumerate() {
+        let mut of_command = Vec::new();
+        for (setting, option, given) in own {
+            let one = match given.len() {
+                0 => continue,
+                1 => &given[0],
+                several if several == commands.len() => &given[position],
+                _ => {
+                    return Err(Failure::usage(format!(
+                        "{option}: give it once, or once for each command"
+                    )));
+                }
+            };
+            let is_command = setting.path() != OUTPUT.path();
+            of_command.push((setting, if is_command { text(one) } else { one.clone() }));
+        }
+        if only_parameters_vary(arguments) {
+            draft.set(COMMAND, Value::from(text(command)));
+            for (setting, value) in of_command {
+                draft.set(setting, value);
+            }
+            return Ok(());
+        }
+        let settings = LinkedSettings::default().with(COMMAND, Value::from(text(command)));
+        let settings =
+            of_command.into_iter().fold(settings, |all, (setting, value)| all.with(setting, value));
+        let label = names.get(position).unwrap_or(command);
+        // The same command twice shows what chance makes of it.
+        let same = labels.iter().filter(|other| *other == label).count();
+        let name = if same == 0 { label.clone() } else { format!("{label} ({})", same + 1) };
+        draft.level(FACTOR, &name, settings);
+        labels.push(label.clone());
+    }
+    Ok(())
+}
+
+/// How the runs of a command are divided among blocks.
+#[derive(Debug, PartialEq)]
+struct Rounds {
+    blocks: u32,
+    /// In each trial.
+    runs: Option<u64>,
+    duration_s: Option<f64>,
+    min_runs: Option<u64>,
+    max_runs: Option<u64>,
+}
+
+impl Rounds {
+    fn of(arguments: &Time) -> Result<Self, Failure> {
+        let (given, around) = (&arguments.runs, &arguments.around);
+        // Each trial has its own warm-up and setup.
+        let costly = given.warmup.is_some_and(|runs| runs > 0)
+            || around.setup.is_some()
+            || around.cleanup.is_some();
+        let usual = arguments.quick.blocks.unwrap_or(if costly { 5 } else { 10 });
+        if let Some(all) = given.runs {
+            let blocks = match arguments.quick.blocks {
+                Some(blocks) => blocks,
+                None => divided(all, usual),
+            };
+            let runs = all.div_ceil(u64::from(blocks));
+            if runs * u64::from(blocks) != all {
+                let made = runs * u64::from(blocks);
+                let blocks = plural(blocks as usize, "block");
+                output::complain(&format!(
+                    "note: {made} runs instead of {all}: {blocks} of {runs}"
+                ));
+            }
+            return Ok(Self {
+                blocks,
+                runs: Some(runs),
+                duration_s: None,
+                min_runs: None,
+                max_runs: None,
+            });
+        }
+        let (min, max) = (given.min_runs, given.max_runs);
+        if min.zip(max).is_some_and(|(min, max)| min > max) {
+            return Err(Failure::usage("--min-runs is more than --max-runs"));
+        }
+        let blocks = max.map_or(usual, |max| usual.min(max.try_into().unwrap_or(u32::MAX)));
+        let max_runs = max.map(|max| max / u64::from(blocks));
+        let min_runs =
+            min.unwrap_or(RUNS_LEAST).div_ceil(u64::from(blocks)).min(max_runs.unwrap_or(u64::MAX));
+        let duration_s = Some(SECONDS_LEAST / f64::from(blocks));
+        Ok(Self { blocks, runs: None, duration_s, min_runs: Some(min_runs), max_runs })
+    }
+}
+
+/// Blocks of equal numbers of runs: about so many as usual, if that divides the runs; one for each
+/// run, if these are few.
+fn divided(runs: u64, usual: u32) -> u32 {
+    let divides = |blocks: &u32| runs.is_multiple_of(u64::from(*blocks));
+    let near = |blocks: &u32| blocks.abs_diff(usual);
+    let fitting = (usual.div_ceil(2)..=2 * usual).filter(divides).min_by_key(near);
+    fitting.unwrap_or(usual.min(runs.try_into().unwrap_or(u32::MAX)))
+}
+
+/// The values of each parameter.
+fn parameters(arguments: &Time) -> Result<BTreeMap<String, Vec<String>>, Failure> {
+    let given = &arguments.parameters;
+    let mut parameters = BTreeMap::new();
+    if let Some([name, min, max]) = given.parameter_scan.as_deref() {
+        let step = given.parameter_step_size.as_deref().unwrap_or("1");
+        let values = scan(min, max, step)
+            .map_err(|error| Failure::usage(format!("--parameter-scan: {error}")))?;
+        parameters.insert(name.clone(), values);
+    }
+    for pair in given.parameter_list.chunks_exact(2) {
+        if parameters.insert(pair[0].clone(), list(&pair[1])).is_some() {
+            return Err(Failure::usage(format!("--parameter-list: {} is given twice", pair[0])));
+        }
+    }
+    Ok(parameters)
+}
+
+/// The values between commas; a comma behind a backslash belongs to its value.
+fn list(text: &str) -> Vec<String> {
+    let mut values = vec![String::new()];
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (c, values.last_mut()) {
+            (',', _) => values.push(String::new()),
+            ('\\', Some(value)) if chars.as_str().starts_with(',') => value.extend(chars.next()),
+            (c, value) => value.into_iter().for_each(|value| value.push(c)),
+        }
+    }
+    values
+}
+
+/// Decimal numbers from one to another, counted in units of the last decimal that any of them has.
+fn scan(min: &str, max: &str, step: &str) -> Result<Vec<String>, String> {
+    let decimals = |text: &str| text.split_once('.').map_or(0, |(_, after)| after.len());
+    let scale = [min, max, step].map(decimals).into_iter().max().unwrap_or(0);
+    let units = |text: &str| -> Result<i64, String> {
+        let (whole, after) = text.split_once('.').unwrap_or((text, ""));
+        let digits = format!("{whole}{after:0<scale$}");
+        let is_number = scale <= 9 && after.bytes().all(|byte| byte.is_ascii_digit());
+        digits
+            .parse()
+            .ok()
+            .filter(|_| is_number)
+            .ok_or_else(|| format!("`{text}` is not a decimal number"))
+    };
+    let (first, last, by) = (units(min)?, units(max)?, units(step)?);
+    if by <= 0 || first > last {
+        return Err("the numbers have to rise from MIN to MAX by a step above 0".into());
+    }
+    let number = usize::try_from((last.abs_diff(first)) / by.unsigned_abs()).unwrap_or(usize::MAX);
+    if number >= VALUES_MAX {
+        return Err(format!("more than {VALUES_MAX} values"));
+    }
+    let written = |units: i64| {
+        let (sign, digits) =
+            (if units < 0 { "-" } else { "" }, format!("{:0>1$}", units.unsigned_abs(), scale + 1));
+        let (whole, after) = digits.split_at(digits.len() - scale);
+        let text = format!("{sign}{whole}.{after}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    };
+    Ok((0..=number as i64).map(|position| written(first + position * by)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PRINTED, Rounds, draft, list, scan};
+    use crate::CONTEXT;
+    use crate::quick::Time;
+    use clap::Parser;
+    use command_study::Job;
+    use experiment::Configuration;
+
+    fn arguments(line: &[&str]) -> Time {
+        Time::try_parse_from(["time"].iter().chain(line)).unwrap()
+    }
+
+    /// What each configuration runs.
+    fn lines(line: &[&str]) -> Vec<String> {
+        let draft = draft(&arguments(line)).unwrap_or_else(|failure| panic!("{failure:?}"));
+        let experiment = CONTEXT
+            .build(&draft, PRINTED)
+            .unwrap_or_else(|failure| panic!("{failure:?}\n{}", draft.source()));
+        let line = |configuration: &Configuration| Job::of(configuration).unwrap().line;
+        experiment.configurations.iter().map(line).collect()
+    }
+
+    #[test]
+    fn parameters_are_put_into_commands_and_other_braces_stay() {
+        let all = lines(&[
+            "-L",
+            "n",
+            "1,08",
+            "-L",
+            "word",
+            "a\\,b,",
+            "awk '{print}' f{n} {word}",
+            "echo ${n} {other}",
+        ]);
+        let echo = "echo ${n} {other}";
+        let expected = [
+            "awk '{print}' f1 a,b",
+            echo,
+            "awk '{print}' f1 ",
+            echo,
+            "awk '{print}' f08 a,b",
+            echo,
+            "awk '{print}' f08 ",
+            echo,
+        ];
+        assert_eq!(all, expected);
+        assert_eq!(
+            lines(&["-P", "d", "0.3", "0.7", "-D", "0.2", "sleep {d}"]),
+            ["sleep 0.3", "sleep 0.5", "sleep 0.7"]
+        );
+        assert_eq!(lines(&["true", "true"]), ["true", "true"]);
+    }
+
+    #[test]
+    fn scans_are_exact_and_lists_keep_what_is_no_number() {
+        assert_eq!(scan("-1", "1", "0.5").unwrap(), ["-1", "-0.5", "0", "0.5", "1"]);
+        assert_eq!(scan("0", "1", "0.1").unwrap().len(), 11);
+        assert_eq!(scan("8", "10", "3").unwrap(), ["8"]);
+        for (min, max, step) in
+            [("2", "1", "1"), ("1", "2", "0"), ("1", "2", "-1"), ("a", "2", "1"), ("0", "1e9", "1")]
+        {
+            assert!(scan(min, max, step).is_err(), "{min} {max} {step}");
+        }
+        assert!(scan("0", "99999999", "1").unwrap_err().contains("values"));
+        assert_eq!(list("1,0x1\\,"), ["1", "0x1,"]);
+    }
+
+    #[test]
+    fn runs_are_divided_among_blocks() {
+        let rounds = |line: &[&str]| {
+            let rounds = Rounds::of(&arguments(&[line, &["true"]].concat())).unwrap();
+            (rounds.blocks, rounds.runs, rounds.min_runs, rounds.max_runs)
+        };
+        assert_eq!(rounds(&[]), (10, None, Some(1), None));
+        assert_eq!(rounds(&["-w", "1"]), (5, None, Some(2), None));
+        assert_eq!(rounds(&["-M", "3"]), (3, None, Some(1), Some(1)));
+        assert_eq!(rounds(&["-m", "25", "-M", "40"]), (10, None, Some(3), Some(4)));
+        for (runs, expected) in [
+            ("1", (1, 1)),
+            ("3", (3, 1)),
+            ("10", (10, 1)),
+            ("11", (11, 1)),
+            ("100", (10, 10)),
+            ("12", (12, 1)),
+            ("997", (10, 100)),
+        ] {
+            let (blocks, runs, ..) = rounds(&["-r", runs]);
+            assert_eq!((blocks, runs), (expected.0, Some(expected.1)));
+        }
+        assert!(Rounds::of(&arguments(&["-m", "5", "-M", "3", "true"])).is_err());
+    }
+}

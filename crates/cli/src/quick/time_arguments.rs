@@ -1,0 +1,155 @@
+//! The arguments of `steelbench time`: hyperfine's options, where they mean the same.
+
+use clap::{Args, Parser};
+use command::arguments::{Quick, setting};
+use command_study::{Accepted, CONCURRENCY};
+use std::path::PathBuf;
+
+/// Measure how long commands take and what they use, and which is faster; takes hyperfine's
+/// options
+#[derive(Debug, Parser)]
+#[command(name = "time")]
+pub struct Time {
+    /// Commands, run by the shell; they take turns in blocks, in random order
+    #[arg(
+        value_name = "COMMAND", required = true,
+        value_parser = clap::builder::NonEmptyStringValueParser::new()
+    )]
+    pub commands: Vec<String>,
+    #[command(flatten)]
+    pub runs: Runs,
+    #[command(flatten)]
+    pub around: Around,
+    #[command(flatten)]
+    pub parameters: Parameters,
+    #[command(flatten)]
+    pub exports: Exports,
+    #[command(flatten)]
+    pub quick: Quick,
+}
+
+/// How often commands are run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Runs")]
+pub struct Runs {
+    /// Runs that are not measured, at the beginning of each trial
+    #[arg(short, long, value_name = "N")]
+    pub warmup: Option<u64>,
+    /// Measured runs of each command [default: as many as 3 s take, at least 10]
+    #[arg(
+        short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs"],
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000)
+    )]
+    pub runs: Option<u64>,
+    /// Measured runs of each command at least [default: 10]
+    #[arg(
+        short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000)
+    )]
+    pub min_runs: Option<u64>,
+    /// Measured runs of each command at most
+    #[arg(
+        short = 'M', long, value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000)
+    )]
+    pub max_runs: Option<u64>,
+    /// Runs of a command at the same time [default: 1]
+    #[arg(long, value_name = "N", value_parser = setting::<u32, _>(CONCURRENCY))]
+    pub concurrency: Option<u32>,
+    /// Exit codes other than 0 are no failure: all, or those of a list, as in --ignore-failure=1,2
+    #[arg(
+        short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "true",
+        require_equals = true, value_parser = ignored
+    )]
+    pub ignore_failure: Option<String>,
+    /// Sample which code the processor time goes to
+    #[arg(long)]
+    pub profile: bool,
+}
+
+/// What is around the runs.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Around the runs")]
+pub struct Around {
+    /// Shell command before the runs; again where that of another command, with other parameters,
+    /// has run meanwhile
+    #[arg(short, long, value_name = "COMMAND")]
+    pub setup: Option<String>,
+    /// Shell command before each run; once for all commands, or once for each
+    #[arg(short, long, value_name = "COMMAND")]
+    pub prepare: Vec<String>,
+    /// Shell command after each run; once for all commands, or once for each
+    #[arg(short = 'C', long, value_name = "COMMAND")]
+    pub conclude: Vec<String>,
+    /// Shell command after the runs
+    #[arg(short, long, value_name = "COMMAND")]
+    pub cleanup: Option<String>,
+    /// The shell, with its options: "bash --norc"; none: commands are split into words and
+    /// executed. The time that it takes to start is measured and subtracted [default: sh]
+    #[arg(short = 'S', long, value_name = "SHELL")]
+    pub shell: Option<String>,
+    /// No shell, as --shell none
+    #[arg(short = 'N', conflicts_with = "shell")]
+    pub no_shell: bool,
+    /// Standard input of the commands: null or a file [default: null]
+    #[arg(long, value_name = "WHERE")]
+    pub input: Option<String>,
+    /// Standard output of the commands: null, pipe, inherit or a file; once for all commands, or
+    /// once for each [default: null]
+    #[arg(long, value_name = "WHERE")]
+    pub output: Vec<String>,
+    /// As --output inherit
+    #[arg(long, conflicts_with_all = ["output", "json"])]
+    pub show_output: bool,
+}
+
+/// What is varied.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Parameters: {NAME} in commands, and variables in their environment")]
+pub struct Parameters {
+    /// Name of a command, in their order
+    #[arg(short = 'n', long, value_name = "NAME")]
+    pub command_name: Vec<String>,
+    /// Numbers from MIN to MAX
+    #[arg(
+        short = 'P', long, num_args = 3, value_names = ["NAME", "MIN", "MAX"],
+        allow_hyphen_values = true
+    )]
+    pub parameter_scan: Option<Vec<String>>,
+    /// Step from one number to the next [default: 1]
+    #[arg(short = 'D', long, value_name = "STEP", requires = "parameter_scan")]
+    pub parameter_step_size: Option<String>,
+    /// Values, separated by commas; repeatable: every combination is measured
+    #[arg(
+        short = 'L', long, num_args = 2, value_names = ["NAME", "VALUES"],
+        allow_hyphen_values = true, conflicts_with = "parameter_scan"
+    )]
+    pub parameter_list: Vec<String>,
+}
+
+/// Files in hyperfine's formats.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Files as hyperfine writes them")]
+pub struct Exports {
+    /// Every run as JSON
+    #[arg(long, value_name = "FILE")]
+    pub export_json: Option<PathBuf>,
+    /// Means, extremes and medians as CSV
+    #[arg(long, value_name = "FILE")]
+    pub export_csv: Option<PathBuf>,
+    /// A table as Markdown
+    #[arg(long, value_name = "FILE")]
+    pub export_markdown: Option<PathBuf>,
+}
+
+/// Exit codes that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("exit codes from 0 to 255, separated by commas, or all-non-zero")]
+struct ExitCodesError;
+
+fn ignored(text: &str) -> Result<String, ExitCodesError> {
+    match Accepted::parse(text) {
+        Some(Accepted::Any) => Ok("true".into()),
+        Some(_) => Ok(text.to_owned()),
+        None => Err(ExitCodesError),
+    }
+}

@@ -1,0 +1,59 @@
+//! `steelbench run`
+
+use clap::Parser;
+use command::session::{Session, exit_code};
+use command::{Context, ExitCode, Failure, Tool, results};
+use engine::Permits;
+use std::path::PathBuf;
+
+/// Run or resume an experiment, then show what was found
+#[derive(Debug, Parser)]
+#[command(name = "run")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
+pub struct Run {
+    /// The experiment file
+    pub file: PathBuf,
+    /// The results file [default: results/NAME.steelbench]
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub results: Option<PathBuf>,
+    /// Start over: begin a new run in the results file; earlier runs are kept
+    #[arg(long)]
+    pub fresh: bool,
+    /// Run trials again that have failed as often as `repeats.retries` permits
+    #[arg(long, conflicts_with = "fresh")]
+    pub retry_failed: bool,
+    /// What the run is called in comparisons and histories: "after patch"
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
+    /// The manual step at which the run stopped has been done
+    #[arg(long)]
+    pub manual_done: bool,
+    /// This existing file of `target.paths` may be written to
+    #[arg(long, value_name = "FILE")]
+    pub overwrite: Vec<PathBuf>,
+    /// This block device of `target.paths` may be written to; everything on it is lost
+    #[arg(long, value_name = "DEVICE")]
+    pub destroy: Vec<PathBuf>,
+    /// Print events and the summary as JSON, one object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Tool for Run {
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let experiment = context.experiment(&self.file)?;
+        let session = Session {
+            results: results::path(self.results.as_ref(), &experiment.name),
+            fresh: self.fresh,
+            retry_failed: self.retry_failed,
+            manual_done: self.manual_done,
+            label: self.label.clone(),
+            permits: Permits { overwrite: self.overwrite.clone(), destroy: self.destroy.clone() },
+            json: self.json,
+        };
+        let end = session.conduct(context, &experiment)?;
+        let recording = session.recording(context)?;
+        let failed = session.show(context, &recording)?;
+        Ok(exit_code(&end, failed, Some(&self.file.display().to_string())))
+    }
+}

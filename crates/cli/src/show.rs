@@ -1,0 +1,100 @@
+//! `steelbench show`
+
+use clap::Parser;
+use command::arguments::Recorded;
+use command::output::{self, Form};
+use command::select::keep_only;
+use command::{Context, ExitCode, Failure, Place, Tool, Which, results};
+use observations::number::plural;
+use observations::{FileRecord, Recording};
+use report::{Medium, Text};
+use store::Store;
+
+/// Show what a run found, read from its results file
+#[derive(Debug, Parser)]
+#[command(name = "show")]
+pub struct Show {
+    #[command(flatten)]
+    pub recorded: Recorded,
+    /// Only configurations with all of these levels, as in `data_files=4`
+    #[arg(long = "only", value_name = "FACTOR=LEVEL")]
+    pub only: Vec<String>,
+    /// List the runs of the results file
+    #[arg(long)]
+    pub runs: bool,
+    /// Print the experiment file of the run, and the files that it names, as they were
+    #[arg(long, conflicts_with_all = ["runs", "only"])]
+    pub source: bool,
+    #[command(flatten)]
+    pub form: Form,
+}
+
+impl Tool for Show {
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let store = results::open(context, self.recorded.name.as_deref())?;
+        if self.runs {
+            return runs(context, &store, self.form.json);
+        }
+        let which = Which::numbered(self.recorded.run);
+        for records in context.records {
+            if let Some(code) = records.show(Place { store: &store, which }, self.form)? {
+                return Ok(code);
+            }
+        }
+        let read = if self.form.json { Store::read } else { Store::read_figures };
+        let mut recording = results::read_run(&store, self.recorded.run, read)?;
+        if self.source {
+            return source(&recording, self.form.json);
+        }
+        keep_only(&mut recording, &self.only)?;
+        let summary = results::summary(context, &recording, store.path());
+        output::show(
+            self.form,
+            || report::json::summary(&summary, context.sections),
+            || report::run(&summary, context.sections, Medium::Text),
+        )
+    }
+}
+
+/// The experiment file, then each file that it names below a comment that says which.
+fn source(recording: &Recording, json: bool) -> Result<ExitCode, Failure> {
+    let (source, files) = (&recording.run.source, &recording.files);
+    if json {
+        return output::print_json(&serde_json::json!({
+            "schema": report::json::SCHEMA, "kind": "source", "source": source, "files": files
+        }));
+    }
+    let named = |file: &FileRecord| {
+        format!("\n# {}: {} (SHA-256 {})\n{}", file.named_by, file.path, file.sha256, file.content)
+    };
+    let text: String = [source.clone()].into_iter().chain(files.iter().map(named)).collect();
+    let line = |line: &str| format!("{}\n", Text::from(line.replace('\t', "    ")));
+    output::print(&text.lines().map(line).collect::<String>())
+}
+
+/// Lists what a results file holds.
+fn runs(context: &Context, store: &Store, json: bool) -> Result<ExitCode, Failure> {
+    let runs = store.runs()?;
+    if json {
+        let runs =
+            serde_json::json!({ "schema": report::json::SCHEMA, "kind": "runs", "runs": runs });
+        return output::print_json(&runs);
+    }
+    for records in context.records {
+        for line in records.list(store)? {
+            output::print_wrapped(&line)?;
+        }
+    }
+    for run in runs {
+        let trials = store.recorded_trials(run.id)?.len();
+        let (name, started) = (Text::from(run.name.as_str()), report::utc(run.started_ms));
+        let origin = report::origin(run.label.as_deref(), run.git.as_ref());
+        let origin = origin.map_or_else(String::new, |origin| format!(", {}", Text::from(origin)));
+        output::print_wrapped(&format!(
+            "run {}: {name}, {started}, {}{origin}\n",
+            run.id,
+            plural(trials, "trial")
+        ))?;
+    }
+    Ok(ExitCode::Ok)
+}

@@ -1,0 +1,30 @@
+use clap::Args;
+use std::path::PathBuf;
+
+/// The options of every quick command, which builds an experiment.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Experiment")]
+pub struct Quick {
+    /// How often each configuration is measured [default: 3; of a fio job file: 1; of `time`: 10,
+    /// 5 with a warm-up or setup]
+    #[arg(long, value_name = "N")]
+    pub blocks: Option<u32>,
+    /// Seed of what is drawn and of the order of trials [default: 1]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Print the experiment file instead of running it
+    #[arg(long, conflicts_with = "json")]
+    pub print: bool,
+    /// Name of the experiment [default: that of the command, or of the fio job file]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// What the run is called in comparisons and histories: "after patch"
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
+    /// The results file [default: results/NAME.steelbench]
+    #[arg(long, value_name = "FILE")]
+    pub results: Option<PathBuf>,
+    /// Print events and the summary as JSON, one object a line
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,102 @@
+use crate::command_line::hide_passwords;
+use crate::{Command, ExitCode, Failure, Records, output, signals};
+use analysis::Study;
+use clap::ArgMatches;
+use experiment::{Draft, Experiment, FileErrors};
+use report::StudySections;
+use runner::Registry;
+use std::path::Path;
+
+/// The registry of the binary: its engines, probes and commands. Every command gets it.
+#[derive(Clone, Copy)]
+pub struct Context {
+    /// Name of the program.
+    pub name: &'static str,
+    /// The sentence at the top of its help.
+    pub about: &'static str,
+    /// Engines and probes.
+    pub registry: Registry,
+    /// What studies tell the analysis of their runs.
+    pub studies: &'static [&'static Study],
+    /// The sections of reports that studies have.
+    pub sections: StudySections<'static>,
+    /// Commands, in the order of the help.
+    pub commands: &'static [Command],
+    /// Observations in results files, beside runs.
+    pub records: &'static [&'static dyn Records],
+}
+
+/// Runs the command that the command line names, and reports its failure.
+pub fn run(context: &Context) -> ExitCode {
+    let read = context.line().try_get_matches();
+    // SAFETY: this is the first that the program does; no other thread runs, and nobody reads the
+    // arguments afterwards.
+    unsafe { hide_passwords() };
+    match read {
+        Ok(matches) => context.run(&matches).unwrap_or_else(Failure::report),
+        Err(error) if error.use_stderr() => {
+            output::complain(error.render().to_string().trim_end());
+            ExitCode::Usage
+        }
+        Err(help) => {
+            // A reader that has gone has seen enough.
+            let _ = help.print();
+            ExitCode::Ok
+        }
+    }
+}
+
+impl Context {
+    /// The command line, for clap.
+    pub fn line(&self) -> clap::Command {
+        clap::Command::new(self.name)
+            .version(env!("CARGO_PKG_VERSION"))
+            .about(self.about)
+            .max_term_width(100)
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+            .subcommands(self.commands.iter().map(|command| (command.line)()))
+    }
+
+    fn run(&self, matches: &ArgMatches) -> Result<ExitCode, Failure> {
+        signals::end_instead_of_abort()?;
+        let (name, arguments) =
+            matches.subcommand().ok_or_else(|| Failure::usage("no command is given"))?;
+        let command = self.commands.iter().find(|command| (command.line)().get_name() == name);
+        let command = command.ok_or_else(|| Failure::usage(format!("unknown command {name}")))?;
+        (command.run)(arguments, self)
+    }
+
+    /// Reads and validates an experiment file and the files that it names.
+    ///
+    /// # Errors
+    /// All that is wrong with it, each with its line.
+    pub fn experiment(&self, path: &Path) -> Result<Experiment, Failure> {
+        let name = path.display().to_string();
+        let source = experiment::read_text(path, experiment::SOURCE_BYTES_MAX)
+            .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+        let mut read = experiment::parse(&source, &self.registry.catalog());
+        if let Ok(experiment) = &mut read {
+            experiment.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        }
+        self.validated(read, &name, &source)
+    }
+
+    /// Validates the experiment of a quick command. Errors call its file `name`.
+    ///
+    /// # Errors
+    /// All that is wrong with it, each with its line.
+    pub fn build(&self, draft: &Draft, name: &str) -> Result<Experiment, Failure> {
+        self.validated(draft.build(&self.registry.catalog()), name, &draft.source())
+    }
+
+    fn validated(
+        &self,
+        read: Result<Experiment, FileErrors>,
+        name: &str,
+        source: &str,
+    ) -> Result<Experiment, Failure> {
+        read.and_then(|read| runner::load(self.registry, read))
+            .map_err(|errors| Failure::usage(errors.render(name, source)))
+    }
+}

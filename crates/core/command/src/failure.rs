@@ -1,0 +1,95 @@
+//! Exit codes, and failures with the words for them.
+
+use crate::output;
+use runner::RunError;
+use store::{Fault, StoreError};
+
+/// What the exit code says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitCode {
+    /// All is well.
+    Ok = 0,
+    /// A trial failed, or the run could not go on.
+    Failed = 1,
+    /// The command line or the experiment file is wrong; nothing was run.
+    Usage = 2,
+    /// A manual step is due; `run` again with `--manual-done` goes on.
+    ManualStep = 3,
+    /// Interrupted; `run` again goes on.
+    Interrupted = 130,
+}
+
+impl From<ExitCode> for std::process::ExitCode {
+    fn from(code: ExitCode) -> Self {
+        Self::from(code as u8)
+    }
+}
+
+/// Why a command did not do what it was asked, in words for the user.
+#[derive(Debug)]
+pub struct Failure {
+    code: ExitCode,
+    message: String,
+}
+
+impl From<StoreError> for Failure {
+    /// A file that is not what its name was taken for is a wrong argument; the rest happened on the
+    /// way.
+    fn from(error: StoreError) -> Self {
+        match error.fault {
+            Fault::Missing
+            | Fault::Empty
+            | Fault::Foreign(_)
+            | Fault::Altered(_)
+            | Fault::ForeignJournal(_)
+            | Fault::Older(_)
+            | Fault::Newer(_)
+            | Fault::NoRun(_)
+            | Fault::NoActivity(_) => Self::usage(error),
+            _ => Self::failed(error),
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Store(error) => error.into(),
+            RunError::Failed(_) => Self::failed(error),
+            RunError::Refused(_) => Self::usage(error),
+        }
+    }
+}
+
+impl Failure {
+    /// The command line or a file is wrong.
+    #[expect(clippy::needless_pass_by_value, reason = "as the argument of `map_err`")]
+    pub fn usage(message: impl ToString) -> Self {
+        Self { code: ExitCode::Usage, message: message.to_string() }
+    }
+
+    /// Something went wrong on the way.
+    #[expect(clippy::needless_pass_by_value, reason = "as the argument of `map_err`")]
+    pub fn failed(message: impl ToString) -> Self {
+        Self { code: ExitCode::Failed, message: message.to_string() }
+    }
+
+    /// The user interrupted it.
+    #[expect(clippy::needless_pass_by_value, reason = "as the argument of `map_err`")]
+    pub fn interrupted(message: impl ToString) -> Self {
+        Self { code: ExitCode::Interrupted, message: message.to_string() }
+    }
+
+    /// Why, in words for the user.
+    pub fn message(&self) -> &str {
+        self.message.trim_end()
+    }
+
+    /// Tells the user, and says how to end.
+    pub fn report(self) -> ExitCode {
+        let message = self.message();
+        let prefix = if message.starts_with("error:") { "" } else { "error: " };
+        output::complain(&format!("{prefix}{message}"));
+        self.code
+    }
+}

@@ -1,0 +1,158 @@
+//! Files that are written as a whole, and never over files that Steelbench did not write.
+
+use crate::Failure;
+use observe::child;
+use std::fmt::Display;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+/// What a file that is written may replace. Each permits what those before it do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub enum Replace {
+    /// Nothing.
+    Nothing,
+    /// A file of ours, known by its content: [`report::is_ours`].
+    Ours,
+    /// The same under a name that the user gave; a device or a pipe of that name is written to as
+    /// it is.
+    Named,
+    /// Any file.
+    Any,
+}
+
+/// Writes a file under another name beside it and renames it when it is complete: nobody ever reads
+/// half of it, and a failure (a full disk) leaves the previous file alone.
+///
+/// # Errors
+/// When the file may not be replaced, or cannot be written.
+pub fn replace_file<E: Display>(
+    path: &Path,
+    may: Replace,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
+) -> Result<(), Failure> {
+    write_whole(path, may, write)
+        .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))
+}
+
+/// A file that cannot be written; `E` is the error of its content.
+#[derive(Debug, thiserror::Error)]
+enum WriteError<E> {
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    #[error("nobody reads from this pipe: {0}")]
+    NoReader(io::Error),
+    #[error("{0}")]
+    Content(E),
+    #[error("it is a link, and links are not followed; name the file itself")]
+    Link,
+    #[error(
+        "it is there already and not known as written by Steelbench; remove it, or name another \
+         with --output"
+    )]
+    Foreign,
+}
+
+fn write_whole<E>(
+    path: &Path,
+    may: Replace,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
+) -> Result<(), WriteError<E>> {
+    if is_written_in_place(path, may)? {
+        return fill(opened_in_place(path)?, write).map(drop);
+    }
+    remove_remains(path);
+    let (partial, file) = partial(path)?;
+    let synced = fill(file, write).and_then(|file| Ok(file.sync_all()?));
+    synced.and_then(|()| Ok(fs::rename(&partial, path)?)).inspect_err(|_| {
+        // The failure is reported; that its remains cannot be removed adds nothing.
+        let _ = fs::remove_file(&partial);
+    })
+}
+
+/// Opens a device or a pipe. A pipe needs its reader before: nobody waits here for one that may
+/// never come.
+fn opened_in_place<E>(path: &Path) -> Result<File, WriteError<E>> {
+    child::open_at_once(OpenOptions::new().write(true), path).map_err(|error| {
+        let is_pipe = fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo());
+        if is_pipe { WriteError::NoReader(error) } else { error.into() }
+    })
+}
+
+fn fill<E>(
+    file: File,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
+) -> Result<File, WriteError<E>> {
+    let mut writer = BufWriter::new(file);
+    write(&mut writer).map_err(WriteError::Content)?;
+    writer.into_inner().map_err(|error| error.into_error().into())
+}
+
+/// Returns true for a device or a pipe; a file or a link that may not be replaced is an error.
+fn is_written_in_place<E>(path: &Path, may: Replace) -> Result<bool, WriteError<E>> {
+    let found = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        found => found?,
+    };
+    // /dev/stdout is a link.
+    let real = fs::metadata(path);
+    if may >= Replace::Named && real.is_ok_and(|real| !real.is_file() && !real.is_dir()) {
+        return Ok(true);
+    }
+    if found.is_symlink() {
+        return Err(WriteError::Link);
+    }
+    let ours = || found.is_file() && File::open(path).and_then(report::is_ours).unwrap_or(false);
+    if may == Replace::Any || (may >= Replace::Ours && ours()) {
+        return Ok(false);
+    }
+    Err(WriteError::Foreign)
+}
+
+/// A new file beside a path: no link that waits under its name is followed.
+fn partial(path: &Path) -> io::Result<(PathBuf, File)> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let process = std::process::id();
+    let paths =
+        (0_u32..).map(|number| path.with_file_name(format!(".{name}.{process}-{number}.partial")));
+    let created = paths.map(|partial| File::create_new(&partial).map(|file| (partial, file)));
+    let mut created =
+        created.skip_while(|it| it.as_ref().is_err_and(|e| e.kind() == ErrorKind::AlreadyExists));
+    let (partial, file) = created.next().unwrap_or_else(|| Err(ErrorKind::AlreadyExists.into()))?;
+    // Held until the file is complete: see below. Where there are no locks, its process tells.
+    let _ = file.try_lock();
+    Ok((partial, file))
+}
+
+/// Removes what processes of ours that were killed had written of a file: neither the process nor
+/// its lock is there. The process alone does not tell: it may be in another namespace that shares
+/// the volume.
+fn remove_remains(path: &Path) {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let of_killed = |entry: &fs::DirEntry| {
+        let of = entry.file_name();
+        let of = of.to_str()?.strip_prefix('.')?.strip_prefix(name)?.strip_prefix('.')?;
+        let process: u32 = of.strip_suffix(".partial")?.split_once('-')?.0.parse().ok()?;
+        let is_dead = entry.file_type().ok()?.is_file()
+            && !Path::new("/proc").join(process.to_string()).exists();
+        let unlocked = is_dead && File::open(entry.path()).ok()?.try_lock().is_ok();
+        unlocked.then(|| entry.path())
+    };
+    for remains in
+        fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| of_killed(&entry))
+    {
+        // What cannot be removed harms nobody.
+        let _ = fs::remove_file(remains);
+    }
+}
+
+/// Writes a page.
+///
+/// # Errors
+/// When the file may not be replaced, or cannot be written.
+pub fn write_html(html: &str, path: &Path, may: Replace) -> Result<(), Failure> {
+    replace_file(path, may, |writer| writer.write_all(html.as_bytes()))
+}

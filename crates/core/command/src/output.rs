@@ -1,0 +1,138 @@
+//! Output to the terminal, or to the program that reads it.
+
+use crate::{ExitCode, Failure};
+use clap::Args;
+use observations::redacted;
+use report::{Document, Style};
+use serde_json::Value;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::sync::OnceLock;
+
+/// Columns of lines and charts where the output is no terminal; tables have as many as they need,
+/// unless COLUMNS says how many there are.
+const WIDTH: usize = 100;
+
+/// The form of what is printed.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Form {
+    /// Print as JSON
+    #[arg(long, conflicts_with = "md")]
+    pub json: bool,
+    /// Print as Markdown, to paste into an issue
+    #[arg(long)]
+    pub md: bool,
+}
+
+/// Prints lines to standard output. What could command a terminal is spelled out.
+pub fn print(lines: &str) -> Result<ExitCode, Failure> {
+    print_as_it_is(&report::lines(&redacted(lines)))
+}
+
+/// The same with no line wider than COLUMNS or the terminal.
+pub fn print_wrapped(lines: &str) -> Result<ExitCode, Failure> {
+    let safe = report::lines(&redacted(lines));
+    print_as_it_is(
+        &columns().map_or_else(|| safe.clone(), |columns| report::wrapped(&safe, columns)),
+    )
+}
+
+/// The columns to keep to: COLUMNS, or those of the terminal. What goes elsewhere is not cut.
+fn columns() -> Option<usize> {
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    asked.or_else(|| columns_of(std::io::stdout()))
+}
+
+fn columns_of(output: impl IsTerminal + AsFd) -> Option<usize> {
+    let size = output.is_terminal().then(|| terminal_size::terminal_size_of(output)).flatten();
+    size.map(|(width, _)| width.0.into())
+}
+
+/// Lines for standard error: no wider than the terminal, if it is one.
+pub fn wrapped_for_complaints(lines: &str) -> String {
+    let wrapped = columns_of(std::io::stderr()).map(|columns| report::wrapped(lines, columns));
+    wrapped.map_or_else(|| lines.to_owned(), |wrapped| wrapped.trim_end_matches('\n').to_owned())
+}
+
+/// Prints what holds nothing of others, or has been made safe. A reader that has gone (`| head`)
+/// has seen enough.
+pub fn print_as_it_is(text: &str) -> Result<ExitCode, Failure> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(ExitCode::Ok),
+    }
+}
+
+/// Passwords of arguments, with the signs around them.
+static HIDDEN: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Has complaints leave out these passwords, which stand between a colon and an `@`, whatever they
+/// hold.
+pub fn hide(passwords: Vec<String>) {
+    HIDDEN.get_or_init(|| passwords);
+}
+
+/// Prints lines to standard error; there is nobody to tell when that fails. Errors may quote
+/// anything, such as a message of a server: what could command a terminal is spelled out, and
+/// passwords are not shown.
+pub fn complain(lines: &str) {
+    let hidden = HIDDEN.get().into_iter().flatten();
+    let lines = hidden.fold(lines.to_owned(), |lines, password| lines.replace(password, ":***@"));
+    let _ = writeln!(
+        std::io::stderr(),
+        "{}",
+        wrapped_for_complaints(&report::lines(&redacted(&lines)))
+    );
+}
+
+/// Prints a JSON value in one line.
+pub fn print_json(value: &Value) -> Result<ExitCode, Failure> {
+    print_as_it_is(&format!("{}\n", report::escaped(&value.to_string())))
+}
+
+/// The same of what holds the words of an experiment file, without the passwords in them.
+pub fn print_json_redacted(value: &Value) -> Result<ExitCode, Failure> {
+    print_as_it_is(&format!("{}\n", report::escaped(&redacted(&value.to_string()))))
+}
+
+/// Prints what a command found in the form that the user asks for.
+pub fn show(
+    form: Form,
+    json: impl FnOnce() -> serde_json::Result<Value>,
+    document: impl FnOnce() -> Document,
+) -> Result<ExitCode, Failure> {
+    match form {
+        Form { json: true, .. } => print_json(&json().map_err(Failure::failed)?),
+        Form { md: true, .. } => print_as_it_is(&report::markdown(&document())),
+        Form { .. } => print_document(&document()),
+    }
+}
+
+/// Prints a report as wide as COLUMNS or the terminal, in colour where that is wanted, in ASCII
+/// where the locale is not UTF-8. What goes elsewhere is not cut.
+pub fn print_document(document: &Document) -> Result<ExitCode, Failure> {
+    let terminal = std::io::stdout().is_terminal();
+    // https://no-color.org: any value but an empty one means no colour.
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let columns = columns();
+    let style = match (terminal, columns) {
+        (true, _) if !no_color => Style::Colour,
+        (false, None) => Style::Piped,
+        _ => Style::Plain,
+    };
+    let render = if unicode() { report::terminal } else { report::ascii };
+    print_as_it_is(&render(document, columns.unwrap_or(WIDTH), style))
+}
+
+/// Whether the locale is one of UTF-8, and where none is set: terminals have been that for long.
+/// POSIX: the first of these variables that is not empty counts.
+fn unicode() -> bool {
+    let variables = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(std::env::var_os);
+    let locale = variables
+        .map(|value| value.to_string_lossy().to_lowercase())
+        .find(|value| !value.is_empty());
+    locale.is_none_or(|locale| locale.contains("utf-8") || locale.contains("utf8"))
+}

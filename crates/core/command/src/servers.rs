@@ -1,0 +1,74 @@
+//! Servers by URL, for commands that observe and survey them.
+
+use crate::{Context, Failure, output, signals};
+use engine::{LiveObserver, Server, ServerError};
+use observations::{ActivityRecord, Advice, ServerActivity, Survey};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+use work::Stop;
+
+impl Context {
+    /// The server that a URL names, of the engine that has its scheme. Prints its warnings.
+    ///
+    /// # Errors
+    /// When no engine has the scheme, or the URL is wrong.
+    pub fn server(&self, url: &str) -> Result<Box<dyn Server>, Failure> {
+        let server = engine::server::by_url(self.registry.engines, url).map_err(Failure::usage)?;
+        for warning in server.warnings() {
+            output::complain(&format!("warning: {warning}"));
+        }
+        Ok(server)
+    }
+
+    /// The advice of the engines of the surveyed servers.
+    pub fn advice(&self, survey: &Survey) -> Vec<Advice> {
+        engine::server::advice(self.registry.engines, survey)
+    }
+}
+
+/// A stop that a flag asks for.
+pub fn stop_by(flag: &Arc<AtomicBool>) -> Stop {
+    let asked = Arc::clone(flag);
+    Stop::when(move || asked.load(Ordering::Relaxed))
+}
+
+/// The failure of a server, with advice; an interruption when that was its cause.
+pub fn failure(server: &dyn Server, stop: &Stop, error: &ServerError) -> Failure {
+    if stop.is_asked() {
+        return Failure::interrupted(format!("{server}: {error}"));
+    }
+    let advice = error.advice.map(|advice| format!("\n{advice}")).unwrap_or_default();
+    Failure::failed(format!("{server}: {error}{advice}"))
+}
+
+/// Observes an interval. It ends early when `stop` is set, and when the server is lost.
+///
+/// # Errors
+/// When the server was lost before anything was seen.
+pub fn observe(
+    observer: &mut dyn LiveObserver,
+    seconds: f64,
+    stop: &AtomicBool,
+) -> Result<ServerActivity, ServerError> {
+    signals::pause(seconds, stop, || observer.is_lost());
+    let mut activity = observer.window()?;
+    if activity.ended.is_none() {
+        match observer.tasks() {
+            Ok(tasks) => activity.tasks = tasks,
+            Err(error) => activity.ended = Some(error.to_string()),
+        }
+    }
+    Ok(activity)
+}
+
+/// The record of an observation, which is not in a results file yet.
+pub fn record(server: &dyn Server, started_ms: i64, activity: ServerActivity) -> ActivityRecord {
+    let steelbench = env!("CARGO_PKG_VERSION").to_owned();
+    ActivityRecord { id: 0, started_ms, steelbench, address: server.to_string(), activity }
+}
+
+/// Milliseconds since 1970.
+pub fn now_ms() -> i64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis() as i64
+}

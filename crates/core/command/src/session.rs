@@ -1,0 +1,168 @@
+//! Experiments that a command runs: progress, results, report, and the words for their end.
+
+use crate::arguments::Quick;
+use crate::files::Replace;
+use crate::progress::Progress;
+use crate::{Context, ExitCode, Failure, output, results, signals};
+use engine::Permits;
+use experiment::{Draft, Experiment};
+use observations::{Event, Recording, RunEnd, Tally};
+use runner::{Manual, Options};
+use serde_json::json;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use store::Store;
+
+/// A session of a run: what every command that runs an experiment needs to know.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
+pub struct Session {
+    /// The results file.
+    pub results: PathBuf,
+    /// Begin a new run even if there is one to go on with.
+    pub fresh: bool,
+    /// Run trials again that have failed as often as they may.
+    pub retry_failed: bool,
+    /// The manual step at which the run stopped has been done.
+    pub manual_done: bool,
+    /// What the user calls the run.
+    pub label: Option<String>,
+    /// What may be written to although it was there before.
+    pub permits: Permits,
+    /// Print events and the summary as JSON.
+    pub json: bool,
+}
+
+impl Session {
+    /// A quick command's: each use of it is a run of its own in the results file.
+    pub fn quick(quick: &Quick, name: &str, permits: Permits) -> Self {
+        let results = results::path(quick.results.as_ref(), name);
+        let (label, json) = (quick.label.clone(), quick.json);
+        Self { results, fresh: true, retry_failed: false, manual_done: false, label, permits, json }
+    }
+
+    /// Runs the experiment of a quick command and shows what the store holds, or only prints its
+    /// file, which errors call `name`.
+    pub fn run(
+        &self,
+        context: &Context,
+        draft: &Draft,
+        name: &str,
+        only_print: bool,
+    ) -> Result<ExitCode, Failure> {
+        let experiment = context.build(draft, name)?;
+        if only_print {
+            return output::print_as_it_is(&report::escaped(&draft.source()));
+        }
+        let end = self.conduct(context, &experiment)?;
+        Ok(exit_code(&end, self.show(context, &self.recording(context)?)?, None))
+    }
+
+    /// Runs an experiment and says how it goes.
+    pub fn conduct(&self, context: &Context, experiment: &Experiment) -> Result<RunEnd, Failure> {
+        let options = Options {
+            registry: context.registry,
+            results: self.results.clone(),
+            fresh: self.fresh,
+            retry_failed: self.retry_failed,
+            manual_done: self.manual_done,
+            label: self.label.clone(),
+            overwrite: self.permits.overwrite.clone(),
+            destroy: self.permits.destroy.clone(),
+            interrupt: signals::stop_flag_of_run()?.into(),
+            manual: manual(self.json),
+        };
+        let mut progress = Progress::new(self.json);
+        Ok(runner::run(experiment, options, &mut |event: Event| progress.hear(&event))?)
+    }
+
+    /// What the store holds of the run.
+    pub fn recording(&self, context: &Context) -> Result<Recording, Failure> {
+        results::read_run(&results::open_file(context, &self.results)?, None, Store::read)
+    }
+
+    /// Shows what the store holds of the run. Whether a configuration has lost a block for good.
+    pub fn show(&self, context: &Context, recording: &Recording) -> Result<bool, Failure> {
+        let summary = results::summary(context, recording, &self.results);
+        let page = self.results.with_extension("html");
+        if summary.done() + summary.failed() > 0 {
+            // The figures are in the results file: a report can be written again.
+            if let Err(failure) = results::write_report(context, &summary, &page, Replace::Ours) {
+                failure.report();
+            }
+        }
+        if self.json {
+            let summary =
+                report::json::summary(&summary, context.sections).map_err(Failure::failed)?;
+            output::print_json(&json!({ "event": "summary", "summary": summary }))?;
+        } else if summary.done() + summary.failed() > 0 {
+            output::print_document(&report::run(&summary, context.sections, report::Medium::Text))?;
+            output::print(&format!(
+                "\nResults: {}\nReport:  {}\n",
+                self.results.display(),
+                page.display()
+            ))?;
+        }
+        Ok(summary.configurations.iter().any(|row| row.lost_blocks + row.timeouts > 0))
+    }
+}
+
+fn manual(json: bool) -> Manual {
+    if json || !std::io::stdin().is_terminal() {
+        return Manual::Nobody;
+    }
+    Manual::Ask(Box::new(|_| {
+        output::complain("Press Enter when this is done, or Ctrl-D to stop here.");
+        std::io::stdin().read_line(&mut String::new()).is_ok_and(|length| length > 0)
+    }))
+}
+
+/// The end of a sentence about trials that failed or were left out. `file` is what `run` can go on
+/// with.
+fn what_runs_again(tally: Tally, file: Option<&str>) -> String {
+    let again = tally.failed.saturating_sub(tally.timeouts);
+    let Some(file) = file.filter(|_| again + tally.not_run() > 0) else { return ".".into() };
+    let retry = if again > 0 { " --retry-failed" } else { "" };
+    let except =
+        if again > 0 && tally.timeouts > 0 { ", except those at limits.trial_time" } else { "" };
+    format!(": `steelbench run{retry} {file}` runs them again{except}.")
+}
+
+/// Says how a run ended and what can be done then. `file` is what `run` can go on with.
+pub fn exit_code(end: &RunEnd, failed: bool, file: Option<&str>) -> ExitCode {
+    let resume = match file {
+        Some(file) => format!("`steelbench run {file}` resumes it."),
+        None => "What was measured until then is kept.".to_owned(),
+    };
+    let (code, message) = match end {
+        RunEnd::Completed(tally) if tally.failed + tally.not_run() == 0 && !failed => {
+            return ExitCode::Ok;
+        }
+        RunEnd::Completed(tally) => {
+            (ExitCode::Failed, format!("{tally}{}", what_runs_again(*tally, file)))
+        }
+        RunEnd::Failing { cause, tally } => {
+            let again = file.map_or_else(String::new, |file| {
+                format!(
+                    "\nWhen the cause is mended, `steelbench run --retry-failed {file}` runs the \
+                     rest and what failed."
+                )
+            });
+            (
+                ExitCode::Failed,
+                format!(
+                    "Stopped: every configuration fails. {tally}. The last cause: {cause}{again}"
+                ),
+            )
+        }
+        RunEnd::Interrupted => (ExitCode::Interrupted, format!("Interrupted. {resume}")),
+        RunEnd::Limit { text } => (ExitCode::Failed, format!("Stopped: {text}. {resume}")),
+        RunEnd::ManualStep { .. } => {
+            let file = file.unwrap_or("FILE");
+            let resume =
+                format!("When it is done, `steelbench run --manual-done {file}` resumes the run.");
+            (ExitCode::ManualStep, format!("Stopped for a manual step. {resume}"))
+        }
+    };
+    output::complain(&message);
+    code
+}

@@ -1,0 +1,70 @@
+//! Signals, and waiting until one comes.
+
+use crate::{ExitCode, Failure};
+use signal_hook::consts::{SIGABRT, SIGHUP, TERM_SIGNALS};
+use signal_hook::flag::{register, register_conditional_shutdown};
+use signal_hook::low_level;
+use std::fs::File;
+use std::io::Write;
+use std::mem::ManuallyDrop;
+use std::os::fd::FromRawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How soon a signal ends a pause.
+const NAP: Duration = Duration::from_millis(50);
+
+/// What is said where the process would be aborted; what it was, above all memory that is not
+/// there, has been said.
+const ABORTED: &[u8] =
+    b"error: stopped at once; trials that were recorded are kept, and `run` goes on with them\n";
+
+/// Has the process end with a message and an exit code where it would be aborted: Rust does so when
+/// memory for something small cannot be had. There is nothing left then to fail a trial with.
+pub fn end_instead_of_abort() -> Result<(), Failure> {
+    let end = || {
+        // SAFETY: the descriptor is the process's standard error, which is not closed here.
+        let mut stderr = ManuallyDrop::new(unsafe { File::from_raw_fd(2) });
+        let _ = stderr.write_all(ABORTED);
+        low_level::exit(ExitCode::Failed as i32);
+    };
+    // SAFETY: it allocates nothing and takes no lock: a system call that writes, and one that ends
+    // the process.
+    unsafe { low_level::register(SIGABRT, end) }
+        .map(drop)
+        .map_err(|error| Failure::failed(format!("cannot handle signals: {error}")))
+}
+
+/// The first signal sets the flag, so that what was measured is kept; the second ends the process
+/// at once.
+pub fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
+    stop_flag_on(TERM_SIGNALS)
+}
+
+/// The same also when the terminal is closed, which is no reason to leave a drive mounted.
+pub fn stop_flag_of_run() -> Result<Arc<AtomicBool>, Failure> {
+    stop_flag_on(&[TERM_SIGNALS, &[SIGHUP]].concat())
+}
+
+fn stop_flag_on(signals: &[i32]) -> Result<Arc<AtomicBool>, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in signals {
+        register_conditional_shutdown(*signal, ExitCode::Interrupted as i32, flag.clone())
+            .and_then(|_| register(*signal, flag.clone()))
+            .map_err(|error| Failure::failed(format!("cannot handle signals: {error}")))?;
+    }
+    Ok(flag)
+}
+
+/// Waits for so many seconds, until a signal comes or what is waited for is over.
+pub fn pause(seconds: f64, stop: &AtomicBool, is_over: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs_f64(seconds);
+    while !stop.load(Ordering::Relaxed) && !is_over() {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            break;
+        }
+        std::thread::sleep(left.min(NAP));
+    }
+}

@@ -1,0 +1,139 @@
+//! Advice on statements and indexes: the nouns. Advice is found by the tool `queries`.
+
+use serde::{Deserialize, Serialize};
+
+/// Something to look at.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Advice {
+    /// What it is.
+    pub kind: AdviceKind,
+    /// Where.
+    pub database: String,
+    /// The table by its number, if it is about one.
+    pub table: Option<usize>,
+    /// The index in it by its number, if it is about one.
+    pub index: Option<usize>,
+    /// Numbers of the statements that it is about.
+    pub statements: Vec<usize>,
+    /// What it is about, in a few words: the name of the index or table.
+    pub subject: String,
+    /// What was counted or estimated.
+    pub evidence: String,
+    /// What to do, and what that changes.
+    pub change: String,
+    /// What it costs in writes and space, or what to be careful with.
+    pub price: String,
+    /// How sure it is.
+    pub certainty: Certainty,
+    /// A statement that does it, which `queries try` takes.
+    pub ddl: Option<String>,
+    /// What the planner says of the index if it were there.
+    pub hypothetical: Option<Hypothetical>,
+    /// Orders the advice of a kind: the largest first.
+    #[serde(skip)]
+    pub weight: f64,
+}
+
+/// The optimizer's cost of a statement without an index that is only thought of and with it, in its
+/// own unit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Hypothetical {
+    /// Without it.
+    pub cost_without: f64,
+    /// With it.
+    pub cost_with: f64,
+}
+
+/// What an advice is about, in the order in which advice is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AdviceKind {
+    /// A statement reads a table whole to find a few rows.
+    MissingIndex,
+    /// A statement writes temporary files.
+    Spill,
+    /// A statement is run for each row of another.
+    RepeatedStatement,
+    /// An index that a failed build has left.
+    InvalidIndex,
+    /// Another index does what it does.
+    RedundantIndex,
+    /// Nothing reads an index.
+    UnusedIndex,
+    /// An index is written much more often than read.
+    RarelyUsedIndex,
+    /// The optimizer expects other numbers of rows than come.
+    EstimateOff,
+    /// The optimizer's statistics are older than the data.
+    StaleStatistics,
+    /// A statement's times differ much.
+    VaryingTimes,
+    /// A statement has several plans.
+    SeveralPlans,
+    /// An index is much larger than its entries need.
+    BloatedIndex,
+}
+
+/// How sure an advice is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Certainty {
+    /// By the server's counters and definitions alone.
+    Counted,
+    /// By an estimate: of the optimizer, or of ours where the text says so.
+    Estimated,
+    /// The counters fit, and something else may be the reason.
+    Possible,
+}
+
+impl AdviceKind {
+    /// `missing index`
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::MissingIndex => "missing index",
+            Self::Spill => "spill to disk",
+            Self::RepeatedStatement => "repeated statement (N+1)",
+            Self::InvalidIndex => "invalid index",
+            Self::RedundantIndex => "redundant index",
+            Self::UnusedIndex => "unused index",
+            Self::RarelyUsedIndex => "rarely used index",
+            Self::EstimateOff => "estimate off",
+            Self::StaleStatistics => "statistics older than the data",
+            Self::VaryingTimes => "varying times",
+            Self::SeveralPlans => "several plans",
+            Self::BloatedIndex => "bloated index",
+        }
+    }
+}
+
+impl Certainty {
+    /// `counted`
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Counted => "counted",
+            Self::Estimated => "estimated",
+            Self::Possible => "possible",
+        }
+    }
+}
+
+impl Advice {
+    /// An advice without its words.
+    pub fn new(kind: AdviceKind, certainty: Certainty) -> Self {
+        Self {
+            kind,
+            certainty,
+            database: String::new(),
+            table: None,
+            index: None,
+            statements: Vec::new(),
+            subject: String::new(),
+            evidence: String::new(),
+            change: String::new(),
+            price: String::new(),
+            ddl: None,
+            hypothetical: None,
+            weight: 0.0,
+        }
+    }
+}

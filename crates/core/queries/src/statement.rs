@@ -1,0 +1,148 @@
+//! Statements, what the server counted of them, and their plans.
+
+use crate::Counter;
+use observations::statement::{first_word, number};
+use plans::{Operator, Plan};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A statement without its constants, as the server tells statements apart.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Statement {
+    /// The server's number of it.
+    pub digest: String,
+    /// Where it runs.
+    pub database: String,
+    /// Who runs it; empty where the server does not tell users apart.
+    pub user: String,
+    /// Whether clients send it, and not a function that they call.
+    pub is_top: bool,
+    /// Its text as the server keeps it; empty where we may not see it.
+    pub text: String,
+    /// What the server counted.
+    pub counters: BTreeMap<Counter, u64>,
+    /// How its times differ.
+    pub spread: Option<Spread>,
+    /// Whether the figures are those of SQL Server's Query Store, which forgets runs by their age.
+    #[serde(default)]
+    pub is_stored: bool,
+    /// Of an interval: the server began to count it anew in between, so that some is missing.
+    pub is_partial: bool,
+    /// Plans that are known of it.
+    pub plans: Vec<StatementPlan>,
+    /// Why there is no plan that was made anew.
+    pub not_explained: Option<String>,
+}
+
+/// How the times of a statement's runs differ, ms.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// The shortest; of an interval not known.
+    pub min_ms: Option<f64>,
+    /// The longest; of an interval not known.
+    pub max_ms: Option<f64>,
+    /// Standard deviation.
+    pub stddev_ms: Option<f64>,
+}
+
+/// A plan of a statement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StatementPlan {
+    /// How we came by it.
+    pub origin: Origin,
+    /// Of how many runs; 0 where that is not known, or it was made anew.
+    pub runs: u64,
+    /// Mean time of these runs, where the server knows it.
+    #[serde(default)]
+    pub mean_ms: Option<f64>,
+    /// The plan.
+    pub plan: Plan,
+    /// Of a run that was logged: the statement with its values. It is shown and written nowhere.
+    #[serde(skip)]
+    pub sample: Option<String>,
+}
+
+/// How we came by a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// Made anew now, for any values.
+    Generic,
+    /// Made anew now, for values that it was seen to run with.
+    Sample,
+    /// Kept by the server since it was compiled: the plan that runs use.
+    Kept,
+    /// Kept by SQL Server's Query Store: a plan that runs have used.
+    Stored,
+    /// Recorded in the server's log when it ran.
+    Logged,
+}
+
+impl Origin {
+    /// `made anew now, for any values`
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Generic => "made anew now, for any values",
+            Self::Sample => "made anew now, for values that were seen",
+            Self::Kept => "kept by the server",
+            Self::Stored => "kept by the Query Store",
+            Self::Logged => "logged when it ran",
+        }
+    }
+}
+
+impl Statement {
+    /// A counter, where the server has it.
+    pub fn get(&self, counter: Counter) -> Option<u64> {
+        self.counters.get(&counter).copied()
+    }
+
+    /// A counter by run; `None` also where it never ran.
+    pub fn by_call(&self, counter: Counter) -> Option<f64> {
+        let calls = self.get(Counter::Calls).filter(|calls| *calls > 0)?;
+        Some(self.get(counter)? as f64 / calls as f64)
+    }
+
+    /// Mean time of a run, ms.
+    pub fn mean_ms(&self) -> Option<f64> {
+        self.by_call(Counter::TimeNs).map(|ns| ns / 1e6)
+    }
+
+    /// Pages of tables and indexes that a run looks at, in the cache or not.
+    pub fn blocks_by_call(&self) -> Option<f64> {
+        Some(self.by_call(Counter::SharedHitBlocks)? + self.by_call(Counter::SharedReadBlocks)?)
+    }
+
+    /// Whether it is one that has a plan: it reads or changes rows.
+    pub fn can_be_explained(&self) -> bool {
+        let verb = first_word(&self.text);
+        plans::VERBS.iter().any(|known| known.eq_ignore_ascii_case(verb))
+    }
+
+    /// Whether it only reads, by its text.
+    pub fn is_query(&self) -> bool {
+        first_word(&self.text).eq_ignore_ascii_case("select")
+    }
+}
+
+impl StatementPlan {
+    /// One of which no run is known.
+    pub fn new(origin: Origin, plan: Plan) -> Self {
+        Self { origin, runs: 0, mean_ms: None, plan, sample: None }
+    }
+
+    /// Its operators and what they work on, one a line, indented below the one that reads it,
+    /// without figures: plans with one shape are the same plan.
+    pub fn shape(&self) -> String {
+        let one = |(depth, operator): (usize, &Operator)| {
+            let object = operator.objects.first().map(plans::Object::label).unwrap_or_default();
+            format!("{}{} {object}", "  ".repeat(depth), operator.name).trim_end().to_owned()
+        };
+        self.plan.operators().into_iter().map(one).collect::<Vec<_>>().join("\n")
+    }
+
+    /// A short number of its shape.
+    pub fn hash(&self) -> String {
+        format!("{:016x}", number(&self.shape()))
+    }
+}

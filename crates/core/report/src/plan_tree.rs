@@ -1,0 +1,136 @@
+//! The operators of an execution plan as a table, with remarks.
+
+use crate::model::{Cell, Columns, Section, Tone};
+use crate::number;
+use crate::text::joined;
+use plans::{Operator, Plan, Remark, remarks};
+
+/// Adds the operators of a plan, with its remarks.
+pub fn plan_tree(section: &mut Section, plan: &Plan) {
+    section.line(overview(plan));
+    let all = plan.operators();
+    let total_cost = plan.root.as_ref().and_then(|root| root.cost).filter(|cost| *cost > 0.0);
+    let mut columns = Columns::of(&all);
+    // A page keeps these spaces, too.
+    columns.name("operator", |(depth, operator)| {
+        format!("{}{}", "\u{a0}\u{a0}".repeat(*depth), operator.title())
+    });
+    columns.name("of", |(_, operator)| operator.objects.first().map(plans::Object::label));
+    columns.right("cost", move |(_, operator)| {
+        Some(Cell::percent(operator.own_cost()? / total_cost?, 0))
+    });
+    columns.right("est. rows", |(_, operator)| operator.rows.estimated.map(grouped));
+    if all.iter().any(|(_, operator)| operator.rows.actual.is_some()) {
+        columns.right("rows", |(_, operator)| operator.rows.actual.map(grouped));
+        columns.right("runs", |(_, operator)| operator.executions.map(grouped)).optional = 1;
+        columns.right("own ms", |(_, operator)| operator.own_ms().map(grouped)).optional = 2;
+    }
+    section.table(columns);
+    for remark in remarks(plan) {
+        section.toned(sentence(&remark, &all), Tone::Warning);
+    }
+    let waits = plan.waits.iter().map(|wait| {
+        format!(
+            "{} {} ms in {}",
+            wait.name,
+            number::grouped(wait.wait_ms),
+            number::plural(wait.count as usize, "wait")
+        )
+    });
+    if !plan.waits.is_empty() {
+        section.line(format!("Waits of the run: {}.", joined(waits, ", ")));
+    }
+    if !plan.unknown.is_empty() {
+        section.note(format!(
+            "Parts of the file that are not known: {}.",
+            joined(&plan.unknown, ", ")
+        ));
+    }
+}
+
+fn overview(plan: &Plan) -> String {
+    let said = [
+        plan.cost.map(|cost| format!("estimated cost {}", grouped(cost).text())),
+        plan.degree.filter(|degree| *degree > 1).map(|degree| format!("up to {degree} threads")),
+        plan.elapsed_ms.map(|ms| format!("run in {} ms", grouped(ms).text())),
+        plan.cpu_ms.map(|ms| format!("{} ms of processor time", grouped(ms).text())),
+        plan.planning_ms.map(|ms| format!("planned in {} ms", grouped(ms).text())),
+    ];
+    let said = joined(said.into_iter().flatten(), ", ");
+    let said = if said.is_empty() { "no costs and no run recorded".to_owned() } else { said };
+    let mut characters = said.chars();
+    let first = characters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", characters.as_str())
+}
+
+/// What there is to look at, with the figures that say so.
+fn sentence(remark: &Remark, all: &[(usize, &Operator)]) -> String {
+    let place = |at: usize| {
+        let operator = all[at].1;
+        let object = operator.objects.first().map(|object| format!(" of {}", object.label()));
+        format!("{}{}", operator.name, object.unwrap_or_default())
+    };
+    let detail =
+        |detail: &str| if detail.is_empty() { String::new() } else { format!(": {detail}") };
+    match remark {
+        Remark::Estimate { operator, rows, above } => {
+            let (estimated, actual) = (rows.estimated.unwrap_or(0.0), rows.actual.unwrap_or(0.0));
+            let above = match above {
+                0 => String::new(),
+                above => format!(
+                    " The error goes on into {} above it.",
+                    number::plural(*above, "operator")
+                ),
+            };
+            format!(
+                "{}: {} rows were estimated and {} came. Its inputs are as estimated: the error \
+                 begins here.{above}",
+                place(*operator),
+                grouped(estimated).text(),
+                grouped(actual).text()
+            )
+        }
+        Remark::ReadForNothing { operator, read, kept } => {
+            format!(
+                "{}: {} rows were read and {} kept.",
+                place(*operator),
+                grouped(*read).text(),
+                grouped(*kept).text()
+            )
+        }
+        Remark::Lookups { operator, count } => format!(
+            "{}: {} rows were fetched from the table one at a time, because the index that found \
+             them lacks columns of the statement.",
+            place(*operator),
+            grouped(*count).text()
+        ),
+        Remark::Operator { operator, name, detail: said } => {
+            format!("{}: the engine warns of {name}{}.", place(*operator), detail(said))
+        }
+        Remark::Statement { name, detail: said } => {
+            format!("The engine warns of {name}{}.", detail(said))
+        }
+        Remark::Memory { granted_kib, used_kib } => format!(
+            "{} of memory were reserved and {} used: other statements may have waited for it.",
+            number::bytes((granted_kib * 1024.0) as u64),
+            number::bytes((used_kib * 1024.0) as u64)
+        ),
+        Remark::Parameters { differing } => {
+            format!(
+                "The plan was made for other values of {} than it ran with.",
+                joined(differing, ", ")
+            )
+        }
+        Remark::Serial { reason } => format!("The plan is serial: {reason}."),
+        Remark::EarlyAbort { reason } => {
+            format!("The optimizer stopped before it had compared all plans: {reason}.")
+        }
+    }
+}
+
+/// A figure of an optimizer, whole where it is.
+pub fn grouped(value: f64) -> Cell {
+    let is_whole = value.fract() == 0.0 && (0.0..9e15).contains(&value);
+    let shown = if is_whole { number::count(value as u64) } else { number::grouped(value) };
+    Cell::from(value).shown(shown)
+}

@@ -1,0 +1,153 @@
+//! Execution plans: the statements by cost, the operators of the most expensive, remarks, and the
+//! indexes that each uses.
+
+use plans::{Access, IndexUse, MissingIndex, Plan, Statement, index_uses, remarks};
+use report::model::{Cell, Columns, Document, Section};
+use report::text::joined;
+use report::{grouped, number, plan_tree};
+
+/// A statement of a file.
+pub struct PlanOf {
+    /// The file, as it was named.
+    pub file: String,
+    /// What it holds.
+    pub statement: Statement,
+}
+
+impl PlanOf {
+    fn plan(&self) -> Option<&Plan> {
+        self.statement.plan.as_ref()
+    }
+}
+
+/// Plans, the dearest first: by time where all have it, else by cost; of so many the operators are
+/// shown.
+pub fn plans(all: &[PlanOf], shown: usize) -> Document {
+    let timed = all.iter().filter_map(PlanOf::plan).all(|plan| plan.elapsed_ms.is_some());
+    let price = |one: &PlanOf| {
+        one.plan()
+            .and_then(|plan| if timed { plan.elapsed_ms } else { plan.cost })
+            .unwrap_or(f64::NEG_INFINITY)
+    };
+    let mut sorted: Vec<&PlanOf> = all.iter().collect();
+    sorted.sort_by(|a, b| price(b).total_cmp(&price(a)));
+    let without = sorted.iter().filter(|one| one.plan().is_none()).count();
+    // Those that nothing is known of are only counted, unless there are no others.
+    if without < sorted.len() {
+        sorted.retain(|one| one.plan().is_some());
+    }
+    let numbered: Vec<(usize, &PlanOf)> = (1..).zip(sorted.iter().copied()).collect();
+    let mut sections = Vec::new();
+    if all.len() > 1 {
+        sections.push(statements(&numbered, without));
+    }
+    let planned = numbered.iter().filter_map(|(at, one)| Some((*at, *one, one.plan()?)));
+    sections.extend(planned.take(shown).map(|(at, one, plan)| operators(at, one, plan)));
+    sections.extend(missing(&numbered).unless_empty());
+    sections.extend(indexes(&sorted).unless_empty());
+    Document { title: "Plans".into(), sections }
+}
+
+fn statements(all: &[(usize, &PlanOf)], without: usize) -> Section {
+    let mut section = Section::new("Statements");
+    let mut columns = Columns::of(all);
+    columns.right("no.", |one| Cell::count(one.0 as u64));
+    columns.name("statement", |one| said(&one.1.statement));
+    columns.right("cost", |one| one.1.plan()?.cost.map(grouped));
+    columns.right("ms", |one| one.1.plan()?.elapsed_ms.map(grouped)).optional = 1;
+    columns
+        .right("operators", |one| Some(Cell::count(one.1.plan()?.operators().len() as u64)))
+        .optional = 2;
+    columns.right("to look at", |one| Some(Cell::count(remarks(one.1.plan()?).len() as u64)));
+    columns.name("file", |one| one.1.file.as_str()).optional = 3;
+    section.table(columns);
+    section.note(
+        "cost: the optimizer's estimate, in the engine's own unit. ms: of the run that the plan \
+         records.",
+    );
+    if without > 0 {
+        let those = number::plural(without, "statement");
+        section.note(format!(
+            "{those} without a plan, such as SET and DECLARE, are left out; --json has them."
+        ));
+    }
+    section
+}
+
+/// The text, or where the file has none what it is.
+fn said(statement: &Statement) -> &str {
+    if statement.text.is_empty() { &statement.kind } else { &statement.text }
+}
+
+fn operators(at: usize, one: &PlanOf, plan: &Plan) -> Section {
+    let mut section = Section::new(format!("Plan {at}: {}", one.file));
+    section.line(said(&one.statement));
+    plan_tree(&mut section, plan);
+    section
+}
+
+/// What the optimizer itself missed.
+fn missing(all: &[(usize, &PlanOf)]) -> Section {
+    let mut section = Section::new("Missing indexes");
+    let rows: Vec<(usize, &MissingIndex)> = all
+        .iter()
+        .filter_map(|(at, one)| Some((*at, one.plan()?)))
+        .flat_map(|(at, plan)| plan.missing_indexes.iter().map(move |index| (at, index)))
+        .collect();
+    if rows.is_empty() {
+        return section;
+    }
+    let mut columns = Columns::of(&rows);
+    columns.name("table", |(_, index)| index.object.label());
+    columns.name("key columns", |(_, index)| {
+        joined(index.equality.iter().chain(&index.inequality), ", ")
+    });
+    columns.name("included", |(_, index)| joined(&index.included, ", ")).optional = 1;
+    columns.right("saves of the cost", |(_, index)| {
+        index.impact.map(|impact| Cell::percent(impact, 0))
+    });
+    columns.right("statement", |(at, _)| Cell::count(*at as u64));
+    section.table(columns);
+    section.note(
+        "By the optimizer of each statement for itself: an estimate, which counts neither what \
+         the index costs in writes and space nor indexes that are nearly the same. Columns that \
+         are compared with = come first; their order is not said.",
+    );
+    section
+}
+
+fn indexes(sorted: &[&PlanOf]) -> Section {
+    let mut section = Section::new("Indexes and tables by use");
+    let uses = index_uses(sorted.iter().map(|one| &one.statement));
+    if uses.is_empty() {
+        return section;
+    }
+    let count = |access: Access| {
+        move |one: &&IndexUse| {
+            let operators: usize = one
+                .uses
+                .iter()
+                .filter(|uses| uses.access == access)
+                .map(|uses| uses.operators)
+                .sum();
+            (operators > 0).then(|| Cell::count(operators as u64))
+        }
+    };
+    let mut columns = Columns::of(&uses);
+    columns.name("table (index)", |one| one.object.label());
+    columns.right("seeks", count(Access::Seek));
+    columns.right("scans", count(Access::Scan));
+    columns.right("lookups", count(Access::Lookup));
+    columns.right("changes", count(Access::Change));
+    columns.name("statements", |one| {
+        let mut numbers: Vec<usize> = one.uses.iter().map(|uses| uses.statement + 1).collect();
+        numbers.dedup();
+        joined(numbers, ", ")
+    });
+    section.table(columns);
+    section.note(
+        "Operators of the plans above, not executions. What is not named here is used by none of \
+         these statements, which says nothing of others.",
+    );
+    section
+}

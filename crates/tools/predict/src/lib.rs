@@ -1,0 +1,39 @@
+//! `steelbench predict`: a model of a recorded run, at levels that were not measured.
+
+mod document;
+
+use clap::Parser;
+use command::arguments::Recorded;
+use command::output::{self, Form};
+use command::{Context, ExitCode, Failure, Tool, results};
+use report::json::object;
+use serde_json::Value;
+
+/// Say what a recorded run would do with other connections, processors or devices, with the
+/// error of the model
+#[derive(Debug, Parser)]
+#[command(name = "predict")]
+pub struct Predict {
+    #[command(flatten)]
+    recorded: Recorded,
+    /// What is different: connections=64 (or threads, `queue_depth`), a measured level of another
+    /// factor, cpus=8, device.NAME.latency=0.5x, waits.NAME=0, rate=2000 (an open loop),
+    /// connections.SCRIPT=4 (scripts with connections of their own); repeatable
+    #[arg(long, value_name = "NAME=VALUE", required = true)]
+    set: Vec<String>,
+    #[command(flatten)]
+    form: Form,
+}
+
+impl Tool for Predict {
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let (path, recording) = results::read(context, &self.recorded)?;
+        let summary = results::summary(context, &recording, &path);
+        let predicted = summary.what_if(&self.set).map_err(Failure::usage)?;
+        output::show(
+            self.form,
+            || object("prediction", &predicted, Value::Null),
+            || document::prediction(&recording.run.name, &predicted),
+        )
+    }
+}

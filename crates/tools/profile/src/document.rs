@@ -1,0 +1,190 @@
+//! Where the processor time went: `steelbench profile`.
+
+use analysis::profile::compare::{Change, Difference};
+use analysis::{ProfileComparison, ProfileSummary};
+use observations::Profile;
+use report::model::{Cell, Columns, Document, Section, Tone};
+use report::profile::{functions, own_columns, used};
+use report::text::joined;
+use report::{Text, missing, more, number};
+use std::fmt::Write;
+
+/// Rows of a table.
+const ROWS_MAX: usize = 25;
+/// Stacks that are printed.
+const STACKS_MAX: usize = 5;
+/// Functions of a stack, counted from the one that ran.
+const CALLERS_MAX: usize = 12;
+
+/// A profile: by module, by function, by stack.
+pub fn profile_document(summary: &ProfileSummary) -> Document {
+    let mut sections = vec![overview(summary)];
+    if summary.all.samples > 0 {
+        sections.extend([by_module(summary), by_function(summary), stacks(summary)]);
+    }
+    sections.extend(missing(&summary.missing));
+    Document { title: format!("{}: processor time", summary.target).into(), sections }
+}
+
+fn overview(summary: &ProfileSummary) -> Section {
+    let mut section = Section::new("");
+    if summary.all.samples == 0 {
+        section.line(format!(
+            "Nothing was found running in {}: waiting threads leave no sample.",
+            number::seconds(summary.elapsed_s)
+        ));
+        return section;
+    }
+    section.line(used(summary));
+    section.note(format!(
+        "A sample is taken after each {} that a thread is on a processor; waiting leaves none. \
+         Collecting them took {} of processor time besides ({} of what was sampled).",
+        number::seconds(1.0 / summary.hz),
+        number::seconds(summary.profiler_cpu_s),
+        number::percent(summary.profiler_cpu_s / summary.all.seconds, 2),
+    ));
+    if summary.lost > 0 {
+        let records = number::plural(summary.lost as usize, "record");
+        section.warn(format!("{records} found no room and are lost: shares may be off."));
+    }
+    section
+}
+
+fn by_module(summary: &ProfileSummary) -> Section {
+    let mut section = Section::new("By module");
+    let mut table = Columns::of(summary.modules.iter().take(ROWS_MAX));
+    own_columns(&mut table, |module| &module.own);
+    table.left("Mode", |module| mode(module.kernel));
+    table.name("Module", |module| &module.module);
+    section.table(table);
+    more(&mut section, summary.modules.len().saturating_sub(ROWS_MAX));
+    section
+}
+
+fn by_function(summary: &ProfileSummary) -> Section {
+    let mut section = Section::new("By function");
+    functions(&mut section, summary, ROWS_MAX);
+    section
+}
+
+fn stacks(summary: &ProfileSummary) -> Section {
+    let mut section = Section::new("Most frequent stacks");
+    for stack in summary.stacks.iter().take(STACKS_MAX) {
+        let mut functions = stack.functions.iter().rev();
+        let leaf = functions.next().map_or("", String::as_str);
+        section.line(format!("{} {leaf}", number::percent(stack.own.share, 1)));
+        let callers: Vec<&str> = functions.by_ref().take(CALLERS_MAX).map(String::as_str).collect();
+        let rest = functions.count();
+        let rest = if rest > 0 { format!(" < {rest} more") } else { String::new() };
+        if !callers.is_empty() {
+            section.detail(format!("< {}{rest}", callers.join(" < ")));
+        }
+    }
+    section.note(
+        "Callers are known where programs keep frame pointers; where they do not, the stack ends \
+         early.",
+    );
+    section
+}
+
+fn mode(kernel: bool) -> &'static str {
+    if kernel { "kernel" } else { "user" }
+}
+
+/// Functions from the outermost caller to the one that ran, separated by semicolons, a blank, and
+/// the number of samples; `_[k]` marks the kernel's. The format of `stackcollapse`, which
+/// flamegraph.pl, inferno and speedscope read.
+pub fn folded(profile: &Profile) -> String {
+    let mut lines = String::new();
+    for stack in &profile.stacks {
+        let names = profile.frames_of(stack).map(|frame| {
+            let name = Text::from(&frame.function).replace(';', ":");
+            if frame.kernel { format!("{name}_[k]") } else { name }
+        });
+        // Writing to a string cannot fail.
+        let _ = writeln!(lines, "{} {}", joined(names, ";"), stack.samples);
+    }
+    lines
+}
+
+/// What changed from one profile to another: by module, then by function.
+pub fn profile_comparison(compared: &ProfileComparison, from: &str, to: &str) -> Document {
+    let mut section = Section::new("");
+    section.line(format!("A: {from} ({}): {}", compared.a.target, used(&compared.a)));
+    section.line(format!("B: {to} ({}): {}", compared.b.target, used(&compared.b)));
+    section.note(
+        "Differences are B less A, in percent points of each profile's own samples and in \
+         processor seconds, with 95 % intervals from the number of samples. \"Beyond error\" says \
+         which of the two sampling alone does not explain (exact tests, corrected by Holm over \
+         the table); what varies from run to run comes on top.",
+    );
+    if compared.a.hz.to_bits() != compared.b.hz.to_bits() {
+        section
+            .note("The profiles were sampled at different rates; seconds take that into account.");
+    }
+    let mut sections = vec![section];
+    sections.extend([
+        changes("By module", &compared.modules, compared),
+        changes("By function", &compared.functions, compared),
+    ]);
+    for (label, side) in [("A", &compared.a), ("B", &compared.b)] {
+        if let Some(mut section) = missing(&side.missing) {
+            section.heading = format!("What could not be seen in {label}").into();
+            sections.push(section);
+        }
+    }
+    Document { title: format!("{from} against {to}: processor time").into(), sections }
+}
+
+fn changes(heading: &str, changes: &[Change], compared: &ProfileComparison) -> Section {
+    let mut section = Section::new(heading);
+    if changes.is_empty() {
+        section.note("Neither profile has a sample.");
+        return section;
+    }
+    let by_module = heading == "By module";
+    let mut table = Columns::of(changes.iter().take(ROWS_MAX));
+    table.right("A time", |change| Cell::seconds(change.a.seconds));
+    table.right("B time", |change| Cell::seconds(change.b.seconds));
+    table.left("Difference [95 %]", |change| {
+        let tone = match change.seconds {
+            Difference { is_beyond: false, .. } => Tone::Plain,
+            Difference { value, .. } if value > 0.0 => Tone::Bad,
+            Difference { .. } => Tone::Good,
+        };
+        Cell::new(format!("{} s", with_interval(&change.seconds, 1.0, 2)), tone)
+    });
+    table.right("A share", |change| Cell::percent(change.a.share, 1)).optional(2);
+    table.right("B share", |change| Cell::percent(change.b.share, 1)).optional(2);
+    table.left("Points [95 %]", |change| with_interval(&change.share, 100.0, 1)).optional(1);
+    table.left("Beyond error", |change| match (change.seconds.is_beyond, change.share.is_beyond) {
+        (true, true) => Some("time, share"),
+        (true, false) => Some("time"),
+        (false, true) => Some("share"),
+        (false, false) => None,
+    });
+    if by_module {
+        table.name("Module", |change| &change.module);
+        table.left("Mode", |change| mode(change.kernel));
+    } else {
+        table.name("Function", |change| change.function.as_ref());
+        table.name("Module", |change| &change.module);
+    }
+    section.table(table);
+    more(&mut section, changes.len().saturating_sub(ROWS_MAX));
+    let total = compared.b.all.seconds - compared.a.all.seconds;
+    section.note(format!("All together: {} s.", number::signed(total, 2)));
+    section
+}
+
+/// `+1.30 [0.90, 1.70]`.
+fn with_interval(difference: &Difference, factor: f64, decimals: usize) -> String {
+    let fixed = |value: f64| number::fixed(factor * value, decimals);
+    let Difference { value, interval, .. } = difference;
+    format!(
+        "{} [{}, {}]",
+        number::signed(factor * value, decimals),
+        fixed(interval.low),
+        fixed(interval.high)
+    )
+}

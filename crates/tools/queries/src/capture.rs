@@ -1,0 +1,101 @@
+//! `steelbench capture`: a server's inventory, waits and statements as a file to send.
+
+use crate::arguments::Limits;
+use crate::command::examined;
+use clap::Parser;
+use command::arguments::positive;
+use command::files::{Replace, replace_file};
+use command::{Context, ExitCode, Failure, Tool, output, servers, signals};
+use engine::{ObserveOptions, QueryReader, ServerError};
+use observations::{Survey, Unread};
+use queries::{Captured, Snapshot};
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Write what a server is, what its sessions wait for and what it counts of statements and
+/// indexes as one file, which `waits`, `queries` and `survey merge` read
+#[derive(Debug, Parser)]
+#[command(name = "capture")]
+pub struct Capture {
+    /// The server: postgres:// or mssql://user@host:port/database, or a connection string
+    #[arg(value_name = "URL")]
+    server: String,
+    /// The file to write. It holds no password, and no statement unless that is asked for
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// How long to watch
+    #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = positive::<86_400>)]
+    seconds: f64,
+    /// Also write the texts of statements, without the constants in them
+    #[arg(long)]
+    statements: bool,
+    /// Leave the constants in these texts, which may be anybody's data
+    #[arg(long, requires = "statements")]
+    literals: bool,
+    #[command(flatten)]
+    limits: Limits,
+}
+
+impl Tool for Capture {
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let server = context.server(&self.server)?;
+        let interrupt = signals::stop_flag()?;
+        let stop = servers::stop_by(&interrupt);
+        let failure = |error: ServerError| servers::failure(&*server, &stop, &error);
+        let options = ObserveOptions {
+            statements: self.statements,
+            literals: self.literals,
+            ..ObserveOptions::default()
+        };
+        let began_ms = servers::now_ms();
+        // Servers first: who may not be asked what it is needs no watching.
+        let (surveyed, mut unread) = server.survey(&stop).map_err(failure)?;
+        let counters = server.queries((&self.limits).into(), &stop).and_then(|mut reader| {
+            reader.look()?;
+            Ok((reader.snapshot()?, reader))
+        });
+        let mut observer = server.observe(options, &stop).map_err(failure)?;
+        let mut activity =
+            servers::observe(&mut *observer, self.seconds, &interrupt).map_err(failure)?;
+        let readings = observer.readings();
+        let queries = counters.and_then(|(first, reader)| counted(first, reader, self));
+        if let Err(error) = &queries {
+            let what = format!("statements, plans and indexes of {server}");
+            output::complain(&format!("warning: {what} are not in the capture: {error}"));
+            unread.push(Unread { what, why: error.to_string() });
+        }
+        if !self.statements {
+            let tasks = activity.tasks.iter_mut().flatten();
+            tasks.for_each(|task| {
+                let sessions = task.blocked_by.iter_mut().chain([&mut task.session]);
+                sessions.for_each(|session| session.statement.clear());
+            });
+        }
+        let ended = activity.ended.clone();
+        let observed = servers::record(&*server, began_ms, activity);
+        let survey = Survey {
+            taken_ms: began_ms,
+            steelbench: observed.steelbench.clone(),
+            servers: vec![surveyed],
+            unread,
+            ..Survey::default()
+        };
+        let advice = context.advice(&survey);
+        let captured =
+            report::json::Capture { observation: observed, queries: queries.ok(), readings };
+        let json = report::json::capture(&survey, &advice, &captured).map_err(Failure::failed)?;
+        replace_file(&self.output, Replace::Named, |writer| writeln!(writer, "{json}"))?;
+        ended.map_or(Ok(ExitCode::Ok), |why| Err(failure(ServerError::new(why))))
+    }
+}
+
+/// What the server counted until now, and the plans that it makes.
+fn counted(
+    first: Snapshot,
+    mut reader: Box<dyn QueryReader>,
+    arguments: &Capture,
+) -> Result<Captured, ServerError> {
+    let last = reader.snapshot()?;
+    let found = examined(&mut *reader, last, Vec::new(), usize::MAX);
+    Ok(Captured::new(first, found.snapshot, found.advice, arguments.statements, arguments.literals))
+}

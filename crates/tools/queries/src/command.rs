@@ -1,0 +1,242 @@
+//! `steelbench queries`: a server's statements, plans and indexes.
+
+use crate::arguments::{QueriesCommand, QueriesTool};
+use crate::try_change::try_change;
+use crate::{Queries, attach_logged, between, document, examine, keep, sheets, watch};
+use command::files::{Replace, replace_file, write_html};
+use command::{Context, ExitCode, Failure, Tool, captures, output, results, servers, signals};
+use engine::{QueryLimits, QueryReader, ServerError};
+use plans::FILE_BYTES_MAX;
+use queries::{AdviceKind, Snapshot};
+use report::json::{Capture, object};
+use serde_json::Value;
+use sqlite::queries::FileReader;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Between two looks at what sessions run, s.
+pub const LOOKS_S: f64 = 0.5;
+
+/// Scripts of statements are not longer.
+const SCRIPT_BYTES_MAX: u64 = 16 << 20;
+
+impl Tool for QueriesTool {
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        if let Some(QueriesCommand::Try(own)) = &self.command {
+            return try_change(own, context);
+        }
+        let logged = read_logs(&self.auto_explain)?;
+        let given = self.server.as_deref();
+        let is_file = self.psql.is_empty() && self.mariadb.is_empty();
+        if let Some((file, None)) = given.filter(|_| is_file).and_then(results::observation) {
+            let mut snapshot = watch::joined(context, file, &self.between)?;
+            keep(&mut snapshot, self.statements);
+            return write(&examine(snapshot), self);
+        }
+        if self.between.is_given() {
+            return Err(Failure::usage(
+                "--from and --to are for a results file that --every wrote; name one",
+            ));
+        }
+        if self.output.is_some() {
+            return ask(self, context, |address, mut reader, stop, failure| {
+                watch::watch(self, address, &mut *reader, stop, failure)
+            });
+        }
+        let captured = given.filter(|_| is_file).and_then(captures::read);
+        let database = given.map(Path::new).filter(|path| is_file && sqlite::is_database(path));
+        let (mut reader, snapshot) = match (captured, database) {
+            (Some(captured), _) => of_captures(captured?, self)?,
+            (None, Some(path)) => of_file(path, self)?,
+            _ => of_server(self, context)?,
+        };
+        let mut found = examined(&mut *reader, snapshot, logged, self.statements);
+        found.snapshot.clean(self.literals);
+        write(&found, self)
+    }
+}
+
+/// What a server counts, or counted in the seconds that are asked for.
+fn of_server(
+    arguments: &QueriesTool,
+    context: &Context,
+) -> Result<(Box<dyn QueryReader>, Snapshot), Failure> {
+    if arguments.later.is_some() || arguments.interval {
+        let message = "--interval and a second capture are for files that `capture` wrote; of a \
+                       server --seconds N counts what runs";
+        return Err(Failure::usage(message));
+    }
+    ask(arguments, context, |_, mut reader, stop, failure| {
+        reader.look().map_err(failure)?;
+        let mut snapshot = reader.snapshot().map_err(failure)?;
+        if let Some(seconds) = arguments.seconds {
+            let end = Instant::now() + Duration::from_secs_f64(seconds);
+            looking(&mut *reader, end, LOOKS_S, stop).map_err(failure)?;
+            let last = reader.snapshot().map_err(failure)?;
+            snapshot = between(&snapshot, last);
+        }
+        Ok((reader, snapshot))
+    })
+}
+
+/// Connects to the server that is meant; `work` gets its address, its reader, the flag that asks to
+/// stop, and how to say an error of the server.
+fn ask<T>(
+    arguments: &QueriesTool,
+    context: &Context,
+    work: impl FnOnce(
+        &str,
+        Box<dyn QueryReader>,
+        &Arc<AtomicBool>,
+        &dyn Fn(ServerError) -> Failure,
+    ) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let given = arguments.server.as_deref();
+    let url = arguments.mariadb.url(&arguments.psql, given).map_err(Failure::usage)?;
+    let server = context.server(&url)?;
+    let stop = signals::stop_flag()?;
+    let heard = servers::stop_by(&stop);
+    let failure = |error: ServerError| servers::failure(&*server, &heard, &error);
+    let limits = QueryLimits { tables: arguments.output.is_none(), ..(&arguments.limits).into() };
+    let reader = server.queries(limits, &heard).map_err(failure)?;
+    work(&server.to_string(), reader, &stop, &failure)
+}
+
+/// What the statements of scripts do on a database file.
+fn of_file(
+    path: &Path,
+    arguments: &QueriesTool,
+) -> Result<(Box<dyn QueryReader>, Snapshot), Failure> {
+    let shown = path.display();
+    if arguments.sql.is_empty() {
+        let message = format!("{shown} counts no statements: give them with --sql FILE");
+        return Err(Failure::usage(message));
+    }
+    let mut given = Vec::new();
+    for file in &arguments.sql {
+        let name = file.display().to_string();
+        let text = experiment::read_text(file, SCRIPT_BYTES_MAX);
+        given.extend(sqlite::queries::given(
+            &name,
+            &text.map_err(|error| Failure::usage(format!("{name}: {error}")))?,
+        ));
+    }
+    let stop = servers::stop_by(&signals::stop_flag()?);
+    let said = |error: ServerError| Failure::failed(format!("{shown}: {error}"));
+    let mut reader =
+        FileReader::open(path, given, (&arguments.limits).into(), &stop).map_err(said)?;
+    let snapshot = reader.snapshot().map_err(said)?;
+    Ok((Box::new(reader), snapshot))
+}
+
+/// What a server had counted when it was captured; while it was; or between two captures.
+fn of_captures(
+    captured: Capture,
+    arguments: &QueriesTool,
+) -> Result<(Box<dyn QueryReader>, Snapshot), Failure> {
+    if arguments.seconds.is_some() {
+        let message =
+            "--seconds is for servers; of a capture --interval shows what ran while it was taken";
+        return Err(Failure::usage(message));
+    }
+    let counted = |captured: Capture, name: &str| {
+        let said = "it holds no statements: an older version wrote it, or they could not be read";
+        captured.queries.ok_or_else(|| Failure::usage(format!("{name}: {said}")))
+    };
+    let name = arguments.server.as_deref().unwrap_or_default();
+    let address = captured.observation.address.clone();
+    let first = counted(captured, name)?;
+    let Some(later) = &arguments.later else {
+        let snapshot = first.last.clone();
+        let snapshot = if arguments.interval { between(&first.first, snapshot) } else { snapshot };
+        return Ok((Box::new(first), snapshot));
+    };
+    let said = |why: &str| Failure::usage(format!("{later}: {why}"));
+    let second =
+        captures::read(later).unwrap_or_else(|| Err(said("a capture is a file NAME.json")))?;
+    if second.observation.address != address {
+        return Err(said(&format!(
+            "it is of {}, and {name} is of {address}",
+            second.observation.address
+        )));
+    }
+    let second = counted(second, later)?;
+    if second.last.span.to_ms <= first.last.span.to_ms {
+        return Err(said(&format!(
+            "it was not taken after {name}; name the earlier capture first"
+        )));
+    }
+    let snapshot = between(&first.last, second.last.clone());
+    Ok((Box::new(second), snapshot))
+}
+
+/// Looks every now and then what sessions run, until the time has come or somebody asks to stop.
+pub fn looking(
+    reader: &mut dyn QueryReader,
+    end: Instant,
+    pause_s: f64,
+    stop: &AtomicBool,
+) -> Result<(), ServerError> {
+    while Instant::now() < end && !stop.load(Ordering::Relaxed) {
+        let left_s = end.saturating_duration_since(Instant::now()).as_secs_f64();
+        signals::pause(left_s.min(pause_s), stop, || false);
+        reader.look()?;
+    }
+    Ok(())
+}
+
+/// The plans of logs of `auto_explain`.
+pub fn read_logs(files: &[PathBuf]) -> Result<Vec<plans::Statement>, Failure> {
+    let mut logged = Vec::new();
+    for file in files {
+        let unreadable =
+            |error: &dyn Display| Failure::usage(format!("{}: {error}", file.display()));
+        let bytes =
+            experiment::read_bytes(file, FILE_BYTES_MAX).map_err(|error| unreadable(&error))?;
+        let mut read = plans::read(&bytes).map_err(|error| unreadable(&error))?;
+        for damage in read.iter_mut().filter_map(|one| one.damage.as_mut()) {
+            *damage = format!("{}, {damage}", file.display());
+        }
+        logged.extend(read);
+    }
+    Ok(logged)
+}
+
+/// Has plans made for the statements that took most time, so many of which are kept, and finds what
+/// there is to say.
+pub fn examined(
+    reader: &mut dyn QueryReader,
+    mut snapshot: Snapshot,
+    logged: Vec<plans::Statement>,
+    statements: usize,
+) -> Queries {
+    keep(&mut snapshot, statements);
+    // The values that were logged are those to explain with.
+    attach_logged(&mut snapshot, logged);
+    reader.explain(&mut snapshot);
+    let mut found = examine(snapshot);
+    for one in found.advice.iter_mut().filter(|one| one.kind == AdviceKind::MissingIndex) {
+        one.hypothetical = reader.hypothetical(&found.snapshot, one);
+    }
+    found
+}
+
+fn write(found: &Queries, arguments: &QueriesTool) -> Result<ExitCode, Failure> {
+    if let Some(file) = &arguments.html {
+        let page = report::web::page(&document::queries(found));
+        write_html(&page, file, Replace::Ours)?;
+    }
+    if let Some(file) = &arguments.workbook {
+        replace_file(file, Replace::Ours, |writer| {
+            report::tables_xlsx(sheets::tables(found), found.snapshot.span.to_ms, writer)
+        })?;
+    }
+    output::show(
+        arguments.form,
+        || object("queries", found, Value::Null),
+        || document::queries(found),
+    )
+}

@@ -1,0 +1,329 @@
+//! A server's statements, plans and indexes: `steelbench queries`.
+
+use crate::{Queries, statements_of};
+use plans::Engine;
+use queries::{Advice, Counter, Index, Statement, StatementPlan, Table};
+use report::model::{Block, Cell, Columns, Document, Medium, Section, Tone};
+use report::text::{joined, utc};
+use report::{number, plan_tree, text};
+use std::collections::BTreeSet;
+
+/// Rows and advice that a terminal shows; pages, sheets and JSON have all.
+const ROWS: usize = 15;
+
+/// Numbers of statements that are listed.
+const NUMBERS: usize = 12;
+
+/// What a server counts of its statements and indexes, the plans, and what there is to look at.
+pub fn queries(all: &Queries) -> Document {
+    let mut sections = vec![overview(all)];
+    sections.extend(on_both(|rows| statements(all, rows)));
+    sections.extend(on_both(|rows| advice(all, rows)));
+    sections.extend(on_both(|rows| indexes(all, rows)));
+    sections.extend(plans(all).unless_empty());
+    sections.extend(on_both(|rows| not_explained(all, rows)));
+    Document {
+        title: format!("{}: statements, plans and indexes", all.snapshot.server).into(),
+        sections,
+    }
+}
+
+/// A section with a few rows for texts and one with all for pages.
+pub fn on_both(section: impl Fn(usize) -> Option<Section>) -> impl Iterator<Item = Section> {
+    let text = section(ROWS).map(|section| Section { medium: Medium::Text, ..section });
+    text.into_iter()
+        .chain(section(usize::MAX).map(|section| Section { medium: Medium::Page, ..section }))
+}
+
+fn overview(all: &Queries) -> Section {
+    let mut section = Section::new("");
+    let snapshot = &all.snapshot;
+    let span = snapshot.span;
+    let length = span.from_ms.map(|from| duration(span.to_ms.saturating_sub(from) as f64 / 1e3));
+    section.line(match (span.is_interval, span.from_ms) {
+        (true, _) => {
+            format!("Statements in {} up to {}.", length.unwrap_or_default(), utc(span.to_ms))
+        }
+        _ if snapshot.engine == Engine::Sqlite => {
+            format!(
+                "Statements that were given; those that only read were run now, {}.",
+                utc(span.to_ms)
+            )
+        }
+        (false, Some(from)) => {
+            format!(
+                "Statements since {} ({}), up to {}.",
+                utc(from),
+                length.unwrap_or_default(),
+                utc(span.to_ms)
+            )
+        }
+        (false, None) => {
+            format!("Statements since the server began to count, up to {}.", utc(span.to_ms))
+        }
+    });
+    let indexes: usize = snapshot.tables.iter().map(|table| table.indexes.len()).sum();
+    let explained = snapshot.statements.iter().filter(|one| !one.plans.is_empty()).count();
+    section.line(format!(
+        "{}, {} of them with a plan; {} with {}. {}.",
+        number::plural(snapshot.statements.len(), "statement"),
+        explained,
+        number::plural(snapshot.tables.len(), "table"),
+        if indexes == 1 { "1 index".into() } else { format!("{indexes} indexes") },
+        match all.advice.len() {
+            0 => "Nothing was found to look at".into(),
+            1 => "There is 1 thing to look at".into(),
+            n => format!("There are {n} things to look at"),
+        }
+    ));
+    if let Some(evicted) = snapshot.evictions.filter(|evicted| *evicted > 0) {
+        section.warn(format!(
+            "The server forgot statements to make room for others ({} times): what they did is \
+             not in these figures. pg_stat_statements.max or performance_schema_digests_size is \
+             too small.",
+            number::count(evicted)
+        ));
+    }
+    for note in &snapshot.notes {
+        section.warn(note);
+    }
+    for unread in &snapshot.unread {
+        section.warn(format!("Not read: {}: {}.", unread.what, unread.why));
+    }
+    section
+}
+
+/// `20.3 days`, `3.20 hours`, `42.0 s`.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s >= 172_800.0 => format!("{} days", number::figure(s / 86_400.0)),
+        s if s >= 7_200.0 => format!("{} hours", number::figure(s / 3_600.0)),
+        s if s >= 120.0 => format!("{} minutes", number::figure(s / 60.0)),
+        s => number::seconds(s.max(0.0)),
+    }
+}
+
+fn time_s(statement: &Statement) -> f64 {
+    statement.get(Counter::TimeNs).unwrap_or(0) as f64 / 1e9
+}
+
+/// A statement's text; where we may not see it, that.
+pub fn said(statement: &Statement) -> &str {
+    if statement.text.is_empty() { "(its text is hidden from this role)" } else { &statement.text }
+}
+
+fn statements(all: &Queries, rows: usize) -> Option<Section> {
+    let statements: Vec<(usize, &Statement)> =
+        (1..).zip(&all.snapshot.statements).take(rows).collect();
+    if statements.is_empty() {
+        return None;
+    }
+    let mut section = Section::new("Statements by time");
+    let total: f64 = all.snapshot.statements.iter().map(time_s).sum();
+    let databases: BTreeSet<&str> =
+        all.snapshot.statements.iter().map(|one| one.database.as_str()).collect();
+    let mut columns = Columns::of(statements);
+    columns.right("no.", |one| Cell::count(one.0 as u64));
+    columns.right("time", |one| Cell::seconds(time_s(one.1)));
+    columns
+        .right("share", move |one| (total > 0.0).then(|| Cell::percent(time_s(one.1) / total, 1)))
+        .optional = 4;
+    columns.right("calls", |one| one.1.get(Counter::Calls).map(Cell::count));
+    columns.right("mean", |one| one.1.mean_ms().map(|ms| Cell::seconds(ms / 1e3)));
+    columns.right("rows each", |one| one.1.by_call(Counter::Rows).map(figure)).optional = 3;
+    columns.right("pages each", |one| one.1.blocks_by_call().map(figure)).optional = 5;
+    if databases.len() > 1 {
+        columns.name("database", |one| one.1.database.as_str()).optional = 2;
+    }
+    columns.name("statement", |one| joined(said(one.1).split_whitespace(), " "));
+    section.table(columns);
+    left_out(&mut section, all.snapshot.statements.len(), rows);
+    if all.snapshot.statements.iter().any(|one| one.is_partial) {
+        section.note("Some count only from when the server began to count them anew.");
+    }
+    Some(section)
+}
+
+fn figure(value: f64) -> Cell {
+    Cell::from(value).shown(number::whole(value))
+}
+
+pub fn left_out(section: &mut Section, all: usize, rows: usize) {
+    if let Some(more) = all.checked_sub(rows).filter(|more| *more > 0) {
+        section.note(format!("{more} more: --html, --workbook and --json have them."));
+    }
+}
+
+fn advice(all: &Queries, rows: usize) -> Option<Section> {
+    if all.advice.is_empty() {
+        return None;
+    }
+    let databases: BTreeSet<&str> = all.advice.iter().map(|one| one.database.as_str()).collect();
+    let mut section = Section::new("What to look at");
+    for (at, one) in (1..).zip(&all.advice).take(rows) {
+        let database = if databases.len() > 1 {
+            format!(" in database {}", one.database)
+        } else {
+            String::new()
+        };
+        let kind = text::Text::from(one.kind.label());
+        section.toned(
+            format!("{at}. {kind}: {}{database} ({})", one.subject, one.certainty.label()),
+            Tone::Warning,
+        );
+        for line in lines(one) {
+            section.indented(3, line, Tone::Plain);
+        }
+        if let Some(ddl) = &one.ddl {
+            section.indented(3, ddl, Tone::Good);
+        }
+    }
+    left_out(&mut section, all.advice.len(), rows);
+    section.note(
+        "Counted: by the server's counters and definitions. Estimated: by its optimizer, or as \
+         the text says. Possible: the counters fit, and something else may be the reason. \
+         `steelbench queries try` measures what an index gains and costs.",
+    );
+    Some(section)
+}
+
+fn lines(one: &Advice) -> Vec<String> {
+    let hypothetical = one.hypothetical.map(|found| {
+        format!(
+            "With the index the planner expects a cost of {} instead of {} (hypopg: an estimate).",
+            number::grouped(found.cost_with),
+            number::grouped(found.cost_without)
+        )
+    });
+    [
+        Some(one.evidence.clone()),
+        Some(one.change.clone()),
+        hypothetical,
+        Some(format!("Price: {}", one.price)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// An index with its table and the statements whose plans use it.
+#[derive(Clone)]
+pub struct Used<'a> {
+    /// Its table.
+    pub table: &'a Table,
+    /// It.
+    pub index: &'a Index,
+    /// Numbers of the statements, from 1.
+    pub statements: Vec<usize>,
+}
+
+/// All indexes, the largest first.
+pub fn used(all: &Queries) -> Vec<Used<'_>> {
+    let mut found = Vec::new();
+    for (at, table) in all.snapshot.tables.iter().enumerate() {
+        for (number, index) in table.indexes.iter().enumerate() {
+            let statements =
+                statements_of(&all.uses, at, number).into_iter().map(|at| at + 1).collect();
+            found.push(Used { table, index, statements });
+        }
+    }
+    found.sort_by_key(|one| std::cmp::Reverse(one.index.bytes));
+    found
+}
+
+fn indexes(all: &Queries, rows: usize) -> Option<Section> {
+    let found = used(all);
+    let count = found.len();
+    if count == 0 {
+        return None;
+    }
+    let mut section = Section::new("Indexes by size");
+    let mut columns = Columns::of(found.into_iter().take(rows).collect::<Vec<_>>());
+    columns.name("index", |one| one.index.name.as_str());
+    columns.name("table", |one| one.table.label()).optional = 1;
+    columns.name("columns", |one| one.index.columns()).optional = 2;
+    columns.right("size", |one| one.index.bytes.map(Cell::bytes));
+    columns.right("reads", |one| one.index.scans.map(Cell::count));
+    columns.right("changes", |one| one.table.index_changes().map(Cell::count)).optional = 3;
+    columns.left("used by statement", |one| few(&one.statements));
+    section.table(columns);
+    left_out(&mut section, count, rows);
+    section.note(
+        "reads: since the server began to count, of MariaDB of entries. changes: of rows of the \
+         table, which every index of it had to follow at most. used by: in the plans below, which \
+         are those of some statements only.",
+    );
+    Some(section)
+}
+
+/// The operators of every plan, on pages only.
+fn plans(all: &Queries) -> Section {
+    let mut section = Section { medium: Medium::Page, ..Section::new("Plans") };
+    for (at, statement) in (1..).zip(&all.snapshot.statements) {
+        for found in &statement.plans {
+            let mut plan = Section::default();
+            plan.line(said(statement));
+            plan_tree(&mut plan, &found.plan);
+            section.blocks.push(Block::Fold(plan_title(at, found).into(), plan.blocks));
+        }
+    }
+    if !section.blocks.is_empty() {
+        section.note(
+            "A plan that was made anew is what the planner chooses now, in our session; it is not \
+             what ran, and was not run.",
+        );
+    }
+    section
+}
+
+/// Numbers of statements: the first of many.
+fn few(numbers: &[usize]) -> String {
+    let shown = joined(numbers.iter().take(NUMBERS), ", ");
+    match numbers.len().saturating_sub(NUMBERS) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+fn plan_title(at: usize, found: &StatementPlan) -> String {
+    let runs = if found.runs > 0 {
+        format!(", {}", number::plural(found.runs as usize, "run"))
+    } else {
+        String::new()
+    };
+    format!("Statement {at}: {}{runs}", found.origin.label())
+}
+
+/// By reason: the statements that have no plan that was made anew.
+fn not_explained(all: &Queries, rows: usize) -> Option<Section> {
+    let mut reasons: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (at, statement) in (1..).zip(&all.snapshot.statements) {
+        let Some(why) = &statement.not_explained else { continue };
+        match reasons.iter_mut().find(|(known, _)| known == why) {
+            Some((_, statements)) => statements.push(at),
+            None => reasons.push((why, vec![at])),
+        }
+    }
+    if reasons.is_empty() {
+        return None;
+    }
+    let mut section = Section::new("Statements without a plan");
+    let count = reasons.len();
+    for (why, statements) in reasons.into_iter().take(rows) {
+        section.line(format!("{}: {}.", few(&statements), why.trim_end_matches('.')));
+    }
+    left_out(&mut section, count, rows);
+    Some(section)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::few;
+
+    #[test]
+    fn of_many_statements_the_first_are_listed() {
+        assert_eq!(few(&[1, 3]), "1, 3");
+        let many: Vec<usize> = (1..=5_000).collect();
+        assert_eq!(few(&many), "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 4988 more");
+    }
+}

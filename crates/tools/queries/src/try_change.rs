@@ -1,0 +1,395 @@
+//! `steelbench queries try`: an index, a drop of one or a setting as an experiment with two levels.
+
+use crate::command::read_logs;
+use crate::with_values;
+use clap::{ArgGroup, Args};
+use command::arguments::{Quick, pair, setting};
+use command::session::{Session, exit_code};
+use command::{Context, ExitCode, Failure, output};
+use engine::{Permits, SETUP_DUMP, SETUP_SQL};
+use experiment::common::{ENGINE, PROBE};
+use experiment::{Draft, LinkedSettings};
+use observations::statement::first_word;
+use script::{CONNECTIONS, DURATION, PROTOCOL, Protocol, SCRIPT, WARMUP};
+use std::collections::HashSet;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use work::Cancel;
+
+/// The first line of what is written here, by which it may be written again.
+const MADE: &str = "Written by `steelbench queries try`";
+/// What a factor and its levels are called.
+const FACTOR: &str = "change";
+const LEVELS: [&str; 2] = ["without", "with"];
+
+#[derive(Debug, Args)]
+#[command(
+    group = ArgGroup::new("change").args(["index", "drop", "set"]).multiple(true).required(true),
+)]
+#[command(
+    group = ArgGroup::new("data").args(["source", "dump", "sql"]).multiple(true).required(true),
+)]
+pub struct Try {
+    /// PostgreSQL database to measure on a copy of: `pg_dump` reads it once, and nothing is
+    /// changed there. The dump is kept as NAME.dump
+    #[arg(value_name = "URL", conflicts_with = "dump")]
+    pub(crate) source: Option<String>,
+    /// Dump to begin with, in place of a URL: of `pg_dump` or mariadb-dump, or a SQLite database
+    #[arg(long, value_name = "FILE")]
+    pub(crate) dump: Option<String>,
+    /// SQL that runs then in both levels; repeatable
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sql: Vec<String>,
+    /// Index to try: "CREATE INDEX ON orders (customer)"; repeatable
+    #[arg(long, value_name = "SQL")]
+    pub(crate) index: Vec<String>,
+    /// Index to try without, by its name or a DROP INDEX; for MariaDB "NAME ON TABLE"; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub(crate) drop: Vec<String>,
+    /// Setting to try: `enable_seqscan=off`, `work_mem=64MB`; repeatable
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    pub(crate) set: Vec<(String, String)>,
+    /// The statements, a script in pgbench's language, writes included; a weight can follow;
+    /// repeatable
+    #[arg(
+        short,
+        long,
+        visible_alias = "script",
+        value_name = "FILE[@WEIGHT]",
+        required_unless_present = "auto_explain"
+    )]
+    pub(crate) file: Vec<String>,
+    /// Statements that `auto_explain` wrote to this log of PostgreSQL, each once with the values
+    /// of its first run: they become a script, NAME.statements.sql, with these constants in
+    /// it; repeatable
+    #[arg(long, value_name = "FILE")]
+    pub(crate) auto_explain: Vec<PathBuf>,
+    /// Engine [default: postgres, mariadb for mysql:// and mariadb://]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) engine: Option<String>,
+    /// Test server to work on, in databases of our own that are dropped at the end, in place of a
+    /// private server
+    #[arg(long, value_name = "URL")]
+    pub(crate) test_server: Option<String>,
+    /// Number of connections [default: 1]
+    #[arg(short, long, value_name = "N", value_parser = setting::<u32, _>(CONNECTIONS))]
+    pub(crate) client: Option<u32>,
+    /// Length of the measurement of each trial, in seconds [default: 10]
+    #[arg(short = 'T', long, value_name = "SECONDS", value_parser = setting::<f64, _>(DURATION))]
+    pub(crate) time: Option<f64>,
+    /// The load runs for this long before the measurement [default: 1 s]
+    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(WARMUP))]
+    pub(crate) warmup: Option<f64>,
+    /// How statements are sent: simple, prepared [default: prepared]
+    #[arg(short = 'M', long, value_name = "NAME", value_parser = setting::<Protocol, _>(PROTOCOL))]
+    pub(crate) protocol: Option<Protocol>,
+    #[command(flatten)]
+    pub(crate) quick: Quick,
+}
+
+/// Where the experiment is written.
+pub struct Written {
+    /// The experiment file.
+    pub(crate) experiment: PathBuf,
+    /// The SQL of the change, which the experiment names.
+    pub(crate) change: String,
+    /// The dump of a URL.
+    pub(crate) dump: String,
+    /// Statements of a log.
+    pub(crate) statements: String,
+}
+
+impl Try {
+    /// Name of the experiment.
+    pub fn name(&self) -> &str {
+        self.quick.name.as_deref().unwrap_or("try")
+    }
+
+    /// The files that it writes, in the current folder.
+    pub fn written(&self) -> Written {
+        let name = self.name();
+        Written {
+            experiment: format!("{name}.toml").into(),
+            change: format!("{name}.sql"),
+            dump: format!("{name}.dump"),
+            statements: format!("{name}.statements.sql"),
+        }
+    }
+}
+
+/// Writes the experiment and runs it, or prints it.
+pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failure> {
+    let draft = draft(arguments).map_err(Failure::usage)?;
+    let (written, sql) = (arguments.written(), change(arguments));
+    if arguments.quick.print {
+        return output::print_as_it_is(&report::escaped(&draft.source()));
+    }
+    if let Some(sql) = &sql {
+        write(written.change.as_ref(), &format!("-- {MADE}.\n{sql}"))?;
+    }
+    if !arguments.auto_explain.is_empty() {
+        let script = logged_script(&read_logs(&arguments.auto_explain)?).map_err(Failure::usage)?;
+        write(written.statements.as_ref(), &script)?;
+    }
+    if let Some(url) = &arguments.source {
+        dump(url, &written.dump)?;
+    }
+    // What is wrong is found before the file is there to be run.
+    let experiment = context.build(&draft, &written.experiment.display().to_string())?;
+    write(&written.experiment, &draft.source())?;
+    let path = written.experiment.display();
+    output::complain(&format!(
+        "Experiment: {path}; edit it and run it again with `steelbench run {path}`."
+    ));
+    let session = Session::quick(&arguments.quick, arguments.name(), Permits::default());
+    let end = session.conduct(context, &experiment)?;
+    let failed = session.show(context, &session.recording(context)?)?;
+    Ok(exit_code(&end, failed, Some(&path.to_string())))
+}
+
+/// The statements of logs, each once with the values of its first run.
+fn logged_script(logged: &[plans::Statement]) -> Result<String, String> {
+    let mut known = HashSet::new();
+    let (mut script, mut left_out) =
+        (format!("-- {MADE} from a log; constants are those of single runs.\n"), 0);
+    for one in logged {
+        let verb = first_word(&one.text).to_ascii_uppercase();
+        let is_new = known.insert(queries::fingerprint(&one.text, one.engine));
+        if !is_new || !plans::VERBS.contains(&verb.as_str()) {
+            continue;
+        }
+        match with_values(one).filter(|text| is_plain(text)) {
+            Some(text) => script.extend([text.trim().trim_end_matches(';'), ";\n"]),
+            None => left_out += 1,
+        }
+    }
+    if left_out > 0 {
+        let what = observations::number::plural(left_out, "statement");
+        output::complain(&format!(
+            "note: {what} of the log left out: values are not known, or would be variables of a \
+             script"
+        ));
+    }
+    if script.lines().count() > 1 {
+        Ok(script)
+    } else {
+        Err("the logs have no statement whose values are known".into())
+    }
+}
+
+/// Whether nothing of a text means something else in a script: no variable, no line that begins as
+/// a command.
+fn is_plain(text: &str) -> bool {
+    let is_variable = |at: usize| {
+        let after = text[at + 1..].chars().next();
+        after.is_some_and(|c| c.is_alphanumeric() || c == '_') && !text[..at].ends_with(':')
+    };
+    !text.match_indices(':').any(|(at, _)| is_variable(at))
+        && !text.lines().any(|line| line.trim_start().starts_with('\\'))
+}
+
+/// The statements of the change, one a line; `None` where it is one of settings alone.
+fn change(arguments: &Try) -> Option<String> {
+    let sql: Vec<String> = statements(arguments).collect();
+    (!sql.is_empty()).then(|| format!("{};\n", sql.join(";\n")))
+}
+
+/// The same as statements; of an index that is dropped its name is enough.
+fn statements(arguments: &Try) -> impl Iterator<Item = String> {
+    let drop = |own: &String| {
+        let is_statement = first_word(own).eq_ignore_ascii_case("drop");
+        if is_statement { own.clone() } else { format!("DROP INDEX {own}") }
+    };
+    let all = arguments.index.iter().cloned().chain(arguments.drop.iter().map(drop));
+    all.map(|sql| sql.trim().trim_end_matches(';').to_owned())
+}
+
+fn draft(arguments: &Try) -> Result<Draft, String> {
+    if let Some(other) =
+        arguments.index.iter().find(|sql| !first_word(sql).eq_ignore_ascii_case("create"))
+    {
+        return Err(format!("--index takes a statement that begins with CREATE, not `{other}`"));
+    }
+    let server = arguments.test_server.as_deref();
+    let engine = engine(arguments, server)?;
+    let settings = arguments.set.iter().map(|(name, value)| format!("{name} = {value}"));
+    let what: Vec<String> = statements(arguments).chain(settings).collect();
+    let what = what.join("; ");
+    let mut draft =
+        Draft::new(arguments.name(), &format!("What does each statement gain or lose by {what}?"));
+    draft.comment(&format!("{MADE}. Level `with`: {what}."));
+    draft.set(ENGINE, engine.to_owned());
+    if let Some(server) = server {
+        draft.set_text("target.url", server);
+    }
+    let written = arguments.written();
+    let dump =
+        arguments.source.as_ref().map(|_| written.dump.clone()).or_else(|| arguments.dump.clone());
+    draft.set_some(SETUP_DUMP, dump);
+    draft.set(PROBE, "script");
+    let logged = (!arguments.auto_explain.is_empty()).then(|| written.statements.clone());
+    draft.set(SCRIPT, arguments.file.iter().cloned().chain(logged).collect::<Vec<_>>());
+    draft.set(PROTOCOL, arguments.protocol.unwrap_or(Protocol::Prepared));
+    draft.set(CONNECTIONS, arguments.client.unwrap_or(1));
+    draft.set(DURATION, arguments.time.unwrap_or(10.0));
+    draft.set(WARMUP, arguments.warmup.unwrap_or(1.0));
+    let (before, mut after) = (arguments.sql.clone(), arguments.sql.clone());
+    after.extend(change(arguments).map(|_| written.change));
+    let levels = if before == after {
+        if !before.is_empty() {
+            draft.set(SETUP_SQL, before);
+        }
+        [LinkedSettings::default(), LinkedSettings::default()]
+    } else {
+        let sql = |files: Vec<String>| LinkedSettings::default().with(SETUP_SQL, files);
+        [if before.is_empty() { LinkedSettings::default() } else { sql(before) }, sql(after)]
+    };
+    let [without, mut with] = levels;
+    for (name, value) in &arguments.set {
+        with = with.with_text(&format!("target.settings.{name}"), value);
+    }
+    draft.level(FACTOR, LEVELS[0], without);
+    draft.level(FACTOR, LEVELS[1], with);
+    draft.repeats(arguments.quick.blocks.unwrap_or(5), arguments.quick.seed.unwrap_or(1));
+    Ok(draft)
+}
+
+/// The engine that is named, else the one of the URLs.
+fn engine<'a>(arguments: &'a Try, server: Option<&str>) -> Result<&'a str, String> {
+    let scheme = server
+        .or(arguments.source.as_deref())
+        .and_then(|url| url.split_once("://"))
+        .map(|(own, _)| own);
+    let of_url = match scheme {
+        Some("mysql" | "mariadb") => "mariadb",
+        _ => "postgres",
+    };
+    let engine = arguments.engine.as_deref().unwrap_or(of_url);
+    if arguments.source.is_some() && (engine != "postgres" || of_url != "postgres") {
+        return Err("only databases of PostgreSQL are dumped from a URL; give --dump FILE".into());
+    }
+    Ok(engine)
+}
+
+/// Writes a file that is new, or that an earlier `try` has written.
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let shown = path.display();
+    match std::fs::read_to_string(path) {
+        Ok(before) if before.lines().next().is_some_and(|line| line.contains(MADE)) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Ok(_) => {
+            let message =
+                format!("{shown} is there already, and is not ours; choose another --name");
+            return Err(Failure::usage(message));
+        }
+        Err(error) => return Err(Failure::usage(format!("{shown}: {error}"))),
+    }
+    std::fs::write(path, text)
+        .map_err(|error| Failure::failed(format!("cannot write {shown}: {error}")))
+}
+
+/// Dumps the database of a URL once: a file that is there may hold what trials have been recorded
+/// on.
+fn dump(url: &str, file: &str) -> Result<(), Failure> {
+    if Path::new(file).exists() {
+        let message = format!(
+            "{file} is there already: try it with --dump {file}, or remove it, or choose another \
+             --name"
+        );
+        return Err(Failure::usage(message));
+    }
+    output::complain(&format!("Dumping the database to {file}."));
+    postgres::server::dump(url, file.as_ref(), &Cancel::new()).map_err(Failure::failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Try, change, draft};
+    use crate::QueriesTool;
+    use crate::arguments::QueriesCommand;
+    use clap::Parser;
+
+    fn parsed(arguments: &[&str]) -> Try {
+        let line = ["queries", "try"].iter().chain(arguments);
+        let queries = QueriesTool::try_parse_from(line).unwrap();
+        let Some(QueriesCommand::Try(own)) = queries.command else { unreachable!() };
+        *own
+    }
+
+    fn lines(arguments: &[&str]) -> Vec<String> {
+        draft(&parsed(arguments)).unwrap().source().lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn levels_are_the_data_without_and_with_the_change() {
+        let line = [
+            "--dump",
+            "d",
+            "-f",
+            "r.sql@9",
+            "-f",
+            "w.sql",
+            "--index",
+            "CREATE INDEX i ON t (a);",
+            "--drop",
+            "j",
+        ];
+        assert_eq!(change(&parsed(&line)).unwrap(), "CREATE INDEX i ON t (a);\nDROP INDEX j;\n");
+        let advice = ["--dump", "d", "-f", "r.sql", "--drop", "DROP INDEX CONCURRENTLY public.j;"];
+        assert_eq!(change(&parsed(&advice)).unwrap(), "DROP INDEX CONCURRENTLY public.j;\n");
+        let source = lines(&line);
+        for expected in [
+            "setup = { dump = \"d\" }",
+            "script = [\"r.sql@9\", \"w.sql\"]",
+            "engine = \"postgres\"",
+            "set = {}",
+            "set = { \"target.setup.sql\" = \"try.sql\" }",
+        ] {
+            assert!(
+                source.iter().any(|line| line == expected),
+                "{expected}\n{}",
+                source.join("\n")
+            );
+        }
+        let with_sql = lines(&[
+            "--sql",
+            "s.sql",
+            "-f",
+            "r.sql",
+            "--index",
+            "create index on t (a)",
+            "--name",
+            "n",
+        ]);
+        assert!(
+            with_sql
+                .contains(&"set = { \"target.setup.sql\" = [\"s.sql\", \"n.sql\"] }".to_owned()),
+            "{with_sql:?}"
+        );
+        let settings = ["--sql", "s.sql", "-f", "r.sql", "--set", "enable_seqscan=off"];
+        assert_eq!(change(&parsed(&settings)), None);
+        assert!(
+            lines(&settings)
+                .contains(&"set = { \"target.settings.enable_seqscan\" = \"off\" }".to_owned())
+        );
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let refused = |line: &[&str]| {
+            QueriesTool::try_parse_from(["queries", "try"].iter().chain(line)).is_err()
+        };
+        assert!(refused(&["--dump", "d", "-f", "r.sql"]), "no change");
+        assert!(refused(&["-f", "r.sql", "--drop", "i"]), "no data");
+        assert!(refused(&["--dump", "d", "--drop", "i"]), "no statements");
+        assert!(
+            refused(&["postgres://h/d", "--dump", "d", "-f", "r.sql", "--drop", "i"]),
+            "two sources"
+        );
+        let objection = |line: &[&str]| draft(&parsed(line)).unwrap_err();
+        assert!(
+            objection(&["--dump", "d", "-f", "r", "--index", "DROP TABLE t"]).contains("CREATE")
+        );
+        assert!(objection(&["mysql://h/d", "-f", "r", "--drop", "i"]).contains("--dump"));
+    }
+}

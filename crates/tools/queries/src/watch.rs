@@ -1,0 +1,196 @@
+//! `steelbench queries --every`: interval after interval into a results file; and what was recorded
+//! so.
+
+use crate::arguments::QueriesTool;
+use crate::command::{LOOKS_S, looking};
+use crate::{between, keep};
+use command::arguments::Between;
+use command::{Context, ExitCode, Failure, output, results};
+use engine::{QueryReader, ServerError};
+use observations::QueryInterval;
+use observations::number::{count, plural, seconds};
+use queries::Snapshot;
+use report::json::object;
+use report::utc_second;
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use store::Store;
+
+/// Shorter intervals would mostly see ourselves.
+const EVERY_S_MIN: f64 = 0.2;
+/// Looks at what sessions run, in an interval at most.
+const LOOKS: f64 = 12.0;
+
+/// Where intervals are recorded.
+struct Recorder<'a> {
+    arguments: &'a QueriesTool,
+    address: &'a str,
+    store: Store,
+}
+
+impl Recorder<'_> {
+    /// Has plans made, and records an interval in one transaction.
+    fn record(
+        &mut self,
+        reader: &mut dyn QueryReader,
+        mut interval: Snapshot,
+    ) -> Result<(), Failure> {
+        keep(&mut interval, self.arguments.statements);
+        reader.explain(&mut interval);
+        interval.clean(self.arguments.literals);
+        let mut recorded =
+            crate::record(&interval, env!("CARGO_PKG_VERSION"), self.address.to_owned());
+        recorded.id = self.store.record_queries(&recorded)?;
+        show(&recorded, self.arguments.form.json)?;
+        Ok(())
+    }
+}
+
+/// Records intervals until there are enough, somebody asks to stop, or the server is lost: what was
+/// recorded is kept in any case.
+pub fn watch(
+    arguments: &QueriesTool,
+    address: &str,
+    reader: &mut dyn QueryReader,
+    stop: &Arc<AtomicBool>,
+    failure: &dyn Fn(ServerError) -> Failure,
+) -> Result<ExitCode, Failure> {
+    let file =
+        arguments.output.as_ref().ok_or_else(|| Failure::usage("--every needs --output FILE"))?;
+    let every_s = arguments.every.unwrap_or(EVERY_S_MIN);
+    if every_s < EVERY_S_MIN {
+        return Err(Failure::usage("--every: 200 ms at least"));
+    }
+    if arguments.query_store {
+        return kept((arguments, address, file), reader, stop, failure);
+    }
+    let every = Duration::from_secs_f64(every_s);
+    reader.look().map_err(failure)?;
+    let mut first = snapshot(reader).map_err(failure)?;
+    // Not before there is something to record.
+    let mut recorder = Recorder { arguments, address, store: Store::create_or_open(file)? };
+    let mut due = Instant::now();
+    for _ in 0..arguments.count.unwrap_or(u32::MAX) {
+        // The edges keep their rhythm; one that is late for longer than an interval begins a new
+        // one.
+        due = (due + every).max(Instant::now());
+        let pause_s = (every_s / LOOKS).max(LOOKS_S);
+        looking(reader, due, pause_s, stop).map_err(failure)?;
+        let last = snapshot(reader).map_err(failure)?;
+        let interval = between(&first, last.clone());
+        first = last;
+        recorder.record(reader, interval)?;
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    Ok(ExitCode::Ok)
+}
+
+/// Records the intervals that the server has kept since the last one of it that the file has. A
+/// file is made when there is one.
+fn kept(
+    (arguments, address, file): (&QueriesTool, &str, &Path),
+    reader: &mut dyn QueryReader,
+    stop: &AtomicBool,
+    failure: &dyn Fn(ServerError) -> Failure,
+) -> Result<ExitCode, Failure> {
+    let store = file.exists().then(|| Store::create_or_open(file)).transpose()?;
+    let mut known = store.as_ref().map(Store::query_intervals).transpose()?.unwrap_or_default();
+    known.retain(|interval| interval.address == address);
+    let mut after_ms = known.iter().map(|interval| interval.to_ms).max().unwrap_or(0);
+    let mut next = reader.kept(after_ms).map_err(failure)?;
+    if next.is_none() && known.is_empty() {
+        let why = "the server has kept no interval that has ended: of SQL Server a Query Store \
+                   does that, in databases where it is on";
+        return Err(failure(ServerError::new(why)));
+    }
+    let store = store.map_or_else(|| Store::create_or_open(file), Ok)?;
+    let mut recorder = Recorder { arguments, address, store };
+    while let Some(interval) = next.filter(|_| !stop.load(Ordering::Relaxed)) {
+        after_ms = interval.span.to_ms.max(after_ms + 1);
+        recorder.record(reader, interval)?;
+        next = reader.kept(after_ms).map_err(failure)?;
+    }
+    Ok(ExitCode::Ok)
+}
+
+/// Without the statements there is nothing to record, and what was counted before would count
+/// twice.
+fn snapshot(reader: &mut dyn QueryReader) -> Result<Snapshot, ServerError> {
+    let snapshot = reader.snapshot()?;
+    match snapshot.unread.iter().find(|one| one.what.starts_with("statements")) {
+        Some(unread) => {
+            Err(ServerError::new(format!("the statements cannot be read: {}", unread.why)))
+        }
+        None => Ok(snapshot),
+    }
+}
+
+fn show(interval: &QueryInterval, json: bool) -> Result<ExitCode, Failure> {
+    if json {
+        return output::print_json(
+            &object("query_interval", interval, Value::Null).map_err(Failure::failed)?,
+        );
+    }
+    let sum =
+        |counter: &str| interval.statements.iter().filter_map(|one| one.get(counter)).sum::<u64>();
+    let length = seconds((interval.to_ms - interval.from_ms) as f64 / 1e3);
+    let notes: String = interval.notes.iter().flat_map(|note| ["  ", note, "\n"]).collect();
+    output::print_wrapped(&format!(
+        "interval {}: {length} up to {}, {}, {} runs, {}\n{notes}",
+        interval.id,
+        utc_second(interval.to_ms),
+        plural(interval.statements.len(), "statement"),
+        count(sum("calls")),
+        seconds(sum("time_ns") as f64 / 1e9),
+    ))
+}
+
+/// The whole intervals of these files that lie between two times, oldest first, of the server that
+/// was watched last; each with the number of its file. `None` where a file has runs, or none has an
+/// interval.
+pub fn recorded(
+    stores: &[Store],
+    span: &Between,
+) -> Result<Option<Vec<(usize, QueryInterval)>>, Failure> {
+    let mut all = Vec::new();
+    for (at, store) in stores.iter().enumerate() {
+        all.extend(store.query_intervals()?.into_iter().map(|interval| (at, interval)));
+    }
+    all.sort_by_key(|(_, interval)| interval.from_ms);
+    let Some(address) = all.last().map(|(_, interval)| interval.address.clone()) else {
+        return Ok(None);
+    };
+    let others = all.len();
+    all.retain(|(_, interval)| interval.address == address);
+    if all.len() < others {
+        let others = plural(others - all.len(), "interval");
+        output::complain(&format!("note: {others} of other servers than {address} are not shown"));
+    }
+    all.retain(|(_, interval)| span.covers(interval.from_ms, interval.to_ms));
+    if all.is_empty() {
+        return Err(Failure::usage("no whole interval lies between --from and --to"));
+    }
+    Ok(Some(all))
+}
+
+/// What was counted in the recorded intervals of a file, put together.
+pub fn joined(context: &Context, file: &str, span: &Between) -> Result<Snapshot, Failure> {
+    let stores = [results::open(context, Some(file))?];
+    let none = || {
+        let file = stores[0].path().display();
+        Failure::usage(format!(
+            "{file}: no statements were recorded; `steelbench queries URL --every 60s -o FILE` \
+             does that"
+        ))
+    };
+    let intervals = recorded(&stores, span)?.ok_or_else(none)?;
+    let read = |(at, interval): (usize, QueryInterval)| stores[at].with_statements(interval);
+    let intervals: Vec<QueryInterval> =
+        intervals.into_iter().map(read).collect::<Result<_, _>>()?;
+    crate::joined(intervals).ok_or_else(none)
+}

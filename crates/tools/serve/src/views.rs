@@ -1,0 +1,375 @@
+//! The pages: the list of runs, a run, two configurations and two runs, as `steelbench show` and
+//! `compare` show them. What can be picked on them is in plain forms, whose address can be kept.
+
+use super::library::{self, File, Read, Site, read_run};
+use super::page::{Page, Query, Refusal, RunName, address, live, without_figures};
+use analysis::runs::{Responses, compare_sides};
+use command::select::{cells, is_level, keep_only};
+use command::{Context, results};
+use observations::{FactorRecord, Recording, RunRecord, TrialStatus};
+use report::web::{self, text};
+use report::{Medium, Text};
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::slice;
+use std::sync::PoisonError;
+use store::Store;
+
+/// What the list says of the runs of each file, by its name.
+pub type Lines = HashMap<String, Listed>;
+
+/// What the list says of a file.
+#[derive(Debug)]
+pub struct Listed {
+    /// Version of the file that was read.
+    version: String,
+    lines: Result<Vec<(Key, String)>, String>,
+}
+
+/// What makes a run's row another one: its start and number, its recorded trials, whether it is the
+/// latest of its file, and whether one is in progress.
+type Key = (i64, i64, usize, bool, bool);
+
+/// `/`: all runs of all files, the newest first, two of which can be picked to compare
+#[expect(clippy::unnecessary_wraps, reason = "a `Build`, as every page")]
+pub fn list(site: &Site, _: &Query) -> Result<Page, Refusal> {
+    let files = site.library.files();
+    let live = live(&files);
+    let mut known = site.lines.lock().unwrap_or_else(PoisonError::into_inner);
+    *known = files
+        .iter()
+        .map(|file| (file.name.clone(), listed(&site.context, file, known.remove(&file.name))))
+        .collect();
+    let mut lines: Vec<&(Key, String)> =
+        known.values().flat_map(|file| file.lines.iter().flatten()).collect();
+    lines.sort_by_key(|((started_ms, run, ..), _)| std::cmp::Reverse((*started_ms, *run)));
+    let unreadable = |file: &File| {
+        let said = known.get(&file.name)?.lines.as_ref().err()?;
+        Some(format!("<p class=\"bad\">{}: {}</p>\n", text(&file.name), text(said)))
+    };
+    let unreadable: String = files.iter().filter_map(unreadable).collect();
+    let listed = if lines.is_empty() {
+        let library = text(&site.library.to_string());
+        format!("<p>There is no run in {library} yet; this page will show the first one.</p>\n")
+    } else {
+        let rows: String = lines.iter().map(|(_, row)| row.as_str()).collect();
+        format!(include_str!("assets/runs.html"), rows = rows)
+    };
+    let body = without_figures("Runs", &(unreadable + &listed));
+    Ok(Page { body, tools: String::new(), said: String::new(), live: Some(live) })
+}
+
+/// The runs of a file. It is opened only if it has changed, and then once; only runs that have
+/// changed are read.
+fn listed(context: &Context, file: &File, known: Option<Listed>) -> Listed {
+    // Taken before the file is read: what is written meanwhile makes another version.
+    let version = file.version();
+    match known {
+        Some(known) if known.version == version => known,
+        known => {
+            let known = known.and_then(|known| known.lines.ok()).unwrap_or_default();
+            Listed { version, lines: lines(context, file, known).map_err(|Refusal(_, said)| said) }
+        }
+    }
+}
+
+fn lines(
+    context: &Context,
+    file: &File,
+    known: Vec<(Key, String)>,
+) -> Result<Vec<(Key, String)>, Refusal> {
+    let claimed = store::is_claimed(&file.path);
+    let store = results::open_file(context, &file.path)?;
+    let runs = store.runs()?;
+    let latest = runs.iter().map(|run| run.id).max().unwrap_or_default();
+    let mut known: HashMap<Key, String> = known.into_iter().collect();
+    let line = |run: &RunRecord| {
+        let key = (
+            run.started_ms,
+            run.id,
+            store.recorded_trials(run.id)?.len(),
+            run.id == latest,
+            claimed,
+        );
+        Ok((key, known.remove(&key).map_or_else(|| row(context, file, &store, run, latest), Ok)?))
+    };
+    runs.iter().map(line).collect()
+}
+
+/// A row of the list.
+fn row(
+    context: &Context,
+    file: &File,
+    store: &Store,
+    run: &RunRecord,
+    latest: i64,
+) -> Result<String, Refusal> {
+    let Read { recording, said } =
+        read_run(context, file, store, run.id, latest, Store::read_figures)?;
+    // Without the ceilings of other files' disk runs: the verdict does not depend on them.
+    let summary = analysis::summarize_with(&recording, context.studies, Vec::new());
+    let headline = summary.headline();
+    let question =
+        run.question.as_deref().map(|question| format!("<br><small>{}</small>", text(question)));
+    let done = recording.trials.iter().filter(|trial| trial.status == TrialStatus::Done).count();
+    let failed = recording.trials.len() - done;
+    let name = text(&format!("{}@{}", file.name, run.id));
+    let pick = |side: &str, field: &str| {
+        format!(
+            "<td><input type=\"radio\" name=\"{field}\" value=\"{name}\" aria-label=\"{side}: \
+             {name}\" required></td>"
+        )
+    };
+    let origin = report::origin(run.label.as_deref(), run.git.as_ref());
+    // A file may have been renamed, or hold runs of several experiments.
+    let of_file = if file.name == run.name { String::new() } else { format!(" in {}", file.name) };
+    Ok(format!(
+        include_str!("assets/run_row.html"),
+        pick_a = pick("A", "from"),
+        pick_b = pick("B", "to"),
+        link = text(&run_address(&file.name, run.id)),
+        experiment = text(&run.name),
+        run = run.id,
+        file = text(&of_file),
+        question = question.unwrap_or_default(),
+        verdict = text(&headline.map_or_else(String::new, |finding| finding.text)),
+        state = text(&said),
+        started = text(&report::utc(run.started_ms)),
+        origin = origin
+            .map_or_else(String::new, |origin| format!("<br><small>{}</small>", text(&origin))),
+        done = done,
+        failed_class = if failed > 0 { " bad" } else { "" },
+        failed = failed,
+    ))
+}
+
+/// `/run?file=NAME&run=3&only=data_files=4`
+pub fn run(site: &Site, query: &Query) -> Result<Page, Refusal> {
+    let file = site.library.file(query.need("file", "which results file to show")?)?;
+    let live = live(slice::from_ref(&file));
+    let mut read = library::read(&site.context, &file, query.run()?, Store::read)?;
+    let recording = &mut read.recording;
+    let only: Vec<String> = query.all("only").map(|asked| level(recording, asked)).collect();
+    let mut tools = forms(&file, recording, &only);
+    keep_only(recording, &only)?;
+    if !only.is_empty() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            tools,
+            "<p class=\"warning\">Only configurations with {}. <a href=\"{}\">All \
+             configurations</a></p>",
+            text(&only.join(" and ")),
+            text(&run_address(&file.name, recording.run.id))
+        );
+    }
+    let summary = results::summary(&site.context, recording, &file.path);
+    Ok(Page {
+        body: web::document(&report::run(&summary, site.context.sections, Medium::Page)),
+        tools,
+        said: read.said,
+        live: Some(live),
+    })
+}
+
+/// `/compare?file=NAME&run=3&a=data_files=1&b=data_files=4`: two configurations, or two levels over
+/// those of the other factors
+pub fn configurations(site: &Site, query: &Query) -> Result<Page, Refusal> {
+    let file = site.library.file(query.need("file", "which results file to show")?)?;
+    let a = query.need("a", "which configuration to compare")?;
+    let b = query.need("b", "which configuration to compare with")?;
+    let live = live(slice::from_ref(&file));
+    let Read { recording, said } =
+        library::read(&site.context, &file, query.run()?, Store::read_figures)?;
+    let (cells, [a, b]) =
+        cells(&recording, configuration(&recording, a), configuration(&recording, b))?;
+    let compared = analysis::compare_over(&recording, &cells).ok_or_else(|| {
+        Refusal::wrong(
+            "Neither configuration has a trial that was measured to the end; try again later.",
+        )
+    })?;
+    let run = recording.run.id;
+    let swapped = [("file", file.name.as_str()), ("run", &run.to_string()), ("a", &b), ("b", &a)];
+    let links = links_html(&[
+        (run_address(&file.name, run), format!("Run {run} of {}", recording.run.name)),
+        (address("/compare", &swapped), SWAPPED.into()),
+    ]);
+    let tools =
+        format!("{links}<div class=\"picks\">{}</div>\n", compare_form(&file, &recording, &a, &b));
+    Ok(Page {
+        body: web::document(&report::head_to_head(&compared, &a, &b)),
+        tools,
+        said,
+        live: Some(live),
+    })
+}
+
+/// `/runs?from=NAME@1&to=NAME@2`, `from` and `to` repeatable, with `all=1` every response, with
+/// `response=NAME` another one
+pub fn runs(site: &Site, query: &Query) -> Result<Page, Refusal> {
+    let from = query.run_names("from", "which run to compare")?;
+    let to = query.run_names("to", "which run to compare with")?;
+    let named: Vec<RunName<'_>> = from.iter().chain(&to).copied().collect();
+    if let Some(run) =
+        (1..named.len()).find(|at| named[..*at].contains(&named[*at])).map(|at| named[at])
+    {
+        return Err(Refusal::wrong(format!("{run} is named twice; pick different runs.")));
+    }
+    let mut files: Vec<File> = Vec::new();
+    for name in named {
+        if files.iter().all(|file| file.name != name.file) {
+            files.push(site.library.file(name.file)?);
+        }
+    }
+    let live = live(&files);
+    let read = |name: &RunName<'_>| {
+        let file = site.library.file(name.file)?;
+        library::read(&site.context, &file, Some(name.run), Store::read_figures)
+            .map(|read| read.recording)
+    };
+    let side =
+        |names: &[RunName<'_>]| names.iter().map(read).collect::<Result<Vec<Recording>, Refusal>>();
+    let which = match query.get("response") {
+        Some(name) => Responses::Named(name),
+        None if query.get("all").is_some() => Responses::All,
+        None => Responses::Primary,
+    };
+    let compared = compare_sides(&side(&from)?, &side(&to)?, which)
+        .map_err(|error| Refusal::wrong(format!("These runs cannot be compared: {error}.")))?;
+    let body = web::document(&report::runs(&compared, None));
+    let tools = links_html(&run_links(&from, &to, which == Responses::All));
+    Ok(Page { body, tools, said: String::new(), live: Some(live) })
+}
+
+/// Links from the page that compares runs.
+fn run_links(from: &[RunName<'_>], to: &[RunName<'_>], all: bool) -> Vec<(String, String)> {
+    let with = |from: &[RunName<'_>], to: &[RunName<'_>], all: bool| {
+        let side =
+            |key, names: &[RunName<'_>]| names.iter().map(|name| (key, name.to_string())).collect();
+        let sides: [Vec<(&str, String)>; 2] = [side("from", from), side("to", to)];
+        let mut parameters: Vec<(&str, &str)> =
+            sides.iter().flatten().map(|(key, name)| (*key, name.as_str())).collect();
+        parameters.extend(all.then_some(("all", "1")));
+        address("/runs", &parameters)
+    };
+    let run = |side: &str, name: &RunName<'_>| {
+        (run_address(name.file, name.run), format!("{side}: {name}"))
+    };
+    let other =
+        if all { "Only the response on which the first run compares" } else { "Every response" };
+    let runs = from.iter().map(|name| run("A", name)).chain(to.iter().map(|name| run("B", name)));
+    runs.chain([(with(to, from, all), SWAPPED.into()), (with(from, to, !all), other.into())])
+        .collect()
+}
+
+const SWAPPED: &str = "Swap A and B";
+
+/// Address of the page of a run.
+fn run_address(file: &str, run: i64) -> String {
+    address("/run", &[("file", file), ("run", &run.to_string())])
+}
+
+fn links_html(links: &[(String, String)]) -> String {
+    let one = |(address, name): &(String, String)| {
+        format!("<li><a href=\"{}\">{}</a></li>\n", text(address), text(name))
+    };
+    format!("<ul class=\"links\">\n{}</ul>\n", links.iter().map(one).collect::<String>())
+}
+
+/// The forms, folded away unless something is picked; empty when there is nothing to pick. `only`:
+/// the levels picked.
+fn forms(file: &File, recording: &Recording, only: &[String]) -> String {
+    let mut forms = filter(file, recording, only);
+    if let [first, .., last] = recording.configurations.as_slice() {
+        let a =
+            recording.run.baseline.and_then(|it| recording.configurations.get(it)).unwrap_or(first);
+        let b = if a.label == last.label { first } else { last };
+        forms.push_str(&compare_form(file, recording, &a.label, &b.label));
+    }
+    if forms.is_empty() {
+        return forms;
+    }
+    let open = if only.is_empty() { "" } else { " open" };
+    format!(
+        "<details class=\"picks\"{open}><summary>Filter and compare</summary>\n{forms}</details>\n"
+    )
+}
+
+/// Levels of the factors; empty without any.
+fn filter(file: &File, recording: &Recording, only: &[String]) -> String {
+    if recording.factors.is_empty() {
+        return String::new();
+    }
+    let names: Vec<&str> = recording.factors.iter().map(|factor| factor.name.as_str()).collect();
+    let select_of = |factor: &FactorRecord| {
+        let all = (String::new(), "all", false);
+        let level = |level| {
+            let is_picked = only.iter().any(|own| is_level(&factor.name, level, own));
+            (format!("{}={level}", factor.name), level, is_picked)
+        };
+        let levels = factor.levels.iter().map(|it| level(it.as_str()));
+        select(report::short_name(&factor.name, &names), "only", std::iter::once(all).chain(levels))
+    };
+    form(
+        "/run",
+        file,
+        recording,
+        &recording.factors.iter().map(select_of).collect::<String>(),
+        "Show",
+    )
+}
+
+/// A level as it is recorded, from one as a form spells it or a person types it.
+fn level(recording: &Recording, asked: &str) -> String {
+    let of = |factor: &FactorRecord| -> Vec<String> {
+        factor.levels.iter().map(|level| format!("{}={level}", factor.name)).collect()
+    };
+    let known = recording.factors.iter().flat_map(of).find(|level| spelled(level) == asked);
+    known.unwrap_or_else(|| asked.to_owned())
+}
+
+/// The label of a configuration that a form spells like this, or the levels that a person has
+/// typed.
+fn configuration<'t>(recording: &'t Recording, asked: &'t str) -> &'t str {
+    let mut labels =
+        recording.configurations.iter().map(|configuration| configuration.label.as_str());
+    labels.find(|label| spelled(label) == asked).unwrap_or(asked)
+}
+
+fn spelled(raw: &str) -> String {
+    Text::from(raw).to_string()
+}
+
+/// Two configurations of a run, of which two are picked already.
+fn compare_form(file: &File, recording: &Recording, a: &str, b: &str) -> String {
+    let pick = |name: &str, picked: &str| {
+        let labels = recording.configurations.iter().map(|it| it.label.as_str());
+        let options = labels.map(|label| (label.to_owned(), label, label == picked));
+        select(&name.to_uppercase(), name, options)
+    };
+    form("/compare", file, recording, &(pick("a", a) + &pick("b", b)), "Compare")
+}
+
+/// A form about a run.
+fn form(action: &str, file: &File, recording: &Recording, fields: &str, button: &str) -> String {
+    format!(
+        "<form action=\"{action}\">\n<input type=\"hidden\" name=\"file\" value=\"{}\">\n<input \
+         type=\"hidden\" name=\"run\" value=\"{}\">\n{fields}<button>{button}</button>\n</form>\n",
+        text(&file.name),
+        recording.run.id
+    )
+}
+
+/// Options, each with its value, as it is shown, and whether it is picked. What comes back is the
+/// value as it is shown, with control characters spelled out.
+fn select<'a>(
+    label: &str,
+    name: &str,
+    options: impl Iterator<Item = (String, &'a str, bool)>,
+) -> String {
+    let option = |(value, shown, is_picked): (String, &str, bool)| {
+        let selected = if is_picked { " selected" } else { "" };
+        format!("<option value=\"{}\"{selected}>{}</option>", text(&value), text(shown))
+    };
+    let options: String = options.map(option).collect();
+    format!("<label>{} <select name=\"{name}\">{options}</select></label>\n", text(label))
+}

@@ -1,0 +1,68 @@
+//! `steelbench size`
+
+use crate::{Plan, document};
+use clap::Parser;
+use command::files::{Replace, write_html};
+use command::output::{self, Form};
+use command::{Context, ExitCode, Failure, Tool, results, select};
+use report::json::object;
+use serde_json::json;
+use std::path::PathBuf;
+use store::Store;
+
+/// Say how many disks, links and processors a demand needs, which link is the narrowest, and
+/// the price
+#[derive(Debug, Parser)]
+#[command(name = "size")]
+pub struct Size {
+    /// The plan: a demand, parts, and chains of parts to compare
+    #[arg(required_unless_present = "example")]
+    file: Option<PathBuf>,
+    /// Print a commented plan to start from
+    #[arg(long, exclusive = true)]
+    example: bool,
+    /// Also write the page with figures to this file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    #[command(flatten)]
+    form: Form,
+}
+
+impl Tool for Size {
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let Some(file) = self.file.as_ref().filter(|_| !self.example) else {
+            return output::print_as_it_is(crate::EXAMPLE);
+        };
+        let name = file.display().to_string();
+        let source = experiment::read_text(file, experiment::SOURCE_BYTES_MAX)
+            .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+        let plan = Plan::read_with(&source, &|from| {
+            recorded(context, from).map_err(|failure| failure.message().to_owned())
+        });
+        let plan = plan.map_err(|errors| Failure::usage(errors.render(&name, &source)))?;
+        let sized = crate::size(&plan);
+        if let Some(page) = &self.html {
+            let html = report::web::page(&document::sizing(&plan, &sized));
+            write_html(&html, page, Replace::Ours)?;
+        }
+        output::show(
+            self.form,
+            || object("sizing", &sized, json!({ "plan": plan })),
+            || document::sizing(&plan, &sized),
+        )
+    }
+}
+
+/// What a recorded configuration needed: `NAME data_files=16`, the name of an experiment or results
+/// file and levels.
+fn recorded(context: &Context, from: &str) -> Result<Vec<(&'static str, f64)>, Failure> {
+    let (name, levels) = from.trim().split_once(' ').unwrap_or((from.trim(), ""));
+    let recording =
+        results::read_run(&results::open(context, Some(name))?, None, Store::read_figures)?;
+    let configuration = select::one(&recording, levels)?;
+    analysis::model::recorded(&recording, configuration).ok_or_else(|| {
+        Failure::usage(format!(
+            "{from}: no transaction was done there, so that nothing can be said of one"
+        ))
+    })
+}

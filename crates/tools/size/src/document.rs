@@ -1,0 +1,212 @@
+//! A sizing plan: alternatives by price, and each chain link by link.
+
+use crate::{LinkLoad, Plan, Resource, Sized, Sizing, Use};
+use report::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Document, Section, Tone};
+use report::number;
+
+/// Seconds of an hour.
+const HOUR_S: f64 = 3600.0;
+
+/// What a plan comes to.
+pub fn sizing(plan: &Plan, sizing: &Sizing) -> Document {
+    let mut sections = vec![overview(plan, sizing)];
+    sections.extend(sizing.alternatives.iter().map(|one| chain(plan, one)));
+    Document { title: "Sizing".into(), sections }
+}
+
+fn overview(plan: &Plan, sizing: &Sizing) -> Section {
+    let currency = &plan.currency;
+    let mut section = Section::new("Alternatives");
+    section.line(demand(plan, sizing));
+    match sizing.alternatives.first() {
+        Some(first) if first.is_within_targets => {
+            section
+                .toned(format!("The cheapest within the targets is {}.", first.name), Tone::Good);
+        }
+        _ => section.warn("No alternative carries the demand within the targets."),
+    }
+    let prices = sizing.alternatives.iter().any(|one| one.price > 0.0);
+    let mut columns = Columns::of(&sizing.alternatives);
+    columns.name("alternative", |one| one.name.as_str());
+    columns.left("narrowest link", |one| one.narrowest.map(|at| part(plan, &one.links[at])));
+    columns.right("carries", |one| {
+        one.carries.map(|times| Cell::from(times).shown(format!("{}x", number::ratio(times))))
+    });
+    columns.left("targets", |one| match (one.is_within_targets, one.fits) {
+        (true, _) => Cell::new("within", Tone::Good),
+        (false, true) => Cell::new("exceeded", Tone::Warning),
+        (false, false) => Cell::new("saturated", Tone::Bad),
+    });
+    columns.right("read ms", |one| one.read_s.map(milliseconds)).optional = 1;
+    columns.right("transaction ms", |one| one.transaction_s.map(milliseconds)).optional = 2;
+    if prices {
+        let money = |amount: f64| Cell::from(amount).shown(number::grouped(amount));
+        columns.right(currency.as_str(), move |one| money(one.price));
+        columns
+            .right(format!("{currency} for 1/s"), move |one| one.price_per_transaction.map(money))
+            .optional = 3;
+        columns
+            .right(format!("{currency} for 1 GB/s"), move |one| one.price_per_gb_s.map(money))
+            .optional = 4;
+    }
+    section.table(columns);
+    let monthly = plan.parts.iter().any(|part| part.price_per_month > 0.0);
+    section.note(format!(
+        "carries: times the demand, its space apart, until the narrowest link is saturated. \
+         Targets: at most {} of the time, {} of the space. Times are estimates by queueing models \
+         (M/M/c for devices and processors, M/D/1 for links) from what the plan says of its \
+         parts; nothing was measured.{}",
+        number::short_percent(plan.targets.utilisation),
+        number::short_percent(plan.targets.space),
+        if monthly {
+            format!(" Monthly prices count for {} months.", number::whole(plan.targets.months))
+        } else {
+            String::new()
+        },
+    ));
+    section
+}
+
+/// `Demand: 10,000 transactions/s, 3,000 of them in flight ...`
+fn demand(plan: &Plan, sizing: &Sizing) -> String {
+    let demand = &plan.demand;
+    let some = |value: f64, said: &dyn Fn(f64) -> String| (value > 0.0).then(|| said(value));
+    let said = [
+        demand.transactions.map(|rate| format!("{} transactions/s", number::grouped(rate))),
+        sizing
+            .in_flight
+            .map(|n| format!("{} of them in flight (rate x response time)", number::grouped(n))),
+        some(demand.reads, &|rate| format!("{} reads/s", number::grouped(rate))),
+        some(demand.writes, &|rate| format!("{} writes/s", number::grouped(rate))),
+        some(demand.sequential_reads, &|rate| format!("{} read in sequence", megabytes(rate))),
+        some(demand.sequential_writes, &|rate| format!("{} written in sequence", megabytes(rate))),
+        some(demand.bytes, &|bytes| format!("{} to hold", terabytes(bytes))),
+        some(demand.processors, &|busy| format!("{} processors busy", number::figure(busy))),
+    ];
+    format!("Demand: {}.", said.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+fn part<'a>(plan: &'a Plan, link: &LinkLoad) -> &'a str {
+    &plan.parts[link.part].name
+}
+
+fn milliseconds(seconds: f64) -> Cell {
+    Cell::from(seconds * 1e3).shown(number::figure(seconds * 1e3))
+}
+
+fn chain(plan: &Plan, one: &Sized) -> Section {
+    let mut section = Section::new(format!("Chain: {}", one.name));
+    section.chart(chart(plan, one));
+    let mut columns = Columns::of(&one.links);
+    columns.name("link", |link| part(plan, link));
+    columns.right("pieces", |link| {
+        let count = number::count(link.count);
+        Cell::from(link.count).shown(if link.is_computed {
+            format!("{count} needed")
+        } else {
+            count
+        })
+    });
+    for (resource, heading) in [
+        (Resource::Io, "disk I/Os"),
+        (Resource::Bandwidth, "bandwidth"),
+        (Resource::Space, "space"),
+        (Resource::Processor, "processors"),
+        (Resource::Places, "places"),
+    ] {
+        let of =
+            move |link: &LinkLoad| link.uses.iter().find(|used| used.resource == resource).copied();
+        if one.links.iter().any(|link| of(link).is_some()) {
+            columns.left(heading, move |link| of(link).map(usage));
+        }
+    }
+    columns
+        .right("read ms", |link| link.read_s.filter(|time| *time > 0.0).map(milliseconds))
+        .optional = 1;
+    section.table(columns);
+    for remark in one.links.iter().flat_map(|link| remarks(plan, link)) {
+        section.line(remark);
+    }
+    section
+}
+
+/// `15,000/s: 21 %`
+fn usage(used: Use) -> Cell {
+    let demand = match used.resource {
+        Resource::Io => format!("{}/s", number::grouped(used.demand)),
+        Resource::Bandwidth => megabytes(used.demand),
+        Resource::Space => terabytes(used.demand),
+        Resource::Processor => number::figure(used.demand),
+        Resource::Places => number::count(used.demand as u64),
+    };
+    let tone = if used.utilisation > 1.0 { Tone::Bad } else { Tone::Plain };
+    let share = number::short_percent(used.utilisation);
+    Cell::from(used.utilisation).shown(format!("{demand}: {share}")).toned(tone)
+}
+
+fn megabytes(bytes_s: f64) -> String {
+    format!("{} MB/s", number::grouped(bytes_s / 1e6))
+}
+
+fn terabytes(bytes: f64) -> String {
+    format!("{} TB", number::grouped(bytes / 1e12))
+}
+
+fn chart(plan: &Plan, one: &Sized) -> Chart {
+    let bars = one.links.iter().filter_map(|link| {
+        let used = link.narrowest()?;
+        Some(Bar {
+            label: part(plan, link).into(),
+            value: 100.0 * used.utilisation,
+            note: used.resource.words().into(),
+            tone: if used.utilisation > 1.0 { Tone::Bad } else { Tone::Plain },
+            ..Bar::default()
+        })
+    });
+    Chart {
+        title: "Utilisation of each link, from the disks on: what is used most".into(),
+        unit: "%".into(),
+        kind: ChartKind::Bars,
+        groups: vec![BarGroup { bars: bars.collect(), ..BarGroup::default() }],
+    }
+}
+
+fn hours(time_s: f64) -> String {
+    if time_s < HOUR_S {
+        format!("{} min", number::figure(time_s / 60.0))
+    } else {
+        format!("{} h", number::figure(time_s / HOUR_S))
+    }
+}
+
+/// What a failure, wear and bursts mean for a link.
+fn remarks(plan: &Plan, link: &LinkLoad) -> Vec<String> {
+    let name = part(plan, link);
+    let failure = link.degraded.map(|degraded| {
+        let busy = number::short_percent(degraded.utilisation);
+        let saturated = if degraded.utilisation >= 1.0 { ", which is saturated" } else { "" };
+        let rebuilt = degraded.while_rebuilt.zip(degraded.rebuild_s).map(|(busy, time)| {
+            format!(
+                "; {} while it is rebuilt, which takes {}",
+                number::short_percent(busy),
+                hours(time)
+            )
+        });
+        format!(
+            "{name}: with one failed, the others of its group are busy {busy} of the \
+             time{saturated}{}.",
+            rebuilt.unwrap_or_default()
+        )
+    });
+    let worn = link
+        .worn_out_years
+        .map(|years| format!("{name}: worn out after {} years.", number::figure(years)));
+    let burst = link.burst_s.map(|time| {
+        if time.is_infinite() {
+            format!("{name}: the base rate is enough; no burst credits are used.")
+        } else {
+            format!("{name}: burst credits last for {}.", hours(time))
+        }
+    });
+    [failure, worn, burst].into_iter().flatten().collect()
+}

@@ -1,0 +1,62 @@
+//! `steelbench results`
+
+use crate::{published, published_document as document};
+use clap::Parser;
+use command::output::{self, Form};
+use command::{Context, ExitCode, Failure, Tool};
+use report::json::object;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Compare published benchmark results: TPC-C, TPC-E, TPC-H, or any file of scores
+#[derive(Debug, Parser)]
+#[command(name = "results")]
+pub struct Results {
+    /// CSV files with a line for each result
+    #[arg(required_unless_present = "example")]
+    files: Vec<PathBuf>,
+    /// What a column is called in the files: score=tpmC. Known are benchmark, system, score, unit,
+    /// better (higher or lower), power, throughput, cores, `memory_gb`, disks, price, and q1,
+    /// q2, .. for seconds of queries
+    #[arg(long, value_name = "OURS=THEIRS", value_delimiter = ',', value_parser = column)]
+    columns: Vec<(String, String)>,
+    /// Print a file with figures of published studies to start from
+    #[arg(long, exclusive = true)]
+    example: bool,
+    #[command(flatten)]
+    form: Form,
+}
+
+impl Tool for Results {
+    fn run(&self, _: &Context) -> Result<ExitCode, Failure> {
+        if self.example {
+            return output::print_as_it_is(published::EXAMPLE);
+        }
+        let mut entries = Vec::new();
+        for file in &self.files {
+            let wrong = |error: &dyn std::fmt::Display| {
+                Failure::usage(format!("{}: {error}", file.display()))
+            };
+            let text = experiment::read_text(file, experiment::SOURCE_BYTES_MAX)
+                .map_err(|error| wrong(&error))?;
+            entries.extend(published::read(&text, &self.columns).map_err(|error| wrong(&error))?);
+        }
+        let compared = published::compare(&entries);
+        output::show(
+            self.form,
+            || object("results", &json!({ "benchmarks": compared }), Value::Null),
+            || document::published(&compared),
+        )
+    }
+}
+
+/// A column without its name in the file.
+#[derive(Debug, thiserror::Error)]
+#[error("write OURS=THEIRS, as in score=tpmC")]
+struct ColumnError;
+
+/// Reads a column by our name and theirs.
+fn column(text: &str) -> Result<(String, String), ColumnError> {
+    let (ours, theirs) = text.split_once('=').ok_or(ColumnError)?;
+    Ok((ours.trim().to_owned(), theirs.trim().to_owned()))
+}

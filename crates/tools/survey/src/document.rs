@@ -1,0 +1,333 @@
+//! Inventories: of one machine and of servers.
+
+use analysis::survey::known;
+use observations::{
+    Advice, Cache, DeviceFacts, Extension, Limits, Memory, Mitigation, NumaNode, Processors,
+    ServerSetting, Survey, SurveyedServer, SystemSetting, VolumeFacts,
+};
+use report::model::{Cell, Columns, Document, Section, Tone};
+use report::text::{joined, listed};
+use report::{advised, number, text, yes};
+
+/// The inventory of a machine and of servers, and the advice on them.
+pub fn page(survey: &Survey, advice: &[Advice]) -> Document {
+    let host = survey.machine.host.as_deref().unwrap_or("this machine");
+    // What should be looked at comes before what is there.
+    let mut sections = vec![advised(advice, "None of the rules finds anything that stands out.")];
+    sections.push(about(survey));
+    sections.extend(nodes(&survey.machine.nodes));
+    sections.extend(wanted_settings(&survey.settings));
+    sections.extend(other_settings(&survey.settings));
+    sections.extend(volumes(&survey.volumes));
+    sections.extend(survey.servers.iter().flat_map(about_server));
+    sections.extend(unread(survey));
+    Document { title: format!("{host} on {}", text::utc(survey.taken_ms)).into(), sections }
+}
+
+fn unread(survey: &Survey) -> Option<Section> {
+    let mut section = Section::new("What could not be read");
+    // Of files that are not there the names are enough.
+    let (absent, failed): (Vec<_>, Vec<_>) =
+        survey.unread.iter().partition(|one| one.why == "not there");
+    if let Some(names) = listed(absent.iter().map(|one| &one.what)) {
+        section.note(format!("Not there: {names}."));
+    }
+    for one in failed {
+        section.warn(format!("{}: {}", one.what, one.why));
+    }
+    section.unless_empty()
+}
+
+/// A line for each fact; what is not known is said.
+fn facts<const N: usize>(section: &mut Section, facts: [(&str, Option<String>); N]) {
+    for (name, value) in facts {
+        match value {
+            Some(value) => section.line(format!("{name}: {value}")),
+            None => section.note(format!("{name}: not known")),
+        }
+    }
+}
+
+/// What the machine is.
+fn about(survey: &Survey) -> Section {
+    let machine = &survey.machine;
+    let system = [&machine.kernel, &machine.architecture, &machine.distribution];
+    let steal = machine
+        .steal_share
+        .map(|share| format!("{} of all time since boot", number::percent(share, 2)));
+    let mut section = Section::new("The machine");
+    facts(
+        &mut section,
+        [
+            ("System", listed(system.into_iter().flatten())),
+            ("Runs in", machine.virtualization.clone()),
+            ("Processor", machine.processors.model.clone()),
+            ("Topology", topology(&machine.processors)),
+            ("Caches", caches(&machine.processors.caches)),
+            (
+                "NUMA nodes",
+                (!machine.nodes.is_empty()).then(|| number::count(machine.nodes.len() as u64)),
+            ),
+            ("Memory", memory(&machine.memory)),
+            ("Huge pages", huge_pages(&machine.memory)),
+            ("Given to other guests", steal),
+            ("Clock", machine.clock_synchronized.map(clock)),
+            ("Limits of this process", Some(limits(&machine.limits))),
+            ("Flaws of the processor", Some(mitigations(&machine.mitigations))),
+        ],
+    );
+    section
+}
+
+fn clock(is_synchronized: bool) -> String {
+    if is_synchronized { "synchronized" } else { "not known to be synchronized" }.into()
+}
+
+fn topology(cpus: &Processors) -> Option<String> {
+    let logical = number::plural(cpus.logical? as usize, "logical processor");
+    let cores = cpus.cores.map(|cores| format!(" on {}", number::plural(cores as usize, "core")));
+    let sockets =
+        cpus.sockets.map(|sockets| format!(" in {}", number::plural(sockets as usize, "socket")));
+    // The kernel's word is `notsupported`.
+    let smt = cpus
+        .smt
+        .as_ref()
+        .map(|smt| format!("; SMT {}", smt.replace("notsupported", "not supported")));
+    Some([Some(logical), cores, sockets, smt].into_iter().flatten().collect())
+}
+
+fn caches(caches: &[Cache]) -> Option<String> {
+    let one = |cache: &Cache| {
+        let kind = match cache.kind.as_str() {
+            "Data" => "d",
+            "Instruction" => "i",
+            _ => "",
+        };
+        format!(
+            "L{}{kind} {} x {}",
+            cache.level,
+            number::count(cache.instances.into()),
+            number::bytes(cache.bytes)
+        )
+    };
+    listed(caches.iter().map(one))
+}
+
+fn memory(memory: &Memory) -> Option<String> {
+    let available =
+        memory.available_bytes.map(|bytes| format!(", {} available", number::bytes(bytes)));
+    let swap = memory.swap_bytes.map(|bytes| match bytes {
+        0 => ", no swap".to_owned(),
+        bytes => format!(", {} of swap", number::bytes(bytes)),
+    });
+    Some(format!(
+        "{}{}{}",
+        number::bytes(memory.total_bytes?),
+        available.unwrap_or_default(),
+        swap.unwrap_or_default()
+    ))
+}
+
+fn huge_pages(memory: &Memory) -> Option<String> {
+    let size = number::bytes(memory.huge_page_bytes?);
+    match memory.huge_pages? {
+        0 => Some(format!("none set aside (of {size})")),
+        pages => {
+            let free = memory.huge_pages_free.map(|free| format!(", {} free", number::count(free)));
+            Some(format!("{} of {size}{}", number::count(pages), free.unwrap_or_default()))
+        }
+    }
+}
+
+fn limits(limits: &Limits) -> String {
+    let amount =
+        |bytes: u64| if bytes == u64::MAX { "any amount".to_owned() } else { number::bytes(bytes) };
+    let parts = [
+        limits
+            .allowed_cpus
+            .map(|cpus| format!("runs on {}", number::plural(cpus as usize, "processor"))),
+        limits.cpus.map(|cpus| format!("time of {} processors", number::figure(cpus))),
+        limits.memory_bytes.map(|bytes| format!("{} of memory", number::bytes(bytes))),
+        limits.open_files.map(|files| match files {
+            u64::MAX => "any number of open files".to_owned(),
+            files => format!("{} open files", number::count(files)),
+        }),
+        limits.locked_bytes.map(|bytes| format!("{} of locked memory", amount(bytes))),
+    ];
+    listed(parts.into_iter().flatten()).unwrap_or_else(|| "none known".to_owned())
+}
+
+/// What is done about a flaw costs time; what is not done about it is a choice to know of.
+fn mitigations(all: &[Mitigation]) -> String {
+    let names = |is_open: bool| {
+        let of_kind = all.iter().filter(|one| one.state.starts_with("Vulnerable") == is_open);
+        let what = if is_open { "open" } else { "mitigated" };
+        listed(of_kind.map(|one| &one.flaw)).map(|names| format!("{what}: {names}"))
+    };
+    let known = joined([names(false), names(true)].into_iter().flatten(), "; ");
+    if known.is_empty() { "none known".to_owned() } else { known }
+}
+
+/// Where there are several nodes, each of them.
+fn nodes(nodes: &[NumaNode]) -> Option<Section> {
+    if nodes.len() < 2 {
+        return None;
+    }
+    let mut section = Section::new("NUMA nodes");
+    let mut table = Columns::of(nodes);
+    table.right("node", |node| node.node);
+    table.right("processors", |node| Cell::count(node.cpu_count.into()));
+    table.name("which", |node| Some(&node.cpus).filter(|cpus| !cpus.is_empty())).optional(1);
+    table.right("memory", |node| node.memory_bytes.map(Cell::bytes));
+    table.left("distances", |node| joined(&node.distances, " ")).optional(2);
+    section.table(table);
+    Some(section)
+}
+
+/// The settings that matter to databases: what they are, what they decide, what is recommended.
+fn wanted_settings(settings: &[SystemSetting]) -> Option<Section> {
+    let mut section = Section::new("System settings that matter to databases");
+    for setting in settings {
+        let known = known(&setting.name).filter(|known| !known.wanted.is_empty());
+        if let (Some(known), Some(value)) = (known, &setting.value) {
+            section.line(format!("{} = {value}: {}", setting.name, known.is));
+            section.detail(format!("recommended: {}", known.wanted));
+        }
+    }
+    section.unless_empty()
+}
+
+/// The other settings, and the names of all that could not be read.
+fn other_settings(settings: &[SystemSetting]) -> Option<Section> {
+    let mut section = Section::new("Other system settings");
+    let is_wanted = |name: &str| known(name).is_some_and(|known| !known.wanted.is_empty());
+    let is_other = |setting: &&SystemSetting| setting.value.is_some() && !is_wanted(&setting.name);
+    let others: Vec<&SystemSetting> = settings.iter().filter(is_other).collect();
+    if !others.is_empty() {
+        let mut table = Columns::of(others);
+        table.left("setting", |setting| &setting.name);
+        table.left("is", |setting| setting.value.as_ref());
+        table.name("decides", |setting| known(&setting.name).map_or("", |known| known.is));
+        section.table(table);
+    }
+    let missing = settings.iter().filter(|setting| setting.value.is_none());
+    if let Some(names) = listed(missing.map(|setting| &setting.name)) {
+        section.note(format!("Not to be read here: {names}."));
+    }
+    section.unless_empty()
+}
+
+/// The volumes in short; `disk --inspect` has all of one.
+fn volumes(volumes: &[VolumeFacts]) -> Option<Section> {
+    if volumes.is_empty() {
+        return None;
+    }
+    let mut section = Section::new("Volumes");
+    let mut table = Columns::of(volumes);
+    table.name("path", |volume| &volume.path);
+    table.left("type", |volume| volume.mount.as_ref().map(|mount| &mount.file_system));
+    table.right("size", |volume| {
+        let mounted = volume.mount.as_ref().and_then(|mount| mount.size_bytes);
+        mounted.or(device(volume).and_then(|device| device.size_bytes)).map(Cell::bytes)
+    });
+    table.right("free", |volume| {
+        volume.mount.as_ref().and_then(|mount| mount.free_bytes).map(Cell::bytes)
+    });
+    table.left("device", |volume| device(volume).map(|device| &device.name));
+    table.left("scheduler", |volume| device(volume).and_then(|device| device.scheduler.as_ref()));
+    table.right("read ahead", |volume| {
+        device(volume).and_then(|own| own.read_ahead_bytes).map(Cell::bytes)
+    });
+    table
+        .left("write cache", |volume| device(volume).and_then(|own| own.write_cache.as_ref()))
+        .optional(2);
+    table
+        .left("rotational", |volume| device(volume).and_then(|own| own.rotational).map(yes))
+        .optional(1);
+    section.table(table);
+    section.detail("`steelbench disk --inspect PATH` shows each layer.");
+    Some(section)
+}
+
+/// The device on which its file system is.
+fn device(volume: &VolumeFacts) -> Option<&DeviceFacts> {
+    volume.devices.first()
+}
+
+/// Databases that are listed.
+const DATABASES: usize = 20;
+
+/// What a server says of itself, and how it is set.
+fn about_server(server: &SurveyedServer) -> Vec<Section> {
+    let mut about = Section::new(format!("{} at {}", server.version, server.address));
+    let extension = |one: &Extension| format!("{} {}", one.name, one.version);
+    facts(
+        &mut about,
+        [
+            (
+                "On this machine",
+                Some(if server.is_local { "yes" } else { "not known to be" }.into()),
+            ),
+            ("Replica", server.is_replica.map(yes)),
+            ("Uses huge pages", server.huge_pages_used.map(yes)),
+            ("Extensions", listed(server.extensions.iter().map(extension))),
+            ("Databases", databases(server)),
+        ],
+    );
+    let changed =
+        server.settings.iter().filter(|setting| setting.is_changed || setting.pending_restart);
+    let others =
+        server.settings.iter().filter(|setting| !setting.is_changed && !setting.pending_restart);
+    let mut sections = vec![about];
+    sections
+        .extend(server_settings("Settings that somebody changed", &changed.collect::<Vec<_>>()));
+    sections.extend(server_settings("Settings as they come", &others.collect::<Vec<_>>()));
+    sections
+}
+
+fn databases(server: &SurveyedServer) -> Option<String> {
+    let size =
+        |bytes: Option<u64>| bytes.map_or("size not permitted to read".to_owned(), number::bytes);
+    let one =
+        |database: &observations::Database| format!("{} {}", database.name, size(database.bytes));
+    let rest = server.databases.len().saturating_sub(DATABASES);
+    let more = (rest > 0).then(|| format!("and {} more", number::count(rest as u64)));
+    listed(server.databases.iter().take(DATABASES).map(one).chain(more))
+}
+
+fn server_settings(heading: &str, settings: &[&ServerSetting]) -> Option<Section> {
+    if settings.is_empty() {
+        return None;
+    }
+    let mut section = Section::new(heading);
+    let mut table = Columns::of(settings);
+    table.left("setting", |setting| &setting.name);
+    table.left("is", |setting| match &setting.value {
+        Some(value) => shown(setting, value).into(),
+        None => Cell::new("a text, not recorded", Tone::Muted),
+    });
+    table.left("default", |setting| setting.default.as_deref().map(|value| shown(setting, value)));
+    table
+        .name("from", |setting| {
+            let file = setting.file.as_ref().map_or_else(String::new, |file| format!(" {file}"));
+            let source = format!("{}{file}", setting.source);
+            if setting.pending_restart {
+                return Cell::new(format!("{source}; waits for a restart"), Tone::Warning);
+            }
+            source.into()
+        })
+        .optional(1);
+    section.table(table);
+    Some(section)
+}
+
+/// A value with its unit: memory in units that fit, the rest as it is.
+fn shown(setting: &ServerSetting, value: &str) -> String {
+    let as_value = ServerSetting { value: Some(value.to_owned()), ..setting.clone() };
+    match (as_value.bytes(), &setting.unit) {
+        (Some(bytes), _) => number::bytes(bytes),
+        _ if value.is_empty() => "(none)".to_owned(),
+        (None, Some(unit)) if !value.starts_with('-') => format!("{value} {unit}"),
+        _ => value.to_owned(),
+    }
+}

@@ -1,0 +1,348 @@
+//! A server's waits, live and recorded: `steelbench waits`.
+
+mod blocking;
+mod compare;
+mod counters;
+
+pub use compare::compared_activities;
+
+use analysis::ActivitySummary;
+use analysis::activity::{ActivityGroup, BackgroundProcess};
+use observations::{ActivityRecord, Operation, Sampling};
+use report::model::{Cell, Columns, Document, Section};
+use report::table::ROWS_MAX;
+use report::text::{listed, one_line};
+use report::{
+    accounting, accounting_check, hot_resources, missing, more, number, text, wait_table,
+    waits_left_out,
+};
+
+/// Rows of a table of statements or clients that is to be read at once.
+const ROWS: usize = 15;
+/// Characters of a statement that is to be read at once.
+const STATEMENT_MAX: usize = 120;
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ActivityView {
+    /// Also who waits without being blocked by anybody.
+    pub tasks: bool,
+    /// Also the whole texts of statements.
+    pub statements: bool,
+    /// Nothing is cut: the reader is a file, or a program.
+    pub whole: bool,
+}
+
+impl ActivityView {
+    /// Rows of a table.
+    fn rows(self) -> usize {
+        if self.whole { ROWS_MAX } else { ROWS }
+    }
+
+    /// A statement in one line, cut where it is long and is to be read at once.
+    fn statement(self, text: &str) -> String {
+        one_line(text, if self.whole { usize::MAX } else { STATEMENT_MAX })
+    }
+}
+
+/// What a server's sessions waited for in an interval; `record` says which server, and when.
+pub fn activity(
+    record: &ActivityRecord,
+    summary: &ActivitySummary,
+    view: ActivityView,
+) -> Document {
+    let mut sections = vec![overview(record, summary)];
+    sections.extend(blocking::section(summary, view));
+    sections.extend(hot(summary));
+    sections.push(table(summary));
+    sections.extend(groups(summary, view));
+    sections.extend(
+        summary
+            .seen
+            .tasks
+            .as_deref()
+            .filter(|_| view.tasks)
+            .map(|tasks| blocking::tasks(tasks, view)),
+    );
+    sections.extend(background(summary));
+    sections.extend(counted(summary));
+    sections.extend(counters::sections(summary, view));
+    sections.extend(meanings(summary));
+    sections.extend(Some(summary).filter(|_| view.statements).and_then(texts));
+    sections.extend(missing(&summary.seen.lost));
+    let elapsed = number::seconds(summary.seen.elapsed_s);
+    Document { title: format!("{}: waits in {elapsed}", summary.seen.server).into(), sections }
+}
+
+fn overview(record: &ActivityRecord, summary: &ActivitySummary) -> Section {
+    let mut section = Section::new("");
+    let sampling = &summary.seen.sampling;
+    section.line(format!("{} on {}.", record.address, text::utc(record.started_ms)));
+    if let Some(why) = &summary.seen.ended {
+        let elapsed = number::seconds(summary.seen.elapsed_s);
+        section.warn(format!(
+            "The server was lost after {elapsed}: {why}. What follows was seen until then."
+        ));
+    }
+    if let Some(source) = &summary.seen.counted_in {
+        section.line(format!(
+            "Waits are counted and timed by the server in {source}, for all its sessions; the \
+             figures are what it counted in the interval. A wait counts when it ends."
+        ));
+    }
+    if sampling.polls > 0 {
+        section.line(samples(sampling));
+    }
+    let states =
+        summary.states.iter().map(|(state, mean)| format!("{} {state}", number::figure(*mean)));
+    if let Some(states) = listed(states) {
+        section.line(format!("Client sessions as the server reports them, on average: {states}."));
+    }
+    if summary.accounting.session_s > 0.0 {
+        section.line(format!("While busy: {}", accounting(&summary.accounting)));
+        let source = if sampling.hides_waits && summary.seen.time_is_exact {
+            "Busy is a session that has something to do, as samples say. CPU and run queue \
+             (signal) are the kernel's figures; waits are what the server counts, or what samples \
+             show where it does not."
+        } else if sampling.hides_waits {
+            "Busy is a session that has something to do, as samples say. CPU is not known; waits \
+             are what the server counts, or what samples show where it does not."
+        } else if summary.seen.time_is_exact {
+            "Busy is a session that has something to do, also while it is ready and waits for a \
+             processor. CPU and run queue (signal) are the kernel's figures; samples divide the \
+             rest among the waits."
+        } else {
+            "CPU is time without a wait event, run queue included: the kernel of the server was \
+             not asked."
+        };
+        section.note(source);
+        if let Some(check) = accounting_check(&summary.accounting) {
+            section.note(check);
+        }
+    } else if summary.seen.counted_in.is_none() {
+        section.line("No session had anything to do.");
+    }
+    section
+}
+
+fn samples(sampling: &Sampling) -> String {
+    let missed = match sampling.missed {
+        0 => String::new(),
+        missed => format!("; {} more were due but not taken", number::count(missed)),
+    };
+    format!(
+        "{} of each process from {}, {} a second{missed}.",
+        number::plural(sampling.polls as usize, "sample"),
+        sampling.source,
+        number::figure(sampling.hz)
+    )
+}
+
+/// The nine columns, and how sure they are.
+fn table(summary: &ActivitySummary) -> Section {
+    let heading = if summary.seen.counted_in.is_some() {
+        "Waits"
+    } else {
+        "Waits of client sessions while busy"
+    };
+    let mut section = Section::new(heading);
+    if summary.table.rows.is_empty() {
+        section.note("Nothing was waited for.");
+    } else {
+        section.table(wait_table(&summary.table));
+    }
+    if let Some(filtered) = waits_left_out(&summary.table) {
+        section.note(filtered);
+    }
+    if summary.shares.is_empty() {
+        return section;
+    }
+    let which = if summary.seen.sampling.hides_waits {
+        "Waits without a count are sampled"
+    } else {
+        "Waits are sampled: they have no count and no average"
+    };
+    section.note(format!(
+        "{which}. Their shares of the samples of busy sessions, with about the 95 % interval that \
+         the number of samples allows:"
+    ));
+    let mut shares = Columns::of(&summary.shares);
+    shares.name("Wait type", |row| &row.wait_type);
+    shares.left("Class", |row| row.class.name());
+    shares.right("Samples", |row| Cell::count(row.samples));
+    shares.right("Of samples", |row| Cell::percent(row.share, 1));
+    shares.left("95 % interval", |row| {
+        let (low, high) = (row.interval.low, row.interval.high);
+        Cell::ends(
+            (low, high),
+            format!("{} to {}", number::percent(low, 1), number::percent(high, 1)),
+        )
+    });
+    section.table(shares);
+    section
+}
+
+fn groups(summary: &ActivitySummary, view: ActivityView) -> Vec<Section> {
+    let busy_s: f64 = summary.classes.iter().map(|(_, seconds)| seconds).sum();
+    if busy_s <= 0.0 {
+        return Vec::new();
+    }
+    let mut classes = Columns::of(&summary.classes);
+    let without = if summary.seen.sampling.hides_waits {
+        "CPU, or a wait not shown"
+    } else {
+        "CPU or run queue"
+    };
+    classes.left("Class", move |(class, _)| class.map_or(without, |class| class.name()));
+    classes.right("Time", |(_, seconds)| Cell::seconds(*seconds));
+    classes.right("Share", |(_, seconds)| Cell::percent(seconds / busy_s, 1));
+    let mut by_class = Section::new("By class");
+    by_class.table(classes);
+
+    let mut statements = group_columns(&summary.statements, busy_s, view);
+    statements.left("Query id", |group| group.key.map(|id| id.to_string()));
+    statements.name("Statement", |group| statement(summary, group.key, view));
+    let mut clients = group_columns(&summary.clients, busy_s, view);
+    let known = |name: &str| (!name.is_empty()).then(|| name.to_owned());
+    clients.name("Application", move |group| known(&group.key.0));
+    clients.name("User", move |group| known(&group.key.1));
+    clients.name("Database", move |group| known(&group.key.2));
+    vec![
+        by_class,
+        group_section("By statement", statements, summary.statements.len(), view),
+        statement_waits(summary, view),
+        group_section("By application and user", clients, summary.clients.len(), view),
+    ]
+}
+
+/// What a statement is shown as.
+fn statement(summary: &ActivitySummary, id: Option<i64>, view: ActivityView) -> String {
+    match id.map(|id| summary.seen.texts.get(&id)) {
+        None => "(not numbered)".to_owned(),
+        Some(None) => "(text not seen)".to_owned(),
+        Some(Some(text)) => view.statement(text),
+    }
+}
+
+fn statement_waits(summary: &ActivitySummary, view: ActivityView) -> Section {
+    let mut section = Section::new("Which statements wait for what");
+    let mut table = Columns::of(summary.statement_waits.iter().take(view.rows()));
+    table.right("Of samples", |row| {
+        let share =
+            format!("{} ± {}", number::percent(row.share, 1), number::percent(row.error, 1));
+        Cell::percent(row.share, 1).shown(share)
+    });
+    table.right("Samples", |row| Cell::count(row.samples)).optional(2);
+    table.left("Wait type", |row| row.wait_type.as_deref().unwrap_or("(no wait)"));
+    table.left("Query id", |row| row.query_id.map(|id| id.to_string())).optional(1);
+    table.name("Statement", |row| statement(summary, row.query_id, view));
+    section.table(table);
+    more(&mut section, summary.statement_waits.len().saturating_sub(view.rows()));
+    section.note("Shares of the samples of busy sessions, with their standard error.");
+    section
+}
+
+/// The whole texts, in the order of the busy time.
+fn texts(summary: &ActivitySummary) -> Option<Section> {
+    let mut section = Section::new("Texts of the statements");
+    for id in summary.statements.iter().filter_map(|group| group.key) {
+        if let Some(text) = summary.seen.texts.get(&id) {
+            section.line(format!("Query id {id}:"));
+            section.detail(text);
+        }
+    }
+    section.unless_empty()
+}
+
+/// What is said of every group, before what names it.
+fn group_columns<K>(
+    groups: &[ActivityGroup<K>],
+    busy_s: f64,
+    view: ActivityView,
+) -> Columns<'_, &ActivityGroup<K>> {
+    let mut table = Columns::of(groups.iter().take(view.rows()));
+    table.right("Busy", |group| Cell::seconds(group.busy_s));
+    table.right("Share", move |group| Cell::percent(group.busy_s / busy_s, 1));
+    table.right("No wait", |group| Cell::seconds(group.running_s)).optional(2);
+    table.name("Most waited for", |group| most(&group.waits, group.busy_s, 2));
+    table
+}
+
+fn group_section<T>(heading: &str, table: Columns<T>, all: usize, view: ActivityView) -> Section {
+    let mut section = Section::new(heading);
+    section.table(table);
+    more(&mut section, all.saturating_sub(view.rows()));
+    section
+}
+
+/// `IO:WalSync 41 %, Lock:tuple 12 %`.
+fn most(waits: &[(String, f64)], all_s: f64, rows: usize) -> Option<String> {
+    let shares = waits.iter().take(rows).filter(|_| all_s > 0.0);
+    listed(shares.map(|(name, seconds)| format!("{name} {}", number::percent(seconds / all_s, 0))))
+}
+
+fn background(summary: &ActivitySummary) -> Option<Section> {
+    if summary.background.is_empty() {
+        return None;
+    }
+    let mut section = Section::new("Processes of the server itself, not in the figures above");
+    let waited_s =
+        |process: &BackgroundProcess| process.waits.iter().map(|(_, seconds)| seconds).sum();
+    let mut table = Columns::of(&summary.background);
+    table.name("Process", |process| &process.process);
+    table.right("CPU", |process| process.time.as_ref().map(|time| Cell::seconds(time.cpu_s)));
+    table.right("Run queue", |process| {
+        process.time.as_ref().map(|time| Cell::seconds(time.run_queue_s))
+    });
+    table.right("Waited", move |process| Cell::seconds(waited_s(process)));
+    table.name("For", move |process| most(&process.waits, waited_s(process), 3));
+    section.table(table);
+    Some(section)
+}
+
+fn counted(summary: &ActivitySummary) -> Option<Section> {
+    if summary.seen.operations.is_empty() {
+        return None;
+    }
+    let mut section = Section::new("Counted by the server");
+    let mut table = Columns::of(&summary.seen.operations);
+    let timed = |operation: &&Operation| Some(operation.wall_s).filter(|seconds| *seconds > 0.0);
+    table.name("Operation", |operation| &operation.name);
+    table.right("Calls", |operation| Cell::count(operation.count));
+    table.right("Bytes", |operation| {
+        Some(operation.bytes).filter(|bytes| *bytes > 0).map(Cell::bytes)
+    });
+    table.right("Time", move |operation| timed(operation).map(Cell::seconds));
+    table.right("Each", move |operation| {
+        let count = Some(operation.count).filter(|count| *count > 0)?;
+        Some(Cell::seconds(timed(operation)? / count as f64))
+    });
+    section.table(table);
+    section.note(if summary.seen.sampling.hides_waits {
+        "All threads of the server together, calls that the system's page cache served included."
+    } else {
+        "All processes together, calls that the system's page cache served included. Sessions \
+         report once a second at most; times need track_io_timing and track_wal_io_timing."
+    });
+    Some(section)
+}
+
+fn meanings(summary: &ActivitySummary) -> Option<Section> {
+    if summary.seen.meanings.is_empty() {
+        return None;
+    }
+    let mut section = Section::new("What these waits are");
+    for row in summary.table.top() {
+        if let Some(meaning) = summary.seen.meanings.get(&row.wait_type) {
+            section.line(format!("{}: {meaning}.", row.wait_type));
+        }
+    }
+    Some(section)
+}
+
+/// A sentence for each kind of things, with what it rests on; `None` where sessions met at nothing.
+fn hot(summary: &ActivitySummary) -> Option<Section> {
+    let mut section = Section::new("Where sessions met");
+    hot_resources(&mut section, &summary.hot);
+    section.unless_empty()
+}

@@ -1,0 +1,38 @@
+//! Tables of the server's further counters.
+
+use super::ActivityView;
+use analysis::ActivitySummary;
+use observations::{CounterRow, CounterTable, CounterUnit};
+use report::model::{Cell, Columns, Section};
+use report::more;
+
+/// One section for each table.
+pub(super) fn sections(summary: &ActivitySummary, view: ActivityView) -> Vec<Section> {
+    summary
+        .seen
+        .counters
+        .iter()
+        .filter(|table| !table.rows.is_empty())
+        .map(|table| section(table, view))
+        .collect()
+}
+
+fn section(counters: &CounterTable, view: ActivityView) -> Section {
+    let mut section = Section::new(counters.title.clone());
+    let mut table = Columns::of(counters.rows.iter().take(view.rows()));
+    table.name(&counters.rows_are, |row| &row.name);
+    for (at, column) in counters.columns.iter().enumerate() {
+        table.right(&column.heading, move |row: &&CounterRow| {
+            let value = row.values.get(at).copied().flatten()?;
+            Some(match column.unit {
+                CounterUnit::Count => Cell::count(value as u64),
+                CounterUnit::Seconds => Cell::seconds(value),
+                CounterUnit::Bytes => Cell::bytes(value as u64),
+            })
+        });
+    }
+    section.table(table);
+    more(&mut section, counters.rows.len().saturating_sub(view.rows()));
+    section.note(format!("From {}.", counters.source));
+    section
+}

@@ -1,0 +1,87 @@
+//! Observations in results files, for `waits FILE`, `show`, `report` and `compare`.
+
+use crate::{ActivityView, activity, compared_activities, is_whole, show, summarized};
+use command::arguments::Between;
+use command::output::{self, Form};
+use command::{ExitCode, Failure, History, Place, Records, Which};
+use observations::ActivityRecord;
+use observations::number::seconds;
+use report::json::object;
+use report::{Document, Text};
+use serde_json::Value;
+use store::Store;
+
+/// Observations that `waits --output` recorded.
+pub struct Observations;
+
+impl Records for Observations {
+    fn list(&self, store: &Store) -> Result<Vec<String>, Failure> {
+        let mut lines = Vec::new();
+        for number in store.activities()? {
+            let observed = store.activity(number)?;
+            let (server, started) =
+                (Text::from(observed.address), report::utc(observed.started_ms));
+            let elapsed = seconds(observed.activity.elapsed_s);
+            lines.push(format!("observation {number}: {server}, {started}, {elapsed}\n"));
+        }
+        Ok(lines)
+    }
+
+    fn show(&self, at: Place, form: Form) -> Result<Option<ExitCode>, Failure> {
+        let Some(record) = only_observation(at)? else { return Ok(None) };
+        let view = ActivityView { whole: is_whole(form), ..ActivityView::default() };
+        show(record, view, form).map(Some)
+    }
+
+    fn document(&self, at: Place) -> Result<Option<Document>, Failure> {
+        let Some(record) = only_observation(at)? else { return Ok(None) };
+        let (record, summary) = summarized(record);
+        let view = ActivityView { tasks: true, statements: true, whole: true };
+        Ok(Some(activity(&record, &summary, view)))
+    }
+
+    fn compare(&self, from: Place, to: Place, form: Form) -> Result<Option<ExitCode>, Failure> {
+        let (Some(from), Some(to)) = (only_observation(from)?, only_observation(to)?) else {
+            return Ok(None);
+        };
+        if (from.id, from.started_ms) == (to.id, to.started_ms) {
+            return Err(Failure::usage(format!("both are observation {}; compare two", from.id)));
+        }
+        let compared = analysis::compare_activities(&from, &to);
+        let document = || compared_activities(&compared);
+        output::show(form, || object("activity_comparison", &compared, Value::Null), document)
+            .map(Some)
+    }
+
+    fn history(
+        &self,
+        _: &[Store],
+        _: &Between,
+        _: Option<u32>,
+    ) -> Result<Option<History>, Failure> {
+        Ok(None)
+    }
+}
+
+/// Reads an observation.
+pub fn read(store: &Store, which: Which) -> Result<ActivityRecord, Failure> {
+    let numbers = store.activities()?;
+    let mut latest_first = numbers.iter().rev().copied();
+    let number = match which {
+        Which::Latest => latest_first.next(),
+        Which::Previous => latest_first.nth(1).or(numbers.last().copied()),
+        Which::Number(number) => Some(number),
+    };
+    let none = "no server was observed into it; `steelbench waits URL --output FILE` does that";
+    let number =
+        number.ok_or_else(|| Failure::usage(format!("{}: {none}", store.path().display())))?;
+    Ok(store.activity(number)?)
+}
+
+/// Reads an observation of a file that holds no run.
+fn only_observation(at: Place) -> Result<Option<ActivityRecord>, Failure> {
+    if at.store.activities()?.is_empty() || !at.store.runs()?.is_empty() {
+        return Ok(None);
+    }
+    read(at.store, at.which).map(Some)
+}

@@ -1,0 +1,524 @@
+//! `steelbench waits --watch`: the terminal, the keys, the clock, and what is on the screen.
+
+use analysis::ActivitySummary;
+use analysis::activity::{ActivityGroup, RootBlocker};
+use command::{ExitCode, Failure};
+use engine::{LiveObserver, ServerError};
+use observations::{WaitClass, WaitingTask, number};
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::layout::Constraint::{Fill, Length, Min};
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Style, Stylize};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Row, Sparkline, Table, Tabs, Widget};
+use report::Text;
+use std::collections::VecDeque;
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const REFRESH: Duration = Duration::from_secs(1);
+/// How long the screen waits for a key before it looks at the clock.
+const NAP: Duration = Duration::from_millis(100);
+/// Seconds of history: as many as a wide terminal has columns.
+const HISTORY: usize = 240;
+/// What the lower part of the screen can show, in the order of the keys from 1.
+const TABS: [&str; 4] = ["Waits", "Statements", "Sessions", "Tasks"];
+/// Lines for states and the warning below them.
+const SAID_MAX: u16 = 5;
+/// Columns of a class's name and figure beside its curve.
+const LABEL: u16 = 24;
+/// A curve is drawn in eighths of a line.
+const EIGHTHS: f64 = 1000.0;
+
+/// Shows a server's waits until somebody has seen enough.
+pub fn run(
+    connect: impl FnOnce() -> Result<Box<dyn LiveObserver>, ServerError>,
+    stop: &AtomicBool,
+    failure: impl Fn(ServerError) -> Failure,
+) -> Result<ExitCode, Failure> {
+    if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
+        return Err(Failure::usage(
+            "--watch needs a terminal; without it the waits are printed once",
+        ));
+    }
+    // What can go wrong with the server should be told before the screen is taken.
+    let mut observer = connect().map_err(&failure)?;
+    let mut terminal = ratatui::try_init().map_err(screen)?;
+    let result = watch(&mut terminal, &mut *observer, stop, failure);
+    ratatui::restore();
+    result
+}
+
+fn watch(
+    terminal: &mut ratatui::DefaultTerminal,
+    observer: &mut dyn LiveObserver,
+    stop: &AtomicBool,
+    failure: impl Fn(ServerError) -> Failure,
+) -> Result<ExitCode, Failure> {
+    let mut state = State::default();
+    let mut due = Instant::now() + REFRESH;
+    while !stop.load(Ordering::Relaxed) {
+        terminal.draw(|frame| state.draw(frame.area(), frame.buffer_mut())).map_err(screen)?;
+        let is_key =
+            event::poll(NAP.min(due.saturating_duration_since(Instant::now()))).map_err(screen)?;
+        if is_key && state.hear_key(&event::read().map_err(screen)?) {
+            break;
+        }
+        if Instant::now() >= due {
+            let mut activity = observer.window().map_err(&failure)?;
+            if let Some(why) = activity.ended {
+                return Err(failure(ServerError::new(why)));
+            }
+            activity.tasks = observer.tasks().map_err(&failure)?;
+            state.hear(analysis::activity(activity));
+            due = (due + REFRESH).max(Instant::now());
+        }
+    }
+    Ok(ExitCode::Ok)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as the argument of `map_err`")]
+fn screen(error: std::io::Error) -> Failure {
+    Failure::failed(format!("cannot use the terminal: {error}"))
+}
+
+/// What is on the screen.
+#[derive(Debug, Default)]
+struct State {
+    /// The lower part: position in [`TABS`].
+    tab: usize,
+    /// Nothing new is shown.
+    paused: bool,
+    /// The last interval.
+    latest: Option<ActivitySummary>,
+    /// For each past interval, how many sessions were busy on average, by class; `None` is without
+    /// a wait. The newest is the last.
+    history: VecDeque<Vec<(Option<WaitClass>, f64)>>,
+}
+
+impl State {
+    /// Does what a key asks for. Whether that is to quit.
+    fn hear_key(&mut self, event: &Event) -> bool {
+        let Event::Key(KeyEvent { code, modifiers, kind: KeyEventKind::Press, .. }) = event else {
+            return false;
+        };
+        match code {
+            KeyCode::Char('q') | KeyCode::Esc => return true,
+            KeyCode::Char('c') => return modifiers.contains(KeyModifiers::CONTROL),
+            KeyCode::Char('p' | ' ') => self.paused = !self.paused,
+            KeyCode::Char(digit @ '1'..='4') => self.tab = *digit as usize - '1' as usize,
+            _ => {}
+        }
+        false
+    }
+
+    /// Takes in an interval.
+    fn hear(&mut self, summary: ActivitySummary) {
+        if self.paused {
+            return;
+        }
+        let elapsed_s = summary.seen.elapsed_s.max(f64::MIN_POSITIVE);
+        let sessions = summary.classes.iter().map(|(class, seconds)| (*class, seconds / elapsed_s));
+        self.history.push_back(sessions.collect());
+        if self.history.len() > HISTORY {
+            self.history.pop_front();
+        }
+        self.latest = Some(summary);
+    }
+
+    /// Busy sessions of each class over the last intervals, the oldest first; the class with most
+    /// time first.
+    fn curves(&self, intervals: usize) -> Vec<(Option<WaitClass>, Vec<f64>)> {
+        let skipped = self.history.len().saturating_sub(intervals);
+        let mut curves: Vec<(Option<WaitClass>, Vec<f64>)> = Vec::new();
+        for (at, interval) in self.history.iter().skip(skipped).enumerate() {
+            for (class, sessions) in interval {
+                let known =
+                    curves.iter().position(|(known, _)| known == class).unwrap_or_else(|| {
+                        curves.push((*class, vec![0.0; self.history.len() - skipped]));
+                        curves.len() - 1
+                    });
+                curves[known].1[at] = *sessions;
+            }
+        }
+        curves.sort_by(|(_, a), (_, b)| b.iter().sum::<f64>().total_cmp(&a.iter().sum()));
+        curves
+    }
+
+    fn draw(&self, area: Rect, buffer: &mut Buffer) {
+        let curves = self.curves(area.width.saturating_sub(LABEL).into());
+        let height = (curves.len() as u16).clamp(1, (area.height / 3).max(1));
+        let said =
+            self.latest.as_ref().map_or_else(Vec::new, |summary| said(summary, area.width.into()));
+        let of_said = (said.len() as u16).clamp(2, SAID_MAX);
+        let parts =
+            [Length(1), Length(of_said), Length(height), Length(1), Length(1), Min(3), Length(1)];
+        let [header, sessions, history, _, tabs, lower, keys] = Layout::vertical(parts).areas(area);
+        let keys_line = "q quit   p pause   1 waits   2 statements   3 sessions   4 tasks";
+        Line::from(keys_line.dim()).render(keys, buffer);
+        let Some(summary) = &self.latest else {
+            Line::from("Watching the first second ...").render(header, buffer);
+            return;
+        };
+        let paused = if self.paused { "   PAUSED" } else { "" };
+        let sampling = &summary.seen.sampling;
+        let title =
+            format!("{}   {} a second from {}", summary.seen.server, sampling.hz, sampling.source);
+        Line::from(vec![Span::from(safe(&title)).bold(), Span::from(paused).yellow()])
+            .render(header, buffer);
+        Paragraph::new(said).render(sessions, buffer);
+        // All curves have one scale, so that they can be compared.
+        let top = curves.iter().flat_map(|(_, points)| points).copied().fold(1.0, f64::max);
+        for (row, (class, points)) in history.rows().zip(&curves) {
+            curve(*class, points, top, row, buffer);
+        }
+        let selected = Style::new().bold().reversed();
+        Tabs::new(TABS).select(self.tab).highlight_style(selected).render(tabs, buffer);
+        let table = match self.tab {
+            0 => waits(summary),
+            1 => groups(summary, &summary.statements, |id| statement(summary, *id)),
+            2 => groups(summary, &summary.clients, |(application, user, database)| {
+                format!("{application} ({user}, {database})")
+            }),
+            _ => tasks(summary),
+        };
+        Widget::render(table, lower, buffer);
+    }
+}
+
+/// The states of the sessions, and below them who blocks most, or else what is not seen, in lines
+/// that fit.
+fn said(summary: &ActivitySummary, width: usize) -> Vec<Line<'static>> {
+    let states: Vec<String> =
+        summary.states.iter().map(|(state, mean)| format!("{mean:.1} {state}")).collect();
+    let worst = summary.blocking.first().map(|root| {
+        let RootBlocker { session, victims, waited_s, .. } = root;
+        let victims = number::plural(victims.len(), "session");
+        let what = if session.process == "connection" { "connection" } else { "pid" };
+        format!(
+            "{what} {} ({}) blocks {victims}, {waited_s:.1} s together",
+            session.pid, session.state
+        )
+    });
+    let warning = worst.or_else(|| summary.seen.lost.first().cloned()).unwrap_or_default();
+    let lines = |text: &str| -> Vec<Line<'static>> {
+        report::wrapped(&safe(text), width)
+            .lines()
+            .map(|line| Line::from(line.to_owned()))
+            .collect()
+    };
+    let states = lines(&format!("Sessions: {}", states.join(", ")));
+    states.into_iter().chain(lines(&warning).into_iter().map(Stylize::yellow)).collect()
+}
+
+/// How many sessions were busy in a class, second by second.
+fn curve(class: Option<WaitClass>, points: &[f64], top: f64, area: Rect, buffer: &mut Buffer) {
+    let [label, line] = Layout::horizontal([Length(LABEL), Min(1)]).areas(area);
+    let now = points.last().copied().unwrap_or(0.0);
+    let name = class.map_or("CPU or run queue", WaitClass::name);
+    Line::from(format!("{name:<17}{now:>6.1}")).fg(colour(class)).render(label, buffer);
+    let data: Vec<u64> = points.iter().map(|sessions| (sessions * EIGHTHS) as u64).collect();
+    let sparkline = Sparkline::default().data(data).max((top * EIGHTHS) as u64);
+    sparkline.style(Style::new().fg(colour(class))).render(line, buffer);
+}
+
+fn colour(class: Option<WaitClass>) -> Color {
+    match class {
+        None => Color::Green,
+        Some(WaitClass::CpuQueue) => Color::LightGreen,
+        Some(WaitClass::DataRead) => Color::Blue,
+        Some(WaitClass::DataWrite) => Color::Cyan,
+        Some(WaitClass::Log) => Color::Magenta,
+        Some(WaitClass::Lock) => Color::Red,
+        Some(WaitClass::Latch) => Color::LightRed,
+        Some(WaitClass::Checkpoint) => Color::Yellow,
+        Some(WaitClass::Client | WaitClass::Other | WaitClass::Idle) => Color::Gray,
+    }
+}
+
+/// Of all waits, not only of the top 95 %.
+fn waits(summary: &ActivitySummary) -> Table<'static> {
+    let rows = summary.table.rows.iter().map(|row| {
+        let sessions = format!("{:.2}", row.wait_s / summary.seen.elapsed_s.max(f64::MIN_POSITIVE));
+        let share = percent(row.wait_s, summary.accounting.session_s);
+        let cells = [safe(&row.wait_type), row.class.name().to_owned(), sessions, share];
+        Row::new(cells).style(Style::new().fg(colour(Some(row.class))))
+    });
+    let columns = [
+        ("Wait type", Min(34)),
+        ("Class", Length(12)),
+        ("Sessions", Length(10)),
+        ("Of busy", Length(8)),
+    ];
+    table(columns, rows)
+}
+
+fn groups<K>(
+    summary: &ActivitySummary,
+    groups: &[ActivityGroup<K>],
+    name: impl Fn(&K) -> String,
+) -> Table<'static> {
+    let rows = groups.iter().map(|group| {
+        let most = group.waits.first();
+        let most = most
+            .map_or_else(String::new, |(wait, s)| format!("{wait} {}", percent(*s, group.busy_s)));
+        Row::new([
+            format!("{:.2}", group.busy_s / summary.seen.elapsed_s.max(f64::MIN_POSITIVE)),
+            percent(group.running_s, group.busy_s),
+            safe(&most),
+            safe(&name(&group.key)),
+        ])
+    });
+    let columns = [
+        ("Sessions", Length(8)),
+        ("No wait", Length(8)),
+        ("Most waited for", Length(32)),
+        ("Who", Min(20)),
+    ];
+    table(columns, rows)
+}
+
+fn statement(summary: &ActivitySummary, id: Option<i64>) -> String {
+    let Some(id) = id else { return "(not numbered)".to_owned() };
+    summary.seen.texts.get(&id).map_or_else(|| format!("query {id}"), |text| one_line(text))
+}
+
+/// Root blockers, each with those that it blocks below it; then those who wait for nobody.
+fn tasks(summary: &ActivitySummary) -> Table<'static> {
+    let tasks = summary.seen.tasks.as_deref().unwrap_or_default();
+    let seconds = |seconds: Option<f64>| {
+        seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.1}"))
+    };
+    let waiting = |task: &WaitingTask, depth: usize| {
+        Row::new([
+            format!("{}{}", " ".repeat(depth), task.session.pid),
+            safe(&task.wait_type),
+            seconds(task.waited_s.or(task.session.statement_s)),
+            safe(task.resource.as_deref().unwrap_or("")),
+            safe(&one_line(&task.session.statement)),
+        ])
+    };
+    let trees = summary.blocking.iter().flat_map(|root| {
+        let RootBlocker { session, victims, waited_s, .. } = root;
+        let head = Row::new([
+            if session.pid == 0 { "-".to_owned() } else { session.pid.to_string() },
+            format!("blocks {}, {waited_s:.1} s", victims.len()),
+            seconds(session.state_s.or(session.transaction_s)),
+            safe(&[session.state.as_str(), session.prepared.as_deref().unwrap_or("")].join(" ")),
+            safe(&one_line(&session.statement)),
+        ]);
+        let victims = victims.iter().map(|victim| waiting(&tasks[victim.task], victim.depth));
+        [head.bold()].into_iter().chain(victims)
+    });
+    let others =
+        tasks.iter().filter(|task| task.blocked_by.is_empty()).map(|task| waiting(task, 0));
+    let columns = [
+        ("Pid", Length(12)),
+        ("Waits for", Length(26)),
+        ("Seconds", Length(8)),
+        ("Resource or state", Fill(1)),
+        ("Statement", Fill(1)),
+    ];
+    table(columns, trees.chain(others))
+}
+
+fn table<const N: usize>(
+    columns: [(&'static str, Constraint); N],
+    rows: impl Iterator<Item = Row<'static>>,
+) -> Table<'static> {
+    let headings = Row::new(columns.map(|(heading, _)| heading)).bold();
+    Table::new(rows, columns.map(|(_, width)| width)).header(headings)
+}
+
+fn percent(part: f64, all: f64) -> String {
+    if all > 0.0 { number::percent(part / all, 1) } else { "-".to_owned() }
+}
+
+fn one_line(statement: &str) -> String {
+    statement.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Text of a server must not command the terminal.
+fn safe(text: &str) -> String {
+    Text::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::activity;
+    use observations::{
+        ActivityCell, Sampling, ServerActivity, TaskSession, TimeUse, Wait, WaitSource,
+    };
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    fn cell(wait_type: Option<(&str, WaitClass)>, samples: u64) -> ActivityCell {
+        ActivityCell {
+            process: "client backend".to_owned(),
+            for_client: true,
+            wait_type: wait_type.map(|(name, _)| name.to_owned()),
+            class: wait_type.map(|(_, class)| class),
+            idle: false,
+            state: "active".to_owned(),
+            query_id: Some(42),
+            application: "shop\u{1b}[2J".to_owned(),
+            user: "anna".to_owned(),
+            database: "orders".to_owned(),
+            samples,
+            seconds: samples as f64 / 100.0,
+        }
+    }
+
+    /// One second in which 3 sessions waited for a lock and 1 worked.
+    fn second() -> ServerActivity {
+        let wait = Wait {
+            wait_type: "Lock:tuple".to_owned(),
+            class: WaitClass::Lock,
+            count: None,
+            resource_s: 3.0,
+            signal_s: 0.0,
+            source: WaitSource::Sampled { hz: 100.0, samples: Some(30), error_s: Some(0.05) },
+        };
+        let session = TaskSession {
+            pid: 7,
+            statement: "UPDATE t\n SET a = 1".to_owned(),
+            ..TaskSession::default()
+        };
+        let blocker = TaskSession {
+            pid: 9,
+            state: "idle in transaction".to_owned(),
+            ..TaskSession::default()
+        };
+        ServerActivity {
+            server: "PostgreSQL 18.6".to_owned(),
+            elapsed_s: 1.0,
+            sampling: Sampling {
+                source: "pg_stat_activity".into(),
+                hz: 100.0,
+                polls: 100,
+                ..Sampling::default()
+            },
+            waits: vec![wait],
+            time: TimeUse { session_s: 4.0, cpu_s: 1.0, cpu_user_s: None, ..TimeUse::default() },
+            cells: vec![cell(Some(("Lock:tuple", WaitClass::Lock)), 300), cell(None, 100)],
+            texts: [(42, "UPDATE t SET a = $1".to_owned())].into(),
+            tasks: Some(vec![WaitingTask {
+                session,
+                wait_type: "Lock:tuple".to_owned(),
+                waited_s: Some(2.5),
+                resource: Some("row 3 of page 0 of t".to_owned()),
+                lock_mode: None,
+                blocked_by: vec![blocker],
+            }]),
+            ..ServerActivity::default()
+        }
+    }
+
+    fn press(key: char) -> Event {
+        Event::Key(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE))
+    }
+
+    #[test]
+    fn keys_quit_pause_and_choose_a_tab() {
+        let mut state = State::default();
+        assert!(state.hear_key(&press('q')));
+        assert!(
+            state.hear_key(&Event::Key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)))
+        );
+        assert!(state.hear_key(&Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE))));
+        assert!(!state.hear_key(&press('p')) && state.paused);
+        assert!(!state.hear_key(&press('3')) && state.tab == 2);
+        for code in [KeyCode::Char('c'), KeyCode::Char('5'), KeyCode::Enter] {
+            assert!(!state.hear_key(&Event::Key(KeyEvent::new(code, KeyModifiers::NONE))));
+            assert!(state.paused && state.tab == 2, "nothing changes");
+        }
+    }
+
+    /// The screen as lines.
+    fn screen(state: &State, width: u16, height: u16) -> Vec<String> {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(|frame| state.draw(frame.area(), frame.buffer_mut())).unwrap();
+        let buffer = terminal.backend().buffer();
+        let line = |row: &[ratatui::buffer::Cell]| {
+            row.iter().map(ratatui::buffer::Cell::symbol).collect::<String>()
+        };
+        buffer.content.chunks(width.into()).map(|row| line(row).trim_end().to_owned()).collect()
+    }
+
+    #[test]
+    fn the_screen_shows_states_curves_and_the_chosen_table() {
+        let mut state = State::default();
+        assert!(screen(&state, 80, 20)[0].starts_with("Watching the first second"));
+        state.hear(activity(second()));
+        state.hear(activity(second()));
+        let lines = screen(&state, 80, 20);
+        assert_eq!(lines[0], "PostgreSQL 18.6   100 a second from pg_stat_activity");
+        assert_eq!(lines[1], "Sessions: 4.0 active");
+        assert_eq!(lines[2], "pid 9 (idle in transaction) blocks 1 session, 2.5 s together");
+        // One scale: 3 sessions fill the line, 1 fills two of its eight parts.
+        assert_eq!(lines[3], "lock                3.0 ██");
+        assert_eq!(lines[4], "CPU or run queue    1.0 ▂▂");
+        assert_eq!(lines[6], " Waits │ Statements │ Sessions │ Tasks");
+        assert!(
+            lines[7].starts_with("Wait type") && lines[8].starts_with("Lock:tuple"),
+            "{lines:#?}"
+        );
+        assert!(lines[8].contains("lock         3.00       75.0 %"), "{lines:#?}");
+        assert!(lines[19].starts_with("q quit"));
+    }
+
+    /// Nothing is cut off what is said, and no name that differs from another one at its end alone.
+    #[test]
+    fn long_texts_fit_80_columns() {
+        let what = "Which statements waited: the server does not number them. Set \
+                    compute_query_id = on there, or load pg_stat_statements.";
+        let name = "wait/synch/cond/sql/MDL_context::COND_one";
+        let mut long = ServerActivity { lost: vec![what.to_owned()], tasks: None, ..second() };
+        long.waits[0].wait_type = name.to_owned();
+        let mut state = State::default();
+        state.hear(activity(long));
+        let lines = screen(&state, 80, 20);
+        let said: Vec<&str> = lines[2..4].iter().map(|line| line.trim()).collect();
+        assert_eq!(said.join(" "), what);
+        assert!(lines.iter().any(|line| line.starts_with(name)), "{lines:#?}");
+    }
+
+    #[test]
+    fn each_tab_has_its_table_and_no_name_commands_the_terminal() {
+        let mut state = State::default();
+        state.hear(activity(second()));
+        for (tab, part) in [
+            ('2', "UPDATE t SET a = $1"),
+            ('3', "shop\\u{1b}[2J (anna, orders)"),
+            ('4', "9            blocks 1, 2.5 s"),
+            ('4', "idle in transaction"),
+            ('4', " 7           Lock:tuple                 2.5"),
+            ('4', "row 3 of page 0 of t"),
+            ('4', "UPDATE t SET a = 1"),
+        ] {
+            state.hear_key(&press(tab));
+            let lines = screen(&state, 130, 16);
+            assert!(lines.iter().any(|line| line.contains(part)), "{part} is not in {lines:#?}");
+        }
+    }
+
+    #[test]
+    fn a_paused_screen_does_not_change_and_a_tiny_one_does_not_fail() {
+        let mut state = State::default();
+        state.hear(activity(second()));
+        state.hear_key(&press('p'));
+        let before = screen(&state, 80, 20);
+        assert!(before[0].ends_with("PAUSED"));
+        state.hear(activity(ServerActivity { server: "other".to_owned(), ..second() }));
+        assert_eq!(screen(&state, 80, 20), before);
+        state.hear_key(&press('p'));
+        state.hear(activity(ServerActivity { server: "other".to_owned(), ..second() }));
+        assert!(screen(&state, 80, 20)[0].starts_with("other"));
+        for (width, height) in [(1, 1), (3, 40), (200, 2)] {
+            assert_eq!(screen(&state, width, height).len(), usize::from(height));
+        }
+    }
+}
