@@ -2,6 +2,5 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod hold_out;
-mod published;
 mod queueing;
 mod scalability;

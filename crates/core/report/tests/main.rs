@@ -7,7 +7,5 @@ mod exports;
 mod factors;
 mod formats;
 mod html;
-mod profile;
 mod published;
 mod run;
-mod survey;
