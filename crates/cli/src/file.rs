@@ -99,7 +99,7 @@ fn example(
             {
                 Ok(_) => return Ok(text),
                 Err(errors) => {
-                    objections.extend(errors.errors.into_iter().map(|error| error.message))
+                    objections.extend(errors.errors.into_iter().map(|error| error.message));
                 }
             }
         }

@@ -342,7 +342,9 @@ fn fields(path: &str, value: &Value, found: &mut BTreeSet<String>) {
             }
         }
         Value::Array(items) => {
-            items.iter().for_each(|item| fields(&format!("{path}[]"), item, found))
+            for item in items {
+                fields(&format!("{path}[]"), item, found);
+            }
         }
         _ => {}
     }

@@ -47,10 +47,10 @@ fn same_shape(ours: &Value, theirs: &Value, place: &str) {
             }
         }
         (Value::Number(one), Value::Number(other)) => {
-            assert_eq!(one.is_f64(), other.is_f64(), "{place}")
+            assert_eq!(one.is_f64(), other.is_f64(), "{place}");
         }
         (one, other) => {
-            assert_eq!(std::mem::discriminant(one), std::mem::discriminant(other), "{place}")
+            assert_eq!(std::mem::discriminant(one), std::mem::discriminant(other), "{place}");
         }
     }
 }

@@ -86,6 +86,7 @@ fn advice(found: &Value) -> Vec<(String, String)> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
 fn planted_faults_are_found_and_nothing_else_is_claimed() {
     on_each_server(&COUNTED, |cluster, url| {
         plant(cluster);
@@ -298,7 +299,7 @@ fn without_the_extension_or_rights_it_says_so_and_shows_the_rest() {
         assert_eq!(ddl, "DROP INDEX \"Odd \"\"S\".\"I 1\"");
         // Installed, but not loaded.
         in_a_session(cluster, |client| {
-            client.batch("CREATE EXTENSION pg_stat_statements").unwrap()
+            client.batch("CREATE EXTENSION pg_stat_statements").unwrap();
         });
         let ended = lab.steelbench(&["queries", url, "--json"]).expect(0);
         assert!(
@@ -385,6 +386,7 @@ fn a_trial_of_the_log(lab: &Lab, url: &str) {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
 fn plans_of_the_log_tell_what_ran() {
     on_each_server(&COUNTED, |cluster, url| {
         plant(cluster);

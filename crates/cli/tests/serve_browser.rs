@@ -21,6 +21,7 @@ fn gated(blocks: u32) -> Lab {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
 fn a_run_is_watched_and_what_the_reader_does_stays() {
     let Some(mut browser) = Browser::start() else { return };
     let lab = gated(5);

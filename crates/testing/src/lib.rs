@@ -5,6 +5,7 @@
     clippy::missing_panics_doc,
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::duplicate_mod,
     reason = "a test that cannot go on has failed, and says why"
 )]
 

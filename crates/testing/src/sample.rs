@@ -1,6 +1,12 @@
 //! A recording with something in every field, of any size, the same each time.
 
-use observations::*;
+use observations::{
+    AdaptiveRepeats, ConfigurationRecord, DeviceUse, EngineVersion, Environment, Fact,
+    FactorRecord, FileRecord, Frame, GitState, Histogram, HookOutput, Latency, LevelRecord,
+    LoadHealth, MachineLoad, Observations, Operation, Profile, QueryPlan, Recording, Response,
+    Role, RunRecord, ScriptStatement, Series, Stack, TimeUse, TrialRecord, TrialStatus, Value,
+    VolumeEnvironment, Wait, WaitClass, WaitSource, WaitedResource, Warning, WarningKind, Work,
+};
 
 /// A plan with two factors and three configurations, without trials.
 pub fn plan() -> Recording {
@@ -117,6 +123,7 @@ fn query_plan(i: usize) -> QueryPlan {
     plan.analyzed(i.is_multiple_of(2).then(|| "took 3 ms".into()))
 }
 
+#[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
 fn observations(i: usize) -> Observations {
     let x = 1.0 + i as f64 / 3.0;
     let mut histogram = Histogram::default();

@@ -262,9 +262,9 @@ fn name(module: &Module) -> String {
 fn circles(uses: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let reached: Vec<Vec<bool>> = (0..uses.len()).map(|at| reached(uses, at)).collect();
     let mut circles: Vec<Vec<usize>> = Vec::new();
-    for at in 0..uses.len() {
+    for (at, from) in reached.iter().enumerate() {
         let circle: Vec<usize> =
-            (0..uses.len()).filter(|other| reached[at][*other] && reached[*other][at]).collect();
+            (0..uses.len()).filter(|other| from[*other] && reached[*other][at]).collect();
         if circle.first() == Some(&at) && circle.len() > 1 {
             circles.push(circle);
         }

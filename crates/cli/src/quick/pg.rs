@@ -86,7 +86,7 @@ fn draft(context: &Context, arguments: &Pg, variables: bool) -> Result<Draft, Pg
     draft.set_some(WARMUP, load.warmup);
     match load.transactions {
         Some(each) => {
-            draft.set(TRANSACTIONS, each.saturating_mul(u64::from(load.client.unwrap_or(1))))
+            draft.set(TRANSACTIONS, each.saturating_mul(u64::from(load.client.unwrap_or(1))));
         }
         None => draft.set(DURATION, load.time.unwrap_or(10.0)),
     }

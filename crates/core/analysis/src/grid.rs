@@ -158,6 +158,7 @@ impl<T: Copy> Grid<T> {
     }
 
     /// The usable trials.
+    #[must_use]
     pub fn filter(&self, usable: impl Fn(T) -> bool) -> Self {
         self.map(|own| usable(own).then_some(own))
     }
@@ -368,6 +369,7 @@ impl FactorLayout {
     }
 
     /// The part of it where another factor has one of its levels.
+    #[must_use]
     pub fn at(&self, by: &Self, level: usize) -> Self {
         let keep = |own: &Option<usize>| own.filter(|own| by.positions[*own] == Some(level));
         let kept = self.groups.iter().map(|group| group.iter().map(keep).collect());

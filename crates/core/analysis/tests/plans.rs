@@ -62,7 +62,7 @@ fn statements_are_compared_by_paired_blocks() {
     // t(0.975, 3).
     let half = 3.182_446 * (variance / 4.0).sqrt();
     let near = |ours: f64, expected: f64| {
-        assert!((ours / expected - 1.0).abs() < 1e-5, "{ours} {expected}")
+        assert!((ours / expected - 1.0).abs() < 1e-5, "{ours} {expected}");
     };
     near(select.gain.value, mean.exp());
     let interval = select.gain.interval.unwrap();

@@ -2,7 +2,6 @@
 
 use analysis::waits::{HEADINGS, WaitOptions, WaitTable};
 use observations::{Wait, WaitSource};
-use sqlserver;
 
 struct Published {
     name: String,

@@ -44,7 +44,7 @@ fn statements_have_means_with_intervals_over_trials() {
     let all = summary.scripts();
     let [own] = &all[..] else { panic!("{all:?}") };
     let near = |ours: f64, expected: f64| {
-        assert!((ours / expected - 1.0).abs() < 2e-3, "{ours} {expected}")
+        assert!((ours / expected - 1.0).abs() < 2e-3, "{ours} {expected}");
     };
     let update = own.statements[0].latency.as_ref().unwrap();
     // t(0.975, 2) x 1 / sqrt(3) = 2.4841; below zero it is cut off.

@@ -57,7 +57,7 @@ impl Progress {
         match self {
             // A reader that has gone does not stop the run.
             Self::Json => {
-                drop(serde_json::to_value(event).map(|event| output::print_json_redacted(&event)))
+                drop(serde_json::to_value(event).map(|event| output::print_json_redacted(&event)));
             }
             Self::People(display) => display.hear(event),
         }
@@ -71,6 +71,7 @@ impl Drop for Display {
 }
 
 impl Display {
+    #[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
     fn hear(&mut self, event: &Event) {
         match event {
             Event::RunStarted { experiment, configurations, trials, done } => {

@@ -90,7 +90,8 @@ impl Draft {
         match levels {
             [only] => self.set_text(path, only),
             levels => {
-                self.section("factors")[path] = value(list(levels.iter().map(|level| plain(level))))
+                self.section("factors")[path] =
+                    value(list(levels.iter().map(|level| plain(level))));
             }
         }
     }

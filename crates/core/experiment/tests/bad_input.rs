@@ -86,7 +86,7 @@ fn unknown_keys_name_the_nearest() {
 #[test]
 fn values_say_what_is_allowed() {
     let rows = |value: &str, part| {
-        check(DESIGN, "rows = \"320k\"", &format!("rows = {value}"), value, &[part])
+        check(DESIGN, "rows = \"320k\"", &format!("rows = {value}"), value, &[part]);
     };
     rows("0", "`0` is not allowed; allowed are 1 to 1000000000000");
     rows("-5", "`-5` is not allowed");

@@ -127,6 +127,7 @@ fn a_run_cannot_go_on_after_others() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
 fn nor_after_changes_of_what_surrounds_the_trials() {
     incompatible(
         EVERYTHING,

@@ -71,8 +71,8 @@ pub fn relative(difference: f64) -> String {
     }
 }
 
-/// An interval of a factor. What is beyond a thousandfold is no figure: `[1.88, 1.99]`, `[<0.001,
-/// >1000]`.
+/// An interval of a factor; bounds beyond a thousandfold are shown as such:
+/// `[1.88, 1.99]`, `[<0.001, >1000]`.
 pub fn ratio_ends((low, high): (f64, f64)) -> String {
     let end = |end: f64| match end {
         small if small < 1e-3 => "<0.001".to_owned(),

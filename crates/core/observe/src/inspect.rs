@@ -78,7 +78,7 @@ pub fn volumes() -> (Vec<VolumeFacts>, Vec<Unread>) {
             Ok(facts) if facts.devices.is_empty() => {}
             Ok(facts) => found.push(facts),
             Err(error) => {
-                failed.push(unread(mount.folder.display().to_string(), error.to_string()))
+                failed.push(unread(mount.folder.display().to_string(), error.to_string()));
             }
         }
     }

@@ -161,7 +161,7 @@ impl Conducted<'_> {
             match Profiler::attach(&with_kernel, HZ) {
                 Ok(profiler) => return Some(profiler.start()),
                 Err(error) => {
-                    self.unseen.push(format!("the kernel's threads in the profile: {error}"))
+                    self.unseen.push(format!("the kernel's threads in the profile: {error}"));
                 }
             }
         }

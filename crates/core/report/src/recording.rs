@@ -511,7 +511,7 @@ fn flatten(path: String, json: &Json, facts: &mut Vec<(String, Cell)>) {
         |part: &str| if path.is_empty() { part.to_owned() } else { format!("{path}.{part}") };
     match json {
         Json::Object(fields) => {
-            fields.iter().for_each(|(name, value)| flatten(below(name), value, facts))
+            fields.iter().for_each(|(name, value)| flatten(below(name), value, facts));
         }
         Json::Array(items) if !items.is_empty() && items.iter().all(Json::is_string) => {
             let items: Vec<&str> = items.iter().filter_map(Json::as_str).collect();

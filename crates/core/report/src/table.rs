@@ -206,6 +206,7 @@ impl<'a> Table<'a> {
     }
 
     /// Gives the table its name for programs.
+    #[must_use]
     pub fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
@@ -468,16 +469,19 @@ impl Cell {
     }
 
     /// The cell with another text for people.
+    #[must_use]
     pub fn shown(self, text: impl Into<Text>) -> Self {
         Self { shown: Some(text.into()), ..self }
     }
 
     /// The cell in a tone.
+    #[must_use]
     pub fn toned(self, tone: Tone) -> Self {
         Self { tone, ..self }
     }
 
     /// The cell with the interval of its value.
+    #[must_use]
     pub fn within(self, interval: Option<Interval>) -> Self {
         Self { interval: interval.map(|Interval { low, high }| (low, high)), ..self }
     }
@@ -583,6 +587,7 @@ impl Cell {
 
 /// What a cell can be made of, and the type of its column.
 pub trait Typed: Into<Cell> {
+    /// The type of the column.
     const KIND: Kind = Kind::Text;
 }
 

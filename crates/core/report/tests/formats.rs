@@ -45,7 +45,9 @@ fn walk(path: &str, value: &Value, found: &mut BTreeSet<String>) {
             }
         }
         Value::Array(items) => {
-            items.iter().for_each(|item| walk(&format!("{path}[]"), item, found))
+            for item in items {
+                walk(&format!("{path}[]"), item, found);
+            }
         }
         _ => {}
     }

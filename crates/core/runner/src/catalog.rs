@@ -65,7 +65,7 @@ pub fn load(registry: Registry, mut experiment: Experiment) -> Result<Experiment
                         read.insert(named.clone(), files);
                     }
                     Err(objection) if !unreadable.contains(&objection) => {
-                        unreadable.push(objection)
+                        unreadable.push(objection);
                     }
                     Err(_) => {}
                 }

@@ -370,7 +370,7 @@ fn a_reader_sees_whole_trials_while_a_run_writes() {
     let (_folder, path) = file();
     let (mut store, run) = filled(&path, 1);
     let writer = std::thread::spawn(move || {
-        (1..40).for_each(|i| store.record_trial(run, &sample::trial(i)).unwrap())
+        (1..40).for_each(|i| store.record_trial(run, &sample::trial(i)).unwrap());
     });
     let mut seen = 0;
     while seen < 40 {

@@ -99,7 +99,7 @@ impl Patience {
                 }
                 // The queue of a unix socket is full, which no event will report to be over.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    std::thread::sleep(TRY_AGAIN)
+                    std::thread::sleep(TRY_AGAIN);
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),

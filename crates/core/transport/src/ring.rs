@@ -233,7 +233,7 @@ impl Pool {
         })));
         // SAFETY: the queue is in a box of its own, which outlives the ring.
         unsafe {
-            ring.register_buf_ring_with_flags(queue.0.as_ptr() as u64, BUFFERS, Self::GROUP, 0)?
+            ring.register_buf_ring_with_flags(queue.0.as_ptr() as u64, BUFFERS, Self::GROUP, 0)?;
         };
         let mut pool = Self { queue, buffers, given: 0 };
         (0..BUFFERS).for_each(|buffer| pool.give(buffer));

@@ -261,11 +261,11 @@ impl Instance for DuckDbInstance {
         for file in &files {
             match cache {
                 CacheState::Cold => {
-                    observe::page_cache::evict(file).map_err(EngineError::at(path))?
+                    observe::page_cache::evict(file).map_err(EngineError::at(path))?;
                 }
                 CacheState::Warm => {}
                 CacheState::Hot => {
-                    observe::page_cache::load(file).map_err(EngineError::at(path))?
+                    observe::page_cache::load(file).map_err(EngineError::at(path))?;
                 }
             }
         }

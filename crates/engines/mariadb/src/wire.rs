@@ -168,7 +168,7 @@ impl MariaWire {
             }
             // A single statement needs no transaction around it.
             What::Batch { pipelined: false } if self.keys.len() == 1 => {
-                self.run_for(self.keys[0], out)
+                self.run_for(self.keys[0], out);
             }
             What::Batch { pipelined: false } => {
                 self.text(BEGIN, out);
@@ -426,7 +426,7 @@ impl Wire for MariaWire {
                 }
             }
             Request::Execute { statement: Statement::Text(sql), .. } => {
-                self.text(spelled(sql), out)
+                self.text(spelled(sql), out);
             }
             Request::Execute { statement: Statement::Begin, .. } => self.text(BEGIN, out),
             Request::Execute { statement: Statement::Commit, .. } => self.text(COMMIT, out),

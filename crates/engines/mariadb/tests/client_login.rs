@@ -98,6 +98,7 @@ const ACCOUNTS: &str = "INSTALL SONAME 'auth_ed25519'; CREATE USER plain@'127.0.
      IDENTIFIED VIA mysql_old_password USING '606717496665bcba'";
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
 fn each_mode_of_encryption_is_as_mariadbs_client_has_it_or_stricter() {
     let certificates = Certificates::make();
     let keys = tempfile::tempdir().unwrap();

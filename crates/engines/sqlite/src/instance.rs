@@ -223,10 +223,10 @@ fn insert_row(
                 insert.raw_bind_parameter(number, hundredths[row] as f64 / 100.0)?;
             }
             Values::Uuids(uuids) => {
-                insert.raw_bind_parameter(number, uuids[row].to_be_bytes().as_slice())?
+                insert.raw_bind_parameter(number, uuids[row].to_be_bytes().as_slice())?;
             }
             Values::SameText(same) => {
-                insert.raw_bind_parameter(number, padded(same, column, text))?
+                insert.raw_bind_parameter(number, padded(same, column, text))?;
             }
             Values::Texts(texts) => {
                 insert.raw_bind_parameter(number, padded(texts.get(row), column, text))?;

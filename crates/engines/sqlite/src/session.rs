@@ -67,7 +67,7 @@ impl SqliteSession {
             match self.try_batch(operation, file as usize, keys) {
                 Ok(()) => return Ok(Done { retries, ..Done::default() }),
                 Err((_, error)) if is_stale_snapshot(&error) && retries < RETRIES_MAX => {
-                    retries += 1
+                    retries += 1;
                 }
                 Err((doing, error)) => {
                     return Err(self.give_up(format!("{doing} in data file {file}"), &error));

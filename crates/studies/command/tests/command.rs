@@ -399,6 +399,7 @@ fn what_a_command_leaves_behind_is_killed_and_told() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
 fn nonsense_is_refused_before_anything_runs() {
     let response = "responses.tps = { regex = \"x\", direction = \"higher\" }\n";
     for (workload, objection) in [

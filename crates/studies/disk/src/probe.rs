@@ -1,6 +1,6 @@
 //! A trial of the disk probe.
 
-use crate::settings::*;
+use crate::settings::{DURATION, ON, WARMUP};
 use crate::streams::StreamPlan;
 use crate::{outcome, settings, streams};
 use engine::{Ability, EngineError, Footprint, Role};

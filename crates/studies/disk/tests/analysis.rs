@@ -436,7 +436,7 @@ fn other_storage_is_no_ceiling() {
     none(&|run| run.environments[0].volumes[0].size_bytes = Some(5));
     none(&|run| run.environments.clear());
     none(&|run| {
-        run.trials.iter_mut().for_each(|t| t.observations.as_mut().unwrap().devices.clear())
+        run.trials.iter_mut().for_each(|t| t.observations.as_mut().unwrap().devices.clear());
     });
     none(&|run| {
         let trials = run.trials.iter_mut().filter_map(|trial| trial.observations.as_mut());

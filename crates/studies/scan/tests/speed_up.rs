@@ -68,7 +68,7 @@ fn amdahls_law_comes_back() {
         assert!(rows[0].speed_up.is_none() && rows[0].efficiency.is_none());
         for (row, degree) in rows.iter().zip([1.0, 2.0, 4.0]).skip(1) {
             let near = |own: f64, expected: f64| {
-                assert!((own / expected - 1.0).abs() < 1e-9, "{own} {expected}")
+                assert!((own / expected - 1.0).abs() < 1e-9, "{own} {expected}");
             };
             near(row.speed_up.as_ref().unwrap().value, law.speed_up(degree));
             near(row.efficiency.unwrap(), law.speed_up(degree) / degree);

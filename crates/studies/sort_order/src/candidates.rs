@@ -109,7 +109,7 @@ fn fewest_runs(sample: &Coded, usable: &[usize]) -> Vec<usize> {
         });
         match longer.min_by(|a, b| a.0.total_cmp(&b.0)) {
             Some((runs, longer)) if runs < least * (1.0 - GAIN_MIN) => {
-                (key, least) = (longer, runs)
+                (key, least) = (longer, runs);
             }
             _ => break,
         }

@@ -149,7 +149,7 @@ impl Coded {
             // By the last column first: each sort leaves equal ones as those before it have put
             // them.
             Order::By(columns) => {
-                columns.iter().rev().for_each(|at| rows = self.columns[*at].sort(&rows))
+                columns.iter().rev().for_each(|at| rows = self.columns[*at].sort(&rows));
             }
         }
         rows

@@ -149,7 +149,7 @@ fn damaged_files_are_errors() {
         std::fs::write(&damaged, &bytes).unwrap();
         match ParquetFile::read(&damaged, 1_000_000) {
             Ok(file) => {
-                assert!(file.coded.columns.iter().all(|own| own.codes.len() == file.coded.rows))
+                assert!(file.coded.columns.iter().all(|own| own.codes.len() == file.coded.rows));
             }
             Err(
                 FileError::Damaged { .. } | FileError::Nothing { .. } | FileError::TooLarge { .. },

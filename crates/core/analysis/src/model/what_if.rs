@@ -412,6 +412,7 @@ fn effect(
 }
 
 /// The network with a change: several where the trials do not say which part of the time it is.
+#[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
 fn changed(
     text: &str,
     change: &Change,

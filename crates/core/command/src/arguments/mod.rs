@@ -86,7 +86,7 @@ where
     V: FromValue,
     T: FromValue + From<V>,
 {
-    move |text| setting.read(text).map_err(|error| ArgumentError::Setting(error.to_string()))
+    move |text| setting.read(text).map_err(|error| ArgumentError::Setting(error.clone()))
 }
 
 /// Reads a number above 0 that is not larger than `MAX`.

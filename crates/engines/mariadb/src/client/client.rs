@@ -207,7 +207,7 @@ impl Client {
             match response.take(&packet)? {
                 Event::Result { .. } => results += 1,
                 Event::Column(packet) if results == 1 => {
-                    rows.columns.push(Column::parse(packet)?.name)
+                    rows.columns.push(Column::parse(packet)?.name);
                 }
                 Event::Row(row) if results == 1 => {
                     self.channel.received += CELL_COST * rows.columns.len();

@@ -11,6 +11,7 @@
 //!
 //! <https://mariadb.com/kb/en/clientserver-protocol/>
 
+#[expect(clippy::module_inception, reason = "the blocking client of the protocol's module")]
 mod client;
 pub mod command;
 mod config;

@@ -65,7 +65,7 @@ impl Reader {
             Ok(None) => {}
             Ok(Some(why)) => snapshot.unread.push(unread("how often indexes are read", why.into())),
             Err(error) => {
-                snapshot.unread.push(unread("how often indexes are read", error.to_string()))
+                snapshot.unread.push(unread("how often indexes are read", error.to_string()));
             }
         }
         Ok(())

@@ -33,6 +33,7 @@ const OURS: [&str; 3] = ["USE ", "SET @? = CONVERT (", "EXPLAIN FORMAT"];
 const SAMPLE: &str = "QUERY_SAMPLE_TEXT";
 
 impl Reader {
+    #[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
     pub(super) fn statements(&mut self, snapshot: &mut Snapshot) -> Result<(), Error> {
         let there = self.rows::<1>(&format!(
             "SELECT column_name AS {MARK} FROM information_schema.columns WHERE table_schema = \

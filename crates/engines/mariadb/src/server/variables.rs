@@ -132,7 +132,7 @@ impl PrivateServer {
                 // MySQL says it only now.
                 Err(error) if error.code() == Some(READ_ONLY) => return Ok(false),
                 set => {
-                    set.map_err(|error| failed_at(&format!("{} = {value}", path(name)))(error))?
+                    set.map_err(|error| failed_at(&format!("{} = {value}", path(name)))(error))?;
                 }
             }
         }

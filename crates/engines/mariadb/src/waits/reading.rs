@@ -76,6 +76,7 @@ pub fn sessions(client: &mut Client) -> &'static str {
 }
 
 impl Reading {
+    #[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
     pub fn of(
         client: &mut Client,
         scope: Scope<'_>,

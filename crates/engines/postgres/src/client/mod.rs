@@ -7,6 +7,7 @@
 //!
 //! Messages are written and read by `postgres-protocol`, encryption is `rustls` with `ring`.
 
+#[expect(clippy::module_inception, reason = "the blocking client of the protocol's module")]
 mod client;
 mod config;
 mod connect;

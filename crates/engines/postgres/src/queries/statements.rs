@@ -54,7 +54,7 @@ impl Reader {
             Ok(Some(why)) => snapshot.unread.push(unread(why.into())),
             // "object not in prerequisite state"
             Err(error) if error.code() == Some("55000") => {
-                snapshot.unread.push(unread(NOT_LOADED.into()))
+                snapshot.unread.push(unread(NOT_LOADED.into()));
             }
             Err(error) => snapshot.unread.push(unread(error.to_string())),
         }

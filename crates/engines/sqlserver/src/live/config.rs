@@ -547,7 +547,7 @@ mod tests {
         std::fs::write(file.path(), "S3c ret\n").unwrap();
         let text = format!("Server=h;Uid=a;PasswordFile={}", file.path().display());
         let set = |mode| {
-            std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).unwrap()
+            std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).unwrap();
         };
         set(0o640);
         let error = parsed(&text).unwrap_err().to_string();

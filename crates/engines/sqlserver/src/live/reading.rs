@@ -121,7 +121,7 @@ impl Reading {
                 Err(error) => counted.lost.push(format!("The waits of this interval: {error}.")),
             },
             (Err(why), _) | (_, Err(why)) => {
-                counted.lost.push(format!("The waits of the server: {why}."))
+                counted.lost.push(format!("The waits of the server: {why}."));
             }
         }
         for (view, (before, now)) in COUNTERS.iter().zip(self.counters.iter().zip(&after.counters))
@@ -137,7 +137,7 @@ impl Reading {
                     }
                 },
                 (Err(why), _) | (_, Err(why)) => {
-                    counted.lost.push(format!("{}: {why}.", view.title))
+                    counted.lost.push(format!("{}: {why}.", view.title));
                 }
             }
         }

@@ -50,7 +50,7 @@ pub fn waiting(tasks: &Rows, sessions: &Rows, literals: bool) -> Vec<WaitingTask
         };
         match waiting.iter_mut().find(|other| other.session.pid == pid) {
             Some(other) if other.blocked_by.is_empty() && !task.blocked_by.is_empty() => {
-                *other = task
+                *other = task;
             }
             Some(_) => {}
             None => waiting.push(task),

@@ -319,7 +319,7 @@ mod tests {
             (
                 |own| {
                     (own.of_sessions, own.of_server) =
-                        (Err("view".into()), Some(Err("other".into())))
+                        (Err("view".into()), Some(Err("other".into())));
                 },
                 &["The waits of the sessions: view.", "The waits of the server: other."],
             ),

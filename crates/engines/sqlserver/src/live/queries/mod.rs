@@ -288,6 +288,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
     fn rows_of_a_server_become_statements_indexes_and_advice() {
         let kept = rows(
             "digest | plan_handle | begins | ends | calls | elapsed_us | worker_us | min_us | \
