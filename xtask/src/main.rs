@@ -14,24 +14,18 @@ use std::process::ExitCode;
 
 const HELP: &str = "\
 cargo xtask test [ARGUMENTS OF cargo test]
-                                             install what the tests need, run them side by side, \
-                    then tidy
-cargo xtask test-live mssql                  look at the SQL Server that STEELBENCH_MSSQL_URL \
-                    names as `waits` and `survey` do, say
-                                             what it lacks, and run the contract of engines there: \
-                    it makes a database steelbench,
-                                             and drops it
-cargo xtask bench [NAME...]                  measure: insert, instruments, overhead, start-up, \
-                    report, a-a,
-                                             disk-check, -cpu, -cached; time; recorder; models; \
-                    analytics [--scale N], at
-                                             scale factor 0.1 or N; postgres-cpu, -load, \
-                    -observer, -population;
-                                             a beginning names all that have it: disk, postgres
+    install what the tests need, run them in parallel, then tidy
+cargo xtask test-live mssql
+    check the SQL Server that STEELBENCH_MSSQL_URL names: what it lacks, and the contract of
+    engines; creates a database steelbench and drops it
+cargo xtask bench [NAME...]
+    measure: insert, instruments, overhead, start-up, report, a-a, disk-check, -cpu, -cached, time,
+    recorder, models, analytics [--scale N], postgres-cpu, -load, -observer, -population;
+    a prefix selects several: disk, postgres
 cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]
-                                             try to break it: mutated files, hostile servers and \
-                    results files, kills
-cargo xtask tidy                             file sizes, left-over notes, crate edges, large files";
+    try to break it: mutated files, hostile servers and results files, kills
+cargo xtask tidy [--sizes]
+    file sizes, crate edges, circles, budgets, left-over notes";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

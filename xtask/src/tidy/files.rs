@@ -1,5 +1,4 @@
-//! Files by themselves: their sizes, the width of their lines, left-over notes, and what lies in the
-//! root.
+//! Files by themselves: sizes, width of lines, left-over notes, and strangers in the root.
 
 use crate::process::root;
 use std::collections::BTreeSet;
@@ -8,6 +7,33 @@ const LINES_MAX: usize = 600;
 const LIB_LINES_MAX: usize = 80;
 const WIDTH_MAX: usize = 100;
 const FILE_BYTES_MAX: u64 = 256 << 10;
+/// Files that are longer, with the lines that they may have until they are divided. This list only
+/// shrinks.
+const UNTIL_SHORTER: [(&str, usize); 23] = [
+    ("crates/cli/tests/reading_probes.rs", 690),
+    ("crates/cli/tests/sqlserver.rs", 678),
+    ("crates/core/analysis/src/lib.rs", 82),
+    ("crates/core/analysis/src/model/what_if.rs", 670),
+    ("crates/core/analysis/tests/models.rs", 630),
+    ("crates/core/experiment/tests/bad_input.rs", 690),
+    ("crates/core/report/src/table.rs", 646),
+    ("crates/core/sql/src/lib.rs", 305),
+    ("crates/core/store/src/rows.rs", 653),
+    ("crates/engines/duckdb/src/lib.rs", 221),
+    ("crates/engines/files/src/lib.rs", 165),
+    ("crates/engines/mariadb/src/lib.rs", 199),
+    ("crates/engines/null/src/lib.rs", 257),
+    ("crates/engines/postgres/src/lib.rs", 302),
+    ("crates/engines/postgres/tests/waits.rs", 602),
+    ("crates/engines/sqlite/src/lib.rs", 183),
+    ("crates/engines/sqlserver/src/lib.rs", 150),
+    ("crates/tools/data/src/lib.rs", 154),
+    ("crates/tools/plan/src/lib.rs", 161),
+    ("crates/tools/profile/src/lib.rs", 211),
+    ("crates/tools/serve/src/lib.rs", 301),
+    ("crates/tools/survey/src/lib.rs", 163),
+    ("crates/tools/waits/src/lib.rs", 155),
+];
 /// Libraries of others that reports embed, unchanged; their README says what they are.
 const VENDORED: &str = "crates/core/report/assets/vendor/";
 
@@ -53,8 +79,13 @@ pub fn check(name: &str) -> Vec<String> {
     let text = std::fs::read_to_string(&path).unwrap_or_default();
     let lines = text.lines().count();
     let lines_max = if name.ends_with("lib.rs") { LIB_LINES_MAX } else { LINES_MAX };
-    if lines > lines_max {
-        wrong.push(format!("{name}: {lines} lines, more than {lines_max}"));
+    let until = UNTIL_SHORTER.iter().find(|(file, _)| *file == name).map(|(_, lines)| *lines);
+    let most = until.unwrap_or(lines_max);
+    if lines > most {
+        wrong.push(format!("{name}: {lines} lines, more than {most}"));
+    }
+    if until.is_some() && lines <= lines_max {
+        wrong.push(format!("{name} is short enough: remove it from tidy/files.rs"));
     }
     // Written apart, so that this file does not find itself.
     let notes = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X:")];

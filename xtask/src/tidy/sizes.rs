@@ -27,6 +27,19 @@ const LARGER: [(&str, usize); 7] = [
     ("sqlserver", 5_000),
 ];
 
+/// Rooms that are over their budget, with the lines that they may have until they are divided. This
+/// list only shrinks.
+const UNTIL_SMALLER: [(&str, usize); 8] = [
+    ("core", 44_500),
+    ("engines/duckdb", 2_740),
+    ("engines/mariadb", 7_170),
+    ("engines/postgres", 8_200),
+    ("studies/command", 1_240),
+    ("studies/sort_order", 1_810),
+    ("studies/sync", 1_490),
+    ("tools/queries", 3_120),
+];
+
 /// Core, then every other crate, in the order of the tree.
 pub fn rooms(workspace: &Workspace) -> Vec<Room> {
     let mut core = Room { name: "core".into(), lines: 0, lines_max: Some(CORE_MAX) };
@@ -54,8 +67,14 @@ pub fn rooms(workspace: &Workspace) -> Vec<Room> {
 pub fn check(rooms: &[Room]) -> Vec<String> {
     let mut wrong = Vec::new();
     for Room { name, lines, lines_max } in rooms {
-        if let Some(lines_max) = lines_max.filter(|lines_max| lines > lines_max) {
-            wrong.push(format!("{name}: {lines} lines of code, more than {lines_max}"));
+        let Some(budget) = *lines_max else { continue };
+        let until = UNTIL_SMALLER.iter().find(|(room, _)| room == name).map(|(_, lines)| *lines);
+        let most = until.unwrap_or(budget);
+        if *lines > most {
+            wrong.push(format!("{name}: {lines} lines of code, more than {most}"));
+        }
+        if until.is_some() && *lines <= budget {
+            wrong.push(format!("{name} is in its budget: remove it from tidy/sizes.rs"));
         }
     }
     wrong

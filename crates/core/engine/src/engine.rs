@@ -101,7 +101,8 @@ pub enum Ability {
     BulkLoad,
     /// Loops in stored procedures.
     Procedures,
-    /// Programs of others that find it by their environment ([`ServerProcess::client_environment`]).
+    /// Programs of others that find it by their environment
+    /// ([`ServerProcess::client_environment`]).
     Clients,
     /// Several processors for one statement, as many as [`work::Work::degree`] says.
     Parallel,

@@ -1,10 +1,11 @@
 //! The seam between studies and engines: the traits that an engine implements, and what several
 //! engines share. It names no engine.
 //!
-//! - `engine`: [`Engine`], [`Host`], [`Instance`], [`ConnectionSet`], [`WaitCollector`]; `facets`:
-//!   what only some of them have
+//! - `engine`: [`Engine`], [`Host`], [`Instance`], [`ConnectionSet`], [`WaitCollector`]
+//! - `facets`: parts that only some of them have
 //! - `session`: engines that work in the calling thread; `file_set`: targets of plain files
-//! - [`server`]: servers by URL, observed and surveyed; [`query_reader`]: their statements and plans
+//! - [`server`]: servers by URL, observed and surveyed
+//! - [`query_reader`]: their statements and plans
 //! - [`dialect`]: tables and operations as SQL; [`planned`]: plans of the user's statements
 //! - [`setup`]: tables that a user's SQL or dump makes; [`compression`] of columns
 //! - [`cache`]: files kept between runs; `parquet` and `sample`: Parquet files of tables

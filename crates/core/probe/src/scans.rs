@@ -1,4 +1,5 @@
-//! The load of scans, which several studies drive: its settings and the transactions of a connection.
+//! The load of scans, which several studies drive: its settings and the transactions of a
+//! connection.
 
 use crate::ProbeError;
 use crate::load::{Started, Step, Workload};
