@@ -84,8 +84,8 @@ fn identities(document: &Value) {
 #[test]
 fn the_same_jobs_do_the_same_work() {
     let jobs = "[global]\ndirectory=.\nioengine=psync\nsize=4m\n[one \
-                pass]\nrw=read\nbs=16k\n[many]\nrw=randwrite\nbs=4k\nnumjobs=2\nfsync=8\n[part]\\
-                nrw=write\nbs=64k\nio_size=1m\n[after]\nstonewall\nrw=randread\nbsrange=4k-16k\n";
+                pass]\nrw=read\nbs=16k\n[many]\nrw=randwrite\nbs=4k\nnumjobs=2\nfsync=8\n[part]\n\
+                rw=write\nbs=64k\nio_size=1m\n[after]\nstonewall\nrw=randread\nbsrange=4k-16k\n";
     let lab = Lab::new();
     lab.write("jobs.fio", jobs);
     let ours = ours(&lab, &["--fio", "jobs.fio"]);
@@ -128,8 +128,8 @@ fn the_same_jobs_do_the_same_work() {
 fn groups_are_reported_as_fio_reports_them() {
     let lab = Lab::new();
     let group = |name: &str, options: &str| format!("[{name}]\nstonewall\n{options}\n");
-    let jobs = "[global]\ndirectory=.\nioengine=psync\nsize=1m\nbs=4k\n[first]\nrw=read\\
-                ngroup_reporting\n[beside]\nrw=randwrite\nnumjobs=2\ngroup_reporting\n"
+    let jobs = "[global]\ndirectory=.\nioengine=psync\nsize=1m\nbs=4k\n[first]\nrw=read\n\
+                group_reporting\n[beside]\nrw=randwrite\nnumjobs=2\ngroup_reporting\n"
         .to_owned()
         + &group("many", "rw=randwrite\nnumjobs=3\ngroup_reporting\nfsync=8")
         + &group("alone", "rw=randread")
@@ -159,8 +159,8 @@ fn a_run_for_a_time_has_the_same_shape() {
     let lab = Lab::new();
     lab.write(
         "mixed.fio",
-        "[mixed]\nfilename=data\nsize=8m\nrw=randrw\nrwmixread=80\nbs=8k\nioengine=libaio\\
-         niodepth=4\ndirect=1\ntime_based\nruntime=300ms\nfdatasync=16\n",
+        "[mixed]\nfilename=data\nsize=8m\nrw=randrw\nrwmixread=80\nbs=8k\nioengine=libaio\n\
+         iodepth=4\ndirect=1\ntime_based\nruntime=300ms\nfdatasync=16\n",
     );
     let ours = ours(&lab, &["--fio", "mixed.fio"]);
     assert!(!lab.path("data").exists(), "files of ours are removed");

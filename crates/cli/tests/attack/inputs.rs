@@ -123,11 +123,10 @@ fn experiment_files() {
     });
 }
 
-const JOBS: &str = "[global]\nioengine=libaio\ndirect=1\nbs=4k\nsize=64m\nruntime=2\ntime_based\\
-                    ngroup_reporting\n[random-read]\nrw=randread\niodepth=16\nnumjobs=4\\
-                    nfilename=data\n[log]\nstonewall\nrw=write\nbs=8k-64k\nfsync=1\nrate_iops=500\\
-                    \
-                    nrwmixread=70\n[mixed]\nrw=randrw:8\nrandom_distribution=zipf:1.2\nbssplit=4k/\
+const JOBS: &str = "[global]\nioengine=libaio\ndirect=1\nbs=4k\nsize=64m\nruntime=2\ntime_based\n\
+                    group_reporting\n[random-read]\nrw=randread\niodepth=16\nnumjobs=4\n\
+                    filename=data\n[log]\nstonewall\nrw=write\nbs=8k-64k\nfsync=1\nrate_iops=500\n\
+                    rwmixread=70\n[mixed]\nrw=randrw:8\nrandom_distribution=zipf:1.2\nbssplit=4k/\
                     50:8k/50\nthinktime=100us\nsize=50%\n";
 
 #[test]

@@ -79,8 +79,8 @@ pub fn page(shown: &Document) -> String {
          id=\"main\">\n<h1>{title}</h1>\n<noscript><p class=\"warning\">Figures are drawn by \
          scripts, which are switched off; every figure has its data in a \
          table.</p></noscript>\n<nav \
-         aria-label=\"Contents\"><ul>\n{contents}\n</ul></nav>\n{sections}</main>\\
-         n<footer><details><summary>Licences of the charting libraries in this \
+         aria-label=\"Contents\"><ul>\n{contents}\n</ul></nav>\n{sections}</main>\n\
+         <footer><details><summary>Licences of the charting libraries in this \
          file</summary>\n<pre>{licenses}</pre></details></footer>\n<script \
          type=\"application/json\" id=\"report\">{island}</script>\n{scripts}</body>\n</html>\n",
         hashes = hashes.join(" "),

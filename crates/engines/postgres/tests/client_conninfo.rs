@@ -133,8 +133,8 @@ fn variables_and_services_complete_strings_as_for_psql() {
         let port = server.port.to_string();
         let services = server.folder().join("services");
         let text = format!(
-            "# ours\n[other]\nport=1\n\n[mine]\nhost=127.0.0.1\nport={port}\nuser=alice\\
-             nuser=absent\n\n[last]\n"
+            "# ours\n[other]\nport=1\n\n[mine]\nhost=127.0.0.1\nport={port}\nuser=alice\n\
+             user=absent\n\n[last]\n"
         );
         fs::write(&services, &text).unwrap();
         fs::write(server.folder().join(".pg_service.conf"), text.replace("[mine]", "[home]"))

@@ -278,8 +278,8 @@ mod tests {
 
     #[test]
     fn an_empty_partition_bears_none() {
-        let empty = "DEVNAME=/dev/loop0p1\nPART_ENTRY_SCHEME=dos\nPART_ENTRY_TYPE=0x83\\
-                     nPART_ENTRY_NUMBER=1\n";
+        let empty = "DEVNAME=/dev/loop0p1\nPART_ENTRY_SCHEME=dos\nPART_ENTRY_TYPE=0x83\n\
+                     PART_ENTRY_NUMBER=1\n";
         assert_eq!(described(empty), None);
     }
 }

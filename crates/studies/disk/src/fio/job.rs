@@ -292,12 +292,12 @@ mod tests {
 
     #[test]
     fn options_are_understood_by_all_their_names() {
-        let (job, unknown, problems) = job("readwrite=randrw\nrwmixwrite=30\nblocksize=4k,4k\\
-                                            nba=16k\niodepth=8\nnumjobs=3\\
-                 nbuffered=0\nfdatasync=4\nfilename=/a:/b\\:c\nfilesize=1g\noffset=1m\\
-                 ntimeout=1m\ntime_based\nramp_time=2\nioengine=libaio\nrandseed=7\\
-                 nbuffer_compress_percentage=50\nstonewall\nthread\ngroup_reporting=1\\
-                 nnorandommap\ninvalidate=0");
+        let (job, unknown, problems) = job("readwrite=randrw\nrwmixwrite=30\nblocksize=4k,4k\n\
+                                            ba=16k\niodepth=8\nnumjobs=3\n\
+                 buffered=0\nfdatasync=4\nfilename=/a:/b\\:c\nfilesize=1g\noffset=1m\n\
+                 timeout=1m\ntime_based\nramp_time=2\nioengine=libaio\nrandseed=7\n\
+                 buffer_compress_percentage=50\nstonewall\nthread\ngroup_reporting=1\n\
+                 norandommap\ninvalidate=0");
         assert_eq!((unknown, problems), (vec![], vec![]));
         assert_eq!((job.pattern, job.read_percent), (Pattern::RandomMixed, 70));
         assert_eq!(
