@@ -6,8 +6,9 @@ use crate::common::Lab;
 use sqlserver::live::query_views;
 
 /// A plan with one operator, for which an index is missing.
+/// A plan in one line: answers are lines of cells.
 fn show_plan(operator: &str, object: &str) -> String {
-    format!(
+    let plan = format!(
         r#"<ShowPlanXML xmlns="http://schemas.microsoft.com/sqlserver/2004/07/showplan"
             Version="1.564"><BatchSequence><Batch><Statements><StmtSimple StatementText="SELECT 1"
             StatementType="SELECT" StatementSubTreeCost="1"><QueryPlan><MissingIndexes>
@@ -17,7 +18,8 @@ fn show_plan(operator: &str, object: &str) -> String {
             <RelOp NodeId="0" PhysicalOp="{operator}" LogicalOp="{operator}" EstimateRows="1"
             EstimatedTotalSubtreeCost="1"><IndexScan><Object {object}/></IndexScan></RelOp>
             </QueryPlan></StmtSimple></Statements></Batch></BatchSequence></ShowPlanXML>"#
-    )
+    );
+    plan.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
 fn stored(first: i64, last: i64) -> String {
