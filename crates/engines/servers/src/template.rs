@@ -246,8 +246,8 @@ mod tests {
         let ended = cache.join("ended");
         let killed = Template::find_or_make(&recipe, &Cancel::new(), |unfinished| {
             let mut script = command(Path::new("/bin/sh"));
-            let writes = "for i in $(seq 60); do mkdir -p \"$0\"; : > \"$0/$i\"; sleep 0.02; \
-                          done; : > \"$1\"";
+            let writes = "for i in $(seq 60); do mkdir -p \"$0\"; touch \"$0/$i\"; sleep 0.02; \
+                          done; touch \"$1\"";
             script.arg("-c").arg(format!("({writes}) > /dev/null 2>&1 & exit 3"));
             script.arg(unfinished.folder.join("data")).arg(&ended);
             let output = unfinished.run(script)?;
