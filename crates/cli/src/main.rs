@@ -5,13 +5,13 @@ mod compare;
 mod export;
 mod file;
 mod history;
-mod quick;
 mod registry;
 mod report_file;
 mod run;
 mod show;
 
 use check::Check;
+use command::Chapter::{Experiments, Inventory, Planning, Servers};
 use command::{Command, Context, Records};
 use compare::Compare;
 use data::Data;
@@ -22,8 +22,7 @@ use plan::Plan;
 use predict::Predict;
 use profile_tool::ProfileTool;
 use queries_tool::{Capture, Intervals, QueriesTool};
-use quick::{Disk, Pg, SortOrder, Sync, Time};
-use registry::{REGISTRY, SECTIONS, STUDIES};
+use registry::{REGISTRY, SECTIONS, STUDIES, STUDY_COMMANDS};
 use report_file::Report;
 use run::Run;
 use serve::Serve;
@@ -44,38 +43,33 @@ pub const CONTEXT: Context = Context {
     registry: REGISTRY,
     studies: STUDIES,
     sections: SECTIONS,
-    commands: COMMANDS,
+    commands: &[COMMANDS, STUDY_COMMANDS],
     records: RECORDS,
 };
 
-/// Commands, in the order of the help.
+/// Commands that no study has, in the order of the help.
 const COMMANDS: &[Command] = &[
-    Command::new::<Run>(),
-    Command::new::<Check>(),
-    Command::new::<Show>(),
-    Command::new::<Compare>(),
-    Command::new::<History>(),
-    Command::new::<Report>(),
-    Command::new::<Serve>(),
-    Command::new::<Export>(),
-    Command::new::<Waits>(),
-    Command::new::<Capture>(),
-    Command::new::<Disk>(),
-    Command::new::<Pg>(),
-    Command::new::<Sync>(),
-    Command::new::<Time>(),
-    Command::new::<Size>(),
-    Command::new::<Plan>(),
-    Command::new::<QueriesTool>(),
-    Command::new::<Predict>(),
-    Command::new::<Results>(),
-    Command::new::<SortOrder>(),
-    Command::new::<SurveyTool>(),
-    Command::new::<ProfileTool>(),
-    Command::new::<Data>(),
-    Command::new::<Schema>(),
-    Command::new::<Init>(),
-    Command::new::<Completions>(),
+    Command::new::<Run>(Experiments),
+    Command::new::<Check>(Experiments),
+    Command::new::<Show>(Experiments),
+    Command::new::<Compare>(Experiments),
+    Command::new::<History>(Experiments),
+    Command::new::<Report>(Experiments),
+    Command::new::<Serve>(Experiments),
+    Command::new::<Export>(Experiments),
+    Command::new::<Waits>(Servers),
+    Command::new::<Capture>(Servers),
+    Command::new::<Size>(Planning),
+    Command::new::<Plan>(Planning),
+    Command::new::<QueriesTool>(Planning),
+    Command::new::<Predict>(Planning),
+    Command::new::<Results>(Planning),
+    Command::new::<SurveyTool>(Inventory),
+    Command::new::<ProfileTool>(Inventory),
+    Command::new::<Data>(Inventory),
+    Command::new::<Schema>(Inventory),
+    Command::new::<Init>(Inventory),
+    Command::new::<Completions>(Inventory),
 ];
 
 /// Observations that tools record in results files.

@@ -1,5 +1,6 @@
 //! The engines and studies of this binary. Adding or deleting one is its folder and a line here.
 
+use command::Command;
 use report::StudySections;
 use runner::Registry;
 
@@ -18,31 +19,42 @@ pub const REGISTRY: Registry = Registry {
     probes: PROBES,
 };
 
-/// A study in a line: its probe, what it tells the analysis of its runs, its sections of reports.
+/// A study in a line: its probe, its part of the analysis of its runs, its sections of reports, its
+/// command.
 macro_rules! studies {
     ($({
         $(probe: $probe:path,)? $(analysis: $analysis:path,)? $(sections: $sections:path,)?
+        $(command: $command:path,)?
     })*) => {
         const PROBES: &[&dyn probe::Probe] = &[$($(&$probe,)?)*];
 
-        /// What studies tell the analysis of their runs.
+        /// The parts of studies in the analysis of their runs.
         pub const STUDIES: &[&analysis::Study] = &[$($(&$analysis,)?)*];
 
         /// The sections of reports that studies have, in the order of the studies.
         pub const SECTIONS: StudySections<'static> = &[$($($sections,)?)*];
+
+        /// The commands of studies, in the order of the studies.
+        pub const STUDY_COMMANDS: &[Command] = &[$($($command,)?)*];
     };
 }
 
 studies! {
     { probe: insert::Insert, }
-    { probe: script::ScriptProbe, }
+    { probe: script::ScriptProbe, sections: script::SECTIONS, command: script::COMMAND, }
     { probe: scan::Scan, analysis: scan::STUDY, sections: scan::SECTIONS, }
     { probe: lookup::Lookup, analysis: lookup::STUDY, }
     { probe: update::Update, analysis: update::STUDY, }
-    { probe: sort_order::SortOrder, analysis: sort_order::STUDY, sections: sort_order::SECTIONS, }
+    {
+        probe: sort_order::SortOrder, analysis: sort_order::STUDY, sections: sort_order::SECTIONS,
+        command: sort_order::COMMAND,
+    }
     { probe: bulk_load::BulkLoad, analysis: bulk_load::STUDY, }
-    { probe: disk::DiskProbe, analysis: disk::STUDY, sections: disk::SECTIONS, }
-    { probe: sync::SyncProbe, sections: sync::SECTIONS, }
-    { probe: command_study::CommandProbe, }
+    {
+        probe: disk::DiskProbe, analysis: disk::STUDY, sections: disk::SECTIONS,
+        command: disk::COMMAND,
+    }
+    { probe: sync::SyncProbe, sections: sync::SECTIONS, command: sync::COMMAND, }
+    { probe: command_study::CommandProbe, command: command_study::TIME, }
     { sections: compression::SECTIONS, }
 }

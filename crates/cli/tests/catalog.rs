@@ -1,6 +1,6 @@
 //! Engines and probes of the registry: settings, wait types and URLs.
 
-use crate::registry::{REGISTRY, SECTIONS, STUDIES};
+use crate::registry::{REGISTRY, SECTIONS, STUDIES, STUDY_COMMANDS};
 use engine::WaitType;
 use engine::server::by_url;
 use experiment::common::{ENGINE, PROBE};
@@ -19,6 +19,15 @@ fn every_setting_is_declared_once_and_its_type_holds_its_default() {
             assert!(paths.insert(setting.path), "{owner} declares {} twice", setting.path);
             assert!(!setting.doc.is_empty(), "{owner}: {} says nothing", setting.path);
         }
+    }
+}
+
+#[test]
+fn every_command_of_a_study_is_documented() {
+    let documented = include_str!("../../../docs/commands.md");
+    for command in STUDY_COMMANDS {
+        let name = (command.line)().get_name().to_owned();
+        assert!(documented.contains(&format!("`steelbench {name}")), "{name}");
     }
 }
 
@@ -93,22 +102,10 @@ fn studies_have_probes_of_the_registry_and_sections_of_their_own() {
 
 /// Words of core that are equal to a name and mean something else: columns of tables, fields of
 /// inventories, words of other programs.
-const OTHER_WORDS: [(&str, &[&str]); 17] = [
-    ("analysis/src/survey/merge.rs", &["cores", "sockets"]),
+const OTHER_WORDS: [(&str, &[&str]); 5] = [
     ("analysis/src/volume_advice.rs", &["none"]),
     ("report/src/history.rs", &["none"]),
-    ("report/src/hyperfine.rs", &["command"]),
-    ("report/src/inventories.rs", &["cores", "sockets"]),
-    ("report/src/plans.rs", &["scans"]),
-    ("report/src/prediction.rs", &["script"]),
-    ("report/src/published.rs", &["cores"]),
     ("report/src/recording.rs", &["files", "script"]),
-    ("report/src/sections/scripts.rs", &["script"]),
-    ("report/src/sections/statement_gains.rs", &["script"]),
-    ("report/src/sizing.rs", &["processors"]),
-    ("report/src/statement_history.rs", &["none"]),
-    ("report/src/survey.rs", &["processors"]),
-    ("report/src/volume.rs", &["disk"]),
     ("runner/src/begin.rs", &["processors"]),
     ("store/src/rows.rs", &["files", "null"]),
 ];

@@ -20,8 +20,8 @@ pub struct Context {
     pub studies: &'static [&'static Study],
     /// The sections of reports that studies have.
     pub sections: StudySections<'static>,
-    /// Commands, in the order of the help.
-    pub commands: &'static [Command],
+    /// Commands of the binary and of studies. The help orders them by chapter.
+    pub commands: &'static [&'static [Command]],
     /// Observations in results files, beside runs.
     pub records: &'static [&'static dyn Records],
 }
@@ -55,14 +55,21 @@ impl Context {
             .max_term_width(100)
             .subcommand_required(true)
             .arg_required_else_help(true)
-            .subcommands(self.commands.iter().map(|command| (command.line)()))
+            .subcommands(self.ordered().map(|command| (command.line)()))
+    }
+
+    /// Commands in the order of the help: by chapter, and in a chapter as they are listed.
+    fn ordered(&self) -> impl Iterator<Item = &'static Command> {
+        let mut all: Vec<&Command> = self.commands.iter().copied().flatten().collect();
+        all.sort_by_key(|command| command.chapter);
+        all.into_iter()
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<ExitCode, Failure> {
         signals::end_instead_of_abort()?;
         let (name, arguments) =
             matches.subcommand().ok_or_else(|| Failure::usage("no command is given"))?;
-        let command = self.commands.iter().find(|command| (command.line)().get_name() == name);
+        let command = self.ordered().find(|command| (command.line)().get_name() == name);
         let command = command.ok_or_else(|| Failure::usage(format!("unknown command {name}")))?;
         (command.run)(arguments, self)
     }

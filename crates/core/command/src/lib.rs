@@ -28,4 +28,4 @@ mod tool;
 pub use context::{Context, run};
 pub use failure::{ExitCode, Failure};
 pub use records::{History, Place, Records, Which};
-pub use tool::{Command, Tool};
+pub use tool::{Chapter, Command, Tool};

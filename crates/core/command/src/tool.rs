@@ -10,9 +10,30 @@ pub trait Tool: CommandFactory + FromArgMatches {
     fn run(&self, context: &Context) -> Result<ExitCode, Failure>;
 }
 
+/// A command's place in the help: chapters follow each other in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Chapter {
+    /// Experiments and their results.
+    Experiments,
+    /// Servers that are watched.
+    Servers,
+    /// Storage by quick commands.
+    Storage,
+    /// Loads by quick commands.
+    Loads,
+    /// Sizes, plans, statements and predictions.
+    Planning,
+    /// Layouts of data.
+    Layouts,
+    /// Inventories, profiles, data sets and files.
+    Inventory,
+}
+
 /// A line of the registry: a tool without its type.
 #[derive(Debug, Clone, Copy)]
 pub struct Command {
+    /// Its place in the help.
+    pub chapter: Chapter,
     /// The command line that clap parses.
     pub line: fn() -> clap::Command,
     /// Runs it with the arguments that clap found.
@@ -21,8 +42,8 @@ pub struct Command {
 
 impl Command {
     /// The line of a tool.
-    pub const fn new<T: Tool>() -> Self {
-        Self { line: T::command, run: run::<T> }
+    pub const fn new<T: Tool>(chapter: Chapter) -> Self {
+        Self { chapter, line: T::command, run: run::<T> }
     }
 }
 

@@ -1,6 +1,6 @@
 use crate::{
-    ColumnMethods, ColumnStore, Explainer, FileTarget, Planned, Prerequisites, Recovery,
-    ServerProcess, Servers, Tables, WaitType,
+    ColumnMethods, ColumnStore, DatabaseFiles, Explainer, FileTarget, Planned, Prerequisites,
+    Recovery, ServerProcess, Servers, Tables, WaitType,
 };
 use experiment::{Configuration, Declaration, Invalid, choice};
 use observations::{EngineVersion, Fact, Operation, TimeUse, Wait, WaitedResource};
@@ -46,6 +46,10 @@ pub trait Engine: Send + Sync {
     }
     /// The methods by which it compresses columns.
     fn column_methods(&self) -> Option<&dyn ColumnMethods> {
+        None
+    }
+    /// Database files of the user, where the engine has files.
+    fn database_files(&self) -> Option<&dyn DatabaseFiles> {
         None
     }
     /// The recovery from runs that were killed.

@@ -27,6 +27,25 @@ pub trait ColumnMethods {
     fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid>;
 }
 
+/// Database files of the user, which are only read.
+pub trait DatabaseFiles {
+    /// Returns true when the engine reads this file. An engine that recognises no file by its
+    /// beginning says so of all; its errors say the rest.
+    fn is_database(&self, file: &Path) -> bool;
+    /// Writes rows of a table to a new Parquet file: all of them, or of a table with more than
+    /// `rows_max` some that are spread over it. Returns the number of rows of the table.
+    ///
+    /// # Errors
+    /// When there is no such database or table, or no room.
+    fn export(
+        &self,
+        database: &Path,
+        table: &str,
+        rows_max: u64,
+        to: &Path,
+    ) -> Result<u64, EngineError>;
+}
+
 /// The recovery from runs that were killed, of engines that start or change servers.
 pub trait Recovery {
     /// Restores what finished runs have changed on your servers that these configurations name, by

@@ -35,7 +35,8 @@ pub use engine::{
     EngineUse, Explained, Folders, Host, Instance, PageUse, Permits, Results, WaitCollector,
 };
 pub use facets::{
-    ColumnMethods, Explainer, FileTarget, Prerequisites, Recovery, ServerProcess, Tables,
+    ColumnMethods, DatabaseFiles, Explainer, FileTarget, Prerequisites, Recovery, ServerProcess,
+    Tables,
 };
 pub use file_set::{FileSet, Role};
 pub use planned::{Asked, Planned};

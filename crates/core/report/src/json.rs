@@ -9,7 +9,7 @@
 use crate::{StudySections, escaped};
 use analysis::runs::{Gate, History, RunsCompared};
 use analysis::{HeadToHead, Summary};
-use observations::{ActivityRecord, Advice, CounterReadings, Recording, Survey, VolumeFacts};
+use observations::{ActivityRecord, Advice, CounterReadings, Recording, Survey};
 use queries::Captured;
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{Formatter, Serializer};
@@ -94,11 +94,6 @@ pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Result<Value
         compared,
         json!({ "schema": RUN_SCHEMA, "from_label": from, "to_label": to }),
     )
-}
-
-/// What is under a path, with `advice`.
-pub fn volume(facts: &VolumeFacts, advice: &[Advice]) -> Result<Value> {
-    object("volume", facts, json!({ "advice": advice }))
 }
 
 /// Two runs, with `gate`, which is `null` where no limit was given.

@@ -1,7 +1,6 @@
 //! What people and programs see of an analysis: pure functions, no I/O.
 //!
-//! [`run`], [`head_to_head`] and [`volume`] decide what is shown and build a
-//! [`Document`] once; [`terminal`] and [`markdown`] only lay it out. Programs read [`json`], which
+//! [`run`] and [`head_to_head`] select the sections and build a [`Document`] once; [`terminal`] and [`markdown`] only lay it out. Programs read [`json`], which
 //! holds the analysis itself with exact figures.
 //!
 //! [`xlsx`] is the exception to "no I/O": what would not fit in memory passes through temporary
@@ -10,6 +9,7 @@
 //! *Rule*: a name from an experiment or an engine reaches a document only as a [`Text`], in which
 //! control characters are spelled out: no file can command a reader's terminal.
 
+mod advice;
 mod ascii;
 mod chart;
 mod compare;
@@ -27,11 +27,9 @@ mod runs;
 pub mod scaling;
 mod sections;
 mod terminal;
-mod volume;
 mod workbook;
 mod xlsx;
 
-pub mod hyperfine;
 pub mod json;
 pub mod model;
 pub mod number;
@@ -40,6 +38,7 @@ pub mod table;
 pub mod text;
 pub mod web;
 
+pub use advice::{advised, yes};
 pub use ascii::ascii;
 pub use compare::head_to_head;
 pub use history::{history, sparkline, tone};
@@ -61,6 +60,5 @@ pub use sections::{
 pub use terminal::{Style, terminal, wrapped};
 pub use text::{Text, escaped, from_utc, lines, origin, short_name, utc, utc_second};
 
-pub use volume::{advised, volume, yes};
 pub use web::{flame, html};
 pub use xlsx::{WorkbookError, tables_xlsx, xlsx};

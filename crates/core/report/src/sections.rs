@@ -16,9 +16,7 @@ mod plans;
 mod profiles;
 mod record;
 mod response;
-mod scripts;
 mod session_time;
-mod statement_gains;
 mod timelines;
 mod waits;
 
@@ -137,8 +135,6 @@ crate::sections! {
         Configurations outliers: &summary.outliers() => configurations::outliers;
         Configurations drift: summary.drift();
         Configurations factors: &summary.factors => factors::sections;
-        Statements scripts: &summary.scripts() => scripts::sections;
-        Statements statement_gains: &summary.statement_gains() => statement_gains::sections;
         Plans plans: &summary.plans() => plans::section;
         Models models: &summary.throughput_models() => models::sections;
         Resources ceilings: &summary.ceilings() => devices::ceilings;

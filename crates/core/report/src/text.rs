@@ -7,6 +7,8 @@ use std::ops::Deref;
 
 /// Characters of a text that are shown; a cell of a workbook holds fewer.
 const CHARS_MAX: usize = 55_000;
+/// Characters of a statement that a section shows.
+const STATEMENT_CHARS_MAX: usize = 160;
 
 /// Text that is safe to print: one line, without control characters.
 ///
@@ -116,6 +118,11 @@ pub fn one_line(text: &str, chars_max: usize) -> String {
         Some((end, _)) => format!("{}...", &line[..end]),
         None => line,
     }
+}
+
+/// A statement on one line, of a long one the beginning.
+pub fn shortened(statement: &str) -> String {
+    one_line(statement, STATEMENT_CHARS_MAX)
 }
 
 /// Whether a text is safe as it is, which nearly all are.

@@ -35,9 +35,8 @@ use engine::{
     Ability, CacheState, Engine, EngineError, Folders, Host, Instance, Need, Preflight, Space,
     WaitType,
 };
-use engine::{ColumnMethods, Prerequisites};
+use engine::{ColumnMethods, DatabaseFiles, Prerequisites};
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
-pub use export::export;
 use instance::DuckDbInstance;
 use observations::EngineVersion;
 use work::{Cancel, Stop, Table};
@@ -89,6 +88,10 @@ impl Engine for DuckDb {
 
     fn settings(&self) -> &'static [Declaration] {
         SETTINGS
+    }
+
+    fn database_files(&self) -> Option<&dyn DatabaseFiles> {
+        Some(self)
     }
 
     fn abilities(&self) -> &'static [Ability] {

@@ -17,14 +17,13 @@ mod vfs;
 mod wait_type;
 
 pub use dialect::SqliteDialect;
-use engine::Prerequisites;
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup, first_bytes};
 use engine::{Ability, CacheState, Engine, EngineError, Folders, Host, Instance};
+use engine::{DatabaseFiles, Prerequisites};
 use engine::{Need, Preflight, WaitType};
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, choice, settings};
 use instance::SqliteInstance;
 use observations::EngineVersion;
-pub use sample::sample;
 use std::collections::HashSet;
 use std::path::Path;
 use work::{Cancel, Stop};
@@ -91,6 +90,10 @@ impl Engine for Sqlite {
 
     fn settings(&self) -> &'static [Declaration] {
         SETTINGS
+    }
+
+    fn database_files(&self) -> Option<&dyn DatabaseFiles> {
+        Some(self)
     }
 
     fn abilities(&self) -> &'static [Ability] {

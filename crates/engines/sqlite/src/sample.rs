@@ -1,8 +1,8 @@
 //! Rows of a table of a user's file, which is only read.
 
-use super::failed;
-use engine::EngineError;
+use super::{Sqlite, failed, is_database};
 use engine::sample::{Cell, Sample};
+use engine::{DatabaseFiles, EngineError};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Params};
 use std::path::Path;
@@ -14,12 +14,28 @@ const BLOCK_ROWS: u64 = 8192;
 /// How long a writer may keep us waiting.
 const BUSY: Duration = Duration::from_secs(10);
 
+impl DatabaseFiles for Sqlite {
+    fn is_database(&self, file: &Path) -> bool {
+        is_database(file)
+    }
+
+    fn export(
+        &self,
+        database: &Path,
+        table: &str,
+        rows_max: u64,
+        to: &Path,
+    ) -> Result<u64, EngineError> {
+        sample(database, table, rows_max)?.export(table, to)
+    }
+}
+
 /// Rows of a table or view: all, or of one with more than `rows_max` blocks of neighbouring rows
 /// that are spread evenly: by their rowids, and where there are none by counting.
 ///
 /// # Errors
 /// When there is no such table, or it cannot be read.
-pub fn sample(path: &Path, table: &str, rows_max: u64) -> Result<Sample, EngineError> {
+fn sample(path: &Path, table: &str, rows_max: u64) -> Result<Sample, EngineError> {
     Reading { doing: format!("reading table {table} of {}", path.display()) }
         .sample(path, table, rows_max)
 }

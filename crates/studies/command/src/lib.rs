@@ -7,13 +7,17 @@
 //! - `set_up`: the setup and cleanup commands around consecutive trials
 //! - `lane`: the loop of one thread, which runs the command, its hooks and its warm-ups
 //! - `answer`: responses of the user's own, found in what is printed
+//! - `quick`: `steelbench time`; `hyperfine`: the files of its exports
 //! - `outcome`: from the runs to the observations of the trial
 
 mod answer;
+mod arguments;
+mod hyperfine;
 mod job;
 mod lane;
 mod outcome;
 mod probe;
+mod quick;
 mod run;
 mod set_up;
 mod template;
@@ -21,6 +25,7 @@ mod template;
 pub use crate::probe::*;
 pub use answer::Better;
 pub use job::{Accepted, Job};
+pub use quick::TIME;
 pub use run::CommandError;
 pub use set_up::CommandSetUp;
 pub use template::escaped;

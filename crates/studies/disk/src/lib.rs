@@ -3,21 +3,26 @@
 //! - `settings`: what can be asked for
 //! - `paths`, `fio`: what a command line or a fio job file names instead
 //! - `streams`: from settings to streams, and from these and files to what the I/O engine runs
-//! - `outcome`: from what it saw to the observations of the trial
+//! - `outcome`: from its counts to the observations of the trial
+//! - `quick`: `steelbench disk`; `volume_document`: the page of its `--inspect`
 
 pub mod analysis;
+mod arguments;
 pub mod fio;
 mod fio_json;
 mod outcome;
 mod paths;
 mod probe;
+mod quick;
 mod section;
 mod settings;
 mod streams;
+mod volume_document;
 
 pub use crate::probe::DiskProbe;
 pub use fio_json::fio_json;
 pub use paths::StoragePath;
+pub use quick::COMMAND;
 pub use settings::*;
 pub use streams::StreamText;
 

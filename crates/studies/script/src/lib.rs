@@ -15,6 +15,7 @@
 //! - A text of nothing but comments is no statement; pgbench sends it.
 //! - `\shell`, `\setshell` and pipelines are refused.
 
+mod arguments;
 mod compile;
 mod expression;
 mod interpreter;
@@ -22,8 +23,11 @@ mod mix;
 mod names;
 mod plans;
 mod probe;
+mod quick;
 mod random;
+mod section;
 mod sql;
+mod statement_section;
 mod sysbench;
 mod value;
 
@@ -31,4 +35,13 @@ pub use crate::probe::*;
 pub use ::probe::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, Step, THREADS, WARMUP};
 pub use interpreter::Interpreter;
 pub use mix::{BUILTINS, Mix, Presets, Protocol, ScriptError, Source, parse_file_argument};
+pub use quick::COMMAND;
 pub use sysbench::{NAMES as BUILTINS_OF_SYSBENCH, Sysbench};
+
+report::sections! {
+    /// Its sections of reports.
+    pub const SECTIONS = |summary| {
+        Statements scripts: &summary.scripts() => section::sections;
+        Statements statement_gains: &summary.statement_gains() => statement_section::sections;
+    }
+}

@@ -10,6 +10,7 @@
 //! - `candidates`: orders that heuristics propose
 //! - `predict`: what a row group of an order takes, from some of them
 //! - `probe`, `order`, `in_memory`: a trial, its order, and the rows of a table in memory
+//! - `quick`: `steelbench sort-order`
 //! - `file`: a Parquet file of the user's, read and written in another order
 //!
 //! Only orders that an ORDER BY can make are looked at: lexicographic ones. Others (Vortex,
@@ -25,6 +26,7 @@ mod in_memory;
 mod order;
 mod predict;
 mod probe;
+mod quick;
 mod section;
 
 pub use crate::probe::*;
@@ -32,6 +34,7 @@ pub use candidates::{Candidate, candidates};
 pub use coded::{Coded, Column, Order, head, ranks};
 pub use in_memory::InMemory;
 pub use predict::{Advice, Layout, Prediction, Store, advise, predict};
+pub use quick::COMMAND;
 
 use self::analysis::sort_orders;
 use ::analysis::Study;

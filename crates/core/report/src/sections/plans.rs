@@ -1,9 +1,8 @@
 //! How the engine ran the statements, where configurations differ in that.
 
-use super::scripts::shortened;
 use crate::model::{Block, Line, Section, Tone};
 use crate::number;
-use crate::text::joined;
+use crate::text::{joined, shortened};
 use analysis::{PlanRow, StatementPlans, Summary};
 
 /// Statements that are shown one by one; pages have the others, and JSON has all.

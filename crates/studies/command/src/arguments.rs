@@ -1,8 +1,9 @@
 //! The arguments of `steelbench time`: hyperfine's options, where they mean the same.
 
+use crate::job::Accepted;
+use crate::probe::CONCURRENCY;
 use clap::{Args, Parser};
 use command::arguments::{Quick, setting};
-use command_study::{Accepted, CONCURRENCY};
 use std::path::PathBuf;
 
 /// Measure how long commands take and what they use, and which is faster; takes hyperfine's

@@ -1,15 +1,20 @@
 //! `steelbench disk`: a quick command is an experiment too.
 
-use super::disk_arguments::{Disk, Files, Load, Output};
+use crate::analysis::{SearchLevels, knee};
+use crate::arguments::{Disk, Files, Load, Output};
+use crate::fio;
+use crate::fio_json::fio_json;
+use crate::paths::StoragePath;
+use crate::settings::{
+    ALIGN, BATCH, BLOCK_SIZE, DIRECT, DURATION, FILE, IO_ENGINE, MIX, PATTERN, Pattern,
+    QUEUE_DEPTH, RATE, READS, STREAMS, SYNC, SYNC_EVERY, THREADS, WARMUP, WORKING_SET,
+};
+use crate::streams::StreamText;
+use crate::volume_document;
+use analysis::volume_advice::volume_advice;
 use command::output::{self, Form};
 use command::session::{Session, exit_code};
-use command::{Context, ExitCode, Failure, Tool};
-use disk::analysis::{SearchLevels, knee};
-use disk::{
-    ALIGN, BATCH, BLOCK_SIZE, DIRECT, DURATION, FILE, IO_ENGINE, MIX, PATTERN, Pattern,
-    QUEUE_DEPTH, RATE, READS, STREAMS, SYNC, SYNC_EVERY, StoragePath, StreamText, THREADS, WARMUP,
-    WORKING_SET,
-};
+use command::{Chapter, Command, Context, ExitCode, Failure, Tool};
 use engine::Permits;
 use engine::file_set::{
     BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_VOLUME, OFFSET,
@@ -21,7 +26,10 @@ use observations::RunEnd;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What prints the experiment that is run.
+/// The command of this study.
+pub const COMMAND: Command = Command::new::<Disk>(Chapter::Storage);
+
+/// Prints the experiment that is run.
 const PRINTED: &str = "steelbench disk --print";
 
 impl Tool for Disk {
@@ -36,7 +44,7 @@ impl Tool for Disk {
         }
         let (draft, permits, grouped) = match &exchange.fio {
             None => (draft(self, &name, "How fast is")?, permits(self), BTreeMap::new()),
-            Some(file) => fio(self, file, &name)?,
+            Some(file) => imported(self, file, &name)?,
         };
         let session = Session::quick(&self.quick, &name, permits);
         match exchange.output {
@@ -46,7 +54,7 @@ impl Tool for Disk {
                 let recording = session.recording(context)?;
                 output::print_as_it_is(&report::escaped(&format!(
                     "{:#}\n",
-                    ::disk::fio_json(&recording, &grouped)
+                    fio_json(&recording, &grouped)
                 )))?;
                 Ok(exit_code(&end, recording.done().count() < recording.trials.len(), None))
             }
@@ -55,7 +63,7 @@ impl Tool for Disk {
 }
 
 /// The experiment that a fio job file stands for, and which of its streams are reported together.
-fn fio(
+fn imported(
     arguments: &Disk,
     file: &Path,
     name: &str,
@@ -64,8 +72,7 @@ fn fio(
     let jobs = NamedFile::read("--fio", &shown, Path::new(""));
     let jobs = jobs.map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
     let ignore = arguments.exchange.fio_ignore;
-    let mut imported =
-        disk::fio::import(&jobs.content, &shown, name, ignore).map_err(Failure::usage)?;
+    let mut imported = fio::import(&jobs.content, &shown, name, ignore).map_err(Failure::usage)?;
     imported.draft.made_from(jobs);
     let permits =
         arguments.files.permits(imported.existing.iter().map(|file| Path::new(&file.path)));
@@ -121,9 +128,11 @@ fn find_max(context: &Context, arguments: &Disk, name: &str) -> Result<ExitCode,
 fn inspect(paths: &[PathBuf], json: bool) -> Result<ExitCode, Failure> {
     for path in paths {
         let facts = observe::inspect::volume(path).map_err(Failure::usage)?;
-        let advice = analysis::volume_advice::volume_advice(&facts);
-        let as_json = || report::json::volume(&facts, &advice);
-        output::show(Form { json, md: false }, as_json, || report::volume(&facts, &advice))?;
+        let advice = volume_advice(&facts);
+        let as_json = || volume_document::json(&facts, &advice);
+        output::show(Form { json, md: false }, as_json, || {
+            volume_document::volume(&facts, &advice)
+        })?;
     }
     Ok(ExitCode::Ok)
 }

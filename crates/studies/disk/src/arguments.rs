@@ -1,12 +1,12 @@
 //! The arguments of `steelbench disk`.
 
-use clap::{Args, Parser, ValueEnum};
-use command::arguments::{ArgumentError, Quick, setting};
-use disk::{
+use crate::fio;
+use crate::settings::{
     ALIGN, BATCH, BLOCK_SIZE, DURATION, IO_ENGINE, IoEngine, MIX, Mix, PATTERN, Pattern,
     QUEUE_DEPTH, RATE, READS, SYNC, SYNC_EVERY, Sync as Durability, THREADS, WARMUP, WORKING_SET,
-    fio,
 };
+use clap::{Args, Parser, ValueEnum};
+use command::arguments::{ArgumentError, Quick, setting};
 use engine::Permits;
 use engine::file_set::{COMPRESS, DATA_FILES, FILE_SIZE, OFFSET};
 use experiment::{FromValue, Setting};

@@ -1,14 +1,18 @@
 //! `steelbench sort-order`
 
+use crate::document;
+use crate::file::{Advised, FileError, ParquetFile};
 use clap::Parser;
 use command::arguments::setting;
 use command::output::{self, Form};
-use command::{Context, ExitCode, Failure, Tool};
+use command::{Chapter, Command, Context, ExitCode, Failure, Tool};
 use engine::{EngineError, server};
 use probe::data::ROWS;
-use sort_order::file::{Advised, FileError, ParquetFile};
 use std::path::{Path, PathBuf};
 use work::Stop;
+
+/// The command of this study.
+pub const COMMAND: Command = Command::new::<SortOrder>(Chapter::Layouts);
 
 /// In which order the rows of a Parquet file, or of a DuckDB table, would take the least
 #[derive(Debug, Parser)]
@@ -65,11 +69,7 @@ impl Tool for SortOrder {
             advised.measure(&file, orders).map_err(failure)?;
         }
         advised.orders.truncate(orders);
-        output::show(
-            self.form,
-            || sort_order::document::json(&advised),
-            || sort_order::document::sort_order(&advised),
-        )
+        output::show(self.form, || document::json(&advised), || document::sort_order(&advised))
     }
 }
 
@@ -90,10 +90,12 @@ fn export(
         })?;
         return sampled.export(table, to);
     }
-    if sqlite::is_database(place) {
-        return sqlite::sample(place, table, rows_max)?.export(table, to);
-    }
-    duckdb::export(place, table, rows_max, to)
+    let mut files = context.registry.engines.iter().filter_map(|engine| engine.database_files());
+    let unsupported = EngineError::Unsupported { engine: "this binary", what: "database files" };
+    files
+        .find(|files| files.is_database(place))
+        .ok_or(unsupported)?
+        .export(place, table, rows_max, to)
 }
 
 fn failure(error: FileError) -> Failure {

@@ -1,12 +1,11 @@
 //! The arguments of `steelbench pg`: pgbench's options, and what an experiment has besides.
 
+use crate::mix::Protocol;
+use crate::probe::{MAX_TRIES, PROTOCOL, RAND_TYPE, SCALE, TABLE_SIZE, TABLES, TRANSACTIONS};
 use clap::{ArgAction, Args, Parser};
 use command::arguments::{Psql, Quick, ServerNameError, pair, positive, setting};
 use datasets::sysbench::Distribution;
-use script::{
-    CONNECTIONS, DURATION, MAX_TRIES, PROTOCOL, Protocol, RAND_TYPE, RATE, SCALE, TABLE_SIZE,
-    TABLES, THREADS, TRANSACTIONS, WARMUP,
-};
+use probe::load::{CONNECTIONS, DURATION, RATE, THREADS, WARMUP};
 
 /// Run pgbench's load, or your own scripts, by pgbench's options
 #[derive(Debug, Parser)]

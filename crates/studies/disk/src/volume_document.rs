@@ -1,9 +1,19 @@
-//! What is under a path, and what should be different about it: `steelbench disk --inspect`.
+//! The layers under a path and the advice on them: `steelbench disk --inspect`.
 
-use crate::model::{Columns, Document, Section, Tone};
-use crate::number;
-use crate::text::listed;
-use observations::{Advice, DeviceFacts, MountFacts, VolumeFacts, Weight};
+use observations::{Advice, DeviceFacts, MountFacts, VolumeFacts};
+use report::json::object;
+use report::model::{Columns, Document, Section};
+use report::text::listed;
+use report::{advised, number, yes};
+use serde_json::{Value, json};
+
+/// The layers of a volume and the advice on it, for programs.
+///
+/// # Errors
+/// When a figure cannot be written.
+pub fn json(facts: &VolumeFacts, advice: &[Advice]) -> serde_json::Result<Value> {
+    object("volume", facts, json!({ "advice": advice }))
+}
 
 /// The layers of a volume, and the advice on it.
 pub fn volume(facts: &VolumeFacts, advice: &[Advice]) -> Document {
@@ -61,7 +71,7 @@ fn devices(facts: &VolumeFacts) -> Section {
 
 type Fact = (&'static str, fn(&DeviceFacts) -> Option<String>);
 
-/// What is shown of each device.
+/// Rows of the table of devices.
 const FACTS: [Fact; 14] = [
     ("Size", |device| device.size_bytes.map(number::bytes)),
     ("Is", kind),
@@ -123,29 +133,6 @@ fn sectors(device: &DeviceFacts) -> Option<String> {
     let physical_too =
         (physical != logical).then(|| format!(", physical {}", number::exact_bytes(physical)));
     Some(format!("{}{}", number::exact_bytes(logical), physical_too.unwrap_or_default()))
-}
-
-/// `yes` or `no`.
-pub fn yes(is_so: bool) -> String {
-    if is_so { "yes" } else { "no" }.into()
-}
-
-/// Each advice with its reason; `nothing` is said where there is none.
-pub fn advised(advice: &[Advice], nothing: &str) -> Section {
-    let mut section = Section::new("Advice");
-    if advice.is_empty() {
-        section.toned(nothing, Tone::Good);
-    }
-    for one in advice {
-        let (word, tone) = match one.weight {
-            Weight::Problem => ("Problem", Tone::Warning),
-            Weight::Note => ("Note", Tone::Plain),
-        };
-        section.toned(format!("{word}: {} {}.", one.subject, one.fact), tone);
-        section.detail(format!("Why: {}.", one.reason));
-        section.detail(format!("Do: {}.", one.action));
-    }
-    section
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! What became of each statement against the baseline.
+//! The gain of each statement over the baseline.
 
-use super::scripts::shortened;
-use crate::model::{Columns, Section};
-use crate::number;
-use crate::table::{Cell, Share};
 use analysis::{StatementGain, Summary};
+use report::model::{Columns, Section};
+use report::number;
+use report::table::{Cell, Share};
+use report::text::shortened;
 
 /// Configurations that are shown; JSON has all.
 const CONFIGURATIONS_MAX: usize = 4;
@@ -12,7 +12,7 @@ const CONFIGURATIONS_MAX: usize = 4;
 const STATEMENTS_MAX: usize = 16;
 
 /// A table for each configuration that the verdict names.
-pub(crate) fn sections(_: &Summary, gains: &[StatementGain]) -> Vec<Section> {
+pub fn sections(_: &Summary, gains: &[StatementGain]) -> Vec<Section> {
     let configurations = gains.chunk_by(|a, b| a.index == b.index);
     let mut sections: Vec<Section> = configurations.take(CONFIGURATIONS_MAX).map(section).collect();
     if let Some(last) = sections.last_mut() {

@@ -1,7 +1,7 @@
-use super::volume;
-use crate::{Style, json, markdown, terminal};
+use super::{json, volume};
 use analysis::volume_advice::volume_advice;
 use observations::{ArrayFacts, DeviceFacts, LoopFacts, MountFacts, PartitionFacts, VolumeFacts};
+use report::{Style, markdown, terminal};
 
 /// ext4 on a partition, beginning at sector 63, of an array of two files.
 fn facts() -> VolumeFacts {
@@ -113,7 +113,7 @@ fn a_sound_volume_without_devices_is_short() {
 #[test]
 fn programs_get_the_facts_themselves() {
     let facts = facts();
-    let value = json::volume(&facts, &volume_advice(&facts)).unwrap();
+    let value = json(&facts, &volume_advice(&facts)).unwrap();
     assert_eq!((&value["schema"], &value["kind"]), (&"steelbench/1".into(), &"volume".into()));
     assert_eq!(value["devices"][0]["partition"]["start_bytes"], 32_256);
     assert_eq!(

@@ -1,18 +1,16 @@
 //! Scripts and their statements, by configuration.
 
-use crate::model::{Block, Cell, Columns, Section, Table};
-use crate::number;
-use crate::table::Share;
-use crate::text::one_line;
 use analysis::{ConfigurationScripts, StatementFigures, Summary};
+use report::model::{Block, Cell, Columns, Section, Table};
+use report::number;
+use report::table::Share;
+use report::text::shortened;
 
 /// Statements that a table has: of more, the most costly.
 const STATEMENTS_MAX: usize = 16;
-/// Letters of a statement that are shown.
-const TEXT_MAX: usize = 160;
 
 /// For each configuration that the verdict names: its scripts and statements.
-pub(crate) fn sections(summary: &Summary, configurations: &[ConfigurationScripts]) -> Vec<Section> {
+pub fn sections(summary: &Summary, configurations: &[ConfigurationScripts]) -> Vec<Section> {
     let named = summary.named_configurations();
     let shown = configurations.iter().filter(|own| named.contains(&own.index));
     let mut sections: Vec<Section> = shown.map(section).collect();
@@ -98,9 +96,4 @@ fn most_costly(statements: &[StatementFigures]) -> Vec<&StatementFigures> {
     order.truncate(STATEMENTS_MAX);
     order.sort_unstable();
     order.into_iter().map(|at| &statements[at]).collect()
-}
-
-/// On one line, the beginning of a long one.
-pub(super) fn shortened(text: &str) -> String {
-    one_line(text, TEXT_MAX)
 }

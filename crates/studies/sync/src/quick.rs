@@ -1,18 +1,19 @@
 //! `steelbench sync`: a quick command is an experiment too.
 
+use crate::primitives::{Padding, Pinning, Primitive};
+use crate::probe::{DURATION, MEMBERS, PADDING, PINNING, PRIMITIVE, READS, THREADS, WARMUP};
 use clap::Parser;
 use command::arguments::{Quick, setting};
 use command::session::Session;
-use command::{Context, ExitCode, Failure, Tool};
+use command::{Chapter, Command, Context, ExitCode, Failure, Tool};
 use engine::Permits;
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, LinkedSettings};
-use sync::{
-    self, DURATION, MEMBERS, PADDING, PINNING, PRIMITIVE, Padding, Primitive, READS, THREADS,
-    WARMUP,
-};
 
-/// What prints the experiment that is run.
+/// The command of this study.
+pub const COMMAND: Command = Command::new::<Sync>(Chapter::Loads);
+
+/// Prints the experiment that is run.
 const PRINTED: &str = "steelbench sync --print";
 
 /// Measure how locks, atomics and partitioned counters scale with threads on this machine
@@ -25,17 +26,17 @@ pub struct Sync {
     #[arg(
         long,
         value_name = "LIST",
-        value_parser = setting::<sync::Primitive,
-        _>(sync::PRIMITIVE),
+        value_parser = setting::<Primitive,
+        _>(PRIMITIVE),
         value_delimiter = ',',
     )]
-    pub primitive: Vec<sync::Primitive>,
+    pub primitive: Vec<Primitive>,
     /// Number of threads [default: 1, 2, 4, ... up to the number of processors]
     #[arg(
         long,
         value_name = "LIST",
         value_parser = setting::<u32,
-        _>(sync::THREADS),
+        _>(THREADS),
         value_delimiter = ',',
     )]
     pub threads: Vec<u32>,
@@ -44,7 +45,7 @@ pub struct Sync {
         long,
         value_name = "LIST",
         value_parser = setting::<u32,
-        _>(sync::MEMBERS),
+        _>(MEMBERS),
         value_delimiter = ',',
     )]
     pub members: Vec<u32>,
@@ -53,34 +54,34 @@ pub struct Sync {
     #[arg(
         long,
         value_name = "LIST",
-        value_parser = setting::<sync::Padding,
-        _>(sync::PADDING),
+        value_parser = setting::<Padding,
+        _>(PADDING),
         value_delimiter = ',',
     )]
-    pub padding: Vec<sync::Padding>,
+    pub padding: Vec<Padding>,
     /// Where threads run: none, same-core, smt-sibling, other-core, other-socket [default: none]
     #[arg(
         long,
         value_name = "LIST",
-        value_parser = setting::<sync::Pinning,
-        _>(sync::PINNING),
+        value_parser = setting::<Pinning,
+        _>(PINNING),
         value_delimiter = ',',
     )]
-    pub pinning: Vec<sync::Pinning>,
+    pub pinning: Vec<Pinning>,
     /// Share of operations that read, as in 90% [default: 0%]
     #[arg(
         long,
         value_name = "LIST",
         value_parser = setting::<f64,
-        _>(sync::READS),
+        _>(READS),
         value_delimiter = ',',
     )]
     pub reads: Vec<f64>,
     /// Length of the measurement of each trial [default: 1 s]
-    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(sync::DURATION))]
+    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(DURATION))]
     pub duration: Option<f64>,
     /// The load runs for this long before the measurement [default: 200 ms]
-    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(sync::WARMUP))]
+    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(WARMUP))]
     pub warmup: Option<f64>,
     #[command(flatten)]
     pub quick: Quick,
@@ -155,16 +156,23 @@ fn doubling(most: u32) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PRINTED, Sync, doubling, draft};
-    use crate::CONTEXT;
+    use super::{Sync, doubling, draft};
+    use crate::SyncProbe;
     use clap::Parser;
+    use engine::Engine as _;
+    use experiment::Catalog;
+    use null::Nothing;
+    use probe::Probe as _;
 
     fn labels(arguments: &[&str], processors: u32) -> Vec<String> {
         let arguments = Sync::try_parse_from(["sync"].iter().chain(arguments)).unwrap();
         let draft = draft(&arguments, processors);
-        let experiment = CONTEXT
-            .build(&draft, PRINTED)
-            .unwrap_or_else(|failure| panic!("{failure:?}\n{}", draft.source()));
+        let catalog = Catalog {
+            engines: vec![(Nothing.name(), Nothing.settings())],
+            probes: vec![(SyncProbe.name(), SyncProbe.settings())],
+        };
+        let experiment = draft.build(&catalog);
+        let experiment = experiment.unwrap_or_else(|error| panic!("{error}\n{}", draft.source()));
         experiment.configurations.iter().map(experiment::Configuration::label).collect()
     }
 

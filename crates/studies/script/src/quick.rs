@@ -1,24 +1,28 @@
 //! `steelbench pg`: pgbench's options as an experiment.
 
-use super::pg_arguments::{Pg, Scripts, Variation};
+use crate::arguments::{Pg, Scripts, Variation};
+use crate::mix::{Protocol, Source, parse_file_argument};
+use crate::probe::{
+    BUILTIN, INITIALIZE, MAX_TRIES, PROTOCOL, RAND_TYPE, SCALE, SCRIPT, TABLE_SIZE, TABLES,
+    TRANSACTIONS,
+};
+use crate::sysbench::Sysbench;
 use command::arguments::{ArgumentError, ServerNameError, setting};
 use command::session::Session;
-use command::{Context, ExitCode, Failure, Tool};
+use command::{Chapter, Command, Context, ExitCode, Failure, Tool};
 use engine::Permits;
 use experiment::common::{ENGINE, OBSERVE_INTERVAL, PROBE};
-use experiment::{Draft, LinkedSettings, SOURCE_BYTES_MAX, read_text};
-use postgres::URL;
-use script::{
-    BUILTIN, CONNECTIONS, DURATION, INITIALIZE, LATENCY_LIMIT, MAX_TRIES, PROTOCOL, Protocol,
-    RAND_TYPE, RATE, SCALE, SCRIPT, Source, Sysbench, TABLE_SIZE, TABLES, THREADS, TRANSACTIONS,
-    WARMUP, parse_file_argument,
-};
+use experiment::{Catalog, Draft, LinkedSettings, SOURCE_BYTES_MAX, read_text};
+use probe::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, THREADS, WARMUP};
 
-/// What prints the experiment that is run.
+/// The command of this study.
+pub const COMMAND: Command = Command::new::<Pg>(Chapter::Loads);
+
+/// Prints the experiment that is run.
 const PRINTED: &str = "steelbench pg --print";
 const SCRIPT_PROBE: &str = "script";
 const POSTGRES: &str = "postgres";
-/// What tells libpq of a server.
+/// Variables that name a server to libpq.
 const VARIABLES: [&str; 5] = ["PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE"];
 
 /// A command line that is not an experiment.
@@ -37,7 +41,8 @@ impl Tool for Pg {
         let variables = VARIABLES
             .iter()
             .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
-        let draft = draft(context, self, variables).map_err(Failure::usage)?;
+        let catalog = context.registry.catalog();
+        let draft = draft(&catalog, self, variables).map_err(Failure::usage)?;
         let session = Session::quick(&self.quick, name(self), Permits::default());
         session.run(context, &draft, PRINTED, self.quick.print)
     }
@@ -49,7 +54,7 @@ fn name(arguments: &Pg) -> &str {
 
 /// The experiment that a command line stands for; `variables` is whether the PG* variables name a
 /// server.
-fn draft(context: &Context, arguments: &Pg, variables: bool) -> Result<Draft, PgError> {
+fn draft(catalog: &Catalog, arguments: &Pg, variables: bool) -> Result<Draft, PgError> {
     let (scripts, load) = (&arguments.scripts, &arguments.load);
     let mut draft = Draft::new(name(arguments), "How fast are these transactions?");
     draft.comment(&format!("Written by `{PRINTED}`."));
@@ -59,7 +64,9 @@ fn draft(context: &Context, arguments: &Pg, variables: bool) -> Result<Draft, Pg
     if !on_postgres && url.is_some() {
         return Err(PgError::NotPostgres(arguments.engine.clone()));
     }
-    draft.set_some(URL, url.clone());
+    if let Some(url) = &url {
+        draft.set_text(&path(catalog, "url", &arguments.engine), url);
+    }
     draft.set(PROBE, SCRIPT_PROBE);
     add_scripts(&mut draft, scripts, url.is_some());
     draft.set_some(SCALE, scripts.scale);
@@ -92,7 +99,7 @@ fn draft(context: &Context, arguments: &Pg, variables: bool) -> Result<Draft, Pg
     }
     draft.set_some(OBSERVE_INTERVAL, load.progress);
     for variation in &arguments.vary {
-        vary(context, &mut draft, variation, &arguments.engine, load.transactions)?;
+        vary(catalog, &mut draft, variation, &arguments.engine, load.transactions)?;
     }
     draft.repeats(arguments.quick.blocks.unwrap_or(3), arguments.quick.seed.unwrap_or(1));
     Ok(draft)
@@ -126,13 +133,13 @@ fn add_scripts(draft: &mut Draft, scripts: &Scripts, on_server: bool) {
 /// Makes a setting a factor. Where each connection does a number of transactions, there are as many
 /// more of them as there are connections.
 fn vary(
-    context: &Context,
+    catalog: &Catalog,
     draft: &mut Draft,
     Variation { setting: name, levels }: &Variation,
     engine: &str,
     transactions: Option<u64>,
 ) -> Result<(), ArgumentError> {
-    let path = path(context, name, engine);
+    let path = path(catalog, name, engine);
     let levels: Vec<&str> = levels.iter().map(String::as_str).collect();
     let Some(each) = transactions.filter(|_| path == CONNECTIONS.path()) else {
         draft.vary_text(&path, &levels);
@@ -155,8 +162,7 @@ fn vary(
 
 /// The path of a setting by its short name: one of the workload or the target that ends so, else
 /// one of the server.
-fn path(context: &Context, name: &str, engine: &str) -> String {
-    let catalog = context.registry.catalog();
+fn path(catalog: &Catalog, name: &str, engine: &str) -> String {
     let of = |all: &[(&str, &'static [experiment::Declaration])], wanted: &str| {
         all.iter().find(|(name, _)| *name == wanted).map_or(&[][..], |(_, settings)| *settings)
     };
@@ -182,22 +188,33 @@ fn path(context: &Context, name: &str, engine: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{PRINTED, draft};
-    use crate::CONTEXT;
-    use crate::quick::Pg;
+    use super::{SCRIPT_PROBE, draft};
+    use crate::ScriptProbe;
+    use crate::arguments::Pg;
+    use ::probe::Probe as _;
     use clap::Parser;
+    use engine::Engine;
+    use experiment::Catalog;
+    use postgres::{Postgres, URL};
+    use sqlite::Sqlite;
+
+    fn catalog() -> Catalog {
+        let engines: [&dyn Engine; 2] = [&Sqlite, &Postgres];
+        Catalog {
+            engines: engines.map(|engine| (engine.name(), engine.settings())).to_vec(),
+            probes: vec![(SCRIPT_PROBE, ScriptProbe.settings())],
+        }
+    }
 
     fn drafted(arguments: &[&str], variables: bool) -> Result<experiment::Draft, super::PgError> {
         let arguments = Pg::try_parse_from(["pg"].iter().chain(arguments)).unwrap();
-        draft(&CONTEXT, &arguments, variables)
+        draft(&catalog(), &arguments, variables)
     }
 
     fn configurations(arguments: &[&str]) -> Vec<experiment::Configuration> {
         let draft = drafted(arguments, false).unwrap();
-        let experiment = CONTEXT.build(&draft, PRINTED);
-        experiment
-            .unwrap_or_else(|failure| panic!("{failure:?}\n{}", draft.source()))
-            .configurations
+        let experiment = draft.build(&catalog());
+        experiment.unwrap_or_else(|error| panic!("{error}\n{}", draft.source())).configurations
     }
 
     #[test]
@@ -259,10 +276,7 @@ mod tests {
             Ok(Some("\"host='/run/pg' port='5433' user='me' dbname='mine'\"".into()))
         );
         assert_eq!(url("-d postgres://h/d", false), Ok(Some("\"postgres://h/d\"".into())));
-        assert_eq!(
-            configurations(&["-U", "it's"])[0].get(super::URL),
-            Some(r"user='it\'s'".to_owned())
-        );
+        assert_eq!(configurations(&["-U", "it's"])[0].get(URL), Some(r"user='it\'s'".to_owned()));
         url("-h x -d postgres://h/d", false).unwrap_err();
         url("-h x --engine sqlite", false).unwrap_err();
         assert_eq!(url("--engine sqlite", true), Ok(None));

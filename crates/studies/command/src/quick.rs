@@ -1,29 +1,33 @@
 //! `steelbench time`: a quick command is an experiment too.
 
-use super::time_arguments::Time;
+use crate::arguments::Time;
+use crate::hyperfine::{self, CommandTimes};
+use crate::job::Job;
+use crate::probe::{
+    CLEANUP, COMMAND, CONCLUDE, CONCURRENCY, DURATION, IGNORE_FAILURE, INPUT, MAX_RUNS, MIN_RUNS,
+    OUTPUT, PARAMETERS, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
+};
+use crate::template::escaped;
 use command::files::{Replace, replace_file};
 use command::session::{Session, exit_code};
-use command::{Context, ExitCode, Failure, Tool, output};
-use command_study::{
-    CLEANUP, COMMAND, CONCLUDE, CONCURRENCY, DURATION, IGNORE_FAILURE, INPUT, Job, MAX_RUNS,
-    MIN_RUNS, OUTPUT, PARAMETERS, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
-    escaped,
-};
+use command::{Chapter, Command, Context, ExitCode, Failure, Tool, output};
 use engine::Permits;
 use experiment::common::{ENGINE, OBSERVE_PROFILE, PROBE};
 use experiment::{Configuration, Draft, Experiment, LinkedSettings, Setting, Value};
 use observations::Recording;
 use observations::number::plural;
-use report::hyperfine::{self, CommandTimes};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// What prints the experiment that is run.
+/// The command of this study.
+pub const TIME: Command = Command::new::<Time>(Chapter::Loads);
+
+/// Prints the experiment that is run.
 const PRINTED: &str = "steelbench time --print";
 /// The factor whose levels are the commands.
 const FACTOR: &str = "command";
-/// What hyperfine does unless it is told otherwise: so many runs and so many seconds at least.
+/// hyperfine's defaults: runs and seconds at least.
 const RUNS_LEAST: u64 = 10;
 const SECONDS_LEAST: f64 = 3.0;
 /// Values of a scan; more are a mistake.
@@ -313,12 +317,15 @@ fn scan(min: &str, max: &str, step: &str) -> Result<Vec<String>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PRINTED, Rounds, draft, list, scan};
-    use crate::CONTEXT;
-    use crate::quick::Time;
+    use super::{Rounds, draft, list, scan};
+    use crate::CommandProbe;
+    use crate::arguments::Time;
+    use crate::job::Job;
     use clap::Parser;
-    use command_study::Job;
-    use experiment::Configuration;
+    use engine::Engine as _;
+    use experiment::{Catalog, Configuration};
+    use null::Nothing;
+    use probe::Probe as _;
 
     fn arguments(line: &[&str]) -> Time {
         Time::try_parse_from(["time"].iter().chain(line)).unwrap()
@@ -327,9 +334,12 @@ mod tests {
     /// What each configuration runs.
     fn lines(line: &[&str]) -> Vec<String> {
         let draft = draft(&arguments(line)).unwrap_or_else(|failure| panic!("{failure:?}"));
-        let experiment = CONTEXT
-            .build(&draft, PRINTED)
-            .unwrap_or_else(|failure| panic!("{failure:?}\n{}", draft.source()));
+        let catalog = Catalog {
+            engines: vec![(Nothing.name(), Nothing.settings())],
+            probes: vec![(CommandProbe.name(), CommandProbe.settings())],
+        };
+        let experiment = draft.build(&catalog);
+        let experiment = experiment.unwrap_or_else(|error| panic!("{error}\n{}", draft.source()));
         let line = |configuration: &Configuration| Job::of(configuration).unwrap().line;
         experiment.configurations.iter().map(line).collect()
     }

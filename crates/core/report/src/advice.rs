@@ -1,0 +1,27 @@
+//! Advice on volumes and servers.
+
+use crate::model::{Section, Tone};
+use observations::{Advice, Weight};
+
+/// `yes` or `no`.
+pub fn yes(is_so: bool) -> String {
+    if is_so { "yes" } else { "no" }.into()
+}
+
+/// Each advice with its reason; `nothing` is said where there is none.
+pub fn advised(advice: &[Advice], nothing: &str) -> Section {
+    let mut section = Section::new("Advice");
+    if advice.is_empty() {
+        section.toned(nothing, Tone::Good);
+    }
+    for one in advice {
+        let (word, tone) = match one.weight {
+            Weight::Problem => ("Problem", Tone::Warning),
+            Weight::Note => ("Note", Tone::Plain),
+        };
+        section.toned(format!("{word}: {} {}.", one.subject, one.fact), tone);
+        section.detail(format!("Why: {}.", one.reason));
+        section.detail(format!("Do: {}.", one.action));
+    }
+    section
+}
