@@ -47,7 +47,7 @@ impl Tool for Check {
         let experiment = context.experiment(&self.file)?;
         let plan = Plan::new(&experiment);
         let results = results::path(self.results.as_ref(), &experiment.name);
-        let estimate = Estimate::of(&experiment, &plan, &results);
+        let estimate = Estimate::for_plan(&experiment, &plan, &results);
         let findings = runner::preflight(
             context.registry,
             &experiment,
@@ -77,7 +77,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    fn of(experiment: &Experiment, plan: &Plan, results: &Path) -> Self {
+    fn for_plan(experiment: &Experiment, plan: &Plan, results: &Path) -> Self {
         let measured_s = |trial: PlannedTrial| {
             // Probes that take a time have these settings, each with defaults of its own.
             let configuration = &experiment.configurations[trial.configuration];

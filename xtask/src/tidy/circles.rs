@@ -22,13 +22,9 @@ const UNTIL_DIVIDED: &[(&str, &[&str])] = &[
     ("queries_tool", &["arguments", "command", "try_change", "watch"]),
     ("serve", &["library", "page", "views"]),
     ("waits", &["document", "document::blocking", "document::counters"]),
-    ("waits", &["the root", "recorded"]),
     (
         "analysis",
         &[
-            "activity",
-            "activity::hot",
-            "activity::parts",
             "ceiling",
             "compare",
             "configurations",
@@ -50,6 +46,7 @@ const UNTIL_DIVIDED: &[(&str, &[&str])] = &[
             "gains",
             "grid",
             "health",
+            "hot",
             "interaction",
             "means",
             "model",
@@ -69,7 +66,6 @@ const UNTIL_DIVIDED: &[(&str, &[&str])] = &[
         ],
     ),
     ("analysis", &["change_points", "change_points::dependence"]),
-    ("analysis", &["model::by_script", "model::what_if"]),
     ("datasets", &["data_set", "documents", "studies", "synthetic", "sysbench"]),
     (
         "engine",

@@ -54,7 +54,7 @@ impl Accounting {
     /// Waits of class `cpu-queue` are signal wait, whatever part the engine books them under; waits
     /// of class `client` are client time; waits of class `idle` are nobody's who had work, and
     /// are left out.
-    pub fn of(observations: &Observations) -> Self {
+    pub fn for_trial(observations: &Observations) -> Self {
         Self::mean(&[observations]).unwrap_or_default()
     }
 
@@ -153,7 +153,7 @@ mod tests {
             ],
             ..Observations::default()
         };
-        let accounting = Accounting::of(&observations);
+        let accounting = Accounting::for_trial(&observations);
         assert_eq!(accounting.resource_s, [(WaitClass::Log, 8.0), (WaitClass::Lock, 6.0)]);
         assert_eq!((accounting.signal_s, accounting.client_s), (4.75, 6.0));
         assert_eq!(accounting.unaccounted_s, 5.25);
@@ -177,7 +177,7 @@ mod tests {
             waits: vec![wait(WaitClass::Log, 21.2, 0.0), wait(WaitClass::CpuQueue, 0.0, 3.2)],
             ..Observations::default()
         };
-        let accounting = Accounting::of(&observations);
+        let accounting = Accounting::for_trial(&observations);
         assert_eq!(accounting.check, Some(Check { samples_s: 2.0, kernel_s: 18.8 }));
         assert!((accounting.unaccounted_s - (2.0 - 18.8)).abs() < 1e-9, "{accounting:?}");
         assert!((accounting.session_s - accounting.accounted_s()).abs() < 1e-9);
@@ -186,9 +186,9 @@ mod tests {
     #[test]
     fn shows_more_than_there_was_as_a_negative_rest() {
         let time = TimeUse { session_s: 1.0, cpu_s: 1.5, cpu_user_s: None, ..TimeUse::default() };
-        let accounting = Accounting::of(&Observations { time, ..Observations::default() });
+        let accounting = Accounting::for_trial(&Observations { time, ..Observations::default() });
         assert_eq!(accounting.unaccounted_share(), -0.5);
-        assert_eq!(Accounting::of(&Observations::default()).unaccounted_share(), 0.0);
+        assert_eq!(Accounting::for_trial(&Observations::default()).unaccounted_share(), 0.0);
         assert_eq!(Accounting::mean(&[]), None);
     }
 }

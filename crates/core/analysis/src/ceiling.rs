@@ -87,7 +87,7 @@ pub struct MeasuredCeiling {
 }
 
 impl Way {
-    fn of(self, device: &DeviceUse) -> (u64, u64) {
+    fn counts(self, device: &DeviceUse) -> (u64, u64) {
         match self {
             Self::Read => (device.reads, device.read_bytes),
             Self::Write => (device.writes, device.write_bytes),
@@ -118,7 +118,7 @@ impl Summary<'_> {
                 None => self.grid.trials(configuration),
             };
             for names in volumes(&trials) {
-                let storage = Storage::of(environment, &names, &trials);
+                let storage = Storage::for_volumes(environment, &names, &trials);
                 let usable: Vec<&Measured> =
                     measured.iter().filter(|one| one.storage.is(&storage)).collect();
                 let place = (configuration, own.label.as_str(), names.join(", "));
@@ -141,9 +141,9 @@ impl Summary<'_> {
         let used =
             || trials.iter().flat_map(|seen| &seen.devices).filter(|own| own.device == device);
         let names = distinct(used().flat_map(|own| own.volume.split(", ")));
-        let storage = Storage::of(self.recording.environments.first(), &names, trials);
+        let storage = Storage::for_volumes(self.recording.environments.first(), &names, trials);
         let [reads, writes] = Way::ALL.map(|way| {
-            let own = used().map(|own| way.of(own));
+            let own = used().map(|own| way.counts(own));
             own.fold((0.0, 0.0), |sum, own| (sum.0 + own.0 as f64, sum.1 + own.1 as f64))
         });
         let (way, (count, bytes)) =
@@ -153,7 +153,7 @@ impl Summary<'_> {
             let known = |own: &Measured| own.way == way && own.storage.is(&storage);
             let of_group = |group: ConfigurationGroup| -> Vec<Measured> {
                 let all = group.configurations.iter();
-                all.filter_map(|own| Measured::of(recording, self.studies, &grid, *own))
+                all.filter_map(|own| Measured::for_recording(recording, self.studies, &grid, *own))
                     .filter(known)
                     .collect()
             };
@@ -187,9 +187,9 @@ fn ceiling(
     let used: Vec<Vec<&DeviceUse>> = trials.iter().map(|trial| storage.under(trial)).collect();
     let rates: Vec<f64> = used.iter().filter_map(|devices| rate(devices, way)).collect();
     let unit = format!("{}s/s", way.name());
-    let rate =
-        Estimate::of(&rates, &unit, Direction::HigherIsBetter).filter(|e| e.mean >= RATE_MIN)?;
-    let done = used.iter().flatten().map(|device| way.of(device));
+    let rate = Estimate::from_values(&rates, &unit, Direction::HigherIsBetter)
+        .filter(|e| e.mean >= RATE_MIN)?;
+    let done = used.iter().flatten().map(|device| way.counts(device));
     let (count, bytes) =
         done.fold((0.0, 0.0), |sum, own| (sum.0 + own.0 as f64, sum.1 + own.1 as f64));
     let mean_bytes = bytes / count;
@@ -264,7 +264,7 @@ struct Storage<'a> {
 }
 
 impl<'a> Storage<'a> {
-    fn of(
+    fn for_volumes(
         environment: Option<&'a Environment>,
         volumes: &[&str],
         trials: &[&'a Observations],
@@ -316,7 +316,7 @@ fn under<'a>(trial: &'a Observations, volumes: &[impl AsRef<str>]) -> Vec<&'a De
 
 /// I/Os a second of all devices in a trial; `None` without any, which has no logarithm.
 fn rate(devices: &[&DeviceUse], way: Way) -> Option<f64> {
-    let of = |device: &&DeviceUse| way.of(device).0 as f64 / device.elapsed_s;
+    let of = |device: &&DeviceUse| way.counts(device).0 as f64 / device.elapsed_s;
     let rate: f64 = devices.iter().map(of).sum();
     (rate.is_finite() && rate > 0.0).then_some(rate)
 }
@@ -343,11 +343,11 @@ impl<'a> Measured<'a> {
     fn all(recording: &'a Recording, studies: &'static [&'static Study]) -> Vec<Self> {
         let grid = Grid::new(recording);
         (0..recording.configurations.len())
-            .filter_map(|position| Self::of(recording, studies, &grid, position))
+            .filter_map(|position| Self::for_recording(recording, studies, &grid, position))
             .collect()
     }
 
-    fn of(
+    fn for_recording(
         recording: &'a Recording,
         studies: &'static [&'static Study],
         grid: &Grid<&'a Observations>,
@@ -358,7 +358,8 @@ impl<'a> Measured<'a> {
         let StorageTest { way, random, block_bytes, volume, rate: iops, depth } =
             test(&recording.roles, configuration)?;
         let trials = grid.trials(position);
-        let storage = Storage::of(recording.environments.first(), &[volume.as_str()], &trials);
+        let storage =
+            Storage::for_volumes(recording.environments.first(), &[volume.as_str()], &trials);
         // Of several devices each counts what reaches it, copies and parities too: they are then
         // held against the same counters.
         let choice = ResponseChoice::named(iops, trials.first()?)?;
@@ -374,7 +375,7 @@ impl<'a> Measured<'a> {
             label: configuration.label.clone(),
             random,
             block_bytes,
-            iops: Estimate::of(&rates, &choice.unit, Direction::HigherIsBetter)?,
+            iops: Estimate::from_values(&rates, &choice.unit, Direction::HigherIsBetter)?,
         };
         let depth = response::estimate(depth, &trials).map(|own| own.mean);
         (!storage.devices.is_empty()).then_some(Self { storage, way, rates, depth, ceiling })

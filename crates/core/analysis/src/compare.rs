@@ -1,6 +1,6 @@
 //! Two configurations against each other, by paired blocks.
 
-use crate::activity::Z;
+use crate::estimate::Z;
 use crate::estimate::{Known, Moments, mean, t_test};
 use crate::grid::Matched;
 use crate::response::{Figure, resolution};
@@ -114,7 +114,7 @@ impl Values {
         Self { blocks, first: usize::MAX, resolution: 0.0 }
     }
 
-    fn of(side: &[Vec<Figure>], first: usize) -> Self {
+    fn from_blocks(side: &[Vec<Figure>], first: usize) -> Self {
         let values = side.iter().map(|block| block.iter().filter_map(|own| own.known).collect());
         Self {
             blocks: values.filter(|block: &Vec<f64>| !block.is_empty()).collect(),
@@ -134,10 +134,10 @@ impl Comparison {
     /// The factor is always `> 1` when `to` is better: `from / to` where lower is better,
     /// `to / from` where higher is. Blocks count once: within a block the mean of its pairs is
     /// taken.
-    pub fn of(matched: &Matched<Figure>, response: &ResponseChoice) -> Option<Self> {
+    pub fn from_trials(matched: &Matched<Figure>, response: &ResponseChoice) -> Option<Self> {
         timeouts::compare(matched, || {
-            let from = Values::of(&matched.from, matched.first[0]);
-            let to = Values::of(&matched.to, matched.first[1]);
+            let from = Values::from_blocks(&matched.from, matched.first[0]);
+            let to = Values::from_blocks(&matched.to, matched.first[1]);
             let (scale, test) = tested(matched.paired, &from, &to, response.direction)?;
             let equivalence_p = scale.equivalence(&test, response.equivalence_margin);
             Some(Self { equivalence_p, ..scale.comparison(&test) })
@@ -186,7 +186,10 @@ pub(crate) struct Betterness {
 }
 
 impl Betterness {
-    pub fn of<'v>(values: impl Iterator<Item = &'v f64> + Clone, direction: Direction) -> Self {
+    pub fn for_values<'v>(
+        values: impl Iterator<Item = &'v f64> + Clone,
+        direction: Direction,
+    ) -> Self {
         let sign = if direction == Direction::HigherIsBetter { 1.0 } else { -1.0 };
         if values.clone().all(|value| *value > 0.0) {
             return Self { scale: Scale::Ratio, sign, resolution: RESOLUTION };
@@ -239,8 +242,8 @@ fn tested(
     to: &Values,
     direction: Direction,
 ) -> Option<(Betterness, Test)> {
-    let scale = Betterness::of(from.all().chain(to.all()), direction);
-    let test = || Test::of(is_paired, &scale.sample(from), &scale.sample(to), scale.resolution);
+    let scale = Betterness::for_values(from.all().chain(to.all()), direction);
+    let test = || Test::run(is_paired, &scale.sample(from), &scale.sample(to), scale.resolution);
     (!from.blocks.is_empty() && !to.blocks.is_empty()).then(|| (scale, test()))
 }
 
@@ -286,7 +289,7 @@ enum Spread {
 impl Test {
     /// Of `to` against `from`; paired: the same blocks. Differences below `resolution` are
     /// rounding.
-    pub fn of(is_paired: bool, from: &Sample, to: &Sample, resolution: f64) -> Self {
+    pub fn run(is_paired: bool, from: &Sample, to: &Sample, resolution: f64) -> Self {
         if is_paired { paired(from, to, resolution) } else { welch(from, to, resolution) }
     }
 

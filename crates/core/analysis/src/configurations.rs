@@ -1,7 +1,7 @@
 //! The configurations of a run: their figures, and how they compare with the baseline and the best.
 
-use crate::activity::{self, HotResources};
 use crate::grid::{Figures, Grid};
+use crate::hot::{self, HotResources};
 use crate::settings::probe;
 use crate::{
     Accounting, Comparison, Detectable, Estimate, Standing, Summary, WaitTable, WarningCount,
@@ -129,7 +129,7 @@ fn row(
         lost_blocks: blocks.len() - trials.len() - timeouts,
         warnings: health::count(trials),
         waits: WaitTable::of_trials(trials),
-        hot: activity::resources(trials.iter().flat_map(|seen| &seen.resources)),
+        hot: hot::resources(trials.iter().flat_map(|seen| &seen.resources)),
         accounting: Accounting::mean(trials),
     }
 }

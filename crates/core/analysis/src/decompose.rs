@@ -121,7 +121,7 @@ impl Part {
 impl Decomposition {
     /// Why `to` differs from `from`; `None` when one of them has no trial. All trials must be
     /// [`Self::usable`].
-    pub fn of(matched: &Matched<&Observations>) -> Option<Self> {
+    pub fn from_trials(matched: &Matched<&Observations>) -> Option<Self> {
         let unit = matched.from.first()?.first()?.work.unit.clone();
         matched.to.first()?;
         let all = |of: fn(&Observations) -> f64, sides: &[&[Vec<&Observations>]]| -> f64 {
@@ -129,7 +129,7 @@ impl Decomposition {
         };
         let work = all(|seen| seen.work.amount as f64, &[&matched.from, &matched.to]);
         let sessions = |side: &Vec<_>| all(|seen| f64::from(seen.connections), &[side]);
-        let total = Seconds::of(matched, PartKind::Total, |seen| seen.time.session_s);
+        let total = Seconds::from_trials(matched, PartKind::Total, |seen| seen.time.session_s);
         let classes = by_class(matched);
         Some(Self {
             unit,
@@ -140,7 +140,7 @@ impl Decomposition {
             by_class: judged(classes, &total),
             total: total.part(),
             shapes: shape::shapes(matched, work),
-            code: CodeChange::of(matched),
+            code: CodeChange::from_trials(matched),
         })
     }
 
@@ -164,7 +164,7 @@ impl Decomposition {
 /// Session time by class of wait; classes of resource wait without time are left out.
 fn by_class(matched: &Matched<&Observations>) -> Vec<Seconds> {
     let accounts = |side: &[Vec<&Observations>]| -> Vec<Vec<(f64, Accounting)>> {
-        let account = |seen: &&Observations| (seen.work.amount as f64, Accounting::of(seen));
+        let account = |seen: &&Observations| (seen.work.amount as f64, Accounting::for_trial(seen));
         side.iter().map(|block| block.iter().map(account).collect()).collect()
     };
     let sides = [accounts(&matched.from), accounts(&matched.to)];
@@ -201,7 +201,7 @@ fn by_type(matched: &Matched<&Observations>, classes: &[Seconds]) -> Vec<Seconds
         let kind = if is_client { PartKind::ClientWait } else { PartKind::WaitType };
         let own =
             |wait: &&Wait| wait.wait_type == name && (wait.class == WaitClass::Client) == is_client;
-        Seconds::of(matched, kind(name.to_owned()), |seen| {
+        Seconds::from_trials(matched, kind(name.to_owned()), |seen| {
             seen.waits.iter().filter(is_part).filter(own).map(Wait::wait_s).sum()
         })
     };

@@ -68,7 +68,10 @@ impl Summary<'_> {
                 label: configuration.label.clone(),
                 trials: trials.len(),
                 load: load.map(|load| (load.figures)(&trials)),
-                devices: names.into_iter().map(|name| DeviceRow::of(&trials, name)).collect(),
+                devices: names
+                    .into_iter()
+                    .map(|name| DeviceRow::from_trials(&trials, name))
+                    .collect(),
                 write_copies: load.and_then(|load| copies_of_trials(load, configuration, &trials)),
             })
         };
@@ -89,7 +92,7 @@ fn copies_of_trials(
 }
 
 impl DeviceRow {
-    fn of(trials: &[&Observations], (volume, device): (&str, &str)) -> Self {
+    fn from_trials(trials: &[&Observations], (volume, device): (&str, &str)) -> Self {
         let is_own = |own: &&DeviceUse| own.volume == volume && own.device == device;
         let own: Vec<&DeviceUse> =
             trials.iter().filter_map(|o| o.devices.iter().find(is_own)).collect();
@@ -107,7 +110,7 @@ impl DeviceFigures {
         // What is divided by zero is not finite, and left out.
         let ratio = |of: &dyn Fn(&DeviceUse) -> (f64, f64), unit: &str, direction| {
             let values = trials.iter().map(|device| of(device)).map(|(over, under)| over / under);
-            Estimate::of(&values.collect::<Vec<_>>(), unit, direction)
+            Estimate::from_values(&values.collect::<Vec<_>>(), unit, direction)
         };
         Self {
             reads: ratio(&|d| (d.reads as f64, d.elapsed_s), "reads/s", Higher),

@@ -117,7 +117,7 @@ pub struct Segment {
 
 impl Factors {
     /// `layouts` has one for each factor; `main` is the position of the main one.
-    pub(crate) fn of(
+    pub(crate) fn estimate(
         recording: &Recording,
         grid: &Grid<&Observations>,
         layouts: &[FactorLayout],
@@ -126,7 +126,7 @@ impl Factors {
     ) -> Self {
         let factors = recording.factors.iter().zip(layouts);
         let mut effects: Vec<FactorEffect> = factors
-            .map(|(factor, layout)| FactorEffect::of(factor, layout, grid, figures))
+            .map(|(factor, layout)| FactorEffect::estimate(factor, layout, grid, figures))
             .collect();
         let pairs = layouts.iter().enumerate();
         let pairs =
@@ -134,7 +134,7 @@ impl Factors {
         // What the main factor gains is asked first: "more files help only with ...".
         let ordered = pairs.map(|(a, b)| if main == Some(b.factor) { (b, a) } else { (a, b) });
         let mut interactions: Vec<Interaction> =
-            ordered.filter_map(|(factor, by)| Interaction::of(factor, by, figures)).collect();
+            ordered.filter_map(|(factor, by)| Interaction::estimate(factor, by, figures)).collect();
         // One family, which was chosen before the data was seen: of experiments in which nothing
         // has an effect, at most 5 % show any.
         let levels = effects.iter_mut().flat_map(|effect| &mut effect.levels);
@@ -152,22 +152,22 @@ impl Factors {
                 other.factor != main && other.levels > 1 && !other.other_work
             };
             let others = layouts.iter().filter(is_compared);
-            others.map(|other| GainTable::of(&layouts[main], other, figures)).collect()
+            others.map(|other| GainTable::tabulate(&layouts[main], other, figures)).collect()
         });
         Self { effects, interactions, family, gains }
     }
 }
 
 impl FactorEffect {
-    /// The effect of a factor on a response. [`Factors::of`] fills in what holds for the whole
+    /// The effect of a factor on a response. [`Factors::estimate`] adds the figures of the whole
     /// experiment.
-    fn of(
+    fn estimate(
         factor: &FactorRecord,
         layout: &FactorLayout,
         grid: &Grid<&Observations>,
         figures: &Figures,
     ) -> Self {
-        let Means { levels: estimates, left_out } = Means::of(layout, figures);
+        let Means { levels: estimates, left_out } = Means::estimate(layout, figures);
         let compare = |from, to| layout.compare(figures, from, to);
         let comparisons = against(Some(layout.reference), layout.levels, &compare);
         let set_up_once = layout.hard_to_change && figures.grid.set_up_once();

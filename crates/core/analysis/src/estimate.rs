@@ -5,6 +5,7 @@ use observations::Direction;
 use serde::Serialize;
 use statistics::{t_quantile, t_two_sided_p};
 use std::borrow::Borrow;
+use std::collections::BTreeMap;
 
 /// A figure over blocks: never a value without its unit, its interval and its n.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,7 +44,7 @@ fn is_zero(timeouts: &usize) -> bool {
 
 impl Estimate {
     /// Summarises values of independent blocks; `None` when none is finite.
-    pub fn of(values: &[f64], unit: &str, direction: Direction) -> Option<Self> {
+    pub fn from_values(values: &[f64], unit: &str, direction: Direction) -> Option<Self> {
         let estimate = Self::without_interval(values, unit, direction)?;
         let (n, mean) = (estimate.n as f64, estimate.mean);
         let error = estimate.sd.map(|sd| sd / n.sqrt());
@@ -121,7 +122,7 @@ impl Default for Known {
 impl Known {
     /// How many of so many values the spread is estimated from: with fewer than two the first stage
     /// has decided nothing.
-    pub fn of(&self, values: usize) -> usize {
+    pub fn first_stage(&self, values: usize) -> usize {
         if self.first < 2 { values } else { self.first.min(values) }
     }
 }
@@ -143,14 +144,14 @@ pub struct Moments {
 
 impl Moments {
     /// Moments of values whose spread is estimated from all of them.
-    pub fn of(values: &[f64]) -> Self {
+    pub fn from_values(values: &[f64]) -> Self {
         Self::known(values, Known::default())
     }
 
     /// Moments of values whose spread is estimated as `known` says.
     pub fn known(values: &[f64], known: Known) -> Self {
         let n = values.len();
-        let first = &values[..known.of(n)];
+        let first = &values[..known.first_stage(n)];
         let error = |sd: f64| (sd / (n as f64).sqrt()).max(known.rounding.sqrt());
         Self {
             n,
@@ -172,6 +173,29 @@ fn sd(values: &[f64]) -> Option<f64> {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (values.len() > 1).then(|| (squares / (values.len() as f64 - 1.0)).sqrt())
+}
+
+/// 97.5th percentile of the standard normal distribution.
+pub const Z: f64 = 1.959_963_984_540_054;
+
+/// Wilson's score interval of a share, at 95 %.
+pub fn wilson(part: u64, all: u64) -> Interval {
+    let (n, share) = (all as f64, part as f64 / all as f64);
+    let middle = share + Z * Z / (2.0 * n);
+    let half = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + Z * Z / n;
+    Interval { low: ((middle - half) / scale).max(0.0), high: ((middle + half) / scale).min(1.0) }
+}
+
+/// Sums the parts of each key; the largest sum comes first.
+pub fn sums<K: Ord>(parts: impl Iterator<Item = (K, f64)>) -> Vec<(K, f64)> {
+    let mut sums = BTreeMap::new();
+    for (key, part) in parts {
+        *sums.entry(key).or_insert(0.0) += part;
+    }
+    let mut sums: Vec<(K, f64)> = sums.into_iter().collect();
+    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+    sums
 }
 
 /// 95 % interval of a value with this standard error, and the two-sided p-value of "it is 0".
@@ -226,7 +250,7 @@ fn middle(sorted: &[f64]) -> Option<f64> {
 /// it, so that it is left out.
 pub fn blocks_needed(first_stage: &[Vec<f64>], until_relative_half_width: f64) -> Option<f64> {
     let needed = |values: &Vec<f64>| {
-        let moments = Moments::of(values);
+        let moments = Moments::from_values(values);
         let half = t_quantile(0.025, moments.df) * moments.sd?;
         let needed = (half / (until_relative_half_width * moments.mean.abs())).powi(2).ceil();
         (!needed.is_nan()).then_some(needed)
@@ -241,8 +265,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn intervals_are_those_of_the_published_method() {
+        // Newcombe 1998, Statistics in Medicine 17:857-872, table I, method 3 (Wilson's score).
+        for (part, all, low, high) in [
+            (81, 263, 0.2553, 0.3662),
+            (15, 148, 0.0624, 0.1605),
+            (0, 20, 0.0, 0.1611),
+            (1, 29, 0.0061, 0.1718),
+        ] {
+            let interval = wilson(part, all);
+            let near = |a: f64, b: f64| (a - b).abs() < 0.000_06;
+            assert!(
+                near(interval.low, low) && near(interval.high, high),
+                "{part}/{all}: {interval:?}"
+            );
+        }
+    }
+
+    #[test]
     fn says_only_what_the_values_carry() {
-        let of = |values: &[f64]| Estimate::of(values, "s", Direction::LowerIsBetter);
+        let of = |values: &[f64]| Estimate::from_values(values, "s", Direction::LowerIsBetter);
         assert_eq!(of(&[]), None);
         assert_eq!(of(&[f64::NAN, f64::INFINITY]), None);
         let one = of(&[3.0, f64::NAN]).unwrap();
@@ -291,6 +333,6 @@ mod tests {
         let equal = Moments::known(&[10.0; 8], known);
         assert!((equal.error.unwrap() - 12_f64.sqrt().recip()).abs() < 1e-12);
         let spread = [8.0, 12.0, 9.0, 11.0];
-        assert_eq!(Moments::known(&spread, known).error, Moments::of(&spread).error);
+        assert_eq!(Moments::known(&spread, known).error, Moments::from_values(&spread).error);
     }
 }

@@ -146,7 +146,7 @@ fn levels_explained(
         from: side(from),
         to: side(to),
         both,
-        decomposition: Decomposition::of(&matched)?,
+        decomposition: Decomposition::from_trials(&matched)?,
     })
 }
 
@@ -158,7 +158,7 @@ fn configurations<'s>(summary: &'s Summary) -> Option<(Vec<&'s str>, Explanation
     let best = rows.iter().find(|row| row.standing == Standing::Best)?;
     best.factor.as_ref().filter(|factor| factor.supported())?;
     let matched = grid.filter(Decomposition::usable).matched(baseline.index, best.index);
-    let decomposition = Decomposition::of(&matched)?;
+    let decomposition = Decomposition::from_trials(&matched)?;
     let shared =
         |level: &&LevelRecord| baseline.levels.contains(level) && best.levels.contains(level);
     let name =

@@ -38,7 +38,7 @@ pub struct GainColumn {
 
 impl GainTable {
     /// The table of `factor` for each level of `main`.
-    pub(crate) fn of(main: &FactorLayout, factor: &FactorLayout, figures: &Figures) -> Self {
+    pub(crate) fn tabulate(main: &FactorLayout, factor: &FactorLayout, figures: &Figures) -> Self {
         let (from, others): (usize, Vec<usize>) = (factor.reference, factor.others().collect());
         let row = |row: usize| {
             let here = factor.at(main, row);

@@ -132,7 +132,7 @@ impl Figures {
 
     /// How much better the configuration `to` is than `from`.
     pub fn compare(&self, from: usize, to: usize) -> Option<Comparison> {
-        Comparison::of(&self.grid.matched(from, to), &self.response)
+        Comparison::from_trials(&self.grid.matched(from, to), &self.response)
     }
 
     /// The values of a configuration's trials by block, where they have one.
@@ -365,7 +365,7 @@ impl FactorLayout {
 
     /// How much better the level `to` is than `from`, over the levels of all other factors.
     pub fn compare(&self, figures: &Figures, from: usize, to: usize) -> Option<Comparison> {
-        Comparison::of(&self.matched(&figures.grid, from, to), &figures.response)
+        Comparison::from_trials(&self.matched(&figures.grid, from, to), &figures.response)
     }
 
     /// The part of it where another factor has one of its levels.

@@ -82,7 +82,7 @@ pub struct Percent {
 
 impl Percent {
     /// From a factor above 1 that is better; `None` of a comparison that is not on the ratio scale.
-    pub fn of(comparison: &Comparison, direction: Direction) -> Option<Self> {
+    pub fn from_comparison(comparison: &Comparison, direction: Direction) -> Option<Self> {
         let percent = |factor: f64| match direction {
             Direction::HigherIsBetter => 100.0 * (factor - 1.0),
             // The factor is first / second here.
@@ -100,8 +100,8 @@ impl Percent {
 ///
 /// `None` when neither side has a trial done or a position is out of range.
 pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
-    let response =
-        ResponseChoice::of(from.recording).or_else(|| ResponseChoice::of(to.recording))?;
+    let response = ResponseChoice::for_recording(from.recording)
+        .or_else(|| ResponseChoice::for_recording(to.recording))?;
     let same_run = std::ptr::eq(from.recording, to.recording);
     let grids = [Grid::new(from.recording), Grid::new(to.recording)];
     let pairs = [(from.configuration, to.configuration)];
@@ -113,7 +113,7 @@ pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
 /// Compares two levels over the levels of the other factors: the mean of the pairs of
 /// configurations in a block is its value. `None` when no pair has a trial done.
 pub fn compare_over(recording: &Recording, cells: &MatchedCells) -> Option<HeadToHead> {
-    let response = ResponseChoice::of(recording)?;
+    let response = ResponseChoice::for_recording(recording)?;
     let grids = [Grid::new(recording), Grid::new(recording)];
     let sides = Sides { grids, pairs: &cells.pairs, over: Over::Levels };
     let measured = sides.all_exist() && sides.trials().iter().any(|side| !side.is_empty());
@@ -194,14 +194,14 @@ impl<'a> Sides<'a> {
     /// Estimates of both sides on a response, and how much better the second one is.
     fn compare(&self, response: &ResponseChoice) -> ([Option<Estimate>; 2], Option<Comparison>) {
         let [from, to] = [0, 1].map(|side| self.grids[side].figures(response));
-        let comparison = Comparison::of(&self.matched([&from.grid, &to.grid]), response);
+        let comparison = Comparison::from_trials(&self.matched([&from.grid, &to.grid]), response);
         (self.estimates([&from, &to]), comparison)
     }
 }
 
 fn of_sides(sides: &Sides, unmatched: usize, response: ResponseChoice) -> HeadToHead {
     let [from, to] = [0, 1].map(|side| sides.grids[side].filter(Decomposition::usable));
-    let decomposition = Decomposition::of(&sides.matched([&from, &to]));
+    let decomposition = Decomposition::from_trials(&sides.matched([&from, &to]));
     let explanation = decomposition.clone().map(|decomposition| {
         let (from, to, both) = ("A".to_owned(), "B".to_owned(), String::new());
         Explanation { from, to, both, decomposition }
@@ -214,7 +214,7 @@ fn of_sides(sides: &Sides, unmatched: usize, response: ResponseChoice) -> HeadTo
         from,
         to,
         responses: changes(sides, &trials),
-        warnings: WarningsCompared::of(&trials[0], &trials[1]),
+        warnings: WarningsCompared::compare(&trials[0], &trials[1]),
         comparison,
         why: explanation.as_ref().map(findings::why::find).unwrap_or_default(),
         decomposition,
@@ -232,8 +232,9 @@ fn changes(sides: &Sides, [from, to]: &[Vec<&Observations>; 2]) -> Vec<ResponseC
             find(from, name).filter(|response| find(to, name).as_ref() == Some(response))?;
         let ([from, to], comparison) = sides.compare(&response);
         let (from, to) = (from?, to?);
-        let percent =
-            comparison.as_ref().and_then(|comparison| Percent::of(comparison, response.direction));
+        let percent = comparison
+            .as_ref()
+            .and_then(|comparison| Percent::from_comparison(comparison, response.direction));
         Some(ResponseChange { response, from, to, comparison, percent })
     };
     let mut changes: Vec<ResponseChange> =

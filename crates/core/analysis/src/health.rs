@@ -67,7 +67,7 @@ pub struct WarningSides {
 }
 
 impl WarningsCompared {
-    pub(crate) fn of(from: &[&Observations], to: &[&Observations]) -> Self {
+    pub(crate) fn compare(from: &[&Observations], to: &[&Observations]) -> Self {
         let sides = [count(from), count(to)];
         let of = |side: &[WarningCount], kind| {
             side.iter().find(|own| own.kind == kind).map_or(0, |own| own.trials)
@@ -146,8 +146,8 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
         let share = share(kind, observations).filter(|share| *share > limit);
         (kind, share.map(|share| said(number::percent(share, 1))))
     };
-    let too_much = Accounting::of(observations).unaccounted_s <= 0.0;
-    let check = Accounting::of(observations).check;
+    let too_much = Accounting::for_trial(observations).unaccounted_s <= 0.0;
+    let check = Accounting::for_trial(observations).check;
     let unaccounted = |share: String| {
         if check.is_some() {
             return format!("samples and kernel disagree on {share} of the sessions' time");
@@ -241,7 +241,9 @@ fn share(kind: WarningKind, observations: &Observations) -> Option<f64> {
     match kind {
         WarningKind::OtherLoad => of_machine(machine.busy_s - machine.own_s),
         WarningKind::Steal => of_machine(machine.steal_s),
-        WarningKind::Unaccounted => Some(Accounting::of(observations).unaccounted_share().abs()),
+        WarningKind::Unaccounted => {
+            Some(Accounting::for_trial(observations).unaccounted_share().abs())
+        }
         _ => None,
     }
 }

@@ -46,14 +46,18 @@ pub struct Interaction {
 impl Interaction {
     /// Tests whether what `factor` does depends on `by`; `None` with fewer than two complete blocks
     /// or levels, or where not every pair of levels was tried equally often.
-    pub(crate) fn of(factor: &FactorLayout, by: &FactorLayout, figures: &Figures) -> Option<Self> {
+    pub(crate) fn estimate(
+        factor: &FactorLayout,
+        by: &FactorLayout,
+        figures: &Figures,
+    ) -> Option<Self> {
         let all = || figures.grid.cells.iter().flatten().map(|(_, own)| own);
         // Without the blocks in which a trial timed out gains would be those of fast trials only.
         if all().any(|own| own.timed_out) {
             return None;
         }
         let values: Vec<f64> = figures.all().collect();
-        let scale = Betterness::of(values.iter(), figures.response.direction);
+        let scale = Betterness::for_values(values.iter(), figures.response.direction);
         let tables = tables(factor, by, figures, scale)?;
         let rounding = scale.rounding(resolution(all()), mean(&values));
         let (f, df) = f_test(&tables, scale.resolution, rounding)?;
@@ -178,7 +182,7 @@ fn f_test(tables: &Tables, resolution: f64, rounding: f64) -> Option<(f64, (f64,
     let residuals: Vec<Vec<f64>> = tables.all.iter().map(|table| centred(table)).collect();
     let (means, _) = around_means(&residuals);
     let between = n * means.iter().map(|mean| mean * mean).sum::<f64>();
-    let first = Known { first: tables.first, rounding }.of(residuals.len());
+    let first = Known { first: tables.first, rounding }.first_stage(residuals.len());
     let (_, around) = around_means(&residuals[..first]);
     let df = first as f64 - 1.0;
     let within = around.iter().flatten().map(|value| value * value).sum::<f64>() / df;

@@ -47,7 +47,9 @@ impl Summary<'_> {
             if kinds.iter().any(|kind| self.is_in(name, &kind.name)) {
                 continue;
             }
-            let of = |row| ConfigurationLatency::of(row, &self.histograms(row.index, name));
+            let of = |row| {
+                ConfigurationLatency::for_configuration(row, &self.histograms(row.index, name))
+            };
             let configurations: Vec<_> = self.configurations.iter().filter_map(of).collect();
             if !configurations.is_empty() {
                 kinds.push(Latencies { name: name.to_owned(), configurations });
@@ -77,7 +79,7 @@ impl Summary<'_> {
 }
 
 impl ConfigurationLatency {
-    fn of(row: &ConfigurationRow, trials: &[&Histogram]) -> Option<Self> {
+    fn for_configuration(row: &ConfigurationRow, trials: &[&Histogram]) -> Option<Self> {
         let [a, b, c, d] = PERCENTILES;
         let values: Vec<_> =
             trials.iter().map(|one| one.percentiles_ns([a, b, c, d, 100.0])).collect();
@@ -86,7 +88,7 @@ impl ConfigurationLatency {
             let slower = (100.0 - PERCENTILES[at]) / 100.0;
             let values: Vec<f64> = values.iter().map(|own| own[at] as f64 / 1e9).collect();
             let enough = trials.iter().all(|one| one.len() as f64 * slower >= SLOWER_MIN);
-            Estimate::of(&values, "s", Direction::LowerIsBetter).filter(|_| enough)
+            Estimate::from_values(&values, "s", Direction::LowerIsBetter).filter(|_| enough)
         };
         Some(Self {
             configuration: row.index,

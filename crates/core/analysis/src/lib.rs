@@ -3,7 +3,6 @@
 //! of its own.
 
 pub mod accounting;
-pub mod activity;
 pub mod ceiling;
 pub mod change_points;
 pub mod compare;
@@ -18,6 +17,7 @@ pub mod gains;
 pub mod grid;
 pub mod head_to_head;
 pub mod health;
+pub mod hot;
 pub mod interaction;
 pub mod latency;
 mod means;
@@ -37,7 +37,6 @@ pub mod statement_gains;
 pub mod statement_history;
 pub mod study;
 pub mod summary;
-pub mod survey;
 pub mod timeline;
 pub mod timeouts;
 pub mod volume_advice;
@@ -45,7 +44,6 @@ pub mod waits;
 pub mod wording;
 
 pub use accounting::{Accounting, Check};
-pub use activity::{ActivityComparison, ActivitySummary, activity, compare_activities};
 pub use ceiling::{Ceiling, Limit, MeasuredCeiling, Way};
 pub use compare::{Comparison, Method, Scale, Standing};
 pub use configurations::ConfigurationRow;
@@ -64,7 +62,6 @@ pub use open_loop::OpenLoop;
 pub use outliers::{Drift, Outlier};
 pub use plans::{PlanRow, StatementPlans};
 pub use power::Detectable;
-pub use profile::compare::{ProfileComparison, compare_profiles};
 pub use profile::{FlameNode, ProfileSummary, flame, merged, profile};
 pub use response::ResponseChoice;
 pub use runs::{RunsCompared, compare_runs, history};

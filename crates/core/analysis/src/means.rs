@@ -24,7 +24,7 @@ struct Place {
 
 impl Means {
     /// Of a factor that is the only one, each level over all of its blocks.
-    pub fn of(layout: &FactorLayout, figures: &Figures) -> Self {
+    pub fn estimate(layout: &FactorLayout, figures: &Figures) -> Self {
         let places = places(layout, &figures.grid);
         let compared = if layout.single() {
             Vec::new()

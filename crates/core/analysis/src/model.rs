@@ -1,11 +1,8 @@
 //! How throughput goes with connections, threads or I/Os in flight: models, and how well they
 //! predict what they have not seen.
 
-mod at_rate;
-mod by_script;
 mod demands;
 mod device;
-pub mod what_if;
 
 use crate::{Estimate, Interval, Summary, response, wording};
 use models::curve::{Bottlenecks, Curve, Level, Machine, Model};
@@ -14,7 +11,6 @@ use models::usl::{Fit, Law, Point, Usl};
 use observations::{FactorRecord, Observations, Role, WarningKind};
 use serde::Serialize;
 
-pub use by_script::{ByScript, ScriptPrediction};
 pub use demands::{LevelDemands, recorded};
 pub use device::DeviceDepths;
 
@@ -53,16 +49,17 @@ pub struct ModelSummary {
     pub demands: Vec<LevelDemands>,
     /// The busiest device, where its speed at several depths of its queue is known.
     pub device: Option<DeviceDepths>,
+    /// Its fits.
     #[serde(skip)]
     pub(crate) fitted: Option<Judged>,
     /// Role of the factor.
     #[serde(skip)]
-    pub(crate) role: Option<Role>,
+    pub role: Option<Role>,
     /// Processors of the machine, as far as they are known.
     pub processors: Option<u32>,
     /// The levels as models are fitted to them.
     #[serde(skip)]
-    pub(crate) points: Vec<Level>,
+    pub points: Vec<Level>,
 }
 
 /// A level that was measured.
@@ -102,7 +99,7 @@ pub struct Scalability {
 }
 
 /// Configurations that differ in a factor of concurrency only.
-pub(crate) struct ModelGroup<'a> {
+pub struct ModelGroup<'a> {
     /// The factor.
     pub factor: &'a FactorRecord,
     /// Position of each configuration in the recording, and its level as a number, the lowest
@@ -128,8 +125,8 @@ impl Summary<'_> {
         self.model_groups().len().saturating_sub(MODELS_MAX)
     }
 
-    /// What models can be fitted to. Not open loops, whose throughput is given.
-    pub(crate) fn model_groups(&self) -> Vec<ModelGroup<'_>> {
+    /// Configurations that models can be fitted to. Not open loops, whose throughput is given.
+    pub fn model_groups(&self) -> Vec<ModelGroup<'_>> {
         let factors = self.recording.factors.iter().zip(&self.layouts);
         let roles = &self.recording.roles;
         let is_concurrency = |own: &FactorRecord| roles.has(&own.name, &CONCURRENCY);
@@ -152,11 +149,11 @@ impl Summary<'_> {
     }
 
     /// The model of a group; `None` where its trials have no throughput.
-    pub(crate) fn throughput_model(&self, group: ModelGroup<'_>) -> Option<ModelSummary> {
+    pub fn throughput_model(&self, group: ModelGroup<'_>) -> Option<ModelSummary> {
         let ModelGroup { factor, levels } = group;
         let device = self.busiest_device(&levels);
         let measured = |own: &(usize, f64)| {
-            Measured::of(
+            Measured::at_level(
                 own.0,
                 own.1,
                 &self.grid.trials(own.0),
@@ -180,7 +177,7 @@ impl Summary<'_> {
         };
         let first = measured.first()?;
         let demands = [first, measured.last()?].map(|own| {
-            LevelDemands::of(own.level.n, &self.grid.trials(own.configuration), processors)
+            LevelDemands::at_level(own.level.n, &self.grid.trials(own.configuration), processors)
         });
         Some(ModelSummary {
             factor: factor.name.clone(),
@@ -231,7 +228,7 @@ struct Measured {
 }
 
 impl Measured {
-    fn of(
+    fn at_level(
         configuration: usize,
         n: f64,
         trials: &[&Observations],
@@ -239,7 +236,7 @@ impl Measured {
     ) -> Option<Self> {
         let choice = response::named("throughput", trials)?;
         let values: Vec<f64> = trials.iter().filter_map(|seen| choice.value(seen)).collect();
-        let estimate = Estimate::of(&values, &choice.unit, choice.direction)?;
+        let estimate = Estimate::from_values(&values, &choice.unit, choice.direction)?;
         let cpu = |seen: &&Observations| {
             let work = choice.value(seen)? * seen.elapsed_s;
             (work > 0.0 && seen.machine.own_s > 0.0).then(|| seen.machine.own_s / work)
@@ -307,12 +304,12 @@ impl ModelGroup<'_> {
 
 impl ModelSummary {
     /// The fit that predicts other levels, to all that were measured.
-    pub(crate) fn best(&self) -> Option<&holdout::Fitted> {
+    pub fn best(&self) -> Option<&holdout::Fitted> {
         self.fitted.as_ref().map(|judged| &judged.best)
     }
 
     /// What the shown model says, with what is peculiar to it here.
-    pub(crate) fn law(&self) -> String {
+    pub fn law(&self) -> String {
         let best = self.candidates[0].model;
         match (best, &self.device) {
             (Model::SharedSyncs, _) => {
@@ -330,19 +327,19 @@ impl ModelSummary {
 
     /// The queueing network of all levels, for what is asked of other things than their number: of
     /// those that could be fitted the one that misses held-out levels least.
-    pub(crate) fn network(&self) -> Option<Bottlenecks> {
+    pub fn network(&self) -> Option<Bottlenecks> {
         self.network_of(&self.points)
     }
 
-    /// The same fitted to these levels.
-    pub(crate) fn network_of(&self, levels: &[Level]) -> Option<Bottlenecks> {
+    /// The queueing network, fitted to these levels.
+    pub fn network_of(&self, levels: &[Level]) -> Option<Bottlenecks> {
         let is_network = |own: &&Candidate| !matches!(own.model, Model::Amdahl | Model::Universal);
         let model = self.candidates.iter().find(is_network).map_or(Model::Network, |own| own.model);
         self.fitted_network(model, levels)
     }
 
     /// The one with a part that is done one at a time.
-    pub(crate) fn serial_network(&self) -> Option<Bottlenecks> {
+    pub fn serial_network(&self) -> Option<Bottlenecks> {
         self.fitted_network(Model::Network, &self.points)
     }
 

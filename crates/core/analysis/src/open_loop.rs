@@ -32,13 +32,15 @@ impl Summary<'_> {
     /// The configurations whose transactions had intended starts that were recorded, in the order
     /// of the file.
     pub fn open_loop(&self) -> Vec<OpenLoop> {
-        let of = |row: &ConfigurationRow| OpenLoop::of(&row.label, &self.grid.trials(row.index));
+        let of = |row: &ConfigurationRow| {
+            OpenLoop::from_trials(&row.label, &self.grid.trials(row.index))
+        };
         self.configurations.iter().filter_map(of).collect()
     }
 }
 
 impl OpenLoop {
-    fn of(label: &str, trials: &[&Observations]) -> Option<Self> {
+    fn from_trials(label: &str, trials: &[&Observations]) -> Option<Self> {
         let sum =
             |part: fn(&Observations) -> f64| trials.iter().map(|seen| part(seen)).sum::<f64>();
         let starts = sum(|seen| seen.load.sends_intended as f64);

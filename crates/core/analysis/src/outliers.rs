@@ -61,7 +61,7 @@ impl Summary<'_> {
 /// one are not all named.
 fn outliers(recording: &Recording, figures: &Figures) -> Vec<Outlier> {
     let values: Vec<f64> = figures.all().collect();
-    let scale = Betterness::of(values.iter(), Direction::HigherIsBetter);
+    let scale = Betterness::for_values(values.iter(), Direction::HigherIsBetter);
     let back = |value: f64| if scale.scale == Scale::Ratio { value.exp() } else { value };
     let row = |configuration: usize| {
         let values = figures.values(configuration);
@@ -151,7 +151,7 @@ impl Drift {
     /// Values are compared as logarithms when all are positive, so that "block 3 was 5 % slower"
     /// weighs the same in fast and slow configurations. `None` with fewer than two rows or blocks,
     /// because block and noise then cannot be told apart.
-    pub(crate) fn of(rows: &[Vec<f64>], blocks: &[u32]) -> Option<Self> {
+    pub(crate) fn estimate(rows: &[Vec<f64>], blocks: &[u32]) -> Option<Self> {
         let (k, b) = (rows.len(), blocks.len());
         if k < 2 || b < 2 {
             return None;
@@ -211,7 +211,7 @@ impl Summary<'_> {
             .collect();
         let complete: Vec<Vec<f64>> =
             rows.iter().map(|row| blocks.iter().map(|block| row[block]).collect()).collect();
-        Some(Drift { response: response.name, ..Drift::of(&complete, &blocks)? })
+        Some(Drift { response: response.name, ..Drift::estimate(&complete, &blocks)? })
     }
 }
 
@@ -227,7 +227,7 @@ mod tests {
         for case in reference["drift"].as_array().unwrap() {
             let rows: Vec<Vec<f64>> = serde_json::from_value(case["rows"].clone()).unwrap();
             let blocks: Vec<u32> = (1..).take(rows[0].len()).collect();
-            let drift = Drift::of(&rows, &blocks).unwrap();
+            let drift = Drift::estimate(&rows, &blocks).unwrap();
             let (f, p) = (case["f"].as_f64().unwrap(), case["p"].as_f64().unwrap());
             assert!((drift.f - f).abs() < 1e-8 * f, "{} {f}", drift.f);
             assert!((drift.p_value - p).abs() < 1e-8, "{} {p}", drift.p_value);
@@ -237,8 +237,8 @@ mod tests {
 
     #[test]
     fn says_nothing_where_nothing_can_be_told() {
-        assert_eq!(Drift::of(&[vec![1.0, 2.0]], &[1, 2]), None);
-        assert_eq!(Drift::of(&[vec![1.0], vec![2.0]], &[1]), None);
-        assert_eq!(Drift::of(&[vec![1.0, 1.0], vec![2.0, 2.0]], &[1, 2]), None);
+        assert_eq!(Drift::estimate(&[vec![1.0, 2.0]], &[1, 2]), None);
+        assert_eq!(Drift::estimate(&[vec![1.0], vec![2.0]], &[1]), None);
+        assert_eq!(Drift::estimate(&[vec![1.0, 1.0], vec![2.0, 2.0]], &[1, 2]), None);
     }
 }

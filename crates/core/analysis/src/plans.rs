@@ -45,7 +45,7 @@ impl StatementPlans {
     }
 
     /// The plans that trials of these configurations had.
-    pub(crate) fn of<'s>(&'s self, configurations: &[usize]) -> Vec<&'s PlanRow> {
+    pub(crate) fn used_by<'s>(&'s self, configurations: &[usize]) -> Vec<&'s PlanRow> {
         let is_own =
             |plan: &&PlanRow| plan.configurations.iter().any(|own| configurations.contains(own));
         self.plans.iter().filter(|plan| plan.reason.is_none()).filter(is_own).collect()

@@ -34,7 +34,7 @@ impl Detectable {
     /// Exact for a paired t-test at 5 % divided by the number of comparisons, the most that Holm's
     /// correction asks of one of them; an estimate all the same, because the spread itself is
     /// one.
-    pub fn of(sd_log_ratio: f64, blocks: usize, comparisons: usize) -> Option<Self> {
+    pub fn from_spread(sd_log_ratio: f64, blocks: usize, comparisons: usize) -> Option<Self> {
         if blocks < 2 || !sd_log_ratio.is_finite() {
             return None;
         }
@@ -162,9 +162,13 @@ mod tests {
             let (blocks, comparisons) =
                 (row[0].as_u64().unwrap() as usize, row[1].as_u64().unwrap() as usize);
             let exact = row[2].as_f64().unwrap();
-            let ours = Detectable::of(0.05, blocks, comparisons).unwrap().relative.ln_1p() / 0.05;
+            let ours =
+                Detectable::from_spread(0.05, blocks, comparisons).unwrap().relative.ln_1p() / 0.05;
             assert!((ours / exact - 1.0).abs() < 2e-3, "{blocks} blocks: {ours} {exact}");
         }
-        assert!(Detectable::of(0.05, 1, 1).is_none() && Detectable::of(f64::NAN, 5, 1).is_none());
+        assert!(
+            Detectable::from_spread(0.05, 1, 1).is_none()
+                && Detectable::from_spread(f64::NAN, 5, 1).is_none()
+        );
     }
 }

@@ -1,9 +1,7 @@
 //! Where the processor time went: by module, by function, by stack.
 
-pub mod compare;
-
 use crate::Interval;
-use crate::activity::wilson;
+use crate::estimate::wilson;
 use crate::{ConfigurationRow, Summary};
 use observations::{Frame, Profile, Stack};
 use serde::Serialize;
@@ -88,7 +86,8 @@ pub struct StackUse {
 }
 
 impl Sampled {
-    fn new(samples: u64, all: u64, hz: f64) -> Self {
+    /// So many of all samples, at so many a second.
+    pub fn new(samples: u64, all: u64, hz: f64) -> Self {
         let share = if all > 0 { samples as f64 / all as f64 } else { 0.0 };
         let interval =
             if all > 0 { wilson(samples, all) } else { Interval { low: 0.0, high: 1.0 } };

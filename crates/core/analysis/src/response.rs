@@ -52,7 +52,7 @@ impl ResponseChoice {
     /// it, else the first of the first trial done, else elapsed time; `None` when no trial was
     /// done. One that measures nothing in any trial, as latencies of an overloaded open loop,
     /// gives way to the next one.
-    pub fn of(recording: &Recording) -> Option<Self> {
+    pub fn for_recording(recording: &Recording) -> Option<Self> {
         let (_, first) = recording.done().next()?;
         let measured =
             |choice: &Self| recording.done().any(|(_, seen)| choice.value(seen).is_some());

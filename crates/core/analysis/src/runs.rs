@@ -221,11 +221,11 @@ pub fn compare_sides(
         only_to: labels(to, |it| it.to),
         warnings: pair.warnings(),
         responses: choices.into_iter().map(|choice| pair.compare(choice)).collect(),
-        more_from: pair.from.runs[1..].iter().map(RunName::of).collect(),
-        more_to: pair.to.runs[1..].iter().map(RunName::of).collect(),
+        more_from: pair.from.runs[1..].iter().map(RunName::for_recording).collect(),
+        more_to: pair.to.runs[1..].iter().map(RunName::for_recording).collect(),
         differ_within: pair.differ_within(),
-        from: RunName::of(from),
-        to: RunName::of(to),
+        from: RunName::for_recording(from),
+        to: RunName::for_recording(to),
     })
 }
 
@@ -236,7 +236,7 @@ impl RunsError {
 }
 
 impl RunName {
-    fn of(recording: &Recording) -> Self {
+    fn for_recording(recording: &Recording) -> Self {
         let RunRecord { id, name, started_ms, steelbench, label, git, .. } = recording.run.clone();
         Self {
             name,
@@ -303,7 +303,7 @@ impl<'a> Runs<'a> {
     /// run.
     fn side(&self, configuration: usize, response: &ResponseChoice) -> Side {
         match self.grids.as_slice() {
-            [only] => Side::of(only, configuration, response),
+            [only] => Side::from_grid(only, configuration, response),
             _ => Side::of_runs(self.with(configuration), response),
         }
     }
@@ -357,7 +357,7 @@ impl<'a> Pair<'a> {
         let trials = |side: &Runs<'a>, own: fn(&Match) -> usize| -> Vec<&'a Observations> {
             self.matches.iter().flat_map(|it| side.trials(own(it))).collect()
         };
-        WarningsCompared::of(&trials(&self.from, |it| it.from), &trials(&self.to, |it| it.to))
+        WarningsCompared::compare(&trials(&self.from, |it| it.from), &trials(&self.to, |it| it.to))
     }
 
     fn differ_within(&self) -> Vec<String> {
@@ -366,7 +366,7 @@ impl<'a> Pair<'a> {
 
     /// The responses asked for that both sides have in the same unit and direction.
     fn choices(&self, which: Responses) -> Result<Vec<ResponseChoice>, RunsError> {
-        let primary = ResponseChoice::of(self.from.first()).map(|choice| choice.name);
+        let primary = ResponseChoice::for_recording(self.from.first()).map(|choice| choice.name);
         match which {
             Responses::Primary => Ok(vec![self.common(&primary.unwrap_or_default())?]),
             Responses::Named(name) => Ok(vec![self.common(name)?]),
@@ -403,7 +403,7 @@ impl<'a> Pair<'a> {
                 matched_by: own.by,
                 from: self.from.estimate(own.from, &response),
                 to: self.to.estimate(own.to, &response),
-                verdict: Verdict::of(comparison.as_ref()),
+                verdict: Verdict::judge(comparison.as_ref()),
                 detectable: samples.detectable(),
                 comparison,
             }
@@ -432,7 +432,7 @@ impl<'a> Pair<'a> {
 }
 
 impl Verdict {
-    pub(crate) fn of(comparison: Option<&Comparison>) -> Self {
+    pub(crate) fn judge(comparison: Option<&Comparison>) -> Self {
         match comparison {
             Some(own) if own.supported() && own.is_better() => Self::Better,
             Some(own) if own.supported() => Self::Worse,

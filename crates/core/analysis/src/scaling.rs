@@ -26,7 +26,7 @@ named! {
 
 impl ScalingClass {
     /// The class of this ratio of throughputs at this ratio of numbers of threads (above 1).
-    pub fn of(ratio: f64, threads: f64) -> Self {
+    pub fn classify(ratio: f64, threads: f64) -> Self {
         match ratio {
             ratio if ratio >= LINEAR_EFFICIENCY * threads => Self::Linear,
             ratio if ratio > 1.0 + FLAT_SHARE => Self::SubLinear,
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn classes_by_their_thresholds() {
-        let class = ScalingClass::of;
+        let class = ScalingClass::classify;
         assert_eq!(
             (class(0.3, 2.0), class(0.89, 2.0), class(0.91, 2.0)),
             (Negative, Negative, Flat)

@@ -69,16 +69,19 @@ impl Summary<'_> {
     /// The configurations that ran scripts, in the order of the file.
     pub fn scripts(&self) -> Vec<ConfigurationScripts> {
         let ran = self.grid.filter(|seen| !seen.timed_out() && !seen.statements.is_empty());
-        self.configurations.iter().filter_map(|row| ConfigurationScripts::of(&ran, row)).collect()
+        self.configurations
+            .iter()
+            .filter_map(|row| ConfigurationScripts::for_configuration(&ran, row))
+            .collect()
     }
 }
 
 impl ConfigurationScripts {
-    fn of(ran: &Grid<&Observations>, row: &ConfigurationRow) -> Option<Self> {
+    fn for_configuration(ran: &Grid<&Observations>, row: &ConfigurationRow) -> Option<Self> {
         let repeats = ran.repeats(row.index, ran.has_setups());
         let trials: Vec<&Observations> = repeats.units.concat();
         let first = trials.first()?;
-        let statements = StatementFigures::of(&first.statements, &trials, &repeats);
+        let statements = StatementFigures::from_trials(&first.statements, &trials, &repeats);
         let names = distinct(first.statements.iter().map(|statement| statement.script.as_str()));
         let committed = |script: Option<&str>| -> u64 {
             trials.iter().map(|seen| transactions(seen, script.filter(|_| names.len() > 1))).sum()
@@ -113,7 +116,7 @@ impl ConfigurationScripts {
 }
 
 impl StatementFigures {
-    fn of(
+    fn from_trials(
         statements: &[ScriptStatement],
         trials: &[&Observations],
         repeats: &Repeats<&Observations>,

@@ -166,7 +166,7 @@ impl StatementHistory {
         }
         let family = corrected(changes.iter().map(|change| change.comparison.clone()).collect());
         for (change, comparison) in changes.iter_mut().zip(family) {
-            change.verdict = Verdict::of(comparison.as_ref());
+            change.verdict = Verdict::judge(comparison.as_ref());
             change.comparison = comparison;
         }
         let tests: usize = self.statements.iter().map(|series| series.points.len()).sum();

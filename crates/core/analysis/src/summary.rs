@@ -79,7 +79,7 @@ pub fn summarize_with<'r>(
     storage_runs: Vec<Recording>,
 ) -> Summary<'r> {
     let grid = Grid::new(recording);
-    let response = ResponseChoice::of(recording);
+    let response = ResponseChoice::for_recording(recording);
     let layouts: Vec<FactorLayout> =
         (0..recording.factors.len()).map(|factor| FactorLayout::new(recording, factor)).collect();
     let ordered = recording.factors.iter().position(|factor| factor.numeric.is_some());
@@ -88,7 +88,7 @@ pub fn summarize_with<'r>(
     let figures = response.as_ref().map(|response| grid.figures(response));
     let factors = figures
         .as_ref()
-        .map(|figures| Factors::of(recording, &grid, &layouts, main_factor, figures));
+        .map(|figures| Factors::estimate(recording, &grid, &layouts, main_factor, figures));
     Summary {
         recording,
         configurations: configurations::rows(recording, &grid, figures.as_ref()),

@@ -1,6 +1,6 @@
 //! Where sessions waited: the nine-column table.
 
-use crate::activity::HotResources;
+use crate::hot::HotResources;
 use crate::{Accounting, Summary};
 use observations::number::fixed;
 use observations::{Observations, Wait, WaitClass, WaitSource};

@@ -68,7 +68,7 @@ fn accounting_adds_up() {
             .map(Wait::wait_s)
             .sum();
         close(mean.accounted_s() - mean.cpu_s, in_waits / n, largest);
-        let one_by_one: f64 = trials.iter().map(|t| Accounting::of(t).unaccounted_s).sum();
+        let one_by_one: f64 = trials.iter().map(|t| Accounting::for_trial(t).unaccounted_s).sum();
         close(one_by_one / n, mean.unaccounted_s, largest);
     }
 }

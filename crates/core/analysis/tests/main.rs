@@ -1,7 +1,6 @@
 //! The tests of this crate, in one executable.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod activity_changes;
 mod causes;
 mod change_points;
 mod edges;
@@ -10,7 +9,6 @@ mod findings;
 mod identities;
 mod levels;
 mod means;
-mod models;
 mod open_loop;
 mod plans;
 mod profile;

@@ -27,7 +27,8 @@ fn close(left: f64, right: f64) {
 fn estimates() {
     for case in reference("estimate") {
         let estimate =
-            Estimate::of(&numbers(&case, "values"), "s", Direction::LowerIsBetter).unwrap();
+            Estimate::from_values(&numbers(&case, "values"), "s", Direction::LowerIsBetter)
+                .unwrap();
         let interval = estimate.interval.unwrap();
         close(estimate.mean, number(&case, "mean"));
         close(estimate.sd.unwrap(), number(&case, "sd"));

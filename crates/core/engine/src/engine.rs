@@ -2,7 +2,7 @@ use crate::{
     ColumnMethods, ColumnStore, DatabaseFiles, Explainer, FileTarget, Planned, Prerequisites,
     Recovery, ServerProcess, Servers, Tables, WaitType,
 };
-use experiment::{Configuration, Declaration, Invalid, choice};
+use experiment::{Configuration, Declaration, ExampleLevels, Invalid, choice};
 use observations::{EngineVersion, Fact, Operation, TimeUse, Wait, WaitedResource};
 use observe::Clock;
 use std::borrow::Borrow;
@@ -18,6 +18,11 @@ pub trait Engine: Send + Sync {
     /// Its settings in `[target]`.
     fn settings(&self) -> &'static [Declaration] {
         &[]
+    }
+    /// Levels that the commented example file varies; `None`: those of the first setting that can
+    /// be doubled twice.
+    fn example_levels(&self) -> Option<ExampleLevels> {
+        None
     }
     /// What it can do.
     fn abilities(&self) -> &'static [Ability];

@@ -23,7 +23,7 @@ settings! {
     /// Number of data files that Steelbench creates.
     pub DATA_FILES: usize = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1" => Layout;
     /// Size of each data and backup file; written in full before anything is measured.
-    pub FILE_SIZE: u64 = "target.file_size", SIZE, "1 GiB";
+    pub FILE_SIZE: u64 = "target.file_size", SIZE, "1 GiB", Given "\"256 MiB\"";
     /// Volume (or list of volumes, round robin) that the data files are put on; the default is the
     /// results directory's file system.
     pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;

@@ -12,14 +12,14 @@ settings! {
     /// SQL file (or list of them, run in this order) that makes the tables of one's own, once;
     /// every trial begins with a copy of what it made. Paths count from the folder of the
     /// experiment file.
-    pub SETUP_SQL: Vec<String> = "target.setup.sql", Kind::TextList;
+    pub SETUP_SQL: Vec<String> = "target.setup.sql", Kind::TextList, Shown "[\"schema.sql\"]";
     /// Dump that is restored before target.setup.sql runs: for PostgreSQL what pg_dump writes
     /// (custom, directory, tar or plain), for MariaDB what mariadb-dump writes, for SQLite a
     /// database file or SQL.
-    pub SETUP_DUMP: Option<String> = "target.setup.dump", Kind::Text;
+    pub SETUP_DUMP: Option<String> = "target.setup.dump", Kind::Text, Shown "\"prod.dump\"";
     /// Variables for the files of target.setup.sql, which use them as in psql: :name, :'name',
     /// :"name"; for MariaDB as user variables: @name.
-    pub SETUP_VARIABLES: Option<Value> = "target.setup.variables.*", Kind::Scalar;
+    pub SETUP_VARIABLES: Option<Value> = "target.setup.variables.*", Kind::Scalar, Shown "10";
 }
 
 const VARIABLES: &str = "target.setup.variables";

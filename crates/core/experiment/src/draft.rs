@@ -235,7 +235,14 @@ mod tests {
         draft.set(common::ENGINE, "e");
         draft.set(common::PROBE, "p");
         draft.repeats(2, 7);
-        (draft, Catalog { engines: vec![("e", TARGET)], probes: vec![("p", WORKLOAD)] })
+        (
+            draft,
+            Catalog {
+                engines: vec![("e", TARGET)],
+                probes: vec![("p", WORKLOAD)],
+                ..Catalog::default()
+            },
+        )
     }
 
     #[test]

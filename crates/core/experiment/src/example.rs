@@ -3,53 +3,11 @@
 use crate::configuration::names_volume;
 use crate::file::{OBSERVE, SETTINGS};
 use crate::human::read_default;
-use crate::{Catalog, Declaration, Kind, Value};
+use crate::{Catalog, Declaration, Example, ExampleLevels, Kind, Value};
 use std::fmt::Write as _;
 
 /// Columns of its comments.
 const COLUMNS: usize = 100;
-
-/// What the example gives instead of leaving it out.
-const GIVEN: &[(&str, &str)] = &[
-    ("experiment.name", "\"my-experiment\""),
-    ("experiment.question", "\"Which level is fastest on this machine?\""),
-    ("target.file_size", "\"256 MiB\""),
-    ("workload.rows", "\"100k\""),
-    ("workload.builtin", "\"tpcb-like\""),
-    ("workload.command", "\"sleep 0.1\""),
-    ("repeats.blocks", "5"),
-    ("repeats.seed", "1"),
-];
-
-/// What it shows behind a `#` for settings without a default, where the kind alone says too little.
-const SHOWN: &[(&str, &str)] = &[
-    ("experiment.description", "\"Five repeats on an idle machine.\""),
-    ("experiment.response", "\"throughput\""),
-    ("hooks.before_run", "\"sudo cpupower frequency-set --governor performance\""),
-    ("hooks.after_run", "\"date\""),
-    ("hooks.before_trial", "\"sync\""),
-    ("hooks.after_trial", "\"date\""),
-    ("target.setup.sql", "[\"schema.sql\"]"),
-    ("target.setup.dump", "\"prod.dump\""),
-    ("target.setup.variables.*", "10"),
-    ("target.allow_restart", "\"sudo systemctl restart postgresql\""),
-    ("target.option_file", "\"/etc/mysql/mariadb.conf.d/99-steelbench.cnf\""),
-    ("order.hard_to_change", "[\"drive\"]"),
-    ("limits.run_time", "\"8 h\""),
-    ("limits.disk_space", "\"4 GiB\""),
-];
-
-/// What is varied with probes and engines for which the first setting that can be doubled says
-/// little.
-const FACTORS: &[(&str, &str, [i64; 3])] = &[
-    ("script", "workload.connections", [1, 4, 16]),
-    ("scan", "workload.connections", [1, 2, 4]),
-    ("lookup", "workload.connections", [1, 4, 16]),
-    ("update", "workload.connections", [1, 4, 16]),
-    ("bulk-load", "workload.rows_per_page", [10, 20, 40]),
-    ("disk", "workload.queue_depth", [1, 8, 32]),
-    ("duckdb", "workload.connections", [1, 2, 4]),
-];
 
 const ADAPTIVE: &str = "# Or as many as make every 95 % interval this narrow, by the spread \
                         within the first ones:
@@ -70,17 +28,21 @@ pub fn example(catalog: &Catalog, engine: &str, probe: &str) -> String {
     section(&mut text, "workload", probe_settings, &[("probe", probe)]);
     section(&mut text, "observe", OBSERVE, &[]);
     let has = |path: &str| probe_settings.iter().any(|setting| setting.path == path);
-    let given = FACTORS.iter().find(|(of, path, _)| (*of == probe || *of == engine) && has(path));
-    let given = given.map(|(_, path, levels)| (*path, *levels));
-    let factor = given.or_else(|| engine_settings.iter().chain(probe_settings).find_map(factor));
-    if let Some((path, levels)) = &factor {
-        let _ = write!(text, "\n{}", factors(path, levels, engine_settings));
+    let given = catalog
+        .examples
+        .iter()
+        .filter(|(of, _)| *of == probe || *of == engine)
+        .map(|(_, example)| *example)
+        .find(|example| has(example.path));
+    let factor = given.or_else(|| engine_settings.iter().chain(probe_settings).find_map(doubled));
+    if let Some(factor) = &factor {
+        let _ = write!(text, "\n{}", factors(factor, engine_settings));
     }
     text.push_str(include_str!("example/volumes.toml"));
     for name in ["repeats", "order", "limits", "hooks", "report"] {
         section(&mut text, name, SETTINGS, &[]);
     }
-    if let Some((path, [first, ..])) = factor {
+    if let Some(ExampleLevels { path, levels: [first, ..] }) = factor {
         let _ = write!(
             text,
             "# The configuration that the others are compared with.\nbaseline = {{ \"{path}\" = \
@@ -95,15 +57,15 @@ fn owned(owners: &[(&'static str, &'static [Declaration])], name: &str) -> &'sta
 }
 
 /// A number that can be doubled twice makes a good factor.
-fn factor(setting: &Declaration) -> Option<(&'static str, [i64; 3])> {
+fn doubled(setting: &Declaration) -> Option<ExampleLevels> {
     let Kind::Count { max, .. } = setting.kind else { return None };
     let Value::Integer(first) = read_default(setting.kind, setting.default?)? else { return None };
     let levels = [first, first.checked_mul(2)?, first.checked_mul(4)?];
-    (first > 0 && levels[2] <= max).then_some((setting.path, levels))
+    (first > 0 && levels[2] <= max).then_some(ExampleLevels { path: setting.path, levels })
 }
 
-fn factors(path: &str, levels: &[i64; 3], settings: &[Declaration]) -> String {
-    let [first, second, third] = levels;
+fn factors(factor: &ExampleLevels, settings: &[Declaration]) -> String {
+    let ExampleLevels { path, levels: [first, second, third] } = factor;
     let choices = settings.iter().filter_map(|setting| match setting.kind {
         Kind::Choice(words) => Some(format!("\"{}\" = \"{}\"", setting.path, words.last()?)),
         _ => None,
@@ -134,9 +96,10 @@ fn section(text: &mut String, name: &str, settings: &[Declaration], selected: &[
         };
         let key = key.replace('*', "NAME");
         text.extend(comment(setting.doc));
-        let _ = match given(setting, settings) {
-            Some(value) => writeln!(text, "{key} = {value}"),
-            None => writeln!(text, "# {key} = {}", placeholder(setting)),
+        let _ = match setting.example {
+            Example::Given(value) => writeln!(text, "{key} = {value}"),
+            Example::Shown(value) => writeln!(text, "# {key} = {value}"),
+            Example::OfKind => writeln!(text, "# {key} = {}", placeholder(setting)),
         };
         if setting.path == "repeats.blocks" {
             text.push_str(ADAPTIVE);
@@ -156,20 +119,8 @@ fn comment(text: &str) -> Vec<String> {
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-fn given(setting: &Declaration, settings: &[Declaration]) -> Option<&'static str> {
-    // A load is as long as its rows take; one whose rows are only those of its table needs a time.
-    let has_rows =
-        settings.iter().any(|setting| setting.path == "workload.rows" && setting.default.is_none());
-    if setting.path == "workload.duration" && setting.default.is_none() && !has_rows {
-        return Some("\"10 s\"");
-    }
-    GIVEN.iter().find(|(path, _)| *path == setting.path).map(|(_, value)| *value)
-}
-
+/// The default, or a value of the kind.
 fn placeholder(setting: &Declaration) -> String {
-    if let Some((_, shown)) = SHOWN.iter().find(|(path, _)| *path == setting.path) {
-        return (*shown).into();
-    }
     match (setting.default, setting.kind) {
         (Some(default), Kind::Bool | Kind::Number { .. }) => default.into(),
         (Some(default), Kind::Count { .. }) if default.parse::<i64>().is_ok() => default.into(),

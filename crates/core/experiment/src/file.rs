@@ -56,31 +56,35 @@ settings! {
     pub(crate) const SETTINGS = [ENGINE, PROBE];
     /// Name of the experiment and of its results file: lower-case letters, digits, `-`, `_` and
     /// `.`.
-    pub NAME: String = "experiment.name", Kind::Text;
+    pub NAME: String = "experiment.name", Kind::Text, Given "\"my-experiment\"";
     /// The question that the experiment answers; printed above the answer.
-    pub QUESTION: Option<String> = "experiment.question", Kind::Text;
+    pub QUESTION: Option<String> =
+        "experiment.question", Kind::Text, Given "\"Which level is fastest on this machine?\"";
     /// Anything worth knowing about it.
-    pub DESCRIPTION: Option<String> = "experiment.description", Kind::Text;
+    pub DESCRIPTION: Option<String> =
+        "experiment.description", Kind::Text, Shown "\"Five repeats on an idle machine.\"";
     /// The response that configurations are compared on; default: the probe's first one.
-    pub RESPONSE: Option<String> = "experiment.response", Kind::Text;
+    pub RESPONSE: Option<String> = "experiment.response", Kind::Text, Shown "\"throughput\"";
 
     /// Shell command that runs before the first trial of a session.
-    pub BEFORE_RUN: Option<String> = "hooks.before_run", Kind::Text;
+    pub BEFORE_RUN: Option<String> =
+        "hooks.before_run", Kind::Text,
+        Shown "\"sudo cpupower frequency-set --governor performance\"";
     /// Shell command that runs after the last trial of a session.
-    pub AFTER_RUN: Option<String> = "hooks.after_run", Kind::Text;
+    pub AFTER_RUN: Option<String> = "hooks.after_run", Kind::Text, Shown "\"date\"";
     /// Shell command that runs before each trial.
-    pub BEFORE_TRIAL: Option<String> = "hooks.before_trial", Kind::Text;
+    pub BEFORE_TRIAL: Option<String> = "hooks.before_trial", Kind::Text, Shown "\"sync\"";
     /// Shell command that runs after each trial.
-    pub AFTER_TRIAL: Option<String> = "hooks.after_trial", Kind::Text;
+    pub AFTER_TRIAL: Option<String> = "hooks.after_trial", Kind::Text, Shown "\"date\"";
     /// A hook that takes longer is killed and has failed.
     pub HOOKS_TIMEOUT_S: f64 = "hooks.timeout", Kind::PositiveDuration, "10 min";
 
     /// Factors that are changed as seldom as possible: trials are grouped by their levels.
-    pub HARD_TO_CHANGE: Vec<String> = "order.hard_to_change", Kind::TextList;
+    pub HARD_TO_CHANGE: Vec<String> = "order.hard_to_change", Kind::TextList, Shown "[\"drive\"]";
 
     /// Number of blocks: each configuration runs once in a block. Or { min, max, until }: the
     /// spread within `min` blocks decides how many make every 95 % interval this narrow.
-    pub(crate) BLOCKS: u32 = "repeats.blocks", COUNT, "5";
+    pub(crate) BLOCKS: u32 = "repeats.blocks", COUNT, "5", Given "5";
     /// Blocks that are run in any case; intervals and tests use their spread, so that five tell
     /// much more than two.
     pub(crate) BLOCKS_MIN: Option<u32> =
@@ -94,7 +98,7 @@ settings! {
     /// the set-ups. Without repeated set-ups a level and its set-up cannot be told apart.
     pub(crate) SETUPS: u32 = "repeats.setups", COUNT, "1";
     /// Seed of the order of trials and of the data.
-    pub SEED: u64 = "repeats.seed", SEEDS, "1";
+    pub SEED: u64 = "repeats.seed", SEEDS, "1", Given "1";
     /// How often a failed trial is tried again. One that `limits.trial_time` stopped in its
     /// measurement is not: it is known to take at least that long.
     pub RETRIES: u32 = "repeats.retries", Kind::Count { min: 0, max: 100 }, "0";
@@ -102,14 +106,15 @@ settings! {
     /// A trial that takes longer, preparation included, is stopped and has failed.
     pub TRIAL_TIME_S: f64 = "limits.trial_time", Kind::PositiveDuration, "1 h";
     /// A session that takes longer stops and can be resumed.
-    pub RUN_TIME_S: Option<f64> = "limits.run_time", Kind::PositiveDuration;
+    pub RUN_TIME_S: Option<f64> = "limits.run_time", Kind::PositiveDuration, Shown "\"8 h\"";
     /// A configuration that fails in so many trials in a row for the same cause is left out for the
     /// rest of the session, and when every configuration fails, the session stops and can be
     /// resumed; 0: never.
     pub IDENTICAL_FAILURES: u32 =
         "limits.identical_failures", Kind::Count { min: 0, max: 1_000_000 }, "3";
     /// Space that the data of a trial may take; checked before the run and during it.
-    pub DISK_SPACE_BYTES: Option<u64> = "limits.disk_space", Kind::Size { min: 1, max: i64::MAX };
+    pub DISK_SPACE_BYTES: Option<u64> =
+        "limits.disk_space", Kind::Size { min: 1, max: i64::MAX }, Shown "\"4 GiB\"";
 
     /// Levels that models of the throughput are not fitted to but tested on: "workload.connections
     /// > 8"; also with >=, <, <= and =. Without it, the highest third of the levels.

@@ -48,4 +48,4 @@ pub use parse::parse;
 pub use plan::{Plan, PlannedTrial};
 pub use read::{SOURCE_BYTES_MAX, read_bytes, read_text};
 pub use schema::schema;
-pub use setting::{Catalog, Declaration, Kind, Setting};
+pub use setting::{Catalog, Declaration, Example, ExampleLevels, Kind, Setting};

@@ -1,5 +1,6 @@
 //! A JSON Schema of the experiment file, for editors.
 
+use crate::common::{ENGINE, PROBE};
 use crate::file::{LEVEL, MANUAL, OBSERVE, PREDICT, SECTIONS, SETTINGS, VOLUME};
 use crate::human::{BANDWIDTH_MAX, BANDWIDTH_MIN, DURATION_S_MAX, RATE_MAX, RATE_MIN, units};
 use crate::{Catalog, Declaration, Kind};
@@ -167,9 +168,8 @@ fn factors(catalog: &Catalog) -> Value {
     let mut schema = json!({ "type": "object", "additionalProperties": false, "properties": {},
         "patternProperties": {} });
     let owned = catalog.engines.iter().chain(&catalog.probes).flat_map(|(_, settings)| *settings);
-    let selecting = SETTINGS
-        .iter()
-        .filter(|setting| ["target.engine", "workload.probe"].contains(&setting.path));
+    let selecting =
+        SETTINGS.iter().filter(|setting| [ENGINE.path(), PROBE.path()].contains(&setting.path));
     for setting in owned.chain(OBSERVE).chain(selecting) {
         let place = if setting.path.contains('*') {
             let pattern = setting.path.replace('.', "\\.").replace('*', ".+");

@@ -53,6 +53,17 @@ pub enum Kind {
     Scalar,
 }
 
+/// A setting's value in the commented example file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Example {
+    /// Its default, or a value of its kind, behind a `#`.
+    OfKind,
+    /// This value, as TOML, behind a `#`.
+    Shown(&'static str),
+    /// This value, as TOML.
+    Given(&'static str),
+}
+
 /// A setting that an experiment file may give or vary, as parsing, schema, example file and errors
 /// need it.
 #[derive(Debug, Clone, Copy)]
@@ -66,6 +77,8 @@ pub struct Declaration {
     pub default: Option<&'static str>,
     /// The part that it plays, where analysis asks for it.
     pub role: Option<Role>,
+    /// Its value in the example file.
+    pub example: Example,
     /// One or two sentences for people: the schema, the example file and errors show it.
     pub doc: &'static str,
     /// Whether its owner's type holds this value, or its absence.
@@ -119,7 +132,15 @@ impl<T: FromValue> Setting<T> {
         default: Option<&'static str>,
         doc: &'static str,
     ) -> Self {
-        let declaration = Declaration { path, kind, default, role: None, doc, fits: fits::<T> };
+        let (role, example) = (None, Example::OfKind);
+        let declaration = Declaration { path, kind, default, role, example, doc, fits: fits::<T> };
+        Self { declaration, values: PhantomData }
+    }
+
+    /// The setting with another value in the example file.
+    #[must_use]
+    pub const fn with_example(self, example: Example) -> Self {
+        let declaration = Declaration { example, ..self.declaration };
         Self { declaration, values: PhantomData }
     }
 
@@ -168,7 +189,8 @@ fn fits<T: FromValue>(value: Option<&Value>) -> bool {
 
 /// Declares settings, each a constant of its type; the comment is the help that people read. `const
 /// NAME = [..];` before them declares a table of them all, with some that are declared elsewhere.
-/// A setting that analysis asks for states its [`Role`] after `=>`.
+/// A setting that analysis asks for states its [`Role`] after `=>`. `Given` and `Shown` with a TOML
+/// value follow at last: its [`Example`].
 ///
 /// ```
 /// use experiment::{Kind, settings};
@@ -186,23 +208,28 @@ fn fits<T: FromValue>(value: Option<&Value>) -> bool {
 /// ```
 #[macro_export]
 macro_rules! settings {
-    ($(#[$all_meta:meta])* $all_visibility:vis const $all:ident = [$($other:ident),*];
+    ($(#[$all_meta:meta])* $all_visibility:vis const $all:ident = [$($other:expr),* $(,)?];
      $($(#[doc = $doc:literal])+ $visibility:vis $name:ident: $type:ty = $path:literal,
-         $kind:expr $(, $default:literal)? $(=> $role:ident)?;)*) => {
+         $kind:expr $(, $default:literal)? $(=> $role:ident)?
+         $(, $example:ident $value:literal)?;)*) => {
         $(#[$all_meta])*
         $all_visibility const $all: &[$crate::Declaration] =
             $crate::declarations![$($name,)* $($other,)*];
         $crate::settings! {
             $($(#[doc = $doc])+
-            $visibility $name: $type = $path, $kind $(, $default)? $(=> $role)?;)*
+            $visibility $name: $type =
+                $path, $kind $(, $default)? $(=> $role)? $(, $example $value)?;)*
         }
     };
     ($($(#[doc = $doc:literal])+ $visibility:vis $name:ident: $type:ty = $path:literal,
-        $kind:expr $(, $default:literal)? $(=> $role:ident)?;)*) => {
+        $kind:expr $(, $default:literal)? $(=> $role:ident)?
+        $(, $example:ident $value:literal)?;)*) => {
         $($(#[doc = $doc])+
         $visibility const $name: $crate::Setting<$type> =
             $crate::Setting::new($path, $kind, $crate::settings!(@default $($default)?),
-                concat!($($doc),+).trim_ascii())$(.with_role($crate::Role::$role))?;)*
+                concat!($($doc),+).trim_ascii())
+            $(.with_role($crate::Role::$role))?
+            $(.with_example($crate::Example::$example($value)))?;)*
     };
     (@default) => { None };
     (@default $default:literal) => { Some($default) };
@@ -284,6 +311,15 @@ macro_rules! choice {
     };
 }
 
+/// The levels of a setting that the example file varies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExampleLevels {
+    /// Path of the setting.
+    pub path: &'static str,
+    /// Its levels.
+    pub levels: [i64; 3],
+}
+
 /// The settings of one experiment's sections `[target]`, `[workload]` and `[observe]`:
 /// those that every engine and probe share and those of the engines and probes by name.
 #[derive(Debug, Clone, Default)]
@@ -292,6 +328,9 @@ pub struct Catalog {
     pub engines: Vec<(&'static str, &'static [Declaration])>,
     /// Probe name and its `workload.*` settings.
     pub probes: Vec<(&'static str, &'static [Declaration])>,
+    /// Levels in example files by the name of the probe or engine, probes first: of those for which
+    /// the first setting that can be doubled says little.
+    pub examples: Vec<(&'static str, ExampleLevels)>,
 }
 
 impl Catalog {

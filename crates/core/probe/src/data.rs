@@ -2,6 +2,7 @@
 
 use crate::{ProbeError, Target, TrialContext};
 use datasets::{DataSet, Size};
+use engine::file_set::VOLUME;
 use engine::{Ability, Answer, Compressed, EngineError, EngineUse, Explained, Planned};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
@@ -26,7 +27,8 @@ settings! {
         "workload.scale", Kind::Number { min: 0.001, max: 100_000.0 }, "0.1" => DataIdentity;
     /// Rows of the data sets synthetic, mybigtable, one-row-per-page and documents.
     pub ROWS: u64 =
-        "workload.rows", Kind::Count { min: 1, max: 1_000_000_000_000 }, "100k" => DataIdentity;
+        "workload.rows", Kind::Count { min: 1, max: 1_000_000_000_000 }, "100k" => DataIdentity,
+        Given "\"100k\"";
     /// Columns of the synthetic table: a key, ints, and a last one that fills the page. All have a
     /// fixed length.
     pub COLUMNS: usize = "workload.columns", Kind::Count { min: 3, max: 18 }, "6" => DataIdentity;
@@ -365,7 +367,7 @@ impl Taken {
 
 /// Bytes that are taken of the volumes of the data, if all of them are btrfs.
 fn taken(context: &TrialContext<'_>) -> Option<u64> {
-    let volumes = context.configuration.value("target.volume")?.elements();
+    let volumes = context.configuration.value(VOLUME.path())?.elements();
     let names: Vec<String> = volumes.iter().map(ToString::to_string).collect();
     let folders = context.storage.iter().filter(|(name, _)| names.contains(name));
     let taken = folders.map(|(_, folder)| is_on_btrfs(folder).then(|| used(folder)).flatten());

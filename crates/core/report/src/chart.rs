@@ -146,7 +146,7 @@ fn draw(chart: &Chart, room: usize) -> Vec<String> {
     if chart.kind == ChartKind::Waterfall {
         return waterfall(&chart.bars().collect::<Vec<_>>(), room);
     }
-    let axis = Axis::of(chart, room);
+    let axis = Axis::for_chart(chart, room);
     chart.bars().map(|bar| axis.draw(bar.value)).collect()
 }
 
@@ -215,7 +215,7 @@ struct Axis {
 }
 
 impl Axis {
-    fn of(chart: &Chart, room: usize) -> Self {
+    fn for_chart(chart: &Chart, room: usize) -> Self {
         let values = || chart.bars().map(|bar| bar.value).filter(|value| value.is_finite());
         let (low, high) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
         let zero = chart.kind == ChartKind::Diverging && room > 0;
@@ -276,7 +276,7 @@ fn leftward(columns: f64, room: usize) -> String {
 /// The same figures as a table; of a series over time its mean and its lowest value.
 pub fn table(chart: &Chart) -> Table<'static> {
     if chart.kind == ChartKind::OverTime {
-        let mut table = Columns::of(&chart.groups);
+        let mut table = Columns::for_rows(&chart.groups);
         table.name("", |group| group.label.clone());
         for (at, heading) in ["mean", "lowest"].into_iter().enumerate() {
             table.right(heading, move |group| Cell::from(series_figures(group)[at]));
@@ -285,7 +285,7 @@ pub fn table(chart: &Chart) -> Table<'static> {
     }
     let bars =
         chart.groups.iter().flat_map(|group| group.bars.iter().map(|bar| (&group.label, bar)));
-    let mut table = Columns::of(bars);
+    let mut table = Columns::for_rows(bars);
     if chart.groups.iter().any(|group| !group.label.is_empty()) {
         table.name("group", |(group, _)| (*group).clone());
     }

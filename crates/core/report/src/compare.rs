@@ -21,7 +21,7 @@ pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
         drawn.chart(crate::sections::waterfall(decomposition, "A", "B"));
         drawn.note(crate::sections::legend(decomposition));
         sections.push(drawn);
-        let scale = WorkScale::of(decomposition);
+        let scale = WorkScale::for_decomposition(decomposition);
         for (by, of) in
             [("wait type", &decomposition.by_type), ("class of wait", &decomposition.by_class)]
         {
@@ -37,7 +37,7 @@ fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
     let mut section = Section::default();
     let response = &compared.response;
     let sides = [("A", from, &compared.from), ("B", to, &compared.to)];
-    let mut table = Columns::of(sides);
+    let mut table = Columns::for_rows(sides);
     table.left("", |(side, ..)| *side);
     table.name("configuration", |(_, name, _)| *name);
     table.right("n", |(.., estimate)| estimate.as_ref().map_or(0, |estimate| estimate.n));
@@ -75,7 +75,7 @@ fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
 pub(crate) fn warnings(compared: &WarningsCompared) -> Option<Section> {
     let mut section = Section::new("Warnings of the trials compared");
     let count = |trials: usize, of: usize| format!("{trials} of {of}");
-    let mut table = Columns::of(&compared.kinds);
+    let mut table = Columns::for_rows(&compared.kinds);
     table.name("warning", |own| own.kind.name());
     table.right("A", |own| count(own.from, compared.from_trials));
     table.right("B", |own| count(own.to, compared.to_trials));
@@ -212,7 +212,7 @@ pub(crate) struct WorkScale {
 }
 
 impl WorkScale {
-    pub(crate) fn of(decomposition: &Decomposition) -> Self {
+    pub(crate) fn for_decomposition(decomposition: &Decomposition) -> Self {
         let unit = if decomposition.unit.is_empty() { "unit" } else { &decomposition.unit };
         let (units, name) = match decomposition.work {
             work if work >= 1e6 => (1e6, format!("a million {unit}s")),
@@ -253,7 +253,7 @@ impl WorkScale {
             Cell::from(to - from).shown(number::signed(to - from, decimals)).toned(tone(part))
         };
         let end = |value: f64| number::signed(value, decimals.saturating_sub(1));
-        let mut table = Columns::of(parts);
+        let mut table = Columns::for_rows(parts);
         table.name(first, |(part, _)| name(&part.kind));
         table.right(from, |(_, (from, _))| fixed(*from));
         table.right(to, |(_, (_, to))| fixed(*to));

@@ -43,7 +43,7 @@ fn introduction(history: &History) -> Section {
 
 fn overview(history: &History) -> Section {
     let mut section = Section::new("Configurations");
-    let mut table = Columns::of(&history.configurations);
+    let mut table = Columns::for_rows(&history.configurations);
     table.name("configuration", |own| label(&own.label));
     table.left("over time", |own| sparkline(&means(own)));
     table.left("first", |own| own.points.iter().flatten().next()).optional(1);
@@ -113,7 +113,7 @@ fn models(history: &History) -> Option<Section> {
         rows.extend(tested.map(|(own, tested)| (run.run.run, own, tested)));
     }
     let is_empty = rows.is_empty();
-    let mut table = Columns::of(rows);
+    let mut table = Columns::for_rows(rows);
     table.right("run", |row| row.0);
     table.name("fitted from", |row| label(&row.1.label));
     table.left("model", |row| row.1.model.model.name());
@@ -138,7 +138,7 @@ fn runs(history: &History) -> Option<Section> {
     let rows = history.runs.iter().map(|run| &run.run);
     let rows: Vec<&RunName> = rows.filter(|run| run.label.is_some() || run.git.is_some()).collect();
     let is_empty = rows.is_empty();
-    let mut table = Columns::of(rows);
+    let mut table = Columns::for_rows(rows);
     table.right("run", |run| run.run);
     table.left("started", |run| text::utc(run.started_ms)).optional(1);
     table.name("label", |run| run.label.as_deref());
@@ -155,7 +155,7 @@ fn surroundings(history: &History) -> Option<Section> {
         let settings = run.settings.iter().map(move |it| (run.run.run, &it.change, NOT_SET));
         environment.chain(settings)
     });
-    let mut table = Columns::of(rows.clone());
+    let mut table = Columns::for_rows(rows.clone());
     table.right("run", |(run, ..)| *run);
     table.name("environment or setting", |(_, change, _)| &change.what);
     table.name("before", |(_, change, absent)| changed(change, change.from.as_ref(), absent));
@@ -167,7 +167,7 @@ fn surroundings(history: &History) -> Option<Section> {
 fn configuration(history: &History, own: &HistorySeries) -> Section {
     let mut section = Section::new(label(&own.label));
     let rows = history.runs.iter().zip(&own.points).enumerate();
-    let mut table = Columns::of(rows);
+    let mut table = Columns::for_rows(rows);
     table.right("run", |(_, (run, _))| run.run.run);
     table.left("started", |(_, (run, _))| text::utc(run.run.started_ms));
     table.right("n", |(_, (_, point))| point.as_ref().map_or(0, |it| it.n));

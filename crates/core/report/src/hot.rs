@@ -1,7 +1,7 @@
 //! Resources that waiting sessions met at.
 
 use crate::model::Section;
-use analysis::activity::HotResources;
+use analysis::hot::HotResources;
 
 /// Adds the resources that sessions met at.
 pub fn hot_resources(section: &mut Section, hot: &[HotResources]) {

@@ -1,7 +1,8 @@
-//! What people and programs see of an analysis: pure functions, no I/O.
+//! Documents of an analysis for people and programs: pure functions, no I/O.
 //!
-//! [`run`] and [`head_to_head`] select the sections and build a [`Document`] once; [`terminal`] and [`markdown`] only lay it out. Programs read [`json`], which
-//! holds the analysis itself with exact figures.
+//! [`run`] and [`head_to_head`] select the sections and build a [`Document`] once; [`terminal`] and
+//! [`markdown`] only lay it out. Programs read [`json`], which holds the analysis itself with exact
+//! figures.
 //!
 //! [`xlsx`] is the exception to "no I/O": what would not fit in memory passes through temporary
 //! files.

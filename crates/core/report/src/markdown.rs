@@ -126,7 +126,7 @@ mod tests {
     fn long_tables_are_folded() {
         for (rows, folded) in [(OPEN_ROWS, false), (OPEN_ROWS + 1, true)] {
             let mut section = Section::new("Every response");
-            let mut table = Columns::of(0..rows);
+            let mut table = Columns::for_rows(0..rows);
             table.right("n", |n| *n);
             section.table(table);
             section.line("after");

@@ -229,7 +229,7 @@ impl Section {
 
 impl Bar {
     /// A mean with its interval.
-    pub fn of(estimate: &Estimate) -> Self {
+    pub fn from_estimate(estimate: &Estimate) -> Self {
         let interval = estimate.interval.map(|interval| (interval.low, interval.high));
         Self { value: estimate.mean, interval, ..Self::default() }
     }

@@ -10,7 +10,7 @@ pub fn plan_tree(section: &mut Section, plan: &Plan) {
     section.line(overview(plan));
     let all = plan.operators();
     let total_cost = plan.root.as_ref().and_then(|root| root.cost).filter(|cost| *cost > 0.0);
-    let mut columns = Columns::of(&all);
+    let mut columns = Columns::for_rows(&all);
     // A page keeps these spaces, too.
     columns.name("operator", |(depth, operator)| {
         format!("{}{}", "\u{a0}\u{a0}".repeat(*depth), operator.title())

@@ -25,7 +25,7 @@ pub fn functions(section: &mut Section, summary: &ProfileSummary, rows_max: usiz
         .flat_map(|module| module.functions.iter().map(move |function| (module, function)))
         .collect();
     all.sort_by_key(|(_, function)| std::cmp::Reverse(function.own.samples));
-    let mut table = Columns::of(all.iter().take(rows_max));
+    let mut table = Columns::for_rows(all.iter().take(rows_max));
     own_columns(&mut table, |(_, function)| &function.own);
     table.right("With callees", |(_, function)| Cell::percent(function.total.share, 1)).optional(1);
     table.name("Function", |(_, function)| &function.function);

@@ -44,7 +44,7 @@ fn common<'a, P: 'a>(
     recording: &'a Recording,
     items: impl Iterator<Item = Item<'a, P>> + Clone + 'a,
 ) -> Parts<'a, P> {
-    let mut columns = Columns::of(items);
+    let mut columns = Columns::for_rows(items);
     columns.add("run", "", |_| recording.run.id);
     columns.add("trial", "", |row| row.number).on_page = true;
     columns.add("configuration", "", |row| {
@@ -85,7 +85,7 @@ pub fn trials(recording: &Recording) -> Table<'_> {
         !recording.responses().iter().any(|response| response.name == "elapsed");
     figures(&mut columns, recording);
     let account = |row: &Item<'_, ()>, seconds: fn(&Accounting) -> f64| {
-        let own = seen(row).map(Accounting::of).filter(|own| own.session_s > 0.0)?;
+        let own = seen(row).map(Accounting::for_trial).filter(|own| own.session_s > 0.0)?;
         Some(Share(own.share(seconds(&own))))
     };
     columns
@@ -121,7 +121,7 @@ fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
             let same = |other: &&Response| other.name == *name && other.unit == *unit;
             seen(row)?.responses.iter().find(same).map(|response| response.value)
         };
-        columns.add(name, unit, value).of("response").on_page = true;
+        columns.add(name, unit, value).from_origin("response").on_page = true;
     }
     let mut known: Vec<&Fact> = Vec::new();
     for fact in recording
@@ -138,7 +138,7 @@ fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
             let same = |other: &&Fact| other.name == fact.name && other.unit == fact.unit;
             seen(row)?.facts.iter().find(same).map(|fact| fact.value)
         };
-        columns.add(&fact.name, &fact.unit, value).of("fact").on_page = true;
+        columns.add(&fact.name, &fact.unit, value).from_origin("fact").on_page = true;
     }
 }
 
@@ -247,7 +247,7 @@ struct Figures {
 }
 
 impl Figures {
-    fn of(histogram: &Histogram) -> Option<Self> {
+    fn from_histogram(histogram: &Histogram) -> Option<Self> {
         (!histogram.is_empty()).then(|| Self {
             count: histogram.len(),
             min_mean_max_ns: histogram.min_mean_max_ns(),
@@ -263,7 +263,10 @@ fn latencies(recording: &Recording) -> Table<'_> {
             Item {
                 number,
                 trial,
-                part: Distribution { latency, figures: Figures::of(&latency.histogram) },
+                part: Distribution {
+                    latency,
+                    figures: Figures::from_histogram(&latency.histogram),
+                },
             }
         });
     let rows: Vec<_> = distributions.collect();
@@ -438,7 +441,7 @@ pub fn settings(recording: &Recording) -> Table<'_> {
     let varying: HashSet<&str> =
         values.iter().filter(|(_, own)| varies(own)).map(|(name, _)| *name).collect();
     let rows = all().flat_map(|own| own.settings.iter().map(move |setting| (own, setting)));
-    let mut columns = Columns::of(rows);
+    let mut columns = Columns::for_rows(rows);
     columns.add("configuration", "", |(configuration, _)| configuration.label.as_str());
     columns.add("setting", "", |(_, (name, _))| name.as_str());
     columns.add("varies", "", move |(_, (name, _))| varying.contains(name.as_str()));
@@ -448,7 +451,7 @@ pub fn settings(recording: &Recording) -> Table<'_> {
 
 /// The file as it was, line by line.
 pub fn experiment(recording: &Recording) -> Table<'_> {
-    let mut columns = Columns::of((1_u64..).zip(recording.run.source.lines()));
+    let mut columns = Columns::for_rows((1_u64..).zip(recording.run.source.lines()));
     columns.add("line", "", |(number, _)| *number);
     columns.add("experiment_file", "", |(_, line)| *line);
     columns.named("experiment")
@@ -459,7 +462,7 @@ pub fn files(recording: &Recording) -> Table<'_> {
     let rows = recording.files.iter().flat_map(|file| {
         (1_u64..).zip(file.content.lines()).map(move |(number, line)| (file, number, line))
     });
-    let mut columns = Columns::of(rows);
+    let mut columns = Columns::for_rows(rows);
     columns.add("named_by", "", |(file, ..)| file.named_by.as_str());
     columns.add("file", "", |(file, ..)| file.path.as_str());
     columns.add("sha256", "", |(file, ..)| file.sha256.as_str());
@@ -475,7 +478,7 @@ pub fn environment(recording: &Recording) -> Table<'_> {
         facts(environment).into_iter().map(move |(name, value)| (Some(number), name, value))
     });
     let rows: Vec<_> = of_run.into_iter().chain(found).collect();
-    let mut columns = Columns::of(rows);
+    let mut columns = Columns::for_rows(rows);
     columns.add("environment", "", |row| row.0);
     columns.add("fact", "", |row| row.1.clone());
     columns.add("value", "", |row| row.2.clone());

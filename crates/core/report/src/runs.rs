@@ -125,7 +125,7 @@ fn response(compared: &ResponseCompared, repeat: &str) -> Section {
     let response = &compared.response;
     let (better, unit) = (better(response.direction), &response.unit);
     let mut section = Section::new(format!("{} ({unit}, {better} is better)", response.name));
-    let mut table = Columns::of(&compared.configurations);
+    let mut table = Columns::for_rows(&compared.configurations);
     let n = |it: Option<&Estimate>| it.map_or(0, |it| it.n);
     table.name("configuration", |own| labels(own));
     table.left("A", |own| own.from.as_ref());
@@ -179,7 +179,7 @@ fn surroundings(compared: &RunsCompared) -> Section {
     if compared.environment.is_empty() {
         section.line("Environment: nothing that is recorded.");
     } else {
-        let mut table = Columns::of(&compared.environment);
+        let mut table = Columns::for_rows(&compared.environment);
         table.name("environment", |change| &change.what);
         table.name("A", |change| changed(change, change.from.as_ref(), NOTHING));
         table.name("B", |change| changed(change, change.to.as_ref(), NOTHING));
@@ -188,7 +188,7 @@ fn surroundings(compared: &RunsCompared) -> Section {
     if compared.settings.is_empty() {
         section.line("Settings of the configurations compared: the same.");
     } else {
-        let mut table = Columns::of(&compared.settings);
+        let mut table = Columns::for_rows(&compared.settings);
         table.name("setting", |setting| &setting.change.what);
         table.name("A", |setting| changed(&setting.change, setting.change.from.as_ref(), NOT_SET));
         table.name("B", |setting| changed(&setting.change, setting.change.to.as_ref(), NOT_SET));

@@ -309,7 +309,7 @@ impl Column {
     }
 
     /// Names the origin of its values.
-    pub fn of(&mut self, origin: &'static str) -> &mut Self {
+    pub fn from_origin(&mut self, origin: &'static str) -> &mut Self {
         self.origin = Some(origin);
         self
     }
@@ -333,7 +333,7 @@ pub struct Columns<'a, T> {
 
 impl<'a, T: 'a> Columns<'a, T> {
     /// A table with a row for each item.
-    pub fn of<I: IntoIterator<Item = T, IntoIter: 'a> + Clone + 'a>(items: I) -> Self {
+    pub fn for_rows<I: IntoIterator<Item = T, IntoIter: 'a> + Clone + 'a>(items: I) -> Self {
         let items = Box::new(move || -> Box<dyn Iterator<Item = T> + 'a> {
             Box::new(items.clone().into_iter())
         });
@@ -407,7 +407,7 @@ impl<'a, T: 'a> Columns<'a, T> {
         let cell = move |item: &T| {
             label(item).map(|label| level(kind, numbers.get(label).copied(), label))
         };
-        let column = self.add(&factor.name, "", cell).of("factor");
+        let column = self.add(&factor.name, "", cell).from_origin("factor");
         column.kind = kind;
         column.align = if kind == Kind::Text { Align::Left } else { Align::Right };
         column.levels = factor.levels.iter().map(|level| level.as_str().into()).collect();

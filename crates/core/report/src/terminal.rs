@@ -74,7 +74,7 @@ impl Terminal {
         let cells = |row: Vec<Cell>| row.iter().map(|cell| (cell.text(), cell.tone)).collect();
         let rows: Vec<Vec<(Text, Tone)>> = table.rows().map(cells).collect();
         let room = if self.style == Style::Piped { usize::MAX } else { self.width };
-        let Some(layout) = TableLayout::of(table, &headings, &rows, room) else {
+        let Some(layout) = TableLayout::for_table(table, &headings, &rows, room) else {
             return self.lists(&headings, &rows);
         };
         let bold = |column: &ShownColumn| (&headings[column.position], None);
@@ -190,7 +190,7 @@ struct ShownColumn<'a> {
 
 impl<'a> TableLayout<'a> {
     /// `None`: there is no room for it, or not enough to tell the rows apart.
-    fn of(
+    fn for_table(
         table: &'a Table,
         headings: &[Text],
         rows: &[Vec<(Text, Tone)>],
@@ -418,7 +418,7 @@ mod tests {
 
     /// Two rows as they are shown on a terminal of this width.
     fn shown(names: [&'static str; 2], width: usize) -> Vec<String> {
-        let mut columns = Columns::of(names);
+        let mut columns = Columns::for_rows(names);
         columns.name("configuration", |name: &&str| (*name).to_owned());
         columns.right("reads/s", |_| "1,000".to_owned());
         let section = Section { blocks: vec![Block::Table(columns.into())], ..Section::default() };

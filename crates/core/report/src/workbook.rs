@@ -29,7 +29,7 @@ fn verdict<'a>(summary: &Summary<'a>) -> Table<'a> {
         let attempts = number::plural(own.attempts, "attempt");
         ("failure".to_owned(), own.cause, format!("{attempts}: {}", own.configurations.join("; ")))
     });
-    let mut columns = Columns::of(findings.chain(failures).collect::<Vec<_>>());
+    let mut columns = Columns::for_rows(findings.chain(failures).collect::<Vec<_>>());
     columns.add("kind", "", |(kind, ..)| kind.clone());
     columns.add("finding", "", |(_, text, _)| text.clone()).wrapped = true;
     columns.add("evidence", "", |(.., evidence)| evidence.clone()).wrapped = true;
@@ -76,7 +76,7 @@ fn response<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     let main = summary.main_factor.and_then(|main| summary.recording.factors.get(main));
     let unit = summary.unit();
     let rows = main.map_or(summary.configurations.len(), |factor| factor.levels.len());
-    let mut columns = Columns::of(0..rows);
+    let mut columns = Columns::for_rows(0..rows);
     match main {
         Some(factor) => {
             columns.factor(factor, |at| factor.levels.get(*at).map(String::as_str));
@@ -98,7 +98,7 @@ fn response<'a>(summary: &'a Summary<'a>) -> Table<'a> {
                 if heading == "mean" { format!("mean ({unit})") } else { heading.to_owned() };
             let estimates = estimates.clone();
             let value = move |at: &usize| estimates.get(*at).copied().flatten().and_then(figure);
-            columns.add(format!("{name}: {heading}"), "", value).of("response");
+            columns.add(format!("{name}: {heading}"), "", value).from_origin("response");
         }
     }
     let mut table = columns.named("response");
@@ -173,7 +173,7 @@ fn profile<'a>(summary: &'a Summary<'a>) -> Table<'a> {
         _ => (name, name.to_owned()),
     };
     let names: Vec<(&str, String)> = names.map(headed).collect();
-    let mut columns = Columns::of(measured);
+    let mut columns = Columns::for_rows(measured);
     columns.add("configuration", "", |(row, _)| text::label(&row.label));
     columns.add("trials", "", |(_, own)| own.trials);
     columns.add("sessions", "s", |(_, own)| own.session_s);
@@ -208,7 +208,7 @@ struct Row<'a> {
 
 fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     let recording = summary.recording;
-    let mut columns = Columns::of(rows(summary));
+    let mut columns = Columns::for_rows(rows(summary));
     columns.add("configuration", "", |row| text::label(&row.of.label));
     for factor in &recording.factors {
         columns.factor(factor, |row| {

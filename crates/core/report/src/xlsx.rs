@@ -87,7 +87,7 @@ fn dated(ms: i64) -> Result<Workbook, XlsxError> {
 /// A table on a sheet that is called like it, continued on further sheets; what a chart shows has
 /// to stay in memory.
 fn sheets(book: &mut Workbook, table: &Table, rows_max: u64) -> Result<(), XlsxError> {
-    let survey = Survey::of(table);
+    let survey = Survey::measure(table);
     let (first, rest) = table.name.split_at(1);
     let name = first.to_uppercase() + rest;
     let mut rows = table.rows();
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn continues_on_further_sheets() {
         for (rows, names) in [(0, vec!["N"]), (3, vec!["N"]), (7, vec!["N", "N 2", "N 3"])] {
-            let mut columns = Columns::of(0..rows);
+            let mut columns = Columns::for_rows(0..rows);
             columns.add("n", "", |n: &u64| *n);
             let mut book = Workbook::new();
             sheets(&mut book, &columns.named("n"), 3).unwrap();

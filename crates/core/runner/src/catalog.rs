@@ -31,7 +31,11 @@ impl Registry {
 
     /// The settings that all engines and probes declare.
     pub fn catalog(&self) -> Catalog {
+        let of_probes = self.probes.iter().map(|one| (one.name(), one.example_levels()));
+        let of_engines = self.engines.iter().map(|one| (one.name(), one.example_levels()));
+        let examples = of_probes.chain(of_engines);
         Catalog {
+            examples: examples.filter_map(|(name, levels)| Some((name, levels?))).collect(),
             engines: self.engines.iter().map(|one| (one.name(), one.settings())).collect(),
             probes: self.probes.iter().map(|one| (one.name(), one.settings())).collect(),
         }

@@ -36,7 +36,7 @@ use engine::{
     WaitType,
 };
 use engine::{ColumnMethods, DatabaseFiles, Prerequisites};
-use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
+use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, Value, settings};
 use instance::DuckDbInstance;
 use observations::EngineVersion;
 use work::{Cancel, Stop, Table};
@@ -88,6 +88,10 @@ impl Engine for DuckDb {
 
     fn settings(&self) -> &'static [Declaration] {
         SETTINGS
+    }
+
+    fn example_levels(&self) -> Option<ExampleLevels> {
+        Some(ExampleLevels { path: "workload.connections", levels: [1, 2, 4] })
     }
 
     fn database_files(&self) -> Option<&dyn DatabaseFiles> {

@@ -45,7 +45,8 @@ settings! {
     /// Option file that the server by URL reads when it starts and that Steelbench may write, on
     /// this machine: "/etc/mysql/mariadb.conf.d/99-steelbench.cnf". What it held is put back when
     /// the run ends.
-    pub OPTION_FILE: Option<String> = "target.option_file", Kind::Text;
+    pub OPTION_FILE: Option<String> =
+        "target.option_file", Kind::Text, Shown "\"/etc/mysql/mariadb.conf.d/99-steelbench.cnf\"";
     /// How InnoDB compresses the tables: none, by rows in pages of 16, 8 or 4 KiB (compressed-8k),
     /// or by pages with holes behind them (page-zlib, and page-lz4, ... where the server has them).
     pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(compression::METHODS);

@@ -27,7 +27,8 @@ settings! {
     pub ALLOW_SERVER_SETTINGS: Option<bool> = "target.allow_server_settings", Kind::Bool;
     /// Shell command that restarts a server by URL, and permission to run it for settings that need
     /// a restart: "sudo systemctl restart postgresql". MariaDB also needs target.option_file.
-    pub ALLOW_RESTART: Option<String> = "target.allow_restart", Kind::Text;
+    pub ALLOW_RESTART: Option<String> =
+        "target.allow_restart", Kind::Text, Shown "\"sudo systemctl restart postgresql\"";
 }
 
 /// Whether a configuration lets us change the settings of its server.

@@ -5,7 +5,7 @@ use analysis::{Access, CostKind, Study, TableUse, WorkCost};
 use conductor::{Lanes, Stage, conduct};
 use engine::{Ability, EngineError};
 use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, Invalid, declarations};
+use experiment::{Configuration, Declaration, ExampleLevels, Invalid, declarations};
 use observations::{Observations, Response, Wait, WaitClass};
 use observe::{ThreadClock, ThreadUse};
 use probe::data::{
@@ -51,6 +51,10 @@ impl Probe for BulkLoad {
 
     fn settings(&self) -> &'static [Declaration] {
         SETTINGS
+    }
+
+    fn example_levels(&self) -> Option<ExampleLevels> {
+        Some(ExampleLevels { path: ROWS_PER_PAGE.path(), levels: [10, 20, 40] })
     }
 
     fn plan(&self, _: &Configuration, target: &Target) -> Vec<Invalid> {

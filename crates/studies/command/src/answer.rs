@@ -52,7 +52,7 @@ impl Answer {
             settings.filter_map(|(path, _)| Some(path.rsplit_once('.')?.0)).collect();
         let (mut answers, mut invalid) = (Vec::new(), Vec::new());
         for name in names {
-            match Self::of(configuration, name) {
+            match Self::from_settings(configuration, name) {
                 Ok(answer) => answers.push(answer),
                 Err(objection) => invalid.push(objection),
             }
@@ -60,7 +60,7 @@ impl Answer {
         if invalid.is_empty() { Ok(answers) } else { Err(invalid) }
     }
 
-    fn of(configuration: &Configuration, name: &str) -> Result<Self, Invalid> {
+    fn from_settings(configuration: &Configuration, name: &str) -> Result<Self, Invalid> {
         let path = |key: &str| format!("{PREFIX}{name}.{key}");
         let given = |key: &str| configuration.value(&path(key)).map(ToString::to_string);
         let objection = |key: &str, message: String| Err(Invalid::new(path(key), message));

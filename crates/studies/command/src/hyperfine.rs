@@ -37,7 +37,7 @@ struct Results<'a> {
 impl CommandTimes {
     /// The runs of one configuration in the order in which they were made; `None` where there are
     /// none.
-    pub fn of(
+    pub fn for_configuration(
         recording: &Recording,
         configuration: usize,
         command: &str,

@@ -122,7 +122,7 @@ impl Job {
     ///
     /// # Errors
     /// What is wrong with it, each with its setting.
-    pub fn of(configuration: &Configuration) -> Result<Self, Vec<Invalid>> {
+    pub fn from_settings(configuration: &Configuration) -> Result<Self, Vec<Invalid>> {
         let parameters = configuration.below(PARAMETERS);
         let parameters =
             parameters.map(|(name, value)| (name.to_owned(), value.to_string())).collect();

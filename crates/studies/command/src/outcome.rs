@@ -24,7 +24,7 @@ pub fn observations(
     let mut runs: Vec<&Run> = lanes.iter().flat_map(|lane| &lane.runs).collect();
     runs.sort_by_key(|run| run.number);
     let elapsed_s = lanes.iter().map(|lane| lane.elapsed_s).fold(0.0, f64::max);
-    let figures = Figures::of(&runs, shell.unwrap_or_default());
+    let figures = Figures::from_runs(&runs, shell.unwrap_or_default());
     let histograms: Vec<&Histogram> = lanes.iter().map(|lane| &lane.latencies).collect();
     let mut responses = figures.responses(&runs);
     if job.concurrency > 1 && elapsed_s > 0.0 {
@@ -80,7 +80,7 @@ struct Figures {
 }
 
 impl Figures {
-    fn of(runs: &[&Run], shell: StartUp) -> Self {
+    fn from_runs(runs: &[&Run], shell: StartUp) -> Self {
         let less = |of: fn(&Run) -> f64, shell_s: f64| {
             runs.iter().map(|run| (of(run) - shell_s).max(0.0)).collect()
         };

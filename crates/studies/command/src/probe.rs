@@ -23,7 +23,7 @@ settings! {
     const SETTINGS = [];
     /// The command: a text for the shell, or a list of a program and its arguments, which needs no
     /// shell. `{NAME}` stands for the parameter NAME; `{{NAME}}` for `{NAME}` itself.
-    pub COMMAND: Option<Value> = "workload.command", Kind::TextList;
+    pub COMMAND: Option<Value> = "workload.command", Kind::TextList, Given "\"sleep 0.1\"";
     /// What runs texts: the name or path of a shell, with its options; it is given -c and the text.
     /// `none`: the text is split into words and executed.
     pub SHELL: String = "workload.shell", Kind::Text, "sh";
@@ -38,7 +38,8 @@ settings! {
     pub RUNS: Option<u64> = "workload.runs", RUNS_KIND => Measurement;
     /// The command is run again until so much time has passed, hooks included. Give this or
     /// workload.runs.
-    pub DURATION: Option<f64> = "workload.duration", Kind::PositiveDuration => Measurement;
+    pub DURATION: Option<f64> =
+        "workload.duration", Kind::PositiveDuration => Measurement, Given "\"10 s\"";
     /// With workload.duration: runs in a trial at least.
     pub MIN_RUNS: Option<u64> = "workload.min_runs", RUNS_KIND => Measurement;
     /// With workload.duration: runs in a trial at most.
@@ -96,7 +97,7 @@ impl Probe for CommandProbe {
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
-        let mut invalid = Job::of(configuration).err().unwrap_or_default();
+        let mut invalid = Job::from_settings(configuration).err().unwrap_or_default();
         let has = |ability| target.abilities.contains(&ability);
         if (has(Ability::Tables) || has(Ability::Files)) && !has(Ability::Clients) {
             let message =
@@ -110,14 +111,15 @@ impl Probe for CommandProbe {
         if is_made_anew(target) {
             None
         } else {
-            let set_up = CommandSetUp::of(configuration)?;
+            let set_up = CommandSetUp::for_configuration(configuration)?;
             Some(Box::new(set_up))
         }
     }
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         // The plan has had these objections.
-        let job = Job::of(context.configuration).map_err(|mut invalid| invalid.remove(0))?;
+        let job =
+            Job::from_settings(context.configuration).map_err(|mut invalid| invalid.remove(0))?;
         let mark = Mark::new();
         let seed = ("STEELBENCH_SEED".to_owned(), context.seed.to_string());
         let given = job.parameters.clone().into_iter().chain([seed]);

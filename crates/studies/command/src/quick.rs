@@ -59,7 +59,7 @@ fn export(arguments: &Time, experiment: &Experiment, recording: &Recording) -> R
     let named = |configuration: &Configuration| {
         let level = configuration.levels.iter().find(|level| level.factor == FACTOR);
         let given = level.filter(|level| arguments.parameters.command_name.contains(&level.label));
-        let job = Job::of(configuration).ok()?;
+        let job = Job::from_settings(configuration).ok()?;
         Some((
             given.map_or_else(|| job.line.clone(), |level| job.filled(&level.label)),
             job.parameters,
@@ -68,7 +68,7 @@ fn export(arguments: &Time, experiment: &Experiment, recording: &Recording) -> R
     let configurations = experiment.configurations.iter().enumerate();
     let times = configurations.filter_map(|(position, configuration)| {
         let (name, parameters) = named(configuration)?;
-        CommandTimes::of(recording, position, &name, &parameters)
+        CommandTimes::for_configuration(recording, position, &name, &parameters)
     });
     let times: Vec<CommandTimes> = times.collect();
     let write = |path: &Option<PathBuf>, text: &[u8]| match path {
@@ -111,7 +111,8 @@ fn draft(arguments: &Time) -> Result<Draft, Failure> {
     };
     draft.set_some(IGNORE_FAILURE, runs.ignore_failure.as_ref().map(ignored));
     draft.set_some(OBSERVE_PROFILE, runs.profile.then_some(true));
-    let Rounds { blocks, runs, duration_s, min_runs, max_runs } = Rounds::of(arguments)?;
+    let Rounds { blocks, runs, duration_s, min_runs, max_runs } =
+        Rounds::from_arguments(arguments)?;
     draft.set_some(RUNS, runs);
     draft.set_some(DURATION, duration_s);
     draft.set_some(MIN_RUNS, min_runs);
@@ -201,7 +202,7 @@ struct Rounds {
 }
 
 impl Rounds {
-    fn of(arguments: &Time) -> Result<Self, Failure> {
+    fn from_arguments(arguments: &Time) -> Result<Self, Failure> {
         let (given, around) = (&arguments.runs, &arguments.around);
         // Each trial has its own warm-up and setup.
         let costly = given.warmup.is_some_and(|runs| runs > 0)
@@ -337,10 +338,11 @@ mod tests {
         let catalog = Catalog {
             engines: vec![(Nothing.name(), Nothing.settings())],
             probes: vec![(CommandProbe.name(), CommandProbe.settings())],
+            ..Catalog::default()
         };
         let experiment = draft.build(&catalog);
         let experiment = experiment.unwrap_or_else(|error| panic!("{error}\n{}", draft.source()));
-        let line = |configuration: &Configuration| Job::of(configuration).unwrap().line;
+        let line = |configuration: &Configuration| Job::from_settings(configuration).unwrap().line;
         experiment.configurations.iter().map(line).collect()
     }
 
@@ -392,7 +394,7 @@ mod tests {
     #[test]
     fn runs_are_divided_among_blocks() {
         let rounds = |line: &[&str]| {
-            let rounds = Rounds::of(&arguments(&[line, &["true"]].concat())).unwrap();
+            let rounds = Rounds::from_arguments(&arguments(&[line, &["true"]].concat())).unwrap();
             (rounds.blocks, rounds.runs, rounds.min_runs, rounds.max_runs)
         };
         assert_eq!(rounds(&[]), (10, None, Some(1), None));
@@ -411,6 +413,6 @@ mod tests {
             let (blocks, runs, ..) = rounds(&["-r", runs]);
             assert_eq!((blocks, runs), (expected.0, Some(expected.1)));
         }
-        assert!(Rounds::of(&arguments(&["-m", "5", "-M", "3", "true"])).is_err());
+        assert!(Rounds::from_arguments(&arguments(&["-m", "5", "-M", "3", "true"])).is_err());
     }
 }

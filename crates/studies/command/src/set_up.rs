@@ -20,8 +20,8 @@ pub struct CommandSetUp {
 impl CommandSetUp {
     /// That of a configuration, not begun yet; `None` where its settings are wrong, which its
     /// trials tell.
-    pub fn of(configuration: &Configuration) -> Option<Self> {
-        Some(Self { job: Job::of(configuration).ok()?, mark: Mark::new() })
+    pub fn for_configuration(configuration: &Configuration) -> Option<Self> {
+        Some(Self { job: Job::from_settings(configuration).ok()?, mark: Mark::new() })
     }
 
     fn runner<'a>(&'a self, cancel: &'a Cancel) -> Runner<'a> {

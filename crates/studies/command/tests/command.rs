@@ -15,6 +15,7 @@ fn configuration(workload: &str) -> Configuration {
     let catalog = Catalog {
         engines: testing::ENGINES.iter().map(|engine| (engine.name(), engine.settings())).collect(),
         probes: vec![(CommandProbe.name(), CommandProbe.settings())],
+        ..Catalog::default()
     };
     let text = format!(
         "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \
@@ -496,6 +497,7 @@ fn run_on(server: &testing::pgbench::Server, workload: &str) -> Observations {
     let catalog = Catalog {
         engines: testing::ENGINES.iter().map(|engine| (engine.name(), engine.settings())).collect(),
         probes: vec![(CommandProbe.name(), CommandProbe.settings())],
+        ..Catalog::default()
     };
     let configuration = parse(&text, &catalog).unwrap().configurations.remove(0);
     let engine = testing::engine("postgres");

@@ -338,7 +338,7 @@ impl<'a> Pair<'a> {
     ) -> Option<CompressionRow> {
         let estimate = |side: &Values| {
             let means: Vec<f64> = side.blocks.iter().map(mean).collect();
-            Estimate::of(&means, unit, Direction::LowerIsBetter)
+            Estimate::from_values(&means, unit, Direction::LowerIsBetter)
         };
         let (reference, own) = (estimate(&from)?, estimate(&to)?);
         // More is "better" here: the ratio is that of the level to the reference.
@@ -350,7 +350,7 @@ impl<'a> Pair<'a> {
 
     /// With so many of its unit for a second of processor time for a unit of work.
     fn functions(&self, per_second: f64) -> Vec<FunctionChange> {
-        let code = Decomposition::of(&self.matched).and_then(|own| own.code);
+        let code = Decomposition::from_trials(&self.matched).and_then(|own| own.code);
         let named = |part: Part| match part.kind.clone() {
             PartKind::Function { function, module } if part.supported() => Some(FunctionChange {
                 function,
@@ -368,11 +368,11 @@ impl<'a> Pair<'a> {
         let means = |values: &Values| values.blocks.iter().map(mean).collect::<Vec<f64>>();
         let [reference_mb, own_mb] = sized.values(stored_mb)?.map(|side| mean(means(&side)));
         let [from, to] = self.values(processor_s)?;
-        let own_cpu_s = Estimate::of(&means(&to), "s", Direction::LowerIsBetter)?;
+        let own_cpu_s = Estimate::from_values(&means(&to), "s", Direction::LowerIsBetter)?;
         let [before, after] = [&from, &to].map(|side| Sample::new(means(side), side.first));
-        let Test { value, interval, .. } = Test::of(self.matched.paired, &before, &after, 0.0);
+        let Test { value, interval, .. } = Test::run(self.matched.paired, &before, &after, 0.0);
         let own = (own_cpu_s.mean, own_cpu_s.interval);
         let place = (level.to_owned(), self.work.clone());
-        BreakEven::of(place, [reference_mb, own_mb], own, (value, interval))
+        BreakEven::compare(place, [reference_mb, own_mb], own, (value, interval))
     }
 }

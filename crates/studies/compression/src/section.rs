@@ -21,7 +21,7 @@ fn section(compression: &Compression) -> Section {
         group => format!("Compression: {group}"),
     };
     let mut section = Section::new(heading);
-    let mut table = Columns::of(&compression.rows);
+    let mut table = Columns::for_rows(&compression.rows);
     table.name("level", |row| row.level.as_str());
     table.name("work", |row| row.work.as_str());
     table.left("figure", |row| format!("{}, {}", row.figure, row.own.unit));
@@ -70,7 +70,7 @@ fn ratio(row: &CompressionRow) -> Cell {
 /// A column of the table for each level: `FSST, Dictionary: 12.3 MB`.
 fn columns(section: &mut Section, all: &[StoredColumn]) {
     let Some(first) = all.first() else { return };
-    let mut table = Columns::of(all);
+    let mut table = Columns::for_rows(all);
     table.name("column", |row| row.column.as_str());
     for (at, level) in first.levels.iter().enumerate() {
         table.left(level.level.clone(), move |row| match &row.levels[at] {

@@ -41,7 +41,7 @@ pub struct DiskSummary {
 pub fn disk(summary: &Summary) -> Option<DiskSummary> {
     let recording = summary.recording;
     let rows: Vec<DiskRow> = settings::with_probe(recording, DiskProbe.name())
-        .filter_map(|position| DiskRow::of(recording, &summary.grid, position))
+        .filter_map(|position| DiskRow::for_configuration(recording, &summary.grid, position))
         .collect();
     (!rows.is_empty()).then(|| DiskSummary {
         rows,
@@ -154,7 +154,7 @@ pub struct DiskFigures {
 
 impl DiskRow {
     /// `None` when no trial of the configuration was done.
-    pub(super) fn of(
+    pub(super) fn for_configuration(
         recording: &Recording,
         grid: &Grid<&Observations>,
         position: usize,
@@ -167,7 +167,7 @@ impl DiskRow {
             response::names(&trials).into_iter().filter_map(|name| name.strip_suffix(".iops"));
         let stream = |name: &str| StreamFigures {
             name: name.to_owned(),
-            figures: DiskFigures::of(&trials, name),
+            figures: DiskFigures::from_trials(&trials, name),
         };
         Some(Self {
             configuration: position,
@@ -175,9 +175,9 @@ impl DiskRow {
             threads: own(THREADS.path()),
             queue_depth: own(QUEUE_DEPTH.path()),
             trials: trials.len(),
-            all: DiskFigures::of(&trials, ""),
+            all: DiskFigures::from_trials(&trials, ""),
             streams: names.map(stream).collect(),
-            little: Little::of(&trials),
+            little: Little::from_trials(&trials),
         })
     }
 }
@@ -230,17 +230,17 @@ fn count(observations: &Observations, latency: &str) -> u64 {
 fn load_figures(trials: &[&Observations]) -> DeviceFigures {
     let rate = |latency: &str, unit: &str| {
         let rates = trials.iter().map(|o| count(o, latency) as f64 / o.elapsed_s);
-        Estimate::of(&rates.collect::<Vec<_>>(), unit, Direction::HigherIsBetter)
+        Estimate::from_values(&rates.collect::<Vec<_>>(), unit, Direction::HigherIsBetter)
     };
     let latency = |name: &str| {
         let recorded = trials.iter().filter_map(|o| o.latency(name)).filter(|own| !own.is_empty());
         let means: Vec<f64> = recorded.map(|own| own.min_mean_max_ns().1 / 1e9).collect();
-        Estimate::of(&means, "s", Direction::LowerIsBetter)
+        Estimate::from_values(&means, "s", Direction::LowerIsBetter)
     };
     let response = |name: &str, factor: f64, unit: &str| {
         let choice = trials.iter().find_map(|o| ResponseChoice::named(name, o))?;
         let values = trials.iter().filter_map(|o| choice.value(o)).map(|v| v * factor);
-        Estimate::of(&values.collect::<Vec<_>>(), unit, choice.direction)
+        Estimate::from_values(&values.collect::<Vec<_>>(), unit, choice.direction)
     };
     DeviceFigures {
         reads: rate("read", "reads/s"),
@@ -255,7 +255,7 @@ fn load_figures(trials: &[&Observations]) -> DeviceFigures {
 
 impl DiskFigures {
     /// Of one stream, or of all together where its name is empty.
-    fn of(trials: &[&Observations], stream: &str) -> Self {
+    fn from_trials(trials: &[&Observations], stream: &str) -> Self {
         let prefix = if stream.is_empty() { String::new() } else { format!("{stream}.") };
         let estimate = |name: &str| response::estimate(&format!("{prefix}{name}"), trials);
         Self {
@@ -298,7 +298,7 @@ pub fn little_difference(depth: f64, rate_per_s: f64, time_s: f64) -> Option<f64
 }
 
 impl Little {
-    fn of(trials: &[&Observations]) -> Option<Self> {
+    fn from_trials(trials: &[&Observations]) -> Option<Self> {
         let (depths, products): (Vec<f64>, Vec<f64>) =
             trials.iter().filter_map(|own| figures(own)).unzip();
         let (depth, product) = (mean(&depths), mean(&products));

@@ -1,11 +1,11 @@
 //! A trial of the disk probe.
 
-use crate::settings::{DURATION, ON, WARMUP};
+use crate::settings::{DURATION, ON, QUEUE_DEPTH, WARMUP};
 use crate::streams::StreamPlan;
 use crate::{outcome, settings, streams};
 use engine::{Ability, EngineError, Footprint, Role};
 use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, Invalid};
+use experiment::{Configuration, Declaration, ExampleLevels, Invalid};
 use observations::{Observations, Warning, WarningKind};
 use probe::load::no_warmup_of_cold;
 use probe::measure::{Subject, measure};
@@ -22,6 +22,10 @@ impl Probe for DiskProbe {
 
     fn settings(&self) -> &'static [Declaration] {
         settings::SETTINGS
+    }
+
+    fn example_levels(&self) -> Option<ExampleLevels> {
+        Some(ExampleLevels { path: QUEUE_DEPTH.path(), levels: [1, 8, 32] })
     }
 
     fn footprint(&self, configuration: &Configuration) -> Footprint {

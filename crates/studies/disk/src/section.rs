@@ -100,7 +100,7 @@ fn streams(disk: &DiskSummary) -> Option<Section> {
 fn table(rows: Vec<Row<'_>>) -> Columns<'_, Row<'_>> {
     let has_streams = rows.iter().any(|row| !row.1.is_empty());
     let shown = FIGURES.map(|(_, figure, _)| rows.iter().any(|row| figure(row.3).is_some()));
-    let mut table = Columns::of(rows);
+    let mut table = Columns::for_rows(rows);
     table.name("configuration", |row| row.0);
     if has_streams {
         table.name("stream", |row| row.1);
@@ -155,10 +155,10 @@ fn charts(section: &mut Section, summary: &Summary, disk: &DiskSummary) {
     let tone = |row: &DiskRow| tone(summary, row);
     let charts = [
         chart("IOPS, higher is better", "I/Os/s", &|row| {
-            Some(Bar { tone: tone(row), ..Bar::of(row.all.iops.as_ref()?) })
+            Some(Bar { tone: tone(row), ..Bar::from_estimate(row.all.iops.as_ref()?) })
         }),
         chart("Bandwidth, higher is better", "MB/s", &|row| {
-            row.all.bandwidth.as_ref().map(Bar::of)
+            row.all.bandwidth.as_ref().map(Bar::from_estimate)
         }),
         chart("Mean latency, lower is better", "us", &|row| latency_bar(&row.all)),
     ];
@@ -170,7 +170,7 @@ fn charts(section: &mut Section, summary: &Summary, disk: &DiskSummary) {
 fn latency_bar(figures: &DiskFigures) -> Option<Bar> {
     let p99 = figures.latency_p99.as_ref().and_then(Estimate::mean_s);
     let note = p99.map_or_else(String::new, |seconds| format!("p99 {}", number::seconds(seconds)));
-    Some(Bar { note: note.into(), ..Bar::of(figures.latency_mean.as_ref()?) })
+    Some(Bar { note: note.into(), ..Bar::from_estimate(figures.latency_mean.as_ref()?) })
 }
 
 /// Only where the configurations are compared on what is drawn.

@@ -13,6 +13,7 @@ fn experiment(target: &str, workload: &str, factors: &str) -> Experiment {
     let catalog = Catalog {
         engines: vec![(Files.name(), Files.settings())],
         probes: vec![(DiskProbe.name(), DiskProbe.settings())],
+        ..Catalog::default()
     };
     let text = format!(
         "[experiment]\nname = \"t\"\n[target]\nengine = \"files\"\nfile_size = \"8 \

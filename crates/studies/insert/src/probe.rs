@@ -3,7 +3,7 @@
 use crate::keys::{KeyOrder, Keys};
 use engine::{Ability, EngineError, Footprint};
 use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
+use experiment::{Configuration, Declaration, Example, Invalid, Kind, choice, settings};
 use observations::Observations;
 use probe::load::{
     CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, drive,
@@ -53,7 +53,9 @@ choice! {
 }
 
 settings! {
-    const SETTINGS = [CONNECTIONS, THREADS, DURATION, WARMUP, RATE];
+    const SETTINGS = [
+        CONNECTIONS, THREADS, DURATION.with_example(Example::OfKind), WARMUP, RATE,
+    ];
     /// Clustering key of the rows: random (version 4 UUID) or sequential (each one larger than all
     /// before).
     pub KEY: KeyOrder = "workload.key", KeyOrder::KIND, "random";
@@ -65,7 +67,8 @@ settings! {
     /// procedure, which costs the client nothing (procedure).
     pub METHOD: InsertMethod = "workload.method", InsertMethod::KIND, "statements";
     /// Rows to insert in the measurement, all connections together. Give this or workload.duration.
-    pub ROWS: Option<u64> = "workload.rows", Kind::Count { min: 1, max: ROWS_MAX } => Measurement;
+    pub ROWS: Option<u64> =
+        "workload.rows", Kind::Count { min: 1, max: ROWS_MAX } => Measurement, Given "\"100k\"";
     /// Rows that a connection inserts before it commits. A transaction's rows go to one data file.
     pub ROWS_PER_TRANSACTION: u64 =
         "workload.rows_per_transaction", Kind::Count { min: 1, max: 10_000_000 }, "1000";

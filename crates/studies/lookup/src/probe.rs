@@ -6,7 +6,7 @@
 
 use analysis::{Access, CostKind, Study, TableUse, WorkCost};
 use engine::Ability;
-use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
+use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, choice, settings};
 use observations::Observations;
 use probe::data::{
     self, ANALYZE, COLUMNS, DATA, DATA_SEED, ROWS, ROWS_PER_PAGE, SCALE, cpu_each, keys_of_a_table,
@@ -74,6 +74,10 @@ impl Probe for Lookup {
 
     fn settings(&self) -> &'static [Declaration] {
         SETTINGS
+    }
+
+    fn example_levels(&self) -> Option<ExampleLevels> {
+        Some(ExampleLevels { path: CONNECTIONS.path(), levels: [1, 4, 16] })
     }
 
     fn connections(&self, configuration: &Configuration) -> u32 {

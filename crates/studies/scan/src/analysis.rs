@@ -277,7 +277,7 @@ impl Costs<'_> {
         if measured.len() < 3 || told.len() < 2 {
             return None;
         }
-        let fit = Fit::of(trials, &told);
+        let fit = Fit::of_terms(trials, &told);
         let by_block = fit.by_block(trials);
         let term = |(at, term): (usize, &usize)| CostTerm {
             name: TERMS[*term].name,
@@ -315,7 +315,7 @@ impl Costs<'_> {
         let (own, others): (Vec<&Trial>, Vec<&Trial>) =
             trials.iter().partition(|trial| trial.configuration == configuration);
         let costs_ms: Vec<f64> = own.iter().map(|trial| trial.cost / 1e3).collect();
-        let measured = Estimate::of(&costs_ms, "ms", Direction::LowerIsBetter)?;
+        let measured = Estimate::from_values(&costs_ms, "ms", Direction::LowerIsBetter)?;
         let of_terms = fit::left_out(&own, &others, terms);
         let predicted_ms =
             of_terms.as_ref().map(|parts| parts.iter().map(|(_, us)| us / 1e3).sum());

@@ -29,7 +29,7 @@ use analysis::{Access, CostKind, Study, TableUse, WorkCost};
 use datasets::DataSet;
 use engine::{Ability, CacheState, EngineUse, Explained};
 use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, Invalid, Kind, settings};
+use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, settings};
 use observations::{FactName, Observations, Response};
 use probe::aggregates::Aggregates;
 use probe::data::{
@@ -97,6 +97,10 @@ impl Probe for Scan {
         SETTINGS
     }
 
+    fn example_levels(&self) -> Option<ExampleLevels> {
+        Some(ExampleLevels { path: CONNECTIONS.path(), levels: [1, 2, 4] })
+    }
+
     fn connections(&self, configuration: &Configuration) -> u32 {
         configuration.get(CONNECTIONS)
     }
@@ -117,14 +121,15 @@ impl Probe for Scan {
                 "only the first scan finds cold caches; use scans = 1 with target.cache = \"cold\"",
             );
         }
-        invalid.extend(Question::of(configuration, &data::data_set(configuration)).err());
+        invalid
+            .extend(Question::from_settings(configuration, &data::data_set(configuration)).err());
         invalid
     }
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         let configuration = context.configuration;
         let set = data::data_set(configuration);
-        let question = Question::of(configuration, &set)?;
+        let question = Question::from_settings(configuration, &set)?;
         let mut work = data::work(&set);
         let (table, operation) = (work.tables[0].clone(), work.operations.len());
         work.operations.push(question.operation());
@@ -154,7 +159,7 @@ enum Question {
 }
 
 impl Question {
-    fn of(configuration: &Configuration, set: &DataSet) -> Result<Self, Invalid> {
+    fn from_settings(configuration: &Configuration, set: &DataSet) -> Result<Self, Invalid> {
         let Some(sql) = datasets::named_query(&configuration.get(QUERY)) else {
             return Aggregates::of(configuration, &set.tables()[0]).map(Self::Aggregates);
         };

@@ -28,7 +28,7 @@ fn section(model: &CostModel) -> Section {
     let mut section = Section::new(heading);
     let unit = number::plural(model.rows.len(), "configuration");
     section.line(format!("Processor time of a scan by a model fitted to {unit}:"));
-    let mut terms = Columns::of(&model.terms);
+    let mut terms = Columns::for_rows(&model.terms);
     terms.name("for each", |term| term.name);
     terms.left("us", |term| {
         let ends = term.interval.map(|Interval { low, high }| (low, high));
@@ -38,7 +38,7 @@ fn section(model: &CostModel) -> Section {
     if let Some(line) = error(model) {
         section.line(line);
     }
-    let mut rows = Columns::of(&model.rows);
+    let mut rows = Columns::for_rows(&model.rows);
     rows.name("configuration", |row| label(&row.label));
     rows.left("measured ms", |row| Cell::estimate_without_unit(&row.measured));
     rows.right("predicted ms", |row| {
@@ -86,7 +86,7 @@ fn predictions(model: &CostModel, section: &mut Section) {
         return;
     }
     section.line("Estimates of the model for tables that were not measured:");
-    let mut tables = Columns::of(&model.predictions);
+    let mut tables = Columns::for_rows(&model.predictions);
     tables.name("table", |own| label(&own.table.name));
     tables.left("rows", |own| number::grouped(own.table.rows as f64));
     tables.left("rows a page", |own| number::figure(own.table.rows_per_page));

@@ -91,7 +91,7 @@ impl SpeedUps<'_> {
         };
         let speed_up = ratio(&self.scan, first, configuration);
         let interval = speed_up.as_ref().and_then(|own| own.interval);
-        let class = |speed_up| ScalingClass::of(speed_up, times);
+        let class = |speed_up| ScalingClass::classify(speed_up, times);
         // Scans one after the other, so that the time of one is that of its session.
         let busy = |seen: &&Observations| Some(1e3 * CPU_S.read(seen)? / seen.response("scan")?);
         let busy: Vec<f64> =
@@ -100,7 +100,7 @@ impl SpeedUps<'_> {
             configuration,
             degree,
             scan: self.scan.estimate(configuration)?,
-            busy: Estimate::of(&busy, "", Direction::HigherIsBetter),
+            busy: Estimate::from_values(&busy, "", Direction::HigherIsBetter),
             efficiency: speed_up.as_ref().map(|own| own.value / times),
             efficiency_interval: interval.map(|own| own.map(|speed_up| speed_up / times)),
             between: interval.map(|own| (class(own.low), class(own.high))),

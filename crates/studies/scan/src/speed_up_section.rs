@@ -19,7 +19,7 @@ fn section(own: &SpeedUp) -> Section {
         "" => "Speed-up of a scan".to_owned(),
         group => format!("Speed-up of a scan: {group}"),
     });
-    let mut table = Columns::of(&own.rows);
+    let mut table = Columns::for_rows(&own.rows);
     table.right("degree", |row| row.degree.to_string());
     table.left("scan ms", |row| Cell::estimate_without_unit(&row.scan));
     table.left("speed-up", |row| row.speed_up.as_ref().map(|own| number::comparison(own, "ms")));

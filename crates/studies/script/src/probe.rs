@@ -8,7 +8,7 @@ use datasets::DataSet;
 use datasets::sysbench::{Distribution, TABLES_MAX};
 use engine::{Ability, Footprint};
 use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
+use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, Value, settings};
 use observations::{Observations, ScriptStatement, redacted};
 use probe::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, THREADS, WARMUP};
 use probe::load::{LoadPlan, drive};
@@ -28,7 +28,7 @@ settings! {
     /// Built-in script (or list of them), as pgbench has them: tpcb-like, simple-update,
     /// select-only; or sysbench: oltp_point_select, oltp_read_only, oltp_write_only,
     /// oltp_read_write; a weight can follow.
-    pub BUILTIN: Vec<String> = "workload.builtin", Kind::TextList;
+    pub BUILTIN: Vec<String> = "workload.builtin", Kind::TextList, Given "\"tpcb-like\"";
     /// Size of pgbench's tables, in 100,000 accounts; `:scale` in scripts.
     pub SCALE: u32 = "workload.scale", Kind::Count { min: 1, max: 100_000 }, "1" => DataIdentity;
     /// Number of sysbench's tables sbtest1, sbtest2, ... (default 1), as its --tables.
@@ -63,6 +63,10 @@ impl Probe for ScriptProbe {
 
     fn settings(&self) -> &'static [Declaration] {
         SETTINGS
+    }
+
+    fn example_levels(&self) -> Option<ExampleLevels> {
+        Some(ExampleLevels { path: CONNECTIONS.path(), levels: [1, 4, 16] })
     }
 
     fn connections(&self, configuration: &Configuration) -> u32 {

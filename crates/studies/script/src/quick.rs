@@ -203,6 +203,7 @@ mod tests {
         Catalog {
             engines: engines.map(|engine| (engine.name(), engine.settings())).to_vec(),
             probes: vec![(SCRIPT_PROBE, ScriptProbe.settings())],
+            ..Catalog::default()
         }
     }
 

@@ -63,7 +63,7 @@ fn totals(own: &ConfigurationScripts) -> String {
 }
 
 fn scripts(own: &ConfigurationScripts) -> Table<'static> {
-    let mut table = Columns::of(&own.scripts);
+    let mut table = Columns::for_rows(&own.scripts);
     table.name("script", |script| &script.script);
     table.right("transactions", |script| Cell::count(script.transactions));
     table.right("share", |script| Share(script.share)).optional(1);
@@ -75,7 +75,7 @@ fn scripts(own: &ConfigurationScripts) -> Table<'static> {
 }
 
 fn statements(own: &ConfigurationScripts, rows: Vec<&StatementFigures>) -> Table<'static> {
-    let mut table = Columns::of(rows);
+    let mut table = Columns::for_rows(rows);
     table.name("statement", |own| shortened(&own.text));
     if own.scripts.len() > 1 {
         table.name("script", |own| &own.script);

@@ -33,7 +33,7 @@ fn section(gains: &[StatementGain]) -> Section {
     let mut section =
         Section::new(format!("Statements: {} against {}", own.configuration, own.reference));
     let several = gains.iter().any(|other| other.script != own.script);
-    let mut table = Columns::of(shown);
+    let mut table = Columns::for_rows(shown);
     table.name("statement", |gain| shortened(&gain.text));
     if several {
         table.name("script", |gain| &gain.script).optional(1);

@@ -113,7 +113,7 @@ impl Column {
     }
 
     /// The column with these rows alone, and ranks among their values.
-    fn of(&self, rows: &[u32]) -> Self {
+    fn of_rows(&self, rows: &[u32]) -> Self {
         let mut rank = vec![0_u32; self.distinct];
         for row in rows {
             rank[self.codes[*row as usize] as usize] = 1;
@@ -160,7 +160,10 @@ impl Coded {
     pub fn sample(&self, most: usize) -> Self {
         let taken = self.rows.min(most);
         let rows: Vec<u32> = (0..taken).map(|number| (number * self.rows / taken) as u32).collect();
-        Self { columns: self.columns.iter().map(|column| column.of(&rows)).collect(), rows: taken }
+        Self {
+            columns: self.columns.iter().map(|column| column.of_rows(&rows)).collect(),
+            rows: taken,
+        }
     }
 
     /// The names of an order's columns, as ORDER BY has them.

@@ -40,7 +40,7 @@ fn orders(advised: &Advised) -> Section {
     section.line(verdict(advised));
     let all: Vec<&AdvisedOrder> = [&advised.generated].into_iter().chain(&advised.orders).collect();
     let generated = advised.generated.predicted.bytes;
-    let mut table = Columns::of(all);
+    let mut table = Columns::for_rows(all);
     table.name("order by", |order| words(order));
     table.left("predicted MB", |order| predicted(order));
     table.right("against as it lies", move |order| {
@@ -115,7 +115,7 @@ fn measured(advised: &Advised) -> Option<Section> {
     ));
     // The rows that were looked at, as their share of all.
     let share = advised.rows as f64 / advised.rows_all.max(1) as f64;
-    let mut table = Columns::of(measured);
+    let mut table = Columns::for_rows(measured);
     table.name("order by", |(order, _)| words(order));
     table.right("MB", |(_, own)| {
         let mb = own.bytes as f64 / 1e6;
@@ -127,7 +127,7 @@ fn measured(advised: &Advised) -> Option<Section> {
     table.right("write s", |(_, own)| Cell::from(own.write_s).shown(number::figure(own.write_s)));
     table.left("read CPU ms", |(_, own)| {
         let ms: Vec<f64> = own.read_cpu_s.iter().map(|seconds| seconds * 1e3).collect();
-        Estimate::of(&ms, "ms", Direction::LowerIsBetter)
+        Estimate::from_values(&ms, "ms", Direction::LowerIsBetter)
             .map(|own| Cell::estimate_without_unit(&own))
     });
     section.table(table);
@@ -150,7 +150,7 @@ fn by_column(advised: &Advised) -> Option<Section> {
         .zip(&best.predicted.columns)
         .collect();
     let mut section = Section::new("Columns");
-    let mut table = Columns::of(rows);
+    let mut table = Columns::for_rows(rows);
     table.name("column", |((column, _), _)| column.0.as_str());
     table.right("values", |((column, _), _)| Cell::count(column.1 as u64));
     table.right("as it lies MB", move |((_, lies), _)| mb(**lies));

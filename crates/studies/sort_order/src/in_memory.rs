@@ -24,7 +24,7 @@ impl InMemory {
     ///
     /// # Errors
     /// When it is asked to stop.
-    pub fn of(fill: Fill, cancel: &Cancel) -> Result<Self, EngineError> {
+    pub fn load(fill: Fill, cancel: &Cancel) -> Result<Self, EngineError> {
         let mut all = Self { table: fill.table, names: fill.columns, columns: Vec::new(), rows: 0 };
         for rows in fill.batches {
             if cancel.is_cancelled() {
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn rows_are_the_same_in_another_order() {
         let set = DataSet::new("lineitem", Size { scale: 0.001, ..Size::default() }).unwrap();
-        let rows = Arc::new(InMemory::of(set.fills().remove(0), &Cancel::new()).unwrap());
+        let rows = Arc::new(InMemory::load(set.fills().remove(0), &Cancel::new()).unwrap());
         let coded = rows.coded();
         let at = |name: &str| rows.names().iter().position(|own| *own == name).unwrap();
         let key = ["l_shipmode", "l_returnflag", "l_shipdate"].map(at);

@@ -44,7 +44,7 @@ pub enum Wanted {
 
 impl Wanted {
     /// Reads it; an error says what may stand there.
-    pub fn of(text: &str, table: &Table) -> Result<Self, String> {
+    pub fn parse(text: &str, table: &Table) -> Result<Self, String> {
         let known: Vec<&'static str> = table
             .columns
             .iter()
@@ -95,7 +95,7 @@ pub struct Ordered {
 
 impl Ordered {
     /// Orders the rows as a configuration wants.
-    pub fn of(
+    pub fn from_settings(
         configuration: &Configuration,
         rows: &Arc<InMemory>,
         table: &Table,
@@ -107,7 +107,7 @@ impl Ordered {
             Layout { group_rows: store.group_rows(), table_rows: rows.rows() as u64, seed };
         let mut bytes = |some: Vec<u32>| bytes_of(store, table, rows, some);
         let position = |name: &&str| rows.names().iter().position(|own| own == name);
-        let order = match Wanted::of(&configuration.get(ORDER), table).map_err(invalid)? {
+        let order = match Wanted::parse(&configuration.get(ORDER), table).map_err(invalid)? {
             Wanted::Generated => Order::Generated,
             Wanted::Random => Order::Random { seed },
             Wanted::By(names) => Order::By(names.iter().filter_map(position).collect()),
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn orders_are_read_and_what_is_none_is_named() {
         let table = DataSet::new("lineitem", Size::default()).unwrap().tables().remove(0);
-        let of = |text: &str| Wanted::of(text, &table);
+        let of = |text: &str| Wanted::parse(text, &table);
         assert_eq!((of("none"), of("random")), (Ok(Wanted::Generated), Ok(Wanted::Random)));
         assert_eq!(
             (of("advise"), of("advise:3")),

@@ -80,7 +80,7 @@ impl Probe for SortOrder {
         let set = data::data_set(configuration);
         let table = &set.tables()[0];
         invalid.extend(
-            Wanted::of(&configuration.get(ORDER), table)
+            Wanted::parse(&configuration.get(ORDER), table)
                 .err()
                 .map(|m| Invalid::new(ORDER.path(), m)),
         );
@@ -104,7 +104,7 @@ impl Probe for SortOrder {
         step(&format!("making the rows of {}", set.name()));
         let rows = Arc::new(rows_of(&table, set.fills().remove(0), set.row_bytes(), context)?);
         step("ordering the rows");
-        let ordered = Ordered::of(configuration, &rows, &table, store)?;
+        let ordered = Ordered::from_settings(configuration, &rows, &table, store)?;
         let measured = rows.names().to_vec();
         let work =
             work(table.clone(), rows.fill(ordered.rows.clone()), filter, &measured, configuration);
@@ -114,10 +114,10 @@ impl Probe for SortOrder {
         let load_s = started.elapsed().as_secs_f64();
         let loaded = loaded.explained(context, SCAN, &table)?;
         let stored = store.stored(&table, filter)?;
-        let scanned = Scanned::of(context, &loaded, SCAN)?;
+        let scanned = Scanned::measure(context, &loaded, SCAN)?;
         let filtered = match filter {
             Filter::All => None,
-            _ => Some(Scanned::of(context, &loaded, FILTERED)?),
+            _ => Some(Scanned::measure(context, &loaded, FILTERED)?),
         };
         let mut seen = add(scanned, filtered, &stored, load_s);
         ordered.add_facts(&mut seen, &stored, &measured);
@@ -155,7 +155,7 @@ fn rows_of(
         );
         return Err(EngineError::failed("ordering the rows in memory", message));
     }
-    InMemory::of(fill, context.cancel)
+    InMemory::load(fill, context.cancel)
 }
 
 /// The table, its rows, and two scans: MAX of every column of all rows, and of those that pass the
@@ -193,7 +193,7 @@ struct Scanned {
 }
 
 impl Scanned {
-    fn of(
+    fn measure(
         context: &TrialContext<'_>,
         loaded: &Loaded,
         operation: usize,

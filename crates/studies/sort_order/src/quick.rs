@@ -63,7 +63,7 @@ impl Tool for SortOrder {
             let rows_all = file.rows_all;
             (shown, file, rows_all)
         };
-        let mut advised = Advised::of(name, &file, rows_all).map_err(failure)?;
+        let mut advised = Advised::for_file(name, &file, rows_all).map_err(failure)?;
         let orders = usize::from(self.orders);
         if self.measure {
             advised.measure(&file, orders).map_err(failure)?;

@@ -112,7 +112,7 @@ fn predictions(orders: &SortOrders) -> Option<String> {
 }
 
 fn sizes(orders: &SortOrders) -> Columns<'_, &SortOrderRow> {
-    let mut table = Columns::of(&orders.rows);
+    let mut table = Columns::for_rows(&orders.rows);
     table.name("order", |row| row.order.as_str());
     table.name("sorted by", |row| joined(&row.columns, ", "));
     table.left("size MB", |row| Cell::estimate_without_unit(&row.size));
@@ -128,7 +128,7 @@ fn sizes(orders: &SortOrders) -> Columns<'_, &SortOrderRow> {
 }
 
 fn costs(orders: &SortOrders) -> Columns<'_, &SortOrderRow> {
-    let mut table = Columns::of(&orders.rows);
+    let mut table = Columns::for_rows(&orders.rows);
     table.name("order", |row| row.order.as_str());
     table.left("load s", |row| row.load.as_ref().map(Cell::estimate_without_unit));
     table.left("CPU us/row", |row| row.cpu.as_ref().map(Cell::estimate_without_unit));
@@ -166,7 +166,7 @@ fn by_column(section: &mut Section, generated: &SortOrderRow, best: &SortOrderRo
     let left_out = both.len().saturating_sub(COLUMNS_SHOWN);
     both.truncate(COLUMNS_SHOWN);
     section.line(format!("Where the difference between none and {} comes from:", name(best)));
-    let mut table = Columns::of(&both);
+    let mut table = Columns::for_rows(&both);
     table.name("column", |(from, _)| from.column.as_str());
     table.right("none MB", |(from, _)| megabytes(from.bytes));
     table.right(format!("{} MB", best.order), |(_, to)| megabytes(to.bytes));

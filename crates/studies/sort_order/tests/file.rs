@@ -92,7 +92,7 @@ fn advice_is_close_to_the_best_of_all_orders() {
     let path = folder.path().join("rows.parquet");
     written(&path, 30_000);
     let file = ParquetFile::read(&path, 1_000_000).unwrap();
-    let mut advised = Advised::of("rows".into(), &file, file.rows_all).unwrap();
+    let mut advised = Advised::for_file("rows".into(), &file, file.rows_all).unwrap();
     advised.measure(&file, 8).unwrap();
     for order in advised.orders.iter().chain([&advised.generated]) {
         let measured = order.measured.as_ref().unwrap();

@@ -287,7 +287,7 @@ fn scaled(points: &[ScalingPoint], figures: &Figures) -> Option<Scaled> {
     let speedup = figures
         .compare(first.configuration, last.configuration)
         .filter(|speedup| threads > 1.0 && speedup.scale == Scale::Ratio)?;
-    let class = |ratio| ScalingClass::of(ratio, threads);
+    let class = |ratio| ScalingClass::classify(ratio, threads);
     Some(Scaled {
         to,
         efficiency: speedup.value / threads,

@@ -170,6 +170,7 @@ mod tests {
         let catalog = Catalog {
             engines: vec![(Nothing.name(), Nothing.settings())],
             probes: vec![(SyncProbe.name(), SyncProbe.settings())],
+            ..Catalog::default()
         };
         let experiment = draft.build(&catalog);
         let experiment = experiment.unwrap_or_else(|error| panic!("{error}\n{}", draft.source()));

@@ -76,7 +76,7 @@ fn named(curve: &Curve) -> &str {
 }
 
 fn table(curves: &[Curve]) -> Columns<'_, &Curve> {
-    let mut table = Columns::of(curves);
+    let mut table = Columns::for_rows(curves);
     // The ends that are compared; the first alone where there is nothing to compare it with.
     let ends = |curve: &&Curve, say: fn(&ScalingPoint) -> String| {
         let first = say(&curve.points[0]);
@@ -145,7 +145,7 @@ fn chart(curves: &[&Curve]) -> Chart {
             label: number::plural(point.threads as usize, "thread").into(),
             note: joined(notes, ", ").into(),
             tone: if at == curve.peak { Tone::Good } else { Tone::Plain },
-            ..Bar::of(&point.throughput)
+            ..Bar::from_estimate(&point.throughput)
         }
     };
     let group = |curve: &&Curve| BarGroup {

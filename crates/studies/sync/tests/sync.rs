@@ -12,6 +12,7 @@ fn configuration(engine: &str, workload: &str) -> Configuration {
     let catalog = Catalog {
         engines: testing::ENGINES.iter().map(|engine| (engine.name(), engine.settings())).collect(),
         probes: vec![(SyncProbe.name(), SyncProbe.settings())],
+        ..Catalog::default()
     };
     let text = format!(
         "[experiment]\nname = \"t\"\n[target]\nengine = \"{engine}\"\n[workload]\nprobe = \

@@ -11,7 +11,7 @@
 
 use analysis::{Access, CostKind, Study, TableUse, WorkCost};
 use datasets::DataSet;
-use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
+use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, choice, settings};
 use observations::{Observations, Response, ScriptStatement};
 use probe::data::{
     self, ANALYZE, COLUMNS, DATA, DATA_SEED, ROWS, ROWS_PER_PAGE, SCALE, cpu_each, keys_of_a_table,
@@ -80,6 +80,10 @@ impl Probe for Update {
 
     fn settings(&self) -> &'static [Declaration] {
         SETTINGS
+    }
+
+    fn example_levels(&self) -> Option<ExampleLevels> {
+        Some(ExampleLevels { path: CONNECTIONS.path(), levels: [1, 4, 16] })
     }
 
     fn connections(&self, configuration: &Configuration) -> u32 {

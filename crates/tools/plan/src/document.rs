@@ -50,7 +50,7 @@ pub fn plans(all: &[PlanOf], shown: usize) -> Document {
 
 fn statements(all: &[(usize, &PlanOf)], without: usize) -> Section {
     let mut section = Section::new("Statements");
-    let mut columns = Columns::of(all);
+    let mut columns = Columns::for_rows(all);
     columns.right("no.", |one| Cell::count(one.0 as u64));
     columns.name("statement", |one| said(&one.1.statement));
     columns.right("cost", |one| one.1.plan()?.cost.map(grouped));
@@ -97,7 +97,7 @@ fn missing(all: &[(usize, &PlanOf)]) -> Section {
     if rows.is_empty() {
         return section;
     }
-    let mut columns = Columns::of(&rows);
+    let mut columns = Columns::for_rows(&rows);
     columns.name("table", |(_, index)| index.object.label());
     columns.name("key columns", |(_, index)| {
         joined(index.equality.iter().chain(&index.inequality), ", ")
@@ -133,7 +133,7 @@ fn indexes(sorted: &[&PlanOf]) -> Section {
             (operators > 0).then(|| Cell::count(operators as u64))
         }
     };
-    let mut columns = Columns::of(&uses);
+    let mut columns = Columns::for_rows(&uses);
     columns.name("table (index)", |one| one.object.label());
     columns.right("seeks", count(Access::Seek));
     columns.right("scans", count(Access::Scan));

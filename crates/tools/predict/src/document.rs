@@ -1,13 +1,12 @@
-//! What a model predicts, for `steelbench predict`.
+//! The page of a prediction.
 
+use crate::prediction::{ByScript, WhatIf};
 use analysis::Interval;
-use analysis::model::ByScript;
-use analysis::model::what_if::WhatIf;
 use report::model::{Columns, Document, Section};
 use report::number;
 use report::table::Cell;
 
-/// The prediction, then what it rests on.
+/// The prediction, then its evidence.
 pub fn prediction(experiment: &str, own: &WhatIf) -> Document {
     let name = own.factor.rsplit('.').next().unwrap_or(&own.factor);
     let mut section = Section::new("Prediction");
@@ -59,7 +58,7 @@ pub fn prediction(experiment: &str, own: &WhatIf) -> Document {
 
 /// Estimates of each script, and how far they are off.
 fn by_script(section: &mut Section, own: &ByScript) {
-    let mut scripts = Columns::of(&own.scripts);
+    let mut scripts = Columns::for_rows(&own.scripts);
     scripts.name("script", |script| script.script.as_str());
     scripts.left("throughput", |script| {
         Cell::from(script.throughput).shown(number::quantity(script.throughput, "transactions/s"))

@@ -1,6 +1,18 @@
 //! `steelbench predict`: a model of a recorded run, at levels that were not measured.
+//!
+//! - `what_if`: the prediction; `change`: changes other than a level
+//! - `at_rate`: open loops; `by_script`: scripts of a mix
+//! - `prediction`: its data and its errors; `document`: its page
 
+mod at_rate;
+mod by_script;
+mod change;
 mod document;
+mod prediction;
+mod what_if;
+
+pub use prediction::{ByScript, Missing, ScriptPrediction, WhatIf, WhatIfError};
+pub use what_if::what_if;
 
 use clap::Parser;
 use command::arguments::Recorded;
@@ -29,7 +41,7 @@ impl Tool for Predict {
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let (path, recording) = results::read(context, &self.recorded)?;
         let summary = results::summary(context, &recording, &path);
-        let predicted = summary.what_if(&self.set).map_err(Failure::usage)?;
+        let predicted = what_if(&summary, &self.set).map_err(Failure::usage)?;
         output::show(
             self.form,
             || object("prediction", &predicted, Value::Null),

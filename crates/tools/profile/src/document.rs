@@ -1,7 +1,7 @@
 //! Where the processor time went: `steelbench profile`.
 
-use analysis::profile::compare::{Change, Difference};
-use analysis::{ProfileComparison, ProfileSummary};
+use crate::compare::{Change, Difference, ProfileComparison};
+use analysis::ProfileSummary;
 use observations::Profile;
 use report::model::{Cell, Columns, Document, Section, Tone};
 use report::profile::{functions, own_columns, used};
@@ -52,7 +52,7 @@ fn overview(summary: &ProfileSummary) -> Section {
 
 fn by_module(summary: &ProfileSummary) -> Section {
     let mut section = Section::new("By module");
-    let mut table = Columns::of(summary.modules.iter().take(ROWS_MAX));
+    let mut table = Columns::for_rows(summary.modules.iter().take(ROWS_MAX));
     own_columns(&mut table, |module| &module.own);
     table.left("Mode", |module| mode(module.kernel));
     table.name("Module", |module| &module.module);
@@ -143,7 +143,7 @@ fn changes(heading: &str, changes: &[Change], compared: &ProfileComparison) -> S
         return section;
     }
     let by_module = heading == "By module";
-    let mut table = Columns::of(changes.iter().take(ROWS_MAX));
+    let mut table = Columns::for_rows(changes.iter().take(ROWS_MAX));
     table.right("A time", |change| Cell::seconds(change.a.seconds));
     table.right("B time", |change| Cell::seconds(change.b.seconds));
     table.left("Difference [95 %]", |change| {

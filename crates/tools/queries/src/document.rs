@@ -122,7 +122,7 @@ fn statements(all: &Queries, rows: usize) -> Option<Section> {
     let total: f64 = all.snapshot.statements.iter().map(time_s).sum();
     let databases: BTreeSet<&str> =
         all.snapshot.statements.iter().map(|one| one.database.as_str()).collect();
-    let mut columns = Columns::of(statements);
+    let mut columns = Columns::for_rows(statements);
     columns.right("no.", |one| Cell::count(one.0 as u64));
     columns.right("time", |one| Cell::seconds(time_s(one.1)));
     columns
@@ -238,7 +238,7 @@ fn indexes(all: &Queries, rows: usize) -> Option<Section> {
         return None;
     }
     let mut section = Section::new("Indexes by size");
-    let mut columns = Columns::of(found.into_iter().take(rows).collect::<Vec<_>>());
+    let mut columns = Columns::for_rows(found.into_iter().take(rows).collect::<Vec<_>>());
     columns.name("index", |one| one.index.name.as_str());
     columns.name("table", |one| one.table.label()).optional = 1;
     columns.name("columns", |one| one.index.columns()).optional = 2;

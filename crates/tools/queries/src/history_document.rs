@@ -142,7 +142,7 @@ fn statements(history: &StatementHistory, rows: usize) -> Option<Section> {
     let mut section = Section::new("Statements by time");
     let intervals = history.intervals.len();
     let mut columns =
-        Columns::of(history.statements.iter().enumerate().take(rows).collect::<Vec<_>>());
+        Columns::for_rows(history.statements.iter().enumerate().take(rows).collect::<Vec<_>>());
     columns.right("time", |(_, one)| Cell::seconds(one.time_s));
     columns.right("calls", |(_, one)| Cell::count(one.calls));
     columns.left("mean over time", move |(_, one)| sparkline(&means(one, intervals))).optional = 1;

@@ -27,7 +27,7 @@ fn statements(all: &Queries) -> Table<'_> {
         rows.iter().filter_map(|one| one.1.get(Counter::TimeNs)).map(|ns| ns as f64).sum();
     let known =
         |counter: Counter| all.snapshot.statements.iter().any(|one| one.get(counter).is_some());
-    let mut columns = Columns::of(rows);
+    let mut columns = Columns::for_rows(rows);
     columns.add("statement", "", |one| one.0);
     columns.add("database", "", |one| one.1.database.as_str());
     columns.add("user", "", |one| one.1.user.as_str());
@@ -68,7 +68,7 @@ fn all_plans(all: &Queries) -> Vec<NumberedPlan<'_>> {
 }
 
 fn plans(all: &Queries) -> Table<'_> {
-    let mut columns = Columns::of(all_plans(all));
+    let mut columns = Columns::for_rows(all_plans(all));
     columns.add("statement", "", |one| one.0);
     columns.add("plan", "", |one| one.1);
     columns.add("origin", "", |one| one.2.origin.label());
@@ -108,7 +108,7 @@ fn operators<'a>(all: &'a Queries) -> Table<'a> {
         })
     };
     let nodes: Vec<Node> = all_plans(all).into_iter().flat_map(nodes).collect();
-    let mut columns = Columns::of(nodes);
+    let mut columns = Columns::for_rows(nodes);
     columns.add("statement", "", |one| one.of.0);
     columns.add("plan", "", |one| one.of.1);
     columns.add("operator", "", |one| one.number);
@@ -138,7 +138,7 @@ fn operators<'a>(all: &'a Queries) -> Table<'a> {
 fn indexes(all: &Queries) -> Table<'_> {
     let page = all.snapshot.block_bytes;
     let rows: Vec<Used> = used(all).into_iter().collect();
-    let mut columns = Columns::of(rows);
+    let mut columns = Columns::for_rows(rows);
     columns.add("database", "", |one| one.table.database.as_str());
     columns.add("table", "", |one| one.table.label());
     columns.add("index", "", |one| one.index.name.as_str());
@@ -174,7 +174,7 @@ fn indexes(all: &Queries) -> Table<'_> {
 }
 
 fn index_use(all: &Queries) -> Table<'_> {
-    let mut columns = Columns::of(all.uses.iter());
+    let mut columns = Columns::for_rows(all.uses.iter());
     let (tables, statements) = (&all.snapshot.tables, &all.snapshot.statements);
     columns.add("database", "", move |one| tables[one.table].database.as_str());
     columns.add("table", "", move |one| tables[one.table].label());
@@ -189,7 +189,7 @@ fn index_use(all: &Queries) -> Table<'_> {
 
 fn advice(all: &Queries) -> Table<'_> {
     let rows: Vec<(usize, &Advice)> = (1..).zip(&all.advice).collect();
-    let mut columns = Columns::of(rows);
+    let mut columns = Columns::for_rows(rows);
     columns.add("advice", "", |one| one.0);
     columns.add("kind", "", |one| one.1.kind.label());
     columns.add("certainty", "", |one| one.1.certainty.label());

@@ -34,7 +34,7 @@ pub struct File {
 
 impl Library {
     /// What a name, a file or a folder means; without one, the usual folder.
-    pub fn of(name: Option<&str>) -> Result<Self, Failure> {
+    pub fn open(name: Option<&str>) -> Result<Self, Failure> {
         let folder = name.map_or(Path::new(results::FOLDER), Path::new);
         let is_folder = name.is_none() || folder.is_dir();
         let path = if is_folder { folder.to_owned() } else { results::find(name)? };
@@ -133,7 +133,7 @@ impl Site {
     /// A page as HTML, or why there is none.
     pub fn build(&self, build: Build, query: &str) -> Result<String, Refusal> {
         let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-        build(self, &Query::of(query)).map(|page| page.html())
+        build(self, &Query::parse(query)).map(|page| page.html())
     }
 }
 

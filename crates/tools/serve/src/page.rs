@@ -153,7 +153,7 @@ pub struct RunName<'a> {
 }
 
 impl Query {
-    pub fn of(raw: &str) -> Self {
+    pub fn parse(raw: &str) -> Self {
         Self(parse(raw.as_bytes()).into_owned().collect())
     }
 
@@ -186,7 +186,7 @@ impl Query {
     pub fn run_names(&self, name: &str, what: &str) -> Result<Vec<RunName<'_>>, Refusal> {
         self.need(name, what)?;
         let run = |text| {
-            RunName::of(text).ok_or_else(|| {
+            RunName::parse(text).ok_or_else(|| {
                 Refusal::wrong(format!(
                     "`{name}={text}` does not name a run: a name, @ and its number."
                 ))
@@ -201,7 +201,7 @@ impl Query {
 }
 
 impl<'a> RunName<'a> {
-    fn of(text: &'a str) -> Option<Self> {
+    fn parse(text: &'a str) -> Option<Self> {
         let (file, run) = text.rsplit_once('@')?;
         Some(Self { file, run: run.parse().ok()? })
     }
@@ -229,7 +229,7 @@ mod tests {
         let odd = "a&b=c d+e%2f/..\"<ü>#?@3";
         let link = address("/run", &[("file", odd), ("only", odd), ("only", "x")]);
         assert!(link.is_ascii() && !link.contains(['"', '<', ' ', '#']), "{link}");
-        let query = Query::of(link.strip_prefix("/run?").unwrap());
+        let query = Query::parse(link.strip_prefix("/run?").unwrap());
         assert_eq!(query.get("file"), Some(odd));
         assert_eq!(query.all("only").collect::<Vec<_>>(), [odd, "x"]);
         let runs = query.run_names("file", "which").unwrap();
@@ -238,11 +238,11 @@ mod tests {
 
     #[test]
     fn what_says_nothing_is_not_there() {
-        let query = Query::of("a=&run=x&b=t%FF@two&=");
+        let query = Query::parse("a=&run=x&b=t%FF@two&=");
         assert_eq!(query.get("a"), None);
         assert!(query.need("a", "which").is_err());
         assert!(query.run().is_err());
         assert!(query.run_names("b", "which").is_err());
-        assert_eq!(Query::of("").run().ok(), Some(None));
+        assert_eq!(Query::parse("").run().ok(), Some(None));
     }
 }

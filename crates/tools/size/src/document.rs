@@ -26,7 +26,7 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
         _ => section.warn("No alternative carries the demand within the targets."),
     }
     let prices = sizing.alternatives.iter().any(|one| one.price > 0.0);
-    let mut columns = Columns::of(&sizing.alternatives);
+    let mut columns = Columns::for_rows(&sizing.alternatives);
     columns.name("alternative", |one| one.name.as_str());
     columns.left("narrowest link", |one| one.narrowest.map(|at| part(plan, &one.links[at])));
     columns.right("carries", |one| {
@@ -97,7 +97,7 @@ fn milliseconds(seconds: f64) -> Cell {
 fn chain(plan: &Plan, one: &Sized) -> Section {
     let mut section = Section::new(format!("Chain: {}", one.name));
     section.chart(chart(plan, one));
-    let mut columns = Columns::of(&one.links);
+    let mut columns = Columns::for_rows(&one.links);
     columns.name("link", |link| part(plan, link));
     columns.right("pieces", |link| {
         let count = number::count(link.count);

@@ -400,7 +400,7 @@ fn link(form: &mut Form, fields: &Fields, parts: &[Part]) -> Option<Link> {
         form.unknown(fields, "part", name, &known);
         return None;
     };
-    let raid = fields.text("raid").and_then(Raid::of);
+    let raid = fields.text("raid").and_then(Raid::parse);
     let count = fields.number("count").map(|count| count as u64);
     let group = fields.number("group").map(|group| group as u64);
     let level = raid.unwrap_or(Raid::Stripes);

@@ -39,7 +39,7 @@ fn ratio(value: Option<f64>) -> Option<Cell> {
 
 fn scores(rows: &[Row]) -> Columns<'_, &Row> {
     let any = |of: fn(&Row) -> bool| rows.iter().any(of);
-    let mut table = Columns::of(rows);
+    let mut table = Columns::for_rows(rows);
     table.name("system", |row| row.entry.system.as_str());
     table.right("score", |row| Cell::from(row.entry.score).shown(number::grouped(row.entry.score)));
     table.right("ratio", |row| ratio(Some(row.ratio)));
@@ -85,7 +85,7 @@ fn queries(row: &Row, queries: &Queries) -> Section {
         number::short_percent(queries.ten_times),
         number::short_percent(queries.ten_times_score),
     ));
-    let mut table = Columns::of(&queries.each);
+    let mut table = Columns::for_rows(&queries.each);
     table.name("query", |query| query.name.as_str());
     table.right("time", |query| Cell::seconds(query.seconds));
     table.right("ratio", |query| ratio(query.ratio));

@@ -39,7 +39,7 @@ impl Raid {
     pub const NAMES: [&str; 5] = ["0", "1", "10", "5", "6"];
 
     /// By its name in files.
-    pub fn of(name: &str) -> Option<Self> {
+    pub fn parse(name: &str) -> Option<Self> {
         Some(match name {
             "0" => Self::Stripes,
             "1" | "10" => Self::Mirrors,

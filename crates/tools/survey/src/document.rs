@@ -1,6 +1,6 @@
 //! Inventories: of one machine and of servers.
 
-use analysis::survey::known;
+use crate::known::known;
 use observations::{
     Advice, Cache, DeviceFacts, Extension, Limits, Memory, Mitigation, NumaNode, Processors,
     ServerSetting, Survey, SurveyedServer, SystemSetting, VolumeFacts,
@@ -174,7 +174,7 @@ fn nodes(nodes: &[NumaNode]) -> Option<Section> {
         return None;
     }
     let mut section = Section::new("NUMA nodes");
-    let mut table = Columns::of(nodes);
+    let mut table = Columns::for_rows(nodes);
     table.right("node", |node| node.node);
     table.right("processors", |node| Cell::count(node.cpu_count.into()));
     table.name("which", |node| Some(&node.cpus).filter(|cpus| !cpus.is_empty())).optional(1);
@@ -204,7 +204,7 @@ fn other_settings(settings: &[SystemSetting]) -> Option<Section> {
     let is_other = |setting: &&SystemSetting| setting.value.is_some() && !is_wanted(&setting.name);
     let others: Vec<&SystemSetting> = settings.iter().filter(is_other).collect();
     if !others.is_empty() {
-        let mut table = Columns::of(others);
+        let mut table = Columns::for_rows(others);
         table.left("setting", |setting| &setting.name);
         table.left("is", |setting| setting.value.as_ref());
         table.name("decides", |setting| known(&setting.name).map_or("", |known| known.is));
@@ -223,7 +223,7 @@ fn volumes(volumes: &[VolumeFacts]) -> Option<Section> {
         return None;
     }
     let mut section = Section::new("Volumes");
-    let mut table = Columns::of(volumes);
+    let mut table = Columns::for_rows(volumes);
     table.name("path", |volume| &volume.path);
     table.left("type", |volume| volume.mount.as_ref().map(|mount| &mount.file_system));
     table.right("size", |volume| {
@@ -300,7 +300,7 @@ fn server_settings(heading: &str, settings: &[&ServerSetting]) -> Option<Section
         return None;
     }
     let mut section = Section::new(heading);
-    let mut table = Columns::of(settings);
+    let mut table = Columns::for_rows(settings);
     table.left("setting", |setting| &setting.name);
     table.left("is", |setting| match &setting.value {
         Some(value) => shown(setting, value).into(),

@@ -1,4 +1,4 @@
-use analysis::survey::{Difference, Held, MachineRow, Merged, OddOne, Parallelism};
+use crate::merge::{Difference, Held, MachineRow, Merged, OddOne, Parallelism};
 use report::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Document, Section};
 use report::number;
 use report::text::joined;
@@ -30,7 +30,7 @@ fn table(machines: &[MachineRow]) -> Section {
         let alone = machine.servers.is_empty().then_some(None);
         servers.chain(alone).map(move |server| (machine, server))
     });
-    let mut table = Columns::of(rows);
+    let mut table = Columns::for_rows(rows);
     let count = |value: Option<u32>| value.map(|value| Cell::count(value.into()));
     table.name("machine", |(machine, _)| &machine.name);
     table.right("cores", move |(machine, _)| count(machine.cores));
@@ -154,7 +154,7 @@ fn differences(differences: &[Difference]) -> Option<Section> {
         return None;
     }
     let mut section = Section::new("What differs");
-    let mut table = Columns::of(differences);
+    let mut table = Columns::for_rows(differences);
     table.left("what", |difference| &difference.what);
     table.right("of", |difference| Cell::count(difference.of as u64));
     table.name("values and how many have them", |difference| {

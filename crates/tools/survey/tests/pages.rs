@@ -1,11 +1,11 @@
 //! Inventories as pages and as files.
 
-use analysis::survey::{anonymous, merge};
 use observations::{
     Advice, Cache, Database, NumaNode, ServerSetting, Survey, SurveyedServer, SystemSetting,
     Unread, VolumeFacts,
 };
 use report::{Block, ChartKind, Style, json, terminal};
+use survey::{anonymous, merge};
 
 fn setting(name: &str, value: Option<&str>) -> SystemSetting {
     SystemSetting { name: name.into(), value: value.map(str::to_owned) }
@@ -64,7 +64,7 @@ fn one(host: &str) -> Survey {
 }
 
 fn advice(survey: &Survey) -> Vec<Advice> {
-    analysis::survey::advice(survey, engine::server::advice(testing::ENGINES, survey))
+    survey::advice(survey, engine::server::advice(testing::ENGINES, survey))
 }
 
 fn text(survey: &Survey) -> String {

@@ -6,8 +6,7 @@ mod counters;
 
 pub use compare::compared_activities;
 
-use analysis::ActivitySummary;
-use analysis::activity::{ActivityGroup, BackgroundProcess};
+use crate::summary::{ActivityGroup, ActivitySummary, BackgroundProcess};
 use observations::{ActivityRecord, Operation, Sampling};
 use report::model::{Cell, Columns, Document, Section};
 use report::table::ROWS_MAX;
@@ -166,7 +165,7 @@ fn table(summary: &ActivitySummary) -> Section {
         "{which}. Their shares of the samples of busy sessions, with about the 95 % interval that \
          the number of samples allows:"
     ));
-    let mut shares = Columns::of(&summary.shares);
+    let mut shares = Columns::for_rows(&summary.shares);
     shares.name("Wait type", |row| &row.wait_type);
     shares.left("Class", |row| row.class.name());
     shares.right("Samples", |row| Cell::count(row.samples));
@@ -187,7 +186,7 @@ fn groups(summary: &ActivitySummary, view: ActivityView) -> Vec<Section> {
     if busy_s <= 0.0 {
         return Vec::new();
     }
-    let mut classes = Columns::of(&summary.classes);
+    let mut classes = Columns::for_rows(&summary.classes);
     let without = if summary.seen.sampling.hides_waits {
         "CPU, or a wait not shown"
     } else {
@@ -226,7 +225,7 @@ fn statement(summary: &ActivitySummary, id: Option<i64>, view: ActivityView) -> 
 
 fn statement_waits(summary: &ActivitySummary, view: ActivityView) -> Section {
     let mut section = Section::new("Which statements wait for what");
-    let mut table = Columns::of(summary.statement_waits.iter().take(view.rows()));
+    let mut table = Columns::for_rows(summary.statement_waits.iter().take(view.rows()));
     table.right("Of samples", |row| {
         let share =
             format!("{} ± {}", number::percent(row.share, 1), number::percent(row.error, 1));
@@ -260,7 +259,7 @@ fn group_columns<K>(
     busy_s: f64,
     view: ActivityView,
 ) -> Columns<'_, &ActivityGroup<K>> {
-    let mut table = Columns::of(groups.iter().take(view.rows()));
+    let mut table = Columns::for_rows(groups.iter().take(view.rows()));
     table.right("Busy", |group| Cell::seconds(group.busy_s));
     table.right("Share", move |group| Cell::percent(group.busy_s / busy_s, 1));
     table.right("No wait", |group| Cell::seconds(group.running_s)).optional(2);
@@ -288,7 +287,7 @@ fn background(summary: &ActivitySummary) -> Option<Section> {
     let mut section = Section::new("Processes of the server itself, not in the figures above");
     let waited_s =
         |process: &BackgroundProcess| process.waits.iter().map(|(_, seconds)| seconds).sum();
-    let mut table = Columns::of(&summary.background);
+    let mut table = Columns::for_rows(&summary.background);
     table.name("Process", |process| &process.process);
     table.right("CPU", |process| process.time.as_ref().map(|time| Cell::seconds(time.cpu_s)));
     table.right("Run queue", |process| {
@@ -305,7 +304,7 @@ fn counted(summary: &ActivitySummary) -> Option<Section> {
         return None;
     }
     let mut section = Section::new("Counted by the server");
-    let mut table = Columns::of(&summary.seen.operations);
+    let mut table = Columns::for_rows(&summary.seen.operations);
     let timed = |operation: &&Operation| Some(operation.wall_s).filter(|seconds| *seconds > 0.0);
     table.name("Operation", |operation| &operation.name);
     table.right("Calls", |operation| Cell::count(operation.count));

@@ -1,6 +1,8 @@
 //! Observations in results files, for `waits FILE`, `show`, `report` and `compare`.
 
-use crate::{ActivityView, activity, compared_activities, is_whole, show, summarized};
+use crate::document::{ActivityView, activity, compared_activities};
+use crate::observation::{is_whole, show, summarized};
+use crate::summary::compare_activities;
 use command::arguments::Between;
 use command::output::{self, Form};
 use command::{ExitCode, Failure, History, Place, Records, Which};
@@ -47,7 +49,7 @@ impl Records for Observations {
         if (from.id, from.started_ms) == (to.id, to.started_ms) {
             return Err(Failure::usage(format!("both are observation {}; compare two", from.id)));
         }
-        let compared = analysis::compare_activities(&from, &to);
+        let compared = compare_activities(&from, &to);
         let document = || compared_activities(&compared);
         output::show(form, || object("activity_comparison", &compared, Value::Null), document)
             .map(Some)

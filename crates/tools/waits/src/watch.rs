@@ -1,7 +1,6 @@
 //! `steelbench waits --watch`: the terminal, the keys, the clock, and what is on the screen.
 
-use analysis::ActivitySummary;
-use analysis::activity::{ActivityGroup, RootBlocker};
+use crate::summary::{ActivityGroup, ActivitySummary, RootBlocker, summarize};
 use command::{ExitCode, Failure};
 use engine::{LiveObserver, ServerError};
 use observations::{WaitClass, WaitingTask, number};
@@ -72,7 +71,7 @@ fn watch(
                 return Err(failure(ServerError::new(why)));
             }
             activity.tasks = observer.tasks().map_err(&failure)?;
-            state.hear(analysis::activity(activity));
+            state.hear(summarize(activity));
             due = (due + REFRESH).max(Instant::now());
         }
     }
@@ -348,7 +347,7 @@ fn safe(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::activity;
+    use crate::summary::summarize;
     use observations::{
         ActivityCell, Sampling, ServerActivity, TaskSession, TimeUse, Wait, WaitSource,
     };
@@ -452,8 +451,8 @@ mod tests {
     fn the_screen_shows_states_curves_and_the_chosen_table() {
         let mut state = State::default();
         assert!(screen(&state, 80, 20)[0].starts_with("Watching the first second"));
-        state.hear(activity(second()));
-        state.hear(activity(second()));
+        state.hear(summarize(second()));
+        state.hear(summarize(second()));
         let lines = screen(&state, 80, 20);
         assert_eq!(lines[0], "PostgreSQL 18.6   100 a second from pg_stat_activity");
         assert_eq!(lines[1], "Sessions: 4.0 active");
@@ -479,7 +478,7 @@ mod tests {
         let mut long = ServerActivity { lost: vec![what.to_owned()], tasks: None, ..second() };
         long.waits[0].wait_type = name.to_owned();
         let mut state = State::default();
-        state.hear(activity(long));
+        state.hear(summarize(long));
         let lines = screen(&state, 80, 20);
         let said: Vec<&str> = lines[2..4].iter().map(|line| line.trim()).collect();
         assert_eq!(said.join(" "), what);
@@ -489,7 +488,7 @@ mod tests {
     #[test]
     fn each_tab_has_its_table_and_no_name_commands_the_terminal() {
         let mut state = State::default();
-        state.hear(activity(second()));
+        state.hear(summarize(second()));
         for (tab, part) in [
             ('2', "UPDATE t SET a = $1"),
             ('3', "shop\\u{1b}[2J (anna, orders)"),
@@ -508,14 +507,14 @@ mod tests {
     #[test]
     fn a_paused_screen_does_not_change_and_a_tiny_one_does_not_fail() {
         let mut state = State::default();
-        state.hear(activity(second()));
+        state.hear(summarize(second()));
         state.hear_key(&press('p'));
         let before = screen(&state, 80, 20);
         assert!(before[0].ends_with("PAUSED"));
-        state.hear(activity(ServerActivity { server: "other".to_owned(), ..second() }));
+        state.hear(summarize(ServerActivity { server: "other".to_owned(), ..second() }));
         assert_eq!(screen(&state, 80, 20), before);
         state.hear_key(&press('p'));
-        state.hear(activity(ServerActivity { server: "other".to_owned(), ..second() }));
+        state.hear(summarize(ServerActivity { server: "other".to_owned(), ..second() }));
         assert!(screen(&state, 80, 20)[0].starts_with("other"));
         for (width, height) in [(1, 1), (3, 40), (200, 2)] {
             assert_eq!(screen(&state, width, height).len(), usize::from(height));

@@ -33,7 +33,7 @@ type ByFunction = HashMap<Key, f64>;
 
 impl CodeChange {
     /// `None` where a side has trials without a profile.
-    pub(super) fn of(matched: &Matched<&Observations>) -> Option<Self> {
+    pub(super) fn from_trials(matched: &Matched<&Observations>) -> Option<Self> {
         let [from, to] = [blocks(&matched.from)?, blocks(&matched.to)?];
         let samples = [samples(&matched.from), samples(&matched.to)];
         let of_sample = |side: &[ByFunction], samples: u64| {

@@ -31,7 +31,7 @@ pub(super) struct Seconds {
 
 impl Seconds {
     /// Of the seconds of a trial; of each block the mean over its trials.
-    pub fn of(
+    pub fn from_trials(
         matched: &Matched<&Observations>,
         kind: PartKind,
         seconds: impl Fn(&Observations) -> f64,
@@ -88,7 +88,7 @@ impl Seconds {
     fn covariance(&self, other: &Self) -> f64 {
         let of_sample = |((a, b), first): ((&Vec<f64>, &Vec<f64>), usize)| {
             let n = a.len() as f64;
-            let first = Known { first, ..Known::default() }.of(a.len());
+            let first = Known { first, ..Known::default() }.first_stage(a.len());
             let (a, b) = (&a[..first], &b[..first]);
             let (mean_a, mean_b) = (mean(a), mean(b));
             a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum::<f64>()

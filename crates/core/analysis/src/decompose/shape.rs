@@ -98,7 +98,7 @@ fn shape(
             Some(Sample::new(logs.collect::<Option<_>>()?, first))
         };
         let [first_from, first_to] = matched.first;
-        Some(Test::of(matched.paired, &logs(from, first_from)?, &logs(to, first_to)?, RESOLUTION))
+        Some(Test::run(matched.paired, &logs(from, first_from)?, &logs(to, first_to)?, RESOLUTION))
     };
     let all = |side: &[Sum], of: fn(&Sum) -> f64| side.iter().map(of).sum::<f64>();
     let count = |side: &[Sum]| work * all(side, |sum| sum.rate) / side.len() as f64;

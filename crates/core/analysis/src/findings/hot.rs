@@ -1,7 +1,7 @@
 //! What sessions that waited were sampled to meet at.
 
 use super::{Finding, FindingKind};
-use crate::activity::HotResources;
+use crate::hot::HotResources;
 use crate::{ConfigurationRow, Summary, wording};
 
 /// A wait below this share of the waits, in percent, is not worth the sentence.

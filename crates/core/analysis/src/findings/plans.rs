@@ -32,7 +32,8 @@ pub fn find(summary: &Summary, claims: &[Claim]) -> Vec<Finding> {
             Some(levels) => vec![levels],
             None => summary.layouts[factor].others().map(|to| (effect.reference, to)).collect(),
         };
-        let changed = levels.into_iter().map(|(from, to)| Sides::of(summary, factor, from, to));
+        let changed =
+            levels.into_iter().map(|(from, to)| Sides::of_levels(summary, factor, from, to));
         findings.extend(
             changed.flat_map(|sides| sides.findings(summary, &plans, &gains, claimed.is_some())),
         );
@@ -53,7 +54,7 @@ struct Sides<'s> {
 }
 
 impl<'s> Sides<'s> {
-    fn of(summary: &'s Summary, factor: usize, from: usize, to: usize) -> Self {
+    fn of_levels(summary: &'s Summary, factor: usize, from: usize, to: usize) -> Self {
         let layout = &summary.layouts[factor];
         let at = |wanted: usize| -> Vec<usize> {
             let positions = layout.positions.iter().enumerate();
@@ -119,7 +120,7 @@ impl<'s> Sides<'s> {
         own: &StatementPlans,
         gain: Option<&Comparison>,
     ) -> Option<Finding> {
-        let (before, after) = (own.of(&self.before), own.of(&self.after));
+        let (before, after) = (own.used_by(&self.before), own.used_by(&self.after));
         let (first, second) = (before.first()?, after.first()?);
         if before.iter().any(|plan| after.contains(plan)) {
             return None;

@@ -61,7 +61,7 @@ pub fn gain(explanation: &Explanation) -> Option<Finding> {
 fn parts(explanation: &Explanation) -> Option<Finding> {
     let decomposition = &explanation.decomposition;
     decomposition.total.interval?;
-    let said = Said::of(decomposition);
+    let said = Said::from_decomposition(decomposition);
     let causes = said.causes();
     let [sessions_from, sessions_to] = decomposition.sessions;
     let more_sessions = (sessions_to / sessions_from - 1.0).abs() > 1e-9;
@@ -88,7 +88,7 @@ struct Said<'d> {
 }
 
 impl<'d> Said<'d> {
-    fn of(decomposition: &'d Decomposition) -> Self {
+    fn from_decomposition(decomposition: &'d Decomposition) -> Self {
         let work = wording::work_scale(decomposition.work, &decomposition.unit);
         let total = &decomposition.total;
         let time = wording::seconds_unit(work.0 * total.from_s.max(total.to_s));

@@ -54,7 +54,7 @@ pub fn recorded(recording: &Recording, configuration: usize) -> Option<Vec<(&'st
 
 impl LevelDemands {
     /// Of the trials of a configuration.
-    pub(super) fn of(n: f64, trials: &[&Observations], processors: Option<u32>) -> Self {
+    pub(super) fn at_level(n: f64, trials: &[&Observations], processors: Option<u32>) -> Self {
         let has_transactions = trials.iter().all(|seen| seen.work.transactions > 0);
         let unit = if has_transactions { "transaction" } else { unit_of(trials) };
         let found = Demands::of(&measured(trials, has_transactions, processors));

@@ -106,7 +106,10 @@ pub fn history(
         let points = grids.iter().zip(&positions);
         let points =
             points.map(|(grid, positions)| grid.estimate(positions[configuration]?, &response));
-        HistorySeries::of(latest.configurations[configuration].label.clone(), points.collect())
+        HistorySeries::from_points(
+            latest.configurations[configuration].label.clone(),
+            points.collect(),
+        )
     });
     let gone = runs.iter().zip(&positions).flat_map(|(run, positions)| {
         let matched: HashSet<usize> = positions.iter().copied().flatten().collect();
@@ -115,7 +118,7 @@ pub fn history(
     });
     Ok(History {
         configurations: series.collect(),
-        runs: (0..runs.len()).map(|at| HistoryRun::of(runs, at, summarized)).collect(),
+        runs: (0..runs.len()).map(|at| HistoryRun::summarize(runs, at, summarized)).collect(),
         gone: distinct(gone),
         response,
     })
@@ -127,7 +130,7 @@ fn choose(
     runs: &[Recording],
     which: Responses,
 ) -> Result<ResponseChoice, RunsError> {
-    let primary = ResponseChoice::of(latest);
+    let primary = ResponseChoice::for_recording(latest);
     let Responses::Named(name) = which else {
         return primary.ok_or_else(|| RunsError::no_trials(&latest.run));
     };
@@ -141,10 +144,14 @@ fn choose(
 
 impl HistoryRun {
     /// Against the run before; the first one against itself.
-    fn of(runs: &[Recording], at: usize, summarized: impl Fn(&Recording) -> Summary<'_>) -> Self {
+    fn summarize(
+        runs: &[Recording],
+        at: usize,
+        summarized: impl Fn(&Recording) -> Summary<'_>,
+    ) -> Self {
         let (before, own) = (&runs[at.saturating_sub(1)], &runs[at]);
         Self {
-            run: RunName::of(own),
+            run: RunName::for_recording(own),
             environment: changes::environment(
                 before.environments.first(),
                 own.environments.first(),
@@ -168,7 +175,7 @@ fn models(run: &Recording, summarized: impl Fn(&Recording) -> Summary<'_>) -> Ve
 }
 
 impl HistorySeries {
-    fn of(label: String, points: Vec<Option<Estimate>>) -> Self {
+    fn from_points(label: String, points: Vec<Option<Estimate>>) -> Self {
         let known =
             points.iter().enumerate().filter_map(|(run, point)| Some((run, point.as_ref()?)));
         let (at, known): (Vec<usize>, Vec<&Estimate>) = known.unzip();

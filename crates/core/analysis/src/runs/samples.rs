@@ -26,7 +26,11 @@ pub(super) struct Side {
 }
 
 impl Side {
-    pub fn of(grid: &Grid<&Observations>, configuration: usize, response: &ResponseChoice) -> Self {
+    pub fn from_grid(
+        grid: &Grid<&Observations>,
+        configuration: usize,
+        response: &ResponseChoice,
+    ) -> Self {
         let cells = grid.cells[configuration].iter();
         let figures = cells.filter_map(|(block, seen)| Some((*block, response.figure(seen)?)));
         let (units, first) = grid.units(figures, grid.has_setups());
@@ -50,7 +54,7 @@ impl Side {
     ) -> Self {
         let runs = (1..)
             .zip(runs)
-            .filter_map(|(run, (grid, at))| Some((run, Self::of(grid, at?, response))));
+            .filter_map(|(run, (grid, at))| Some((run, Self::from_grid(grid, at?, response))));
         let runs: Vec<(u32, Self)> = runs.filter(|(_, own)| !own.values.is_empty()).collect();
         let run_mean = |own: &Self| mean(own.values.values());
         let resolutions: Vec<f64> = runs.iter().map(|(_, own)| own.resolution).collect();
@@ -65,7 +69,7 @@ impl Side {
     /// The mean over all.
     pub fn estimate(&self, response: &ResponseChoice) -> Option<Estimate> {
         let values: Vec<f64> = self.values.values().copied().filter(|_| !self.timed_out).collect();
-        Estimate::of(&values, &response.unit, response.direction)
+        Estimate::from_values(&values, &response.unit, response.direction)
     }
 
     fn values(&self) -> Values {

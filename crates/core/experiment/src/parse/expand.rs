@@ -2,6 +2,7 @@
 
 use super::factors::Condition;
 use super::{Reader, Values, spans};
+use crate::common::{ENGINE, PROBE};
 use crate::document::Node;
 use crate::error::Fault;
 use crate::experiment::Factor;
@@ -200,7 +201,7 @@ fn configuration(
 }
 
 /// The settings that say whose settings the others are.
-const OWNERS: [&str; 2] = ["target.engine", "workload.probe"];
+const OWNERS: [&str; 2] = [ENGINE.path(), PROBE.path()];
 
 /// The settings, with defaults, of each engine together with each probe.
 struct OwnSettings<'a> {

@@ -43,6 +43,7 @@ pub fn catalog() -> Catalog {
     Catalog {
         engines: vec![("sqlite", FILES), ("server", SERVER)],
         probes: vec![("insert", INSERT), ("scan", SCAN)],
+        ..Catalog::default()
     }
 }
 

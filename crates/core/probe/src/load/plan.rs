@@ -29,7 +29,8 @@ settings! {
     /// has begun is skipped, and counted too.
     pub LATENCY_LIMIT: Option<f64> = "workload.latency_limit", Kind::PositiveDuration;
     /// Length of the measurement.
-    pub DURATION: Option<f64> = "workload.duration", Kind::PositiveDuration => Measurement;
+    pub DURATION: Option<f64> =
+        "workload.duration", Kind::PositiveDuration => Measurement, Given "\"10 s\"";
 }
 
 /// What a load is, apart from its transactions.

@@ -44,7 +44,7 @@ fn table<'s>(
     summary: &'s Summary,
     rows: &'s [ConfigurationRow],
 ) -> Columns<'s, &'s ConfigurationRow> {
-    let mut table = Columns::of(rows);
+    let mut table = Columns::for_rows(rows);
     levels(&mut table, summary);
     table.right("n", |row| row.done);
     estimates(&mut table, summary);
@@ -186,7 +186,7 @@ fn brief(summary: &Summary) -> Option<Section> {
         for name in names {
             section.line(format!("{name}, {} is better", better(&with_response(summary, name))));
         }
-        let mut table = Columns::of(summary.configurations.iter().filter(|row| row.done > 0));
+        let mut table = Columns::for_rows(summary.configurations.iter().filter(|row| row.done > 0));
         table.name("configuration", |row| text::label(&row.label));
         for name in names.iter().copied() {
             let own = move |row: &&ConfigurationRow| {
@@ -233,7 +233,7 @@ fn response_table<'a>(
     name: &str,
     rows: &'a [(&'a ConfigurationRow, &'a Estimate)],
 ) -> Columns<'a, &'a (&'a ConfigurationRow, &'a Estimate)> {
-    let mut table = Columns::of(rows);
+    let mut table = Columns::for_rows(rows);
     table.name("configuration", |(row, _)| text::label(&row.label));
     table.right("n", |(_, estimate)| estimate.n);
     table.left("mean", |(_, estimate)| *estimate);

@@ -80,7 +80,7 @@ fn table<'a>(shown: &[&'a ConfigurationDevices]) -> Columns<'a, Row<'a>> {
                 .map(move |one| (label, format!("{} ({})", one.device, one.volume), &one.figures)),
         )
     });
-    let mut table = Columns::of(rows.collect::<Vec<Row>>());
+    let mut table = Columns::for_rows(rows.collect::<Vec<Row>>());
     table.name("configuration", |row| row.0);
     table.name("device", |row| row.1.clone());
     for (heading, of, order) in FIGURES {

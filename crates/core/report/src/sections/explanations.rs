@@ -53,7 +53,7 @@ pub(crate) fn sentences(findings: &[Finding]) -> Option<Section> {
 /// Session time of some work on both sides, and between them the changes by wait type, the largest
 /// first.
 pub(crate) fn waterfall(decomposition: &Decomposition, from: &str, to: &str) -> Chart {
-    let scale = WorkScale::of(decomposition);
+    let scale = WorkScale::for_decomposition(decomposition);
     let total = &decomposition.total;
     let largest = total.from_s.max(total.to_s);
     let (unit, unit_name) = number::common_unit(largest * scale.units, "s");

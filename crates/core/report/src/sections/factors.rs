@@ -28,7 +28,7 @@ fn level(factor: &FactorEffect, position: usize) -> &str {
 fn effect_section(summary: &Summary, factor: &FactorEffect) -> Section {
     let name = name(summary, factor);
     let mut section = Section::new(format!("Factor {name}: means over the other factors"));
-    let mut table = Columns::of(factor.levels.iter().enumerate());
+    let mut table = Columns::for_rows(factor.levels.iter().enumerate());
     table.name(name, |(_, level)| &level.level);
     table.right("trials", |(_, level)| level.trials);
     let response = summary.response.as_ref().map_or("", |response| response.name.as_str());
@@ -89,7 +89,7 @@ fn gain_section(summary: &Summary, table: &GainTable) -> Section {
     // The last row has the averages.
     let levels =
         main.levels.iter().map(|own| own.level.as_str()).chain(has_averages.then_some("average"));
-    let mut columns = Columns::of(levels.enumerate());
+    let mut columns = Columns::for_rows(levels.enumerate());
     columns.name(main_name, |(_, level)| *level);
     for (gains, i) in table.columns.iter().zip(0..GAINS_MAX) {
         let gain = |(row, _): &(usize, &str)| match gains.by_row.get(*row) {
@@ -131,7 +131,7 @@ fn interaction_section(summary: &Summary) -> Option<Section> {
             .map_or_else(|| NOTHING.to_owned(), |gain| number::comparison(gain, summary.unit()));
         format!("{gain} with {}", level(factor(own.by), position))
     };
-    let mut table = Columns::of(&summary.factors.interactions);
+    let mut table = Columns::for_rows(&summary.factors.interactions);
     table.name("factors", move |own| {
         format!("{} by {}", name(summary, factor(own.factor)), name(summary, factor(own.by)))
     });

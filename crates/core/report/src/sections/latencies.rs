@@ -111,7 +111,7 @@ fn said(summary: &Summary, kind: &Latencies) -> String {
 }
 
 fn data(curves: &[ConfigurationLatency]) -> Table<'static> {
-    let mut table = Columns::of(curves);
+    let mut table = Columns::for_rows(curves);
     table.name("configuration", |curve| text::label(&curve.label));
     table.right("trials", |curve| curve.trials);
     table.right("recorded", |curve| Cell::count(curve.recorded));

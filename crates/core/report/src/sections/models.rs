@@ -56,7 +56,7 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
     );
     let misses = covered < all || best.error_median > 0.1;
     section.toned(line, if misses { Tone::Warning } else { Tone::Plain });
-    let mut levels = Columns::of(&model.levels);
+    let mut levels = Columns::for_rows(&model.levels);
     levels.name(name, |level| number::whole(level.n));
     levels.left("measured", |level| &level.measured);
     let unit = model.unit.clone();
@@ -172,7 +172,7 @@ fn demands(section: &mut Section, name: &str, model: &ModelSummary) {
     };
     let rows: Vec<_> =
         names.iter().map(|name| (*name, find(first, name), find(last, name))).collect();
-    let mut table = Columns::of(&rows);
+    let mut table = Columns::for_rows(&rows);
     table.name(format!("of each {}", low.unit), |row| row.0);
     for (level, at) in [(low.n, 0), (high.n, 1)] {
         let own = move |row: &(
@@ -303,7 +303,7 @@ fn said(level: &ModelLevel, measured: &Estimate) -> String {
 }
 
 fn data(name: &str, model: &ModelSummary) -> Table<'static> {
-    let mut table = Columns::of(&model.curve);
+    let mut table = Columns::for_rows(&model.curve);
     table.name(name, |own| number::whole(own.n));
     let unit = model.unit.clone();
     table.left("predicted, 95 % interval", move |own| {

@@ -11,7 +11,7 @@ pub(crate) fn section(_: &Summary, loops: &[OpenLoop]) -> Option<Section> {
         return None;
     }
     let mut section = Section::new("Open loop");
-    let mut table = Columns::of(loops);
+    let mut table = Columns::for_rows(loops);
     table.name("configuration", |own| text::label(&own.label));
     table.right("trials", |own| own.trials);
     table.right("asked/s", |own| number::grouped(own.asked));

@@ -77,7 +77,7 @@ pub(crate) fn changes(
     sides: [&str; 2],
 ) -> Option<Section> {
     let code = decomposition.code.as_ref()?;
-    let scale = WorkScale::of(decomposition);
+    let scale = WorkScale::for_decomposition(decomposition);
     let mut section = Section::new(format!(
         "Code that changed most, {between}: processor seconds for {}",
         scale.name

@@ -61,7 +61,7 @@ fn experiment(summary: &Summary) -> Section {
         };
         let facts =
             recording::facts(environment).into_iter().filter(|(_, value)| !value.text().is_empty());
-        let mut table = Columns::of(facts.collect::<Vec<_>>());
+        let mut table = Columns::for_rows(facts.collect::<Vec<_>>());
         table.name("fact", |(name, _)| name.clone());
         table.left("value", |(_, value)| value.clone());
         section.blocks.push(Block::Fold(

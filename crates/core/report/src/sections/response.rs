@@ -140,7 +140,7 @@ fn alternative(panels: &Panels, response: &str, measured: &[Measured]) -> String
 }
 
 fn data(measured: &[Measured]) -> Table<'static> {
-    let mut table = Columns::of(measured);
+    let mut table = Columns::for_rows(measured);
     table.name("configuration", |(row, _)| text::label(&row.label));
     table.right("n", |(_, estimate)| estimate.n);
     table.left("mean, 95 % interval", |(_, estimate)| *estimate);
@@ -214,5 +214,5 @@ fn bar(level: &str, estimate: &Estimate, standing: Standing, worse: bool) -> Bar
         _ if worse => ("worse than the baseline", Tone::Bad),
         _ => ("", Tone::Plain),
     };
-    Bar { label: level.into(), note: note.into(), tone, ..Bar::of(estimate) }
+    Bar { label: level.into(), note: note.into(), tone, ..Bar::from_estimate(estimate) }
 }

@@ -115,7 +115,7 @@ fn largest((row, own): &Measured) -> String {
 }
 
 fn data(measured: &[Measured], names: &[&'static str]) -> Table<'static> {
-    let mut table = Columns::of(measured);
+    let mut table = Columns::for_rows(measured);
     table.name("configuration", |(row, _)| text::label(&row.label));
     table.right("session time", |(_, own)| Cell::seconds(own.session_s));
     for name in names {

@@ -114,7 +114,7 @@ struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     /// `None` when there is nothing to show.
-    fn of(trial: &'a TrialRecord, series: &'a Series, elapsed_s: f64) -> Option<Self> {
+    fn from_trial(trial: &'a TrialRecord, series: &'a Series, elapsed_s: f64) -> Option<Self> {
         let before_last = series.values.len().checked_sub(1)?;
         let last_s = elapsed_s - series.start_s - before_last as f64 * series.interval_s;
         let kept = before_last + usize::from(last_s >= LAST_MIN * series.interval_s);
@@ -138,7 +138,7 @@ fn recorded(summary: &Summary) -> Vec<Section> {
         .recording
         .done()
         .flat_map(|(trial, seen)| {
-            seen.series.iter().filter_map(|s| Shown::of(trial, s, seen.elapsed_s))
+            seen.series.iter().filter_map(|s| Shown::from_trial(trial, s, seen.elapsed_s))
         })
         .collect();
     if all.iter().all(|shown| shown.values.len() < 2) {
@@ -246,7 +246,7 @@ fn data(rows: &[Row]) -> Table<'static> {
         .iter()
         .flat_map(|(row, own)| own.iter().map(|shown| (text::label(&row.label), *shown)));
     let rows: Vec<(&str, &Shown)> = all.collect();
-    let mut table = Columns::of(&rows);
+    let mut table = Columns::for_rows(&rows);
     table.name("configuration", |(label, _)| *label);
     table.right("block", |(_, shown)| shown.trial.block);
     table.right("intervals", |(_, shown)| {

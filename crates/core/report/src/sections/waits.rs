@@ -61,7 +61,7 @@ pub fn table(waits: &WaitTable) -> Table<'static> {
         ];
         of_all.into_iter().chain(averages).collect::<Vec<Option<f64>>>()
     };
-    let mut table = Columns::of(waits.top());
+    let mut table = Columns::for_rows(waits.top());
     table.left(HEADINGS[0], |row| &row.wait_type);
     for (at, heading) in HEADINGS.into_iter().enumerate().skip(1) {
         let column = table.left(heading, move |row| {

@@ -160,7 +160,7 @@ impl WrittenColumn {
 }
 
 impl Survey {
-    pub fn of(table: &Table) -> Self {
+    pub fn measure(table: &Table) -> Self {
         let mut rows = 0;
         let mut seen = vec![Seen::default(); table.columns.len()];
         for row in table.rows() {
@@ -354,7 +354,7 @@ fn text(sheet: &mut Worksheet, row: u32, text: &str, bold: bool) -> Result<u32, 
 
 /// A table and an empty row below it.
 fn part(sheet: &mut Worksheet, row: u32, table: &Table) -> Result<u32, XlsxError> {
-    let survey = Survey::of(table);
+    let survey = Survey::measure(table);
     Ok(survey.table(sheet, row, table, &mut table.rows(), survey.rows, false)? + 1)
 }
 

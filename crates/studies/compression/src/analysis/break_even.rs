@@ -46,7 +46,7 @@ impl BreakEven {
     /// bandwidth is `B = (S - s) / (c - C)`. Overlapped, the uncompressed scan takes `S/B`
     /// while the disk is its limit, and compression pays until the processor needs as long for
     /// the compressed one: `B = S / c`.
-    pub(super) fn of(
+    pub(super) fn compare(
         (level, work): (String, String),
         read_mb: [f64; 2],
         (cpu_s, cpu_interval): (f64, Option<Interval>),
@@ -92,9 +92,13 @@ mod tests {
     use super::{BreakEven, Pays};
     use analysis::Interval;
 
-    fn of(read_mb: [f64; 2], cpu: (f64, [f64; 2]), more: (f64, [f64; 2])) -> Option<BreakEven> {
+    fn compared(
+        read_mb: [f64; 2],
+        cpu: (f64, [f64; 2]),
+        more: (f64, [f64; 2]),
+    ) -> Option<BreakEven> {
         let with = |(value, [low, high]): (f64, [f64; 2])| (value, Some(Interval { low, high }));
-        BreakEven::of((String::new(), String::new()), read_mb, with(cpu), with(more))
+        BreakEven::compare((String::new(), String::new()), read_mb, with(cpu), with(more))
     }
 
     /// The time of a scan by its definition, on a disk of so many MB/s.
@@ -108,8 +112,8 @@ mod tests {
     #[test]
     fn scans_take_as_long_at_the_break_even_and_compressed_ones_less_below() {
         let plain_s = 5.8e-6 * 1_127_206.0;
-        let pays =
-            of([6500.0, 3250.0], (2.0 * plain_s, [12.0, 14.0]), (plain_s, [6.0, 7.0])).unwrap();
+        let pays = compared([6500.0, 3250.0], (2.0 * plain_s, [12.0, 14.0]), (plain_s, [6.0, 7.0]))
+            .unwrap();
         // By hand: 3250 MB / 6.538 s, and 6500 MB / 13.076 s, which is the same for twice the time
         // and half the size.
         assert!((pays.in_turns.below_mb_s.unwrap() - 497.1).abs() < 0.1);
@@ -137,11 +141,11 @@ mod tests {
 
     #[test]
     fn what_costs_no_processor_time_pays_on_any_disk_and_what_saves_no_byte_on_none() {
-        let free = of([100.0, 40.0], (0.8, [0.7, 0.9]), (-0.2, [-0.3, -0.1])).unwrap();
+        let free = compared([100.0, 40.0], (0.8, [0.7, 0.9]), (-0.2, [-0.3, -0.1])).unwrap();
         let any = Pays { below_mb_s: None, low_mb_s: None, high_mb_s: None, has_interval: true };
         assert_eq!((free.in_turns, free.overlapped), (any, any));
         // It may cost something: it pays up to the lower end for sure.
-        let unsure = of([100.0, 40.0], (1.0, [0.8, 1.25]), (0.1, [-0.1, 0.3])).unwrap();
+        let unsure = compared([100.0, 40.0], (1.0, [0.8, 1.25]), (0.1, [-0.1, 0.3])).unwrap();
         assert_eq!(
             (unsure.in_turns.below_mb_s, unsure.in_turns.low_mb_s),
             (Some(600.0), Some(60.0 / 0.3))
@@ -151,6 +155,6 @@ mod tests {
             (Some(100.0), Some(80.0))
         );
         assert_eq!((unsure.in_turns.high_mb_s, unsure.overlapped.high_mb_s), (None, None));
-        assert!(of([40.0, 40.0], (1.0, [0.9, 1.1]), (0.1, [0.0, 0.2])).is_none());
+        assert!(compared([40.0, 40.0], (1.0, [0.9, 1.1]), (0.1, [0.0, 0.2])).is_none());
     }
 }

@@ -83,20 +83,22 @@ pub struct KneePoint {
 pub fn knee(recording: &Recording) -> Vec<Knee> {
     let grid = Grid::new(recording);
     let of_group = |group: ConfigurationGroup| {
-        let points =
-            group.configurations.iter().filter_map(|own| KneePoint::of(recording, &grid, *own));
+        let points = group
+            .configurations
+            .iter()
+            .filter_map(|own| KneePoint::for_configuration(recording, &grid, *own));
         let mut points: Vec<KneePoint> = points.collect();
         // Of the same number, the one with more IOPS stands first.
         points.sort_by(|a, b| {
             a.outstanding.cmp(&b.outstanding).then(b.iops.mean.total_cmp(&a.iops.mean))
         });
-        Knee::of(group.label, points, &grid)
+        Knee::find(group.label, points, &grid)
     };
     groups(recording).into_iter().filter_map(of_group).collect()
 }
 
 impl Knee {
-    fn of(group: String, points: Vec<KneePoint>, grid: &Grid<&Observations>) -> Option<Self> {
+    fn find(group: String, points: Vec<KneePoint>, grid: &Grid<&Observations>) -> Option<Self> {
         let mut totals: Vec<u64> = points.iter().map(|point| point.outstanding).collect();
         totals.dedup();
         if totals.len() < LEVELS_MIN {
@@ -119,8 +121,8 @@ impl Knee {
         let lowest_s = latencies.filter_map(Estimate::mean_s).reduce(f64::min);
         let asymptotic = lowest_s.map(|seconds| points[maximum].iops.mean * seconds);
         let configurations: Vec<usize> = points.iter().map(|point| point.configuration).collect();
-        let iops = Levels::of(grid, &configurations, "iops");
-        let latency = Levels::of(grid, &configurations, "latency_mean");
+        let iops = Levels::from_grid(grid, &configurations, "iops");
+        let latency = Levels::from_grid(grid, &configurations, "latency_mean");
         let between = iops.as_ref().map(|levels| {
             let to = (0..points.len()).find(|own| saturates(*own, levels.others_at_most(*own)));
             let falls_short = |own: &usize| levels.others_at_least(*own) > 1.0 / GOOD_SHARE - 1.0;
@@ -142,9 +144,13 @@ impl Knee {
 }
 
 impl KneePoint {
-    fn of(recording: &Recording, grid: &Grid<&Observations>, position: usize) -> Option<Self> {
+    fn for_configuration(
+        recording: &Recording,
+        grid: &Grid<&Observations>,
+        position: usize,
+    ) -> Option<Self> {
         let configuration = &recording.configurations[position];
-        let row = DiskRow::of(recording, grid, position)?;
+        let row = DiskRow::for_configuration(recording, grid, position)?;
         // Streams have threads of their own; an open loop's IOPS are those that were asked for.
         if has_streams(configuration) || is_paced(configuration) {
             return None;

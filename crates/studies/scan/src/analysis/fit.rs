@@ -34,7 +34,7 @@ pub(super) struct Fit {
 
 impl Fit {
     /// Of these terms.
-    pub fn of(trials: &[&Trial], terms: &[usize]) -> Self {
+    pub fn of_terms(trials: &[&Trial], terms: &[usize]) -> Self {
         let rows: Vec<Vec<f64>> = trials.iter().map(|trial| relative(trial, terms)).collect();
         Self { terms: terms.to_vec(), costs: non_negative(&rows) }
     }
@@ -50,13 +50,18 @@ impl Fit {
         let of_block =
             |block: &u32| trials.iter().copied().filter(|own| own.block == *block).collect();
         let told = |own: &Vec<&Trial>| told_apart(own, &self.terms).len() == self.terms.len();
-        blocks.iter().map(of_block).filter(told).map(|own| Self::of(&own, &self.terms)).collect()
+        blocks
+            .iter()
+            .map(of_block)
+            .filter(told)
+            .map(|own| Self::of_terms(&own, &self.terms))
+            .collect()
     }
 
     /// The 95 % t interval of a figure that follows from a fit: what it varies by between the fits
     /// of blocks. `None` with fewer than two.
     pub fn interval(&self, by_block: &[Self], figure: impl Fn(&Self) -> f64) -> Option<Interval> {
-        let moments = Moments::of(&by_block.iter().map(&figure).collect::<Vec<_>>());
+        let moments = Moments::from_values(&by_block.iter().map(&figure).collect::<Vec<_>>());
         let half = moments.error? * t_quantile(0.025, moments.df);
         let own = figure(self);
         Some(Interval { low: (own - half).max(0.0), high: own + half })
@@ -88,7 +93,7 @@ pub(super) fn left_out(
     if !terms.iter().filter(needed).all(|term| known.contains(term)) {
         return None;
     }
-    let fit = Fit::of(others, &known);
+    let fit = Fit::of_terms(others, &known);
     let count = |term: usize| mean(own.iter().map(|trial| trial.counts[term]).collect::<Vec<_>>());
     Some(
         fit.terms.iter().zip(&fit.costs).map(|(term, cost)| (*term, count(*term) * cost)).collect(),
@@ -140,7 +145,7 @@ mod tests {
             let mut uniform = || f64::from(random.next_u32()) / f64::from(u32::MAX);
             let trials = trials(blocks, &mut uniform);
             let all: Vec<&Trial> = trials.iter().collect();
-            let fit = Fit::of(&all, &[0, 1]);
+            let fit = Fit::of_terms(&all, &[0, 1]);
             let by_block = fit.by_block(&all);
             let mut resampled: Vec<Vec<f64>> = (0..RESAMPLES)
                 .map(|_| {
@@ -149,7 +154,7 @@ mod tests {
                         .collect();
                     let of = |block: u32| all.iter().copied().filter(move |own| own.block == block);
                     let own: Vec<&Trial> = drawn.into_iter().flat_map(of).collect();
-                    Fit::of(&own, &[0, 1]).costs
+                    Fit::of_terms(&own, &[0, 1]).costs
                 })
                 .collect();
             for (at, cost) in COSTS.into_iter().enumerate() {

@@ -63,7 +63,7 @@ impl Advised {
     ///
     /// # Errors
     /// When its rows cannot be written again.
-    pub fn of(name: String, file: &ParquetFile, rows_all: u64) -> Result<Self, FileError> {
+    pub fn for_file(name: String, file: &ParquetFile, rows_all: u64) -> Result<Self, FileError> {
         let layout = Layout { group_rows: GROUP_ROWS, table_rows: rows_all, seed: SEED };
         let mut store = |rows: Vec<u32>| file.write(&rows, io::sink());
         let as_it_lies = predict(&file.coded, &Order::Generated, layout, &mut store)?;

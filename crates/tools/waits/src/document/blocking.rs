@@ -1,8 +1,7 @@
 //! Who waits for whom.
 
 use super::ActivityView;
-use analysis::ActivitySummary;
-use analysis::activity::RootBlocker;
+use crate::summary::{ActivitySummary, RootBlocker};
 use observations::{TaskSession, WaitingTask};
 use report::model::{Section, Tone};
 use report::number;

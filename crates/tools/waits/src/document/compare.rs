@@ -1,6 +1,6 @@
 //! Two observations of a server: what sessions wait for more, or less.
 
-use analysis::activity::{ActivityComparison, Load, Tendency, WaitChange};
+use crate::summary::{ActivityComparison, Load, Tendency, WaitChange};
 use report::model::{Cell, Columns, Document, Section, Tone};
 use report::{number, text};
 
@@ -52,7 +52,7 @@ fn change(wait: &WaitChange) -> String {
 
 fn waits(compared: &ActivityComparison) -> Section {
     let mut section = Section::new("Sessions in each wait, on average");
-    let mut table = Columns::of(&compared.waits);
+    let mut table = Columns::for_rows(&compared.waits);
     table.name("Wait type", |wait| wait.wait_type.as_deref().unwrap_or("(no wait)"));
     table.left("Class", |wait| wait.class.map(observations::WaitClass::name)).optional(1);
     table.right("Before", |wait| Cell::from(wait.from).shown(number::figure(wait.from)));
@@ -92,7 +92,7 @@ fn operations(compared: &ActivityComparison) -> Option<Section> {
         return None;
     }
     let mut section = Section::new("Counted by the server, a second");
-    let mut table = Columns::of(compared.operations.iter().take(OPERATIONS));
+    let mut table = Columns::for_rows(compared.operations.iter().take(OPERATIONS));
     table.name("Operation", |row| &row.name);
     table.right("Before", |row| Cell::from(row.from_per_s).shown(number::figure(row.from_per_s)));
     table.right("After", |row| Cell::from(row.to_per_s).shown(number::figure(row.to_per_s)));

@@ -1,7 +1,7 @@
 //! Tables of the server's further counters.
 
 use super::ActivityView;
-use analysis::ActivitySummary;
+use crate::summary::ActivitySummary;
 use observations::{CounterRow, CounterTable, CounterUnit};
 use report::model::{Cell, Columns, Section};
 use report::more;
@@ -19,7 +19,7 @@ pub(super) fn sections(summary: &ActivitySummary, view: ActivityView) -> Vec<Sec
 
 fn section(counters: &CounterTable, view: ActivityView) -> Section {
     let mut section = Section::new(counters.title.clone());
-    let mut table = Columns::of(counters.rows.iter().take(view.rows()));
+    let mut table = Columns::for_rows(counters.rows.iter().take(view.rows()));
     table.name(&counters.rows_are, |row| &row.name);
     for (at, column) in counters.columns.iter().enumerate() {
         table.right(&column.heading, move |row: &&CounterRow| {

@@ -36,7 +36,7 @@ pub(super) struct Levels {
 
 impl Levels {
     /// `None` with fewer than two levels or common blocks, or where a value is not above 0.
-    pub fn of(
+    pub fn from_grid(
         grid: &Grid<&Observations>,
         configurations: &[usize],
         response: &str,
@@ -92,7 +92,7 @@ impl Levels {
     fn over(&self, other: usize, own: usize) -> (f64, f64) {
         let differences: Vec<f64> =
             self.logs[other].iter().zip(&self.logs[own]).map(|(a, b)| a - b).collect();
-        let of_pair = Moments::of(&differences).error.unwrap_or(0.0);
+        let of_pair = Moments::from_values(&differences).error.unwrap_or(0.0);
         let common = (2.0 * self.error / self.blocks()).sqrt();
         (self.means[other] - self.means[own], self.simultaneous(self.df) * common.max(of_pair))
     }
@@ -138,7 +138,7 @@ impl Levels {
         let highest = (0..self.logs.len()).max_by(|a, b| by_mean(self, a, b))?;
         let lowest = (0..other.logs.len()).min_by(|a, b| by_mean(other, a, b))?;
         let sums = self.logs[highest].iter().zip(&other.logs[lowest]).map(|(a, b)| a + b);
-        let of_blocks = Moments::of(&sums.collect::<Vec<f64>>()).error?;
+        let of_blocks = Moments::from_values(&sums.collect::<Vec<f64>>()).error?;
         let common = ((self.error + other.error) / self.blocks()).sqrt();
         let half = t_quantile(ONE_SIDED, self.df.min(other.df)) * common.max(of_blocks);
         Some(

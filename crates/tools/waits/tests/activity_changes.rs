@@ -2,10 +2,9 @@
 //! none, and how often is one found that is there? What sessions do at one moment resembles what
 //! they did a moment before.
 
-use analysis::activity::Tendency;
-use analysis::compare_activities;
 use observations::{ActivityPart, ActivityRecord, ServerActivity};
 use testing::recordings::Random;
+use waits::summary::{Tendency, compare_activities};
 
 const PAIRS: usize = 1_000;
 

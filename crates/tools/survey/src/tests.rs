@@ -1,4 +1,5 @@
-use super::{Merged, OddOne, anonymous, known, merge};
+use crate::known::known;
+use crate::merge::{Merged, OddOne, anonymous, merge};
 use observations::{
     Advice, Database, NumaNode, ServerSetting, Survey, SurveyedServer, SystemSetting, Weight,
 };
@@ -75,7 +76,7 @@ fn change(server: &mut SurveyedServer, name: &str, value: &str) {
 
 /// What is found with the advice of the servers' engines.
 fn advice(survey: &Survey) -> Vec<Advice> {
-    super::advice(survey, engine::server::advice(testing::ENGINES, survey))
+    crate::advice(survey, engine::server::advice(testing::ENGINES, survey))
 }
 
 fn rules(survey: &Survey) -> Vec<&'static str> {

@@ -1,7 +1,7 @@
 //! Two observations of a server, before and after a change: what sessions wait for more, or less.
 
 use super::parts::{Parts, Ratio};
-use crate::Interval;
+use analysis::Interval;
 use observations::{ActivityRecord, WaitClass};
 use serde::Serialize;
 use statistics::adjusted;
@@ -93,7 +93,7 @@ pub struct OperationRates {
 
 /// Compares two observations. Their parts serve as repeats (Welch's t).
 pub fn compare_activities(from: &ActivityRecord, to: &ActivityRecord) -> ActivityComparison {
-    let sides = [from, to].map(|side| Parts::of(&side.activity));
+    let sides = [from, to].map(|side| Parts::from_activity(&side.activity));
     let [a, b] = &sides;
     let classes: BTreeMap<&str, Option<WaitClass>> = [from, to]
         .into_iter()
@@ -106,7 +106,7 @@ pub fn compare_activities(from: &ActivityRecord, to: &ActivityRecord) -> Activit
         .map(|name| WaitChange {
             wait_type: name.map(str::to_owned),
             class: name.and_then(|name| classes.get(name).copied().flatten()),
-            ..WaitChange::of(a.sessions(name), b.sessions(name))
+            ..WaitChange::compare(a.sessions(name), b.sessions(name))
         })
         .collect();
     let corrected = adjusted(&waits.iter().map(|wait| wait.p_value).collect::<Vec<_>>());
@@ -116,7 +116,7 @@ pub fn compare_activities(from: &ActivityRecord, to: &ActivityRecord) -> Activit
     let change = |wait: &WaitChange| (wait.to - wait.from).abs();
     let is_seen = |wait: &WaitChange| matches!(wait.tendency, Tendency::More | Tendency::Fewer);
     waits.sort_by(|x, y| is_seen(y).cmp(&is_seen(x)).then(change(y).total_cmp(&change(x))));
-    let busy = WaitChange::of(a.busy(), b.busy());
+    let busy = WaitChange::compare(a.busy(), b.busy());
     let busy = WaitChange { adjusted_p: busy.p_value, ..busy }.judged();
     let load = |side: &ActivityRecord, parts: &Parts| Load {
         id: side.id,
@@ -137,7 +137,7 @@ pub fn compare_activities(from: &ActivityRecord, to: &ActivityRecord) -> Activit
 }
 
 impl WaitChange {
-    fn of(from: Ratio, to: Ratio) -> Self {
+    fn compare(from: Ratio, to: Ratio) -> Self {
         let (interval, p_value) = from.against(to).unzip();
         let tendency = Tendency::Unknown;
         Self {

@@ -1,8 +1,7 @@
-//! What waiting sessions met at: hot pages and the like.
+//! Hot resources, such as pages, that many sessions wait for.
 
-use super::sums;
 use crate::Interval;
-use crate::activity::wilson;
+use crate::estimate::{sums, wilson};
 use observations::{WaitClass, WaitedResource, number};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -79,9 +78,7 @@ impl HotResources {
 }
 
 /// The kinds that make up much of the samples of their class.
-pub(crate) fn resources<'a>(
-    seen: impl IntoIterator<Item = &'a WaitedResource>,
-) -> Vec<HotResources> {
+pub fn resources<'a>(seen: impl IntoIterator<Item = &'a WaitedResource>) -> Vec<HotResources> {
     let (mut kinds, mut classes) = (BTreeMap::new(), BTreeMap::new());
     for resource in seen {
         *classes.entry(resource.class).or_insert(0) += resource.samples;

@@ -1,8 +1,8 @@
-//! What transactions that arrive at a rate would see of a target that was measured in a closed
+//! The latency of transactions that arrive at a rate, at a target that was measured in a closed
 //! loop.
 
-use super::{ModelLevel, ModelSummary};
-use crate::wording;
+use crate::prediction::MostDone;
+use analysis::{ModelLevel, ModelSummary};
 use models::network;
 use observations::Observations;
 
@@ -29,7 +29,7 @@ pub struct AtRate {
 impl AtRate {
     /// With so many connections; `None` where the model cannot say what fewer of them do.
     /// `latency_s`: the measured one at the nearest level.
-    pub fn of(
+    pub fn estimate(
         rate: f64,
         model: &ModelSummary,
         n: f64,
@@ -40,7 +40,7 @@ impl AtRate {
         let sum =
             |of: fn(&Observations) -> u64| trials.iter().map(|seen| of(seen) as f64).sum::<f64>();
         let transactions = sum(|seen| seen.work.transactions);
-        // What the load starts: transactions, or where there are none the work itself (I/Os).
+        // The load starts transactions, or where there are none the work itself (I/Os).
         let each =
             if transactions > 0.0 { transactions / sum(|seen| seen.work.amount) } else { 1.0 };
         let rates = model.best()?.curve.throughputs(n as usize)?;
@@ -67,18 +67,10 @@ impl AtRate {
         self.rate / self.each
     }
 
-    /// What is done at most, if all is so many times as fast, and the half-width of its logarithm's
-    /// interval.
-    pub fn cannot_be_kept_up(&self, times: f64, half: f64) -> String {
-        let most = self.rates.last().copied().unwrap_or_default() * times;
-        let figure = |half: f64| wording::figure(most * half.exp());
-        format!(
-            "with {} in progress {} a second are done at most (estimate, {} to {}), and latency \
-             grows without end where more arrive",
-            self.rates.len(),
-            figure(0.0),
-            figure(-half),
-            figure(half)
-        )
+    /// The throughput at most, if all is so many times as fast, with the half-width of its
+    /// logarithm's interval.
+    pub fn most_done(&self, times: f64, half: f64) -> MostDone {
+        let rate = self.rates.last().copied().unwrap_or_default() * times;
+        MostDone { in_progress: self.rates.len(), rate, half }
     }
 }

@@ -1,8 +1,8 @@
 //! Two profiles, and which of their differences the samples can tell.
 
-use super::{ProfileSummary, Sampled, profile, short_module};
-use crate::Interval;
-use crate::activity::Z;
+use analysis::estimate::Z;
+use analysis::profile::{Sampled, short_module};
+use analysis::{Interval, ProfileSummary, profile};
 use observations::Profile;
 use serde::Serialize;
 use statistics::adjusted;

@@ -1,26 +1,22 @@
-//! What a live server's sessions waited for, by wait type, class, statement and client.
+//! The waits of a live server's sessions, by wait type, class, statement and client.
 
 mod blocking;
 mod compare;
-mod hot;
 mod parts;
 
 pub use blocking::{RootBlocker, Victim};
 pub use compare::{
     ActivityComparison, Load, OperationRates, Tendency, WaitChange, compare_activities,
 };
-pub use hot::HotResources;
-pub(crate) use hot::resources;
 
-use crate::{Accounting, Interval, WaitOptions, WaitRow, WaitTable};
+use analysis::estimate::{sums, wilson};
+use analysis::hot::{HotResources, resources};
+use analysis::{Accounting, Interval, WaitOptions, WaitRow, WaitTable};
 use observations::{ActivityCell, Observations, ProcessUse, ServerActivity, WaitClass};
 use parts::Parts;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// 97.5th percentile of the standard normal distribution.
-pub(crate) const Z: f64 = 1.959_963_984_540_054;
 
 /// A live server in an interval: what was seen of it, with the operations that took most time first
 /// and the meanings of the wait types in the table only; and what that comes to.
@@ -113,11 +109,11 @@ pub struct BackgroundProcess {
     pub waits: Vec<(String, f64)>,
 }
 
-/// Sums a live server's samples up.
-pub fn activity(mut seen: ServerActivity) -> ActivitySummary {
+/// Sums up a live server's samples.
+pub fn summarize(mut seen: ServerActivity) -> ActivitySummary {
     let options = WaitOptions { include_client: true, benign: None };
     let table = WaitTable::new(&[&seen.waits], options);
-    let mut accounting = Accounting::of(&Observations {
+    let mut accounting = Accounting::for_trial(&Observations {
         elapsed_s: seen.elapsed_s,
         waits: seen.waits.clone(),
         time: seen.time.clone(),
@@ -136,7 +132,7 @@ pub fn activity(mut seen: ServerActivity) -> ActivitySummary {
         states: states(&seen.cells, seen.sampling.polls),
         classes: classes(&seen, &busy),
         statements: groups(&busy, |cell| cell.query_id),
-        statement_waits: statement_waits(&busy, &Parts::of(&seen)),
+        statement_waits: statement_waits(&busy, &Parts::from_activity(&seen)),
         clients: groups(&busy, |cell| {
             (cell.application.clone(), cell.user.clone(), cell.database.clone())
         }),
@@ -147,17 +143,6 @@ pub fn activity(mut seen: ServerActivity) -> ActivitySummary {
         table,
         seen,
     }
-}
-
-/// The sum of what belongs to each key, the largest first.
-fn sums<K: Ord>(parts: impl Iterator<Item = (K, f64)>) -> Vec<(K, f64)> {
-    let mut sums = BTreeMap::new();
-    for (key, part) in parts {
-        *sums.entry(key).or_insert(0.0) += part;
-    }
-    let mut sums: Vec<(K, f64)> = sums.into_iter().collect();
-    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
-    sums
 }
 
 /// Busy time by class: of the samples, or where there are none of what the server has counted.
@@ -183,15 +168,6 @@ fn shares(table: &WaitTable, busy: &[&ActivityCell]) -> Vec<SampledShare> {
         })
     };
     table.top().iter().filter_map(share).collect()
-}
-
-/// Wilson's score interval of a share, at 95 %.
-pub(crate) fn wilson(part: u64, all: u64) -> Interval {
-    let (n, share) = (all as f64, part as f64 / all as f64);
-    let middle = share + Z * Z / (2.0 * n);
-    let half = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
-    let scale = 1.0 + Z * Z / n;
-    Interval { low: ((middle - half) / scale).max(0.0), high: ((middle + half) / scale).min(1.0) }
 }
 
 fn statement_waits(busy: &[&ActivityCell], parts: &Parts) -> Vec<StatementWait> {
@@ -273,27 +249,4 @@ fn background(cells: &[ActivityCell], uses: &[ProcessUse]) -> Vec<BackgroundProc
     });
     processes.sort_by(|a, b| busy_s(b).total_cmp(&busy_s(a)));
     processes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn intervals_are_those_of_the_published_method() {
-        // Newcombe 1998, Statistics in Medicine 17:857-872, table I, method 3 (Wilson's score).
-        for (part, all, low, high) in [
-            (81, 263, 0.2553, 0.3662),
-            (15, 148, 0.0624, 0.1605),
-            (0, 20, 0.0, 0.1611),
-            (1, 29, 0.0061, 0.1718),
-        ] {
-            let interval = wilson(part, all);
-            let near = |a: f64, b: f64| (a - b).abs() < 0.000_06;
-            assert!(
-                near(interval.low, low) && near(interval.high, high),
-                "{part}/{all}: {interval:?}"
-            );
-        }
-    }
 }

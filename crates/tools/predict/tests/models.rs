@@ -1,103 +1,19 @@
-//! Models of recordings whose truth is known: a closed queueing network makes their throughput.
+//! Models and their predictions against the truth.
 
+use crate::network::{
+    DEMANDS, LEVELS, asked, network, recording, recording_of, served, sets, trial, truth,
+};
 use analysis::findings::FindingKind;
 use analysis::{DeviceFigures, StorageTest, StorageUse, Study, Way, summarize, summarize_with};
 use models::curve::Model;
-use models::network::{Class, Service, Station, several_classes, throughputs};
+use models::network::Service;
 use models::queue::shared_queue;
 use observations::{
-    DeviceUse, Environment, Histogram, HoldOut, Latency, MachineLoad, Observations, Operation,
-    Recording, Response, ScriptStatement, TimeUse, Value, WaitClass, Warning, WarningKind, Work,
+    Environment, HoldOut, Observations, Operation, Recording, Value, Warning, WarningKind,
 };
+use predict::{WhatIf, what_if};
 use testing::recordings::disk::{DISK, device_use, disk_observed, on_volume, with_settings};
-use testing::recordings::{Random, done, plan, wait};
-
-const LEVELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", "64"];
-
-/// Seconds of a transaction on a processor, in a lock, waiting for its client.
-const DEMANDS: [f64; 3] = [0.002, 0.0004, 0.006];
-
-fn truth(processors: u32, [cpu, lock, client]: [f64; 3], n: f64) -> f64 {
-    let queue = |demand_s, servers| Station { demand_s, service: Service::Servers(servers) };
-    let stations = [
-        queue(cpu, processors),
-        queue(lock, 1),
-        Station { demand_s: client, service: Service::Delay },
-    ];
-    *throughputs(&stations, n as usize).unwrap().last().unwrap()
-}
-
-/// A trial of ten seconds.
-fn trial(n: f64, throughput: f64) -> Observations {
-    let transactions = (throughput * 10.0) as u64;
-    let waited = 10.0 * n - 10.0 * throughput * DEMANDS[0];
-    Observations {
-        elapsed_s: 10.0,
-        connections: n as u32,
-        responses: vec![Response::higher("throughput", "transactions/s", throughput)],
-        work: Work {
-            unit: "transaction".into(),
-            amount: transactions,
-            transactions,
-            ..Work::default()
-        },
-        time: TimeUse {
-            session_s: 10.0 * n,
-            cpu_s: 10.0 * throughput * DEMANDS[0],
-            ..TimeUse::default()
-        },
-        machine: MachineLoad {
-            cpus: 2,
-            own_s: 10.0 * throughput * DEMANDS[0],
-            ..MachineLoad::default()
-        },
-        waits: vec![
-            wait("WRITER_LOCK", WaitClass::Lock, 0.7 * waited, 0.0),
-            wait("WAL_SYNC", WaitClass::Log, 0.3 * waited, 0.0),
-        ],
-        devices: vec![DeviceUse {
-            volume: "log".into(),
-            device: "vdb".into(),
-            writes: transactions,
-            write_s: throughput * 10.0 * 0.001,
-            busy_s: 5.0,
-            elapsed_s: 10.0,
-            ..DeviceUse::default()
-        }],
-        ..Observations::default()
-    }
-}
-
-/// Three blocks at each number of connections, errors of 2 %.
-fn recording(of: impl Fn(f64) -> f64) -> Recording {
-    recording_of("workload.connections", of)
-}
-
-/// The same of another factor.
-fn recording_of(factor: &str, of: impl Fn(f64) -> f64) -> Recording {
-    let mut recording = plan(&[(factor, &LEVELS)]);
-    recording.environments = vec![Environment { cpus: 2, ..Environment::default() }];
-    let mut random = Random::new(7);
-    for (position, level) in LEVELS.iter().enumerate() {
-        let n: f64 = level.parse().unwrap();
-        for block in 1..=3 {
-            recording.trials.push(done(
-                position,
-                block,
-                trial(n, of(n) * (1.0 + 0.02 * random.normal())),
-            ));
-        }
-    }
-    recording
-}
-
-fn network() -> Recording {
-    recording(|n| truth(2, DEMANDS, n))
-}
-
-fn sets(changes: &[&str]) -> Vec<String> {
-    changes.iter().map(|&change| change.to_owned()).collect()
-}
+use testing::recordings::{done, plan};
 
 /// A study that measures storage: random reads of 8 KiB.
 const STORAGE: Study = Study {
@@ -182,7 +98,7 @@ fn a_disk_of_another_latency() {
     }
     let summary = summarize(&recording);
     for (change, times) in [("device.log.latency=0.5x", 0.5), ("device.vdb.latency=3x", 3.0)] {
-        let asked = summary.what_if(&sets(&["queue_depth=8", change])).unwrap();
+        let asked = what_if(&summary, &sets(&["queue_depth=8", change])).unwrap();
         let truth = truth(2, [disk[0], disk[1] * times, 0.0], 8.0);
         assert!((asked.throughput / truth - 1.0).abs() < 0.1, "{asked:?} {truth}");
         assert!(asked.interval.contains(truth), "{asked:?} {truth}");
@@ -194,7 +110,7 @@ fn a_disk_of_another_latency() {
 fn more_processors_and_no_lock() {
     let recording = network();
     let summary = summarize(&recording);
-    let ask = |changes: &[&str]| summary.what_if(&sets(changes)).unwrap();
+    let ask = |changes: &[&str]| what_if(&summary, &sets(changes)).unwrap();
     let same = ask(&["connections=48"]);
     assert!((same.throughput / truth(2, DEMANDS, 48.0) - 1.0).abs() < 0.05, "{same:?}");
     assert!(
@@ -209,7 +125,7 @@ fn more_processors_and_no_lock() {
         truth(4, DEMANDS, 48.0)
     );
     assert!((four.throughput / truth(4, DEMANDS, 48.0) - 1.0).abs() < 0.15, "{four:?}");
-    let width = |own: &analysis::model::what_if::WhatIf| own.interval.high / own.interval.low;
+    let width = |own: &WhatIf| own.interval.high / own.interval.low;
     assert!(width(&four) > width(&same));
     let no_lock = truth(4, [DEMANDS[0], 0.0, DEMANDS[1] + DEMANDS[2]], 48.0);
     let both = ask(&["connections=48", "cpus=2x", "waits.WRITER_LOCK=0"]);
@@ -228,7 +144,7 @@ fn more_processors_and_no_lock() {
 fn transactions_that_arrive_at_a_rate() {
     let recording = network();
     let summary = summarize(&recording);
-    let ask = |changes: &[&str]| summary.what_if(&sets(changes));
+    let ask = |changes: &[&str]| what_if(&summary, &sets(changes));
     for rate in [200.0, 600.0] {
         let [cpu, lock, client] = DEMANDS;
         let truth = shared_queue(2, cpu, rate * cpu / 2.0).unwrap()
@@ -288,7 +204,7 @@ fn of_many_combinations_some_have_models() {
         "{named:?}"
     );
     assert_eq!(named[2..], ["2", "3", "4", "5", "6", "7"]);
-    let asked = summary.what_if(&sets(&["connections=48", "data_files=50"])).unwrap();
+    let asked = what_if(&summary, &sets(&["connections=48", "data_files=50"])).unwrap();
     assert_eq!(asked.group, "data_files=50");
 }
 
@@ -296,7 +212,7 @@ fn of_many_combinations_some_have_models() {
 fn what_there_is_no_evidence_for_is_refused() {
     let recording = network();
     let summary = summarize(&recording);
-    let error = |change: &str| summary.what_if(&sets(&[change])).unwrap_err().to_string();
+    let error = |change: &str| what_if(&summary, &sets(&[change])).unwrap_err().to_string();
     assert!(error("connections").contains("is no change"));
     assert!(error("connections=many").contains("a whole number above 0"));
     assert!(error("data_files=4").contains("data_files was not varied; varied were: connections"));
@@ -305,7 +221,7 @@ fn what_there_is_no_evidence_for_is_refused() {
     assert!(error("device.sda.latency=0.5x").contains("recorded were: vdb, log"));
     assert!(error("device.vdb.iops=2x").contains("only the latency"));
     assert!(error("cpus=0.5").contains("no whole number of processors"));
-    let far = summary.what_if(&sets(&["connections=300"])).unwrap();
+    let far = what_if(&summary, &sets(&["connections=300"])).unwrap();
     assert!(
         far.warnings[0].contains("4.69 times as far as anything that was measured (1 to 64)"),
         "{far:?}"
@@ -321,13 +237,13 @@ fn what_there_is_no_evidence_for_is_refused() {
     }
     let summary = summarize(&two);
     assert_eq!(summary.throughput_models().len(), 2);
-    let error = summary.what_if(&sets(&["data_files=8"])).unwrap_err().to_string();
+    let error = what_if(&summary, &sets(&["data_files=8"])).unwrap_err().to_string();
     assert!(
         error.contains("this level was not measured") && error.ends_with("measured: 1, 4"),
         "{error}"
     );
     assert_eq!(
-        summary.what_if(&sets(&["connections=8", "data_files=4"])).unwrap().group,
+        what_if(&summary, &sets(&["connections=8", "data_files=4"])).unwrap().group,
         "data_files=4"
     );
 }
@@ -345,7 +261,7 @@ fn bad_input_is_said_and_nothing_is_claimed() {
     let why = model.refused.as_ref().unwrap();
     assert!(why.starts_with("the load generator was the limit in 3 of 3 trials at 1"), "{why}");
     assert!(model.candidates.is_empty() && model.curve.is_empty() && model.scalability.is_none());
-    let error = summary.what_if(&sets(&["connections=8"])).unwrap_err().to_string();
+    let error = what_if(&summary, &sets(&["connections=8"])).unwrap_err().to_string();
     assert!(error.contains("the load generator was the limit"), "{error}");
     // Three levels; an open loop, whose throughput is asked for.
     let three = plan(&[("workload.connections", &LEVELS[..3])]);
@@ -355,7 +271,7 @@ fn bad_input_is_said_and_nothing_is_claimed() {
         configuration.settings.insert("workload.rate".into(), Value::from_json("1000").unwrap());
     }
     assert!(summarize(&open).throughput_models().is_empty());
-    let error = summarize(&open).what_if(&sets(&["connections=8"])).unwrap_err().to_string();
+    let error = what_if(&summarize(&open), &sets(&["connections=8"])).unwrap_err().to_string();
     assert!(error.contains("four or more") || error.contains("4 or more levels"), "{error}");
     // No counters of devices, counters that went back, and a rule that leaves too few levels.
     let mut bare = network();
@@ -368,7 +284,7 @@ fn bad_input_is_said_and_nothing_is_claimed() {
     let models = summary.throughput_models();
     assert!(models[0].demands[0].missing[0].starts_with("device counters"));
     assert!(models[0].demands[0].error.as_ref().unwrap().contains("less than nothing"));
-    let error = summary.what_if(&sets(&["device.vdb.latency=0"])).unwrap_err().to_string();
+    let error = what_if(&summary, &sets(&["device.vdb.latency=0"])).unwrap_err().to_string();
     assert!(error.contains("no counters of any device were recorded"), "{error}");
     summary.hold_out = vec![HoldOut::read("workload.connections > 2").unwrap()];
     let refused = summary.throughput_models()[0].refused.clone().unwrap();
@@ -392,20 +308,6 @@ fn what_the_largest_wait_costs_at_most() {
     let findings = summarize(&recording).findings();
     let gain = findings.iter().find(|own| own.kind == FindingKind::Gain).unwrap();
     assert!(gain.text.contains("WRITER_LOCK") && gain.text.contains("at most"), "{gain:?}");
-}
-
-/// The truth of a target whose part that is not done side by side is served like this.
-fn served(service: &Service, [cpu, other, client]: [f64; 3], n: f64) -> f64 {
-    let stations = [(cpu, Service::Servers(2)), (other, service.clone()), (client, Service::Delay)]
-        .map(|(demand_s, service)| Station { demand_s, service });
-    *throughputs(&stations, n as usize).unwrap().last().unwrap()
-}
-
-/// What predictions are by, and how far they are off a truth at so many connections.
-fn asked(summary: &analysis::Summary, connections: &str, truth: f64) -> (String, f64) {
-    let found = summary.what_if(&sets(&[&format!("connections={connections}")])).unwrap();
-    assert!(found.interval.contains(truth), "{found:?} {truth}");
-    (found.changes[0].law.clone(), (found.throughput / truth - 1.0).abs())
 }
 
 /// Commits that share syncs: the model that knows it is the one that predicts. Where syncs were not
@@ -508,123 +410,10 @@ fn a_device_whose_speed_depends_on_its_queue() {
     );
     assert!(off < 0.05, "{off}");
     // The same disk at half the latency does twice as much at each depth.
-    let asked = summary.what_if(&sets(&["connections=16", "device.vdb.latency=0.5x"])).unwrap();
+    let asked = what_if(&summary, &sets(&["connections=16", "device.vdb.latency=0.5x"])).unwrap();
     let truth = served(&disk(), [demands[0], demands[1] / 2.0, demands[2]], 16.0);
     assert!(
         (asked.throughput / truth - 1.0).abs() < 0.1 && asked.interval.contains(truth),
         "{asked:?} {truth}"
     );
-}
-
-/// Seconds of each of two scripts at the processors, in what is done one at a time, at the client.
-const SCRIPTS: [[f64; 3]; 2] = [[0.001, 0.0001, 0.002], [0.006, 0.002, 0.002]];
-const SHARES: [f64; 2] = [0.75, 0.25];
-
-fn mean_of_scripts() -> [f64; 3] {
-    [0, 1, 2].map(|at| SHARES[0] * SCRIPTS[0][at] + SHARES[1] * SCRIPTS[1][at])
-}
-
-/// What simulation and theory agree on (`-p models queueing::`): at each station each script
-/// waits as many times as long as it is served as all others do.
-fn script_latencies(n: f64) -> [f64; 2] {
-    let mean = mean_of_scripts();
-    let base = truth(2, mean, n);
-    let mut probability = vec![1.0];
-    let mut serial = vec![1.0];
-    let (mut at_processors, mut at_serial) = (0.0, 0.0);
-    // Mean value analysis by marginal probabilities.
-    for customers in 1..=n as usize {
-        let x = truth(2, mean, customers as f64);
-        at_processors = (1..=customers)
-            .map(|j| j as f64 * mean[0] / (j.min(2) as f64) * probability[j - 1])
-            .sum();
-        at_serial = (1..=customers).map(|j| j as f64 * mean[1] * serial[j - 1]).sum();
-        let next = |p: &[f64], demand: f64, servers: usize| {
-            let mut all: Vec<f64> =
-                (1..=customers).map(|j| x * demand / (j.min(servers) as f64) * p[j - 1]).collect();
-            all.insert(0, 1.0 - all.iter().sum::<f64>());
-            all
-        };
-        probability = next(&probability, mean[0], 2);
-        serial = next(&serial, mean[1], 1);
-    }
-    assert!(((at_processors + at_serial + mean[2]) * base / n - 1.0).abs() < 1e-6);
-    SCRIPTS.map(|own| own[0] * at_processors / mean[0] + own[1] * at_serial / mean[1])
-}
-
-fn scripts() -> Recording {
-    let mut recording = recording(|n| truth(2, mean_of_scripts(), n));
-    let mut random = Random::new(11);
-    for trial in &mut recording.trials {
-        let seen = trial.observations.as_mut().unwrap();
-        seen.machine.own_s = seen.work.transactions as f64 * mean_of_scripts()[0];
-        let latencies = script_latencies(f64::from(seen.connections));
-        for ((name, share), latency) in
-            ["short.sql", "long.sql"].into_iter().zip(SHARES).zip(latencies)
-        {
-            let mut histogram = Histogram::default();
-            let ns = latency * 1e9 * (1.0 + 0.01 * random.normal());
-            histogram.add(ns as u64, (seen.work.transactions as f64 * share) as u64);
-            seen.latencies.push(Latency { name: format!("transaction: {name}"), histogram });
-            seen.statements
-                .push(ScriptStatement { script: name.into(), ..ScriptStatement::default() });
-        }
-        let all: Vec<&Histogram> = seen.latencies.iter().map(|own| &own.histogram).collect();
-        let histogram = Histogram::sum(&all);
-        seen.latencies.insert(0, Latency { name: "transaction".into(), histogram });
-    }
-    recording
-}
-
-#[test]
-fn what_each_script_of_a_mix_gets() {
-    let recording = scripts();
-    let summary = summarize(&recording);
-    let found = summary.what_if(&sets(&["connections=24"])).unwrap();
-    let by_script = found.by_script.unwrap();
-    for ((own, share), latency) in by_script.scripts.iter().zip(SHARES).zip(script_latencies(24.0))
-    {
-        assert!(
-            (own.throughput / (share * truth(2, mean_of_scripts(), 24.0)) - 1.0).abs() < 0.05,
-            "{own:?}"
-        );
-        assert!((own.latency_s / latency - 1.0).abs() < 0.08, "{own:?} {latency}");
-    }
-    assert!(by_script.error_median.unwrap() < 0.1, "{by_script:?}");
-    // Something else is asked, or there is one script: no figures by script.
-    assert_eq!(summary.what_if(&sets(&["connections=24", "cpus=4"])).unwrap().by_script, None);
-    assert_eq!(summarize(&network()).what_if(&sets(&["connections=24"])).unwrap().by_script, None);
-}
-
-/// Connections that run one script only, as several classes with the true demands.
-#[test]
-fn scripts_with_connections_of_their_own() {
-    let recording = scripts();
-    let summary = summarize(&recording);
-    let found =
-        summary.what_if(&sets(&["connections.long.sql=4", "connections.short.sql=12"])).unwrap();
-    let class =
-        |(customers, demands_s): (f64, [f64; 3])| Class { customers, demands_s: demands_s.into() };
-    let services = [Service::Servers(2), Service::Servers(1), Service::Delay];
-    let classes: Vec<Class> = [12.0, 4.0].into_iter().zip(SCRIPTS).map(class).collect();
-    let truth = several_classes(&services, &classes).unwrap();
-    for (own, truth) in found.by_script.as_ref().unwrap().scripts.iter().zip(&truth) {
-        assert!((own.throughput / truth - 1.0).abs() < 0.1, "{own:?} {truth}");
-    }
-    let all: f64 = truth.iter().sum();
-    assert!(
-        found.interval.contains(all) && found.n.to_bits() == 16.0_f64.to_bits(),
-        "{found:?} {all}"
-    );
-    let error = |changes: &[&str]| summary.what_if(&sets(changes)).unwrap_err().to_string();
-    assert!(
-        error(&["connections.other=4"])
-            .contains("no such script ran; there were: short.sql, long.sql")
-    );
-    assert!(error(&["connections.long.sql=0.5"]).contains("a whole number above 0"));
-    assert!(error(&["connections.long.sql=4", "cpus=4"]).contains("are predicted alone"));
-    let one = network();
-    let error =
-        summarize(&one).what_if(&sets(&["connections.long.sql=4"])).unwrap_err().to_string();
-    assert!(error.contains("the run had no mix of several scripts"), "{error}");
 }

@@ -1,7 +1,7 @@
 //! The parts of an interval as repeats: how much what was sampled changed from one to the next.
 
-use crate::Interval;
-use crate::estimate::t_test;
+use analysis::Interval;
+use analysis::estimate::t_test;
 use observations::{ActivityPart, ServerActivity};
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ impl Ratio {
     /// the error is that of as many independent parts as their autocorrelation leaves, (1 - r)
     /// / (1 + r) of them, where r is corrected for being too small in short series (M. Kendall,
     /// Biometrika 41 (1954)). `tests/activity_changes.rs` shows what that is good for.
-    pub(super) fn of(pairs: &[(f64, f64)]) -> Self {
+    pub(super) fn from_pairs(pairs: &[(f64, f64)]) -> Self {
         let n = pairs.len() as f64;
         let below: f64 = pairs.iter().map(|(_, below)| below).sum();
         let value = if below > 0.0 {
@@ -81,7 +81,7 @@ impl Ratio {
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn of(seen: &'a ServerActivity) -> Self {
+    pub(super) fn from_activity(seen: &'a ServerActivity) -> Self {
         let sampled: Vec<&ActivityPart> = seen.parts.iter().filter(|part| part.polls > 0).collect();
         let joined = sampled.len().div_ceil(PARTS_MAX).max(1);
         let join = |parts: &[&'a ActivityPart]| {
@@ -118,7 +118,7 @@ impl<'a> Parts<'a> {
         };
         let pairs: Vec<(f64, f64)> =
             self.parts.iter().map(|(polls, counts)| (own(counts), *polls)).collect();
-        Ratio::of(&pairs)
+        Ratio::from_pairs(&pairs)
     }
 
     /// Everything that was sampled waiting, and what did not wait.
@@ -137,7 +137,7 @@ impl<'a> Parts<'a> {
             }
         }
         rows.into_iter()
-            .filter_map(|(what, pairs)| Some((what, Ratio::of(&pairs).error?)))
+            .filter_map(|(what, pairs)| Some((what, Ratio::from_pairs(&pairs).error?)))
             .collect()
     }
 }
@@ -150,16 +150,16 @@ mod tests {
     fn a_ratio_of_equal_parts_is_a_mean_with_the_error_that_resemblance_leaves() {
         // Residuals -2, 0, 2, 0: no autocorrelation as it is, (1 + 0) / 4 corrected: 0.6 of 4 parts
         // are independent. The sample standard deviation is sqrt(8/3).
-        let ratio = Ratio::of(&[(2.0, 1.0), (4.0, 1.0), (6.0, 1.0), (4.0, 1.0)]);
+        let ratio = Ratio::from_pairs(&[(2.0, 1.0), (4.0, 1.0), (6.0, 1.0), (4.0, 1.0)]);
         assert!((ratio.value - 4.0).abs() < 1e-12 && (ratio.df - 1.4).abs() < 1e-12, "{ratio:?}");
         assert!(
             (ratio.error.unwrap() - (8.0_f64 / 3.0 / (0.6 * 4.0)).sqrt()).abs() < 1e-12,
             "{ratio:?}"
         );
-        assert_eq!(Ratio::of(&[(2.0, 1.0)]).error, None);
-        assert!(Ratio::of(&[]).value.abs() < 1e-12);
+        assert_eq!(Ratio::from_pairs(&[(2.0, 1.0)]).error, None);
+        assert!(Ratio::from_pairs(&[]).value.abs() < 1e-12);
         // A part that is twice as long with twice as much changes nothing.
-        assert_eq!(Ratio::of(&[(1.0, 1.0), (2.0, 2.0), (1.0, 1.0)]).error, Some(0.0));
+        assert_eq!(Ratio::from_pairs(&[(1.0, 1.0), (2.0, 2.0), (1.0, 1.0)]).error, Some(0.0));
     }
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
         let mut seen =
             ServerActivity { parts: (0..64).map(part).collect(), ..ServerActivity::default() };
         seen.parts.insert(3, ActivityPart::default());
-        let parts = Parts::of(&seen);
+        let parts = Parts::from_activity(&seen);
         assert_eq!(parts.parts.len(), 16);
         assert!((parts.sessions(Some("Lock:tuple")).value - 3.15).abs() < 1e-12);
         assert!((parts.sessions(None).value - 0.5).abs() < 1e-12);

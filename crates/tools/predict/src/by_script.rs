@@ -1,39 +1,16 @@
-//! What each script of a mix gets: of connections that draw the next script by its weight, and of
-//! some that each run one only.
+//! The throughput of each script of a mix: of connections that draw the next script by its weight,
+//! and of connections that each run one only.
 
-use super::what_if::{Applied, EFFECT_ERROR, WhatIf, WhatIfError};
-use super::{ModelLevel, ModelSummary};
-use crate::estimate::median;
-use crate::{ConfigurationScripts, Interval, Summary, wording};
+use crate::prediction::{Applied, ByScript, Missing, ScriptPrediction, WhatIf, WhatIfError};
+use analysis::estimate::median;
+use analysis::{ConfigurationScripts, Interval, ModelLevel, ModelSummary, Summary, wording};
 use models::curve::{Bottlenecks, Level};
 use models::network::{Class, Service, several_classes};
-use serde::Serialize;
 use statistics::non_negative;
 
 /// The law of connections that run one script only.
 const APART: &str = "several classes, by approximate mean value analysis (Schweitzer; Bard): each \
                      script has connections of its own";
-
-/// What is predicted by script.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ByScript {
-    /// In the order in which they were given.
-    pub scripts: Vec<ScriptPrediction>,
-    /// Median of the absolute errors of the latencies at the levels that were held out, by a fit
-    /// to the others.
-    pub error_median: Option<f64>,
-}
-
-/// What is predicted of a script.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ScriptPrediction {
-    /// Its name.
-    pub script: String,
-    /// Transactions a second.
-    pub throughput: f64,
-    /// Mean seconds of a transaction.
-    pub latency_s: f64,
-}
 
 /// Scripts of which each connection draws the next one.
 struct Mix {
@@ -44,7 +21,7 @@ struct Mix {
     times: Vec<[f64; 3]>,
 }
 
-/// What was measured at a level.
+/// The scripts at a level.
 struct MixLevel {
     n: f64,
     scripts: Vec<Measured>,
@@ -60,7 +37,7 @@ struct Measured {
 }
 
 impl MixLevel {
-    fn of(n: f64, ran: &ConfigurationScripts) -> Option<Self> {
+    fn measured(n: f64, ran: &ConfigurationScripts) -> Option<Self> {
         let figures = ran
             .scripts
             .iter()
@@ -79,59 +56,68 @@ impl MixLevel {
     }
 }
 
-impl Summary<'_> {
-    /// The scripts that the configurations of a model ran; `None` of fewer than two.
-    fn mix(&self, model: &ModelSummary) -> Option<Mix> {
-        let ran = self.scripts();
-        let first = ran.iter().find(|own| own.index == model.configuration)?;
-        let names: Vec<String> = first.scripts.iter().map(|own| own.script.clone()).collect();
-        let of_level = |level: &ModelLevel| {
-            let own = ran.iter().find(|own| own.index == level.configuration)?;
-            MixLevel::of(level.n, own).filter(|own| own.scripts.len() == names.len())
-        };
-        let levels = model.levels.iter().map(of_level).collect::<Option<Vec<_>>>()?;
-        (names.len() > 1).then(|| Mix::of(names, levels, model.network()?))?
-    }
+/// The prediction for each script of a mix with `n` connections that draw, which do so many
+/// transactions a second; `None` without a mix.
+pub fn drawn(
+    summary: &Summary<'_>,
+    model: &ModelSummary,
+    n: f64,
+    throughput: f64,
+) -> Option<ByScript> {
+    let mix = Mix::of_model(summary, model)?;
+    Some(ByScript { scripts: mix.drawn(n, throughput)?, error_median: mix.error_median(model) })
+}
 
-    /// What each script of a mix gets with `n` connections that draw, which do so many transactions
-    /// a second; `None` without a mix.
-    pub(super) fn drawn_by_script(
-        &self,
-        model: &ModelSummary,
-        n: f64,
-        throughput: f64,
-    ) -> Option<ByScript> {
-        let mix = self.mix(model)?;
-        Some(ByScript { scripts: mix.drawn(n, throughput)?, error_median: mix.error_median(model) })
-    }
+/// Connections that run one script only, in place of some that draw.
+pub struct Apart {
+    mix: Mix,
+    connections: Vec<f64>,
+    change: String,
+}
 
-    /// Connections that run one script only, in place of some that draw.
-    pub(super) fn predicted_apart(
-        &self,
+impl Apart {
+    /// Assigns connections to the scripts of a model's mix.
+    ///
+    /// # Errors
+    /// When the run had no mix, or no script of this name.
+    pub fn assign(
+        summary: &Summary<'_>,
         model: &ModelSummary,
-        apart: &[(&str, f64)],
-    ) -> Result<WhatIf, WhatIfError> {
-        let change =
-            |(script, n): &(&str, f64)| format!("connections.{script}={}", wording::whole(*n));
-        let no_evidence =
-            |own, why: &str| WhatIfError::NoEvidence { change: change(own), why: why.to_owned() };
-        let mix = self
-            .mix(model)
-            .ok_or_else(|| no_evidence(&apart[0], "the run had no mix of several scripts"))?;
-        let position = |name: &str| mix.names.iter().position(|own| own == name);
+        scripts: &[(&str, f64)],
+    ) -> Result<Self, WhatIfError> {
+        let mix = Mix::of_model(summary, model).ok_or_else(|| WhatIfError::NoEvidence {
+            change: scripts.first().map(named).unwrap_or_default(),
+            missing: Missing::Mix,
+        })?;
         let mut connections = vec![0.0; mix.names.len()];
-        for own in apart {
-            let known = || format!("no such script ran; there were: {}", mix.names.join(", "));
-            connections[position(own.0).ok_or_else(|| no_evidence(own, &known()))?] = own.1;
+        for own in scripts {
+            let position = mix.names.iter().position(|name| name == own.0);
+            let position = position.ok_or_else(|| WhatIfError::NoEvidence {
+                change: named(own),
+                missing: Missing::Script { ran: mix.names.clone() },
+            })?;
+            connections[position] = own.1;
         }
-        let n = connections.iter().sum();
-        let mut drawn = self.predicted(model, n, None, &[])?;
-        let none = || WhatIfError::NoModel("the fit cannot be computed there".to_owned());
-        let mut scripts = mix.apart(&connections).ok_or_else(none)?;
-        let network = n / mix.cycles_s(n).ok_or_else(none)?.1;
+        let changes: Vec<String> = scripts.iter().map(named).collect();
+        Ok(Self { mix, connections, change: changes.join(" ") })
+    }
+
+    /// All connections.
+    pub fn connections(&self) -> f64 {
+        self.connections.iter().sum()
+    }
+
+    /// Turns the prediction for as many connections that draw into that for these.
+    ///
+    /// # Errors
+    /// When the network cannot be computed there.
+    pub fn predict(self, mut drawn: WhatIf, effect_error: f64) -> Result<WhatIf, WhatIfError> {
+        let n = self.connections();
+        let mut scripts = self.mix.apart(&self.connections).ok_or(WhatIfError::Fit)?;
+        let network = n / self.mix.cycles_s(n).ok_or(WhatIfError::Fit)?.1;
         let all: f64 = scripts.iter().map(|own| own.throughput).sum();
         let effect = (all / network).ln();
-        let half = (drawn.interval.high / drawn.throughput).ln().hypot(2.0 * EFFECT_ERROR * effect);
+        let half = (drawn.interval.high / drawn.throughput).ln().hypot(2.0 * effect_error * effect);
         // The network is off by as much as with connections that draw.
         let scale = drawn.throughput / network;
         for script in &mut scripts {
@@ -142,19 +128,35 @@ impl Summary<'_> {
         drawn.interval =
             Interval { low: drawn.throughput * (-half).exp(), high: drawn.throughput * half.exp() };
         (drawn.latency_s, drawn.latency_interval, drawn.limit) = (None, None, None);
-        let changes: Vec<String> = apart.iter().map(change).collect();
-        drawn.changes.push(Applied { change: changes.join(" "), law: APART.to_owned() });
+        drawn.changes.push(Applied { change: self.change, law: APART.to_owned() });
         let error_median = drawn.by_script.and_then(|own| own.error_median);
         drawn.by_script = Some(ByScript { scripts, error_median });
         Ok(drawn)
     }
 }
 
+fn named((script, n): &(&str, f64)) -> String {
+    format!("connections.{script}={}", wording::whole(*n))
+}
+
 impl Mix {
+    /// The scripts that the configurations of a model ran; `None` of fewer than two.
+    fn of_model(summary: &Summary<'_>, model: &ModelSummary) -> Option<Self> {
+        let ran = summary.scripts();
+        let first = ran.iter().find(|own| own.index == model.configuration)?;
+        let names: Vec<String> = first.scripts.iter().map(|own| own.script.clone()).collect();
+        let of_level = |level: &ModelLevel| {
+            let own = ran.iter().find(|own| own.index == level.configuration)?;
+            MixLevel::measured(level.n, own).filter(|own| own.scripts.len() == names.len())
+        };
+        let levels = model.levels.iter().map(of_level).collect::<Option<Vec<_>>>()?;
+        (names.len() > 1).then(|| Self::fit(names, levels, model.network()?))?
+    }
+
     /// What a transaction of a script takes is the sum of what it takes at each station, and there
     /// it waits as many times as long as it is served as all others do: the demands that come
     /// closest to the levels, by relative errors.
-    fn of(names: Vec<String>, levels: Vec<MixLevel>, network: Bottlenecks) -> Option<Self> {
+    fn fit(names: Vec<String>, levels: Vec<MixLevel>, network: Bottlenecks) -> Option<Self> {
         let residences: Vec<[f64; 3]> = levels
             .iter()
             .map(|level| network.residences_s(level.n as usize))
@@ -241,7 +243,7 @@ impl Mix {
             model.points.iter().filter(|own| is_seen(own.n)).cloned().collect();
         let (seen, unseen): (Vec<_>, Vec<_>) =
             self.levels.into_iter().partition(|level| is_seen(level.n));
-        let fitted = Self::of(self.names, seen, model.network_of(&points)?)?;
+        let fitted = Self::fit(self.names, seen, model.network_of(&points)?)?;
         let tested = model.levels.iter().filter_map(|level| level.tested.as_ref());
         let mut errors = Vec::new();
         for (own, level) in tested.zip(unseen) {

@@ -1,18 +1,8 @@
-//! What an inventory says: what each setting is for, what should be looked at, and what differs
-//! between machines.
+//! Rules on the settings of a machine, with the advice of engines and on volumes.
 
-mod known;
-mod merge;
-
-pub use known::{Known, known};
-pub use merge::{
-    Difference, Held, MachineRow, Merged, OddOne, Parallelism, ParallelismGroup, ServerRow,
-    anonymous, merge,
-};
-
-use crate::response::distinct;
-use crate::volume_advice::volume_advice;
-use crate::wording::percent;
+use analysis::response::distinct;
+use analysis::volume_advice::volume_advice;
+use analysis::wording::percent;
 use observations::Weight::{self, Note, Problem};
 use observations::number::bytes;
 use observations::{Advice, Survey};
@@ -213,6 +203,3 @@ fn unwritten_data(survey: &Survey) -> Option<String> {
         bytes(unwritten as u64)
     ))
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,341 @@
+//! Changes other than a level: more processors, faster devices, less waiting.
+
+use crate::prediction::{Applied, Missing, WhatIfError};
+use analysis::{ModelSummary, response};
+use models::curve::Bottlenecks;
+use models::holdout::FAR;
+use models::network::Service;
+use observations::{DeviceUse, Observations, Role, Wait, WaitClass};
+
+/// A change other than a level.
+pub enum Change {
+    /// So many, or so many times as many.
+    Processors(Amount),
+    /// So many times the time that this device takes.
+    Device(String, f64),
+    /// So many times the time in this wait.
+    Wait(String, f64),
+}
+
+/// A number, or a factor.
+#[derive(Clone, Copy)]
+pub enum Amount {
+    /// So many.
+    Number(f64),
+    /// So many times as many.
+    Times(f64),
+}
+
+impl Amount {
+    fn read(text: &str) -> Option<Self> {
+        let times = text.strip_suffix('x');
+        let number: f64 = times.unwrap_or(text).trim().parse().ok()?;
+        let amount = if times.is_some() { Self::Times(number) } else { Self::Number(number) };
+        (number.is_finite() && number >= 0.0).then_some(amount)
+    }
+
+    /// As a factor of a time: `0.5x`, or 0.
+    fn times(self) -> Option<f64> {
+        match self {
+            Self::Times(times) => Some(times),
+            Self::Number(number) => (number == 0.0).then_some(0.0),
+        }
+    }
+}
+
+impl Change {
+    /// Reads `NAME=VALUE`; `None` of a name that may be a factor's.
+    ///
+    /// # Errors
+    /// When the change does not take the value.
+    pub fn read(change: &str, name: &str, value: &str) -> Result<Option<Self>, WhatIfError> {
+        let amount = Amount::read(value);
+        let wrong = |wanted| WhatIfError::Value { change: change.into(), wanted };
+        if name == "cpus" {
+            let cpus =
+                amount.ok_or_else(|| wrong("give a number, as in 8, or a factor, as in 2x"))?;
+            return Ok(Some(Self::Processors(cpus)));
+        }
+        let times =
+            amount.and_then(Amount::times).ok_or_else(|| wrong("give a factor, as in 0.5x, or 0"));
+        if let Some(wait) = name.strip_prefix("waits.") {
+            return Ok(Some(Self::Wait(wait.to_owned(), times?)));
+        }
+        match name.strip_prefix("device.").map(|rest| rest.strip_suffix(".latency")) {
+            Some(Some(device)) => Ok(Some(Self::Device(device.to_owned(), times?))),
+            Some(None) => {
+                Err(wrong("of a device only the latency can be changed: device.NAME.latency=0.5x"))
+            }
+            None => Ok(None),
+        }
+    }
+}
+
+/// The effect of changes other than a level on the throughput.
+pub struct Effect {
+    /// Logarithm of its change.
+    pub log: f64,
+    /// Half-width of that, because the trials do not say which part of the time changes.
+    pub spread: f64,
+    /// The network with the changes; `None` where it cannot be fitted.
+    pub network: Option<Bottlenecks>,
+}
+
+/// A question on a model: the level and the trials nearest to it.
+pub struct Question<'q> {
+    /// The model.
+    pub model: &'q ModelSummary,
+    /// The level.
+    pub n: f64,
+    /// Trials at the nearest level.
+    pub trials: &'q [&'q Observations],
+}
+
+impl Question<'_> {
+    /// The effect of all changes, one after the other, each with its law.
+    ///
+    /// # Errors
+    /// When the trials have no evidence for a change.
+    pub fn effect(
+        &self,
+        changes: &[(&String, Change)],
+        applied: &mut Vec<Applied>,
+    ) -> Result<Effect, WhatIfError> {
+        // Sessions hold locks one at a time, however parallel the rest is.
+        let network = if changes.iter().any(|(_, change)| self.is_lock(change)) {
+            self.model.serial_network()
+        } else {
+            self.model.network()
+        };
+        if changes.is_empty() {
+            return Ok(Effect { log: 0.0, spread: 0.0, network });
+        }
+        let network = network.ok_or(WhatIfError::Fit)?;
+        let mut variants = vec![network.clone()];
+        for (text, change) in changes {
+            let before = variants[0].processors;
+            let mut next = self.changed(text, change, &variants)?;
+            let now = next.variants[0].processors;
+            if f64::from(now.max(before) / now.min(before).max(1)) > FAR {
+                next.law = format!("{}; beyond {FAR}x of what was measured", next.law);
+            }
+            variants = next.variants;
+            applied.push(Applied { change: (*text).clone(), law: next.law });
+        }
+        let (log, spread) = ratios(&network, &variants, self.n).ok_or(WhatIfError::Fit)?;
+        Ok(Effect { log, spread, network: variants.into_iter().next() })
+    }
+
+    fn is_lock(&self, change: &Change) -> bool {
+        let Change::Wait(name, _) = change else { return false };
+        self.wait(name).is_ok_and(|(class, _)| matches!(class, WaitClass::Lock | WaitClass::Latch))
+    }
+
+    /// The network with a change: several where the trials do not say which part of the time it is.
+    fn changed(
+        &self,
+        text: &str,
+        change: &Change,
+        variants: &[Bottlenecks],
+    ) -> Result<Changed, WhatIfError> {
+        let no_evidence = |missing| WhatIfError::NoEvidence { change: text.into(), missing };
+        match change {
+            Change::Processors(amount) => self.with_processors(text, *amount, variants),
+            Change::Wait(name, times) => {
+                let (class, each_s) = self.wait(name).map_err(no_evidence)?;
+                Ok(match class {
+                    WaitClass::Lock | WaitClass::Latch => unlocked(variants, *times),
+                    _ => shortened(variants, each_s * (1.0 - times)),
+                })
+            }
+            Change::Device(name, times)
+                if self.model.role == Some(Role::QueueDepth) && self.has_device_alone(name) =>
+            {
+                Ok(Changed::all(
+                    variants,
+                    "queueing network: all time of an I/O but that of the processors is the \
+                     device's",
+                    |own| {
+                        own.serial_s *= times;
+                        own.delay_s *= times;
+                    },
+                ))
+            }
+            Change::Device(name, times)
+                if self.is_modelled(name)
+                    && variants.iter().all(|own| matches!(own.service, Service::Rates(_))) =>
+            {
+                Ok(Changed::all(
+                    variants,
+                    "queueing network: all time at the device changes so, at each depth of its \
+                     queue",
+                    |own| own.serial_s *= times,
+                ))
+            }
+            Change::Device(name, times) => {
+                let each_s = self.device_s(name).map_err(no_evidence)?;
+                Ok(shortened(variants, each_s * (1.0 - times)))
+            }
+        }
+    }
+
+    fn with_processors(
+        &self,
+        text: &str,
+        amount: Amount,
+        variants: &[Bottlenecks],
+    ) -> Result<Changed, WhatIfError> {
+        let model = self.model;
+        let now = model.processors.filter(|_| model.points.iter().all(|own| own.cpu_s.is_some()));
+        let now = now.ok_or_else(|| WhatIfError::NoEvidence {
+            change: text.into(),
+            missing: Missing::ProcessorTime,
+        })?;
+        let cpus = match amount {
+            Amount::Number(number) => number,
+            Amount::Times(times) => times * f64::from(now),
+        };
+        if cpus < 1.0 || cpus.fract() != 0.0 || cpus > 65_536.0 {
+            let wanted = "that is no whole number of processors from 1 on";
+            return Err(WhatIfError::Value { change: text.into(), wanted });
+        }
+        let law = format!("queueing network: {now} processors become {cpus}, each as fast as now");
+        Ok(Changed::all(variants, law, |own| own.processors = cpus as u32))
+    }
+
+    /// Class of a wait and its seconds for a unit of work.
+    fn wait(&self, name: &str) -> Result<(WaitClass, f64), Missing> {
+        let all = || self.trials.iter().flat_map(|seen| &seen.waits);
+        let own = || all().filter(|wait| wait.wait_type.eq_ignore_ascii_case(name));
+        let Some(first) = own().next() else {
+            let recorded = response::distinct(all().map(|wait| wait.wait_type.clone()));
+            return Err(Missing::Wait { recorded });
+        };
+        match first.class {
+            WaitClass::Client | WaitClass::Idle => Err(Missing::ClientTime),
+            WaitClass::CpuQueue => Err(Missing::RunQueue),
+            class => Ok((class, own().map(Wait::wait_s).sum::<f64>() / self.work())),
+        }
+    }
+
+    fn devices(&self) -> impl Iterator<Item = &DeviceUse> {
+        self.trials.iter().flat_map(|seen| &seen.devices)
+    }
+
+    /// Returns true when a disk was probed that is this device or volume, and no other one.
+    fn has_device_alone(&self, name: &str) -> bool {
+        let mut all = self.devices().peekable();
+        all.peek().is_some() && all.all(|device| is_named(device, name))
+    }
+
+    /// Returns true when the model is fitted to the device of this name.
+    fn is_modelled(&self, name: &str) -> bool {
+        let known = self.model.device.as_ref().map(|known| known.device.as_str());
+        self.devices().any(|own| is_named(own, name) && known == Some(own.device.as_str()))
+    }
+
+    /// Seconds that I/Os of a unit of work are in flight on a device, or on those of a volume, and
+    /// no more than sessions waited for I/O: writes in the background delay no session.
+    fn device_s(&self, name: &str) -> Result<f64, Missing> {
+        let own = || self.devices().filter(|device| is_named(device, name));
+        if own().next().is_none() {
+            let mut recorded =
+                response::distinct(self.devices().map(|device| device.device.clone()));
+            let volumes = self.devices().flat_map(|device| device.volume.split(", "));
+            recorded.extend(response::distinct(volumes.map(str::to_owned)));
+            return Err(if recorded.is_empty() {
+                Missing::Counters
+            } else {
+                Missing::Device { recorded }
+            });
+        }
+        let in_flight: f64 = own().map(|own| own.read_s + own.write_s + own.flush_s).sum();
+        let waits = self.trials.iter().flat_map(|seen| &seen.waits);
+        let waited: f64 = waits.filter(|wait| is_io(wait.class)).map(|wait| wait.resource_s).sum();
+        Ok(in_flight.min(waited) / self.work())
+    }
+
+    /// Units of work, as the throughput counts them.
+    fn work(&self) -> f64 {
+        let choice = response::named("throughput", self.trials);
+        let done = |seen: &&Observations| Some(choice.as_ref()?.value(seen)? * seen.elapsed_s);
+        self.trials.iter().filter_map(done).sum()
+    }
+}
+
+/// Networks with a change, and its law.
+struct Changed {
+    variants: Vec<Bottlenecks>,
+    law: String,
+}
+
+impl Changed {
+    /// The same change in all networks.
+    fn all(
+        variants: &[Bottlenecks],
+        law: impl Into<String>,
+        change: impl Fn(&mut Bottlenecks),
+    ) -> Self {
+        let mut variants = variants.to_vec();
+        variants.iter_mut().for_each(change);
+        Self { variants, law: law.into() }
+    }
+}
+
+/// So much of the serial section becomes parallel, and takes as long.
+fn unlocked(variants: &[Bottlenecks], times: f64) -> Changed {
+    let law = "queueing network: so much of what is done one at a time is done side by side, and \
+               takes as long";
+    Changed::all(variants, law, |own| {
+        own.delay_s += own.serial_s * (1.0 - times.min(1.0));
+        own.serial_s *= times;
+    })
+}
+
+/// Takes time of a unit of work from the part without a queue or from the serial section: no
+/// measurement says from which, so that both are computed; of several changes all from the one,
+/// and all from the other.
+fn shortened(variants: &[Bottlenecks], by_s: f64) -> Changed {
+    let (first, last) = (&variants[0], &variants[variants.len() - 1]);
+    let of_delay = by_s.min(first.delay_s);
+    let rest = (by_s - of_delay).min(first.serial_s);
+    let delay_first = Bottlenecks {
+        delay_s: first.delay_s - of_delay,
+        serial_s: first.serial_s - rest,
+        ..first.clone()
+    };
+    let of_serial = by_s.min(last.serial_s);
+    let rest = (by_s - of_serial).min(last.delay_s);
+    let serial_first = Bottlenecks {
+        serial_s: last.serial_s - of_serial,
+        delay_s: last.delay_s - rest,
+        ..last.clone()
+    };
+    let law = "queueing network: that much less time for a unit of work; the interval holds both \
+               that it is waited for one at a time and that it is waited for side by side";
+    Changed { variants: vec![delay_first, serial_first], law: law.to_owned() }
+}
+
+/// Logarithm of the throughput with the changes relative to that without, in the middle of the
+/// variants, and half their spread.
+fn ratios(network: &Bottlenecks, variants: &[Bottlenecks], n: f64) -> Option<(f64, f64)> {
+    let throughput = |own: &Bottlenecks| own.throughputs(n as usize)?.last().copied();
+    let before = throughput(network)?;
+    let logs: Vec<f64> =
+        variants.iter().map(|own| Some((throughput(own)? / before).ln())).collect::<Option<_>>()?;
+    let low = logs.iter().copied().fold(f64::MAX, f64::min);
+    let high = logs.iter().copied().fold(f64::MIN, f64::max);
+    Some((f64::midpoint(low, high), (high - low) / 2.0))
+}
+
+/// Returns true when this is the device, or has the volume.
+fn is_named(device: &DeviceUse, name: &str) -> bool {
+    device.device == name || device.volume.split(", ").any(|volume| volume == name)
+}
+
+fn is_io(class: WaitClass) -> bool {
+    matches!(
+        class,
+        WaitClass::DataRead | WaitClass::DataWrite | WaitClass::Log | WaitClass::Checkpoint
+    )
+}

@@ -1,0 +1,224 @@
+//! A prediction, and the reasons for which there is none.
+
+use analysis::{Estimate, Interval, wording};
+use serde::Serialize;
+use std::fmt;
+
+/// The prediction of a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WhatIf {
+    /// Levels of the factors that are not asked for: `data_files=4`; empty where there is none.
+    pub group: String,
+    /// The factor that the model goes along, and its level.
+    pub factor: String,
+    /// Its level.
+    pub n: f64,
+    /// Work a second.
+    pub throughput: f64,
+    /// 95 % interval.
+    pub interval: Interval,
+    /// Unit of the throughput.
+    pub unit: String,
+    /// Starts a second of the open loop that is asked for; then the throughput is what a closed
+    /// loop would do.
+    pub rate: Option<f64>,
+    /// Mean seconds of a transaction, by Little's Law from the measured ones; `None` where none
+    /// were measured. In an open loop from its intended start.
+    pub latency_s: Option<f64>,
+    /// Its interval; `None` too where the rate is more than the lower end of the throughput.
+    pub latency_interval: Option<Interval>,
+    /// The same by script, where there are several and nothing else is asked.
+    pub by_script: Option<ByScript>,
+    /// The nearest level that was measured, and its throughput.
+    pub nearest: (f64, Estimate),
+    /// The model.
+    pub model: &'static str,
+    /// Median of its absolute errors on the levels that were held out.
+    pub error_median: f64,
+    /// How many of these its intervals held, and how many there are.
+    pub covered: (usize, usize),
+    /// The changes, each with its law.
+    pub changes: Vec<Applied>,
+    /// The resource that is busiest, and how busy; `None` where the queueing network cannot be
+    /// fitted.
+    pub limit: Option<(String, f64)>,
+    /// Reasons to trust it less.
+    pub warnings: Vec<String>,
+}
+
+/// A change and the law that it uses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Applied {
+    /// As it was given.
+    pub change: String,
+    /// The law.
+    pub law: String,
+}
+
+/// Predictions by script.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ByScript {
+    /// In the order in which they were given.
+    pub scripts: Vec<ScriptPrediction>,
+    /// Median of the absolute errors of the latencies at the levels that were held out, by a fit
+    /// to the others.
+    pub error_median: Option<f64>,
+}
+
+/// The prediction of a script.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScriptPrediction {
+    /// Its name.
+    pub script: String,
+    /// Transactions a second.
+    pub throughput: f64,
+    /// Mean seconds of a transaction.
+    pub latency_s: f64,
+}
+
+/// The reason for which nothing is predicted.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum WhatIfError {
+    /// No change in that form.
+    #[error(
+        "{0:?} is no change: write NAME=VALUE, as in connections=64, cpus=8, \
+         device.vda.latency=0.5x or waits.WRITER_LOCK=0"
+    )]
+    Form(String),
+    /// A value that the change does not take.
+    #[error("{change}: {wanted}")]
+    Value {
+        /// As it was given.
+        change: String,
+        /// Values that it takes.
+        wanted: &'static str,
+    },
+    /// Nothing of that name was measured.
+    #[error("{change}: there is no evidence for it: {missing}")]
+    NoEvidence {
+        /// As it was given.
+        change: String,
+        /// The measurement that would be needed.
+        missing: Missing,
+    },
+    /// A rate above the throughput.
+    #[error("{change} cannot be kept up: {most}")]
+    Saturated {
+        /// As it was given.
+        change: String,
+        /// The throughput.
+        most: MostDone,
+    },
+    /// Connections by script and something else.
+    #[error(
+        "connections by script are predicted alone: take the other changes out, and connections=N"
+    )]
+    Apart,
+    /// No factor that a model goes along.
+    #[error(
+        "there is no model of this run: it needs a factor among {} with {levels_min} or more \
+         levels of numbers, measured in a closed loop", .known.join(", ")
+    )]
+    NoFactor {
+        /// Factors that a model can go along.
+        known: Vec<String>,
+        /// Levels that a model needs.
+        levels_min: usize,
+    },
+    /// Trials that no model describes.
+    #[error("there is no model of this run: {why}")]
+    Refused {
+        /// The reason that the analysis gives.
+        why: String,
+    },
+    /// No fit at this level.
+    #[error("there is no model of this run: the fit cannot be computed there")]
+    Fit,
+}
+
+/// A measurement that a change needs and the run lacks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Missing {
+    /// A setting that was no factor.
+    #[error(
+        "{name} was not varied; varied were: {}; and there are cpus, device.NAME.latency and \
+         waits.NAME", .varied.join(", ")
+    )]
+    Factor {
+        /// The setting.
+        name: String,
+        /// The factors.
+        varied: Vec<String>,
+    },
+    /// A level that was not measured.
+    #[error(
+        "this level was not measured, and no model says how throughput goes with {name}; \
+         measured: {}", .measured.join(", ")
+    )]
+    Level {
+        /// The factor.
+        name: String,
+        /// Its levels.
+        measured: Vec<String>,
+    },
+    /// The processor time of the target.
+    #[error("the processor time of the target was not recorded")]
+    ProcessorTime,
+    /// A wait type that was not seen.
+    #[error("no such wait was recorded; recorded were: {}", .recorded.join(", "))]
+    Wait {
+        /// Wait types that were seen.
+        recorded: Vec<String>,
+    },
+    /// Time that is not the target's.
+    #[error("this is time of the client, not of the target")]
+    ClientTime,
+    /// The run queue, which other changes shorten.
+    #[error("who waits for a processor needs more of them: --set cpus=N")]
+    RunQueue,
+    /// Counters of devices.
+    #[error(
+        "no counters of any device were recorded: the target is remote, or its storage is none \
+         that the kernel counts"
+    )]
+    Counters,
+    /// A device that was not used.
+    #[error("no such device or volume; recorded were: {}", .recorded.join(", "))]
+    Device {
+        /// Devices and volumes that were used.
+        recorded: Vec<String>,
+    },
+    /// Several scripts.
+    #[error("the run had no mix of several scripts")]
+    Mix,
+    /// A script that did not run.
+    #[error("no such script ran; there were: {}", .ran.join(", "))]
+    Script {
+        /// Scripts that ran.
+        ran: Vec<String>,
+    },
+}
+
+/// The throughput of an open loop at most.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MostDone {
+    /// Transactions in progress.
+    pub in_progress: usize,
+    /// Transactions a second.
+    pub rate: f64,
+    /// Half-width of the interval of its logarithm.
+    pub half: f64,
+}
+
+impl fmt::Display for MostDone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [rate, low, high] =
+            [0.0, -self.half, self.half].map(|half: f64| wording::figure(self.rate * half.exp()));
+        let in_progress = self.in_progress;
+        write!(
+            f,
+            "with {in_progress} in progress {rate} a second are done at most (estimate, {low} to \
+             {high}), and latency grows without end where more arrive"
+        )
+    }
+}

@@ -1,0 +1,287 @@
+//! The prediction of a model for another number of connections, more processors, faster devices,
+//! without a wait.
+
+use crate::at_rate::{self, AtRate};
+use crate::by_script::{self, Apart};
+use crate::change::{Change, Effect, Question};
+use crate::prediction::{Applied, Missing, WhatIf, WhatIfError};
+use analysis::model::{CONCURRENCY, ModelGroup};
+use analysis::{Interval, ModelLevel, ModelSummary, Summary, wording};
+use models::curve::Bottlenecks;
+use models::holdout::{self, FAR, LEVELS_MIN};
+use models::network::Service;
+use observations::{Observations, Role, WarningKind};
+
+/// Standard deviation of the effect of a change other than the number of connections, as a share of
+/// its logarithm: how far from the truth such effects are taken to be, because the trials say
+/// nothing of it.
+const EFFECT_ERROR: f64 = 0.25;
+
+/// A run whose models are asked.
+struct Run<'s>(&'s Summary<'s>);
+
+/// Predicts a run with these changes by its models.
+///
+/// # Errors
+/// When a text is no change, and when the run has no evidence for one.
+pub fn what_if(summary: &Summary<'_>, changes: &[String]) -> Result<WhatIf, WhatIfError> {
+    Run(summary).what_if(changes)
+}
+
+impl Run<'_> {
+    fn what_if(&self, changes: &[String]) -> Result<WhatIf, WhatIfError> {
+        let mut usable = self.0.model_groups();
+        if usable.is_empty() {
+            return Err(self.none_usable());
+        }
+        let (mut asked, mut rate, mut apart, mut others) = (None, None, Vec::new(), Vec::new());
+        for change in changes {
+            let (name, value) =
+                change.split_once('=').ok_or_else(|| WhatIfError::Form(change.clone()))?;
+            let (name, value) = (name.trim(), value.trim());
+            let wrong = |wanted| WhatIfError::Value { change: change.clone(), wanted };
+            let number = value.parse().ok().filter(|n: &f64| n.is_finite() && *n > 0.0);
+            let whole = number.filter(|n| n.fract() == 0.0);
+            let whole = whole.ok_or_else(|| wrong("give a whole number above 0"));
+            if let Some(other) = Change::read(change, name, value)? {
+                others.push((change, other));
+            } else if self.is_setting(name, &[Role::ArrivalRate]) {
+                rate = Some(number.ok_or_else(|| wrong("give transactions a second, above 0"))?);
+            } else if let Some(script) = name.strip_prefix("connections.") {
+                apart.push((script, whole?));
+            } else if usable.iter().any(|own| is_factor(&own.factor.name, name)) {
+                usable.retain(|own| is_factor(&own.factor.name, name));
+                asked = Some(whole?);
+            } else {
+                self.keep_level(&mut usable, change, name, value)?;
+            }
+        }
+        let model =
+            self.0.throughput_model(self.chosen(usable)).ok_or_else(|| self.none_usable())?;
+        if let Some(why) = &model.refused {
+            return Err(WhatIfError::Refused { why: why.clone() });
+        }
+        if apart.is_empty() {
+            return self.predicted(&model, asked.unwrap_or_else(|| fastest(&model)), rate, &others);
+        }
+        if asked.is_some() || rate.is_some() || !others.is_empty() {
+            return Err(WhatIfError::Apart);
+        }
+        let apart = Apart::assign(self.0, &model, &apart)?;
+        let drawn = self.predicted(&model, apart.connections(), None, &[])?;
+        apart.predict(drawn, EFFECT_ERROR)
+    }
+
+    fn none_usable(&self) -> WhatIfError {
+        let known = self.0.declared.paths(&CONCURRENCY).map(str::to_owned).collect();
+        WhatIfError::NoFactor { known, levels_min: LEVELS_MIN }
+    }
+
+    /// Returns true for the name of a setting with one of these roles, in this run or in others.
+    fn is_setting(&self, name: &str, roles: &'static [Role]) -> bool {
+        let mut known = self.0.recording.roles.paths(roles).chain(self.0.declared.paths(roles));
+        known.any(|path| is_factor(path, name))
+    }
+
+    /// Leaves the models whose configurations have this level of another factor.
+    fn keep_level(
+        &self,
+        usable: &mut Vec<ModelGroup<'_>>,
+        change: &str,
+        name: &str,
+        value: &str,
+    ) -> Result<(), WhatIfError> {
+        let no_evidence = |missing| WhatIfError::NoEvidence { change: change.into(), missing };
+        let factors = &self.0.recording.factors;
+        let Some(factor) = factors.iter().find(|factor| is_factor(&factor.name, name)) else {
+            let varied = factors.iter().map(|own| wording::short_name(&own.name).to_owned());
+            return Err(no_evidence(Missing::Factor {
+                name: name.into(),
+                varied: varied.collect(),
+            }));
+        };
+        let is_own = |own: &ModelGroup<'_>| {
+            let configuration = &self.0.recording.configurations[own.configuration()];
+            configuration.level(&factor.name) == Some(value)
+        };
+        if usable.iter().any(is_own) {
+            usable.retain(is_own);
+            return Ok(());
+        }
+        Err(no_evidence(Missing::Level { name: name.into(), measured: factor.levels.clone() }))
+    }
+
+    /// Of several models the one that the baseline belongs to, else the first.
+    fn chosen<'m>(&self, mut usable: Vec<ModelGroup<'m>>) -> ModelGroup<'m> {
+        let baseline = self.0.recording.run.baseline;
+        let of_baseline =
+            usable.iter().position(|own| own.levels.iter().any(|(at, _)| Some(*at) == baseline));
+        usable.swap_remove(of_baseline.unwrap_or(0))
+    }
+
+    fn predicted(
+        &self,
+        model: &ModelSummary,
+        n: f64,
+        rate: Option<f64>,
+        others: &[(&String, Change)],
+    ) -> Result<WhatIf, WhatIfError> {
+        let prediction = model.best().and_then(|best| best.predict(n)).ok_or(WhatIfError::Fit)?;
+        let near = nearest(model, n).ok_or(WhatIfError::Fit)?;
+        let trials = self.0.grid.trials(near.configuration);
+        let mut applied = vec![Applied {
+            change: format!("{}={}", wording::short_name(&model.factor), wording::whole(n)),
+            law: model.law(),
+        }];
+        let Effect { log: effect, spread, network } =
+            Question { model, n, trials: &trials }.effect(others, &mut applied)?;
+        let half = (prediction.interval.high / prediction.predicted)
+            .ln()
+            .hypot(2.0 * EFFECT_ERROR * effect)
+            + spread;
+        let throughput = prediction.predicted * effect.exp();
+        let interval = Interval { low: throughput * (-half).exp(), high: throughput * half.exp() };
+        let measured_s = latency_s(&trials);
+        let open = match rate {
+            Some(rate) => {
+                let open = AtRate::estimate(rate, model, n, near, &trials, measured_s);
+                Some(open.ok_or(WhatIfError::Fit)?)
+            }
+            None => None,
+        };
+        let latency = |x: f64| match &open {
+            Some(open) => open.latency_s(x / prediction.predicted),
+            None => Some(measured_s? * n / near.n * near.measured.mean / x),
+        };
+        let latency_s = latency(throughput);
+        let ends = latency(interval.high).zip(latency(interval.low));
+        let mut warnings = warnings(&prediction, model, &trials);
+        if let (Some(open), Some(rate)) = (&open, rate) {
+            let change = format!("rate={}", wording::whole(rate));
+            if ends.is_none() {
+                let most = open.most_done(effect.exp(), half);
+                if latency_s.is_none() {
+                    return Err(WhatIfError::Saturated { change, most });
+                }
+                warnings.push(format!("{change} may be too much: {most}"));
+            }
+            applied.push(Applied { change, law: at_rate::LAW.into() });
+        }
+        let work = open.as_ref().map(AtRate::work);
+        let closed = others.is_empty() && rate.is_none();
+        Ok(WhatIf {
+            by_script: closed.then(|| by_script::drawn(self.0, model, n, throughput)).flatten(),
+            group: self.others_of(model),
+            factor: model.factor.clone(),
+            n,
+            throughput,
+            interval,
+            unit: model.unit.clone(),
+            rate,
+            latency_s,
+            latency_interval: ends.map(|(low, high)| Interval { low, high }),
+            nearest: (near.n, near.measured.clone()),
+            model: model.candidates[0].model.name(),
+            error_median: model.candidates[0].error_median,
+            covered: covered(model),
+            changes: applied,
+            limit: network.as_ref().and_then(|own| limit(own, n, work, model)),
+            warnings,
+        })
+    }
+
+    /// Levels of the other factors.
+    fn others_of(&self, model: &ModelSummary) -> String {
+        let levels = self.0.recording.configurations[model.configuration].levels.iter();
+        let others = levels.filter(|level| level.factor != model.factor);
+        others
+            .map(|own| format!("{}={}", wording::short_name(&own.factor), own.level))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+}
+
+/// The measured level that is nearest by its ratio.
+fn nearest(model: &ModelSummary, n: f64) -> Option<&ModelLevel> {
+    let distance = |own: &&ModelLevel| (own.n / n).ln().abs();
+    model.levels.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
+}
+
+/// Held-out levels within their intervals, and all of them.
+fn covered(model: &ModelSummary) -> (usize, usize) {
+    let tested = &model.candidates[0].tested;
+    (tested.iter().filter(|own| own.covered).count(), tested.len())
+}
+
+fn is_factor(path: &str, name: &str) -> bool {
+    path == name || wording::short_name(path) == name
+}
+
+/// The level with the highest mean.
+fn fastest(model: &ModelSummary) -> f64 {
+    let best = model.levels.iter().max_by(|a, b| a.measured.mean.total_cmp(&b.measured.mean));
+    best.map_or(1.0, |level| level.n)
+}
+
+/// The busier one of the processors and the serial section. A log does not count: it gets faster
+/// with each session that waits for it.
+fn limit(
+    network: &Bottlenecks,
+    n: f64,
+    work: Option<f64>,
+    model: &ModelSummary,
+) -> Option<(String, f64)> {
+    let work = work.or_else(|| network.throughputs(n as usize)?.last().copied())?;
+    let [processors, serial] = network.busy(work);
+    let name = match (&network.service, &model.device) {
+        _ if serial <= processors => "the processors".to_owned(),
+        (Service::Rates(_), Some(own)) => format!("device {}", own.device),
+        _ => "what is done one at a time".to_owned(),
+    };
+    Some((name, processors.max(serial).min(1.0)))
+}
+
+fn warnings(
+    prediction: &holdout::Prediction,
+    model: &ModelSummary,
+    trials: &[&Observations],
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if prediction.distance > FAR {
+        warnings.push(format!(
+            "this is {} times as far as anything that was measured ({} to {}): no such prediction \
+             has been tested",
+            wording::figure(prediction.distance),
+            wording::whole(model.levels[0].n),
+            wording::whole(model.levels[model.levels.len() - 1].n)
+        ));
+    }
+    let best = &model.candidates[0];
+    if best.error_median > 0.1 {
+        warnings.push(format!(
+            "the model misses levels that it has not seen by {} (median): it does not describe \
+             this target well",
+            wording::percent(best.error_median)
+        ));
+    }
+    let others =
+        |seen: &&&Observations| seen.warnings.iter().any(|own| own.kind == WarningKind::OtherLoad);
+    let disturbed = trials.iter().filter(others).count();
+    if disturbed > 0 {
+        warnings.push(format!(
+            "other processes used the machine in {disturbed} of {} trials at the nearest level: \
+             the model takes what they did for the target's",
+            trials.len()
+        ));
+    }
+    warnings
+}
+
+/// Mean time of a transaction.
+fn latency_s(trials: &[&Observations]) -> Option<f64> {
+    let means = trials.iter().map(|seen| {
+        let latency = seen.latencies.iter().find(|own| own.name != "service")?;
+        Some(latency.histogram.min_mean_max_ns().1 / 1e9)
+    });
+    Some(means.sum::<Option<f64>>()? / trials.len() as f64).filter(|mean| *mean > 0.0)
+}

@@ -1,0 +1,109 @@
+//! Requests that are refused, and the headers of every answer.
+
+use crate::page::Refusal;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::net::IpAddr;
+
+/// Nothing is loaded from elsewhere, no other site may show a page in a frame, use its content, or
+/// send a form. Figures have styles of their own.
+const HEADERS: [(&str, &str); 4] = [
+    (
+        "content-security-policy",
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self'; \
+         connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    ),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-resource-policy", "same-origin"),
+];
+
+/// Refuses requests that were sent to a foreign name or by a page of another site, and adds the
+/// headers to every answer.
+pub async fn guard(State(ours): State<IpAddr>, request: Request, next: Next) -> Response {
+    let mut response = if !is_ours(request.headers(), ours) {
+        let said = "This address is not one of this server's: open it by the address that \
+                    `steelbench serve` has printed.";
+        Refusal(StatusCode::MISDIRECTED_REQUEST, said.into()).into_response()
+    } else if is_used_by_others(request.headers()) {
+        let said = "Pages of other sites may link to this one, and not load it.";
+        Refusal(StatusCode::FORBIDDEN, said.into()).into_response()
+    } else {
+        next.run(request).await
+    };
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// Whether a page of another site loads this as a part of itself, as browsers say
+/// (<https://www.w3.org/TR/fetch-metadata/>): it could not read the answer, but have us build pages
+/// again and again and measure how long we take. Another port of this machine is the same site.
+fn is_used_by_others(headers: &HeaderMap) -> bool {
+    let is = |name: &str, values: &[&str]| {
+        headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .is_some_and(|value| values.contains(&value))
+    };
+    is("sec-fetch-site", &["cross-site", "same-site"]) && !is("sec-fetch-mode", &["navigate"])
+}
+
+/// Whether a request names us. Another site's page can make its own name mean this machine (DNS
+/// rebinding) and would then be allowed to read our pages; but it cannot make the browser say
+/// another name.
+fn is_ours(headers: &HeaderMap, ours: IpAddr) -> bool {
+    let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else {
+        return false;
+    };
+    // The port may be another one: that of a tunnel.
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    if name.eq_ignore_ascii_case("localhost") {
+        return true;
+    }
+    let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+    // An address is no name that anybody could make mean another machine.
+    bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip == ours || ours.is_unspecified())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_ours;
+    use axum::http::HeaderMap;
+    use std::net::IpAddr;
+
+    fn asked(host: &str, ours: &str) -> bool {
+        let mut headers = HeaderMap::new();
+        headers.insert("host", host.parse().unwrap());
+        is_ours(&headers, ours.parse::<IpAddr>().unwrap())
+    }
+
+    #[test]
+    fn only_our_own_names_are_answered() {
+        for host in
+            ["localhost", "LOCALHOST:8421", "127.0.0.1:8421", "127.0.0.1", "[::1]:8421", "[::1]"]
+        {
+            assert!(asked(host, "127.0.0.1"), "{host}");
+        }
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example:80",
+            "10.0.0.1:8421",
+            "",
+            "[::2]",
+            ":",
+        ] {
+            assert!(!asked(host, "127.0.0.1"), "{host}");
+        }
+        assert!(asked("10.0.0.1:8421", "10.0.0.1") && !asked("10.0.0.2:8421", "10.0.0.1"));
+        assert!(asked("10.0.0.2:8421", "0.0.0.0") && !asked("a-name", "0.0.0.0"));
+        assert!(!is_ours(&HeaderMap::new(), "127.0.0.1".parse().unwrap()));
+    }
+}

@@ -1,0 +1,86 @@
+//! The addresses of pages and of the files that they load.
+
+use crate::guard::guard;
+use crate::library::{self, Build, File, Site};
+use crate::page::{self, Query, Refusal};
+use crate::views;
+use axum::Router;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get};
+use std::net::IpAddr;
+use std::sync::Arc;
+use tokio::task::spawn_blocking;
+
+/// Routes requests to the address `ours`.
+pub fn router(site: Site, ours: IpAddr) -> Router {
+    Router::new()
+        .route("/", page(views::list))
+        .route("/run", page(views::run))
+        .route("/compare", page(views::configurations))
+        .route("/runs", page(views::runs))
+        .route("/version", get(version))
+        .route("/assets/{name}", get(asset))
+        .fallback(async || no_page())
+        .method_not_allowed_fallback(async || {
+            let said = "Pages can only be read (GET); nothing can be changed here.";
+            Refusal(StatusCode::METHOD_NOT_ALLOWED, said.into())
+        })
+        .with_state(Arc::new(site))
+        .layer(from_fn_with_state(ours, guard))
+}
+
+/// A kind of page; files are read and pages built apart from the thread that answers.
+fn page(build: Build) -> MethodRouter<Arc<Site>> {
+    get(async move |State(site): State<Arc<Site>>, RawQuery(query): RawQuery| {
+        let built = spawn_blocking(move || site.build(build, &query.unwrap_or_default())).await;
+        built
+            .unwrap_or_else(|_| Err(failed("Building this page has failed.")))
+            .map(|html| ([HTML, NO_STORE], html))
+    })
+}
+
+/// `/version?file=NAME`, several times or not at all for every file: `{"version": "..."}`, which is
+/// another text once the files have changed.
+async fn version(
+    State(site): State<Arc<Site>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Refusal> {
+    let look = move || {
+        let query = Query::parse(&query.unwrap_or_default());
+        let named: Vec<File> =
+            query.all("file").map(|name| site.library.file(name)).collect::<Result<_, _>>()?;
+        let files = if named.is_empty() { site.library.files() } else { named };
+        Ok(serde_json::json!({ "version": library::version(&files) }).to_string())
+    };
+    let looked = spawn_blocking(look).await;
+    let json = looked.unwrap_or_else(|_| Err(failed("Looking at the files has failed.")))?;
+    Ok(([(header::CONTENT_TYPE, "application/json"), NO_STORE], json).into_response())
+}
+
+const HTML: (header::HeaderName, &str) = (header::CONTENT_TYPE, "text/html; charset=utf-8");
+const NO_STORE: (header::HeaderName, &str) = (header::CACHE_CONTROL, "no-store");
+
+/// What pages load. Their addresses change with the content, so that it can be kept.
+async fn asset(Path(name): Path<String>) -> Result<Response, Refusal> {
+    let (_, kind, content) =
+        page::ASSETS.iter().find(|(known, ..)| *known == name).ok_or_else(no_page)?;
+    let kept = (header::CACHE_CONTROL, "max-age=31536000, immutable");
+    Ok(([(header::CONTENT_TYPE, *kind), kept], *content).into_response())
+}
+
+fn no_page() -> Refusal {
+    Refusal(StatusCode::NOT_FOUND, "There is no such page.".into())
+}
+
+fn failed(said: &str) -> Refusal {
+    Refusal(StatusCode::INTERNAL_SERVER_ERROR, said.into())
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        (self.0, [HTML, NO_STORE], self.page()).into_response()
+    }
+}

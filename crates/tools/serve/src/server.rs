@@ -1,0 +1,77 @@
+//! The server: connections, and their patience with slow visitors.
+
+use crate::library::Site;
+use crate::routes::router;
+use axum::Router;
+use command::Failure;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use socket2::SockRef;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// How long a visitor may take for the head of a request, and for taking what was sent: connections
+/// that are open and say nothing must not keep others out for longer.
+const PATIENCE: Duration = Duration::from_secs(15);
+const ACCEPT_AGAIN: Duration = Duration::from_millis(200);
+
+/// Listens on an address.
+///
+/// # Errors
+/// When it is in use, is not an address of this machine, or may not be used.
+pub fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).map_err(|error| {
+        let (port, ip) = (address.port(), address.ip());
+        Failure::failed(match error.kind() {
+            ErrorKind::AddrInUse => format!(
+                "port {port} of {ip} is in use, perhaps by another `steelbench serve`; choose \
+                 another with --port"
+            ),
+            ErrorKind::AddrNotAvailable => {
+                format!("{ip} is no address of this machine; name one of its own with --listen")
+            }
+            ErrorKind::PermissionDenied => {
+                format!("port {port} of {ip} may not be used; choose one from 1024 on with --port")
+            }
+            _ => format!("cannot listen on {address}: {error}"),
+        })
+    })
+}
+
+/// Answers requests until a signal ends the program.
+///
+/// # Errors
+/// When signals or the listener fail.
+pub async fn answer(listener: TcpListener, site: Site) -> std::io::Result<()> {
+    let pages = TowerToHyperService::new(router(site, listener.local_addr()?.ip()));
+    listener.set_nonblocking(true)?;
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let (mut interrupt, mut end) =
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = interrupt.recv() => return Ok(()),
+            _ = end.recv() => return Ok(()),
+        };
+        match accepted {
+            Ok((visitor, _)) => drop(tokio::spawn(converse(visitor, pages.clone()))),
+            // No descriptor is free: those of slow visitors will be.
+            Err(_) => tokio::time::sleep(ACCEPT_AGAIN).await,
+        }
+    }
+}
+
+/// Answers a visitor's requests. One that breaks off is no error of ours.
+async fn converse(visitor: TcpStream, pages: TowerToHyperService<Router>) {
+    // For what we have sent and it does not take; that the system refuses this changes nothing
+    // else.
+    let _ = SockRef::from(&visitor).set_tcp_user_timeout(Some(PATIENCE));
+    let mut server = http1::Builder::new();
+    server.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    let _ = server.serve_connection(TokioIo::new(visitor), pages).await;
+}

@@ -1,0 +1,50 @@
+//! Arguments, and the life of the server.
+
+use crate::library::{Library, Site};
+use crate::server::{answer, listen};
+use clap::Parser;
+use command::{Context, ExitCode, Failure, Tool, output};
+use std::net::{IpAddr, SocketAddr};
+
+/// Requests that wait for the one page that is being built, or look whether files have changed;
+/// others wait in line.
+const PAGES_WAITING: usize = 8;
+
+/// Show recorded runs in the browser, also while they go on
+#[derive(Debug, Parser)]
+#[command(name = "serve")]
+pub struct Serve {
+    /// Name of an experiment, a results file, or a folder with results files [default: results/]
+    name: Option<String>,
+    /// Port to listen on; 0 takes one that is free
+    #[arg(long, value_name = "N", default_value_t = 8421)]
+    port: u16,
+    /// Address to listen on. There is no password: whoever can connect to this address can read
+    /// the results
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    listen: IpAddr,
+}
+
+impl Tool for Serve {
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let library = Library::open(self.name.as_deref())?;
+        let listener = listen(SocketAddr::new(self.listen, self.port))?;
+        let address = listener.local_addr().map_err(Failure::failed)?;
+        if !address.ip().is_loopback() {
+            output::complain(&format!(
+                "warning: there is no password; whoever reaches {address} can read these results"
+            ));
+        }
+        output::print_wrapped(&format!("http://{address}/ shows {library}; Ctrl-C stops\n"))?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(PAGES_WAITING)
+            .build()
+            .map_err(|error| Failure::failed(format!("cannot start the server: {error}")))?;
+        let result = runtime.block_on(answer(listener, Site::new(library, *context)));
+        // Nothing is written, so that a page that is being built need not be finished.
+        runtime.shutdown_background();
+        result.map_err(|error| Failure::failed(format!("the server has failed: {error}")))?;
+        Ok(ExitCode::Ok)
+    }
+}

@@ -1,0 +1,158 @@
+//! `steelbench survey`: its arguments, and the inventory of this machine and of servers.
+
+use crate::{advice, document, merge, merged_document};
+use clap::{Parser, Subcommand};
+use command::files::{Replace, replace_file};
+use command::output::{self, Form};
+use command::{Context, ExitCode, Failure, Tool, servers, signals};
+use engine::Server;
+use observations::{Survey, SurveyedServer, Unread};
+use report::json::{self, SurveyFileError, object};
+use serde_json::Value;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use work::Stop;
+
+/// No inventory comes near to this size.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// Take the inventory of this machine and of servers; merge the inventories of many machines
+#[derive(Debug, Parser)]
+#[command(name = "survey")]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct SurveyTool {
+    #[command(subcommand)]
+    command: Option<SurveyCommand>,
+    /// Also ask this server what it is and how it is set: postgres://, mariadb:// or
+    /// mssql://user@host:port/database, or keyword=value pairs; repeatable. Nothing is
+    /// changed, no table is read, no password recorded
+    #[arg(long, value_name = "URL")]
+    server: Vec<String>,
+    /// The storage under this directory, file or device; repeatable [default: all mounted volumes]
+    #[arg(long, value_name = "PATH")]
+    volume: Vec<PathBuf>,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+    /// Write the JSON to this file, for `survey merge`; the page is printed unless --json is given
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// What can be done with inventories that were taken.
+#[derive(Debug, Subcommand)]
+pub enum SurveyCommand {
+    /// Lay the inventories of many machines side by side: what differs, and what stands apart
+    Merge {
+        /// Files that `survey --output` or `capture` wrote
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Numbers instead of names of machines
+        #[arg(long)]
+        anonymous: bool,
+        /// The form of the page.
+        #[command(flatten)]
+        form: Form,
+    },
+}
+
+impl Tool for SurveyTool {
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        if let Some(SurveyCommand::Merge { files, anonymous, form }) = &self.command {
+            return merge_files(files, *anonymous, *form);
+        }
+        // What is typed wrong ends us before anything is asked.
+        let servers =
+            self.server.iter().map(|url| context.server(url)).collect::<Result<Vec<_>, _>>()?;
+        let interrupt = signals::stop_flag()?;
+        let stop = servers::stop_by(&interrupt);
+        let mut taken = machine(self)?;
+        let mut code = ExitCode::Ok;
+        for server in &servers {
+            match ask(&**server, &stop) {
+                Ok((server, unread)) => {
+                    taken.servers.push(server);
+                    taken.unread.extend(unread);
+                }
+                Err(unread) => {
+                    output::complain(&format!("error: {}: {}", unread.what, unread.why));
+                    taken.unread.push(unread);
+                    code = if stop.is_asked() { ExitCode::Interrupted } else { ExitCode::Failed };
+                }
+            }
+        }
+        show(&taken, self, context).map(|_| code)
+    }
+}
+
+/// The inventory of this machine, as yet without servers.
+fn machine(arguments: &SurveyTool) -> Result<Survey, Failure> {
+    let named =
+        arguments.volume.iter().map(|path| observe::inspect::volume(path).map_err(Failure::usage));
+    let named = named.collect::<Result<Vec<_>, _>>()?;
+    let taken = observe::survey::machine();
+    let (volumes, failed) =
+        if named.is_empty() { observe::inspect::volumes() } else { (named, Vec::new()) };
+    Ok(Survey {
+        taken_ms: servers::now_ms(),
+        steelbench: env!("CARGO_PKG_VERSION").into(),
+        machine: taken.machine,
+        settings: taken.settings,
+        volumes,
+        servers: Vec::new(),
+        unread: [taken.unread, failed].concat(),
+    })
+}
+
+/// What a server says, and what of it could not be read; or why it says nothing.
+fn ask(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), Unread> {
+    let (surveyed, mut unread) = server.survey(stop).map_err(|error| {
+        let advice = error.advice.map(|advice| format!(". {advice}")).unwrap_or_default();
+        Unread { what: server.to_string(), why: format!("{error}{advice}") }
+    })?;
+    for one in &mut unread {
+        one.what = format!("{}: {}", surveyed.address, one.what);
+    }
+    Ok((surveyed, unread))
+}
+
+fn show(survey: &Survey, arguments: &SurveyTool, context: &Context) -> Result<ExitCode, Failure> {
+    let advice = advice::advice(survey, context.advice(survey));
+    let json = json::survey(survey, &advice).map_err(Failure::failed)?;
+    if let Some(file) = &arguments.output {
+        replace_file(file, Replace::Named, |writer| writeln!(writer, "{json}"))?;
+    }
+    match (arguments.json, &arguments.output) {
+        (true, None) => output::print_json(&json),
+        (true, Some(_)) => Ok(ExitCode::Ok),
+        (false, _) => output::print_document(&document::page(survey, &advice)),
+    }
+}
+
+/// Merges inventories. A file that is not an inventory is named and left out.
+fn merge_files(files: &[PathBuf], is_anonymous: bool, form: Form) -> Result<ExitCode, Failure> {
+    let mut surveys = Vec::new();
+    let mut code = ExitCode::Ok;
+    for file in files {
+        match read(file) {
+            Ok(survey) => surveys.push(survey),
+            Err(why) => {
+                output::complain(&format!("error: {}: {why}", file.display()));
+                code = ExitCode::Failed;
+            }
+        }
+    }
+    if surveys.is_empty() {
+        return Err(Failure::usage("none of the files is an inventory"));
+    }
+    if is_anonymous {
+        merge::anonymous(&mut surveys);
+    }
+    let merged = merge::merge(&surveys);
+    let json = || object("survey_merge", &merged, Value::Null);
+    output::show(form, json, || merged_document::merged(&merged)).map(|_| code)
+}
+
+fn read(path: &Path) -> Result<Survey, SurveyFileError> {
+    json::read_survey(&experiment::read_text(path, FILE_BYTES_MAX)?)
+}
