@@ -4,9 +4,10 @@ use clap::Parser;
 use command::arguments::setting;
 use command::output::{self, Form};
 use command::{Context, ExitCode, Failure, Tool};
-use engine::{EngineError, server};
+use engine::{DatabaseFiles as _, EngineError, server};
 use probe::data::ROWS;
 use sort_order::file::{Advised, FileError, ParquetFile};
+use sqlite::Sqlite;
 use std::path::{Path, PathBuf};
 use work::Stop;
 
@@ -90,7 +91,7 @@ fn export(
         })?;
         return sampled.export(table, to);
     }
-    if sqlite::is_database(place) {
+    if Sqlite.is_database(place) {
         return sqlite::sample(place, table, rows_max)?.export(table, to);
     }
     duckdb::export(place, table, rows_max, to)

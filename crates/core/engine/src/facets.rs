@@ -3,9 +3,10 @@
 
 use crate::{
     Asked, Engine, EngineError, Explained, FileSet, Folders, Instance, Need, Planned, Preflight,
-    Role,
+    QueryLimits, QueryReader, Role, ServerError,
 };
 use experiment::{Configuration, Invalid};
+use statements::ScriptStatement;
 use std::path::Path;
 use work::{Stop, Table, Work};
 
@@ -45,6 +46,24 @@ pub trait Recovery {
     /// # Errors
     /// When it continues to run.
     fn reclaim(&self, directory: &Path) -> Result<(), EngineError>;
+}
+
+/// Database files that are examined without a server.
+pub trait DatabaseFiles {
+    /// Returns true for a file of this engine, by its contents.
+    fn is_database(&self, path: &Path) -> bool;
+    /// Opens a file to examine what these statements do on it. Those that only read are run once;
+    /// the file is not changed.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or is no database.
+    fn open(
+        &self,
+        path: &Path,
+        statements: Vec<ScriptStatement>,
+        limits: QueryLimits,
+        stop: &Stop,
+    ) -> Result<Box<dyn QueryReader>, ServerError>;
 }
 
 impl dyn Engine + '_ {

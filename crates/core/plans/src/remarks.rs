@@ -1,5 +1,4 @@
-//! What a plan itself gives reason to look at. Nothing is said without a figure or a warning of the
-//! engine behind it.
+//! Findings of a plan by itself, each with a figure or a warning of the engine behind it.
 
 use crate::{Kind, Operator, Plan, Rows};
 use serde::Serialize;
@@ -15,7 +14,22 @@ const LOOKUPS: f64 = 1_000.0;
 /// Memory below this is not worth a word, KiB.
 const MEMORY_KIB: f64 = 10_240.0;
 
-/// What there is to look at. `operator` is a number in [`Plan::operators`], from 0.
+/// An engine's own words in plans that remarks and redaction depend on.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms {
+    /// Warnings that quote the statement, with the constants in it.
+    pub quoting_warnings: &'static [&'static str],
+    /// Reasons for a serial plan, or for an early end of the optimizer's search, that need no
+    /// attention: the plan is cheap anyway.
+    pub harmless_reasons: &'static [&'static str],
+}
+
+impl Terms {
+    /// The terms of an engine that has none of these.
+    pub const NONE: Self = Self { quoting_warnings: &[], harmless_reasons: &[] };
+}
+
+/// A finding. `operator` is a number in [`Plan::operators`], from 0.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Remark {
@@ -85,8 +99,8 @@ pub enum Remark {
     },
 }
 
-/// What of a plan there is to look at: warnings of the engine first.
-pub fn remarks(plan: &Plan) -> Vec<Remark> {
+/// The findings of a plan: warnings of the engine first.
+pub fn remarks(plan: &Plan, terms: &Terms) -> Vec<Remark> {
     let operators = plan.operators();
     let mut all: Vec<Remark> = plan
         .warnings
@@ -113,20 +127,11 @@ pub fn remarks(plan: &Plan) -> Vec<Remark> {
     {
         all.push(Remark::Memory { granted_kib, used_kib });
     }
-    // What says that the plan is cheap anyway is no reason to look at it.
-    let cheap = ["MaxDOPSetToOne", "EstimatedDOPIsOne", "NoParallelPlansInDesktopOrExpressEdition"];
-    all.extend(
-        plan.serial_reason
-            .iter()
-            .filter(|reason| !cheap.contains(&reason.as_str()))
-            .map(|reason| Remark::Serial { reason: reason.clone() }),
-    );
-    all.extend(
-        plan.early_abort
-            .iter()
-            .filter(|reason| *reason != "GoodEnoughPlanFound")
-            .map(|reason| Remark::EarlyAbort { reason: reason.clone() }),
-    );
+    let matters = |reason: &&String| !terms.harmless_reasons.contains(&reason.as_str());
+    let serial = plan.serial_reason.iter().filter(matters);
+    all.extend(serial.map(|reason| Remark::Serial { reason: reason.clone() }));
+    let early = plan.early_abort.iter().filter(matters);
+    all.extend(early.map(|reason| Remark::EarlyAbort { reason: reason.clone() }));
     all
 }
 

@@ -14,6 +14,7 @@
 //! - `load`: the connections of a load; `wire`: what they send and hear
 //! - `waits`: what sessions wait for; `by_url`, `survey`: servers that run already, observed and
 //!   asked how they are set; `queries`: their statements, plans and indexes
+//! - `plan_reader`: their formats of plans; `statement_rules`: texts and indexes
 
 mod admin;
 mod altered;
@@ -27,10 +28,12 @@ mod host;
 mod instance;
 mod kept;
 mod load;
+mod plan_reader;
 mod preflight;
 mod queries;
 pub mod server;
 mod settings;
+mod statement_rules;
 mod survey;
 mod waits;
 mod wire;
@@ -40,9 +43,10 @@ use by_url::{connect_to_observe, global_status, product, while_doing};
 pub use compression::Compression;
 pub use dialect::MariaDialect;
 use engine::{Ability, Engine, EngineError, Folders, Host, Need, Preflight, Servers, WaitType};
-use engine::{Prerequisites, Recovery};
+use engine::{Plans, Prerequisites, Recovery};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::EngineVersion;
+use statements::Rules;
 use std::path::Path;
 use std::time::Duration;
 use work::Stop;
@@ -104,6 +108,14 @@ impl Engine for MariaDb {
 
     fn recovery(&self) -> Option<&dyn Recovery> {
         Some(self)
+    }
+
+    fn plans(&self) -> Option<&dyn Plans> {
+        Some(self)
+    }
+
+    fn statement_rules(&self) -> Option<&'static Rules> {
+        Some(&statement_rules::RULES)
     }
 }
 

@@ -15,6 +15,7 @@
 //! - `load`: the connections of a load; `wire`: what they send and hear
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set; `queries`: its statements, plans and indexes
+//! - `plan_reader`: its formats of plans; `statement_rules`: texts and indexes
 
 mod admin;
 mod altered;
@@ -28,11 +29,13 @@ mod instance;
 mod kept;
 mod load;
 mod own_database;
+mod plan_reader;
 mod preflight;
 mod queries;
 mod sample;
 pub mod server;
 mod settings;
+pub mod statement_rules;
 mod survey;
 pub mod waits;
 mod wire;
@@ -43,14 +46,15 @@ use engine::{
     Ability, Engine, EngineError, Folders, Host, LiveObserver, Need, ObserveOptions, Preflight,
     QueryLimits, QueryReader, Server, ServerError, Servers, WaitType,
 };
-use engine::{ColumnMethods, Prerequisites, Recovery};
+use engine::{ColumnMethods, Dumps, Plans, Prerequisites, Recovery};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{Advice, EngineVersion, Survey, SurveyedServer, Unread};
 use observe::process_title;
 pub use settings::URL;
+use statements::Rules;
 use std::path::Path;
 use std::time::Duration;
-use work::{Stop, Table};
+use work::{Cancel, Stop, Table};
 
 /// How long a server may take to accept a connection, where its URL does not say.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -116,6 +120,14 @@ impl Engine for Postgres {
 
     fn recovery(&self) -> Option<&dyn Recovery> {
         Some(self)
+    }
+
+    fn plans(&self) -> Option<&dyn Plans> {
+        Some(self)
+    }
+
+    fn statement_rules(&self) -> Option<&'static Rules> {
+        Some(&statement_rules::RULES)
     }
 }
 
@@ -205,6 +217,16 @@ impl Servers for Postgres {
 
     fn advice(&self, server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
         survey::rules::advice(server, survey)
+    }
+
+    fn dumps(&self) -> Option<&dyn Dumps> {
+        Some(self)
+    }
+}
+
+impl Dumps for Postgres {
+    fn dump(&self, url: &str, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
+        server::dump(url, to, cancel)
     }
 }
 

@@ -7,35 +7,33 @@ mod connection;
 mod dialect;
 mod explain;
 mod instance;
+mod plan_steps;
 mod pragma;
-pub mod queries;
+mod queries;
 mod recorder;
 mod sample;
 mod session;
 mod setup;
+mod statement_rules;
 mod vfs;
 mod wait_type;
 
 pub use dialect::SqliteDialect;
-use engine::Prerequisites;
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup, first_bytes};
 use engine::{Ability, CacheState, Engine, EngineError, Folders, Host, Instance};
+use engine::{DatabaseFiles, Prerequisites, QueryLimits, QueryReader, ServerError};
 use engine::{Need, Preflight, WaitType};
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, choice, settings};
 use instance::SqliteInstance;
 use observations::EngineVersion;
 pub use sample::sample;
+use statements::{Rules, ScriptStatement};
 use std::collections::HashSet;
 use std::path::Path;
 use work::{Cancel, Stop};
 
 /// How a database file begins (<https://www.sqlite.org/fileformat2.html>, 1.3).
 const MAGIC: &[u8] = b"SQLite format 3\0";
-
-/// Whether a file is a database of SQLite's.
-pub fn is_database(path: &Path) -> bool {
-    path.is_file() && first_bytes(path).starts_with(MAGIC)
-}
 
 /// Attached files that SQLite can hold at most, however it was built; `main` comes on top.
 const ATTACHED_MAX: i64 = 125;
@@ -139,6 +137,30 @@ impl Engine for Sqlite {
 
     fn prerequisites(&self) -> Option<&dyn Prerequisites> {
         Some(self)
+    }
+
+    fn statement_rules(&self) -> Option<&'static Rules> {
+        Some(&statement_rules::RULES)
+    }
+
+    fn database_files(&self) -> Option<&dyn DatabaseFiles> {
+        Some(self)
+    }
+}
+
+impl DatabaseFiles for Sqlite {
+    fn is_database(&self, path: &Path) -> bool {
+        path.is_file() && first_bytes(path).starts_with(MAGIC)
+    }
+
+    fn open(
+        &self,
+        path: &Path,
+        statements: Vec<ScriptStatement>,
+        limits: QueryLimits,
+        stop: &Stop,
+    ) -> Result<Box<dyn QueryReader>, ServerError> {
+        Ok(Box::new(queries::FileReader::open(path, statements, limits, stop)?))
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! - `settings`: what `[target]` can say; `dialect`: how its tables and operations are written
 //! - `wait_types`: names, classes, which are benign; `page`: pages and what they are for
+//! - `showplan`: plans; `statement_rules`: texts and indexes
 //! - `by_url`: servers by URL; `rules`: what is advised about them
 //! - with the feature `driver`: `live`, how servers are reached and what they are asked, and
 //!   `target`, trials on them
@@ -14,6 +15,8 @@ pub mod live;
 mod page;
 mod rules;
 mod settings;
+mod showplan;
+mod statement_rules;
 #[cfg(feature = "driver")]
 mod target;
 mod wait_types;
@@ -23,12 +26,13 @@ pub use dialect::MssqlDialect;
 pub use page::{NotAPage, PageId, PageKind};
 pub use wait_types::{BENIGN_VERSION, BETWEEN_REQUESTS, WAIT_TYPES, class};
 
-use engine::Prerequisites;
 use engine::{Ability, Engine, Folders, Host, Need, Preflight, Servers, WaitType};
 #[cfg(not(feature = "driver"))]
 use engine::{EngineError, Instance};
+use engine::{Plans, Prerequisites};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::EngineVersion;
+use statements::Rules;
 #[cfg(not(feature = "driver"))]
 use work::Cancel;
 use work::Stop;
@@ -87,6 +91,14 @@ impl Engine for SqlServer {
 
     fn prerequisites(&self) -> Option<&dyn Prerequisites> {
         Some(self)
+    }
+
+    fn plans(&self) -> Option<&dyn Plans> {
+        Some(self)
+    }
+
+    fn statement_rules(&self) -> Option<&'static Rules> {
+        Some(&statement_rules::RULES)
     }
 }
 

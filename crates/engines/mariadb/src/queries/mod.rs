@@ -11,12 +11,12 @@ mod statements;
 use super::explain::one_format;
 use super::waits::cells;
 use super::{connect_to_observe, product, while_doing};
+use crate::MariaDb;
 use crate::client::{Client, Config, Error};
-use engine::ServerError;
+use ::statements::{Snapshot, Span};
 use engine::query_reader::{MARK, QueryLimits, QueryReader};
+use engine::{Engine as _, ServerError};
 use observations::Unread;
-use plans::Engine;
-use queries::{Snapshot, Span};
 use std::collections::HashMap;
 use work::Stop;
 
@@ -78,7 +78,7 @@ impl QueryReader for Reader {
         let server = format!("{} {}", product(&self.client), self.client.version());
         let span = Span { to_ms: now.parse::<f64>().unwrap_or(0.0) as i64, ..Span::default() };
         let mut snapshot =
-            Snapshot::new(Engine::MariaDb, server, span, page.parse().unwrap_or(16_384));
+            Snapshot::new(MariaDb.name(), server, span, page.parse().unwrap_or(16_384));
         let is_on = instruments == "1";
         if !is_on {
             let what = "statements, and how often indexes are read".to_owned();

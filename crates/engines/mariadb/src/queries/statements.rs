@@ -3,10 +3,10 @@
 use super::super::by_url::OBSERVED_FROM;
 use super::Reader;
 use crate::client::Error;
+use crate::statement_rules::RULES;
 use engine::query_reader::{MARK, TEXT_MAX, remember};
 use observations::Unread;
-use plans::Engine;
-use queries::{Counter, Snapshot, Spread, Statement, fingerprint};
+use statements::{Counter, Snapshot, Spread, Statement, fingerprint};
 use std::collections::HashSet;
 
 /// Counters by what they are selected by: times are in picoseconds. Where a column is not there,
@@ -120,7 +120,7 @@ impl Reader {
             "SELECT left(info, {TEXT_MAX}) AS {MARK} FROM information_schema.processlist WHERE \
              info IS NOT NULL AND id <> connection_id()"
         ))?;
-        let running = running.into_iter().map(|[text]| (fingerprint(&text, Engine::MariaDb), text));
+        let running = running.into_iter().map(|[text]| (fingerprint(&text, &RULES), text));
         remember(&mut self.running, running);
         for view in ["history_long", "history", "current"] {
             let sql = format!(

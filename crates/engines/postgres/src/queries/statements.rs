@@ -4,7 +4,7 @@ use super::Reader;
 use crate::client::{Client, Error, Row};
 use engine::query_reader::{MARK, TEXT_MAX};
 use observations::Unread;
-use queries::{Counter, Snapshot, Spread, Statement};
+use statements::{Counter, Snapshot, Spread, Statement};
 
 /// Counters by the columns that they are in, and what makes the column a whole number: times are in
 /// ms. Of several columns the sum of those that this version of the extension has.

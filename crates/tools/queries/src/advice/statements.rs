@@ -1,11 +1,12 @@
 //! Statements that spill, are estimated wrongly or vary, and statistics that are older than the
 //! data.
 
-use super::{numbers, runs};
+use super::words::{numbers, runs};
 use observations::number::{bytes, count, figure, percent, plural, ratio, seconds};
-use plans::{Access, Engine, Kind, Remark, remarks};
-use queries::{
-    Advice, AdviceKind, Certainty, Counter, Origin, Snapshot, Statement, StatementPlan, Table,
+use plans::{Access, Kind, Remark, Terms, remarks};
+use statements::{
+    Advice, AdviceKind, Certainty, Counter, Origin, Rules, Snapshot, Statement, StatementPlan,
+    Table,
 };
 
 /// Estimates that are further off choose other plans: as for single plans (`plans::remarks`).
@@ -27,14 +28,14 @@ const TEMPDB_MIN: f64 = 1_048_576.0;
 const OUTLIERS: f64 = 3.0;
 
 /// What single statements give reason to look at.
-pub fn of_statements(snapshot: &Snapshot) -> Vec<Advice> {
+pub fn of_statements(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
     let mut all = Vec::new();
     for (at, statement) in
         snapshot.statements.iter().enumerate().filter(|(_, one)| one.can_be_explained())
     {
         let found = [
-            spill(snapshot, statement),
-            estimate(statement),
+            spill(snapshot, statement, rules),
+            estimate(statement, &rules.terms),
             varying(statement),
             several(statement),
         ];
@@ -49,7 +50,7 @@ pub fn of_statements(snapshot: &Snapshot) -> Vec<Advice> {
     all
 }
 
-fn spill(snapshot: &Snapshot, statement: &Statement) -> Option<Advice> {
+fn spill(snapshot: &Snapshot, statement: &Statement, rules: &Rules) -> Option<Advice> {
     let calls = statement.get(Counter::Calls).filter(|calls| *calls > 0)?;
     let written = statement.get(Counter::TempWrittenBlocks).filter(|blocks| *blocks > 0);
     let tables = statement.get(Counter::TempDiskTables).filter(|tables| *tables > 0);
@@ -72,12 +73,9 @@ fn spill(snapshot: &Snapshot, statement: &Statement) -> Option<Advice> {
     if counted.is_empty() {
         return None;
     }
-    let memory = match snapshot.engine {
-        Engine::Postgres => "work_mem",
-        Engine::SqlServer => "memory granted (better estimates, or the hint MIN_GRANT_PERCENT)",
-        _ => "sort_buffer_size, or tmp_table_size with max_heap_table_size,",
-    };
-    let operators: Vec<String> = statement.plans.iter().flat_map(spilling).collect();
+    let memory = rules.sort_memory;
+    let plans = statement.plans.iter();
+    let operators: Vec<String> = plans.flat_map(|plan| spilling(plan, &rules.terms)).collect();
     let place = match operators.as_slice() {
         [] => String::new(),
         operators => format!(" In a plan that was logged: {}.", operators.join(", ")),
@@ -103,9 +101,9 @@ fn spill(snapshot: &Snapshot, statement: &Statement) -> Option<Advice> {
     })
 }
 
-fn spilling(plan: &StatementPlan) -> Vec<String> {
+fn spilling(plan: &StatementPlan, terms: &Terms) -> Vec<String> {
     let operators = plan.plan.operators();
-    remarks(&plan.plan)
+    remarks(&plan.plan, terms)
         .into_iter()
         .filter_map(|remark| match remark {
             Remark::Operator { operator, name, detail } if name == "Spill" => {
@@ -118,10 +116,10 @@ fn spilling(plan: &StatementPlan) -> Vec<String> {
 
 /// By a recorded run where there is one; else the rows that runs returned against those that the
 /// planner expects for any values.
-fn estimate(statement: &Statement) -> Option<Advice> {
+fn estimate(statement: &Statement, terms: &Terms) -> Option<Advice> {
     let logged = statement.plans.iter().find_map(|found| {
         let operators = found.plan.operators();
-        remarks(&found.plan).into_iter().find_map(|remark| match remark {
+        remarks(&found.plan, terms).into_iter().find_map(|remark| match remark {
             Remark::Estimate { operator, rows, .. } => {
                 let operator = operators[operator].1;
                 let object =

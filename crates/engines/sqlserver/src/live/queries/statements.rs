@@ -3,7 +3,7 @@
 
 use crate::live::rows::Row;
 use engine::query_reader::MARK;
-use queries::{Counter, Spread, Statement};
+use statements::{Counter, Spread, Statement};
 use std::collections::{HashMap, HashSet};
 
 /// Where a plan of a statement is.

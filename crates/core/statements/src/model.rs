@@ -2,15 +2,15 @@
 
 use crate::Statement;
 use observations::Unread;
-use plans::{Engine, MissingIndex};
+use plans::MissingIndex;
 use serde::{Deserialize, Serialize};
 
 /// What a server says at one time of its statements, tables and indexes; or of an interval, once
 /// [`between`](crate::between) has taken the difference of two.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// Whose.
-    pub engine: Engine,
+    /// Name of the engine.
+    pub engine: String,
     /// Product and version: `PostgreSQL 15.18`.
     pub server: String,
     /// What of its statements the counters tell.
@@ -178,9 +178,9 @@ pub struct Key {
 
 impl Snapshot {
     /// What a server says without anything counted yet.
-    pub fn new(engine: Engine, server: String, span: Span, block_bytes: u64) -> Self {
+    pub fn new(engine: &str, server: String, span: Span, block_bytes: u64) -> Self {
         Self {
-            engine,
+            engine: engine.to_owned(),
             server,
             span,
             block_bytes,
@@ -203,12 +203,7 @@ impl Snapshot {
 }
 
 impl Missed {
-    /// What it would have saved by the optimizer's estimates, in its unit
-    ///
-    ///
-    ///
-    ///
-    ///
+    /// The cost that it would have saved by the optimizer's estimates, in its unit
     /// (<https://learn.microsoft.com/sql/relational-databases/system-dynamic-management-views/sys-dm-db-missing-index-group-stats-transact-sql>).
     pub fn saving(&self) -> f64 {
         self.cost * self.hint.impact.unwrap_or(0.0) * self.uses as f64

@@ -3,9 +3,11 @@
 //! <https://mariadb.com/kb/en/analyze-format-json/>,
 //! <https://dev.mysql.com/doc/refman/8.4/en/explain.html>).
 
-use crate::file::DEPTH_MAX;
-use crate::model::{Access, Engine, Object, Operator, Plan, Predicate, Role, Rows, Statement};
-use crate::{Kind, PlanError};
+use super::{ENGINE, number};
+use plans::{
+    Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows, Statement,
+    Warning,
+};
 use serde_json::Value;
 
 /// Objects that hold operators, the name that is shown for them, and what they do.
@@ -47,7 +49,7 @@ const LISTS: [&str; 9] = [
 ];
 
 /// A statement of `{"query_block": ...}`.
-pub(crate) fn read(document: &Value) -> Result<Statement, PlanError> {
+pub fn read(document: &Value) -> Result<Statement, PlanError> {
     let block = &document["query_block"];
     let mut plan = Plan {
         cost: number(block, "cost").or_else(|| number(&block["cost_info"], "query_cost")),
@@ -67,7 +69,7 @@ pub(crate) fn read(document: &Value) -> Result<Statement, PlanError> {
     plan.unknown.sort();
     plan.unknown.dedup();
     Ok(Statement {
-        engine: Engine::MariaDb,
+        engine: ENGINE.to_owned(),
         text: document["query"].as_str().unwrap_or_default().into(),
         kind: if changes { "CHANGE" } else { "SELECT" }.into(),
         query_hash: None,
@@ -183,10 +185,9 @@ fn step(value: &Value, name: &str, kind: Kind, inputs: Vec<Operator>) -> Operato
     };
     if number(value, "r_sort_passes").is_some_and(|passes| passes > 0.0) {
         let passes = number(value, "r_sort_passes").unwrap_or(0.0);
-        operator.warnings.push(crate::Warning {
-            name: "Spill".into(),
-            detail: format!("{passes} merge passes"),
-        });
+        operator
+            .warnings
+            .push(Warning { name: "Spill".into(), detail: format!("{passes} merge passes") });
     }
     operator
 }
@@ -197,7 +198,7 @@ fn table(value: &Value, inputs: Vec<Operator>) -> Operator {
         .into_iter()
         .find(|verb| value[*verb].as_bool() == Some(true) || value[*verb].as_u64() == Some(1));
     let access_type = text("access_type");
-    let kind = Kind::of_mariadb(access_type);
+    let kind = kind_of_access(access_type);
     let rows = number(value, "rows").or_else(|| number(value, "rows_examined_per_scan"));
     let filtered = number(value, "filtered").unwrap_or(100.0) / 100.0;
     let loops = number(value, "r_loops");
@@ -271,8 +272,16 @@ fn predicates(value: &Value, kind: Kind) -> Vec<Predicate> {
         .collect()
 }
 
-/// MySQL writes costs as texts.
-pub(crate) fn number(value: &Value, key: &str) -> Option<f64> {
-    let value = &value[key];
-    value.as_f64().or_else(|| value.as_str()?.parse().ok()).filter(|number| number.is_finite())
+/// The kind of a table, by its access type
+/// (<https://mariadb.com/kb/en/explain/>,
+/// <https://dev.mysql.com/doc/refman/8.4/en/explain-output.html>).
+fn kind_of_access(access: &str) -> Kind {
+    match access.to_ascii_lowercase().as_str() {
+        "all" => Kind::TableScan,
+        "index" => Kind::IndexScan,
+        "system" => Kind::Constant,
+        "const" | "eq_ref" | "ref" | "ref_or_null" | "range" | "fulltext" | "index_merge"
+        | "unique_subquery" | "index_subquery" | "hash_range" | "hash_ref" => Kind::IndexSeek,
+        _ => Kind::Other,
+    }
 }

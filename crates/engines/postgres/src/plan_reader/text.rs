@@ -1,11 +1,10 @@
-//! EXPLAIN of PostgreSQL as text, and the log of `auto_explain`.
+//! EXPLAIN as text.
 
-use crate::PlanError;
-use crate::file::{DEPTH_MAX, of_document};
-use crate::model::{Engine, Operator, Parameter, Plan, Predicate, Statement};
-use crate::postgres::{
+use super::ENGINE;
+use super::node::{
     DROPPED, PREDICATES, Run, compiled, degree, finish, kind_of, object, parameters, spill,
 };
+use plans::{DEPTH_MAX, Operator, Plan, PlanError, Predicate, Statement};
 
 /// A node and its lines.
 struct Node<'a> {
@@ -14,88 +13,8 @@ struct Node<'a> {
     lines: Vec<&'a str>,
 }
 
-/// The plans in a log of the server whose lines `auto_explain` has written; `None` where there are
-/// none. One that is damaged or cut off does not keep the others from being read. Before PostgreSQL
-/// 16 `auto_explain` does not write values: they are those of the line that tells the statement's
-/// duration, which comes before the plan or follows it.
-pub(crate) fn log(text: &str) -> Option<Vec<Statement>> {
-    let mut statements: Vec<Statement> = Vec::new();
-    let mut lines = (1..).zip(text.lines()).peekable();
-    let mut found = false;
-    let (mut executed, mut values) = (String::new(), Vec::new());
-    while let Some((number, line)) = lines.next() {
-        let mut body = String::new();
-        // Lines that belong to a message begin with a tab.
-        while let Some((_, more)) = lines.next_if(|(_, line)| line.starts_with('\t')) {
-            body.push_str(&more[1..]);
-            body.push('\n');
-        }
-        let detail =
-            line.split_once("DETAIL:  ").and_then(|(_, detail)| detail.split_once("arameters: "));
-        if let Some((_, text)) = detail.filter(|_| !executed.is_empty()) {
-            values = parameters(&format!("{text}\n{body}"));
-            add_values(statements.last_mut(), &executed, &values);
-        }
-        let Some((ms, rest)) =
-            line.split_once("duration: ").and_then(|(_, rest)| rest.split_once(" ms  "))
-        else {
-            continue;
-        };
-        if rest.starts_with("plan:") {
-            found = true;
-            let statement =
-                of_message(&body).unwrap_or_else(|error| damaged(&body, number, &error));
-            statements.push(statement);
-            if let Some(plan) = statements.last_mut().and_then(|one| one.plan.as_mut()) {
-                plan.elapsed_ms = ms.parse().ok().or(plan.elapsed_ms);
-            }
-            add_values(statements.last_mut(), &executed, &values);
-        } else if let Some((_, text)) =
-            rest.strip_prefix("execute ").and_then(|rest| rest.split_once(": "))
-        {
-            executed.clear();
-            executed.push_str(format!("{text}\n{body}").trim());
-            values.clear();
-        }
-    }
-    found.then_some(statements)
-}
-
-fn add_values(statement: Option<&mut Statement>, executed: &str, values: &[Parameter]) {
-    let same = statement.filter(|one| one.text.trim() == executed);
-    if let Some(plan) =
-        same.and_then(|one| one.plan.as_mut()).filter(|plan| plan.parameters.is_empty())
-    {
-        plan.parameters = values.to_vec();
-    }
-}
-
-fn of_message(body: &str) -> Result<Statement, PlanError> {
-    if !body.trim_start().starts_with('{') {
-        return self::read(body);
-    }
-    let document = serde_json::from_str(body)
-        .map_err(|error| PlanError::of_json("plan in the log", &error))?;
-    of_document(&document)?.pop().ok_or(PlanError::Unknown)
-}
-
-/// A plan that cannot be read, with the text of the statement where that is whole.
-fn damaged(body: &str, number: usize, error: &PlanError) -> Statement {
-    let line = body.lines().find_map(|line| line.trim().strip_prefix("\"Query Text\": "));
-    let text = line.and_then(|text| serde_json::from_str(text.trim_end_matches(',')).ok());
-    Statement {
-        engine: Engine::Postgres,
-        text: text.unwrap_or_default(),
-        kind: String::new(),
-        query_hash: None,
-        plan_hash: None,
-        plan: None,
-        damage: Some(format!("line {number}: {error}")),
-    }
-}
-
 /// One plan, behind `Query Text:` where `auto_explain` wrote it.
-pub(crate) fn read(text: &str) -> Result<Statement, PlanError> {
+pub fn read(text: &str) -> Result<Statement, PlanError> {
     let (query, body) = split_query(text);
     let (query, values) = query.split_once("\nQuery Parameters: ").unwrap_or((query, ""));
     let mut nodes: Vec<Node> = Vec::new();
@@ -128,7 +47,7 @@ pub(crate) fn read(text: &str) -> Result<Statement, PlanError> {
     let kind = kind_of(&root).to_owned();
     plan.root = Some(root);
     Ok(Statement {
-        engine: Engine::Postgres,
+        engine: ENGINE.to_owned(),
         text: query.trim().into(),
         kind,
         query_hash: None,
@@ -138,7 +57,13 @@ pub(crate) fn read(text: &str) -> Result<Statement, PlanError> {
     })
 }
 
-/// Whether it is the heading of a node: `Seq Scan on t  (cost=0.00..35.50 rows=2550 width=4)`.
+/// Returns true for the text of a plan, behind its statement or not.
+pub fn recognises(text: &str) -> bool {
+    let (_, body) = split_query(text);
+    body.lines().find(|line| !line.trim().is_empty()).is_some_and(has_figures)
+}
+
+/// Returns true for the heading of a node: `Seq Scan on t  (cost=0.00..35.50 rows=2550 width=4)`.
 fn has_figures(line: &str) -> bool {
     line.contains("(cost=") || line.contains("(actual ") || line.contains("(never executed)")
 }

@@ -1,8 +1,9 @@
 //! EXPLAIN QUERY PLAN of SQLite: steps in words, without estimates
 //! (<https://www.sqlite.org/eqp.html>).
 
-use crate::model::{Access, MissingIndex, Object, Operator, Plan, Predicate, Role};
-use crate::{Kind, PlanError, file::DEPTH_MAX};
+use plans::{
+    Access, DEPTH_MAX, Kind, MissingIndex, Object, Operator, Plan, PlanError, Predicate, Role,
+};
 
 /// A row of EXPLAIN QUERY PLAN.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -11,7 +12,7 @@ pub struct Step {
     pub id: i64,
     /// The number of the step that it belongs to; 0: none.
     pub parent: i64,
-    /// What is done: `SEARCH orders USING INDEX i (customer_id=?)`.
+    /// The action: `SEARCH orders USING INDEX i (customer_id=?)`.
     pub detail: String,
 }
 
@@ -20,7 +21,7 @@ pub struct Step {
 ///
 /// # Errors
 /// When steps are nested too deep.
-pub fn of_sqlite(steps: &[Step], table: impl Fn(&str) -> String) -> Result<Plan, PlanError> {
+pub fn plan_of_steps(steps: &[Step], table: impl Fn(&str) -> String) -> Result<Plan, PlanError> {
     let mut plan = Plan { degree: Some(1), ..Plan::default() };
     let mut all = below(steps, 0, 0, &table)?;
     plan.root = match all.len() {
@@ -99,7 +100,7 @@ fn kind(step: &str) -> Kind {
     }
 }
 
-/// An index that is built for each run anew, by the columns that it is searched for.
+/// An index that is built again for each run, by the columns that it is searched for.
 fn automatic(operator: &Operator) -> Option<MissingIndex> {
     if !operator.detail.starts_with("AUTOMATIC") {
         return None;
@@ -118,8 +119,8 @@ fn automatic(operator: &Operator) -> Option<MissingIndex> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Step, of_sqlite};
-    use crate::{Access, Kind};
+    use super::{Step, plan_of_steps};
+    use plans::{Access, Kind};
 
     #[test]
     fn steps_are_operators_and_an_automatic_index_is_a_missing_one() {
@@ -132,11 +133,8 @@ mod tests {
             step(15, 12, "SEARCH i USING COVERING INDEX \"i 1\" (a=? AND b>?)"),
             step(20, 0, "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"),
         ];
-        let full = |name: &str| match name {
-            "o" => "orders".to_owned(),
-            name => name.to_owned(),
-        };
-        let plan = of_sqlite(&steps, full).unwrap();
+        let full = |name: &str| if name == "o" { "orders".into() } else { name.to_owned() };
+        let plan = plan_of_steps(&steps, full).unwrap();
         let operators = plan.operators();
         let seen: Vec<(usize, Kind, String)> = operators
             .iter()
@@ -144,7 +142,7 @@ mod tests {
                 (
                     *depth,
                     one.kind,
-                    one.objects.first().map(crate::Object::label).unwrap_or_default(),
+                    one.objects.first().map(plans::Object::label).unwrap_or_default(),
                 )
             })
             .collect();
@@ -161,8 +159,8 @@ mod tests {
         assert_eq!(operators[5].1.access, Some(Access::Seek));
         assert_eq!(plan.missing_indexes.len(), 1);
         assert_eq!(plan.missing_indexes[0].equality, ["zip", "city"]);
-        assert!(of_sqlite(&[], full).unwrap().root.is_none());
+        assert!(plan_of_steps(&[], full).unwrap().root.is_none());
         let deep: Vec<Step> = (1..=300).map(|id| step(id, id - 1, "SCAN t")).collect();
-        assert!(of_sqlite(&deep, full).is_err());
+        assert!(plan_of_steps(&deep, full).is_err());
     }
 }

@@ -1,21 +1,30 @@
-//! ShowPlan XML of SQL Server
-//!
-//!
-//!
-//!
-//!
-//! (<https://learn.microsoft.com/en-us/sql/relational-databases/showplan-logical-and-physical-operators-reference>).
+//! ShowPlan XML
+//! (<https://learn.microsoft.com/sql/relational-databases/showplan-logical-and-physical-operators-reference>).
 
-use crate::file::DEPTH_MAX;
-use crate::model::{
-    Access, Engine, MissingIndex, Object, Operator, Parameter, Plan, Predicate, Role, Rows,
-    Statement, Wait, Warning,
+use crate::SqlServer;
+use engine::Plans;
+use plans::{
+    Access, DEPTH_MAX, Kind, MissingIndex, Object, Operator, Parameter, Plan, PlanError, Predicate,
+    Role, Rows, Statement, Wait, Warning,
 };
-use crate::{Kind, PlanError};
 use roxmltree::{Document, Node};
 
+impl Plans for SqlServer {
+    fn formats(&self) -> &'static str {
+        "ShowPlan XML of SQL Server"
+    }
+
+    fn recognises(&self, text: &str) -> bool {
+        text.trim_start().starts_with('<') && text.contains("<ShowPlanXML")
+    }
+
+    fn read(&self, text: &str) -> Result<Vec<Statement>, PlanError> {
+        if self.recognises(text) { read(text) } else { Err(PlanError::Unknown) }
+    }
+}
+
 /// The statements of a batch, those in branches and cursors included.
-pub(crate) fn read(text: &str) -> Result<Vec<Statement>, PlanError> {
+fn read(text: &str) -> Result<Vec<Statement>, PlanError> {
     let damaged = |cause: String| PlanError::Damaged { format: "ShowPlan XML", cause };
     let document = Document::parse(text).map_err(|error| damaged(error.to_string()))?;
     let mut statements = Vec::new();
@@ -36,7 +45,7 @@ fn read_statement(node: Node, statements: &mut Vec<Statement>) -> Result<(), Pla
     let text = |name| node.attribute(name).filter(|value| !value.is_empty()).map(str::to_owned);
     let kind = text("StatementType").unwrap_or_else(|| node.tag_name().name().to_owned());
     let one = |kind: String, plan| Statement {
-        engine: Engine::SqlServer,
+        engine: "sqlserver".to_owned(),
         text: text("StatementText").unwrap_or_default(),
         kind,
         damage: None,
@@ -123,7 +132,7 @@ fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
     let attribute = |name| node.attribute(name).unwrap_or_default();
     let (physical, logical) = (attribute("PhysicalOp"), attribute("LogicalOp"));
     let is_lookup = own.iter().any(|part| is(*part, "IndexScan") && flag(*part, "Lookup"));
-    let kind = Kind::of_sql_server(physical, logical, is_lookup);
+    let kind = kind_of(physical, logical, is_lookup);
     let counters: Vec<Node> =
         own.iter().copied().filter(|part| is(*part, "RunTimeCountersPerThread")).collect();
     let sum = |name| {
@@ -381,4 +390,40 @@ fn number(node: Node, name: &str) -> Option<f64> {
 
 fn flag(node: Node, name: &str) -> bool {
     matches!(node.attribute(name), Some("1" | "true"))
+}
+
+/// The kind of an operator, by its physical and its logical name.
+fn kind_of(physical: &str, logical: &str, is_lookup: bool) -> Kind {
+    match physical {
+        _ if is_lookup => Kind::Lookup,
+        "Key Lookup" | "RID Lookup" => Kind::Lookup,
+        "Clustered Index Seek" | "Index Seek" => Kind::IndexSeek,
+        "Table Scan" | "Remote Scan" | "Deleted Scan" | "Inserted Scan" | "Log Row Scan" => {
+            Kind::TableScan
+        }
+        "Nested Loops" => Kind::NestedLoops,
+        "Merge Join" if logical == "Union" => Kind::Append,
+        "Merge Join" => Kind::MergeJoin,
+        "Hash Match" if logical.contains("Join") => Kind::HashJoin,
+        "Hash Match" if logical == "Union" => Kind::Append,
+        "Hash Match" => Kind::HashAggregate,
+        "Adaptive Join" => Kind::HashJoin,
+        "Sort" | "Top N Sort" => Kind::Sort,
+        "Stream Aggregate" | "Window Aggregate" => Kind::Aggregate,
+        "Filter" => Kind::Filter,
+        "Top" => Kind::Limit,
+        "Concatenation" => Kind::Append,
+        "Parallelism" => Kind::Exchange,
+        "Compute Scalar" | "Sequence Project" => Kind::Compute,
+        "Constant Scan" => Kind::Constant,
+        "Table-valued function" => Kind::Function,
+        other if other.ends_with("Scan") => Kind::IndexScan,
+        other if other.ends_with("Spool") => Kind::Spool,
+        other
+            if ["Insert", "Update", "Delete", "Merge"].iter().any(|verb| other.ends_with(verb)) =>
+        {
+            Kind::Modify
+        }
+        _ => Kind::Other,
+    }
 }

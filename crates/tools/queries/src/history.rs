@@ -1,21 +1,21 @@
 //! A server's statements over many intervals: whose time or plan changed, and since when.
 
-use crate::change_points::change_points;
-use crate::compare::corrected;
-use crate::runs::Verdict;
-use crate::{Comparison, Scale};
+use analysis::change_points::change_points;
+use analysis::compare::corrected;
+use analysis::runs::Verdict;
+use analysis::{Comparison, Scale};
 use observations::{CountedStatement, Direction, QueryInterval};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A change of time that is smaller is not told: nobody would look for its cause.
+/// Smaller changes of time are not reported: they are not worth a search for their cause.
 const FACTOR_MIN: f64 = 1.1;
 /// Longer series are looked at in means of neighbours: the search takes some seconds for thousands
 /// of values.
 const POINTS_MAX: usize = 256;
 
-/// What a server's statements took, interval after interval.
+/// The times of a server's statements, interval after interval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct StatementHistory {
     /// The server as it was named.
@@ -28,8 +28,11 @@ pub struct StatementHistory {
     pub statements: Vec<StatementSeries>,
     /// Plans, without estimates.
     pub plans: Vec<String>,
-    /// What changed: what became worse first, of that what costs most.
+    /// The changes: first what became worse, of that what costs most.
     pub changes: Vec<StatementChange>,
+    /// The work of runs is counted in pages; otherwise in rows that they read.
+    #[serde(skip)]
+    pub has_pages: bool,
     #[serde(skip)]
     places: HashMap<(String, String, String, bool), usize>,
     #[serde(skip)]
@@ -45,9 +48,9 @@ pub struct IntervalSeen {
     pub from_ms: i64,
     /// When it ended.
     pub to_ms: i64,
-    /// How often the server forgot statements in it.
+    /// How often the server evicted statements in it.
     pub evictions: Option<u64>,
-    /// What is to be known about its figures.
+    /// Notes on its figures.
     pub notes: Vec<String>,
 }
 
@@ -79,13 +82,13 @@ pub struct StatementPoint {
     pub calls: u64,
     /// Their time, s.
     pub time_s: f64,
-    /// Pages that they looked at; of MariaDB rows that they read.
+    /// Pages that they looked at; rows that they read where pages are not counted.
     pub work: Option<u64>,
     /// Number of its plan at the end of the interval; `None`: none was made.
     pub plan: Option<usize>,
 }
 
-/// That a statement's time or plan changed.
+/// A change of a statement's time or plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StatementChange {
     /// Position of the statement.
@@ -104,7 +107,7 @@ pub struct StatementChange {
     pub comparison: Option<Comparison>,
     /// P-value of the search where the plan did not say when it changed.
     pub p_value: Option<f64>,
-    /// What can be said of the time.
+    /// The verdict on the time.
     pub verdict: Verdict,
 }
 
@@ -127,6 +130,7 @@ impl StatementHistory {
         let (calls, time_s) =
             (one.get("calls").unwrap_or(0), one.get("time_ns").unwrap_or(0) as f64 / 1e9);
         let pages = one.get("shared_hit_blocks").zip(one.get("shared_read_blocks"));
+        self.has_pages |= pages.is_some();
         let work =
             pages.map(|(hit, read)| hit.saturating_add(read)).or_else(|| one.get("rows_read"));
         let CountedStatement { digest, database, user, is_top, text, plan_hash, plan, .. } = one;
@@ -191,7 +195,7 @@ impl StatementHistory {
         self
     }
 
-    /// Time between intervals that nobody observed, s.
+    /// Time between intervals that was not observed, s.
     pub fn unobserved_s(&self) -> f64 {
         let gaps =
             self.intervals.windows(2).map(|pair| pair[1].from_ms.saturating_sub(pair[0].to_ms));
@@ -199,7 +203,7 @@ impl StatementHistory {
     }
 }
 
-/// Where a plan was another than the one known before: the last point that surely ran with the old
+/// A change of plan: the last point that surely ran with the old
 /// one, and the point at the end of which the new one was seen.
 struct Cut {
     old: usize,

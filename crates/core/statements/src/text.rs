@@ -1,7 +1,7 @@
 //! Texts of statements that are the same but for constants and spaces.
 
+use crate::Rules;
 use observations::statement::shown;
-use plans::Engine;
 use sql::{Kind, Syntax, Token, tokens};
 use std::collections::{HashMap, HashSet};
 
@@ -21,26 +21,16 @@ const AFTER_TABLES: [&str; 23] = [
     "except", "intersect", "having", "indexed", "not", "values", "default", "returning",
 ];
 
-/// An engine's rules for quotes and names.
-pub fn syntax(engine: Engine) -> Syntax {
-    match engine {
-        Engine::Postgres => Syntax::Postgres,
-        Engine::MariaDb => Syntax::MariaDb,
-        Engine::SqlServer => Syntax::SqlServer,
-        Engine::Sqlite => Syntax::Sqlite,
-    }
-}
-
 fn is_name(token: &Token) -> bool {
     token.kind == Kind::Name || (token.kind == Kind::Word && !token.is_numbered_parameter())
 }
 
-/// What is left of a text without its constants and names: `SELECT _ FROM _ WHERE _ = $1`. It tells
+/// The rest of a text without its constants and names: `SELECT _ FROM _ WHERE _ = $1`. It tells
 /// no more than what kind of statement it is.
-pub fn skeleton(text: &str, engine: Engine) -> String {
-    let text = shown(text, syntax(engine), false);
+pub fn skeleton(text: &str, syntax: Syntax) -> String {
+    let text = shown(text, syntax, false);
     let mut out = String::new();
-    for token in tokens(&text, syntax(engine)) {
+    for token in tokens(&text, syntax) {
         // What a statement begins with is a word of SQL.
         let is_first = out.trim_matches([' ', '(']).is_empty();
         let is_keyword = WORDS.contains(&token.text.to_lowercase().as_str());
@@ -57,11 +47,11 @@ pub fn skeleton(text: &str, engine: Engine) -> String {
     out
 }
 
-/// What tables are called in a statement: the table by its other name, in lower case.
-pub fn aliases(text: &str, engine: Engine) -> HashMap<String, String> {
-    let text = shown(text, syntax(engine), false);
+/// The names of tables in a statement: the table by its other name, in lower case.
+pub fn aliases(text: &str, syntax: Syntax) -> HashMap<String, String> {
+    let text = shown(text, syntax, false);
     let tokens: Vec<Token> =
-        tokens(&text, syntax(engine)).filter(|token| token.kind != Kind::Space).collect();
+        tokens(&text, syntax).filter(|token| token.kind != Kind::Space).collect();
     let plain = |token: &Token| token.text.trim_matches(['"', '`', '[', ']']).to_owned();
     let is = |at: usize, words: &[&str]| {
         tokens
@@ -90,21 +80,17 @@ pub fn aliases(text: &str, engine: Engine) -> HashMap<String, String> {
     found
 }
 
-/// What texts of one statement have in common, whoever wrote them: the server's text without
+/// The common form of the texts of one statement: the server's text without
 /// constants (`$1`, `?`, `...`) and the text that a client sent come to the same. Lists of
 /// constants are one constant, however long. Quoted names that differ by case are different ones
 /// where they may be two.
-pub fn fingerprint(text: &str, engine: Engine) -> String {
-    let text = shown(text, syntax(engine), false).replace("...", "?").replace('`', "");
-    let keeps_case = match engine {
-        Engine::Postgres | Engine::SqlServer => true,
-        Engine::MariaDb | Engine::Sqlite => false,
-    };
+pub fn fingerprint(text: &str, rules: &Rules) -> String {
+    let text = shown(text, rules.syntax, false).replace("...", "?").replace('`', "");
     let mut out = String::with_capacity(text.len());
-    let mut tokens = tokens(text.trim_end_matches([';', ' ']), syntax(engine)).peekable();
+    let mut tokens = tokens(text.trim_end_matches([';', ' ']), rules.syntax).peekable();
     while let Some(token) = tokens.next() {
         match token.kind {
-            Kind::Name if keeps_case => out.push_str(token.text),
+            Kind::Name if rules.names_keep_case => out.push_str(token.text),
             Kind::Space => {
                 let after = tokens.peek().is_some_and(|next| next.text.starts_with(is_word));
                 if after && out.ends_with(is_word) {
@@ -118,20 +104,20 @@ pub fn fingerprint(text: &str, engine: Engine) -> String {
     out
 }
 
-/// Whether a text that a client sent has the names that the server's text of the statement has in
+/// Returns true when a text that a client sent has the names that the server's text of the statement has in
 /// quotes, in the same case: tables may differ by that alone.
-pub fn has_names(sent: &str, kept: &str, engine: Engine) -> bool {
+pub fn has_names(sent: &str, kept: &str, syntax: Syntax) -> bool {
     let plain = |token: Token| token.text.trim_matches('`').to_owned();
-    let sent: HashSet<String> = tokens(sent, syntax(engine)).map(plain).collect();
-    tokens(kept, syntax(engine))
+    let sent: HashSet<String> = tokens(sent, syntax).map(plain).collect();
+    tokens(kept, syntax)
         .filter(|token| token.text.starts_with('`'))
         .all(|name| sent.contains(&plain(name)))
 }
 
 /// The condition of a statement without its constants, with spaces around its comparisons; of a
 /// statement with several, none.
-pub fn condition(text: &str, engine: Engine) -> Option<String> {
-    let text = shown(text, syntax(engine), false);
+pub fn condition(text: &str, syntax: Syntax) -> Option<String> {
+    let text = shown(text, syntax, false);
     let lower = text.to_ascii_lowercase();
     let mut parts = lower.match_indices(" where ");
     let ((at, _), None) = (parts.next()?, parts.next()) else { return None };
@@ -179,29 +165,43 @@ fn push_constant(out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::{aliases, condition, fingerprint, has_names, skeleton};
-    use plans::Engine;
+    use crate::{Rules, Upkeep, drop_by_name};
+    use plans::Terms;
+    use sql::Syntax;
+
+    const RULES: Rules = Rules {
+        syntax: Syntax::Postgres,
+        names_keep_case: true,
+        keeps_statistics: true,
+        estimates_scans: true,
+        terms: Terms::NONE,
+        sort_memory: "",
+        upkeep: Upkeep::BY_COLUMN,
+        create_index: |_| String::new(),
+        drop_index: drop_by_name,
+    };
 
     #[test]
     fn tables_are_known_by_their_other_names() {
         let text = "SELECT o.id, (SELECT max(i.x) FROM items AS i WHERE i.o = o.id) FROM \
                     \"Orders\" o JOIN main.customers c ON c.id = o.c, plain, `t 1` u WHERE o.id = \
                     5 ORDER BY o.id";
-        let found = aliases(text, Engine::Sqlite);
+        let found = aliases(text, Syntax::Sqlite);
         let expected = [("i", "items"), ("o", "Orders"), ("c", "customers"), ("u", "t 1")];
         assert_eq!(
             found,
             expected.map(|(alias, table)| (alias.to_owned(), table.to_owned())).into()
         );
-        assert!(aliases("DELETE FROM t WHERE a = 1", Engine::Sqlite).is_empty());
+        assert!(aliases("DELETE FROM t WHERE a = 1", Syntax::Sqlite).is_empty());
         assert_eq!(
-            aliases("update t x set a = 1", Engine::MariaDb).get("x").map(String::as_str),
+            aliases("update t x set a = 1", Syntax::MariaDb).get("x").map(String::as_str),
             Some("t")
         );
     }
 
     #[test]
     fn a_condition_is_what_follows_where() {
-        let of = |text| condition(text, Engine::Sqlite);
+        let of = |text| condition(text, Syntax::Sqlite);
         assert_eq!(
             of("select * from t where a=5 AND b>='x' order by c").as_deref(),
             Some("a = ? AND b >= ?")
@@ -213,30 +213,30 @@ mod tests {
 
     #[test]
     fn what_is_left_without_names_tells_what_kind_of_statement_it_is() {
-        for (engine, text, expected) in [
+        for (syntax, text, expected) in [
             (
-                Engine::Postgres,
+                Syntax::Postgres,
                 "SELECT a.x, count(*) FROM \"My \"\"T\" a WHERE x = $1",
                 "SELECT _._, count(*) FROM _ _ WHERE _ = $1",
             ),
-            (Engine::Postgres, "ALTER ROLE joe PASSWORD 'S3c'", "ALTER _ _ _ ?"),
-            (Engine::Postgres, "(select 1 from größe limit $2)", "(select ? from _ limit $2)"),
+            (Syntax::Postgres, "ALTER ROLE joe PASSWORD 'S3c'", "ALTER _ _ _ ?"),
+            (Syntax::Postgres, "(select 1 from größe limit $2)", "(select ? from _ limit $2)"),
             (
-                Engine::MariaDb,
+                Syntax::MariaDb,
                 "SELECT `a` , b FROM `t 1` WHERE `id` IN (...)",
                 "SELECT _ , _ FROM _ WHERE _ IN (...)",
             ),
-            (Engine::SqlServer, "SELECT [a b] FROM #t WHERE x=@1", "SELECT _ FROM #_ WHERE _=@_"),
-            (Engine::Postgres, "SELECT \"cut off", "SELECT _"),
-            (Engine::Postgres, "", ""),
+            (Syntax::SqlServer, "SELECT [a b] FROM #t WHERE x=@1", "SELECT _ FROM #_ WHERE _=@_"),
+            (Syntax::Postgres, "SELECT \"cut off", "SELECT _"),
+            (Syntax::Postgres, "", ""),
         ] {
-            assert_eq!(skeleton(text, engine), expected, "{text}");
+            assert_eq!(skeleton(text, syntax), expected, "{text}");
         }
     }
 
     #[test]
     fn texts_of_one_statement_are_the_same_whoever_wrote_them() {
-        let postgres = |text| fingerprint(text, Engine::Postgres);
+        let postgres = |text| fingerprint(text, &RULES);
         let kept = postgres("SELECT a FROM \"My T\" WHERE id = $1 AND b IN ($2, $3) AND c = $4");
         let sent = postgres(
             "select a from \"My T\"  where id=-5 and b in (1,2,3) /* app */ and c = 'x' ;",
@@ -245,14 +245,15 @@ mod tests {
         assert_ne!(postgres("SELECT a FROM \"T\""), postgres("SELECT a FROM \"t\""));
         assert_eq!(sent, kept);
         assert_eq!(postgres("SELECT 1 IN ($1 /*, ... */)"), postgres("SELECT 2 in (1, 2)"));
-        let mariadb = |text| fingerprint(text, Engine::MariaDb);
+        let other = Rules { syntax: Syntax::MariaDb, names_keep_case: false, ..RULES };
+        let mariadb = |text| fingerprint(text, &other);
         assert_eq!(
             mariadb("SELECT `a` FROM `shop` . `t` WHERE `id` IN (...) AND `b` = ? "),
             mariadb("SELECT a FROM shop.t WHERE id IN (1, 2) AND b = \"x\"")
         );
         assert_ne!(postgres("SELECT a FROM t"), postgres("SELECT b FROM t"));
         let kept = "SELECT `a` FROM `T` WHERE `id` = ?";
-        assert!(has_names("select a from T where id = 5", kept, Engine::MariaDb));
-        assert!(!has_names("select a from t where id = 5", kept, Engine::MariaDb));
+        assert!(has_names("select a from T where id = 5", kept, Syntax::MariaDb));
+        assert!(!has_names("select a from t where id = 5", kept, Syntax::MariaDb));
     }
 }

@@ -1,6 +1,8 @@
-//! Plans of PostgreSQL as text and as JSON: one model comes of both.
+//! Plans of PostgreSQL as text and as JSON, which give the same model.
 
-use plans::{Kind, Operator, Remark, Statement, read, remarks};
+use ::plans::{Kind, Operator, PlanError, Remark, Statement, Terms, remarks};
+use engine::Plans as _;
+use postgres::Postgres;
 
 const FILES: [(&str, &str, &str); 4] = [
     ("join", include_str!("plans/pg-join.txt"), include_str!("plans/pg-join.json")),
@@ -9,8 +11,13 @@ const FILES: [(&str, &str, &str); 4] = [
     ("subqueries", include_str!("plans/pg-sub.txt"), include_str!("plans/pg-sub.json")),
 ];
 
+fn read(text: &str) -> Result<Vec<Statement>, PlanError> {
+    assert!(Postgres.recognises(text));
+    Postgres.read(text)
+}
+
 fn one(text: &str) -> Statement {
-    let mut all = read(text.as_bytes()).unwrap();
+    let mut all = read(text).unwrap();
     assert_eq!(all.len(), 1);
     all.remove(0)
 }
@@ -84,7 +91,7 @@ fn figures_of_loops_and_workers_are_those_of_all() {
 
 #[test]
 fn a_sort_that_spills_is_remarked_and_one_in_memory_is_not() {
-    let remarks_of = |text: &str| remarks(one(text).plan.as_ref().unwrap());
+    let remarks_of = |text: &str| remarks(one(text).plan.as_ref().unwrap(), &Terms::NONE);
     for format in [FILES[1].1, FILES[1].2] {
         let said = remarks_of(format);
         assert!(
@@ -100,7 +107,7 @@ fn a_sort_that_spills_is_remarked_and_one_in_memory_is_not() {
 #[test]
 fn the_log_of_auto_explain_is_read() {
     let log = include_str!("plans/pg-auto-explain.log");
-    let all = read(log.as_bytes()).unwrap();
+    let all = read(log).unwrap();
     assert_eq!(all.len(), 3);
     let texts: Vec<&str> = all.iter().map(|one| one.text.as_str()).collect();
     assert!(texts[0].starts_with("select count(*) from o"), "{texts:?}");

@@ -1,9 +1,16 @@
 //! Plans of MariaDB 10.11 and MySQL 9.7.
 
-use plans::{Access, Kind, Operator, Plan, index_uses, read};
+use ::plans::{Access, Kind, Operator, Plan, PlanError, Statement, index_uses};
+use engine::Plans as _;
+use mariadb::MariaDb;
+
+fn read(text: &str) -> Result<Vec<Statement>, PlanError> {
+    assert!(MariaDb.recognises(text));
+    MariaDb.read(text)
+}
 
 fn plan(text: &str) -> Plan {
-    let mut all = read(text.as_bytes()).unwrap();
+    let mut all = read(text).unwrap();
     assert_eq!(all.len(), 1);
     all.remove(0).plan.unwrap()
 }
@@ -57,7 +64,7 @@ fn unions_and_results_of_subqueries_are_kept_and_are_no_tables() {
             "  Table: ALL o",
         ]
     );
-    let uses = index_uses(&read(text.as_bytes()).unwrap());
+    let uses = index_uses(&read(text).unwrap());
     let uses: Vec<_> = uses.iter().map(|one| (one.object.label(), one.uses[0].access)).collect();
     assert_eq!(
         uses,
@@ -156,11 +163,11 @@ fn mysqls_tree_has_its_operators_without_constants_in_their_names() {
     assert_eq!(run.elapsed_ms, Some(14.301671));
     // What holds the groups is no table.
     let uses: Vec<String> =
-        index_uses(&read(text.as_bytes()).unwrap()).iter().map(|one| one.object.label()).collect();
+        index_uses(&read(text).unwrap()).iter().map(|one| one.object.label()).collect();
     assert_eq!(uses, ["customers (PRIMARY)", "orders"]);
     // A change of one table has no plan in this version.
     let none = r#"{"query_plan": {"operation": "<not executable by iterator executor>"},
         "query_type": "update"}"#;
-    let read = read(none.as_bytes()).unwrap();
+    let read = read(none).unwrap();
     assert!(read[0].plan.is_none() && read[0].kind == "CHANGE");
 }

@@ -1,22 +1,22 @@
 //! EXPLAIN and EXPLAIN ANALYZE FORMAT=JSON of MySQL in the second version of the format
-//! (`explain_json_format_version = 2`), a tree of operators; the first version is `mariadb`'s
+//! (`explain_json_format_version = 2`), a tree of operators; the first version is that of `blocks`
 //! (<https://dev.mysql.com/doc/refman/9.4/en/explain.html>).
 
-use crate::file::DEPTH_MAX;
-use crate::mariadb::number;
-use crate::model::{Access, Engine, Object, Operator, Plan, Predicate, Role, Rows, Statement};
-use crate::{Kind, PlanError};
+use super::{ENGINE, number};
+use plans::{
+    Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows, Statement,
+};
 use serde_json::Value;
 
 /// A statement of `{"query_plan": ...}`. What the server had no plan for, such as a change of one
 /// table, has none.
-pub(crate) fn read(document: &Value) -> Result<Statement, PlanError> {
+pub fn read(document: &Value) -> Result<Statement, PlanError> {
     let node = &document["query_plan"];
     let is_planned = node.get("access_type").is_some();
     let root = if is_planned { Some(operator(node, 1.0, 0)?) } else { None };
     let text = |key: &str| document[key].as_str().unwrap_or_default();
     Ok(Statement {
-        engine: Engine::MariaDb,
+        engine: ENGINE.to_owned(),
         text: text("query").into(),
         kind: if text("query_type") == "select" { "SELECT" } else { "CHANGE" }.into(),
         query_hash: None,
@@ -40,7 +40,7 @@ fn operator(node: &Value, loops: f64, depth: usize) -> Result<Operator, PlanErro
     }
     let text = |key: &str| node[key].as_str().unwrap_or_default();
     let kind =
-        Kind::of_mysql(text("access_type"), text("index_access_type"), text("join_algorithm"));
+        kind_of_operator(text("access_type"), text("index_access_type"), text("join_algorithm"));
     let mut inputs: Vec<Operator> = Vec::new();
     for input in node["inputs"].as_array().into_iter().flatten() {
         // The second input of such a join is read for each row of the first.
@@ -119,4 +119,26 @@ fn predicates(node: &Value) -> Vec<Predicate> {
         (!text.is_empty()).then_some(Predicate { role, text })
     })
     .collect()
+}
+
+/// The kind of an operator, by its kinds of access and of join.
+fn kind_of_operator(access: &str, index_access: &str, join: &str) -> Kind {
+    match access {
+        "table" => Kind::TableScan,
+        "index" if index_access == "index_scan" => Kind::IndexScan,
+        "index" => Kind::IndexSeek,
+        "join" if join == "hash" => Kind::HashJoin,
+        "join" => Kind::NestedLoops,
+        "filter" => Kind::Filter,
+        "sort" => Kind::Sort,
+        "limit" => Kind::Limit,
+        "aggregate" | "window" | "remove_duplicates" => Kind::Aggregate,
+        "temp_table_aggregate" => Kind::HashAggregate,
+        "materialize" => Kind::Spool,
+        "append" | "rowid_intersection" | "rowid_union" => Kind::Append,
+        "materialized_table_function" => Kind::Function,
+        "rows_fetched_before_execution" | "zero_rows" | "constant_row" => Kind::Constant,
+        "insert_values" | "insert" | "replace_values" | "update" | "delete" => Kind::Modify,
+        _ => Kind::Other,
+    }
 }

@@ -1,8 +1,8 @@
 //! What is said of statements over many intervals, of series of which it is known what changed.
 
-use analysis::StatementHistory;
 use analysis::runs::Verdict;
 use observations::{CountedStatement, QueryInterval};
+use queries::{StatementChange, StatementHistory};
 use testing::recordings::Random;
 
 /// The search for changes takes long in a build for tests.
@@ -40,7 +40,7 @@ type Told<'a> = (&'a str, usize, Option<(&'a str, &'a str)>, Verdict);
 
 fn changes(history: &StatementHistory) -> Vec<Told<'_>> {
     let plan = |at: usize| history.plans[at].as_str();
-    let of = |one: &analysis::statement_history::StatementChange| {
+    let of = |one: &StatementChange| {
         let text = history.statements[one.statement].text.as_str();
         (
             text,

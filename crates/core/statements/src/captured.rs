@@ -1,6 +1,6 @@
 //! A server's statements, tables and indexes in a file.
 
-use crate::{Advice, Hypothetical, Snapshot, skeleton, syntax};
+use crate::{Advice, Hypothetical, Rules, Snapshot, skeleton};
 use observations::redacted;
 use observations::statement::shown;
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,15 @@ pub struct Captured {
     pub hypothetical: Vec<Thought>,
 }
 
+/// The texts of statements that a capture keeps.
+#[derive(Debug, Clone, Copy)]
+pub struct CapturedTexts {
+    /// Texts, and not only [`skeleton`]s.
+    pub texts: bool,
+    /// The constants in them.
+    pub literals: bool,
+}
+
 /// What the optimizer said of an index that is only thought of.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Thought {
@@ -28,14 +37,13 @@ pub struct Thought {
 }
 
 impl Captured {
-    /// The snapshots at the beginning and the end, with the advice on the last one. Texts become
-    /// [`skeleton`]s unless they are wanted.
+    /// The snapshots at the beginning and the end, with the advice on the last one.
     pub fn new(
         mut first: Snapshot,
         mut last: Snapshot,
         advice: Vec<Advice>,
-        texts: bool,
-        literals: bool,
+        rules: &Rules,
+        kept: CapturedTexts,
     ) -> Self {
         let thought = |one: Advice| {
             Some(Thought { database: one.database, ddl: one.ddl?, cost: one.hypothetical? })
@@ -45,8 +53,8 @@ impl Captured {
             statement.text.clear();
         }
         for statement in &mut last.statements {
-            if !texts {
-                statement.text = skeleton(&statement.text, last.engine);
+            if !kept.texts {
+                statement.text = skeleton(&statement.text, rules.syntax);
             }
             let before = statement.plans.len();
             statement
@@ -57,7 +65,7 @@ impl Captured {
                     Some(format!("its plan has more than {DEPTH_MAX} levels, and is not captured"));
             }
         }
-        last.clean(literals);
+        last.clean(rules, kept.literals);
         Self { first, last, hypothetical }
     }
 
@@ -73,14 +81,14 @@ impl Captured {
 impl Snapshot {
     /// Takes constants out of texts and plans, unless they are wanted, and in any case what may be
     /// a password.
-    pub fn clean(&mut self, literals: bool) {
-        let syntax = syntax(self.engine);
+    pub fn clean(&mut self, rules: &Rules, literals: bool) {
+        let syntax = rules.syntax;
         for statement in &mut self.statements {
             statement.text = shown(&statement.text, syntax, literals);
             // An error may quote the text.
             statement.not_explained = statement.not_explained.take().map(|why| redacted(&why));
             for found in &mut statement.plans {
-                found.plan.visit_texts(|text| *text = shown(text, syntax, literals));
+                found.plan.visit_texts(&rules.terms, |text| *text = shown(text, syntax, literals));
             }
         }
     }

@@ -1,8 +1,10 @@
 //! Real plans of SQL Server, held against what Python's XML library finds in the same files. They
-//! lie beside the project and not in it: see their licences there.
+//! are in a folder beside the project: see their licences there.
 
-use plans::{Access, Kind, Operator, Remark, Statement, index_uses, read, remarks};
+use engine::{Engine as _, Plans as _};
+use plans::{Access, Kind, Operator, Remark, Statement, index_uses, remarks};
 use serde_json::Value;
+use sqlserver::SqlServer;
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -69,8 +71,8 @@ fn every_plan_is_read_as_another_reader_reads_it() {
     let mut seen = (0, 0, 0, 0);
     for (file, expected) in files.iter().zip(&expected) {
         let name = file.file_name().unwrap().to_string_lossy();
-        let statements =
-            read(&std::fs::read(file).unwrap()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let statements = engine::plans::read(&[&SqlServer], &std::fs::read(file).unwrap())
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         let plans: Vec<_> =
             statements.iter().filter_map(|statement| statement.plan.as_ref()).collect();
         let operators = operators(&statements);
@@ -149,7 +151,7 @@ fn every_plan_is_read_as_another_reader_reads_it() {
 
 #[test]
 fn what_there_is_to_look_at_is_said_with_its_figures_and_what_is_unknown_by_name() {
-    let statements = read(include_bytes!("plans/own.sqlplan")).unwrap();
+    let statements = SqlServer.read(include_str!("plans/own.sqlplan")).unwrap();
     let kinds: Vec<&str> = statements.iter().map(|statement| statement.kind.as_str()).collect();
     assert_eq!(kinds, ["SELECT", "SET ON/OFF", "StmtQuantum"]);
     let plan = statements[0].plan.as_ref().unwrap();
@@ -175,7 +177,7 @@ fn what_there_is_to_look_at_is_said_with_its_figures_and_what_is_unknown_by_name
     assert_eq!(all[0].1.own_ms(), Some(10.0));
     assert_eq!(all[0].1.own_cost(), Some(1.0));
 
-    let said = remarks(plan);
+    let said = remarks(plan, &SqlServer.statement_rules().unwrap().terms);
     let has = |wanted: &dyn Fn(&Remark) -> bool| assert!(said.iter().any(wanted), "{said:?}");
     has(&|one| matches!(one, Remark::Statement { name, .. } if name == "PlanAffectingConvert"));
     has(&|one| matches!(one, Remark::Estimate { operator: 1, above: 1, .. }));
