@@ -1,7 +1,7 @@
 //! Damaged plans: an error or a plan, never a panic, and no memory or stack without limits.
 
 use crate::registry::REGISTRY;
-use engine::plans::PlanFileError;
+use engine::plan_files::PlanFileError;
 use plans::{PlanError, Statement, remarks};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -18,7 +18,7 @@ const PLANS: [&str; 8] = [
 ];
 
 fn read(bytes: &[u8]) -> Result<Vec<Statement>, PlanFileError> {
-    engine::plans::read(REGISTRY.engines, bytes)
+    engine::plan_files::read(REGISTRY.engines, bytes)
 }
 
 #[test]

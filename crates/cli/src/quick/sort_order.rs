@@ -7,7 +7,7 @@ use command::{Context, ExitCode, Failure, Tool};
 use engine::{DatabaseFiles as _, EngineError, server};
 use probe::data::ROWS;
 use sort_order::file::{Advised, FileError, ParquetFile};
-use sqlite::Sqlite;
+use sqlite::SqliteFiles;
 use std::path::{Path, PathBuf};
 use work::Stop;
 
@@ -91,7 +91,7 @@ fn export(
         })?;
         return sampled.export(table, to);
     }
-    if Sqlite.is_database(place) {
+    if SqliteFiles.is_database(place) {
         return sqlite::sample(place, table, rows_max)?.export(table, to);
     }
     duckdb::export(place, table, rows_max, to)

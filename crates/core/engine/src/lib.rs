@@ -5,7 +5,7 @@
 //! - `facets`: parts that only some of them have
 //! - `session`: engines that work in the calling thread; `file_set`: targets of plain files
 //! - [`server`]: servers by URL, observed and surveyed
-//! - [`query_reader`]: their statements and plans; [`plans`]: plans in files
+//! - [`query_reader`]: their statements and plans; [`plan_files`]: plans in files
 //! - [`dialect`]: tables and operations as SQL; [`planned`]: plans of the user's statements
 //! - [`setup`]: tables that a user's SQL or dump makes; [`compression`] of columns
 //! - [`cache`]: files kept between runs; `parquet` and `sample`: Parquet files of tables
@@ -19,8 +19,9 @@ mod facets;
 pub mod file_set;
 pub mod open_files;
 pub mod parquet;
+pub mod plan_files;
 pub mod planned;
-pub mod plans;
+mod plans;
 mod preflight;
 pub mod query_reader;
 pub mod sample;

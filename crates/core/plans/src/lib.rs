@@ -13,6 +13,7 @@ mod indexes;
 mod kind;
 mod model;
 mod remarks;
+mod terms;
 
 pub use documents::{documents, first_plan, has_member};
 pub use error::PlanError;
@@ -22,7 +23,8 @@ pub use model::{
     Access, MissingIndex, Object, Operator, Parameter, Plan, Predicate, Role, Rows, Statement,
     Wait, Warning,
 };
-pub use remarks::{Remark, Terms, remarks};
+pub use remarks::{Remark, remarks};
+pub use terms::Terms;
 
 /// Bytes of a file with plans that are read at most. The largest plan of a known engine has 2 GB,
 /// of those that people look at 20 MB.

@@ -1,6 +1,6 @@
 //! Findings of a plan by itself, each with a figure or a warning of the engine behind it.
 
-use crate::{Kind, Operator, Plan, Rows};
+use crate::{Kind, Operator, Plan, Rows, Terms};
 use serde::Serialize;
 
 /// An estimate that is further off than this changes which plan is the cheapest: three joins
@@ -13,21 +13,6 @@ const ROWS: f64 = 100.0;
 const LOOKUPS: f64 = 1_000.0;
 /// Memory below this is not worth a word, KiB.
 const MEMORY_KIB: f64 = 10_240.0;
-
-/// An engine's own words in plans that remarks and redaction depend on.
-#[derive(Debug, Clone, Copy)]
-pub struct Terms {
-    /// Warnings that quote the statement, with the constants in it.
-    pub quoting_warnings: &'static [&'static str],
-    /// Reasons for a serial plan, or for an early end of the optimizer's search, that need no
-    /// attention: the plan is cheap anyway.
-    pub harmless_reasons: &'static [&'static str],
-}
-
-impl Terms {
-    /// The terms of an engine that has none of these.
-    pub const NONE: Self = Self { quoting_warnings: &[], harmless_reasons: &[] };
-}
 
 /// A finding. `operator` is a number in [`Plan::operators`], from 0.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -4,7 +4,8 @@
 //! - [`Snapshot`]: the counters of a server at one time: [`Statement`], [`Table`], [`Index`]
 //! - [`Advice`]: a finding about them, with its evidence
 //! - [`Captured`]: two snapshots in a file
-//! - `text`: [`fingerprint`] and [`skeleton`] of a statement's text; `script`: statements of scripts
+//! - `text`: [`fingerprint`] and [`skeleton`] of a statement's text; `script`: statements of
+//!   scripts
 //! - [`Rules`]: the differences between engines that texts and advice depend on
 
 mod advice;

@@ -104,8 +104,8 @@ pub fn fingerprint(text: &str, rules: &Rules) -> String {
     out
 }
 
-/// Returns true when a text that a client sent has the names that the server's text of the statement has in
-/// quotes, in the same case: tables may differ by that alone.
+/// Returns true when a text that a client sent has the names that the server's text of the
+/// statement has in quotes, in the same case: tables may differ by that alone.
 pub fn has_names(sent: &str, kept: &str, syntax: Syntax) -> bool {
     let plain = |token: Token| token.text.trim_matches('`').to_owned();
     let sent: HashSet<String> = tokens(sent, syntax).map(plain).collect();

@@ -1,12 +1,13 @@
 //! Plans of MariaDB 10.11 and MySQL 9.7.
 
 use ::plans::{Access, Kind, Operator, Plan, PlanError, Statement, index_uses};
-use engine::Plans as _;
+use engine::Engine as _;
 use mariadb::MariaDb;
 
 fn read(text: &str) -> Result<Vec<Statement>, PlanError> {
-    assert!(MariaDb.recognises(text));
-    MariaDb.read(text)
+    let plans = MariaDb.plans().unwrap();
+    assert!(plans.recognises(text));
+    plans.read(text)
 }
 
 fn plan(text: &str) -> Plan {

@@ -1,7 +1,7 @@
 //! Plans of PostgreSQL as text and as JSON, which give the same model.
 
 use ::plans::{Kind, Operator, PlanError, Remark, Statement, Terms, remarks};
-use engine::Plans as _;
+use engine::Engine as _;
 use postgres::Postgres;
 
 const FILES: [(&str, &str, &str); 4] = [
@@ -12,8 +12,9 @@ const FILES: [(&str, &str, &str); 4] = [
 ];
 
 fn read(text: &str) -> Result<Vec<Statement>, PlanError> {
-    assert!(Postgres.recognises(text));
-    Postgres.read(text)
+    let plans = Postgres.plans().unwrap();
+    assert!(plans.recognises(text));
+    plans.read(text)
 }
 
 fn one(text: &str) -> Statement {

@@ -12,6 +12,7 @@ mod by_url;
 mod dialect;
 #[cfg(feature = "driver")]
 pub mod live;
+mod not_built;
 mod page;
 mod rules;
 mod settings;
@@ -27,22 +28,19 @@ pub use page::{NotAPage, PageId, PageKind};
 pub use wait_types::{BENIGN_VERSION, BETWEEN_REQUESTS, WAIT_TYPES, class};
 
 use engine::{Ability, Engine, Folders, Host, Need, Preflight, Servers, WaitType};
-#[cfg(not(feature = "driver"))]
-use engine::{EngineError, Instance};
 use engine::{Plans, Prerequisites};
 use experiment::{Configuration, Declaration, Invalid};
+use not_built::NOT_BUILT;
+#[cfg(not(feature = "driver"))]
+use not_built::trials::{MssqlHost, preflight, version};
 use observations::EngineVersion;
 use statements::Rules;
-#[cfg(not(feature = "driver"))]
-use work::Cancel;
+#[cfg(feature = "driver")]
+use target::{MssqlHost, preflight, version};
 use work::Stop;
 
 /// The variable of `sqlcmd` that names a server.
 const SERVER_VARIABLE: &str = "SQLCMDSERVER";
-
-/// Why nothing works without the feature.
-const NOT_BUILT: &str = "this build has no SQL Server: `cargo build --release \
-                         --features sqlserver` makes one that has it";
 
 /// SQL Server, and what speaks its protocol, by URL.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +84,7 @@ impl Engine for SqlServer {
     }
 
     fn host(&self, _: Folders) -> Box<dyn Host> {
-        Box::new(host())
+        Box::new(MssqlHost)
     }
 
     fn prerequisites(&self) -> Option<&dyn Prerequisites> {
@@ -94,7 +92,7 @@ impl Engine for SqlServer {
     }
 
     fn plans(&self) -> Option<&dyn Plans> {
-        Some(self)
+        Some(&showplan::ShowPlan)
     }
 
     fn statement_rules(&self) -> Option<&'static Rules> {
@@ -117,46 +115,5 @@ impl Prerequisites for SqlServer {
 
     fn preflight(&self, needs: &[Need<'_>], _: &Folders, stop: &Stop) -> Preflight {
         preflight(needs, stop)
-    }
-}
-
-#[cfg(feature = "driver")]
-use target::{preflight, version};
-
-#[cfg(feature = "driver")]
-fn host() -> impl Host + 'static {
-    target::MssqlHost
-}
-
-#[cfg(not(feature = "driver"))]
-fn host() -> impl Host + 'static {
-    NotBuilt
-}
-
-#[cfg(not(feature = "driver"))]
-fn version(_: &Configuration, _: &Stop) -> (String, String) {
-    ("none".into(), NOT_BUILT.into())
-}
-
-#[cfg(not(feature = "driver"))]
-fn preflight(_: &[Need<'_>], _: &Stop) -> Preflight {
-    let mut found = Preflight::default();
-    found.misses(NOT_BUILT);
-    found
-}
-
-/// The host of a build without the driver.
-#[cfg(not(feature = "driver"))]
-struct NotBuilt;
-
-#[cfg(not(feature = "driver"))]
-impl Host for NotBuilt {
-    fn prepare(
-        &mut self,
-        _: &Configuration,
-        _: u32,
-        _: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError> {
-        Err(EngineError::Unsupported { engine: "this build", what: "SQL Server" })
     }
 }

@@ -1,7 +1,6 @@
 //! ShowPlan XML
 //! (<https://learn.microsoft.com/sql/relational-databases/showplan-logical-and-physical-operators-reference>).
 
-use crate::SqlServer;
 use engine::Plans;
 use plans::{
     Access, DEPTH_MAX, Kind, MissingIndex, Object, Operator, Parameter, Plan, PlanError, Predicate,
@@ -9,7 +8,14 @@ use plans::{
 };
 use roxmltree::{Document, Node};
 
-impl Plans for SqlServer {
+/// The engine's name in statements.
+pub const ENGINE: &str = "sqlserver";
+
+/// SQL Server's format.
+#[derive(Debug, Clone, Copy)]
+pub struct ShowPlan;
+
+impl Plans for ShowPlan {
     fn formats(&self) -> &'static str {
         "ShowPlan XML of SQL Server"
     }
@@ -45,7 +51,7 @@ fn read_statement(node: Node, statements: &mut Vec<Statement>) -> Result<(), Pla
     let text = |name| node.attribute(name).filter(|value| !value.is_empty()).map(str::to_owned);
     let kind = text("StatementType").unwrap_or_else(|| node.tag_name().name().to_owned());
     let one = |kind: String, plan| Statement {
-        engine: "sqlserver".to_owned(),
+        engine: ENGINE.to_owned(),
         text: text("StatementText").unwrap_or_default(),
         kind,
         damage: None,

@@ -1,7 +1,7 @@
 //! Real plans of SQL Server, held against what Python's XML library finds in the same files. They
 //! are in a folder beside the project: see their licences there.
 
-use engine::{Engine as _, Plans as _};
+use engine::Engine as _;
 use plans::{Access, Kind, Operator, Remark, Statement, index_uses, remarks};
 use serde_json::Value;
 use sqlserver::SqlServer;
@@ -71,7 +71,7 @@ fn every_plan_is_read_as_another_reader_reads_it() {
     let mut seen = (0, 0, 0, 0);
     for (file, expected) in files.iter().zip(&expected) {
         let name = file.file_name().unwrap().to_string_lossy();
-        let statements = engine::plans::read(&[&SqlServer], &std::fs::read(file).unwrap())
+        let statements = engine::plan_files::read(&[&SqlServer], &std::fs::read(file).unwrap())
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         let plans: Vec<_> =
             statements.iter().filter_map(|statement| statement.plan.as_ref()).collect();
@@ -151,7 +151,7 @@ fn every_plan_is_read_as_another_reader_reads_it() {
 
 #[test]
 fn what_there_is_to_look_at_is_said_with_its_figures_and_what_is_unknown_by_name() {
-    let statements = SqlServer.read(include_str!("plans/own.sqlplan")).unwrap();
+    let statements = SqlServer.plans().unwrap().read(include_str!("plans/own.sqlplan")).unwrap();
     let kinds: Vec<&str> = statements.iter().map(|statement| statement.kind.as_str()).collect();
     assert_eq!(kinds, ["SELECT", "SET ON/OFF", "StmtQuantum"]);
     let plan = statements[0].plan.as_ref().unwrap();

@@ -2,7 +2,7 @@
 
 use crate::document::PlanOf;
 use ::command::{Context, Failure, output};
-use engine::plans::{PlanFileError, read};
+use engine::plan_files::{PlanFileError, read};
 use plans::{FILE_BYTES_MAX, Statement};
 use std::path::{Path, PathBuf};
 

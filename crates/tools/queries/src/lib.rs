@@ -1,8 +1,9 @@
 //! `steelbench queries` and `capture`: a server's statements, tables and indexes, and what follows
 //! from their counters.
 //!
-//! - [`QueriesTool`], [`Capture`]: the commands; `watch`: intervals in a results file; [`StatementHistory`]: what changed;
+//! - [`QueriesTool`], [`Capture`]: the commands; `watch`: intervals in a results file;
 //!   `try_change`: an index as an experiment
+//! - [`StatementHistory`]: what changed from interval to interval
 //! - [`between`]: the interval between two snapshots; [`record`] and [`joined`]: recorded intervals
 //! - [`attach_logged`]: plans of a log, with their statements
 //! - [`examine`]: the indexes that statements use, and advice

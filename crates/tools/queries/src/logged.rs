@@ -23,7 +23,7 @@ pub fn read_logs(context: &Context, files: &[PathBuf]) -> Result<Vec<plans::Stat
             |error: &dyn Display| Failure::usage(format!("{}: {error}", file.display()));
         let bytes =
             experiment::read_bytes(file, FILE_BYTES_MAX).map_err(|error| unreadable(&error))?;
-        let mut read = engine::plans::read(context.registry.engines, &bytes)
+        let mut read = engine::plan_files::read(context.registry.engines, &bytes)
             .map_err(|error| unreadable(&error))?;
         for damage in read.iter_mut().filter_map(|one| one.damage.as_mut()) {
             *damage = format!("{}, {damage}", file.display());
@@ -121,14 +121,14 @@ fn add(known: &mut Vec<StatementPlan>, new: StatementPlan) {
 #[cfg(test)]
 mod tests {
     use super::{attach_logged, with_values};
-    use engine::{Engine as _, Plans as _};
+    use engine::Engine as _;
     use plans::PlanError;
     use postgres::Postgres;
     use postgres::statement_rules::RULES;
     use statements::{Snapshot, Span, Statement};
 
     fn read(log: &str) -> Result<Vec<plans::Statement>, PlanError> {
-        Postgres.read(log)
+        Postgres.plans().unwrap().read(log)
     }
 
     #[test]

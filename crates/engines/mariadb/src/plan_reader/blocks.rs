@@ -3,7 +3,7 @@
 //! <https://mariadb.com/kb/en/analyze-format-json/>,
 //! <https://dev.mysql.com/doc/refman/8.4/en/explain.html>).
 
-use super::{ENGINE, number};
+use super::statement::{ENGINE, number};
 use plans::{
     Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows, Statement,
     Warning,

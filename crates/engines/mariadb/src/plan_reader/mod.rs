@@ -1,21 +1,23 @@
 //! Plans as MariaDB and MySQL write them: EXPLAIN and ANALYZE as JSON.
 
 mod blocks;
+mod statement;
 mod tree;
 
-use crate::MariaDb;
 use engine::Plans;
 use plans::{PlanError, Statement, documents, has_member};
-use serde_json::Value;
+pub use statement::ENGINE;
 
-/// The engine's name in the statements.
-const ENGINE: &str = "mariadb";
 /// The member of a document of MariaDB, and of MySQL in the first version of its format.
 const BLOCK: &str = "query_block";
 /// The member of a document of MySQL in the second version of its format.
 const TREE: &str = "query_plan";
 
-impl Plans for MariaDb {
+/// The formats of MariaDB and MySQL.
+#[derive(Debug, Clone, Copy)]
+pub struct JsonPlans;
+
+impl Plans for JsonPlans {
     fn formats(&self) -> &'static str {
         "EXPLAIN and ANALYZE FORMAT=JSON of MariaDB and MySQL"
     }
@@ -40,10 +42,4 @@ fn json(text: &str) -> Option<&str> {
     let before = before.trim_end();
     let is_alone = before.is_empty() || before.ends_with(':');
     (is_alone && (has_member(json, BLOCK) || has_member(json, TREE))).then_some(json)
-}
-
-/// A member as a number. MySQL writes costs as texts.
-fn number(value: &Value, key: &str) -> Option<f64> {
-    let value = &value[key];
-    value.as_f64().or_else(|| value.as_str()?.parse().ok()).filter(|number| number.is_finite())
 }

@@ -2,7 +2,7 @@
 //! (`explain_json_format_version = 2`), a tree of operators; the first version is that of `blocks`
 //! (<https://dev.mysql.com/doc/refman/9.4/en/explain.html>).
 
-use super::{ENGINE, number};
+use super::statement::{ENGINE, number};
 use plans::{
     Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows, Statement,
 };

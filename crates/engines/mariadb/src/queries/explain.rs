@@ -2,8 +2,8 @@
 //! through PREPARE, which refuses what is more than one statement, and the session is read-only.
 
 use super::Reader;
-use crate::MariaDb;
 use crate::client::quote_identifier;
+use crate::plan_reader::JsonPlans;
 use crate::statement_rules::RULES;
 use engine::Plans as _;
 use engine::query_reader::{MARK, Unexplained, explain_each};
@@ -70,6 +70,6 @@ impl Reader {
         let explained = self.client.cell(&format!("EXECUTE {MARK}"));
         let _ = self.client.run(&format!("DEALLOCATE PREPARE {MARK}"));
         let json = explained.map_err(said)?.unwrap_or_default();
-        Ok(MariaDb.read_one(&json)?)
+        Ok(JsonPlans.read_one(&json)?)
     }
 }

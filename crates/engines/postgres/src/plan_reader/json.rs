@@ -1,9 +1,8 @@
 //! EXPLAIN (FORMAT JSON)
 //! (<https://www.postgresql.org/docs/current/sql-explain.html>).
 
-use super::ENGINE;
 use super::node::{
-    DROPPED, PREDICATES, Run, compiled, degree, finish, kind_of, object, parameters, spill,
+    DROPPED, ENGINE, PREDICATES, Run, compiled, degree, finish, kind_of, object, parameters, spill,
 };
 use plans::{DEPTH_MAX, Operator, Plan, PlanError, Predicate, Statement};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! The log of `auto_explain` (<https://www.postgresql.org/docs/current/auto-explain.html>).
 
-use super::node::parameters;
-use super::{ENGINE, json, text};
+use super::node::{ENGINE, parameters};
+use super::{json, text};
 use plans::{Parameter, PlanError, Statement};
 use serde_json::Value;
 

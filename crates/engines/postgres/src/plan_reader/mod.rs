@@ -5,14 +5,15 @@ mod log;
 mod node;
 mod text;
 
-use crate::Postgres;
 use engine::Plans;
+pub use node::ENGINE;
 use plans::{PlanError, Statement, documents, has_member};
 
-/// The engine's name in the statements.
-const ENGINE: &str = "postgres";
+/// The formats of PostgreSQL.
+#[derive(Debug, Clone, Copy)]
+pub struct ExplainPlans;
 
-impl Plans for Postgres {
+impl Plans for ExplainPlans {
     fn formats(&self) -> &'static str {
         "EXPLAIN of PostgreSQL as JSON or text, and the log of its auto_explain"
     }

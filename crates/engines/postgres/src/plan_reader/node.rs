@@ -2,6 +2,9 @@
 
 use plans::{Access, Kind, Object, Operator, Parameter, Role, Rows, Warning};
 
+/// The engine's name in statements.
+pub const ENGINE: &str = "postgres";
+
 /// Conditions by the keys of a node, as both formats name them.
 pub const PREDICATES: [(&str, Role); 10] = [
     ("Index Cond", Role::Seek),

@@ -1,8 +1,7 @@
 //! EXPLAIN as text.
 
-use super::ENGINE;
 use super::node::{
-    DROPPED, PREDICATES, Run, compiled, degree, finish, kind_of, object, parameters, spill,
+    DROPPED, ENGINE, PREDICATES, Run, compiled, degree, finish, kind_of, object, parameters, spill,
 };
 use plans::{DEPTH_MAX, Operator, Plan, PlanError, Predicate, Statement};
 

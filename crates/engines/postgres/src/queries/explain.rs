@@ -7,8 +7,8 @@
 //! (<https://www.postgresql.org/docs/current/sql-prepare.html>).
 
 use super::Reader;
-use crate::Postgres;
 use crate::client::{Client, Error};
+use crate::plan_reader::ExplainPlans;
 use engine::Plans as _;
 use engine::query_reader::{MARK, Unexplained, explain_each};
 use plans::Plan;
@@ -72,7 +72,7 @@ fn plan(client: &mut Client, text: &str) -> Result<Plan, Unexplained> {
     let _ = client.batch(&format!("DEALLOCATE /* {MARK} */ {}", parsed.name));
     let rows = explained.map_err(said)?;
     let json = rows.first().map(|row| row.text(0)).unwrap_or_default();
-    Ok(Postgres.read_one(&json)?)
+    Ok(ExplainPlans.read_one(&json)?)
 }
 
 /// By hypopg, which knows indexes that are there only for our session's planner

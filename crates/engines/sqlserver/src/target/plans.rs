@@ -1,9 +1,9 @@
 //! How the server would run statements: asked of a session that explains and runs nothing (`SET
 //! SHOWPLAN_XML`).
 
-use crate::SqlServer;
 use crate::dialect::quote_literal;
 use crate::live::client::Client;
+use crate::showplan::ShowPlan;
 use engine::planned::{each, literal};
 use engine::{Asked, Planned, Plans as _};
 use observations::statement::shown;
@@ -36,7 +36,7 @@ impl Explaining {
     /// When the server refuses, or answers with no plan.
     pub fn plan(&mut self, sql: &str, has_constants: bool) -> Result<Planned, String> {
         let xml = self.0.cell(sql).map_err(|error| error.to_string())?.unwrap_or_default();
-        let plan = SqlServer.read_one(&xml).map_err(|error| error.to_string())?;
+        let plan = ShowPlan.read_one(&xml).map_err(|error| error.to_string())?;
         Ok(planned(&plan, has_constants))
     }
 }
@@ -86,7 +86,7 @@ fn planned(plan: &Plan, has_constants: bool) -> Planned {
 #[cfg(test)]
 mod tests {
     use super::{constant, planned};
-    use crate::SqlServer;
+    use crate::showplan::ShowPlan;
     use engine::{Planned, Plans as _};
     use work::Parameter;
 
@@ -108,7 +108,7 @@ mod tests {
             </IndexScan></RelOp></QueryPlan></StmtSimple></Statements></Batch></BatchSequence>
             </ShowPlanXML>"#
         );
-        planned(&SqlServer.read_one(&xml).unwrap(), true)
+        planned(&ShowPlan.read_one(&xml).unwrap(), true)
     }
 
     #[test]

@@ -254,8 +254,8 @@ fn share(rules: &Rules, statement: &Statement, scan: &TableScan, rows: f64) -> O
     Some(scan.estimated_rows? / rows)
 }
 
-/// Returns true for a query that may put rows together, or leave some out, by the words of its text and its
-/// commas.
+/// Returns true for a query that may put rows together, or leave some out, by the words of its text
+/// and its commas.
 fn gathers(text: &str) -> bool {
     let words =
         ["group", "distinct", "limit", "count", "sum", "min", "max", "avg", "join", "union"];

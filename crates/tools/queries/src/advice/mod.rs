@@ -2,15 +2,15 @@
 //! and how sure it is. Each rests on a count of the server, an estimate of its optimizer, or a rule
 //! of its documentation.
 
+mod execution;
 mod indexes;
 mod missing;
 mod redundant;
 mod repeated;
-mod statements;
 mod words;
 
 use crate::IndexUse;
-use ::statements::{Advice, Rules, Snapshot};
+use statements::{Advice, Rules, Snapshot};
 
 /// All findings by kind, the weightiest of a kind first.
 pub fn advice(snapshot: &Snapshot, uses: &[IndexUse], rules: &Rules) -> Vec<Advice> {
@@ -22,8 +22,8 @@ pub fn advice(snapshot: &Snapshot, uses: &[IndexUse], rules: &Rules) -> Vec<Advi
     all.extend(indexes::of_state(snapshot, rules));
     all.extend(missing::missing(snapshot, rules));
     all.extend(repeated::repeated(snapshot));
-    all.extend(statements::of_statements(snapshot, rules));
-    all.extend(statements::of_tables(snapshot));
+    all.extend(execution::of_statements(snapshot, rules));
+    all.extend(execution::of_tables(snapshot));
     all.sort_by(|a, b| {
         a.kind.cmp(&b.kind).then(b.weight.total_cmp(&a.weight)).then(a.subject.cmp(&b.subject))
     });

@@ -6,22 +6,22 @@
 //! databases, are those of the cache. Where it is read-only it has only the statements that are no
 //! longer in the cache. No server has been asked yet: tests work on rows as they are documented.
 
+mod counters;
 mod indexes;
-mod statements;
 pub mod views;
 
-use self::statements::{Handle, Placed, merged, statements};
 use super::client::Client;
 use super::config::Config;
 use super::reading::ask_with;
 use super::rows::{Row, Rows};
 use super::views::View;
 use super::{Identity, LAST_ANSWERS, asked, observing, while_doing};
-use crate::SqlServer;
-use ::statements::{Origin, Snapshot, Span, StatementPlan};
+use crate::showplan::{ENGINE, ShowPlan};
+use counters::{Handle, Placed, merged, statements};
 use engine::query_reader::{QueryLimits, QueryReader, Unexplained, explain_each};
-use engine::{Engine as _, Plans as _, ServerError};
+use engine::{Plans as _, ServerError};
 use plans::Plan;
+use statements::{Origin, Snapshot, Span, StatementPlan};
 use std::collections::HashMap;
 use std::time::SystemTime;
 use views::{STORED, STORED_END, STORED_INTERVAL, STORED_INTERVAL_END};
@@ -59,7 +59,7 @@ impl Reader {
 
     fn empty(&mut self, span: Span) -> Result<Snapshot, ServerError> {
         let identity = Identity::of(&mut self.client)?;
-        Ok(Snapshot::new(SqlServer.name(), identity.shown(), span, PAGE))
+        Ok(Snapshot::new(ENGINE, identity.shown(), span, PAGE))
     }
 
     fn asked(&mut self, what: &str, view: &View, to: &mut Snapshot) -> Result<Rows, ServerError> {
@@ -157,7 +157,7 @@ impl Reader {
         let text = self.client.cell(sql).map_err(Unexplained::refused)?;
         let gone =
             || Unexplained::refused("the server no longer has its plan, or does not show it");
-        Ok(SqlServer.read_one(&text.ok_or_else(gone)?)?)
+        Ok(ShowPlan.read_one(&text.ok_or_else(gone)?)?)
     }
 }
 
@@ -231,12 +231,12 @@ impl QueryReader for Reader {
 mod tests {
     use super::super::reading::tests::rows;
     use super::*;
-    use ::statements::{AdviceKind, Counter};
+    use statements::{AdviceKind, Counter};
 
     /// The first statement has a plan that misses an index.
-    fn snapshot(statements: Placed, tables: Vec<::statements::Table>) -> Snapshot {
+    fn snapshot(statements: Placed, tables: Vec<statements::Table>) -> Snapshot {
         let statements = statements.into_iter().map(|(one, _)| one).collect();
-        let empty = Snapshot::new(SqlServer.name(), String::new(), Span::default(), PAGE);
+        let empty = Snapshot::new(ENGINE, String::new(), Span::default(), PAGE);
         let mut snapshot = Snapshot { statements, tables, ..empty };
         let plan = r#"<ShowPlanXML xmlns="http://schemas.microsoft.com/sqlserver/2004/07/showplan"
             Version="1.564"><BatchSequence><Batch><Statements>
@@ -246,13 +246,13 @@ mod tests {
             <ColumnGroup Usage="EQUALITY"><Column Name="[CustomerId]" ColumnId="2"/></ColumnGroup>
             </MissingIndex></MissingIndexGroup></MissingIndexes></QueryPlan></StmtSimple>
             </Statements></Batch></BatchSequence></ShowPlanXML>"#;
-        let plan = StatementPlan::new(Origin::Kept, SqlServer.read_one(plan).unwrap());
+        let plan = StatementPlan::new(Origin::Kept, ShowPlan.read_one(plan).unwrap());
         snapshot.statements[0].plans.push(plan);
         snapshot
     }
 
     /// A table with four indexes, and what the server missed.
-    fn orders() -> Vec<::statements::Table> {
+    fn orders() -> Vec<statements::Table> {
         indexes::tables(
             &rows(
                 "database_name | schema_name | table_name | index_name | object_id | index_id | \
