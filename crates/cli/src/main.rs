@@ -21,7 +21,7 @@ use history::History;
 use plan::Plan;
 use predict::Predict;
 use profile_tool::ProfileTool;
-use queries_tool::{Capture, Intervals, QueriesTool};
+use queries::{Capture, Intervals, QueriesTool};
 use registry::{REGISTRY, SECTIONS, STUDIES, STUDY_COMMANDS};
 use report_file::Report;
 use run::Run;

@@ -24,6 +24,7 @@ mod compare_runs;
 mod compare_sqlite;
 mod compression;
 mod contract;
+mod damaged_plans;
 mod data;
 mod disk;
 mod disk_devices;

@@ -116,7 +116,8 @@ fn said(command: &mut Command) -> String {
 /// under as many names.
 pub fn plan_folder(bench: &Bench) -> Result<(), String> {
     let real = root().join("../shared/plans");
-    let source = if real.is_dir() { real } else { root().join("crates/core/plans/tests/plans") };
+    let source =
+        if real.is_dir() { real } else { root().join("crates/engines/postgres/tests/plans") };
     let folder = bench.folder.join("plans");
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     let _ = std::fs::remove_dir_all(&folder);

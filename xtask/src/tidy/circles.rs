@@ -8,18 +8,6 @@ use super::workspace::{Tier, Workspace};
 const UNTIL_DIVIDED: &[(&str, &[&str])] = &[
     ("command", &["context", "tool"]),
     ("command", &["failure", "output"]),
-    (
-        "queries_tool",
-        &[
-            "advice",
-            "advice::indexes",
-            "advice::missing",
-            "advice::redundant",
-            "advice::repeated",
-            "advice::statements",
-        ],
-    ),
-    ("queries_tool", &["arguments", "command", "try_change", "watch"]),
     ("serve", &["library", "page", "views"]),
     ("waits", &["document", "document::blocking", "document::counters"]),
     (
@@ -85,7 +73,6 @@ const UNTIL_DIVIDED: &[(&str, &[&str])] = &[
     ("observations", &["histogram", "histogram::packed"]),
     ("observations", &["record", "role"]),
     ("observe", &["environment", "inspect"]),
-    ("plans", &["file", "mariadb", "mysql", "postgres", "postgres_text", "showplan"]),
     ("probe", &["data", "probe"]),
     ("probe", &["load::client", "load::outcome"]),
     ("report", &["chart", "terminal"]),

@@ -15,7 +15,7 @@ const CORE: [&str; 21] = [
     "datasets",
     "disk_io",
     "engine",
-    "queries",
+    "statements",
     "transport",
     "conductor",
     "profile",
@@ -32,34 +32,19 @@ const CORE: [&str; 21] = [
 /// What every engine may use: private servers, servers by URL, sampling, settings put back.
 const SERVERS: &str = "servers";
 
-/// Arrows that point the wrong way until what they are for has moved. This list only shrinks.
-const UNTIL_MOVED: &[(&str, &str)] =
-    &[("queries_tool", "postgres"), ("queries_tool", "script"), ("queries_tool", "sqlite")];
-
 pub fn check(workspace: &Workspace) -> Vec<String> {
     let mut wrong = Vec::new();
-    let mut met = Vec::new();
     for user in &workspace.crates {
         if user.tier == Tier::Core && place(&user.name).is_none() {
             wrong
                 .push(format!("{}: not in the order of core (xtask/src/tidy/edges.rs)", user.name));
         }
-        for used in user.uses.iter().filter_map(|name| workspace.named(name)) {
-            if is_allowed(user, used) {
-                continue;
-            }
-            let edge = (user.name.as_str(), used.name.as_str());
-            if UNTIL_MOVED.contains(&edge) {
-                met.push(edge);
-            } else {
-                wrong.push(format!("crate {} must not use crate {}", edge.0, edge.1));
-            }
-        }
+        let used = user.uses.iter().filter_map(|name| workspace.named(name));
+        let forbidden = used.filter(|used| !is_allowed(user, used));
+        wrong.extend(
+            forbidden.map(|used| format!("crate {} must not use crate {}", user.name, used.name)),
+        );
     }
-    let over = UNTIL_MOVED.iter().filter(|edge| !met.contains(edge));
-    wrong.extend(over.map(|(user, used)| {
-        format!("{user} no longer uses {used}: remove this from UNTIL_MOVED in tidy/edges.rs")
-    }));
     wrong
 }
 

@@ -229,11 +229,11 @@ fn explain_outputs() {
 
 /// Files that `plan` reads, of each format.
 const FILES: [&str; 5] = [
-    include_str!("../../../core/plans/tests/plans/own.sqlplan"),
-    include_str!("../../../core/plans/tests/plans/pg-sub.json"),
-    include_str!("../../../core/plans/tests/plans/pg-sub.txt"),
-    include_str!("../../../core/plans/tests/plans/pg-auto-explain.log"),
-    include_str!("../../../core/plans/tests/plans/ma-derived.json"),
+    include_str!("../../../engines/sqlserver/tests/plans/own.sqlplan"),
+    include_str!("../../../engines/postgres/tests/plans/pg-sub.json"),
+    include_str!("../../../engines/postgres/tests/plans/pg-sub.txt"),
+    include_str!("../../../engines/postgres/tests/plans/pg-auto-explain.log"),
+    include_str!("../../../engines/mariadb/tests/plans/ma-derived.json"),
 ];
 
 /// A file with something else in it, in another encoding, or nested without an end.

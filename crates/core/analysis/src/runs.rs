@@ -432,7 +432,8 @@ impl<'a> Pair<'a> {
 }
 
 impl Verdict {
-    pub(crate) fn judge(comparison: Option<&Comparison>) -> Self {
+    /// The verdict of a comparison; `Unknown` without one.
+    pub fn judge(comparison: Option<&Comparison>) -> Self {
         match comparison {
             Some(own) if own.supported() && own.is_better() => Self::Better,
             Some(own) if own.supported() => Self::Worse,

@@ -22,7 +22,6 @@ mod simulated;
 mod simulated_claims;
 mod simulated_designs;
 mod simulated_runs;
-mod statement_history;
 mod timeouts;
 mod waterfall;
 mod why;

@@ -1,8 +1,9 @@
 //! Servers by URL, for commands that observe and survey them.
 
 use crate::{Context, Failure, output, signals};
-use engine::{LiveObserver, Server, ServerError};
+use engine::{Engine, LiveObserver, Server, ServerError};
 use observations::{ActivityRecord, Advice, ServerActivity, Survey};
+use statements::Rules;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
@@ -19,6 +20,15 @@ impl Context {
             output::complain(&format!("warning: {warning}"));
         }
         Ok(server)
+    }
+
+    /// The rules of the engine of this name, for texts of its statements and advice on indexes.
+    ///
+    /// # Errors
+    /// When this program does not know the engine, or does not examine its statements.
+    pub fn statement_rules(&self, engine: &str) -> Result<&'static Rules, Failure> {
+        let known = self.registry.engine(engine).and_then(Engine::statement_rules);
+        known.ok_or_else(|| Failure::usage(format!("statements of engine {engine} are not known")))
     }
 
     /// The advice of the engines of the surveyed servers.

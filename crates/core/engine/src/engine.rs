@@ -1,10 +1,11 @@
 use crate::{
-    ColumnMethods, ColumnStore, DatabaseFiles, Explainer, FileTarget, Planned, Prerequisites,
-    Recovery, ServerProcess, Servers, Tables, WaitType,
+    ColumnMethods, ColumnStore, DatabaseFiles, Explainer, FileQueries, FileTarget, Planned, Plans,
+    Prerequisites, Recovery, ServerProcess, Servers, Tables, WaitType,
 };
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid, choice};
 use observations::{EngineVersion, Fact, Operation, TimeUse, Wait, WaitedResource};
 use observe::Clock;
+use statements::Rules;
 use std::borrow::Borrow;
 use std::fs::File;
 use std::io::{ErrorKind, Seek as _, SeekFrom};
@@ -59,6 +60,19 @@ pub trait Engine: Send + Sync {
     }
     /// The recovery from runs that were killed.
     fn recovery(&self) -> Option<&dyn Recovery> {
+        None
+    }
+    /// The formats of its execution plans, where it writes any that are read from files.
+    fn plans(&self) -> Option<&dyn Plans> {
+        None
+    }
+    /// The rules by which texts of its statements are compared and indexes advised; of engines
+    /// whose statements are examined.
+    fn statement_rules(&self) -> Option<&'static Rules> {
+        None
+    }
+    /// The examination of statements on its database files, where it needs no server.
+    fn file_queries(&self) -> Option<&dyn FileQueries> {
         None
     }
 }

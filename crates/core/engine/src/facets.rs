@@ -3,9 +3,10 @@
 
 use crate::{
     Asked, Engine, EngineError, Explained, FileSet, Folders, Instance, Need, Planned, Preflight,
-    Role,
+    QueryLimits, QueryReader, Role, ServerError,
 };
 use experiment::{Configuration, Invalid};
+use statements::ScriptStatement;
 use std::path::Path;
 use work::{Stop, Table, Work};
 
@@ -64,6 +65,22 @@ pub trait Recovery {
     /// # Errors
     /// When it continues to run.
     fn reclaim(&self, directory: &Path) -> Result<(), EngineError>;
+}
+
+/// The examination of statements on database files, without a server.
+pub trait FileQueries {
+    /// Opens a file to examine what these statements do on it. Those that only read are run once;
+    /// the file is not changed.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or is no database.
+    fn open(
+        &self,
+        path: &Path,
+        statements: Vec<ScriptStatement>,
+        limits: QueryLimits,
+        stop: &Stop,
+    ) -> Result<Box<dyn QueryReader>, ServerError>;
 }
 
 impl dyn Engine + '_ {

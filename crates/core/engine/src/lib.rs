@@ -5,7 +5,7 @@
 //! - `facets`: parts that only some of them have
 //! - `session`: engines that work in the calling thread; `file_set`: targets of plain files
 //! - [`server`]: servers by URL, observed and surveyed
-//! - [`query_reader`]: their statements and plans
+//! - [`query_reader`]: their statements and plans; [`plan_files`]: plans in files
 //! - [`dialect`]: tables and operations as SQL; [`planned`]: plans of the user's statements
 //! - [`setup`]: tables that a user's SQL or dump makes; [`compression`] of columns
 //! - [`cache`]: files kept between runs; `parquet` and `sample`: Parquet files of tables
@@ -19,7 +19,9 @@ mod facets;
 pub mod file_set;
 pub mod open_files;
 pub mod parquet;
+pub mod plan_files;
 pub mod planned;
+mod plans;
 mod preflight;
 pub mod query_reader;
 pub mod sample;
@@ -35,14 +37,15 @@ pub use engine::{
     EngineUse, Explained, Folders, Host, Instance, PageUse, Permits, Results, WaitCollector,
 };
 pub use facets::{
-    ColumnMethods, DatabaseFiles, Explainer, FileTarget, Prerequisites, Recovery, ServerProcess,
-    Tables,
+    ColumnMethods, DatabaseFiles, Explainer, FileQueries, FileTarget, Prerequisites, Recovery,
+    ServerProcess, Tables,
 };
 pub use file_set::{FileSet, Role};
 pub use planned::{Asked, Planned};
+pub use plans::Plans;
 pub use preflight::{Footprint, Need, Preflight, Space};
-pub use query_reader::{QueryLimits, QueryReader};
-pub use server::{LiveObserver, ObserveOptions, Server, ServerError, Servers};
+pub use query_reader::{QueryLimits, QueryReader, Unexplained};
+pub use server::{Dumps, LiveObserver, ObserveOptions, Server, ServerError, Servers};
 pub use session::{Session, SetOfOne};
 pub use setup::{SETUP_DUMP, SETUP_SQL};
 pub use wait_type::{BenignGroup, WaitType};

@@ -1,9 +1,10 @@
 //! What a server counts of its statements and indexes, and the plans that it makes for them.
 
 use crate::ServerError;
-use plans::Plan;
-use queries::{Advice, Captured, Hypothetical, Snapshot, Statement, StatementPlan};
+use plans::PlanError;
+use statements::{Advice, Captured, Hypothetical, Snapshot, Statement, StatementPlan};
 use std::collections::HashMap;
+use std::fmt;
 use std::time::{Duration, Instant};
 use work::Stop;
 
@@ -20,8 +21,8 @@ pub trait QueryReader {
     /// # Errors
     /// When the server is lost.
     fn look(&mut self) -> Result<(), ServerError>;
-    /// Has the server make plans for the statements, in their order. Why one has none is said of
-    /// it.
+    /// Has the server make plans for the statements, in their order. The reason why one has
+    /// none is noted with it.
     fn explain(&mut self, snapshot: &mut Snapshot);
     /// What the server itself has counted in the first interval that began then or later and has
     /// ended; `None` where there is none, or the engine keeps none.
@@ -80,24 +81,57 @@ pub const MARK: &str = "steelbench_queries";
 /// seconds.
 const TIME_MAX: Duration = Duration::from_secs(30);
 
-/// Has so many plans made for the statements, in their order, as long as there is time. Why one has
-/// none is said of it.
+/// A reason why a statement has no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unexplained {
+    /// It is no statement that reads or changes rows.
+    #[error("a command, which has no plan")]
+    Command,
+    /// The rest of its text is not known.
+    #[error("only the first {TEXT_MAX} characters of its text were read")]
+    CutOff,
+    /// Enough plans were made.
+    #[error("not asked for: see --plans")]
+    NotAsked,
+    /// The time for all plans is over.
+    #[error("there was no time left for plans")]
+    NoTime,
+    /// The engine's answer is no plan.
+    #[error(transparent)]
+    Unreadable(#[from] PlanError),
+    /// The engine does not explain it.
+    #[error("{message}")]
+    Refused {
+        /// The engine's reason.
+        message: String,
+    },
+}
+
+impl Unexplained {
+    /// The refusal with this reason.
+    pub fn refused(message: impl fmt::Display) -> Self {
+        Self::Refused { message: message.to_string() }
+    }
+}
+
+/// Has so many plans made for the statements, in their order, as long as there is time, and notes
+/// why a statement has none.
 pub fn explain_each(
     statements: &mut [Statement],
     plans: usize,
     stop: &Stop,
-    mut explain: impl FnMut(&Statement) -> Result<Vec<StatementPlan>, String>,
+    mut explain: impl FnMut(&Statement) -> Result<Vec<StatementPlan>, Unexplained>,
 ) {
     let (begun, mut made) = (Instant::now(), 0);
     for statement in statements {
         let found = if !statement.can_be_explained() {
-            Err("a command, which has no plan".to_owned())
+            Err(Unexplained::Command)
         } else if statement.text.chars().count() >= TEXT_MAX {
-            Err(format!("only the first {TEXT_MAX} characters of its text were read"))
+            Err(Unexplained::CutOff)
         } else if made == plans {
-            Err("not asked for: see --plans".to_owned())
+            Err(Unexplained::NotAsked)
         } else if begun.elapsed() > TIME_MAX || stop.is_asked() {
-            Err("there was no time left for plans".to_owned())
+            Err(Unexplained::NoTime)
         } else {
             explain(statement)
         };
@@ -107,7 +141,7 @@ pub fn explain_each(
                 // Those that were logged come last.
                 statement.plans.splice(0..0, found);
             }
-            Err(why) => statement.not_explained = Some(why),
+            Err(why) => statement.not_explained = Some(why.to_string()),
         }
     }
 }
@@ -122,10 +156,4 @@ pub fn remember(known: &mut HashMap<String, String>, seen: impl Iterator<Item = 
     for (statement, text) in seen {
         known.entry(statement).or_insert(text);
     }
-}
-
-/// The plan in what EXPLAIN returned, of the first statement that has one.
-pub fn read_plan(text: &str) -> Result<Plan, String> {
-    let read = plans::read(text.as_bytes()).map_err(|error| error.to_string())?;
-    read.into_iter().find_map(|one| one.plan).ok_or_else(|| "the server returned no plan".into())
 }

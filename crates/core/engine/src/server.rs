@@ -7,7 +7,8 @@ use observations::{
     Advice, CounterReadings, ServerActivity, Survey, SurveyedServer, Unread, WaitingTask,
 };
 use std::fmt;
-use work::Stop;
+use std::path::Path;
+use work::{Cancel, Stop};
 
 /// The servers of an engine.
 pub trait Servers: Sync {
@@ -27,6 +28,19 @@ pub trait Servers: Sync {
     fn by_url(&self, url: &str) -> Result<Box<dyn Server>, ServerError>;
     /// What should be looked at about a server, and about the machine that it runs on.
     fn advice(&self, server: &SurveyedServer, survey: &Survey) -> Vec<Advice>;
+    /// Dumps of its databases, where they can be made from a URL.
+    fn dumps(&self) -> Option<&dyn Dumps> {
+        None
+    }
+}
+
+/// Dumps of databases by URL.
+pub trait Dumps {
+    /// Writes the database that a URL names to a new file, and changes nothing in it.
+    ///
+    /// # Errors
+    /// When the URL is wrong, or the dump fails: nothing is left of the file then.
+    fn dump(&self, url: &str, to: &Path, cancel: &Cancel) -> Result<(), EngineError>;
 }
 
 /// A server by URL. It is displayed without its password.
@@ -143,24 +157,49 @@ impl ServerError {
 /// # Errors
 /// When none of these engines has the scheme, or the URL is wrong.
 pub fn by_url(engines: &[&dyn Engine], url: &str) -> Result<Box<dyn Server>, ServerError> {
-    if let Some(engine) = servers(engines).find(|engine| engine.is_connection_string(url)) {
-        return engine.by_url(url);
-    }
+    let (_, servers) = find(engines, url)?;
+    servers.by_url(url)
+}
+
+/// The engine whose server a URL or a connection string names; of a text without a scheme, the
+/// engine that takes such texts.
+///
+/// # Errors
+/// When none of these engines has the scheme.
+pub fn engine_by_url<'e>(
+    engines: &[&'e dyn Engine],
+    url: &str,
+) -> Result<&'e dyn Engine, ServerError> {
+    find(engines, url).map(|(engine, _)| engine)
+}
+
+fn find<'e>(
+    engines: &[&'e dyn Engine],
+    url: &str,
+) -> Result<(&'e dyn Engine, &'e dyn Servers), ServerError> {
+    let scheme = scheme(url);
+    let all = || engines.iter().filter_map(|engine| Some((*engine, engine.servers()?)));
+    let found = all()
+        .find(|(_, servers)| servers.is_connection_string(url))
+        .or_else(|| all().find(|(_, servers)| servers.url_schemes().contains(&scheme)));
+    found.ok_or_else(|| {
+        let known: Vec<String> = all()
+            .flat_map(|(_, servers)| servers.url_schemes())
+            .filter(|known| !known.is_empty())
+            .map(|known| format!("{known}://"))
+            .collect();
+        let known = known.join(", ");
+        ServerError::new(format!(
+            "no engine has URLs that begin with {scheme}://; known are {known}"
+        ))
+    })
+}
+
+/// The text before `://`, empty where it is no scheme.
+fn scheme(url: &str) -> &str {
     let is_scheme_sign = |sign: char| sign.is_ascii_alphanumeric() || "+.-".contains(sign);
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
-    let scheme = scheme.filter(|scheme| scheme.chars().all(is_scheme_sign)).unwrap_or_default();
-    if let Some(engine) = servers(engines).find(|engine| engine.url_schemes().contains(&scheme)) {
-        return engine.by_url(url);
-    }
-    let known: Vec<String> = servers(engines)
-        .flat_map(Servers::url_schemes)
-        .filter(|known| !known.is_empty())
-        .map(|known| format!("{known}://"))
-        .collect();
-    let known = known.join(", ");
-    Err(ServerError::new(format!(
-        "no engine has URLs that begin with {scheme}://; known are {known}"
-    )))
+    scheme.filter(|scheme| scheme.chars().all(is_scheme_sign)).unwrap_or_default()
 }
 
 fn servers<'e>(engines: &'e [&'e dyn Engine]) -> impl Iterator<Item = &'e dyn Servers> {

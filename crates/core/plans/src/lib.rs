@@ -1,36 +1,37 @@
-//! Execution plans as engines write them, read into one model. Pure: text in, data out.
+//! Execution plans in one model for all engines. Pure data; engines read their own formats into it.
 //!
-//! - [`read`]: the statements of a file: SQL Server's ShowPlan XML, PostgreSQL's EXPLAIN as JSON or
-//!   text and the log of its `auto_explain`, EXPLAIN and ANALYZE of MariaDB and MySQL as JSON
-//! - [`of_sqlite`]: the steps that SQLite tells of a statement
 //! - [`Statement`], [`Plan`], [`Operator`]: the model
-//! - [`Kind`]: one vocabulary of operators; the engine's own name is kept beside it
-//! - [`remarks`]: what a plan itself gives reason to look at, with the figures that say so
+//! - [`Kind`]: one vocabulary of operators, beside the engine's own names
+//! - [`remarks`]: findings of a plan by itself, with the figures that say so; [`Terms`]: an
+//!   engine's words that they depend on
 //! - [`index_uses`]: which statements use which index
+//! - [`documents`]: statements in JSON, which several engines write
 
+mod documents;
 mod error;
-mod file;
 mod indexes;
 mod kind;
-mod mariadb;
 mod model;
-mod mysql;
-mod postgres;
-mod postgres_text;
 mod remarks;
-mod showplan;
-mod sqlite;
+mod terms;
 
+pub use documents::{documents, first_plan, has_member};
 pub use error::PlanError;
-pub use file::{FILE_BYTES_MAX, read};
 pub use indexes::{IndexUse, Uses, index_uses};
 pub use kind::Kind;
 pub use model::{
-    Access, Engine, MissingIndex, Object, Operator, Parameter, Plan, Predicate, Role, Rows,
-    Statement, Wait, Warning,
+    Access, MissingIndex, Object, Operator, Parameter, Plan, Predicate, Role, Rows, Statement,
+    Wait, Warning,
 };
 pub use remarks::{Remark, remarks};
-pub use sqlite::{Step, of_sqlite};
+pub use terms::Terms;
+
+/// Bytes of a file with plans that are read at most. The largest plan of a known engine has 2 GB,
+/// of those that people look at 20 MB.
+pub const FILE_BYTES_MAX: u64 = 256 << 20;
+
+/// Levels of operators that a reader accepts at most.
+pub const DEPTH_MAX: usize = 200;
 
 /// The words that statements begin with which have plans, in capitals.
 pub const VERBS: [&str; 9] =

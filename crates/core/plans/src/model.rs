@@ -1,30 +1,13 @@
 //! The model: statements, their plans, operators in a tree.
 
-use crate::Kind;
+use crate::{Kind, Terms};
 use serde::{Deserialize, Serialize};
-
-/// Whose plan it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Engine {
-    /// SQL Server.
-    #[serde(rename = "sqlserver")]
-    SqlServer,
-    /// PostgreSQL.
-    #[serde(rename = "postgres")]
-    Postgres,
-    /// MariaDB or MySQL.
-    #[serde(rename = "mariadb")]
-    MariaDb,
-    /// SQLite.
-    #[serde(rename = "sqlite")]
-    Sqlite,
-}
 
 /// A statement and its plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Statement {
-    /// Whose.
-    pub engine: Engine,
+    /// Name of the engine that made the plan.
+    pub engine: String,
     /// As it stands in the file, with its literals; empty where the file does not have it.
     pub text: String,
     /// What it is, as the engine says: `SELECT`, `COND`.
@@ -256,12 +239,12 @@ impl Plan {
 
     /// Visits every text in which constants may stand: values of parameters, conditions, and
     /// warnings that quote them.
-    pub fn visit_texts(&mut self, mut visit: impl FnMut(&mut String)) {
+    pub fn visit_texts(&mut self, terms: &Terms, mut visit: impl FnMut(&mut String)) {
         for parameter in &mut self.parameters {
             parameter.compiled.iter_mut().chain(&mut parameter.run).for_each(&mut visit);
         }
-        // The figures of a spill are no constants of the statement.
-        let quotes = |warning: &&mut Warning| warning.name == "PlanAffectingConvert";
+        // The figures of a spill, for instance, are no constants of the statement.
+        let quotes = |own: &&mut Warning| terms.quoting_warnings.contains(&own.name.as_str());
         self.warnings.iter_mut().filter(quotes).for_each(|warning| visit(&mut warning.detail));
         self.visit_operators(|operator| {
             operator.predicates.iter_mut().for_each(|predicate| visit(&mut predicate.text));

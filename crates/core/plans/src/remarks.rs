@@ -1,7 +1,6 @@
-//! What a plan itself gives reason to look at. Nothing is said without a figure or a warning of the
-//! engine behind it.
+//! Findings of a plan by itself, each with a figure or a warning of the engine behind it.
 
-use crate::{Kind, Operator, Plan, Rows};
+use crate::{Kind, Operator, Plan, Rows, Terms};
 use serde::Serialize;
 
 /// An estimate that is further off than this changes which plan is the cheapest: three joins
@@ -15,7 +14,7 @@ const LOOKUPS: f64 = 1_000.0;
 /// Memory below this is not worth a word, KiB.
 const MEMORY_KIB: f64 = 10_240.0;
 
-/// What there is to look at. `operator` is a number in [`Plan::operators`], from 0.
+/// A finding. `operator` is a number in [`Plan::operators`], from 0.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Remark {
@@ -85,8 +84,8 @@ pub enum Remark {
     },
 }
 
-/// What of a plan there is to look at: warnings of the engine first.
-pub fn remarks(plan: &Plan) -> Vec<Remark> {
+/// The findings of a plan: warnings of the engine first.
+pub fn remarks(plan: &Plan, terms: &Terms) -> Vec<Remark> {
     let operators = plan.operators();
     let mut all: Vec<Remark> = plan
         .warnings
@@ -113,20 +112,11 @@ pub fn remarks(plan: &Plan) -> Vec<Remark> {
     {
         all.push(Remark::Memory { granted_kib, used_kib });
     }
-    // What says that the plan is cheap anyway is no reason to look at it.
-    let cheap = ["MaxDOPSetToOne", "EstimatedDOPIsOne", "NoParallelPlansInDesktopOrExpressEdition"];
-    all.extend(
-        plan.serial_reason
-            .iter()
-            .filter(|reason| !cheap.contains(&reason.as_str()))
-            .map(|reason| Remark::Serial { reason: reason.clone() }),
-    );
-    all.extend(
-        plan.early_abort
-            .iter()
-            .filter(|reason| *reason != "GoodEnoughPlanFound")
-            .map(|reason| Remark::EarlyAbort { reason: reason.clone() }),
-    );
+    let matters = |reason: &&String| !terms.harmless_reasons.contains(&reason.as_str());
+    let serial = plan.serial_reason.iter().filter(matters);
+    all.extend(serial.map(|reason| Remark::Serial { reason: reason.clone() }));
+    let early = plan.early_abort.iter().filter(matters);
+    all.extend(early.map(|reason| Remark::EarlyAbort { reason: reason.clone() }));
     all
 }
 

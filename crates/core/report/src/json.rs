@@ -10,10 +10,10 @@ use crate::{StudySections, escaped};
 use analysis::runs::{Gate, History, RunsCompared};
 use analysis::{HeadToHead, Summary};
 use observations::{ActivityRecord, Advice, CounterReadings, Recording, Survey};
-use queries::Captured;
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Result, Value, json};
+use statements::Captured;
 use std::io::{self, Write};
 
 /// Version of what this module writes.

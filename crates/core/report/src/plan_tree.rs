@@ -3,10 +3,10 @@
 use crate::model::{Cell, Columns, Section, Tone};
 use crate::number;
 use crate::text::joined;
-use plans::{Operator, Plan, Remark, remarks};
+use plans::{Operator, Plan, Remark, Terms, remarks};
 
-/// Adds the operators of a plan, with its remarks.
-pub fn plan_tree(section: &mut Section, plan: &Plan) {
+/// Adds the operators of a plan, with its remarks by the terms of its engine.
+pub fn plan_tree(section: &mut Section, plan: &Plan, terms: &Terms) {
     section.line(overview(plan));
     let all = plan.operators();
     let total_cost = plan.root.as_ref().and_then(|root| root.cost).filter(|cost| *cost > 0.0);
@@ -26,7 +26,7 @@ pub fn plan_tree(section: &mut Section, plan: &Plan) {
         columns.right("own ms", |(_, operator)| operator.own_ms().map(grouped)).optional = 2;
     }
     section.table(columns);
-    for remark in remarks(plan) {
+    for remark in remarks(plan, terms) {
         section.toned(sentence(&remark, &all), Tone::Warning);
     }
     let waits = plan.waits.iter().map(|wait| {

@@ -9,11 +9,13 @@
 //! - `admin`: the connection that holds it, marked as ours
 //! - `compression`: how InnoDB compresses its tables
 //! - `dialect`: how its tables and operations are written
+//! - `errors`: of the server and of connections
 //! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`:
 //!   plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
 //! - `waits`: what sessions wait for; `by_url`, `survey`: servers that run already, observed and
 //!   asked how they are set; `queries`: their statements, plans and indexes
+//! - `plan_reader`: their formats of plans; `statement_rules`: texts and indexes
 
 mod admin;
 mod altered;
@@ -21,28 +23,33 @@ mod by_url;
 pub mod client;
 mod compression;
 mod dialect;
+mod errors;
 mod explain;
 mod fill;
 mod host;
 mod instance;
 mod kept;
 mod load;
+mod plan_reader;
 mod preflight;
 mod queries;
 pub mod server;
 mod settings;
+mod statement_rules;
 mod survey;
 mod waits;
 mod wire;
 
-use crate::client::{Client, Config, Error, ServerError};
+use crate::client::{Client, Config};
 use by_url::{connect_to_observe, global_status, product, while_doing};
 pub use compression::Compression;
 pub use dialect::MariaDialect;
 use engine::{Ability, Engine, EngineError, Folders, Host, Need, Preflight, Servers, WaitType};
-use engine::{Prerequisites, Recovery};
+use engine::{Plans, Prerequisites, Recovery};
+use errors::{failed_at, said_by_server, what_to_do};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::EngineVersion;
+use statements::Rules;
 use std::path::Path;
 use std::time::Duration;
 use work::Stop;
@@ -105,6 +112,14 @@ impl Engine for MariaDb {
     fn recovery(&self) -> Option<&dyn Recovery> {
         Some(self)
     }
+
+    fn plans(&self) -> Option<&dyn Plans> {
+        Some(&plan_reader::JsonPlans)
+    }
+
+    fn statement_rules(&self) -> Option<&'static Rules> {
+        Some(&statement_rules::RULES)
+    }
 }
 
 impl Prerequisites for MariaDb {
@@ -155,45 +170,5 @@ fn version_of(configuration: &Configuration, stop: &Stop) -> (String, String) {
             (format!("{}{product}", found.version), found.server.display().to_string())
         }
         Err(error) => ("none".into(), error.to_string()),
-    }
-}
-
-/// Says what was being done when the server or the connection failed.
-fn failed_at(doing: &str) -> impl FnOnce(Error) -> EngineError + '_ {
-    move |error| match error {
-        _ if error.is_stopped() => EngineError::Cancelled,
-        Error::Server(said) => said_by_server(doing, &said),
-        error => EngineError::failed(doing, error.to_string()),
-    }
-}
-
-/// An error that the server sent. The numbers are those of
-/// <https://mariadb.com/kb/en/mariadb-error-codes/>.
-fn said_by_server(doing: &str, error: &ServerError) -> EngineError {
-    match error.code {
-        // ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK, and ER_CHECKREAD of innodb_snapshot_isolation
-        1205 | 1213 | 1020 => {
-            EngineError::Retry { doing: doing.into(), message: error.to_string() }
-        }
-        // ER_DISK_FULL, ER_RECORD_FILE_FULL
-        1021 | 1114 => EngineError::DiskFull { doing: format!("{doing}: {}", error.message) },
-        _ => EngineError::failed(doing, error.to_string()),
-    }
-}
-
-/// What to do about a server that does not let us connect.
-fn what_to_do(error: &Error) -> Option<&'static str> {
-    match (error, error.code()) {
-        // ER_ACCESS_DENIED_ERROR
-        (_, Some(1045 | 1698)) => {
-            Some("Give the user in the URL and the password in ~/.my.cnf or MYSQL_PWD.")
-        }
-        // ER_CON_COUNT_ERROR
-        (_, Some(1040)) => Some("All connections are taken: see max_connections."),
-        (Error::Connect(..), _) => Some(
-            "Is the server running there? Name it by URL: mariadb://user@host:port/, or \
-             ?socket=/path.",
-        ),
-        _ => None,
     }
 }

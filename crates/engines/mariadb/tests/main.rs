@@ -9,3 +9,4 @@
 mod client_hostile;
 mod client_login;
 mod mariadb;
+mod plans;

@@ -7,6 +7,7 @@
 //! - `instance`: what a trial works on: a schema of our own
 //! - `altered`: settings of servers by URL that are changed and put back
 //! - `own_database`: on servers by URL, databases for tables of the user
+//! - `connecting`: sessions that observe, and advice on failed connections
 //! - `admin`: the connection that holds it, marked as ours
 //! - `dialect`: how its tables and operations are written; `compression`: which method compresses
 //!   which column
@@ -15,11 +16,13 @@
 //! - `load`: the connections of a load; `wire`: what they send and hear
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set; `queries`: its statements, plans and indexes
+//! - `plan_reader`: its formats of plans; `statement_rules`: texts and indexes
 
 mod admin;
 mod altered;
 pub mod client;
 mod compression;
+mod connecting;
 mod dialect;
 mod explain;
 mod fill;
@@ -28,29 +31,32 @@ mod instance;
 mod kept;
 mod load;
 mod own_database;
+mod plan_reader;
 mod preflight;
 mod queries;
 mod sample;
 pub mod server;
 mod settings;
+pub mod statement_rules;
 mod survey;
 pub mod waits;
 mod wire;
 
 use crate::client::{Client, Config};
+use connecting::{is_local, leave_no_statistics, while_doing};
 pub use dialect::PostgresDialect;
 use engine::{
     Ability, Engine, EngineError, Folders, Host, LiveObserver, Need, ObserveOptions, Preflight,
     QueryLimits, QueryReader, Server, ServerError, Servers, WaitType,
 };
-use engine::{ColumnMethods, Prerequisites, Recovery};
+use engine::{ColumnMethods, Dumps, Plans, Prerequisites, Recovery};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{Advice, EngineVersion, Survey, SurveyedServer, Unread};
-use observe::process_title;
 pub use settings::URL;
+use statements::Rules;
 use std::path::Path;
 use std::time::Duration;
-use work::{Stop, Table};
+use work::{Cancel, Stop, Table};
 
 /// How long a server may take to accept a connection, where its URL does not say.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -116,6 +122,14 @@ impl Engine for Postgres {
 
     fn recovery(&self) -> Option<&dyn Recovery> {
         Some(self)
+    }
+
+    fn plans(&self) -> Option<&dyn Plans> {
+        Some(&plan_reader::ExplainPlans)
+    }
+
+    fn statement_rules(&self) -> Option<&'static Rules> {
+        Some(&statement_rules::RULES)
     }
 }
 
@@ -206,6 +220,16 @@ impl Servers for Postgres {
     fn advice(&self, server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
         survey::rules::advice(server, survey)
     }
+
+    fn dumps(&self) -> Option<&dyn Dumps> {
+        Some(self)
+    }
+}
+
+impl Dumps for Postgres {
+    fn dump(&self, url: &str, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
+        server::dump(url, to, cancel)
+    }
 }
 
 impl Server for Config {
@@ -240,63 +264,5 @@ impl Server for Config {
         stop: &Stop,
     ) -> Result<engine::sample::Sample, ServerError> {
         sample::sample(self, table, rows_max, stop)
-    }
-}
-
-/// What a session of ours asks is not counted as work of the server, where the server lets us
-/// choose: of superusers.
-fn leave_no_statistics(client: &mut Client) {
-    let mark = engine::query_reader::MARK;
-    let _ = client.batch(&format!("SET /* {mark} */ pg_stat_statements.track = 'none'"));
-}
-
-/// Says what was being done when the server or the connection failed.
-fn while_doing(doing: &str) -> impl FnOnce(crate::client::Error) -> ServerError + '_ {
-    move |error| ServerError { what: format!("{doing}: {error}"), advice: what_to_do(&error) }
-}
-
-/// Whether the process of this session is one of this machine: the connection is local, and the
-/// process with its number calls itself a session of this user.
-fn is_local(client: &Client, user: &str) -> bool {
-    let title = client.is_local().then(|| process_title(client.backend_pid())).flatten();
-    title.is_some_and(|title| {
-        title.starts_with("postgres:") && title.split(' ').any(|word| word == user)
-    })
-}
-
-/// What to do about a server that does not let us connect.
-fn what_to_do(error: &crate::client::Error) -> Option<&'static str> {
-    if let Some(code) = error.code() {
-        // Appendix A of PostgreSQL's documentation: error codes.
-        return match code {
-            "28P01" => Some("The password is wrong: give it in PGPASSWORD or ~/.pgpass."),
-            "28000" => Some(
-                "The server does not admit this user from here: see pg_hba.conf, and sslmode in \
-                 the URL.",
-            ),
-            "3D000" => {
-                Some("Name a database that exists. Most servers have one that is named postgres.")
-            }
-            "53300" => Some(
-                "All connections are taken. Two are needed: a role with \
-                 pg_use_reserved_connections (16 and later) or a superuser may use the reserved \
-                 ones.",
-            ),
-            "57P03" => {
-                Some("The server is starting or stopping: try again when it accepts connections.")
-            }
-            _ => None,
-        };
-    }
-    match error {
-        crate::client::Error::Attempts(errors) => errors.iter().rev().find_map(what_to_do),
-        crate::client::Error::Connect { .. } => Some(
-            "Is the server running there? Name it by URL (postgres://user@host:port/database) or \
-             PG* variables.",
-        ),
-        crate::client::Error::Tls { .. } => {
-            Some("See sslmode and sslrootcert in the URL, or PGSSLMODE and PGSSLROOTCERT.")
-        }
-        _ => None,
     }
 }

@@ -2,10 +2,11 @@
 //! own before one is started.
 
 use super::admin::{MARK, SCHEMA};
+use super::connecting::what_to_do;
 use super::instance::escaped;
 use super::server::{Account, PROGRAM, is_of_module, tried_settings};
 use super::settings::{self, FINAL_CHECKPOINT, LOG_VOLUME, URL, USER, VOLUME};
-use super::{CONNECTING, SILENCE, compression, what_to_do};
+use super::{CONNECTING, SILENCE, compression};
 use crate::client::{Client, Config, Error, Row};
 use engine::setup::Setup;
 use engine::{EngineError, Folders, Need, Preflight};

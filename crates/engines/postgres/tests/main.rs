@@ -7,6 +7,7 @@ mod client_login;
 mod client_requests;
 mod client_tls;
 mod connections;
+mod plans;
 mod server;
 mod server_killed;
 mod server_settings;

@@ -1,12 +1,12 @@
 //! What SQLite tells of a statement before it runs: its plan, the pages of the table, and its own
 //! counters of one run.
 
+use crate::plan_steps::Step;
 use engine::planned::each;
 use engine::{Asked, Explained, Planned};
 use observations::Fact;
-use plans::Step;
-use queries::Counter;
 use rusqlite::{Connection, Row, StatementStatus};
+use statements::Counter;
 use work::Table;
 
 /// The counters of a statement that tell what it did

@@ -9,7 +9,7 @@ use engine::dialect::padded;
 use engine::setup::Setup;
 use engine::{Asked, Dialect as _, EngineUse, Explained, Planned, cache, lock, open_files};
 use engine::{
-    CacheReport, CacheState, Collected, ConnectionSet, EngineError, Folders, Instance,
+    CacheReport, CacheState, Collected, ConnectionSet, EngineError, Folders, Host, Instance,
     WaitCollector,
 };
 use engine::{Explainer, Tables};
@@ -20,6 +20,20 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 use work::{Cancel, Column, Fill, Operation, Rows, Table, Values, Work};
+
+/// Trials share nothing but the folders.
+pub struct SqliteHost(pub Folders);
+
+impl Host for SqliteHost {
+    fn prepare(
+        &mut self,
+        configuration: &Configuration,
+        connections: u32,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Instance>, EngineError> {
+        Ok(Box::new(SqliteInstance::create(configuration, &self.0, connections, cancel)?))
+    }
+}
 
 /// Data files of one trial.
 pub struct SqliteInstance {

@@ -4,37 +4,33 @@
 //! cache and log. The sessions are the load threads themselves.
 
 mod connection;
+mod database_files;
 mod dialect;
 mod explain;
 mod instance;
+mod plan_steps;
 mod pragma;
-pub mod queries;
+mod queries;
 mod recorder;
 mod sample;
 mod session;
 mod setup;
+mod statement_rules;
 mod vfs;
 mod wait_type;
 
+pub use database_files::SqliteFiles;
 pub use dialect::SqliteDialect;
-use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup, first_bytes};
-use engine::{Ability, CacheState, Engine, EngineError, Folders, Host, Instance};
-use engine::{DatabaseFiles, Prerequisites};
+use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
+use engine::{Ability, CacheState, Engine, EngineError, Folders, Host};
+use engine::{DatabaseFiles, FileQueries, Prerequisites};
 use engine::{Need, Preflight, WaitType};
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, choice, settings};
-use instance::SqliteInstance;
+use instance::SqliteHost;
 use observations::EngineVersion;
+use statements::Rules;
 use std::collections::HashSet;
-use std::path::Path;
-use work::{Cancel, Stop};
-
-/// How a database file begins (<https://www.sqlite.org/fileformat2.html>, 1.3).
-const MAGIC: &[u8] = b"SQLite format 3\0";
-
-/// Whether a file is a database of SQLite's.
-pub fn is_database(path: &Path) -> bool {
-    path.is_file() && first_bytes(path).starts_with(MAGIC)
-}
+use work::Stop;
 
 /// Attached files that SQLite can hold at most, however it was built; `main` comes on top.
 const ATTACHED_MAX: i64 = 125;
@@ -143,6 +139,14 @@ impl Engine for Sqlite {
     fn prerequisites(&self) -> Option<&dyn Prerequisites> {
         Some(self)
     }
+
+    fn statement_rules(&self) -> Option<&'static Rules> {
+        Some(&statement_rules::RULES)
+    }
+
+    fn file_queries(&self) -> Option<&dyn FileQueries> {
+        Some(&SqliteFiles)
+    }
 }
 
 impl Prerequisites for Sqlite {
@@ -163,21 +167,7 @@ impl Prerequisites for Sqlite {
     }
 }
 
-/// Nothing is shared between trials but the folders.
-struct SqliteHost(Folders);
-
-impl Host for SqliteHost {
-    fn prepare(
-        &mut self,
-        configuration: &Configuration,
-        connections: u32,
-        cancel: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError> {
-        Ok(Box::new(SqliteInstance::create(configuration, &self.0, connections, cancel)?))
-    }
-}
-
-/// What SQLite said, as an error of ours.
+/// Turns an error of SQLite into one of the engine.
 fn failed(doing: String, error: &rusqlite::Error) -> EngineError {
     if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
         return EngineError::DiskFull { doing };

@@ -5,23 +5,26 @@
 //! that can change nothing (<https://www.sqlite.org/c3ref/stmt_status.html>); what writes, or has
 //! parameters, is explained only.
 
-use super::explain::{COUNTERS, steps};
+use crate::explain::{COUNTERS, steps};
+use crate::plan_steps::plan_of_steps;
+use crate::statement_rules::RULES;
 use engine::ServerError;
-use engine::query_reader::{QueryLimits, QueryReader, explain_each};
+use engine::query_reader::{QueryLimits, QueryReader, Unexplained, explain_each};
 use observations::Unread;
-use observations::statement::behind_comments;
-use plans::{Engine, Kind, Operator, Plan, Predicate, Role};
-use queries::{
-    Counter, ForeignKey, Index, Key, Origin, Snapshot, Span, Statement, StatementPlan, Table,
-};
+use plans::{Kind, Operator, Plan, Predicate, Role};
 use rusqlite::{Connection, Error, OpenFlags};
-use sql::{Syntax, tokens};
+use statements::{
+    Counter, ForeignKey, Index, Key, Origin, ScriptStatement, Snapshot, Span, Statement,
+    StatementPlan, Table, aliases, condition, fingerprint,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 use work::Stop;
 
+/// The engine's name in snapshots.
+const ENGINE: &str = "sqlite";
 /// Time for a statement's run, and for the sizes of tables.
 const RUN_MAX: Duration = Duration::from_secs(10);
 /// Time for all runs together.
@@ -31,22 +34,28 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Steps of SQLite's machine between two looks at the clock.
 const STEPS: i32 = 10_000;
 
-/// A statement of a script.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Given {
-    /// File and line.
-    pub place: String,
-    /// Its text.
-    pub text: String,
-}
-
 /// Reads a database file, and runs what only reads of the statements that are given.
 pub struct FileReader {
     connection: Connection,
-    given: Vec<Given>,
+    given: Vec<ScriptStatement>,
     limits: QueryLimits,
     stop: Stop,
     until: Arc<Mutex<Instant>>,
+}
+
+/// A reason why a statement was not run, or not to its end.
+#[derive(Debug, thiserror::Error)]
+enum NotRun {
+    #[error("it is a command; only queries are run")]
+    Command,
+    #[error("it writes, and was not run")]
+    Writes,
+    #[error("it has parameters without values, and was not run")]
+    Parameters,
+    #[error("its run was stopped after {:.0} s", after.as_secs_f64())]
+    Stopped { after: Duration },
+    #[error("{message}")]
+    Failed { message: String },
 }
 
 impl FileReader {
@@ -56,7 +65,7 @@ impl FileReader {
     /// When it cannot be opened, or is no database.
     pub fn open(
         path: &Path,
-        given: Vec<Given>,
+        given: Vec<ScriptStatement>,
         limits: QueryLimits,
         stop: &Stop,
     ) -> Result<Self, ServerError> {
@@ -84,44 +93,41 @@ impl FileReader {
         let begun = Instant::now();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         for given in &self.given {
-            let at = *known
-                .entry(queries::fingerprint(&given.text, Engine::Sqlite))
-                .or_insert_with(|| {
-                    let (digest, text) = (given.place.clone(), given.text.clone());
-                    snapshot.statements.push(Statement {
-                        digest,
-                        text,
-                        is_top: true,
-                        ..Statement::default()
-                    });
-                    snapshot.statements.len() - 1
+            let at = *known.entry(fingerprint(&given.text, &RULES)).or_insert_with(|| {
+                let (digest, text) = (given.place.clone(), given.text.clone());
+                snapshot.statements.push(Statement {
+                    digest,
+                    text,
+                    is_top: true,
+                    ..Statement::default()
                 });
+                snapshot.statements.len() - 1
+            });
             let left = RUNS_MAX.saturating_sub(begun.elapsed()).min(RUN_MAX);
             let statement = &mut snapshot.statements[at];
             if let Err(why) = self.run(statement, &given.text, left) {
-                snapshot.unread.push(Unread { what: format!("what {} does", given.place), why });
+                let (what, why) = (format!("what {} does", given.place), why.to_string());
+                snapshot.unread.push(Unread { what, why });
             }
         }
     }
 
     /// Runs a statement that only reads, and adds what SQLite counts.
-    fn run(&self, statement: &mut Statement, text: &str, time: Duration) -> Result<(), String> {
+    fn run(&self, statement: &mut Statement, text: &str, time: Duration) -> Result<(), NotRun> {
         if !statement.can_be_explained() {
-            return Err("it is a command; only queries are run".into());
+            return Err(NotRun::Command);
         }
         self.limit(time);
         let said = |error: Error| match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::OperationInterrupted) => {
-                format!("its run was stopped after {:.0} s", time.as_secs_f64())
-            }
-            _ => message(error),
+            Some(rusqlite::ErrorCode::OperationInterrupted) => NotRun::Stopped { after: time },
+            _ => NotRun::Failed { message: message(error) },
         };
         let mut prepared = self.connection.prepare(text).map_err(said)?;
         if !prepared.readonly() {
-            return Err("it writes, and was not run".into());
+            return Err(NotRun::Writes);
         }
         if prepared.parameter_count() > 0 {
-            return Err("it has parameters without values, and was not run".into());
+            return Err(NotRun::Parameters);
         }
         let (begun, mut count) = (Instant::now(), 0_u64);
         let mut rows = prepared.raw_query();
@@ -256,7 +262,7 @@ impl QueryReader for FileReader {
         let span = Span { to_ms: now.as_millis() as i64, ..Span::default() };
         let server = format!("SQLite {}", rusqlite::version());
         let mut snapshot =
-            Snapshot { tables, unread, ..Snapshot::new(Engine::Sqlite, server, span, page as u64) };
+            Snapshot { tables, unread, ..Snapshot::new(ENGINE, server, span, page as u64) };
         self.statements(&mut snapshot);
         Ok(snapshot)
     }
@@ -269,19 +275,20 @@ impl QueryReader for FileReader {
         let tables = &snapshot.tables;
         explain_each(&mut snapshot.statements, self.limits.plans, &self.stop, |statement| {
             self.limit(RUN_MAX);
-            let steps = steps(&self.connection, &statement.text).map_err(message)?;
-            let aliases = queries::aliases(&statement.text, Engine::Sqlite);
+            let steps = steps(&self.connection, &statement.text)
+                .map_err(|error| Unexplained::refused(message(error)))?;
+            let aliases = aliases(&statement.text, RULES.syntax);
             let table = |name: &str| {
                 let meant = aliases.get(&name.to_lowercase()).map_or(name, String::as_str);
                 let known = tables.iter().find(|table| table.name.eq_ignore_ascii_case(meant));
                 known.map_or(meant, |table| &table.name).to_owned()
             };
-            let mut plan = plans::of_sqlite(&steps, table).map_err(|error| error.to_string())?;
+            let mut plan = plan_of_steps(&steps, table)?;
             add_condition(&mut plan, &statement.text);
-            let has_steps = plan.root.is_some();
-            has_steps
-                .then(|| vec![StatementPlan::new(Origin::Generic, plan)])
-                .ok_or_else(|| "SQLite has no steps to tell of it".into())
+            if plan.root.is_none() {
+                return Err(Unexplained::refused("SQLite has no steps to tell of it"));
+            }
+            Ok(vec![StatementPlan::new(Origin::Generic, plan)])
         });
     }
 }
@@ -300,7 +307,7 @@ fn add_condition(plan: &mut Plan, text: &str) {
     if reads != [Kind::TableScan] {
         return;
     }
-    let Some(text) = queries::condition(text, Engine::Sqlite) else { return };
+    let Some(text) = condition(text, RULES.syntax) else { return };
     plan.visit_operators(|operator| {
         if operator.access.is_some() {
             operator.predicates.push(Predicate { role: Role::Filter, text: text.clone() });
@@ -324,49 +331,4 @@ fn quoted_where_needed(name: &str) -> String {
     let is_plain = name.chars().all(|c| c.is_alphanumeric() || c == '_')
         && name.starts_with(|c: char| c.is_alphabetic() || c == '_');
     if is_plain { name.to_owned() } else { quoted(name) }
-}
-
-/// The statements of a script, with file and line; comments before them are left out.
-pub fn given(file: &str, script: &str) -> Vec<Given> {
-    let mut all = Vec::new();
-    let (mut rest, mut line) = (script, 1);
-    while !rest.is_empty() {
-        let length = end(rest);
-        let (statement, after) = rest.split_at(length);
-        let begin = statement.len() - behind_comments(statement).len();
-        let text = statement[begin..].trim().trim_end_matches(';').trim();
-        if !text.is_empty() {
-            let place = format!("{file}:{}", line + statement[..begin].matches('\n').count());
-            all.push(Given { place, text: text.to_owned() });
-        }
-        line += statement.matches('\n').count();
-        rest = after;
-    }
-    all
-}
-
-/// The bytes of the first statement, its semicolon included.
-fn end(script: &str) -> usize {
-    let semicolon = tokens(script, Syntax::Sqlite).find(|token| token.text == ";");
-    semicolon.map_or(script.len(), |token| token.end())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::given;
-
-    #[test]
-    fn a_script_is_its_statements_with_their_lines() {
-        let script = "-- first; not one\nSELECT ';', \"a;b\" /* ; */ FROM [t;1];\n\n/* x */ \
-                      ;\nSELECT 'it''s;' -- end";
-        let found: Vec<(String, String)> =
-            given("f.sql", script).into_iter().map(|one| (one.place, one.text)).collect();
-        let expected = [
-            ("f.sql:2", "SELECT ';', \"a;b\" /* ; */ FROM [t;1]"),
-            ("f.sql:5", "SELECT 'it''s;' -- end"),
-        ];
-        assert_eq!(found, expected.map(|(place, text)| (place.to_owned(), text.to_owned())));
-        assert!(given("f", "").is_empty() && given("f", " ;; -- a").is_empty());
-        assert_eq!(given("f", "SELECT 'open")[0].text, "SELECT 'open");
-    }
 }

@@ -1,7 +1,9 @@
 //! Rows of a table of a user's file, which is only read.
 
-use super::{Sqlite, failed, is_database};
+use super::database_files::MAGIC;
+use super::{Sqlite, failed};
 use engine::sample::{Cell, Sample};
+use engine::setup::first_bytes;
 use engine::{DatabaseFiles, EngineError};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Params};
@@ -16,7 +18,7 @@ const BUSY: Duration = Duration::from_secs(10);
 
 impl DatabaseFiles for Sqlite {
     fn is_database(&self, file: &Path) -> bool {
-        is_database(file)
+        file.is_file() && first_bytes(file).starts_with(MAGIC)
     }
 
     fn export(

@@ -1,7 +1,8 @@
 //! Tables of one's own: a data file that a dump and SQL make once, and that trials copy.
 
 use super::connection::DataFiles;
-use super::{MAGIC, failed};
+use super::failed;
+use crate::database_files::MAGIC;
 use engine::setup::{Setup, first_bytes};
 use engine::{EngineError, cache};
 use experiment::NamedFile;

@@ -2,6 +2,7 @@
 //!
 //! - `settings`: what `[target]` can say; `dialect`: how its tables and operations are written
 //! - `wait_types`: names, classes, which are benign; `page`: pages and what they are for
+//! - `showplan`: plans; `statement_rules`: texts and indexes
 //! - `by_url`: servers by URL; `rules`: what is advised about them
 //! - with the feature `driver`: `live`, how servers are reached and what they are asked, and
 //!   `target`, trials on them
@@ -11,9 +12,12 @@ mod by_url;
 mod dialect;
 #[cfg(feature = "driver")]
 pub mod live;
+mod not_built;
 mod page;
 mod rules;
 mod settings;
+mod showplan;
+mod statement_rules;
 #[cfg(feature = "driver")]
 mod target;
 mod wait_types;
@@ -23,22 +27,20 @@ pub use dialect::MssqlDialect;
 pub use page::{NotAPage, PageId, PageKind};
 pub use wait_types::{BENIGN_VERSION, BETWEEN_REQUESTS, WAIT_TYPES, class};
 
-use engine::Prerequisites;
 use engine::{Ability, Engine, Folders, Host, Need, Preflight, Servers, WaitType};
-#[cfg(not(feature = "driver"))]
-use engine::{EngineError, Instance};
+use engine::{Plans, Prerequisites};
 use experiment::{Configuration, Declaration, Invalid};
-use observations::EngineVersion;
+use not_built::NOT_BUILT;
 #[cfg(not(feature = "driver"))]
-use work::Cancel;
+use not_built::trials::{MssqlHost, preflight, version};
+use observations::EngineVersion;
+use statements::Rules;
+#[cfg(feature = "driver")]
+use target::{MssqlHost, preflight, version};
 use work::Stop;
 
 /// The variable of `sqlcmd` that names a server.
 const SERVER_VARIABLE: &str = "SQLCMDSERVER";
-
-/// Why nothing works without the feature.
-const NOT_BUILT: &str = "this build has no SQL Server: `cargo build --release \
-                         --features sqlserver` makes one that has it";
 
 /// SQL Server, and what speaks its protocol, by URL.
 #[derive(Debug, Clone, Copy)]
@@ -82,11 +84,19 @@ impl Engine for SqlServer {
     }
 
     fn host(&self, _: Folders) -> Box<dyn Host> {
-        Box::new(host())
+        Box::new(MssqlHost)
     }
 
     fn prerequisites(&self) -> Option<&dyn Prerequisites> {
         Some(self)
+    }
+
+    fn plans(&self) -> Option<&dyn Plans> {
+        Some(&showplan::ShowPlan)
+    }
+
+    fn statement_rules(&self) -> Option<&'static Rules> {
+        Some(&statement_rules::RULES)
     }
 }
 
@@ -105,46 +115,5 @@ impl Prerequisites for SqlServer {
 
     fn preflight(&self, needs: &[Need<'_>], _: &Folders, stop: &Stop) -> Preflight {
         preflight(needs, stop)
-    }
-}
-
-#[cfg(feature = "driver")]
-use target::{preflight, version};
-
-#[cfg(feature = "driver")]
-fn host() -> impl Host + 'static {
-    target::MssqlHost
-}
-
-#[cfg(not(feature = "driver"))]
-fn host() -> impl Host + 'static {
-    NotBuilt
-}
-
-#[cfg(not(feature = "driver"))]
-fn version(_: &Configuration, _: &Stop) -> (String, String) {
-    ("none".into(), NOT_BUILT.into())
-}
-
-#[cfg(not(feature = "driver"))]
-fn preflight(_: &[Need<'_>], _: &Stop) -> Preflight {
-    let mut found = Preflight::default();
-    found.misses(NOT_BUILT);
-    found
-}
-
-/// The host of a build without the driver.
-#[cfg(not(feature = "driver"))]
-struct NotBuilt;
-
-#[cfg(not(feature = "driver"))]
-impl Host for NotBuilt {
-    fn prepare(
-        &mut self,
-        _: &Configuration,
-        _: u32,
-        _: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError> {
-        Err(EngineError::Unsupported { engine: "this build", what: "SQL Server" })
     }
 }

@@ -1,6 +1,5 @@
 //! SQL Server as a target, on a server that speaks T-SQL: a stand-in, or the one that
 //! `STEELBENCH_MSSQL_URL` names.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 use engine::{Answer, ConnectionSet, EngineError, Folders, Instance, Need, Permits, Results};
 use experiment::{Configuration, Value};

@@ -5,13 +5,16 @@ use plans::{Access, IndexUse, MissingIndex, Plan, Statement, index_uses, remarks
 use report::model::{Cell, Columns, Document, Section};
 use report::text::joined;
 use report::{grouped, number, plan_tree};
+use statements::Rules;
 
 /// A statement of a file.
 pub struct PlanOf {
     /// The file, as it was named.
     pub file: String,
-    /// What it holds.
+    /// The statement with its plan.
     pub statement: Statement,
+    /// The rules of its engine.
+    pub rules: &'static Rules,
 }
 
 impl PlanOf {
@@ -58,7 +61,9 @@ fn statements(all: &[(usize, &PlanOf)], without: usize) -> Section {
     columns
         .right("operators", |one| Some(Cell::count(one.1.plan()?.operators().len() as u64)))
         .optional = 2;
-    columns.right("to look at", |one| Some(Cell::count(remarks(one.1.plan()?).len() as u64)));
+    columns.right("to look at", |one| {
+        Some(Cell::count(remarks(one.1.plan()?, &one.1.rules.terms).len() as u64))
+    });
     columns.name("file", |one| one.1.file.as_str()).optional = 3;
     section.table(columns);
     section.note(
@@ -82,7 +87,7 @@ fn said(statement: &Statement) -> &str {
 fn operators(at: usize, one: &PlanOf, plan: &Plan) -> Section {
     let mut section = Section::new(format!("Plan {at}: {}", one.file));
     section.line(said(&one.statement));
-    plan_tree(&mut section, plan);
+    plan_tree(&mut section, plan, &one.rules.terms);
     section
 }
 

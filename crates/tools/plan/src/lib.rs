@@ -1,6 +1,9 @@
 //! `steelbench plan`: execution plans in files, explained without a server.
+//!
+//! - [`Plan`]: the command; `found`: plans in files and folders; `document`: the report
 
+mod command;
 mod document;
-mod tool;
+mod found;
 
-pub use tool::Plan;
+pub use command::Plan;

@@ -4,7 +4,7 @@ use crate::try_change::Try;
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
 use command::arguments::{Between, MariaDb, Psql, positive, setting};
 use command::output::Form;
-use script::DURATION;
+use probe::load::DURATION;
 use std::path::PathBuf;
 
 /// Show which statements of a server cost what, their plans, and which indexes earn their keep;
@@ -107,7 +107,7 @@ impl From<&Limits> for engine::QueryLimits {
     }
 }
 
-/// What is done about statements.
+/// Actions on statements.
 #[derive(Debug, Subcommand)]
 pub enum QueriesCommand {
     /// Try an index, the drop of one or a setting on a copy of a database: what each statement

@@ -1,14 +1,14 @@
 //! `steelbench capture`: a server's inventory, waits and statements as a file to send.
 
 use crate::arguments::Limits;
-use crate::command::examined;
+use crate::examine::explained;
 use clap::Parser;
 use command::arguments::positive;
 use command::files::{Replace, replace_file};
 use command::{Context, ExitCode, Failure, Tool, output, servers, signals};
 use engine::{ObserveOptions, QueryReader, ServerError};
 use observations::{Survey, Unread};
-use queries::{Captured, Snapshot};
+use statements::{Captured, CapturedTexts, Snapshot};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -58,7 +58,7 @@ impl Tool for Capture {
         let mut activity =
             servers::observe(&mut *observer, self.seconds, &interrupt).map_err(failure)?;
         let readings = observer.readings();
-        let queries = counters.and_then(|(first, reader)| counted(first, reader, self));
+        let queries = counters.and_then(|(first, reader)| self.counted(context, first, reader));
         if let Err(error) = &queries {
             let what = format!("statements, plans and indexes of {server}");
             output::complain(&format!("warning: {what} are not in the capture: {error}"));
@@ -89,13 +89,20 @@ impl Tool for Capture {
     }
 }
 
-/// What the server counted until now, and the plans that it makes.
-fn counted(
-    first: Snapshot,
-    mut reader: Box<dyn QueryReader>,
-    arguments: &Capture,
-) -> Result<Captured, ServerError> {
-    let last = reader.snapshot()?;
-    let found = examined(&mut *reader, last, Vec::new(), usize::MAX);
-    Ok(Captured::new(first, found.snapshot, found.advice, arguments.statements, arguments.literals))
+impl Capture {
+    /// The counters until now, and the plans that the server makes.
+    fn counted(
+        &self,
+        context: &Context,
+        first: Snapshot,
+        mut reader: Box<dyn QueryReader>,
+    ) -> Result<Captured, ServerError> {
+        let last = reader.snapshot()?;
+        let rules = context
+            .statement_rules(&last.engine)
+            .map_err(|failure| ServerError::new(failure.message()))?;
+        let found = explained(&mut *reader, last, Vec::new(), usize::MAX, rules);
+        let kept = CapturedTexts { texts: self.statements, literals: self.literals };
+        Ok(Captured::new(first, found.snapshot, found.advice, rules, kept))
+    }
 }

@@ -1,24 +1,22 @@
 //! `steelbench queries`: a server's statements, plans and indexes.
 
 use crate::arguments::{QueriesCommand, QueriesTool};
+use crate::examine::explained;
+use crate::logged::read_logs;
+use crate::looking::{LOOKS_S, looking};
 use crate::try_change::try_change;
-use crate::{Queries, attach_logged, between, document, examine, keep, sheets, watch};
+use crate::watch::{self, Watched};
+use crate::{Queries, between, document, examine, keep, sheets};
 use command::files::{Replace, replace_file, write_html};
 use command::{Context, ExitCode, Failure, Tool, captures, output, results, servers, signals};
-use engine::{QueryLimits, QueryReader, ServerError};
-use plans::FILE_BYTES_MAX;
-use queries::{AdviceKind, Snapshot};
+use engine::{Engine, FileQueries, QueryLimits, QueryReader, ServerError};
 use report::json::{Capture, object};
 use serde_json::Value;
-use sqlite::queries::FileReader;
-use std::fmt::Display;
-use std::path::{Path, PathBuf};
+use statements::{Rules, Snapshot, script_statements};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-
-/// Between two looks at what sessions run, s.
-pub const LOOKS_S: f64 = 0.5;
 
 /// Scripts of statements are not longer.
 const SCRIPT_BYTES_MAX: u64 = 16 << 20;
@@ -28,13 +26,14 @@ impl Tool for QueriesTool {
         if let Some(QueriesCommand::Try(own)) = &self.command {
             return try_change(own, context);
         }
-        let logged = read_logs(&self.auto_explain)?;
+        let logged = read_logs(context, &self.auto_explain)?;
         let given = self.server.as_deref();
         let is_file = self.psql.is_empty() && self.mariadb.is_empty();
         if let Some((file, None)) = given.filter(|_| is_file).and_then(results::observation) {
             let mut snapshot = watch::joined(context, file, &self.between)?;
             keep(&mut snapshot, self.statements);
-            return write(&examine(snapshot), self);
+            let rules = context.statement_rules(&snapshot.engine)?;
+            return write(&examine(snapshot, rules), self);
         }
         if self.between.is_given() {
             return Err(Failure::usage(
@@ -43,23 +42,25 @@ impl Tool for QueriesTool {
         }
         if self.output.is_some() {
             return ask(self, context, |address, mut reader, stop, failure| {
-                watch::watch(self, address, &mut *reader, stop, failure)
+                let server = Watched { address, failure };
+                watch::watch(self, context, &server, &mut *reader, stop)
             });
         }
         let captured = given.filter(|_| is_file).and_then(captures::read);
-        let database = given.map(Path::new).filter(|path| is_file && sqlite::is_database(path));
+        let database = given.filter(|_| is_file).and_then(|path| database(context, path));
         let (mut reader, snapshot) = match (captured, database) {
             (Some(captured), _) => of_captures(captured?, self)?,
-            (None, Some(path)) => of_file(path, self)?,
+            (None, Some(database)) => of_file(&database, self)?,
             _ => of_server(self, context)?,
         };
-        let mut found = examined(&mut *reader, snapshot, logged, self.statements);
-        found.snapshot.clean(self.literals);
+        let rules = context.statement_rules(&snapshot.engine)?;
+        let mut found = explained(&mut *reader, snapshot, logged, self.statements, rules);
+        found.snapshot.clean(rules, self.literals);
         write(&found, self)
     }
 }
 
-/// What a server counts, or counted in the seconds that are asked for.
+/// Reads the counters of a server, or their differences in the seconds that are asked for.
 fn of_server(
     arguments: &QueriesTool,
     context: &Context,
@@ -105,11 +106,28 @@ fn ask<T>(
     work(&server.to_string(), reader, &stop, &failure)
 }
 
-/// What the statements of scripts do on a database file.
+/// A database file, and what its engine does with such files.
+struct Database<'a> {
+    path: &'a Path,
+    queries: &'a dyn FileQueries,
+    rules: &'static Rules,
+}
+
+/// The database in a file of one of the engines.
+fn database<'a>(context: &Context, path: &'a str) -> Option<Database<'a>> {
+    let path = Path::new(path);
+    context.registry.engines.iter().copied().find_map(|engine: &'static dyn Engine| {
+        engine.database_files().filter(|files| files.is_database(path))?;
+        Some(Database { path, queries: engine.file_queries()?, rules: engine.statement_rules()? })
+    })
+}
+
+/// Examines the statements of scripts on a database file.
 fn of_file(
-    path: &Path,
+    database: &Database<'_>,
     arguments: &QueriesTool,
 ) -> Result<(Box<dyn QueryReader>, Snapshot), Failure> {
+    let Database { path, queries, rules } = *database;
     let shown = path.display();
     if arguments.sql.is_empty() {
         let message = format!("{shown} counts no statements: give them with --sql FILE");
@@ -119,20 +137,18 @@ fn of_file(
     for file in &arguments.sql {
         let name = file.display().to_string();
         let text = experiment::read_text(file, SCRIPT_BYTES_MAX);
-        given.extend(sqlite::queries::given(
-            &name,
-            &text.map_err(|error| Failure::usage(format!("{name}: {error}")))?,
-        ));
+        let text = text.map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+        given.extend(script_statements(&name, &text, rules.syntax));
     }
     let stop = servers::stop_by(&signals::stop_flag()?);
     let said = |error: ServerError| Failure::failed(format!("{shown}: {error}"));
-    let mut reader =
-        FileReader::open(path, given, (&arguments.limits).into(), &stop).map_err(said)?;
+    let mut reader = queries.open(path, given, (&arguments.limits).into(), &stop).map_err(said)?;
     let snapshot = reader.snapshot().map_err(said)?;
-    Ok((Box::new(reader), snapshot))
+    Ok((reader, snapshot))
 }
 
-/// What a server had counted when it was captured; while it was; or between two captures.
+/// Reads what a server had counted when it was captured, during the capture, or between two
+/// captures.
 fn of_captures(
     captured: Capture,
     arguments: &QueriesTool,
@@ -171,57 +187,6 @@ fn of_captures(
     }
     let snapshot = between(&first.last, second.last.clone());
     Ok((Box::new(second), snapshot))
-}
-
-/// Looks every now and then what sessions run, until the time has come or somebody asks to stop.
-pub fn looking(
-    reader: &mut dyn QueryReader,
-    end: Instant,
-    pause_s: f64,
-    stop: &AtomicBool,
-) -> Result<(), ServerError> {
-    while Instant::now() < end && !stop.load(Ordering::Relaxed) {
-        let left_s = end.saturating_duration_since(Instant::now()).as_secs_f64();
-        signals::pause(left_s.min(pause_s), stop, || false);
-        reader.look()?;
-    }
-    Ok(())
-}
-
-/// The plans of logs of `auto_explain`.
-pub fn read_logs(files: &[PathBuf]) -> Result<Vec<plans::Statement>, Failure> {
-    let mut logged = Vec::new();
-    for file in files {
-        let unreadable =
-            |error: &dyn Display| Failure::usage(format!("{}: {error}", file.display()));
-        let bytes =
-            experiment::read_bytes(file, FILE_BYTES_MAX).map_err(|error| unreadable(&error))?;
-        let mut read = plans::read(&bytes).map_err(|error| unreadable(&error))?;
-        for damage in read.iter_mut().filter_map(|one| one.damage.as_mut()) {
-            *damage = format!("{}, {damage}", file.display());
-        }
-        logged.extend(read);
-    }
-    Ok(logged)
-}
-
-/// Has plans made for the statements that took most time, so many of which are kept, and finds what
-/// there is to say.
-pub fn examined(
-    reader: &mut dyn QueryReader,
-    mut snapshot: Snapshot,
-    logged: Vec<plans::Statement>,
-    statements: usize,
-) -> Queries {
-    keep(&mut snapshot, statements);
-    // The values that were logged are those to explain with.
-    attach_logged(&mut snapshot, logged);
-    reader.explain(&mut snapshot);
-    let mut found = examine(snapshot);
-    for one in found.advice.iter_mut().filter(|one| one.kind == AdviceKind::MissingIndex) {
-        one.hypothetical = reader.hypothetical(&found.snapshot, one);
-    }
-    found
 }
 
 fn write(found: &Queries, arguments: &QueriesTool) -> Result<ExitCode, Failure> {

@@ -1,8 +1,8 @@
 //! Which statements use which index, and which read tables whole.
 
 use plans::{Access, Kind, Operator, Role};
-use queries::Snapshot;
 use serde::Serialize;
+use statements::Snapshot;
 use std::collections::BTreeSet;
 
 /// That a plan of a statement uses an index.

@@ -1,11 +1,10 @@
 //! A server's statements, plans and indexes: `steelbench queries`.
 
 use crate::{Queries, statements_of};
-use plans::Engine;
-use queries::{Advice, Counter, Index, Statement, StatementPlan, Table};
 use report::model::{Block, Cell, Columns, Document, Medium, Section, Tone};
 use report::text::{joined, utc};
 use report::{number, plan_tree, text};
+use statements::{Advice, Counter, Index, Statement, StatementPlan, Table};
 use std::collections::BTreeSet;
 
 /// Rows and advice that a terminal shows; pages, sheets and JSON have all.
@@ -44,7 +43,7 @@ fn overview(all: &Queries) -> Section {
         (true, _) => {
             format!("Statements in {} up to {}.", length.unwrap_or_default(), utc(span.to_ms))
         }
-        _ if snapshot.engine == Engine::Sqlite => {
+        _ if !all.rules.keeps_statistics => {
             format!(
                 "Statements that were given; those that only read were run now, {}.",
                 utc(span.to_ms)
@@ -263,7 +262,7 @@ fn plans(all: &Queries) -> Section {
         for found in &statement.plans {
             let mut plan = Section::default();
             plan.line(said(statement));
-            plan_tree(&mut plan, &found.plan);
+            plan_tree(&mut plan, &found.plan, &all.rules.terms);
             section.blocks.push(Block::Fold(plan_title(at, found).into(), plan.blocks));
         }
     }

@@ -1,23 +1,30 @@
+//! What follows from the counters of a server: the indexes that plans use, and advice.
+
 use crate::advice::advice;
 use crate::cross::{IndexUse, index_uses};
+use crate::logged::attach_logged;
+use engine::QueryReader;
 use observations::number::short_percent;
-use queries::{Advice, Counter, Snapshot, Statement};
 use serde::Serialize;
+use statements::{Advice, AdviceKind, Counter, Rules, Snapshot, Statement};
 
-/// A server's statements, tables and indexes, and what was found about them.
+/// A server's statements, tables and indexes, and the findings about them.
 #[derive(Debug, Clone, Serialize)]
 pub struct Queries {
-    /// What the server counted.
+    /// The counters of the server.
     #[serde(flatten)]
     pub snapshot: Snapshot,
-    /// Which indexes the plans use.
+    /// The indexes that the plans use.
     pub uses: Vec<IndexUse>,
-    /// What to look at, the most urgent first.
+    /// The findings, the most urgent first.
     pub advice: Vec<Advice>,
+    /// The rules of the server's engine.
+    #[serde(skip)]
+    pub rules: &'static Rules,
 }
 
-/// Puts the statements in order, the one that took most time first, and keeps so many; a note says
-/// what the others took.
+/// Puts the statements in order, the one that took most time first, and keeps so many; a note tells
+/// the time of the others.
 pub fn keep(snapshot: &mut Snapshot, statements: usize) {
     let time = |one: &Statement| one.get(Counter::TimeNs).unwrap_or(0);
     snapshot.statements.sort_by(|a, b| {
@@ -37,9 +44,29 @@ pub fn keep(snapshot: &mut Snapshot, statements: usize) {
     }
 }
 
-/// Finds what there is to say of a server.
-pub fn examine(snapshot: Snapshot) -> Queries {
+/// Finds what follows from a snapshot.
+pub fn examine(snapshot: Snapshot, rules: &'static Rules) -> Queries {
     let uses = index_uses(&snapshot);
-    let advice = advice(&snapshot, &uses);
-    Queries { snapshot, uses, advice }
+    let advice = advice(&snapshot, &uses, rules);
+    Queries { snapshot, uses, advice, rules }
+}
+
+/// Examines a snapshot with plans: those of a log, and those that the reader makes for the
+/// statements that took most time, so many of which are kept.
+pub fn explained(
+    reader: &mut dyn QueryReader,
+    mut snapshot: Snapshot,
+    logged: Vec<plans::Statement>,
+    statements: usize,
+    rules: &'static Rules,
+) -> Queries {
+    keep(&mut snapshot, statements);
+    // The values that were logged are those to explain with.
+    attach_logged(&mut snapshot, logged, rules);
+    reader.explain(&mut snapshot);
+    let mut found = examine(snapshot, rules);
+    for one in found.advice.iter_mut().filter(|one| one.kind == AdviceKind::MissingIndex) {
+        one.hypothetical = reader.hypothetical(&found.snapshot, one);
+    }
+    found
 }

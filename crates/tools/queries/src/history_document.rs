@@ -1,9 +1,8 @@
 //! A server's statements over many intervals: what changed, and since when.
 
 use crate::document::{left_out, on_both};
-use analysis::StatementHistory;
+use crate::history::{StatementChange, StatementHistory, StatementSeries};
 use analysis::runs::Verdict;
-use analysis::statement_history::{StatementChange, StatementSeries};
 use observations::number::plural;
 use report::model::{Cell, Columns, Document, Section, Tone};
 use report::number;
@@ -116,7 +115,7 @@ fn said(section: &mut Section, history: &StatementHistory, change: &StatementCha
         Tone::Plain,
     );
     if let Some((before, after)) = change.work {
-        let unit = if history.server.starts_with("PostgreSQL") { "pages" } else { "rows read" };
+        let unit = if history.has_pages { "pages" } else { "rows read" };
         let (before, after) = (number::figure(before), number::figure(after));
         section.indented(3, format!("{unit} a run: {before} -> {after}"), Tone::Plain);
     }

@@ -1,7 +1,7 @@
 //! What two snapshots say of the time between them.
 
 use observations::number::plural;
-use queries::{Counter, Snapshot, Spread, Statement, Table};
+use statements::{Counter, Snapshot, Spread, Statement, Table};
 use std::collections::{BTreeMap, HashMap};
 
 /// How servers tell statements apart.

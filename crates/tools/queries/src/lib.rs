@@ -3,6 +3,7 @@
 //!
 //! - [`QueriesTool`], [`Capture`]: the commands; `watch`: intervals in a results file;
 //!   `try_change`: an index as an experiment
+//! - [`StatementHistory`]: what changed from interval to interval
 //! - [`between`]: the interval between two snapshots; [`record`] and [`joined`]: recorded intervals
 //! - [`attach_logged`]: plans of a log, with their statements
 //! - [`examine`]: the indexes that statements use, and advice
@@ -14,9 +15,11 @@ mod command;
 mod cross;
 mod document;
 mod examine;
+mod history;
 mod history_document;
 mod interval;
 mod logged;
+mod looking;
 mod record;
 mod recorded;
 mod sheets;
@@ -27,6 +30,7 @@ pub use arguments::QueriesTool;
 pub use capture::Capture;
 pub use cross::{IndexUse, TableScan, index_uses, statements_of, table_scans};
 pub use examine::{Queries, examine, keep};
+pub use history::{StatementChange, StatementHistory};
 pub use interval::between;
 pub use logged::{attach_logged, with_values};
 pub use record::{joined, record};

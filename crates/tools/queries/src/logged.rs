@@ -1,22 +1,44 @@
-//! Plans of the server's log, to the statements that they are of.
+//! Plans of a server's log, and the statements that they belong to.
 
+use command::{Context, Failure};
 use observations::number::plural;
-use queries::{Origin, Snapshot, StatementPlan, fingerprint};
+use plans::FILE_BYTES_MAX;
 use sql::{Syntax, tokens};
+use statements::{Origin, Rules, Snapshot, StatementPlan, fingerprint};
 use std::collections::HashMap;
+use std::fmt::Display;
+use std::path::PathBuf;
 
 /// Plans of one statement that are kept: those that took longest.
 const PLANS_MAX: usize = 5;
 
-/// Plans that could not be read of which it is said why.
+/// Plans that could not be read whose reason is noted.
 const DAMAGED_MAX: usize = 5;
+
+/// The plans of logs of `auto_explain`.
+pub fn read_logs(context: &Context, files: &[PathBuf]) -> Result<Vec<plans::Statement>, Failure> {
+    let mut logged = Vec::new();
+    for file in files {
+        let unreadable =
+            |error: &dyn Display| Failure::usage(format!("{}: {error}", file.display()));
+        let bytes =
+            experiment::read_bytes(file, FILE_BYTES_MAX).map_err(|error| unreadable(&error))?;
+        let mut read = engine::plan_files::read(context.registry.engines, &bytes)
+            .map_err(|error| unreadable(&error))?;
+        for damage in read.iter_mut().filter_map(|one| one.damage.as_mut()) {
+            *damage = format!("{}, {damage}", file.display());
+        }
+        logged.extend(read);
+    }
+    Ok(logged)
+}
 
 /// The text of a logged statement with the values that it ran with in place of `$1`; `None` where
 /// one is not known.
-pub fn with_values(statement: &plans::Statement) -> Option<String> {
+pub fn with_values(statement: &plans::Statement, syntax: Syntax) -> Option<String> {
     let parameters = statement.plan.as_ref().map_or(&[][..], |plan| &plan.parameters);
     let mut out = String::new();
-    for token in tokens(&statement.text, Syntax::Postgres) {
+    for token in tokens(&statement.text, syntax) {
         if token.is_numbered_parameter() {
             let value = parameters.iter().find(|one| one.name == token.text)?;
             out.push_str(value.run.as_deref()?);
@@ -27,15 +49,14 @@ pub fn with_values(statement: &plans::Statement) -> Option<String> {
     (!out.trim().is_empty()).then_some(out)
 }
 
-/// Adds what a log has of plans to the statements that they are of, by the server's number or by
-/// the text; of one shape the run that took longest.
-/// Notes say what is of none of them, or could not be read.
-pub fn attach_logged(snapshot: &mut Snapshot, logged: Vec<plans::Statement>) {
+/// Adds the plans of a log to their statements, by the server's number or by the text; of one shape
+/// the run that took longest. Notes count plans of other statements and unreadable ones.
+pub fn attach_logged(snapshot: &mut Snapshot, logged: Vec<plans::Statement>, rules: &Rules) {
     let mut by_digest: HashMap<String, Vec<usize>> = HashMap::new();
     let mut by_text: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, one) in snapshot.statements.iter().enumerate() {
         by_digest.entry(one.digest.clone()).or_default().push(at);
-        by_text.entry(fingerprint(&one.text, snapshot.engine)).or_default().push(at);
+        by_text.entry(fingerprint(&one.text, rules)).or_default().push(at);
     }
     let (mut unknown, mut damaged) = (0, 0);
     for mut one in logged {
@@ -46,9 +67,9 @@ pub fn attach_logged(snapshot: &mut Snapshot, logged: Vec<plans::Statement>) {
             }
             continue;
         }
-        let sample = with_values(&one);
+        let sample = with_values(&one, rules.syntax);
         let by_hash = one.query_hash.as_ref().and_then(|hash| by_digest.get(hash));
-        let found = by_hash.or_else(|| by_text.get(&fingerprint(&one.text, snapshot.engine)));
+        let found = by_hash.or_else(|| by_text.get(&fingerprint(&one.text, rules)));
         let (Some(found), Some(plan)) = (found, one.plan) else {
             unknown += 1;
             continue;
@@ -100,12 +121,19 @@ fn add(known: &mut Vec<StatementPlan>, new: StatementPlan) {
 #[cfg(test)]
 mod tests {
     use super::{attach_logged, with_values};
-    use plans::{Engine, read};
-    use queries::{Snapshot, Span, Statement};
+    use engine::Engine as _;
+    use plans::PlanError;
+    use postgres::Postgres;
+    use postgres::statement_rules::RULES;
+    use statements::{Snapshot, Span, Statement};
+
+    fn read(log: &str) -> Result<Vec<plans::Statement>, PlanError> {
+        Postgres.plans().unwrap().read(log)
+    }
 
     #[test]
     fn a_plan_is_of_the_table_whose_name_has_the_same_case() {
-        let mut snapshot = Snapshot::new(Engine::Postgres, String::new(), Span::default(), 8192);
+        let mut snapshot = Snapshot::new(Postgres.name(), String::new(), Span::default(), 8192);
         snapshot.statements = ["T", "t"]
             .map(|name| Statement {
                 text: format!("SELECT a FROM \"{name}\" WHERE id = $1"),
@@ -114,7 +142,7 @@ mod tests {
             .into();
         let log = "x LOG:  duration: 1.5 ms  plan:\n\tQuery Text: SELECT a FROM \"t\" WHERE id = \
                    5\n\tSeq Scan on t  (cost=0.00..1.00 rows=1 width=4)\n";
-        attach_logged(&mut snapshot, read(log.as_bytes()).unwrap());
+        attach_logged(&mut snapshot, read(log).unwrap(), &RULES);
         assert_eq!(
             snapshot.statements.iter().map(|one| one.plans.len()).collect::<Vec<_>>(),
             [0, 1]
@@ -131,7 +159,7 @@ mod tests {
                  (cost=0.00..1.00 rows=1 width=4)\n"
             )
         };
-        let of = |parameters: &str| with_values(&read(log(parameters).as_bytes()).unwrap()[0]);
+        let of = |parameters: &str| with_values(&read(&log(parameters)).unwrap()[0], RULES.syntax);
         assert_eq!(
             of("\tQuery Parameters: $1 = '5', $2 = 'it''s, $1 = ', $10 = NULL\n").as_deref(),
             Some(
@@ -150,10 +178,12 @@ mod tests {
              = $1 AND b = $2::text || $10\nx DETAIL:  parameters: $1 = '7', $2 = 'x', $10 = '1'\n",
             log("")
         );
-        let found = read(later.as_bytes()).unwrap();
+        let found = read(&later).unwrap();
         assert_eq!(found.len(), 1);
         assert!(
-            with_values(&found[0]).unwrap().ends_with("WHERE a = '7' AND b = 'x'::text || '1'"),
+            with_values(&found[0], RULES.syntax)
+                .unwrap()
+                .ends_with("WHERE a = '7' AND b = 'x'::text || '1'"),
             "{found:?}"
         );
     }

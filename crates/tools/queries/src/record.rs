@@ -2,13 +2,10 @@
 
 use observations::number::seconds;
 use observations::{CountedStatement, QueryInterval, redacted};
-use plans::Engine;
-use queries::{Counter, Origin, Snapshot, Span, Statement, StatementPlan};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use statements::{Counter, Origin, Snapshot, Span, Statement, StatementPlan};
 use std::collections::HashMap;
 
-/// What is recorded of an interval: its statements, in their order, each with the first of its
+/// The record of an interval: its statements, in their order, each with the first of its
 /// plans that is not of a log.
 pub fn record(snapshot: &Snapshot, steelbench: &str, address: String) -> QueryInterval {
     let unread = snapshot.unread.iter().map(|one| format!("Not read: {}: {}.", one.what, one.why));
@@ -16,7 +13,7 @@ pub fn record(snapshot: &Snapshot, steelbench: &str, address: String) -> QueryIn
         id: 0,
         steelbench: steelbench.to_owned(),
         address,
-        engine: word(&serde_json::to_value(snapshot.engine).unwrap_or_default()),
+        engine: snapshot.engine.clone(),
         server: snapshot.server.clone(),
         from_ms: snapshot.span.from_ms.unwrap_or(snapshot.span.to_ms),
         to_ms: snapshot.span.to_ms,
@@ -26,10 +23,6 @@ pub fn record(snapshot: &Snapshot, steelbench: &str, address: String) -> QueryIn
         notes: snapshot.notes.iter().cloned().chain(unread).map(|note| redacted(&note)).collect(),
         statements: snapshot.statements.iter().map(counted).collect(),
     }
-}
-
-fn word(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
 }
 
 fn counted(statement: &Statement) -> CountedStatement {
@@ -49,8 +42,7 @@ fn counted(statement: &Statement) -> CountedStatement {
 }
 
 /// Intervals of one server put together in the order of time, without plans, tables and indexes:
-/// these are not recorded. Counts are exact sums. `None` of no interval, and of an engine that is
-/// not known.
+/// these are not recorded. Counts are exact sums. `None` without an interval.
 pub fn joined(intervals: impl IntoIterator<Item = QueryInterval>) -> Option<Snapshot> {
     let mut places = HashMap::new();
     let mut joined: Option<Snapshot> = None;
@@ -58,7 +50,7 @@ pub fn joined(intervals: impl IntoIterator<Item = QueryInterval>) -> Option<Snap
     for interval in intervals {
         let snapshot = match &mut joined {
             Some(snapshot) => snapshot,
-            none => none.insert(empty(&interval)?),
+            none => none.insert(empty(&interval)),
         };
         let gap_ms = interval.from_ms.saturating_sub(snapshot.span.to_ms).max(0);
         unobserved_ms = unobserved_ms.saturating_add(gap_ms);
@@ -107,7 +99,7 @@ fn add(
     statement.is_partial |= one.is_partial;
     for (name, value) in one.counters {
         // A later version may count more than this one knows.
-        let Some(counter) = named::<Counter>(name) else { continue };
+        let Ok(counter) = serde_json::from_value::<Counter>(name.into()) else { continue };
         let sum = statement.counters.entry(counter).or_default();
         *sum = sum.saturating_add(value);
     }
@@ -117,12 +109,7 @@ const NO_PLAN: &str = "of recorded intervals `history` shows the plans that chan
 /// Notes of joined intervals.
 const NOTES_MAX: usize = 20;
 
-fn named<T: DeserializeOwned>(name: String) -> Option<T> {
-    serde_json::from_value(Value::String(name)).ok()
-}
-
-fn empty(first: &QueryInterval) -> Option<Snapshot> {
+fn empty(first: &QueryInterval) -> Snapshot {
     let span = Span { from_ms: Some(first.from_ms), to_ms: first.to_ms, is_interval: true };
-    let engine = named::<Engine>(first.engine.clone())?;
-    Some(Snapshot::new(engine, first.server.clone(), span, first.block_bytes))
+    Snapshot::new(&first.engine, first.server.clone(), span, first.block_bytes)
 }

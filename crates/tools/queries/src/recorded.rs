@@ -1,10 +1,10 @@
 //! Intervals in results files, for `history`.
 
+use crate::history::StatementHistory;
 use crate::{history_document, watch};
 use ::command::arguments::Between;
 use ::command::output::Form;
 use ::command::{ExitCode, Failure, History, Place, Records};
-use analysis::StatementHistory;
 use report::Document;
 use report::json::object;
 use serde_json::Value;

@@ -3,11 +3,11 @@
 use crate::Queries;
 use crate::document::{Used, said, used};
 use plans::{Object, Operator, remarks};
-use queries::{Advice, Counter, Statement, StatementPlan, Unit};
 use report::model::Columns;
 use report::table::{Share, Table, Time};
 use report::text::joined;
 use serde::Serialize;
+use statements::{Advice, Counter, Statement, StatementPlan, Unit};
 
 /// The tables in the order of their sheets.
 pub fn tables(all: &Queries) -> Vec<Table<'_>> {
@@ -80,7 +80,7 @@ fn plans(all: &Queries) -> Table<'_> {
     columns.add("time", "ms", |one| one.2.plan.elapsed_ms);
     columns.add("planning", "ms", |one| one.2.plan.planning_ms);
     columns.add("operators", "", |one| one.2.plan.operators().len());
-    columns.add("to look at", "", |one| remarks(&one.2.plan).len());
+    columns.add("to look at", "", |one| remarks(&one.2.plan, &all.rules.terms).len());
     columns.add("indexes", "", |one| {
         let operators = one.2.plan.operators();
         let indexes =

@@ -1,16 +1,17 @@
 //! `steelbench queries try`: an index, a drop of one or a setting as an experiment with two levels.
 
-use crate::command::read_logs;
-use crate::with_values;
+use crate::logged::{read_logs, with_values};
 use clap::{ArgGroup, Args};
 use command::arguments::{Quick, pair, setting};
 use command::session::{Session, exit_code};
 use command::{Context, ExitCode, Failure, output};
-use engine::{Permits, SETUP_DUMP, SETUP_SQL};
+use engine::server::engine_by_url;
+use engine::{Dumps, Engine, Permits, SETUP_DUMP, SETUP_SQL, ServerError};
 use experiment::common::{ENGINE, PROBE};
-use experiment::{Draft, LinkedSettings};
+use experiment::{Draft, Kind, LinkedSettings, settings};
 use observations::statement::first_word;
-use script::{CONNECTIONS, DURATION, PROTOCOL, Protocol, SCRIPT, WARMUP};
+use probe::load::{CONNECTIONS, DURATION, WARMUP};
+use statements::fingerprint;
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -18,9 +19,37 @@ use work::Cancel;
 
 /// The first line of what is written here, by which it may be written again.
 const MADE: &str = "Written by `steelbench queries try`";
-/// What a factor and its levels are called.
+/// The names of the factor and its levels.
 const FACTOR: &str = "change";
 const LEVELS: [&str; 2] = ["without", "with"];
+
+settings! {
+    /// The scripts of the probe `script`, which declares and judges them.
+    SCRIPT: Vec<String> = "workload.script", Kind::TextList;
+}
+
+/// An error in the arguments of `queries try`.
+#[derive(Debug, thiserror::Error)]
+pub enum TryError {
+    /// The statement of an index makes something else.
+    #[error("--index takes a statement that begins with CREATE, not `{statement}`")]
+    NoCreate {
+        /// The statement.
+        statement: String,
+    },
+    /// The engine makes no dumps from a URL.
+    #[error("databases of {engine} are not dumped from a URL; give --dump FILE")]
+    NoDump {
+        /// The engine's name.
+        engine: String,
+    },
+    /// No engine is known by the URL.
+    #[error(transparent)]
+    Url(ServerError),
+    /// Logs have nothing to run.
+    #[error("the logs have no statement whose values are known")]
+    NoStatement,
+}
 
 #[derive(Debug, Args)]
 #[command(
@@ -81,10 +110,16 @@ pub struct Try {
     #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(WARMUP))]
     pub(crate) warmup: Option<f64>,
     /// How statements are sent: simple, prepared [default: prepared]
-    #[arg(short = 'M', long, value_name = "NAME", value_parser = setting::<Protocol, _>(PROTOCOL))]
-    pub(crate) protocol: Option<Protocol>,
+    #[arg(short = 'M', long, value_name = "NAME")]
+    pub(crate) protocol: Option<String>,
     #[command(flatten)]
     pub(crate) quick: Quick,
+}
+
+/// The engine to work on.
+struct Target<'a> {
+    engine: &'a str,
+    dumps: Option<&'static dyn Dumps>,
 }
 
 /// Where the experiment is written.
@@ -119,7 +154,8 @@ impl Try {
 
 /// Writes the experiment and runs it, or prints it.
 pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failure> {
-    let draft = draft(arguments).map_err(Failure::usage)?;
+    let target = target(arguments, context.registry.engines).map_err(Failure::usage)?;
+    let draft = draft(arguments, target.engine).map_err(Failure::usage)?;
     let (written, sql) = (arguments.written(), change(arguments));
     if arguments.quick.print {
         return output::print_as_it_is(&report::escaped(&draft.source()));
@@ -128,11 +164,12 @@ pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failur
         write(written.change.as_ref(), &format!("-- {MADE}.\n{sql}"))?;
     }
     if !arguments.auto_explain.is_empty() {
-        let script = logged_script(&read_logs(&arguments.auto_explain)?).map_err(Failure::usage)?;
+        let logged = read_logs(context, &arguments.auto_explain)?;
+        let script = logged_script(context, &logged)?;
         write(written.statements.as_ref(), &script)?;
     }
-    if let Some(url) = &arguments.source {
-        dump(url, &written.dump)?;
+    if let (Some(url), Some(dumps)) = (&arguments.source, target.dumps) {
+        dump(dumps, url, &written.dump)?;
     }
     // What is wrong is found before the file is there to be run.
     let experiment = context.build(&draft, &written.experiment.display().to_string())?;
@@ -148,17 +185,18 @@ pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failur
 }
 
 /// The statements of logs, each once with the values of its first run.
-fn logged_script(logged: &[plans::Statement]) -> Result<String, String> {
+fn logged_script(context: &Context, logged: &[plans::Statement]) -> Result<String, Failure> {
     let mut known = HashSet::new();
     let (mut script, mut left_out) =
         (format!("-- {MADE} from a log; constants are those of single runs.\n"), 0);
     for one in logged {
         let verb = first_word(&one.text).to_ascii_uppercase();
-        let is_new = known.insert(queries::fingerprint(&one.text, one.engine));
+        let rules = context.statement_rules(&one.engine)?;
+        let is_new = known.insert(fingerprint(&one.text, rules));
         if !is_new || !plans::VERBS.contains(&verb.as_str()) {
             continue;
         }
-        match with_values(one).filter(|text| is_plain(text)) {
+        match with_values(one, rules.syntax).filter(|text| is_plain(text)) {
             Some(text) => script.extend([text.trim().trim_end_matches(';'), ";\n"]),
             None => left_out += 1,
         }
@@ -170,15 +208,11 @@ fn logged_script(logged: &[plans::Statement]) -> Result<String, String> {
              script"
         ));
     }
-    if script.lines().count() > 1 {
-        Ok(script)
-    } else {
-        Err("the logs have no statement whose values are known".into())
-    }
+    if script.lines().count() > 1 { Ok(script) } else { Err(Failure::usage(TryError::NoStatement)) }
 }
 
-/// Whether nothing of a text means something else in a script: no variable, no line that begins as
-/// a command.
+/// Returns true for a text that a script reads as it is: no variable, no line that begins as a
+/// command.
 fn is_plain(text: &str) -> bool {
     let is_variable = |at: usize| {
         let after = text[at + 1..].chars().next();
@@ -194,7 +228,7 @@ fn change(arguments: &Try) -> Option<String> {
     (!sql.is_empty()).then(|| format!("{};\n", sql.join(";\n")))
 }
 
-/// The same as statements; of an index that is dropped its name is enough.
+/// The changes as statements; of an index that is dropped its name is enough.
 fn statements(arguments: &Try) -> impl Iterator<Item = String> {
     let drop = |own: &String| {
         let is_statement = first_word(own).eq_ignore_ascii_case("drop");
@@ -204,14 +238,13 @@ fn statements(arguments: &Try) -> impl Iterator<Item = String> {
     all.map(|sql| sql.trim().trim_end_matches(';').to_owned())
 }
 
-fn draft(arguments: &Try) -> Result<Draft, String> {
+fn draft(arguments: &Try, engine: &str) -> Result<Draft, TryError> {
     if let Some(other) =
         arguments.index.iter().find(|sql| !first_word(sql).eq_ignore_ascii_case("create"))
     {
-        return Err(format!("--index takes a statement that begins with CREATE, not `{other}`"));
+        return Err(TryError::NoCreate { statement: other.clone() });
     }
     let server = arguments.test_server.as_deref();
-    let engine = engine(arguments, server)?;
     let settings = arguments.set.iter().map(|(name, value)| format!("{name} = {value}"));
     let what: Vec<String> = statements(arguments).chain(settings).collect();
     let what = what.join("; ");
@@ -229,7 +262,7 @@ fn draft(arguments: &Try) -> Result<Draft, String> {
     draft.set(PROBE, "script");
     let logged = (!arguments.auto_explain.is_empty()).then(|| written.statements.clone());
     draft.set(SCRIPT, arguments.file.iter().cloned().chain(logged).collect::<Vec<_>>());
-    draft.set(PROTOCOL, arguments.protocol.unwrap_or(Protocol::Prepared));
+    draft.set_text("workload.protocol", arguments.protocol.as_deref().unwrap_or("prepared"));
     draft.set(CONNECTIONS, arguments.client.unwrap_or(1));
     draft.set(DURATION, arguments.time.unwrap_or(10.0));
     draft.set(WARMUP, arguments.warmup.unwrap_or(1.0));
@@ -254,21 +287,24 @@ fn draft(arguments: &Try) -> Result<Draft, String> {
     Ok(draft)
 }
 
-/// The engine that is named, else the one of the URLs.
-fn engine<'a>(arguments: &'a Try, server: Option<&str>) -> Result<&'a str, String> {
-    let scheme = server
-        .or(arguments.source.as_deref())
-        .and_then(|url| url.split_once("://"))
-        .map(|(own, _)| own);
-    let of_url = match scheme {
-        Some("mysql" | "mariadb") => "mariadb",
-        _ => "postgres",
+/// Finds the engine that is named, else the one of the URLs.
+fn target<'a>(
+    arguments: &'a Try,
+    engines: &'static [&'static dyn Engine],
+) -> Result<Target<'a>, TryError> {
+    let url = arguments.test_server.as_deref().or(arguments.source.as_deref());
+    let of_url = engine_by_url(engines, url.unwrap_or_default());
+    let engine = match (&arguments.engine, &of_url) {
+        (Some(engine), _) => engine,
+        (None, Ok(engine)) => engine.name(),
+        (None, Err(error)) => return Err(TryError::Url(error.clone())),
     };
-    let engine = arguments.engine.as_deref().unwrap_or(of_url);
-    if arguments.source.is_some() && (engine != "postgres" || of_url != "postgres") {
-        return Err("only databases of PostgreSQL are dumped from a URL; give --dump FILE".into());
+    let of_url = of_url.ok().filter(|own| own.name() == engine);
+    let dumps = of_url.and_then(|own| own.servers()?.dumps());
+    if arguments.source.is_some() && dumps.is_none() {
+        return Err(TryError::NoDump { engine: engine.to_owned() });
     }
-    Ok(engine)
+    Ok(Target { engine, dumps })
 }
 
 /// Writes a file that is new, or that an earlier `try` has written.
@@ -288,9 +324,8 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::failed(format!("cannot write {shown}: {error}")))
 }
 
-/// Dumps the database of a URL once: a file that is there may hold what trials have been recorded
-/// on.
-fn dump(url: &str, file: &str) -> Result<(), Failure> {
+/// Dumps the database of a URL once: trials may have been recorded on an existing file.
+fn dump(dumps: &dyn Dumps, url: &str, file: &str) -> Result<(), Failure> {
     if Path::new(file).exists() {
         let message = format!(
             "{file} is there already: try it with --dump {file}, or remove it, or choose another \
@@ -299,15 +334,18 @@ fn dump(url: &str, file: &str) -> Result<(), Failure> {
         return Err(Failure::usage(message));
     }
     output::complain(&format!("Dumping the database to {file}."));
-    postgres::server::dump(url, file.as_ref(), &Cancel::new()).map_err(Failure::failed)
+    dumps.dump(url, file.as_ref(), &Cancel::new()).map_err(Failure::failed)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Try, change, draft};
+    use super::{Draft, Try, TryError, change, draft, target};
     use crate::QueriesTool;
     use crate::arguments::QueriesCommand;
     use clap::Parser;
+    use engine::Engine;
+
+    const ENGINES: &[&dyn Engine] = &[&postgres::Postgres, &mariadb::MariaDb];
 
     fn parsed(arguments: &[&str]) -> Try {
         let line = ["queries", "try"].iter().chain(arguments);
@@ -316,8 +354,12 @@ mod tests {
         *own
     }
 
+    fn built(arguments: &Try) -> Result<Draft, TryError> {
+        draft(arguments, target(arguments, ENGINES)?.engine)
+    }
+
     fn lines(arguments: &[&str]) -> Vec<String> {
-        draft(&parsed(arguments)).unwrap().source().lines().map(str::to_owned).collect()
+        built(&parsed(arguments)).unwrap().source().lines().map(str::to_owned).collect()
     }
 
     #[test]
@@ -386,7 +428,7 @@ mod tests {
             refused(&["postgres://h/d", "--dump", "d", "-f", "r.sql", "--drop", "i"]),
             "two sources"
         );
-        let objection = |line: &[&str]| draft(&parsed(line)).unwrap_err();
+        let objection = |line: &[&str]| built(&parsed(line)).unwrap_err().to_string();
         assert!(
             objection(&["--dump", "d", "-f", "r", "--index", "DROP TABLE t"]).contains("CREATE")
         );

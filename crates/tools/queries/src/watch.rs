@@ -2,17 +2,17 @@
 //! so.
 
 use crate::arguments::QueriesTool;
-use crate::command::{LOOKS_S, looking};
+use crate::looking::{LOOKS_S, looking};
 use crate::{between, keep};
 use command::arguments::Between;
 use command::{Context, ExitCode, Failure, output, results};
 use engine::{QueryReader, ServerError};
 use observations::QueryInterval;
 use observations::number::{count, plural, seconds};
-use queries::Snapshot;
 use report::json::object;
 use report::utc_second;
 use serde_json::Value;
+use statements::Snapshot;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,9 +24,18 @@ const EVERY_S_MIN: f64 = 0.2;
 /// Looks at what sessions run, in an interval at most.
 const LOOKS: f64 = 12.0;
 
-/// Where intervals are recorded.
+/// The server that is watched.
+pub struct Watched<'a> {
+    /// Its address.
+    pub address: &'a str,
+    /// Turns its errors into failures of the command.
+    pub failure: &'a dyn Fn(ServerError) -> Failure,
+}
+
+/// Records intervals in a results file.
 struct Recorder<'a> {
     arguments: &'a QueriesTool,
+    context: &'a Context,
     address: &'a str,
     store: Store,
 }
@@ -40,7 +49,8 @@ impl Recorder<'_> {
     ) -> Result<(), Failure> {
         keep(&mut interval, self.arguments.statements);
         reader.explain(&mut interval);
-        interval.clean(self.arguments.literals);
+        let rules = self.context.statement_rules(&interval.engine)?;
+        interval.clean(rules, self.arguments.literals);
         let mut recorded =
             crate::record(&interval, env!("CARGO_PKG_VERSION"), self.address.to_owned());
         recorded.id = self.store.record_queries(&recorded)?;
@@ -49,15 +59,16 @@ impl Recorder<'_> {
     }
 }
 
-/// Records intervals until there are enough, somebody asks to stop, or the server is lost: what was
-/// recorded is kept in any case.
+/// Records intervals until there are enough, the user stops it, or the server is lost. The recorded
+/// intervals are kept in any case.
 pub fn watch(
     arguments: &QueriesTool,
-    address: &str,
+    context: &Context,
+    server: &Watched<'_>,
     reader: &mut dyn QueryReader,
     stop: &Arc<AtomicBool>,
-    failure: &dyn Fn(ServerError) -> Failure,
 ) -> Result<ExitCode, Failure> {
+    let Watched { address, failure } = *server;
     let file =
         arguments.output.as_ref().ok_or_else(|| Failure::usage("--every needs --output FILE"))?;
     let every_s = arguments.every.unwrap_or(EVERY_S_MIN);
@@ -65,13 +76,14 @@ pub fn watch(
         return Err(Failure::usage("--every: 200 ms at least"));
     }
     if arguments.query_store {
-        return kept((arguments, address, file), reader, stop, failure);
+        return kept(arguments, context, server, file, reader, stop);
     }
     let every = Duration::from_secs_f64(every_s);
     reader.look().map_err(failure)?;
     let mut first = snapshot(reader).map_err(failure)?;
     // Not before there is something to record.
-    let mut recorder = Recorder { arguments, address, store: Store::create_or_open(file)? };
+    let mut recorder =
+        Recorder { arguments, context, address, store: Store::create_or_open(file)? };
     let mut due = Instant::now();
     for _ in 0..arguments.count.unwrap_or(u32::MAX) {
         // The edges keep their rhythm; one that is late for longer than an interval begins a new
@@ -93,11 +105,14 @@ pub fn watch(
 /// Records the intervals that the server has kept since the last one of it that the file has. A
 /// file is made when there is one.
 fn kept(
-    (arguments, address, file): (&QueriesTool, &str, &Path),
+    arguments: &QueriesTool,
+    context: &Context,
+    server: &Watched<'_>,
+    file: &Path,
     reader: &mut dyn QueryReader,
     stop: &AtomicBool,
-    failure: &dyn Fn(ServerError) -> Failure,
 ) -> Result<ExitCode, Failure> {
+    let Watched { address, failure } = *server;
     let store = file.exists().then(|| Store::create_or_open(file)).transpose()?;
     let mut known = store.as_ref().map(Store::query_intervals).transpose()?.unwrap_or_default();
     known.retain(|interval| interval.address == address);
@@ -109,7 +124,7 @@ fn kept(
         return Err(failure(ServerError::new(why)));
     }
     let store = store.map_or_else(|| Store::create_or_open(file), Ok)?;
-    let mut recorder = Recorder { arguments, address, store };
+    let mut recorder = Recorder { arguments, context, address, store };
     while let Some(interval) = next.filter(|_| !stop.load(Ordering::Relaxed)) {
         after_ms = interval.span.to_ms.max(after_ms + 1);
         recorder.record(reader, interval)?;

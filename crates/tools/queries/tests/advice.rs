@@ -1,11 +1,12 @@
 //! What is claimed of indexes, by definitions that are next to each other.
 
-use plans::{Access, Engine, Object, Operator, Plan};
-use queries::{
+use plans::{Access, Object, Operator, Plan};
+use postgres::statement_rules::RULES;
+use queries::examine;
+use statements::{
     AdviceKind, Certainty, Column, ForeignKey, Index, Key, Origin, Snapshot, Span, Statement,
     StatementPlan, Table,
 };
-use queries_tool::examine;
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -55,16 +56,13 @@ fn table(indexes: Vec<Index>) -> Table {
 }
 
 fn claims(table: Table) -> Vec<(AdviceKind, String, Certainty)> {
-    let all = examine(snapshot(table)).advice;
+    let all = examine(snapshot(table), &RULES).advice;
     all.into_iter().map(|one| (one.kind, one.subject, one.certainty)).collect()
 }
 
 fn snapshot(table: Table) -> Snapshot {
     let span = Span { from_ms: Some(0), to_ms: 30 * DAY_MS, is_interval: false };
-    Snapshot {
-        tables: vec![table],
-        ..Snapshot::new(Engine::Postgres, "PostgreSQL".into(), span, 8192)
-    }
+    Snapshot { tables: vec![table], ..Snapshot::new("postgres", "PostgreSQL".into(), span, 8192) }
 }
 
 #[track_caller]
@@ -190,7 +188,7 @@ fn a_statement_is_named_once_whatever_number_of_its_plans_use_an_index() {
         statements: vec![statement],
         ..snapshot(table(vec![index("a", "x"), index("ab", "x, y")]))
     };
-    let found = examine(snapshot);
+    let found = examine(snapshot, &RULES);
     assert_eq!(found.uses.len(), 2);
     let redundant = &found.advice[0];
     assert_eq!((redundant.kind, &redundant.statements), (AdviceKind::RedundantIndex, &vec![0]));

@@ -1,9 +1,8 @@
 //! Differences of snapshots.
 
 use observations::QueryInterval;
-use plans::Engine;
-use queries::{Counter, Index, Snapshot, Span, Spread, Statement, Table};
-use queries_tool::{between, joined, record};
+use queries::{between, joined, record};
+use statements::{Counter, Index, Snapshot, Span, Spread, Statement, Table};
 
 fn statement(digest: &str, calls: u64, ms: f64) -> Statement {
     Statement {
@@ -17,7 +16,7 @@ fn statement(digest: &str, calls: u64, ms: f64) -> Statement {
 
 fn snapshot(from_ms: i64, to_ms: i64, statements: Vec<Statement>) -> Snapshot {
     let span = Span { from_ms: Some(from_ms), to_ms, is_interval: false };
-    let empty = Snapshot::new(Engine::Postgres, "PostgreSQL".into(), span, 8192);
+    let empty = Snapshot::new("postgres", "PostgreSQL".into(), span, 8192);
     Snapshot { evictions: Some(3), statements, ..empty }
 }
 
@@ -134,7 +133,7 @@ fn recorded_figures_that_cannot_be_do_not_end_the_program() {
     let after = QueryInterval { from_ms: i64::MAX, to_ms: i64::MAX, ..one.clone() };
     let mut found = joined([before, after]).unwrap();
     assert_eq!(calls(&found), [("a", u64::MAX, false)]);
-    queries_tool::keep(&mut found, 0);
+    queries::keep(&mut found, 0);
     assert!(joined([QueryInterval { engine: "other".into(), ..one }]).is_none());
 }
 

@@ -3,9 +3,12 @@
 
 use super::Reader;
 use crate::client::quote_identifier;
-use engine::query_reader::{MARK, explain_each, read_plan};
-use plans::{Engine, Plan};
-use queries::{Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names};
+use crate::plan_reader::JsonPlans;
+use crate::statement_rules::RULES;
+use engine::Plans as _;
+use engine::query_reader::{MARK, Unexplained, explain_each};
+use plans::Plan;
+use statements::{Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names};
 
 const NO_SAMPLE: &str = "no text with values is known, and the server plans for values only: the \
      server keeps such texts while the consumers events_statements_history and \
@@ -26,14 +29,14 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
     let (plans, stop) = (reader.limits.plans, reader.stop.clone());
     explain_each(&mut snapshot.statements, plans, &stop, |statement| {
         let by_text = || {
-            let sent = reader.running.get(&fingerprint(&statement.text, Engine::MariaDb))?;
-            has_names(sent, &statement.text, Engine::MariaDb).then_some(sent)
+            let sent = reader.running.get(&fingerprint(&statement.text, &RULES))?;
+            has_names(sent, &statement.text, RULES.syntax).then_some(sent)
         };
-        let known =
-            reader.sampled.get(&statement.digest).or_else(by_text).cloned().ok_or(NO_SAMPLE)?;
+        let known = reader.sampled.get(&statement.digest).or_else(by_text).cloned();
+        let known = known.ok_or_else(|| Unexplained::refused(NO_SAMPLE))?;
         let mut plan = reader.plan(&statement.database, &known)?;
         // MariaDB calls tables as the statement does.
-        let aliases = aliases(&known, Engine::MariaDb);
+        let aliases = aliases(&known, RULES.syntax);
         plan.visit_operators(|operator| {
             for object in &mut operator.objects {
                 if let Some(table) = aliases.get(&object.table.to_lowercase()) {
@@ -46,12 +49,14 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
 }
 
 impl Reader {
-    fn plan(&mut self, database: &str, text: &str) -> Result<Plan, String> {
-        let said = |error: crate::client::Error| match error.code() {
-            Some(READ_ONLY) => NOT_OF_CHANGES.to_owned(),
-            // "parse error", which quotes the text with its constants
-            Some(1064) => CUT_OFF.to_owned(),
-            _ => error.to_string(),
+    fn plan(&mut self, database: &str, text: &str) -> Result<Plan, Unexplained> {
+        let said = |error: crate::client::Error| {
+            Unexplained::refused(match error.code() {
+                Some(READ_ONLY) => NOT_OF_CHANGES.to_owned(),
+                // "parse error", which quotes the text with its constants
+                Some(1064) => CUT_OFF.to_owned(),
+                _ => error.to_string(),
+            })
         };
         if !database.is_empty() {
             self.client.run(&format!("USE {}", quote_identifier(database))).map_err(said)?;
@@ -65,6 +70,6 @@ impl Reader {
         let explained = self.client.cell(&format!("EXECUTE {MARK}"));
         let _ = self.client.run(&format!("DEALLOCATE PREPARE {MARK}"));
         let json = explained.map_err(said)?.unwrap_or_default();
-        read_plan(&json)
+        Ok(JsonPlans.read_one(&json)?)
     }
 }

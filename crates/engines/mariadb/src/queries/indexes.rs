@@ -4,7 +4,7 @@ use super::Reader;
 use crate::client::{Error, quote_identifier};
 use engine::query_reader::MARK;
 use observations::Unread;
-use queries::{ForeignKey, Index, Key, Snapshot, Table};
+use statements::{ForeignKey, Index, Key, Snapshot, Table};
 use std::collections::HashMap;
 
 /// Schemas of the server itself.
@@ -28,7 +28,7 @@ impl Reader {
         let mut schemas: Vec<String> = all.into_iter().map(|[name]| name).collect();
         let time = |schema: &String| {
             let of = snapshot.statements.iter().filter(|one| one.database == *schema);
-            of.filter_map(|one| one.get(queries::Counter::TimeNs)).sum::<u64>()
+            of.filter_map(|one| one.get(statements::Counter::TimeNs)).sum::<u64>()
         };
         schemas.sort_by_cached_key(|schema| std::cmp::Reverse(time(schema)));
         let limit = self.limits.databases.max(1);

@@ -4,19 +4,19 @@
 //! <https://mariadb.com/kb/en/performance-schema-events_statements_summary_by_digest-table/>,
 //! <https://dev.mysql.com/doc/refman/8.4/en/performance-schema-statement-summary-tables.html>
 
+mod counters;
 mod explain;
 mod indexes;
-mod statements;
 
 use super::explain::one_format;
 use super::waits::cells;
 use super::{connect_to_observe, product, while_doing};
 use crate::client::{Client, Config, Error};
+use crate::plan_reader::ENGINE;
 use engine::ServerError;
 use engine::query_reader::{MARK, QueryLimits, QueryReader};
 use observations::Unread;
-use plans::Engine;
-use queries::{Snapshot, Span};
+use statements::{Snapshot, Span};
 use std::collections::HashMap;
 use work::Stop;
 
@@ -77,8 +77,7 @@ impl QueryReader for Reader {
         let [now, page, instruments] = rows.into_iter().next().unwrap_or_default();
         let server = format!("{} {}", product(&self.client), self.client.version());
         let span = Span { to_ms: now.parse::<f64>().unwrap_or(0.0) as i64, ..Span::default() };
-        let mut snapshot =
-            Snapshot::new(Engine::MariaDb, server, span, page.parse().unwrap_or(16_384));
+        let mut snapshot = Snapshot::new(ENGINE, server, span, page.parse().unwrap_or(16_384));
         let is_on = instruments == "1";
         if !is_on {
             let what = "statements, and how often indexes are read".to_owned();

@@ -8,9 +8,11 @@
 
 use super::Reader;
 use crate::client::{Client, Error};
-use engine::query_reader::{MARK, explain_each, read_plan};
+use crate::plan_reader::ExplainPlans;
+use engine::Plans as _;
+use engine::query_reader::{MARK, Unexplained, explain_each};
 use plans::Plan;
-use queries::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
+use statements::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
 
 /// Makes a plan for each statement that can have one, in their order.
 pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
@@ -19,7 +21,7 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
         let seen =
             reader.running.get(&statement.digest).filter(|text| !text.contains('$')).cloned();
         let logged = statement.plans.iter().find_map(|one| one.sample.clone());
-        let client = reader.client(&statement.database).map_err(|error| error.to_string())?;
+        let client = reader.client(&statement.database).map_err(Unexplained::refused)?;
         let generic =
             plan(client, &statement.text).map(|plan| StatementPlan::new(Origin::Generic, plan));
         let text = logged.or_else(|| seen.filter(|_| generic.is_err()));
@@ -33,23 +35,25 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
 }
 
 /// The plan of a text for any values, or why there is none.
-fn plan(client: &mut Client, text: &str) -> Result<Plan, String> {
-    let said = |error: Error| match error.code() {
-        // "undefined table", "undefined function"
-        Some("42P01" | "42883") => {
-            format!(
-                "{error}: it is gone, temporary, or in a schema that is not in this session's \
+fn plan(client: &mut Client, text: &str) -> Result<Plan, Unexplained> {
+    let said = |error: Error| {
+        Unexplained::refused(match error.code() {
+            // "undefined table", "undefined function"
+            Some("42P01" | "42883") => {
+                format!(
+                    "{error}: it is gone, temporary, or in a schema that is not in this session's \
                  search_path"
-            )
-        }
-        // "syntax error", "indeterminate datatype", "ambiguous function"
-        Some("42601" | "42P18" | "42725") => {
-            format!(
-                "{}: without its values it has another meaning or none",
-                error.to_string().trim_end_matches('.')
-            )
-        }
-        _ => error.to_string(),
+                )
+            }
+            // "syntax error", "indeterminate datatype", "ambiguous function"
+            Some("42601" | "42P18" | "42725") => {
+                format!(
+                    "{}: without its values it has another meaning or none",
+                    error.to_string().trim_end_matches('.')
+                )
+            }
+            _ => error.to_string(),
+        })
     };
     let parsed = client.prepare(text).map_err(said)?;
     let explained = if client.server_version() >= 160_000 {
@@ -68,7 +72,7 @@ fn plan(client: &mut Client, text: &str) -> Result<Plan, String> {
     let _ = client.batch(&format!("DEALLOCATE /* {MARK} */ {}", parsed.name));
     let rows = explained.map_err(said)?;
     let json = rows.first().map(|row| row.text(0)).unwrap_or_default();
-    read_plan(&json)
+    Ok(ExplainPlans.read_one(&json)?)
 }
 
 /// By hypopg, which knows indexes that are there only for our session's planner

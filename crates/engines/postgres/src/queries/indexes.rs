@@ -2,8 +2,8 @@
 
 use crate::client::{Client, Error, Row};
 use engine::query_reader::MARK;
-use queries::{Column, ForeignKey, Index, Key, Table};
 use serde_json::Value;
+use statements::{Column, ForeignKey, Index, Key, Table};
 use std::collections::HashMap;
 
 /// Tables of users, and of extensions; temporary ones are their sessions' own.

@@ -4,17 +4,17 @@
 //! <https://www.postgresql.org/docs/current/pgstatstatements.html>,
 //! <https://www.postgresql.org/docs/current/monitoring-stats.html>
 
+mod counters;
 mod explain;
 mod indexes;
-mod statements;
 
 use super::while_doing;
 use crate::client::{Client, Config};
+use crate::plan_reader::ENGINE;
 use engine::ServerError;
 use engine::query_reader::{MARK, QueryLimits, QueryReader, remember};
 use observations::Unread;
-use plans::Engine;
-use queries::{Advice, Hypothetical, Snapshot, Span, Statement};
+use statements::{Advice, Hypothetical, Snapshot, Span, Statement};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -72,7 +72,7 @@ impl Reader {
         let mut time: BTreeMap<&str, u64> = BTreeMap::new();
         for one in statements.iter().filter(|one| !one.database.is_empty()) {
             *time.entry(&one.database).or_default() +=
-                one.get(queries::Counter::TimeNs).unwrap_or(0);
+                one.get(statements::Counter::TimeNs).unwrap_or(0);
         }
         let mut all: Vec<(&str, u64)> =
             time.into_iter().filter(|(name, _)| *name != self.config.database).collect();
@@ -118,7 +118,7 @@ impl QueryReader for Reader {
         let now_ms = rows.first().and_then(|row| row.parse(0)).unwrap_or(0);
         let page = rows.first().and_then(|row| row.parse(1)).unwrap_or(8192);
         let span = Span { to_ms: now_ms, ..Span::default() };
-        let mut snapshot = Snapshot::new(Engine::Postgres, server, span, page);
+        let mut snapshot = Snapshot::new(ENGINE, server, span, page);
         self.statements(&mut snapshot);
         if !self.limits.tables {
             return Ok(snapshot);

@@ -3,9 +3,9 @@
 
 use crate::dialect::quote_literal;
 use crate::live::client::Client;
+use crate::showplan::ShowPlan;
 use engine::planned::{each, literal};
-use engine::query_reader::read_plan;
-use engine::{Asked, Planned};
+use engine::{Asked, Planned, Plans as _};
 use observations::statement::shown;
 use plans::{Operator, Plan, Role};
 use sql::Syntax;
@@ -36,7 +36,8 @@ impl Explaining {
     /// When the server refuses, or answers with no plan.
     pub fn plan(&mut self, sql: &str, has_constants: bool) -> Result<Planned, String> {
         let xml = self.0.cell(sql).map_err(|error| error.to_string())?.unwrap_or_default();
-        read_plan(&xml).map(|plan| planned(&plan, has_constants))
+        let plan = ShowPlan.read_one(&xml).map_err(|error| error.to_string())?;
+        Ok(planned(&plan, has_constants))
     }
 }
 
@@ -84,8 +85,9 @@ fn planned(plan: &Plan, has_constants: bool) -> Planned {
 
 #[cfg(test)]
 mod tests {
-    use super::{constant, planned, read_plan};
-    use engine::Planned;
+    use super::{constant, planned};
+    use crate::showplan::ShowPlan;
+    use engine::{Planned, Plans as _};
     use work::Parameter;
 
     /// A plan in the form that Microsoft documents (ShowPlan XML 1.564), of a lookup.
@@ -106,7 +108,7 @@ mod tests {
             </IndexScan></RelOp></QueryPlan></StmtSimple></Statements></Batch></BatchSequence>
             </ShowPlanXML>"#
         );
-        planned(&read_plan(&xml).unwrap(), true)
+        planned(&ShowPlan.read_one(&xml).unwrap(), true)
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Indexes that are not used or hardly, that failed to be built, and that are larger than they need
 //! to be.
 
-use super::numbers;
+use super::words::numbers;
 use crate::IndexUse;
 use crate::cross::statements_of;
 use observations::number::{bytes, count, percent, plural};
-use queries::{Advice, AdviceKind, Certainty, Index, Snapshot, Statement, Table};
+use statements::{Advice, AdviceKind, Certainty, Index, Rules, Snapshot, Statement, Table};
 
-/// An index that is smaller, of a table that changes less, costs nothing that anybody could notice.
+/// An index that is smaller, of a table that changes less, costs nothing noticeable.
 const BYTES_MIN: u64 = 1 << 20;
 const CHANGES_MIN: u64 = 1_000;
 /// So many changes for each time that it is read: what it saves has to be much.
@@ -25,6 +25,7 @@ const BLOAT_MIN: u64 = 10 << 20;
 pub fn of_use(
     snapshot: &Snapshot,
     uses: &[IndexUse],
+    rules: &Rules,
     is_redundant: impl Fn(usize, usize) -> bool,
 ) -> Vec<Advice> {
     let mut all = Vec::new();
@@ -38,9 +39,15 @@ pub fn of_use(
             let used = statements_of(uses, at, number);
             let found = match index.scans {
                 Some(scans) => unused(snapshot, table, index, scans, &used),
+                None if rules.keeps_statistics => None,
                 None => of_no_statement(snapshot, at, index, &used),
             };
-            all.extend(found.map(|found| Advice { table: Some(at), index: Some(number), ..found }));
+            all.extend(found.map(|found| Advice {
+                table: Some(at),
+                index: Some(number),
+                ddl: Some((rules.drop_index)(table, index)),
+                ..found
+            }));
         }
     }
     all
@@ -108,13 +115,12 @@ fn unused(
             bytes(size)
         ),
         price: careful(is_short),
-        ddl: Some(drop_statement(snapshot, table, index)),
         weight: size as f64 + changes as f64,
         ..Advice::new(kind, certainty)
     })
 }
 
-/// Of an engine that does not count reads: no statement that was given uses it, though some read
+/// Finds an index of an engine that counts no reads: no given statement uses it, though some read
 /// its table.
 fn of_no_statement(
     snapshot: &Snapshot,
@@ -131,7 +137,7 @@ fn of_no_statement(
     };
     let readers = snapshot.statements.iter().filter(reads).count();
     let size = index.bytes.filter(|size| *size >= BYTES_MIN)?;
-    (snapshot.engine == plans::Engine::Sqlite && used.is_empty() && readers > 0).then(|| Advice {
+    (used.is_empty() && readers > 0).then(|| Advice {
         database: table.database.clone(),
         subject: label(table, index),
         evidence: format!(
@@ -145,7 +151,6 @@ fn of_no_statement(
         price: "Statements that were not given may use it. Keep its definition: building it again \
                 takes time and space."
             .into(),
-        ddl: Some(drop_statement(snapshot, table, index)),
         weight: size as f64,
         ..Advice::new(AdviceKind::UnusedIndex, Certainty::Possible)
     })
@@ -181,22 +186,15 @@ pub(super) fn label(table: &Table, index: &Index) -> String {
     format!("{} ({})", table.label(), index.name)
 }
 
-pub(super) fn drop_statement(snapshot: &Snapshot, table: &Table, index: &Index) -> String {
-    match snapshot.engine {
-        plans::Engine::Postgres | plans::Engine::Sqlite => format!("DROP INDEX {}", index.quoted),
-        _ => format!("DROP INDEX {} ON {}", index.quoted, table.quoted),
-    }
-}
-
 /// Indexes that queries cannot use, and such as are mostly empty.
-pub fn of_state(snapshot: &Snapshot) -> Vec<Advice> {
+pub fn of_state(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
     let mut all = Vec::new();
     for (at, table) in snapshot.tables.iter().enumerate() {
         for (number, index) in table.indexes.iter().enumerate() {
             let found = if index.is_valid {
                 bloated(snapshot, table, index)
             } else {
-                Some(invalid(snapshot, table, index))
+                Some(invalid((rules.drop_index)(table, index), index))
             };
             all.extend(found.map(|found| Advice {
                 database: table.database.clone(),
@@ -210,7 +208,7 @@ pub fn of_state(snapshot: &Snapshot) -> Vec<Advice> {
     all
 }
 
-fn invalid(snapshot: &Snapshot, table: &Table, index: &Index) -> Advice {
+fn invalid(drop: String, index: &Index) -> Advice {
     Advice {
         evidence: "The server marks it as invalid: no query uses it, and writes may have to \
                    follow it. CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY leaves one when \
@@ -220,8 +218,8 @@ fn invalid(snapshot: &Snapshot, table: &Table, index: &Index) -> Advice {
             "Unless it is being built now, drop it, or build it again; its size is {}.",
             bytes(index.bytes.unwrap_or(0))
         ),
-        price: "None, if nobody builds it now: see pg_stat_progress_create_index.".into(),
-        ddl: Some(drop_statement(snapshot, table, index)),
+        price: "None, if it is not being built now: see pg_stat_progress_create_index.".into(),
+        ddl: Some(drop),
         ..Advice::new(AdviceKind::InvalidIndex, Certainty::Counted)
     }
 }
@@ -241,9 +239,10 @@ fn bloated(snapshot: &Snapshot, table: &Table, index: &Index) -> Option<Advice> 
         change: "Building it again (REINDEX INDEX CONCURRENTLY) frees that; pgstattuple measures \
                  it exactly first."
             .into(),
-        price: "The build reads the table and needs room for a second copy meanwhile. An index \
+        price:
+            "The build reads the table and needs room for a second copy while it runs. An index \
                 whose pages split at random fills up to this again."
-            .into(),
+                .into(),
         weight: free as f64,
         ..Advice::new(AdviceKind::BloatedIndex, Certainty::Estimated)
     })

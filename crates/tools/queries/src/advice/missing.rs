@@ -1,13 +1,16 @@
 //! Statements that read a table whole to find a few rows of it.
 
-use super::{numbers, runs};
+use super::words::{numbers, runs};
 use crate::{TableScan, table_scans};
 use observations::number::{bytes, count, figure, percent, seconds};
-use plans::{Engine, MissingIndex};
-use queries::{Advice, AdviceKind, Certainty, Counter, Index, Missed, Snapshot, Statement, Table};
+use plans::MissingIndex;
 use sql::{Syntax, tokens};
+use statements::{
+    Advice, AdviceKind, Certainty, Counter, Index, Missed, NewIndex, Rules, Snapshot, Statement,
+    Table, Upkeep,
+};
 
-/// A table with fewer rows, or fewer bytes, is read whole in less time than anybody notices.
+/// A table with fewer rows, or fewer bytes, is read whole in less time than is noticeable.
 const ROWS_MIN: f64 = 5_000.0;
 const BYTES_MIN: u64 = 256 << 10;
 /// The share of rows below which an index surely reads less than the whole table: with more, rows
@@ -19,30 +22,40 @@ const COLUMNS_MAX: usize = 3;
 /// A run that looks at fewer of the table's pages than this share of them did not read it whole.
 const PAGES_SHARE_MIN: f64 = 0.5;
 
-/// What an optimizer has missed less often may have been somebody's single question.
+/// What an optimizer has missed less often may have been a single question.
 const MISSED_USES_MIN: u64 = 10;
 
-/// Table, columns, and the statements with the share of the rows that each keeps.
-type Found = (usize, Vec<String>, Vec<(usize, f64)>);
+/// An index that scans miss.
+struct Found {
+    table: usize,
+    columns: Vec<String>,
+    /// The statements, in their order, each once.
+    scans: Vec<Kept>,
+}
+
+/// A statement, and the share of the rows that its scan keeps.
+struct Kept {
+    statement: usize,
+    share: f64,
+}
 
 /// Longer conditions, of lists of many values, are not taken apart.
 const CONDITION_MAX: usize = 10_000;
 
-/// An index that scans miss, one for each table and columns.
-pub fn missing(snapshot: &Snapshot) -> Vec<Advice> {
+/// The indexes that scans miss, one for each table and columns.
+pub fn missing(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
     let mut found: Vec<Found> = Vec::new();
     for scan in table_scans(snapshot) {
-        let Some((columns, share)) = candidate(snapshot, &scan) else { continue };
-        match found.iter_mut().find(|(table, known, _)| *table == scan.table && *known == columns) {
-            Some((.., statements)) if statements.iter().any(|(at, _)| *at == scan.statement) => {}
-            Some((.., statements)) => statements.push((scan.statement, share)),
-            None => found.push((scan.table, columns, vec![(scan.statement, share)])),
+        let Some((columns, share)) = candidate(snapshot, &scan, rules) else { continue };
+        let kept = Kept { statement: scan.statement, share };
+        match found.iter_mut().find(|one| one.table == scan.table && one.columns == columns) {
+            Some(one) if one.scans.iter().any(|known| known.statement == kept.statement) => {}
+            Some(one) => one.scans.push(kept),
+            None => found.push(Found { table: scan.table, columns, scans: vec![kept] }),
         }
     }
-    let scans = found
-        .into_iter()
-        .map(|(table, columns, statements)| said(snapshot, table, &columns, &statements));
-    scans.chain(hinted(snapshot)).collect()
+    let scans = found.iter().map(|one| said(snapshot, one, rules));
+    scans.chain(hinted(snapshot, rules)).collect()
 }
 
 /// An index that the engine itself names: with plans of statements, or for all that ran.
@@ -57,7 +70,7 @@ struct Hint<'a> {
 
 impl<'a> Hint<'a> {
     /// The one of this table with these columns.
-    fn of<'b>(all: &'b mut Vec<Self>, table: usize, hint: &'a MissingIndex) -> &'b mut Self {
+    fn place<'b>(all: &'b mut Vec<Self>, table: usize, hint: &'a MissingIndex) -> &'b mut Self {
         let keys: Vec<String> = hint.equality.iter().chain(&hint.inequality).cloned().collect();
         let at = all.iter().position(|one| one.table == table && one.keys == keys).unwrap_or_else(
             || {
@@ -82,8 +95,8 @@ impl<'a> Hint<'a> {
         found
     }
 
-    /// Whether an index does what this one would: somebody may have made it since the plan was
-    /// compiled.
+    /// Returns true for an index that does what this one would: it may have been made since the
+    /// plan was compiled.
     fn is(&self, index: &Index) -> bool {
         let first = index.keys.get(..self.keys.len()).unwrap_or_default();
         let has = |name: &String| {
@@ -97,9 +110,9 @@ impl<'a> Hint<'a> {
     }
 }
 
-/// Indexes that the engine itself names: an estimate of SQL Server's, an index that SQLite built
+/// Indexes that the engine itself names: an estimate of its optimizer, or an index that it built
 /// for the run.
-fn hinted(snapshot: &Snapshot) -> Vec<Advice> {
+fn hinted(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
     let mut all = Vec::new();
     for (at, statement) in snapshot.statements.iter().enumerate() {
         for hint in statement.plans.iter().flat_map(|one| &one.plan.missing_indexes) {
@@ -107,7 +120,7 @@ fn hinted(snapshot: &Snapshot) -> Vec<Advice> {
             if let Some(table) =
                 snapshot.table_at(&statement.database, &object.schema, &object.table)
             {
-                let statements = &mut Hint::of(&mut all, table, hint).statements;
+                let statements = &mut Hint::place(&mut all, table, hint).statements;
                 if !statements.contains(&at) {
                     statements.push(at);
                 }
@@ -116,16 +129,16 @@ fn hinted(snapshot: &Snapshot) -> Vec<Advice> {
     }
     for (at, table) in snapshot.tables.iter().enumerate() {
         for missed in table.missed.iter().filter(|one| one.uses >= MISSED_USES_MIN) {
-            let known = &mut Hint::of(&mut all, at, &missed.hint).missed;
+            let known = &mut Hint::place(&mut all, at, &missed.hint).missed;
             *known = known.filter(|known| known.saving() >= missed.saving()).or(Some(missed));
         }
     }
     let is_there =
         |hint: &&Hint<'_>| snapshot.tables[hint.table].indexes.iter().any(|index| hint.is(index));
-    all.iter().filter(|hint| !is_there(hint)).map(|hint| hint_said(snapshot, hint)).collect()
+    all.iter().filter(|hint| !is_there(hint)).map(|hint| hint_said(snapshot, hint, rules)).collect()
 }
 
-fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>) -> Advice {
+fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>, rules: &Rules) -> Advice {
     let (table, statements) = (&snapshot.tables[hint.table], &hint.statements);
     let sum = |counter| {
         statements.iter().filter_map(|at| snapshot.statements[*at].get(counter)).sum::<u64>()
@@ -169,8 +182,12 @@ fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>) -> Advice {
             .collect::<Vec<_>>()
             .join(" "),
         change: format!("An index on ({}) {serves}.", hint.keys.join(", ")),
-        price: price(snapshot.engine, table, &hint.keys),
-        ddl: Some(ddl(snapshot.engine, table, &hint.keys, &hint.included)),
+        price: price(rules.upkeep, table, &hint.keys),
+        ddl: Some((rules.create_index)(&NewIndex {
+            table,
+            columns: &hint.keys,
+            included: &hint.included,
+        })),
         // What is of no known statement comes behind, by what it would save.
         weight: if statements.is_empty() {
             -1.0 / (1.0 + hint.missed.map_or(0.0, Missed::saving))
@@ -185,7 +202,7 @@ fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>) -> Advice {
 }
 
 /// The columns of an index for a scan, and the share of the rows that it keeps.
-fn candidate(snapshot: &Snapshot, scan: &TableScan) -> Option<(Vec<String>, f64)> {
+fn candidate(snapshot: &Snapshot, scan: &TableScan, rules: &Rules) -> Option<(Vec<String>, f64)> {
     let (table, statement) = (&snapshot.tables[scan.table], &snapshot.statements[scan.statement]);
     let rows = table.rows.filter(|rows| *rows >= ROWS_MIN)?;
     let size = table.bytes.filter(|size| *size >= BYTES_MIN)?;
@@ -201,12 +218,12 @@ fn candidate(snapshot: &Snapshot, scan: &TableScan) -> Option<(Vec<String>, f64)
     let leads = |index: &Index| {
         index.is_valid
             && index.predicate.is_none()
-            && index.keys.first().is_some_and(|key| is_column(snapshot.engine, &key.column, first))
+            && index.keys.first().is_some_and(|key| is_column(rules, &key.column, first))
     };
     if table.indexes.iter().any(leads) {
         return None;
     }
-    let share = share(snapshot.engine, statement, scan, rows)?;
+    let share = share(rules, statement, scan, rows)?;
     let pages = size as f64 / snapshot.block_bytes.max(1) as f64;
     let reads_all =
         statement.blocks_by_call().is_none_or(|blocks| blocks >= PAGES_SHARE_MIN * pages);
@@ -214,23 +231,19 @@ fn candidate(snapshot: &Snapshot, scan: &TableScan) -> Option<(Vec<String>, f64)
     (share <= SHARE_MAX && reads_all && is_run).then_some((columns, share))
 }
 
-/// Whether two names are of one column: names of columns differ by their case in PostgreSQL, and in
-/// SQL Server by the collation.
-fn is_column(engine: Engine, a: &str, b: &str) -> bool {
-    match engine {
-        Engine::Postgres | Engine::SqlServer => a == b,
-        Engine::MariaDb | Engine::Sqlite => a.eq_ignore_ascii_case(b),
-    }
+/// Returns true for two names of one column.
+fn is_column(rules: &Rules, a: &str, b: &str) -> bool {
+    if rules.names_keep_case { a == b } else { a.eq_ignore_ascii_case(b) }
 }
 
 /// The share of a table's rows that a scan keeps: counted in a recorded run, else as the optimizer
-/// expects. MariaDB's expects nothing of columns without statistics, and SQLite's tells nothing:
-/// there it is what runs returned of what they read, unless they may have put rows together.
-fn share(engine: Engine, statement: &Statement, scan: &TableScan, rows: f64) -> Option<f64> {
+/// expects. Where its estimates are worth less, it is what runs returned of what they read, unless
+/// they may have put rows together.
+fn share(rules: &Rules, statement: &Statement, scan: &TableScan, rows: f64) -> Option<f64> {
     if let Some(actual) = scan.actual_rows {
         return Some(actual / rows);
     }
-    if engine != Engine::Postgres {
+    if !rules.estimates_scans {
         if gathers(&statement.text) && statement.is_query() {
             return None;
         }
@@ -241,8 +254,8 @@ fn share(engine: Engine, statement: &Statement, scan: &TableScan, rows: f64) -> 
     Some(scan.estimated_rows? / rows)
 }
 
-/// Whether a query may put rows together, or leave some out, by the words of its text and its
-/// commas.
+/// Returns true for a query that may put rows together, or leave some out, by the words of its text
+/// and its commas.
 fn gathers(text: &str) -> bool {
     let words =
         ["group", "distinct", "limit", "count", "sum", "min", "max", "avg", "join", "union"];
@@ -338,18 +351,17 @@ fn column(side: &str) -> Option<String> {
     (is_quoted || (is_name && begins)).then_some(name)
 }
 
-fn said(snapshot: &Snapshot, at: usize, columns: &[String], statements: &[(usize, f64)]) -> Advice {
-    let table = &snapshot.tables[at];
-    let numbers_of: Vec<usize> = statements.iter().map(|(at, _)| *at).collect();
+fn said(snapshot: &Snapshot, found: &Found, rules: &Rules) -> Advice {
+    let (table, columns) = (&snapshot.tables[found.table], &found.columns);
+    let numbers_of: Vec<usize> = found.scans.iter().map(|one| one.statement).collect();
     let time_s: f64 = numbers_of
         .iter()
         .filter_map(|at| snapshot.statements[*at].get(Counter::TimeNs))
         .map(|ns| ns as f64 / 1e9)
         .sum();
-    let (first, share) = statements[0];
-    let statement = &snapshot.statements[first];
-    let is_recorded =
-        statement.plans.iter().any(|plan| plan.runs > 0) || snapshot.engine != Engine::Postgres;
+    let Kept { statement, share } = found.scans[0];
+    let statement = &snapshot.statements[statement];
+    let is_recorded = statement.plans.iter().any(|plan| plan.runs > 0) || !rules.estimates_scans;
     let counted = [
         statement.get(Counter::Calls).map(runs),
         statement.mean_ms().map(|ms| format!("{} each", seconds(ms / 1e3))),
@@ -362,7 +374,7 @@ fn said(snapshot: &Snapshot, at: usize, columns: &[String], statements: &[(usize
     let counted: Vec<String> = counted.into_iter().flatten().collect();
     Advice {
         database: table.database.clone(),
-        table: Some(at),
+        table: Some(found.table),
         statements: numbers_of.clone(),
         subject: table.label(),
         evidence: format!(
@@ -379,8 +391,8 @@ fn said(snapshot: &Snapshot, at: usize, columns: &[String], statements: &[(usize
             columns.join(", "),
             seconds(time_s)
         ),
-        price: price(snapshot.engine, table, columns),
-        ddl: Some(ddl(snapshot.engine, table, columns, &[])),
+        price: price(rules.upkeep, table, columns),
+        ddl: Some((rules.create_index)(&NewIndex { table, columns, included: &[] })),
         weight: time_s,
         ..Advice::new(
             AdviceKind::MissingIndex,
@@ -389,31 +401,9 @@ fn said(snapshot: &Snapshot, at: usize, columns: &[String], statements: &[(usize
     }
 }
 
-/// The statement that makes an index; all but PostgreSQL want a name.
-fn ddl(engine: Engine, table: &Table, columns: &[String], included: &[&String]) -> String {
-    if engine == Engine::Postgres {
-        return format!("CREATE INDEX ON {} ({})", table.quoted, columns.join(", "));
-    }
-    let quote = |name: &str| match engine {
-        Engine::MariaDb => format!("`{}`", name.replace('`', "``")),
-        Engine::SqlServer => format!("[{}]", name.replace(']', "]]")),
-        _ => format!("\"{}\"", name.trim_matches('"').replace('"', "\"\"")),
-    };
-    let list = |names: &mut dyn Iterator<Item = &String>| {
-        names.map(|name| quote(name)).collect::<Vec<_>>().join(", ")
-    };
-    let name = quote(&format!("{}_{}", table.name, columns.join("_").replace('"', "")));
-    let sql = format!("CREATE INDEX {name} ON {} ({})", table.quoted, list(&mut columns.iter()));
-    if included.is_empty() {
-        return sql;
-    }
-    format!("{sql} INCLUDE ({})", list(&mut included.iter().copied()))
-}
-
-/// Size by the widths that the optimizer knows, at least 20 bytes an entry. InnoDB changes an index
-/// when its columns change; a version of a row that PostgreSQL does not keep on the page of the one
-/// before (HOT) has new entries in all indexes.
-fn price(engine: Engine, table: &Table, columns: &[String]) -> String {
+/// The cost of an index: its size by the widths that the optimizer knows, at least 20 bytes an
+/// entry, and the changes that it has to follow.
+fn price(upkeep: Upkeep, table: &Table, columns: &[String]) -> String {
     let widths: Option<f64> = columns
         .iter()
         .map(|name| {
@@ -424,15 +414,12 @@ fn price(engine: Engine, table: &Table, columns: &[String]) -> String {
         (table.rows.unwrap_or(0.0) * (12.0 + (width / 8.0).ceil() * 8.0) / 0.9) as u64
     });
     let size = size.map(|size| format!("About {} of space (estimated), and one", bytes(size)));
-    let (updates, which) = match engine {
-        Engine::Postgres => ("update that is not HOT", "such changes"),
-        _ => ("update of its columns", "changes of rows in all"),
-    };
+    let Upkeep { update, counted } = upkeep;
     let changes = table
         .index_changes()
-        .map(|changes| format!(" ({} {which} since the counters began)", count(changes)));
+        .map(|changes| format!(" ({} {counted} since the counters began)", count(changes)));
     format!(
-        "{} more index to follow by each insert, delete and {updates}{}.",
+        "{} more index to follow by each insert, delete and {update}{}.",
         size.unwrap_or_else(|| "One".into()),
         changes.unwrap_or_default()
     )

@@ -1,11 +1,11 @@
 //! Indexes that another does the work of.
 
-use super::indexes::{drop_statement, foreign_key, label};
-use super::numbers;
+use super::indexes::{foreign_key, label};
+use super::words::numbers;
 use crate::IndexUse;
 use crate::cross::statements_of;
 use observations::number::{bytes, count};
-use queries::{Advice, AdviceKind, Certainty, Index, Key, Snapshot, Table};
+use statements::{Advice, AdviceKind, Certainty, Index, Key, Rules, Snapshot, Table};
 
 /// How an index is covered by another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ enum Cover {
 }
 
 /// Each index that another covers, with that one. Of two that are the same, one is named.
-pub fn redundant(snapshot: &Snapshot, uses: &[IndexUse]) -> Vec<Advice> {
+pub fn redundant(snapshot: &Snapshot, uses: &[IndexUse], rules: &Rules) -> Vec<Advice> {
     let mut all = Vec::new();
     for (at, table) in snapshot.tables.iter().enumerate() {
         let mut gone: Vec<usize> = Vec::new();
@@ -44,7 +44,8 @@ pub fn redundant(snapshot: &Snapshot, uses: &[IndexUse]) -> Vec<Advice> {
                 table: Some(at),
                 index: Some(number),
                 statements: used.clone(),
-                ..said(snapshot, table, [index, other], how, &used)
+                ddl: Some((rules.drop_index)(table, index)),
+                ..said(table, [index, other], how, &used)
             });
         }
     }
@@ -104,13 +105,7 @@ fn cover(index: &Index, other: &Index) -> Option<Cover> {
     }
 }
 
-fn said(
-    snapshot: &Snapshot,
-    table: &Table,
-    [index, other]: [&Index; 2],
-    how: Cover,
-    used: &[usize],
-) -> Advice {
+fn said(table: &Table, [index, other]: [&Index; 2], how: Cover, used: &[usize]) -> Advice {
     let how_said = match how {
         Cover::Same => "has the same columns in the same order",
         Cover::Prefix => "begins with the same columns",
@@ -166,7 +161,6 @@ fn said(
         ),
         change,
         price,
-        ddl: Some(drop_statement(snapshot, table, index)),
         weight: index.bytes.unwrap_or(0) as f64,
         ..Advice::new(
             AdviceKind::RedundantIndex,

@@ -1,8 +1,8 @@
 //! Statements that are run for each row of another: N+1.
 
-use super::numbers;
+use super::words::numbers;
 use observations::number::{count, figure, ratio, seconds};
-use queries::{Advice, AdviceKind, Certainty, Counter, Snapshot, Statement};
+use statements::{Advice, AdviceKind, Certainty, Counter, Snapshot, Statement};
 
 /// Fewer runs are no loop that costs anything.
 const CALLS_MIN: u64 = 1_000;

@@ -4,7 +4,7 @@ use super::PAGE;
 use crate::dialect::quote_name;
 use crate::live::rows::{Row, Rows};
 use plans::MissingIndex;
-use queries::{Index, Key, Missed, Table};
+use statements::{Index, Key, Missed, Table};
 use std::collections::HashMap;
 
 /// Rows by the numbers of table and index.

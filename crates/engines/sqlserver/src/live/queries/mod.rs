@@ -6,8 +6,8 @@
 //! databases, are those of the cache. Where it is read-only it has only the statements that are no
 //! longer in the cache. No server has been asked yet: tests work on rows as they are documented.
 
+mod counters;
 mod indexes;
-mod statements;
 pub mod views;
 
 use super::client::Client;
@@ -16,11 +16,12 @@ use super::reading::ask_with;
 use super::rows::{Row, Rows};
 use super::views::View;
 use super::{Identity, LAST_ANSWERS, asked, observing, while_doing};
-use engine::ServerError;
-use engine::query_reader::{QueryLimits, QueryReader, explain_each, read_plan};
-use plans::{Engine, Plan};
-use queries::{Origin, Snapshot, Span, StatementPlan};
-use statements::{Handle, Placed, merged, statements};
+use crate::showplan::{ENGINE, ShowPlan};
+use counters::{Handle, Placed, merged, statements};
+use engine::query_reader::{QueryLimits, QueryReader, Unexplained, explain_each};
+use engine::{Plans as _, ServerError};
+use plans::Plan;
+use statements::{Origin, Snapshot, Span, StatementPlan};
 use std::collections::HashMap;
 use std::time::SystemTime;
 use views::{STORED, STORED_END, STORED_INTERVAL, STORED_INTERVAL_END};
@@ -58,7 +59,7 @@ impl Reader {
 
     fn empty(&mut self, span: Span) -> Result<Snapshot, ServerError> {
         let identity = Identity::of(&mut self.client)?;
-        Ok(Snapshot::new(Engine::SqlServer, identity.shown(), span, PAGE))
+        Ok(Snapshot::new(ENGINE, identity.shown(), span, PAGE))
     }
 
     fn asked(&mut self, what: &str, view: &View, to: &mut Snapshot) -> Result<Rows, ServerError> {
@@ -120,9 +121,9 @@ impl Reader {
 
     /// The plans of a statement: that of the cache, or those of the Query Store that took most
     /// time.
-    fn plans(&mut self, digest: &str) -> Result<Vec<StatementPlan>, String> {
-        let handles =
-            self.handles.get(digest).cloned().ok_or("the server does not name its plan")?;
+    fn plans(&mut self, digest: &str) -> Result<Vec<StatementPlan>, Unexplained> {
+        let unnamed = || Unexplained::refused("the server does not name its plan");
+        let handles = self.handles.get(digest).cloned().ok_or_else(unnamed)?;
         let plan = |handle: Handle| match handle {
             Handle::Cached(handle, begins, ends) => {
                 let plan = self.plan(&format!("{}({handle}, {begins}, {ends})", views::PLAN))?;
@@ -133,7 +134,7 @@ impl Reader {
                 Ok(StatementPlan { runs, mean_ms: Some(mean_ms), ..plan })
             }
         };
-        let read: Vec<Result<StatementPlan, String>> =
+        let read: Vec<Result<StatementPlan, Unexplained>> =
             handles.into_iter().take(PLANS_MAX).map(plan).collect();
         match read.iter().find_map(|one| one.as_ref().err()) {
             Some(why) if read.iter().all(Result::is_err) => Err(why.clone()),
@@ -141,7 +142,7 @@ impl Reader {
         }
     }
 
-    fn stored_plan(&mut self, number: i64) -> Result<Plan, String> {
+    fn stored_plan(&mut self, number: i64) -> Result<Plan, Unexplained> {
         if let Some(plan) = self.known.get(&number) {
             return Ok(plan.clone());
         }
@@ -152,9 +153,11 @@ impl Reader {
         Ok(self.known.entry(number).or_insert(plan).clone())
     }
 
-    fn plan(&mut self, sql: &str) -> Result<Plan, String> {
-        let text = self.client.cell(sql).map_err(|error| error.to_string())?;
-        read_plan(&text.ok_or("the server no longer has its plan, or does not show it")?)
+    fn plan(&mut self, sql: &str) -> Result<Plan, Unexplained> {
+        let text = self.client.cell(sql).map_err(Unexplained::refused)?;
+        let gone =
+            || Unexplained::refused("the server no longer has its plan, or does not show it");
+        Ok(ShowPlan.read_one(&text.ok_or_else(gone)?)?)
     }
 }
 
@@ -228,12 +231,12 @@ impl QueryReader for Reader {
 mod tests {
     use super::super::reading::tests::rows;
     use super::*;
-    use queries::{AdviceKind, Counter};
+    use statements::{AdviceKind, Counter};
 
     /// The first statement has a plan that misses an index.
-    fn snapshot(statements: Placed, tables: Vec<queries::Table>) -> Snapshot {
+    fn snapshot(statements: Placed, tables: Vec<statements::Table>) -> Snapshot {
         let statements = statements.into_iter().map(|(one, _)| one).collect();
-        let empty = Snapshot::new(Engine::SqlServer, String::new(), Span::default(), PAGE);
+        let empty = Snapshot::new(ENGINE, String::new(), Span::default(), PAGE);
         let mut snapshot = Snapshot { statements, tables, ..empty };
         let plan = r#"<ShowPlanXML xmlns="http://schemas.microsoft.com/sqlserver/2004/07/showplan"
             Version="1.564"><BatchSequence><Batch><Statements>
@@ -243,13 +246,13 @@ mod tests {
             <ColumnGroup Usage="EQUALITY"><Column Name="[CustomerId]" ColumnId="2"/></ColumnGroup>
             </MissingIndex></MissingIndexGroup></MissingIndexes></QueryPlan></StmtSimple>
             </Statements></Batch></BatchSequence></ShowPlanXML>"#;
-        let plan = StatementPlan::new(Origin::Kept, read_plan(plan).unwrap());
+        let plan = StatementPlan::new(Origin::Kept, ShowPlan.read_one(plan).unwrap());
         snapshot.statements[0].plans.push(plan);
         snapshot
     }
 
     /// A table with four indexes, and what the server missed.
-    fn orders() -> Vec<queries::Table> {
+    fn orders() -> Vec<statements::Table> {
         indexes::tables(
             &rows(
                 "database_name | schema_name | table_name | index_name | object_id | index_id | \
@@ -325,7 +328,7 @@ mod tests {
         );
         assert!(found[0].indexes[0].is_needed && found[0].indexes[2].keys[1].descending);
 
-        let found = queries_tool::examine(snapshot(statements, found));
+        let found = queries::examine(snapshot(statements, found), &crate::statement_rules::RULES);
         let advice: Vec<(AdviceKind, &str, Option<&str>)> = found
             .advice
             .iter()

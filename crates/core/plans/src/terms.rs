@@ -1,0 +1,16 @@
+//! The words of engines in their plans.
+
+/// An engine's own words in plans that remarks and redaction depend on.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms {
+    /// Warnings that quote the statement, with the constants in it.
+    pub quoting_warnings: &'static [&'static str],
+    /// Reasons for a serial plan, or for an early end of the optimizer's search, that need no
+    /// attention: the plan is cheap anyway.
+    pub harmless_reasons: &'static [&'static str],
+}
+
+impl Terms {
+    /// The terms of an engine that has none of these.
+    pub const NONE: Self = Self { quoting_warnings: &[], harmless_reasons: &[] };
+}

@@ -1,0 +1,95 @@
+//! A server's statements, tables and indexes in a file.
+
+use crate::{Advice, Hypothetical, Rules, Snapshot, skeleton};
+use observations::redacted;
+use observations::statement::shown;
+use serde::{Deserialize, Serialize};
+
+/// Operators in operators that are kept: more than that, and the readers of JSON refuse the file.
+const DEPTH_MAX: usize = 40;
+
+/// What a server said when it began to be captured and when that ended.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Captured {
+    /// When it began: without texts and plans.
+    pub first: Snapshot,
+    /// When it ended, with the plans that were made then.
+    pub last: Snapshot,
+    /// What the optimizer said of indexes that are advised.
+    pub hypothetical: Vec<Thought>,
+}
+
+/// The texts of statements that a capture keeps.
+#[derive(Debug, Clone, Copy)]
+pub struct CapturedTexts {
+    /// Texts, and not only [`skeleton`]s.
+    pub texts: bool,
+    /// The constants in them.
+    pub literals: bool,
+}
+
+/// What the optimizer said of an index that is only thought of.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Thought {
+    database: String,
+    ddl: String,
+    cost: Hypothetical,
+}
+
+impl Captured {
+    /// The snapshots at the beginning and the end, with the advice on the last one.
+    pub fn new(
+        mut first: Snapshot,
+        mut last: Snapshot,
+        advice: Vec<Advice>,
+        rules: &Rules,
+        kept: CapturedTexts,
+    ) -> Self {
+        let thought = |one: Advice| {
+            Some(Thought { database: one.database, ddl: one.ddl?, cost: one.hypothetical? })
+        };
+        let hypothetical = advice.into_iter().filter_map(thought).collect();
+        for statement in &mut first.statements {
+            statement.text.clear();
+        }
+        for statement in &mut last.statements {
+            if !kept.texts {
+                statement.text = skeleton(&statement.text, rules.syntax);
+            }
+            let before = statement.plans.len();
+            statement
+                .plans
+                .retain(|found| found.plan.operators().iter().all(|(depth, _)| *depth < DEPTH_MAX));
+            if statement.plans.len() < before {
+                statement.not_explained =
+                    Some(format!("its plan has more than {DEPTH_MAX} levels, and is not captured"));
+            }
+        }
+        last.clean(rules, kept.literals);
+        Self { first, last, hypothetical }
+    }
+
+    /// What the optimizer said of the index that an advice is about.
+    pub fn hypothetical(&self, advice: &Advice) -> Option<Hypothetical> {
+        self.hypothetical
+            .iter()
+            .find(|one| one.database == advice.database && advice.ddl.as_ref() == Some(&one.ddl))
+            .map(|one| one.cost)
+    }
+}
+
+impl Snapshot {
+    /// Takes constants out of texts and plans, unless they are wanted, and in any case what may be
+    /// a password.
+    pub fn clean(&mut self, rules: &Rules, literals: bool) {
+        let syntax = rules.syntax;
+        for statement in &mut self.statements {
+            statement.text = shown(&statement.text, syntax, literals);
+            // An error may quote the text.
+            statement.not_explained = statement.not_explained.take().map(|why| redacted(&why));
+            for found in &mut statement.plans {
+                found.plan.visit_texts(&rules.terms, |text| *text = shown(text, syntax, literals));
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The nouns of a server's statements, tables and indexes: plain data, with one vocabulary of
+//! [`Counter`]s for all engines.
+//!
+//! - [`Snapshot`]: the counters of a server at one time: [`Statement`], [`Table`], [`Index`]
+//! - [`Advice`]: a finding about them, with its evidence
+//! - [`Captured`]: two snapshots in a file
+//! - `text`: [`fingerprint`] and [`skeleton`] of a statement's text; `script`: statements of
+//!   scripts
+//! - [`Rules`]: the differences between engines that texts and advice depend on
+
+mod advice;
+mod captured;
+mod counter;
+mod model;
+mod rules;
+mod script;
+mod statement;
+mod text;
+
+pub use advice::{Advice, AdviceKind, Certainty, Hypothetical};
+pub use captured::{Captured, CapturedTexts, Thought};
+pub use counter::{Counter, Unit};
+pub use model::{Column, ForeignKey, Index, Key, Missed, Snapshot, Span, Table};
+pub use rules::{NewIndex, Rules, Upkeep, drop_by_name, drop_of_table};
+pub use script::{ScriptStatement, script_statements};
+pub use statement::{Origin, Spread, Statement, StatementPlan};
+pub use text::{aliases, condition, fingerprint, has_names, skeleton};

@@ -1,0 +1,282 @@
+//! What a server says at one time.
+
+use crate::Statement;
+use observations::Unread;
+use plans::MissingIndex;
+use serde::{Deserialize, Serialize};
+
+/// What a server says at one time of its statements, tables and indexes; or of an interval, once
+/// [`between`](crate::between) has taken the difference of two.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Name of the engine.
+    pub engine: String,
+    /// Product and version: `PostgreSQL 15.18`.
+    pub server: String,
+    /// What of its statements the counters tell.
+    pub span: Span,
+    /// Bytes of a page.
+    pub block_bytes: u64,
+    /// How often the server forgot statements to make room for others; `None`: not known.
+    pub evictions: Option<u64>,
+    /// Statements; whether there are none, or they cannot be had, `unread` says.
+    pub statements: Vec<Statement>,
+    /// Tables, by database, schema and name.
+    pub tables: Vec<Table>,
+    /// What is to be known about the figures.
+    pub notes: Vec<String>,
+    /// What could not be read, and why.
+    pub unread: Vec<Unread>,
+}
+
+/// The time that counters tell of, ms since 1970 UTC.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    /// When they began; `None`: the server does not say.
+    pub from_ms: Option<i64>,
+    /// When they were read.
+    pub to_ms: i64,
+    /// Whether it is an interval that we have observed.
+    pub is_interval: bool,
+}
+
+/// A table. Its counters and those of its indexes are always those since the server began to count
+/// them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    /// Where it is.
+    pub database: String,
+    /// Empty where the engine has none.
+    pub schema: String,
+    /// Its name.
+    pub name: String,
+    /// As it is written in a statement, quoted where that is needed.
+    pub quoted: String,
+    /// Rows, as the server estimates.
+    pub rows: Option<f64>,
+    /// Bytes without its indexes.
+    pub bytes: Option<u64>,
+    /// When the counters began, ms since 1970 UTC.
+    pub since_ms: Option<i64>,
+    /// How often it was read whole.
+    pub scans: Option<u64>,
+    /// Rows that were read so.
+    pub scanned_rows: Option<u64>,
+    /// Rows that were inserted.
+    pub inserts: Option<u64>,
+    /// Rows that were updated.
+    pub updates: Option<u64>,
+    /// Those of them that changed no index (HOT).
+    pub hot_updates: Option<u64>,
+    /// Rows that were deleted.
+    pub deletes: Option<u64>,
+    /// Dead rows, as the server estimates.
+    pub dead_rows: Option<u64>,
+    /// Rows that have changed since its statistics were gathered.
+    pub changed_since_analyze: Option<u64>,
+    /// When they were gathered, ms since 1970 UTC.
+    pub analyzed_ms: Option<i64>,
+    /// Statistics of its columns.
+    pub columns: Vec<Column>,
+    /// Its foreign keys.
+    pub foreign_keys: Vec<ForeignKey>,
+    /// Indexes that the server's optimizer has missed.
+    #[serde(default)]
+    pub missed: Vec<Missed>,
+    /// Its indexes.
+    pub indexes: Vec<Index>,
+}
+
+/// What the optimizer knows of a column.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Column {
+    /// Its name, quoted where that is needed.
+    pub name: String,
+    /// Bytes of a value on average.
+    pub width: f64,
+    /// Share of values that are NULL.
+    pub nulls: f64,
+    /// Different values; below 0 their share of the rows.
+    pub distinct: f64,
+}
+
+/// An index that the server's optimizer has missed since the server started, whatever statements it
+/// was for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Missed {
+    /// Its columns, and what it would save.
+    pub hint: MissingIndex,
+    /// Seeks and scans that it could have been used for.
+    pub uses: u64,
+    /// What these statements cost on average without it, in the optimizer's unit.
+    pub cost: f64,
+}
+
+/// A foreign key of a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignKey {
+    /// Its name.
+    pub name: String,
+    /// The columns of this table, quoted where that is needed.
+    pub columns: Vec<String>,
+}
+
+/// An index.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Index {
+    /// Its name.
+    pub name: String,
+    /// As it is written in a statement, quoted where that is needed.
+    pub quoted: String,
+    /// How it is built: `btree`, `gin`.
+    pub method: String,
+    /// What it is ordered by.
+    pub keys: Vec<Key>,
+    /// Columns that it only carries.
+    pub included: Vec<String>,
+    /// The rows that it has, where it does not have all.
+    pub predicate: Option<String>,
+    /// Whether it allows a value only once.
+    pub is_unique: bool,
+    /// Whether the server needs it: for a primary key or another constraint, as a replica
+    /// identity, or as a part of the index of a partitioned table.
+    pub is_needed: bool,
+    /// Whether queries may use it.
+    pub is_valid: bool,
+    /// Bytes.
+    pub bytes: Option<u64>,
+    /// Entries, as the server estimates.
+    pub entries: Option<f64>,
+    /// How often it was read, since the table's counters began.
+    pub scans: Option<u64>,
+    /// Of an interval: how often it was read in it.
+    pub interval_scans: Option<u64>,
+    /// When it was read last, ms since 1970 UTC.
+    pub last_scan_ms: Option<i64>,
+    /// Entries that were read.
+    pub rows_read: Option<u64>,
+    /// Rows of the table that were fetched through it.
+    pub rows_fetched: Option<u64>,
+    /// Its pages that were found in the server's cache, and that were not.
+    pub blocks: Option<(u64, u64)>,
+    /// The statement that makes it.
+    pub definition: String,
+}
+
+/// A column or expression of an index.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Key {
+    /// As it is written in a statement.
+    pub column: String,
+    /// Operator class, collation and the like: what has to be the same for two keys to be.
+    pub rules: String,
+    /// Whether it runs down.
+    pub descending: bool,
+    /// Whether NULL comes first.
+    pub nulls_first: bool,
+}
+
+impl Snapshot {
+    /// What a server says without anything counted yet.
+    pub fn new(engine: &str, server: String, span: Span, block_bytes: u64) -> Self {
+        Self {
+            engine: engine.to_owned(),
+            server,
+            span,
+            block_bytes,
+            evictions: None,
+            statements: Vec::new(),
+            tables: Vec::new(),
+            notes: Vec::new(),
+            unread: Vec::new(),
+        }
+    }
+
+    /// The number of a table by where it is; an empty schema is any.
+    pub fn table_at(&self, database: &str, schema: &str, name: &str) -> Option<usize> {
+        self.tables.iter().position(|table| {
+            table.name == name
+                && (database.is_empty() || table.database == database)
+                && (schema.is_empty() || table.schema.is_empty() || table.schema == schema)
+        })
+    }
+}
+
+impl Missed {
+    /// The cost that it would have saved by the optimizer's estimates, in its unit
+    /// (<https://learn.microsoft.com/sql/relational-databases/system-dynamic-management-views/sys-dm-db-missing-index-group-stats-transact-sql>).
+    pub fn saving(&self) -> f64 {
+        self.cost * self.hint.impact.unwrap_or(0.0) * self.uses as f64
+    }
+}
+
+impl Table {
+    /// `sales.orders`: without the schema `public`.
+    pub fn label(&self) -> String {
+        plans::Object {
+            schema: self.schema.clone(),
+            table: self.name.clone(),
+            ..plans::Object::default()
+        }
+        .label()
+    }
+
+    /// Rows that changed since its counters began.
+    pub fn changes(&self) -> Option<u64> {
+        Some(self.inserts? + self.updates? + self.deletes?)
+    }
+
+    /// Changes that every index of it had to follow, at most: inserts, deletes, and updates that
+    /// are not HOT.
+    pub fn index_changes(&self) -> Option<u64> {
+        Some(self.changes()? - self.hot_updates.unwrap_or(0))
+    }
+
+    /// Whether anything has happened to it since its counters began.
+    pub fn is_in_use(&self) -> bool {
+        let reads = self
+            .indexes
+            .iter()
+            .filter_map(|index| index.scans)
+            .chain(self.scans)
+            .chain(self.scanned_rows);
+        let read = reads.max().is_some_and(|reads| reads > 0);
+        read || self.changes().is_some_and(|changes| changes > 0)
+    }
+}
+
+impl Index {
+    /// Its columns as they stand in a statement: `a, b DESC`.
+    pub fn columns(&self) -> String {
+        self.keys
+            .iter()
+            .map(|key| format!("{}{}", key.column, if key.descending { " DESC" } else { "" }))
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    /// Bytes that are estimated to be free in a B-tree: its size less what its entries need at a
+    /// fill factor of 90 %.
+    ///
+    /// An entry has a header of 8 bytes, its key aligned to 8, and a pointer of 4; a page a header
+    /// of 24 and 16 of its own (PostgreSQL's documentation, "Database Page Layout" and "B-Tree
+    /// Indexes"). What deduplication saves is not seen: then less is estimated than there is.
+    /// `None` where the statistics do not have a column.
+    pub fn bloat_bytes(&self, columns: &[Column], block_bytes: u64) -> Option<u64> {
+        let names = self
+            .keys
+            .iter()
+            .map(|key| key.column.as_str())
+            .chain(self.included.iter().map(String::as_str));
+        let found: Vec<&Column> = names
+            .map(|name| columns.iter().find(|column| column.name == name))
+            .collect::<Option<_>>()?;
+        let entries = self.entries.filter(|entries| *entries > 0.0 && self.method == "btree")?;
+        let key: f64 = found.iter().map(|column| column.width * (1.0 - column.nulls)).sum();
+        let bitmap = if found.iter().any(|column| column.nulls > 0.0) { 8.0 } else { 0.0 };
+        let entry = 8.0 + bitmap + (key / 8.0).ceil() * 8.0 + 4.0;
+        let by_page = ((block_bytes as f64 - 40.0) * 0.9 / entry).floor().max(1.0);
+        let needed = (entries / by_page).ceil() * block_bytes as f64;
+        Some((self.bytes? as f64 - needed).max(0.0) as u64)
+    }
+}

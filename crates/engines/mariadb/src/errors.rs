@@ -1,0 +1,44 @@
+//! Errors of the server and of connections.
+
+use crate::client::{Error, ServerError};
+use engine::EngineError;
+
+/// Says what was being done when the server or the connection failed.
+pub fn failed_at(doing: &str) -> impl FnOnce(Error) -> EngineError + '_ {
+    move |error| match error {
+        _ if error.is_stopped() => EngineError::Cancelled,
+        Error::Server(said) => said_by_server(doing, &said),
+        error => EngineError::failed(doing, error.to_string()),
+    }
+}
+
+/// An error that the server sent. The numbers are those of
+/// <https://mariadb.com/kb/en/mariadb-error-codes/>.
+pub fn said_by_server(doing: &str, error: &ServerError) -> EngineError {
+    match error.code {
+        // ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK, and ER_CHECKREAD of innodb_snapshot_isolation
+        1205 | 1213 | 1020 => {
+            EngineError::Retry { doing: doing.into(), message: error.to_string() }
+        }
+        // ER_DISK_FULL, ER_RECORD_FILE_FULL
+        1021 | 1114 => EngineError::DiskFull { doing: format!("{doing}: {}", error.message) },
+        _ => EngineError::failed(doing, error.to_string()),
+    }
+}
+
+/// Advice on a server that does not let us connect.
+pub fn what_to_do(error: &Error) -> Option<&'static str> {
+    match (error, error.code()) {
+        // ER_ACCESS_DENIED_ERROR
+        (_, Some(1045 | 1698)) => {
+            Some("Give the user in the URL and the password in ~/.my.cnf or MYSQL_PWD.")
+        }
+        // ER_CON_COUNT_ERROR
+        (_, Some(1040)) => Some("All connections are taken: see max_connections."),
+        (Error::Connect(..), _) => Some(
+            "Is the server running there? Name it by URL: mariadb://user@host:port/, or \
+             ?socket=/path.",
+        ),
+        _ => None,
+    }
+}

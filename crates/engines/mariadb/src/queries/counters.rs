@@ -1,0 +1,137 @@
+//! Statements by digest, and texts with values of those that are seen.
+
+use super::super::by_url::OBSERVED_FROM;
+use super::Reader;
+use crate::client::Error;
+use crate::statement_rules::RULES;
+use engine::query_reader::{MARK, TEXT_MAX, remember};
+use observations::Unread;
+use statements::{Counter, Snapshot, Spread, Statement, fingerprint};
+use std::collections::HashSet;
+
+/// Counters by what they are selected by: times are in picoseconds. Where a column is not there,
+/// the counter is not.
+#[rustfmt::skip]
+const COLUMNS: [(Counter, &str, &str); 11] = [
+    (Counter::Calls, "COUNT_STAR", "COUNT_STAR"),
+    (Counter::TimeNs, "SUM_TIMER_WAIT", "SUM_TIMER_WAIT DIV 1000"),
+    (Counter::CpuNs, "SUM_CPU_TIME", "SUM_CPU_TIME DIV 1000"),
+    (Counter::LockNs, "SUM_LOCK_TIME", "SUM_LOCK_TIME DIV 1000"),
+    (Counter::Rows, "SUM_ROWS_SENT", "SUM_ROWS_SENT + SUM_ROWS_AFFECTED"),
+    (Counter::RowsRead, "SUM_ROWS_EXAMINED", "SUM_ROWS_EXAMINED"),
+    (Counter::WithoutIndex, "SUM_NO_INDEX_USED", "SUM_NO_INDEX_USED"),
+    (Counter::JoinsWithoutIndex, "SUM_SELECT_FULL_JOIN", "SUM_SELECT_FULL_JOIN"),
+    (Counter::TempDiskTables, "SUM_CREATED_TMP_DISK_TABLES", "SUM_CREATED_TMP_DISK_TABLES"),
+    (Counter::SortMergePasses, "SUM_SORT_MERGE_PASSES", "SUM_SORT_MERGE_PASSES"),
+    (Counter::Errors, "SUM_ERRORS", "SUM_ERRORS"),
+];
+
+/// How those of our statements begin of which the digest does not have our mark: it hides names of
+/// variables. None of them is work of anybody.
+const OURS: [&str; 3] = ["USE ", "SET @? = CONVERT (", "EXPLAIN FORMAT"];
+
+const SAMPLE: &str = "QUERY_SAMPLE_TEXT";
+
+impl Reader {
+    #[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
+    pub(super) fn statements(&mut self, snapshot: &mut Snapshot) -> Result<(), Error> {
+        let there = self.rows::<1>(&format!(
+            "SELECT column_name AS {MARK} FROM information_schema.columns WHERE table_schema = \
+             'performance_schema' AND table_name = 'events_statements_summary_by_digest'"
+        ))?;
+        let there: HashSet<String> =
+            there.into_iter().map(|[name]| name.to_ascii_uppercase()).collect();
+        // MySQL has the column and leaves it at 0 unless it is told to count; whoever may not read
+        // that is not told the time.
+        let counts_cpu = self.rows::<1>(&format!(
+            "SELECT name AS {MARK} FROM performance_schema.setup_consumers WHERE name = \
+             'events_statements_cpu' AND enabled = 'YES'"
+        ));
+        let counts_cpu = counts_cpu.is_ok_and(|rows| !rows.is_empty());
+        let is_counted = |own: Counter| own != Counter::CpuNs || counts_cpu;
+        let counters: Vec<(Counter, &str)> = COLUMNS
+            .into_iter()
+            .filter(|(counter, column, _)| there.contains(*column) && is_counted(*counter))
+            .map(|(counter, _, sql)| (counter, sql))
+            .collect();
+        let selected: Vec<&str> = counters.iter().map(|(_, sql)| *sql).collect();
+        let sample = if there.contains(SAMPLE) {
+            format!("left({SAMPLE}, {TEXT_MAX})")
+        } else {
+            "''".into()
+        };
+        let sql = format!(
+            "SELECT DIGEST, SCHEMA_NAME, left(DIGEST_TEXT, {TEXT_MAX}) AS {MARK}, MIN_TIMER_WAIT, \
+             MAX_TIMER_WAIT, round(unix_timestamp(FIRST_SEEN) * 1000), {sample}, {} FROM \
+             performance_schema.events_statements_summary_by_digest WHERE COUNT_STAR > 0",
+            selected.join(", ")
+        );
+        let mut others = 0;
+        for row in self.client.query(&sql)?.rows {
+            let cell = |at: usize| row.get(at).cloned().flatten();
+            let (Some(digest), Some(text)) = (cell(0), cell(2)) else {
+                others += cell(7).and_then(|calls| calls.parse::<u64>().ok()).unwrap_or(0);
+                continue;
+            };
+            let of_observers =
+                cell(1).is_some_and(|schema| schema.eq_ignore_ascii_case(OBSERVED_FROM));
+            let is_ours = OURS.iter().any(|begin| text.starts_with(begin));
+            if of_observers || is_ours || text.contains(MARK) {
+                continue;
+            }
+            let first: Option<i64> =
+                cell(5).and_then(|ms| ms.parse::<f64>().ok()).map(|ms| ms as i64);
+            snapshot.span.from_ms = snapshot.span.from_ms.into_iter().chain(first).min();
+            if let Some(sample) = cell(6).filter(|sample| !sample.is_empty()) {
+                remember(&mut self.sampled, std::iter::once((digest.clone(), sample)));
+            }
+            let ms = |at: usize| cell(at).and_then(|ps| ps.parse::<f64>().ok()).map(|ps| ps / 1e9);
+            let counted = (7..)
+                .zip(&counters)
+                .filter_map(|(at, (counter, _))| Some((*counter, cell(at)?.parse().ok()?)));
+            snapshot.statements.push(Statement {
+                digest,
+                database: cell(1).unwrap_or_default(),
+                is_top: true,
+                text,
+                spread: Some(Spread { min_ms: ms(3), max_ms: ms(4), stddev_ms: None }),
+                counters: counted.collect(),
+                ..Statement::default()
+            });
+        }
+        if others > 0 {
+            let why =
+                "there was no room for their digests: performance_schema_digests_size".to_owned();
+            snapshot
+                .unread
+                .push(Unread { what: format!("{others} runs of other statements"), why });
+        }
+        let lost = self.rows::<2>(&format!(
+            "SELECT variable_value AS {MARK}, '' FROM performance_schema.global_status WHERE \
+             variable_name = 'Performance_schema_digest_lost'"
+        ));
+        snapshot.evictions = lost.ok().and_then(|rows| rows.first()?[0].parse().ok());
+        Ok(())
+    }
+
+    /// What sessions run now, and what they ran last where the server keeps that.
+    pub(super) fn look_at_sessions(&mut self) -> Result<(), Error> {
+        let running = self.rows::<1>(&format!(
+            "SELECT left(info, {TEXT_MAX}) AS {MARK} FROM information_schema.processlist WHERE \
+             info IS NOT NULL AND id <> connection_id()"
+        ))?;
+        let running = running.into_iter().map(|[text]| (fingerprint(&text, &RULES), text));
+        remember(&mut self.running, running);
+        for view in ["history_long", "history", "current"] {
+            let sql = format!(
+                "SELECT digest AS {MARK}, left(sql_text, {TEXT_MAX}) FROM \
+                 performance_schema.events_statements_{view} WHERE digest IS NOT NULL AND \
+                 sql_text IS NOT NULL"
+            );
+            // Who may not read it has what the process list tells.
+            let Ok(rows) = self.rows::<2>(&sql) else { continue };
+            remember(&mut self.sampled, rows.into_iter().map(|[digest, text]| (digest, text)));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,159 @@
+//! The parts of a node that both formats share.
+
+use plans::{Access, Kind, Object, Operator, Parameter, Role, Rows, Warning};
+
+/// The engine's name in statements.
+pub const ENGINE: &str = "postgres";
+
+/// Conditions by the keys of a node, as both formats name them.
+pub const PREDICATES: [(&str, Role); 10] = [
+    ("Index Cond", Role::Seek),
+    ("TID Cond", Role::Seek),
+    ("Order By", Role::Seek),
+    ("Filter", Role::Filter),
+    ("One-Time Filter", Role::Filter),
+    ("Join Filter", Role::Filter),
+    ("Recheck Cond", Role::Filter),
+    ("Hash Cond", Role::Join),
+    ("Merge Cond", Role::Join),
+    ("Cache Key", Role::Join),
+];
+
+/// The values of `$1 = '5', $2 = NULL`, as the server writes them: a quote in a value is doubled.
+/// Values that it has cut off (`auto_explain.log_parameter_max_length`) are none.
+pub fn parameters(text: &str) -> Vec<Parameter> {
+    let mut all = Vec::new();
+    let mut rest = text.trim();
+    while let Some((name, after)) = rest.split_once(" = ") {
+        let end = value_end(after);
+        let value = &after[..end];
+        let is_cut = value.ends_with("...'") || value.ends_with("...");
+        all.push(Parameter {
+            name: name.trim_start_matches([',', ' ']).into(),
+            run: (!is_cut).then(|| value.into()),
+            ..Parameter::default()
+        });
+        rest = &after[end..];
+    }
+    all
+}
+
+/// Where a value ends: at the next comma, or behind its quotes.
+fn value_end(text: &str) -> usize {
+    let Some(quoted) = text.strip_prefix('\'') else {
+        return text.find(", ").unwrap_or(text.len());
+    };
+    let mut from = 0;
+    while let Some(at) = quoted[from..].find('\'') {
+        let end = from + at + 1;
+        if !quoted[end..].starts_with('\'') {
+            return end + 1;
+        }
+        from = end + 1;
+    }
+    text.len()
+}
+
+/// Just-in-time compilation, which a short statement does not earn back.
+pub fn compiled(time: &str) -> Warning {
+    Warning { name: "JIT".into(), detail: format!("Total {time}") }
+}
+
+pub fn kind_of(root: &Operator) -> &str {
+    match root.name.as_str() {
+        verb @ ("Insert" | "Update" | "Delete" | "Merge") => verb,
+        _ => "Select",
+    }
+}
+
+/// The most workers that a part asks for, and the leader.
+pub fn degree(root: &Operator) -> u32 {
+    let workers = root.tree().into_iter().filter_map(|(_, operator)| {
+        operator.detail.strip_suffix(" workers").and_then(|count| count.parse::<u32>().ok())
+    });
+    1 + workers.max().unwrap_or(0)
+}
+
+/// Rows that were read for nothing, for each loop.
+pub const DROPPED: [&str; 3] =
+    ["Rows Removed by Filter", "Rows Removed by Index Recheck", "Rows Removed by Join Filter"];
+
+/// The figures of a run of a node, for each of its loops.
+pub struct Run {
+    pub rows: f64,
+    pub loops: f64,
+    pub ms: Option<f64>,
+    pub dropped: f64,
+}
+
+pub fn spill(detail: &str) -> Warning {
+    Warning { name: "Spill".into(), detail: detail.into() }
+}
+
+pub fn object(schema: &str, table: &str, index: &str) -> Vec<Object> {
+    if table.is_empty() && index.is_empty() {
+        return Vec::new();
+    }
+    vec![Object {
+        schema: schema.into(),
+        table: table.into(),
+        index: (!index.is_empty()).then(|| index.into()),
+        ..Object::default()
+    }]
+}
+
+/// Fills in what follows from the name, the estimate and the run: a node's figures are those of
+/// one loop.
+pub fn finish(operator: &mut Operator, plan_rows: Option<f64>, run: Option<Run>, processes: f64) {
+    let kind = match kind(&operator.name) {
+        // An index that is read without a condition is read whole.
+        Kind::IndexSeek if !operator.predicates.iter().any(|one| one.role == Role::Seek) => {
+            Kind::IndexScan
+        }
+        kind => kind,
+    };
+    operator.kind = kind;
+    operator.access = match kind {
+        Kind::TableScan | Kind::IndexScan => Some(Access::Scan),
+        Kind::IndexSeek => Some(Access::Seek),
+        Kind::Lookup => Some(Access::Lookup),
+        Kind::Modify => Some(Access::Change),
+        _ => None,
+    };
+    let loops = run.as_ref().map_or(1.0, |run| run.loops);
+    operator.rows = Rows {
+        estimated: plan_rows.map(|rows| rows * loops),
+        actual: run.as_ref().map(|run| run.rows * loops),
+    };
+    if operator.access.is_some() && kind != Kind::Modify {
+        operator.rows_read.actual = run.as_ref().map(|run| (run.rows + run.dropped) * loops);
+    }
+    operator.executions = run.as_ref().map(|run| run.loops);
+    operator.elapsed_ms =
+        run.and_then(|run| Some(run.ms? * run.loops / processes.min(run.loops).max(1.0)));
+}
+
+/// The kind of a node, by its name in text format without `Parallel`, `Partial` and the like.
+fn kind(node: &str) -> Kind {
+    match node {
+        "Seq Scan" | "Sample Scan" | "Tid Scan" | "Tid Range Scan" | "Foreign Scan"
+        | "Custom Scan" => Kind::TableScan,
+        "Index Scan" | "Index Only Scan" | "Bitmap Index Scan" => Kind::IndexSeek,
+        "Bitmap Heap Scan" => Kind::Lookup,
+        "Nested Loop" => Kind::NestedLoops,
+        "Hash Join" => Kind::HashJoin,
+        "Merge Join" => Kind::MergeJoin,
+        "Sort" | "Incremental Sort" => Kind::Sort,
+        "Aggregate" | "GroupAggregate" | "Group" | "WindowAgg" | "Unique" => Kind::Aggregate,
+        "HashAggregate" | "MixedAggregate" => Kind::HashAggregate,
+        "Limit" => Kind::Limit,
+        "Materialize" | "Memoize" | "CTE Scan" | "WorkTable Scan" => Kind::Spool,
+        "Gather" | "Gather Merge" => Kind::Exchange,
+        "Append" | "Merge Append" | "SetOp" | "HashSetOp" | "Recursive Union" | "BitmapAnd"
+        | "BitmapOr" => Kind::Append,
+        "Result" | "ProjectSet" | "Values Scan" => Kind::Constant,
+        "Function Scan" | "Table Function Scan" => Kind::Function,
+        "ModifyTable" | "Insert" | "Update" | "Delete" | "Merge" => Kind::Modify,
+        _ => Kind::Other,
+    }
+}

@@ -1,0 +1,188 @@
+//! Statements by `pg_stat_statements`.
+
+use super::Reader;
+use crate::client::{Client, Error, Row};
+use engine::query_reader::{MARK, TEXT_MAX};
+use observations::Unread;
+use statements::{Counter, Snapshot, Spread, Statement};
+
+/// Counters by the columns that they are in, and what makes the column a whole number: times are in
+/// ms. Of several columns the sum of those that this version of the extension has.
+#[rustfmt::skip]
+const COLUMNS: [(Counter, &[&str], u32); 22] = [
+    (Counter::Calls, &["calls"], 1),
+    (Counter::TimeNs, &["total_exec_time"], 1_000_000),
+    (Counter::Plans, &["plans"], 1),
+    (Counter::PlanningNs, &["total_plan_time"], 1_000_000),
+    (Counter::Rows, &["rows"], 1),
+    (Counter::SharedHitBlocks, &["shared_blks_hit"], 1),
+    (Counter::SharedReadBlocks, &["shared_blks_read"], 1),
+    (Counter::SharedDirtiedBlocks, &["shared_blks_dirtied"], 1),
+    (Counter::SharedWrittenBlocks, &["shared_blks_written"], 1),
+    (Counter::LocalHitBlocks, &["local_blks_hit"], 1),
+    (Counter::LocalReadBlocks, &["local_blks_read"], 1),
+    (Counter::LocalDirtiedBlocks, &["local_blks_dirtied"], 1),
+    (Counter::LocalWrittenBlocks, &["local_blks_written"], 1),
+    (Counter::TempReadBlocks, &["temp_blks_read"], 1),
+    (Counter::TempWrittenBlocks, &["temp_blks_written"], 1),
+    (Counter::ReadNs, &["blk_read_time", "shared_blk_read_time"], 1_000_000),
+    (Counter::WriteNs, &["blk_write_time", "shared_blk_write_time"], 1_000_000),
+    (Counter::WalRecords, &["wal_records"], 1),
+    (Counter::WalFullPages, &["wal_fpi"], 1),
+    (Counter::WalBytes, &["wal_bytes"], 1),
+    (Counter::JitFunctions, &["jit_functions"], 1),
+    (Counter::JitNs, &["jit_generation_time", "jit_inlining_time", "jit_optimization_time",
+        "jit_emission_time"], 1_000_000),
+];
+
+const WHAT: &str = "statements";
+const NOT_INSTALLED: &str = "the extension pg_stat_statements is in none of the databases that \
+                             were looked into. To install it: add pg_stat_statements to \
+                             shared_preload_libraries, restart the server, then CREATE EXTENSION \
+                             pg_stat_statements";
+const NOT_LOADED: &str =
+    "pg_stat_statements is not loaded: add it to shared_preload_libraries and restart the server";
+const OLDER: &str = "this pg_stat_statements is older than version 1.8: ALTER EXTENSION \
+                     pg_stat_statements UPDATE, or name a server of PostgreSQL 14 or later";
+
+impl Reader {
+    /// Reads the statements; why there are none is said.
+    pub(super) fn statements(&mut self, snapshot: &mut Snapshot) {
+        let unread = |why: String| Unread { what: WHAT.into(), why };
+        match self.read_statements(snapshot) {
+            Ok(None) => {}
+            Ok(Some(why)) => snapshot.unread.push(unread(why.into())),
+            // "object not in prerequisite state"
+            Err(error) if error.code() == Some("55000") => {
+                snapshot.unread.push(unread(NOT_LOADED.into()));
+            }
+            Err(error) => snapshot.unread.push(unread(error.to_string())),
+        }
+    }
+
+    /// Says why there are none.
+    fn read_statements(&mut self, snapshot: &mut Snapshot) -> Result<Option<&'static str>, Error> {
+        if self.extension.is_none() {
+            self.extension = self.find_extension()?;
+        }
+        let Some((database, schema)) = self.extension.clone() else {
+            return Ok(Some(NOT_INSTALLED));
+        };
+        let client = self.client(&database)?;
+        let there = columns(client, &schema)?;
+        if !there.iter().any(|name| name == "total_exec_time") {
+            return Ok(Some(OLDER));
+        }
+        let counters: Vec<(Counter, String)> = COLUMNS
+            .into_iter()
+            .filter_map(|(counter, columns, scale)| Some((counter, sum(columns, &there, scale)?)))
+            .collect();
+        let selected: Vec<&str> = counters.iter().map(|(_, sql)| sql.as_str()).collect();
+        let toplevel =
+            if there.iter().any(|name| name == "toplevel") { "s.toplevel" } else { "true" };
+        let sql = format!(
+            "SELECT /* {MARK} */ s.queryid, d.datname, r.rolname, {toplevel}, \
+             pg_catalog.left(s.query, {TEXT_MAX}), s.min_exec_time, s.max_exec_time, \
+             s.stddev_exec_time, {} FROM {schema}.pg_stat_statements s LEFT JOIN \
+             pg_catalog.pg_database d ON d.oid = s.dbid LEFT JOIN pg_catalog.pg_roles r ON r.oid \
+             = s.userid WHERE coalesce(s.query, '') NOT LIKE '%{MARK}%' AND s.calls > 0",
+            selected.join(", ")
+        );
+        let rows = client.query(&sql, &[])?;
+        let read = rows.iter().filter(|row| row.get(0).is_some());
+        snapshot.statements = read.map(|row| statement(&row, &counters)).collect();
+        let hidden = rows.len() - snapshot.statements.len();
+        if hidden > 0 {
+            snapshot.unread.push(Unread {
+                what: format!("{hidden} statements of other roles"),
+                why: "this role is not a member of pg_read_all_stats".into(),
+            });
+        }
+        let info = format!(
+            "SELECT /* {MARK} */ (extract(epoch FROM stats_reset) * 1000)::int8, dealloc FROM \
+             {schema}.pg_stat_statements_info"
+        );
+        // Version 1.9 has it.
+        if let Ok(rows) = client.query(&info, &[]) {
+            snapshot.span.from_ms = rows.first().and_then(|row| row.parse(0));
+            snapshot.evictions = rows.first().and_then(|row| row.parse(1));
+        }
+        Ok(None)
+    }
+
+    /// In the database that was named, else in others that we may connect to.
+    fn find_extension(&mut self) -> Result<Option<(String, String)>, Error> {
+        let home = self.config.database.clone();
+        let others = format!(
+            "SELECT /* {MARK} */ datname FROM pg_catalog.pg_database WHERE datallowconn AND NOT \
+             datistemplate AND pg_catalog.has_database_privilege(oid, 'CONNECT') AND datname <> \
+             pg_catalog.current_database() ORDER BY datname"
+        );
+        let rows = self.client(&home)?.query(&others, &[])?;
+        let others: Vec<String> = rows.iter().map(|row| row.text(0)).collect();
+        let limit = self.limits.databases.max(1);
+        for database in std::iter::once(home.clone()).chain(others).take(limit) {
+            let is_home = database == home;
+            let schema = self.client(&database).and_then(schema);
+            match schema {
+                Ok(Some(schema)) => return Ok(Some((database, schema))),
+                Err(error) if is_home => return Err(error),
+                // Another that does not let us in has none for us.
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn schema(client: &mut Client) -> Result<Option<String>, Error> {
+    client.cell(&format!(
+        "SELECT /* {MARK} */ pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_extension e \
+         JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = \
+         'pg_stat_statements'"
+    ))
+}
+
+/// The columns that this version of the extension has.
+fn columns(client: &mut Client, schema: &str) -> Result<Vec<String>, Error> {
+    let sql = format!(
+        "SELECT /* {MARK} */ attname FROM pg_catalog.pg_attribute WHERE attrelid = \
+         '{}.pg_stat_statements'::regclass AND attnum > 0",
+        schema.replace('\'', "''")
+    );
+    Ok(client.query(&sql, &[])?.iter().map(|row| row.text(0)).collect())
+}
+
+/// What a counter is selected by.
+fn sum(columns: &[&str], there: &[String], scale: u32) -> Option<String> {
+    let known: Vec<String> = columns
+        .iter()
+        .filter(|column| there.iter().any(|name| name == *column))
+        .map(|column| format!("s.{column}"))
+        .collect();
+    let sum = known.join(" + ");
+    match scale {
+        _ if known.is_empty() => None,
+        // Whole numbers already: a conversion of each counter of thousands of statements costs the
+        // server more than they do.
+        1 => Some(sum),
+        _ => Some(format!("pg_catalog.round((({sum}) * {scale})::numeric)")),
+    }
+}
+
+fn statement(row: &Row<'_>, counters: &[(Counter, String)]) -> Statement {
+    let times = [5, 6, 7].map(|at| row.parse::<f64>(at));
+    Statement {
+        digest: row.text(0),
+        database: row.text(1),
+        user: row.text(2),
+        is_top: row.get(3) != Some("f"),
+        text: row.text(4),
+        spread: Some(Spread { min_ms: times[0], max_ms: times[1], stddev_ms: times[2] }),
+        counters: (8..)
+            .zip(counters)
+            .filter_map(|(at, (counter, _))| Some((*counter, row.parse(at)?)))
+            .collect(),
+        ..Statement::default()
+    }
+}

@@ -1,0 +1,143 @@
+//! Statements by the server's hash of them and their database, whichever of the server's views
+//! counted their plans.
+
+use crate::live::rows::Row;
+use engine::query_reader::MARK;
+use statements::{Counter, Spread, Statement};
+use std::collections::{HashMap, HashSet};
+
+/// Where a plan of a statement is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Handle {
+    /// In the cache: its handle, and where the statement begins and ends.
+    Cached(String, i32, i32),
+    /// In the Query Store: its number, how often it ran, and for how long on average, ms.
+    Stored(i64, u64, f64),
+}
+
+/// Statements with the places of their plans.
+pub type Placed = Vec<(Statement, Vec<Handle>)>;
+
+/// Statements of rows that are of a plan each.
+pub fn statements<'a>(rows: impl Iterator<Item = Row<'a>>) -> Placed {
+    let (mut groups, mut at) = (Vec::<Vec<Row<'_>>>::new(), HashMap::new());
+    for row in rows.filter(|row| !row.text("statement_text").contains(MARK)) {
+        let number =
+            *at.entry((row.text("digest"), row.text("database_name"))).or_insert_with(|| {
+                groups.push(Vec::new());
+                groups.len() - 1
+            });
+        groups[number].push(row);
+    }
+    groups.iter().map(|plans| (statement(plans), handles(plans))).collect()
+}
+
+/// The statements of the first, and those of the second that are not among them.
+pub fn merged(mut first: Placed, second: Placed) -> Placed {
+    let key = |one: &Statement| (one.digest.clone(), one.database.clone());
+    let known: HashSet<_> = first.iter().map(|(one, _)| key(one)).collect();
+    first.extend(second.into_iter().filter(|(one, _)| !known.contains(&key(one))));
+    first
+}
+
+/// Of what a view does not count there is no counter.
+fn statement(plans: &[Row<'_>]) -> Statement {
+    let sum =
+        |column: &str| plans.iter().filter_map(|row| row.parse::<u64>(column)).reduce(|a, b| a + b);
+    let figures =
+        |column: &'static str| plans.iter().filter_map(move |row| row.parse::<f64>(column));
+    let reads = sum("logical_reads").zip(sum("physical_reads"));
+    let counters = [
+        (Counter::Calls, sum("calls")),
+        (Counter::TimeNs, sum("elapsed_us").map(|us| us * 1000)),
+        (Counter::CpuNs, sum("worker_us").map(|us| us * 1000)),
+        (Counter::Rows, sum("total_rows")),
+        (
+            Counter::SharedHitBlocks,
+            reads.map(|(logical, physical)| logical.saturating_sub(physical)),
+        ),
+        (Counter::SharedReadBlocks, sum("physical_reads")),
+        (Counter::TempWrittenBlocks, sum("spills")),
+        (Counter::TempdbBlocks, sum("tempdb_pages")),
+        (Counter::Errors, sum("errors")),
+    ];
+    let first = plans[0];
+    let mut statement = Statement {
+        digest: first.text("digest"),
+        database: first.text("database_name"),
+        is_top: true,
+        is_stored: first.get("plan_id").is_some(),
+        text: behind_parameters(first.get("statement_text").unwrap_or_default()).to_owned(),
+        counters: counters
+            .into_iter()
+            .filter_map(|(counter, value)| Some((counter, value?)))
+            .collect(),
+        ..Statement::default()
+    };
+    let squares = figures("squares_us").reduce(|a, b| a + b).zip(sum("calls"));
+    let variance = squares.zip(statement.mean_ms()).map(|((squares, calls), mean)| {
+        (squares / 1e6 / calls.max(1) as f64 - mean * mean).max(0.0)
+    });
+    statement.spread = Some(Spread {
+        min_ms: figures("min_us").map(|us| us / 1e3).reduce(f64::min),
+        max_ms: figures("max_us").map(|us| us / 1e3).reduce(f64::max),
+        stddev_ms: variance.map(f64::sqrt),
+    });
+    statement
+}
+
+/// In the cache, that of the plan that took most time. A plan of the Query Store may stand in
+/// several rows.
+fn handles(plans: &[Row<'_>]) -> Vec<Handle> {
+    let whole = |row: &Row<'_>, column: &str| row.parse(column).unwrap_or(0);
+    let mut stored: Vec<(i64, u64, u64)> = Vec::new();
+    for row in plans {
+        let Some(number) = row.parse::<i64>("plan_id") else {
+            return vec![Handle::Cached(
+                row.text("plan_handle"),
+                whole(row, "begins"),
+                whole(row, "ends"),
+            )];
+        };
+        let count = |column: &str| row.parse::<u64>(column).unwrap_or(0);
+        let (calls, us) = (count("calls"), count("elapsed_us"));
+        match stored.iter_mut().find(|(known, ..)| *known == number) {
+            Some(known) => *known = (number, known.1 + calls, known.2 + us),
+            None => stored.push((number, calls, us)),
+        }
+    }
+    stored.sort_by_key(|(.., us)| std::cmp::Reverse(*us));
+    let handle = |(number, calls, us): (i64, u64, u64)| {
+        Handle::Stored(number, calls, us as f64 / 1e3 / calls.max(1) as f64)
+    };
+    stored.into_iter().map(handle).collect()
+}
+
+/// `(@1 int,@2 decimal(9,2))SELECT ...`, as the Query Store keeps it, without the declarations.
+fn behind_parameters(text: &str) -> &str {
+    let mut depth = 0_i32;
+    let end = text.starts_with("(@").then(|| {
+        text.find(|c| {
+            depth += i32::from(c == '(') - i32::from(c == ')');
+            c == ')' && depth == 0
+        })
+    });
+    end.flatten().map_or(text, |end| text[end + 1..].trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::behind_parameters;
+
+    #[test]
+    fn declarations_of_parameters_are_no_part_of_a_statement() {
+        for (text, expected) in [
+            ("(@1 int,@2 decimal(9,2), @n nvarchar(max))SELECT (@1)", "SELECT (@1)"),
+            ("(SELECT 1) UNION SELECT 2", "(SELECT 1) UNION SELECT 2"),
+            ("(@cut off", "(@cut off"),
+            ("", ""),
+        ] {
+            assert_eq!(behind_parameters(text), expected);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Builds without the driver, which refuse trials.
+
+/// Why nothing works without the feature.
+pub const NOT_BUILT: &str = "this build has no SQL Server: `cargo build --release \
+                             --features sqlserver` makes one that has it";
+
+/// Trials that are refused.
+#[cfg(not(feature = "driver"))]
+pub mod trials {
+    use super::NOT_BUILT;
+    use engine::{EngineError, Host, Instance, Need, Preflight};
+    use experiment::Configuration;
+    use work::{Cancel, Stop};
+
+    /// A host that prepares nothing.
+    pub struct MssqlHost;
+
+    impl Host for MssqlHost {
+        fn prepare(
+            &mut self,
+            _: &Configuration,
+            _: u32,
+            _: &Cancel,
+        ) -> Result<Box<dyn Instance>, EngineError> {
+            Err(EngineError::Unsupported { engine: "this build", what: "SQL Server" })
+        }
+    }
+
+    /// The version and its origin, of which nothing is known.
+    pub fn version(_: &Configuration, _: &Stop) -> (String, String) {
+        ("none".into(), NOT_BUILT.into())
+    }
+
+    /// Finds that the driver is missing.
+    pub fn preflight(_: &[Need<'_>], _: &Stop) -> Preflight {
+        let mut found = Preflight::default();
+        found.misses(NOT_BUILT);
+        found
+    }
+}

@@ -1,0 +1,31 @@
+//! The rules by which texts of SQL Server's statements are compared and indexes advised.
+
+use plans::Terms;
+use sql::Syntax;
+use statements::{NewIndex, Rules, Upkeep, drop_of_table};
+
+/// SQL Server's rules.
+pub const RULES: Rules = Rules {
+    syntax: Syntax::SqlServer,
+    // By the collation.
+    names_keep_case: true,
+    keeps_statistics: true,
+    estimates_scans: false,
+    terms: Terms {
+        quoting_warnings: &["PlanAffectingConvert"],
+        harmless_reasons: &[
+            "MaxDOPSetToOne",
+            "EstimatedDOPIsOne",
+            "NoParallelPlansInDesktopOrExpressEdition",
+            "GoodEnoughPlanFound",
+        ],
+    },
+    sort_memory: "memory granted (better estimates, or the hint MIN_GRANT_PERCENT)",
+    upkeep: Upkeep::BY_COLUMN,
+    create_index,
+    drop_index: drop_of_table,
+};
+
+fn create_index(index: &NewIndex<'_>) -> String {
+    index.named(|name| format!("[{}]", name.replace(']', "]]")))
+}

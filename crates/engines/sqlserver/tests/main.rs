@@ -1,0 +1,6 @@
+//! The tests of this crate, in one executable.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that cannot go on has failed")]
+
+mod showplan;
+#[cfg(feature = "driver")]
+mod sqlserver;

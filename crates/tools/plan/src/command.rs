@@ -1,0 +1,80 @@
+use crate::document::{self, PlanOf};
+use crate::found::Found;
+use ::command::output::{self, Form};
+use ::command::{Context, ExitCode, Failure, Tool};
+use clap::Parser;
+use observations::statement::shown;
+use plans::FILE_BYTES_MAX;
+use report::json::object;
+use serde_json::{Value, json};
+use std::io::Read;
+use std::path::PathBuf;
+
+/// Explain plans in files: SQL Server's ShowPlan XML, EXPLAIN of PostgreSQL, MariaDB and MySQL;
+/// needs no server
+#[derive(Debug, Parser)]
+#[command(name = "plan")]
+pub struct Plan {
+    /// Files with plans, or folders of them; - for standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Show the operators of so many statements, the dearest first
+    #[arg(long, value_name = "N", default_value = "5")]
+    limit: usize,
+    /// Show constants of statements and conditions, which may be data of users
+    #[arg(long)]
+    literals: bool,
+    #[command(flatten)]
+    form: Form,
+}
+
+impl Tool for Plan {
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let mut found = Found::new(context);
+        for path in &self.files {
+            if path.as_os_str() == "-" {
+                let mut bytes = Vec::new();
+                let read = std::io::stdin().lock().take(FILE_BYTES_MAX).read_to_end(&mut bytes);
+                found.add("standard input", read.map(|_| bytes), true);
+            } else if path.is_dir() {
+                found.folder(path)?;
+            } else {
+                found.file(path, true);
+            }
+        }
+        found.complain();
+        if found.plans.is_empty() {
+            return Err(Failure::usage("no plan was found"));
+        }
+        for one in &mut found.plans {
+            for_show(one, self.literals);
+        }
+        let plans = &found.plans;
+        output::show(self.form, || as_json(plans), || document::plans(plans, self.limit))?;
+        Ok(if found.errors.is_empty() { ExitCode::Ok } else { ExitCode::Failed })
+    }
+}
+
+/// Texts in one line, without their constants unless they are wanted, and never with what may be a
+/// password.
+fn for_show(one: &mut PlanOf, literals: bool) {
+    let rules = one.rules;
+    let clean = |text: &mut String| *text = shown(text, rules.syntax, literals);
+    clean(&mut one.statement.text);
+    if let Some(plan) = &mut one.statement.plan {
+        plan.visit_texts(&rules.terms, clean);
+    }
+}
+
+/// The plans of files, in their order, for programs.
+fn as_json(plans: &[PlanOf]) -> serde_json::Result<Value> {
+    let plans: Vec<Value> = plans
+        .iter()
+        .map(|one| {
+            let plan = one.statement.plan.as_ref();
+            let remarks = plan.map(|plan| plans::remarks(plan, &one.rules.terms));
+            json!({ "file": one.file, "statement": one.statement, "remarks": remarks })
+        })
+        .collect();
+    object("plans", &json!({ "plans": plans }), Value::Null)
+}

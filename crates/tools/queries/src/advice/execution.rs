@@ -1,0 +1,308 @@
+//! Statements that spill, are estimated wrongly or vary, and statistics that are older than the
+//! data.
+
+use super::words::{numbers, runs};
+use observations::number::{bytes, count, figure, percent, plural, ratio, seconds};
+use plans::{Access, Kind, Remark, Terms, remarks};
+use statements::{
+    Advice, AdviceKind, Certainty, Counter, Origin, Rules, Snapshot, Statement, StatementPlan,
+    Table,
+};
+
+/// Estimates that are further off choose other plans: as for single plans (`plans::remarks`).
+const OFF: f64 = 10.0;
+/// Fewer rows are nothing to look at.
+const ROWS_MIN: f64 = 100.0;
+/// Statistics are older than the data when so many of the rows have changed: autovacuum gathers
+/// them anew at 10 % (`autovacuum_analyze_scale_factor`), so that at twice that it does not keep up
+/// or is off.
+const STALE_SHARE: f64 = 0.2;
+const STALE_ROWS_MIN: u64 = 1_000;
+/// Times vary when the deviation is so many times the mean, without the single longest runs.
+const DEVIATIONS: f64 = 2.0;
+const VARYING_CALLS_MIN: f64 = 100.0;
+const VARYING_MEAN_MS_MIN: f64 = 1.0;
+/// Less of tempdb than this in each run is nothing to look at.
+const TEMPDB_MIN: f64 = 1_048_576.0;
+/// So many runs as long as the longest are put down to chance.
+const OUTLIERS: f64 = 3.0;
+
+/// What single statements give reason to look at.
+pub fn of_statements(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
+    let mut all = Vec::new();
+    for (at, statement) in
+        snapshot.statements.iter().enumerate().filter(|(_, one)| one.can_be_explained())
+    {
+        let found = [
+            spill(snapshot, statement, rules),
+            estimate(statement, &rules.terms),
+            varying(statement),
+            several(statement),
+        ];
+        all.extend(found.into_iter().flatten().map(|found| Advice {
+            database: statement.database.clone(),
+            statements: vec![at],
+            subject: numbers(&[at]),
+            weight: statement.get(Counter::TimeNs).unwrap_or(0) as f64,
+            ..found
+        }));
+    }
+    all
+}
+
+fn spill(snapshot: &Snapshot, statement: &Statement, rules: &Rules) -> Option<Advice> {
+    let calls = statement.get(Counter::Calls).filter(|calls| *calls > 0)?;
+    let written = statement.get(Counter::TempWrittenBlocks).filter(|blocks| *blocks > 0);
+    let tables = statement.get(Counter::TempDiskTables).filter(|tables| *tables > 0);
+    let passes = statement.get(Counter::SortMergePasses).filter(|passes| *passes > 0);
+    let by_call = |value: u64| value as f64 / calls as f64;
+    let size = |blocks: u64| by_call(blocks) * snapshot.block_bytes as f64;
+    let tempdb = statement.get(Counter::TempdbBlocks).filter(|blocks| size(*blocks) >= TEMPDB_MIN);
+    let counted: Vec<String> = [
+        written
+            .map(|blocks| format!("wrote {} to temporary files each", bytes(size(blocks) as u64))),
+        tempdb.map(|blocks| format!("used {} of tempdb each", bytes(size(blocks) as u64))),
+        tables.map(|tables| {
+            format!("wrote {} temporary tables on disk each", figure(by_call(tables)))
+        }),
+        passes.map(|passes| format!("made {} merge passes of sorts each", figure(by_call(passes)))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if counted.is_empty() {
+        return None;
+    }
+    let memory = rules.sort_memory;
+    let plans = statement.plans.iter();
+    let operators: Vec<String> = plans.flat_map(|plan| spilling(plan, &rules.terms)).collect();
+    let place = match operators.as_slice() {
+        [] => String::new(),
+        operators => format!(" In a plan that was logged: {}.", operators.join(", ")),
+    };
+    Some(Advice {
+        evidence: format!("{} {}.{place}", runs(calls), counted.join(" and ")),
+        change: format!(
+            "More {memory} for the session or role that runs it keeps this in memory; so does an \
+             index that has the rows in order, or fewer rows and columns."
+        ),
+        price: "Memory is taken by each sort and hash of each session: what all of them may take \
+                together must fit."
+            .into(),
+        // A temporary table of the statement's own is in tempdb, too.
+        ..Advice::new(
+            AdviceKind::Spill,
+            if counted.len() == usize::from(tempdb.is_some()) {
+                Certainty::Possible
+            } else {
+                Certainty::Counted
+            },
+        )
+    })
+}
+
+fn spilling(plan: &StatementPlan, terms: &Terms) -> Vec<String> {
+    let operators = plan.plan.operators();
+    remarks(&plan.plan, terms)
+        .into_iter()
+        .filter_map(|remark| match remark {
+            Remark::Operator { operator, name, detail } if name == "Spill" => {
+                Some(format!("{} ({detail})", operators[operator].1.name))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// By a recorded run where there is one; else the rows that runs returned against those that the
+/// planner expects for any values.
+fn estimate(statement: &Statement, terms: &Terms) -> Option<Advice> {
+    let logged = statement.plans.iter().find_map(|found| {
+        let operators = found.plan.operators();
+        remarks(&found.plan, terms).into_iter().find_map(|remark| match remark {
+            Remark::Estimate { operator, rows, .. } => {
+                let operator = operators[operator].1;
+                let object =
+                    operator.objects.first().map(|object| format!(" of {}", object.label()));
+                Some((format!("{}{}", operator.name, object.unwrap_or_default()), rows))
+            }
+            _ => None,
+        })
+    });
+    let (evidence, certainty) = match logged {
+        Some((place, rows)) => (
+            format!(
+                "In a run that was logged, {} rows were expected of {place} and {} came; its \
+                 inputs were as expected.",
+                figure(rows.estimated?),
+                figure(rows.actual?)
+            ),
+            Certainty::Counted,
+        ),
+        None => (returned(statement)?, Certainty::Estimated),
+    };
+    Some(Advice {
+        evidence,
+        change: "Statistics that know more make the planner choose by the rows that come: \
+                 ANALYZE; CREATE STATISTICS for columns that depend on each other; a higher \
+                 statistics target for values that are unevenly spread."
+            .into(),
+        price: "ANALYZE reads a sample of the table. Another plan may be the better one, or the \
+                same."
+            .into(),
+        ..Advice::new(AdviceKind::EstimateOff, certainty)
+    })
+}
+
+fn returned(statement: &Statement) -> Option<String> {
+    let generic = statement.plans.iter().find(|one| one.origin == Origin::Generic)?;
+    let root = generic.plan.root.as_ref()?;
+    // What changes rows returns none in its plan; a limit cuts, and how many groups there are
+    // depends on the values.
+    let is_cut = root.tree().iter().any(|(_, operator)| {
+        operator.access == Some(Access::Change)
+            || matches!(operator.kind, Kind::Limit | Kind::Aggregate | Kind::HashAggregate)
+    });
+    let (expected, came) = (root.rows.estimated?, statement.by_call(Counter::Rows)?);
+    let (low, high) = (expected.min(came).max(1.0), expected.max(came));
+    (!is_cut && high >= ROWS_MIN && high > OFF * low).then(|| {
+        format!(
+            "The planner expects {} rows of it for any values, and its {} returned {} on average: \
+             {} times {}.",
+            figure(expected),
+            runs(statement.get(Counter::Calls).unwrap_or(0)),
+            figure(came),
+            figure(high / low),
+            if came > expected { "as many" } else { "fewer" }
+        )
+    })
+}
+
+/// A few very long runs may be anything, such as a checkpoint or a lock: only what is left without
+/// them counts.
+fn varying(statement: &Statement) -> Option<Advice> {
+    let spread = statement.spread?;
+    let (mean, deviation) = (statement.mean_ms()?, spread.stddev_ms?);
+    let calls = statement.get(Counter::Calls)? as f64;
+    let outliers = spread.max_ms.map_or(0.0, |max| OUTLIERS * (max - mean).powi(2) / calls);
+    let left = (deviation * deviation - outliers).max(0.0).sqrt();
+    let varies =
+        calls >= VARYING_CALLS_MIN && mean >= VARYING_MEAN_MS_MIN && left >= DEVIATIONS * mean;
+    varies.then(|| {
+        let ends = spread
+            .min_ms
+            .zip(spread.max_ms)
+            .map(|(min, max)| format!(", from {} to {}", seconds(min / 1e3), seconds(max / 1e3)));
+        Advice {
+            evidence: format!(
+                "Its {} runs took {} on average with a standard deviation of {}{}.",
+                count(calls as u64),
+                seconds(mean / 1e3),
+                seconds(deviation / 1e3),
+                ends.unwrap_or_default()
+            ),
+            change: "If it depends on the values, see the plans for a frequent and a rare value: \
+                     with another plan or an index the long runs may be short."
+                .into(),
+            price: "Waits for locks and for storage make times vary, too: `steelbench waits` \
+                    tells these apart."
+                .into(),
+            ..Advice::new(AdviceKind::VaryingTimes, Certainty::Possible)
+        }
+    })
+}
+
+/// Plans that ran: those of a log, or of the Query Store.
+fn several(statement: &Statement) -> Option<Advice> {
+    let ran: Vec<&StatementPlan> = statement
+        .plans
+        .iter()
+        .filter(|one| matches!(one.origin, Origin::Logged | Origin::Stored))
+        .collect();
+    let first = ran.first().filter(|_| ran.len() > 1)?;
+    let place = if first.origin == Origin::Logged { "log" } else { "Query Store" };
+    Some(Advice {
+        evidence: format!(
+            "The {place} has it with {} plans: {}.",
+            ran.len(),
+            ran.iter()
+                .map(|plan| {
+                    let time = |what: &str, ms: f64| format!(", {what} {}", seconds(ms / 1e3));
+                    let longest = plan.plan.elapsed_ms.map(|ms| time("up to", ms));
+                    let mean = plan.mean_ms.map(|ms| time("on average", ms));
+                    format!(
+                        "{} ({}{})",
+                        access_path(plan),
+                        plural(plan.runs as usize, "run"),
+                        mean.or(longest).unwrap_or_default()
+                    )
+                })
+                .collect::<Vec<_>>()
+                .join("; ")
+        ),
+        change: "If the slower plan is used for values that the quicker one would serve, better \
+                 statistics or an index settle it."
+            .into(),
+        price: "None by itself: each plan may be the best for its values.".into(),
+        ..Advice::new(AdviceKind::SeveralPlans, Certainty::Counted)
+    })
+}
+
+/// How a plan gets at its tables: `Seq Scan orders, Index Scan customers (customers_pkey)`.
+fn access_path(plan: &StatementPlan) -> String {
+    let operators = plan.plan.operators();
+    let reads = operators.iter().filter(|(_, operator)| operator.access.is_some());
+    reads
+        .map(|(_, operator)| {
+            let object = operator.objects.first().map(plans::Object::label).unwrap_or_default();
+            format!("{} {object}", operator.name).trim().to_owned()
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// Tables whose statistics are older than the data.
+pub fn of_tables(snapshot: &Snapshot) -> Vec<Advice> {
+    let stale = |(at, table): (usize, &Table)| {
+        let (changed, rows) = (table.changed_since_analyze?, table.rows?.max(0.0));
+        let is_stale =
+            changed >= STALE_ROWS_MIN && changed as f64 >= STALE_SHARE * rows && table.is_in_use();
+        is_stale.then(|| Advice {
+            database: table.database.clone(),
+            table: Some(at),
+            subject: table.label(),
+            evidence: match table.analyzed_ms {
+                None => format!(
+                    "{} rows of it have changed, and its statistics were never gathered.",
+                    count(changed)
+                ),
+                Some(_) if rows < 1.0 => {
+                    format!(
+                        "{} rows have changed since its statistics were gathered, when it was \
+                         empty.",
+                        count(changed)
+                    )
+                }
+                Some(_) => format!(
+                    "{} rows have changed since its statistics were gathered, {} of the {} that \
+                     it has, as the server estimates.",
+                    count(changed),
+                    if changed as f64 > rows {
+                        format!("{}x", ratio(changed as f64 / rows))
+                    } else {
+                        percent(changed as f64 / rows, 0)
+                    },
+                    count(rows as u64)
+                ),
+            },
+            change: "ANALYZE makes the planner expect what is there. See whether autovacuum is \
+                     off for the table or does not keep up (autovacuum_analyze_scale_factor)."
+                .into(),
+            price: "ANALYZE reads a sample of the table.".into(),
+            ddl: Some(format!("ANALYZE {}", table.quoted)),
+            weight: changed as f64,
+            ..Advice::new(AdviceKind::StaleStatistics, Certainty::Counted)
+        })
+    };
+    snapshot.tables.iter().enumerate().filter_map(stale).collect()
+}

@@ -1,0 +1,345 @@
+//! A server's statements over many intervals: whose time or plan changed, and since when.
+
+use analysis::change_points::change_points;
+use analysis::compare::corrected;
+use analysis::runs::Verdict;
+use analysis::{Comparison, Scale};
+use observations::{CountedStatement, Direction, QueryInterval};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Smaller changes of time are not reported: they are not worth a search for their cause.
+const FACTOR_MIN: f64 = 1.1;
+/// Longer series are looked at in means of neighbours: the search takes some seconds for thousands
+/// of values.
+const POINTS_MAX: usize = 256;
+
+/// The times of a server's statements, interval after interval.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct StatementHistory {
+    /// The server as it was named.
+    pub address: String,
+    /// Product and version, at the end.
+    pub server: String,
+    /// The intervals, oldest first.
+    pub intervals: Vec<IntervalSeen>,
+    /// The statements, the one that took most time first.
+    pub statements: Vec<StatementSeries>,
+    /// Plans, without estimates.
+    pub plans: Vec<String>,
+    /// The changes: first what became worse, of that what costs most.
+    pub changes: Vec<StatementChange>,
+    /// The work of runs is counted in pages; otherwise in rows that they read.
+    #[serde(skip)]
+    pub has_pages: bool,
+    #[serde(skip)]
+    places: HashMap<(String, String, String, bool), usize>,
+    #[serde(skip)]
+    hashes: HashMap<String, usize>,
+}
+
+/// An interval.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct IntervalSeen {
+    /// Its number in the results file.
+    pub id: i64,
+    /// When it began, ms since 1970 UTC.
+    pub from_ms: i64,
+    /// When it ended.
+    pub to_ms: i64,
+    /// How often the server evicted statements in it.
+    pub evictions: Option<u64>,
+    /// Notes on its figures.
+    pub notes: Vec<String>,
+}
+
+/// A statement over time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct StatementSeries {
+    /// The server's number of it.
+    pub digest: String,
+    /// Where it ran.
+    pub database: String,
+    /// Who ran it.
+    pub user: String,
+    /// Its text.
+    pub text: String,
+    /// Its runs in all intervals.
+    pub calls: u64,
+    /// Their time, s.
+    pub time_s: f64,
+    /// The intervals in which it was one of those that are recorded.
+    pub points: Vec<StatementPoint>,
+}
+
+/// A statement in an interval in which it ran.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StatementPoint {
+    /// Position of the interval.
+    pub interval: usize,
+    /// Its runs.
+    pub calls: u64,
+    /// Their time, s.
+    pub time_s: f64,
+    /// Pages that they looked at; rows that they read where pages are not counted.
+    pub work: Option<u64>,
+    /// Number of its plan at the end of the interval; `None`: none was made.
+    pub plan: Option<usize>,
+}
+
+/// A change of a statement's time or plan.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StatementChange {
+    /// Position of the statement.
+    pub statement: usize,
+    /// Position of the interval in which, or at the beginning of which, it changed.
+    pub interval: usize,
+    /// When that interval began, ms since 1970 UTC.
+    pub since_ms: i64,
+    /// Its plans before and after; `None`: the plan is the same, or not known.
+    pub plans: Option<(usize, usize)>,
+    /// Mean of a run before and since, s.
+    pub mean_s: (f64, f64),
+    /// Pages (rows) of a run before and since.
+    pub work: Option<(f64, f64)>,
+    /// How much better the time is since; above 1 is better. Intervals count once each.
+    pub comparison: Option<Comparison>,
+    /// P-value of the search where the plan did not say when it changed.
+    pub p_value: Option<f64>,
+    /// The verdict on the time.
+    pub verdict: Verdict,
+}
+
+impl StatementHistory {
+    /// Adds the interval that follows.
+    pub fn add(&mut self, interval: QueryInterval) {
+        let at = self.intervals.len();
+        (self.address, self.server) = (interval.address, interval.server);
+        self.intervals.push(IntervalSeen {
+            id: interval.id,
+            from_ms: interval.from_ms,
+            to_ms: interval.to_ms,
+            evictions: interval.evictions,
+            notes: interval.notes,
+        });
+        interval.statements.into_iter().for_each(|one| self.add_statement(at, one));
+    }
+
+    fn add_statement(&mut self, interval: usize, one: CountedStatement) {
+        let (calls, time_s) =
+            (one.get("calls").unwrap_or(0), one.get("time_ns").unwrap_or(0) as f64 / 1e9);
+        let pages = one.get("shared_hit_blocks").zip(one.get("shared_read_blocks"));
+        self.has_pages |= pages.is_some();
+        let work =
+            pages.map(|(hit, read)| hit.saturating_add(read)).or_else(|| one.get("rows_read"));
+        let CountedStatement { digest, database, user, is_top, text, plan_hash, plan, .. } = one;
+        let plan = plan_hash.zip(plan).map(|(hash, text)| {
+            *self.hashes.entry(hash).or_insert_with(|| {
+                self.plans.push(text);
+                self.plans.len() - 1
+            })
+        });
+        let key = (digest.clone(), database.clone(), user.clone(), is_top);
+        let place = *self.places.entry(key).or_insert_with(|| {
+            self.statements.push(StatementSeries {
+                digest,
+                database,
+                user,
+                text,
+                ..StatementSeries::default()
+            });
+            self.statements.len() - 1
+        });
+        let series = &mut self.statements[place];
+        series.calls = series.calls.saturating_add(calls);
+        series.time_s += time_s;
+        if calls > 0 {
+            series.points.push(StatementPoint { interval, calls, time_s, work, plan });
+        }
+    }
+
+    /// Finds what changed, when all intervals were added.
+    #[must_use]
+    pub fn with_changes(mut self) -> Self {
+        self.statements
+            .sort_by(|a, b| b.time_s.total_cmp(&a.time_s).then_with(|| a.digest.cmp(&b.digest)));
+        let mut changes = Vec::new();
+        for (at, series) in self.statements.iter().enumerate() {
+            changes.extend(series.plan_changes(at));
+        }
+        let family = corrected(changes.iter().map(|change| change.comparison.clone()).collect());
+        for (change, comparison) in changes.iter_mut().zip(family) {
+            change.verdict = Verdict::judge(comparison.as_ref());
+            change.comparison = comparison;
+        }
+        let tests: usize = self.statements.iter().map(|series| series.points.len()).sum();
+        for (at, series) in self.statements.iter().enumerate() {
+            changes.extend(series.time_changes(at, tests));
+        }
+        for change in &mut changes {
+            change.since_ms = self.intervals[change.interval].from_ms;
+        }
+        let cost = |change: &StatementChange| {
+            let (before, after) = change.mean_s;
+            (after - before) * self.statements[change.statement].calls as f64
+        };
+        let urgency = |change: &StatementChange| match change.verdict {
+            Verdict::Worse => 0,
+            Verdict::Unknown => 1,
+            Verdict::NotSeen => 2,
+            Verdict::Better => 3,
+        };
+        changes.sort_by(|a, b| urgency(a).cmp(&urgency(b)).then(cost(b).total_cmp(&cost(a))));
+        self.changes = changes;
+        self
+    }
+
+    /// Time between intervals that was not observed, s.
+    pub fn unobserved_s(&self) -> f64 {
+        let gaps =
+            self.intervals.windows(2).map(|pair| pair[1].from_ms.saturating_sub(pair[0].to_ms));
+        gaps.map(|ms| ms.max(0) as f64 / 1e3).sum()
+    }
+}
+
+/// A change of plan: the last point that surely ran with the old
+/// one, and the point at the end of which the new one was seen.
+struct Cut {
+    old: usize,
+    new: usize,
+}
+
+impl StatementSeries {
+    fn cuts(&self) -> Vec<Cut> {
+        let mut known =
+            self.points.iter().enumerate().filter_map(|(at, point)| Some((at, point.plan?)));
+        let Some(mut last) = known.next() else { return Vec::new() };
+        let mut cuts = Vec::new();
+        for (at, plan) in known {
+            if plan != last.1 {
+                cuts.push(Cut { old: last.0, new: at });
+            }
+            last = (at, plan);
+        }
+        cuts
+    }
+
+    /// Stretches of points with one plan, as far as it is known.
+    fn stretches(&self, cuts: &[Cut]) -> Vec<Range<usize>> {
+        let starts = [0].into_iter().chain(cuts.iter().map(|cut| cut.new + 1));
+        let ends = cuts.iter().map(|cut| cut.old + 1).chain([self.points.len()]);
+        starts.zip(ends).map(|(start, end)| start.min(end)..end).collect()
+    }
+
+    fn plan_changes(&self, statement: usize) -> Vec<StatementChange> {
+        let cuts = self.cuts();
+        let stretches = self.stretches(&cuts);
+        let change = |(cut, pair): (&Cut, &[Range<usize>])| {
+            // What ran in the interval of the change may have run with either; it is all there is
+            // at first.
+            let or_new = |range: &Range<usize>| {
+                if range.is_empty() { cut.new..cut.new + 1 } else { range.clone() }
+            };
+            let before = if pair[0].is_empty() { cut.old..cut.old + 1 } else { pair[0].clone() };
+            let plans = self.points[cut.old].plan.zip(self.points[cut.new].plan);
+            StatementChange { plans, ..self.change(statement, cut.new, before, or_new(&pair[1])) }
+        };
+        cuts.iter().zip(stretches.windows(2)).map(change).collect()
+    }
+
+    /// Changes of time without one of plan. All places of all statements are one family of so many
+    /// tests (Bonferroni), so that of histories without a change at most 5 % name one.
+    fn time_changes(&self, statement: usize, tests: usize) -> Vec<StatementChange> {
+        let mut all = Vec::new();
+        for stretch in self.stretches(&self.cuts()) {
+            let means: Vec<f64> =
+                self.points[stretch.clone()].iter().map(StatementPoint::mean_s).collect();
+            let width = means.len().div_ceil(POINTS_MAX).max(1);
+            let logarithms: Vec<f64> = means
+                .chunks(width)
+                .map(|few| few.iter().map(|mean| mean.ln()).sum::<f64>() / few.len() as f64)
+                .collect();
+            if logarithms.iter().any(|value| !value.is_finite()) {
+                continue;
+            }
+            let found = change_points(&logarithms);
+            let at = |change: usize| stretch.start + change * width;
+            let ends = found.iter().skip(1).map(|next| at(next.at)).chain([stretch.end]);
+            let starts =
+                [stretch.start].into_iter().chain(found.iter().map(|change| at(change.at)));
+            for ((change, start), end) in found.iter().zip(starts).zip(ends) {
+                let place = at(change.at);
+                let seen = self.change(statement, place, start..place, place..end);
+                let Some(comparison) = &seen.comparison else { continue };
+                let p = comparison.p_value.map_or(1.0, |p| p * tests as f64);
+                let factor = comparison.value.max(1.0 / comparison.value);
+                if comparison.scale == Scale::Ratio && p < 0.05 && factor >= FACTOR_MIN {
+                    let verdict =
+                        if comparison.is_better() { Verdict::Better } else { Verdict::Worse };
+                    // The place was chosen for its difference, so that this test's own p-value
+                    // would be too small.
+                    let comparison = Some(Comparison { p_value: None, ..comparison.clone() });
+                    all.push(StatementChange {
+                        comparison,
+                        p_value: Some(change.p_value),
+                        verdict,
+                        ..seen
+                    });
+                }
+            }
+        }
+        all
+    }
+
+    fn change(
+        &self,
+        statement: usize,
+        at: usize,
+        before: Range<usize>,
+        after: Range<usize>,
+    ) -> StatementChange {
+        let means = |range: &Range<usize>| {
+            self.points[range.clone()].iter().map(StatementPoint::mean_s).collect::<Vec<_>>()
+        };
+        StatementChange {
+            statement,
+            interval: self.points[at].interval,
+            since_ms: 0,
+            plans: None,
+            mean_s: (self.mean(&before, time_of), self.mean(&after, time_of)),
+            work: self.points[at]
+                .work
+                .map(|_| (self.mean(&before, work_of), self.mean(&after, work_of))),
+            comparison: Comparison::apart(
+                &means(&before),
+                &means(&after),
+                Direction::LowerIsBetter,
+            ),
+            p_value: None,
+            verdict: Verdict::Unknown,
+        }
+    }
+
+    /// Of a run.
+    fn mean(&self, range: &Range<usize>, value: fn(&StatementPoint) -> f64) -> f64 {
+        let points = &self.points[range.clone()];
+        let calls: f64 = points.iter().map(|point| point.calls as f64).sum();
+        points.iter().map(value).sum::<f64>() / calls
+    }
+}
+
+fn time_of(point: &StatementPoint) -> f64 {
+    point.time_s
+}
+
+fn work_of(point: &StatementPoint) -> f64 {
+    point.work.unwrap_or(0) as f64
+}
+
+impl StatementPoint {
+    /// Mean time of a run, s.
+    pub fn mean_s(&self) -> f64 {
+        self.time_s / self.calls as f64
+    }
+}
