@@ -151,7 +151,7 @@ impl<T: FromValue> Setting<T> {
     }
 
     /// Its value among these, or its default.
-    pub fn of(self, settings: &BTreeMap<String, Value>) -> T {
+    pub fn value_in(self, settings: &BTreeMap<String, Value>) -> T {
         let Declaration { path, kind, default, .. } = self.declaration;
         let given = settings.get(path).and_then(|value| T::from_value(Some(value)));
         given
@@ -181,7 +181,7 @@ fn fits<T: FromValue>(value: Option<&Value>) -> bool {
 ///     /// Transactions a second.
 ///     pub RATE: Option<f64> = "workload.rate", Kind::Rate => ArrivalRate;
 /// }
-/// assert_eq!(CONNECTIONS.of(&Default::default()), 16);
+/// assert_eq!(CONNECTIONS.value_in(&Default::default()), 16);
 /// assert_eq!(SETTINGS.len(), 2);
 /// ```
 #[macro_export]
@@ -313,8 +313,8 @@ impl Catalog {
         configurations
             .into_iter()
             .flat_map(|settings| {
-                let engine = declared(&self.engines, &ENGINE.of(settings));
-                let probe = declared(&self.probes, &PROBE.of(settings));
+                let engine = declared(&self.engines, &ENGINE.value_in(settings));
+                let probe = declared(&self.probes, &PROBE.value_in(settings));
                 engine.iter().chain(probe)
             })
             .chain([&ENGINE.declaration])

@@ -41,7 +41,7 @@ pub struct Aggregates {
 
 impl Aggregates {
     /// Those of a configuration; an error names the setting that does not fit the table.
-    pub fn of(configuration: &Configuration, table: &Table) -> Result<Self, Invalid> {
+    pub fn from_settings(configuration: &Configuration, table: &Table) -> Result<Self, Invalid> {
         let fault = |setting: &'static str| move |message: String| Invalid::new(setting, message);
         let columns = configuration.get(AGGREGATED_COLUMNS);
         let mut outputs = Vec::new();

@@ -48,7 +48,7 @@ impl SqliteInstance {
             format!("opening {count} data files on {connections} connections")
         })?;
         let files = DataFiles::create(configuration, place, cancel)?;
-        let own = Setup::of(configuration);
+        let own = Setup::from_settings(configuration);
         if let Some(own) = &own {
             let template = setup::template(own, &files)?;
             let from = File::open(&template);

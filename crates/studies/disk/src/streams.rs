@@ -218,8 +218,9 @@ impl StreamPlan {
         };
         let (role, only) = (self.get(ON), self.get(FILE));
         let mut regions = Vec::new();
-        for (_, file) in
-            (1..).zip(set.of(role)).filter(|(number, _)| only.is_none_or(|only| only == *number))
+        for (_, file) in (1..)
+            .zip(set.with_role(role))
+            .filter(|(number, _)| only.is_none_or(|only| only == *number))
         {
             if let Some(reason) = file.forbidden.as_ref().filter(|_| self.writes()) {
                 return Err(unfit(reason.clone()).into());
@@ -238,7 +239,7 @@ impl StreamPlan {
             regions.push(Region { path: file.path.clone(), start: set.offset, length });
         }
         if regions.is_empty() {
-            let (of_role, role) = (set.of(role).count(), role.name());
+            let (of_role, role) = (set.with_role(role).count(), role.name());
             let message =
                 format!("there are {of_role} {role} files, none with the number that `file` gives");
             return Err(unfit(message).into());

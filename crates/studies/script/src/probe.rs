@@ -112,7 +112,7 @@ impl Probe for ScriptProbe {
             kinds: mix.names().map(str::to_owned).collect(),
             statements: mix.sources().map(recorded).collect(),
             tries_max: configuration.get(MAX_TRIES),
-            ..LoadPlan::of(context, TRANSACTIONS)
+            ..LoadPlan::from_context(context, TRANSACTIONS)
         };
         let mut seen = drive(context, &plan, |connection| {
             let interpreter = Interpreter::new(mix.clone(), connection);

@@ -203,9 +203,9 @@ impl Scanned {
             unit: "scan",
             rate_unit: "scans/s",
             timed: "scan",
-            ..LoadPlan::of(context, SCANS)
+            ..LoadPlan::from_context(context, SCANS)
         };
-        let (mut seen, used) = drive_counting(context, &plan, |_| ScanWorkload::of(operation))?;
+        let (mut seen, used) = drive_counting(context, &plan, |_| ScanWorkload::new(operation))?;
         let scans = (seen.work.amount as f64).max(1.0);
         let facts = loaded.facts(seen.time.cpu_s, used, scans);
         let scan_ms = seen.elapsed_s * f64::from(seen.connections) / scans * 1e3;

@@ -239,7 +239,7 @@ fn mount(file_system: &str, root: &str, folder: &Path, options: &str) -> Mount {
 /// The version and our own group, as hosts of different kinds show them.
 #[track_caller]
 fn check(mounts: &[Mount], groups: &str, expected: Option<(Version, &Path)>) {
-    let found = Hierarchy::of(mounts, groups);
+    let found = Hierarchy::from_mounts(mounts, groups);
     let found = found.as_ref().map(|found| (found.version, found.own.as_path()));
     assert_eq!(found, expected);
 }
