@@ -38,7 +38,7 @@ pub use facets::{
     ColumnMethods, Explainer, FileTarget, Prerequisites, Recovery, ServerProcess, Tables,
 };
 pub use file_set::{FileSet, Role};
-pub use planned::{Asked, Planned};
+pub use planned::{Asked, NoPlan, Planned};
 pub use preflight::{Footprint, Need, Preflight, Space};
 pub use query_reader::{QueryLimits, QueryReader};
 pub use server::{LiveObserver, ObserveOptions, Server, ServerError, Servers};

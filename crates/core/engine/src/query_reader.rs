@@ -1,6 +1,6 @@
 //! What a server counts of its statements and indexes, and the plans that it makes for them.
 
-use crate::ServerError;
+use crate::{NoPlan, ServerError};
 use plans::Plan;
 use queries::{Advice, Captured, Hypothetical, Snapshot, Statement, StatementPlan};
 use std::collections::HashMap;
@@ -86,18 +86,18 @@ pub fn explain_each(
     statements: &mut [Statement],
     plans: usize,
     stop: &Stop,
-    mut explain: impl FnMut(&Statement) -> Result<Vec<StatementPlan>, String>,
+    mut explain: impl FnMut(&Statement) -> Result<Vec<StatementPlan>, NoPlan>,
 ) {
     let (begun, mut made) = (Instant::now(), 0);
     for statement in statements {
         let found = if !statement.can_be_explained() {
-            Err("a command, which has no plan".to_owned())
+            Err(NoPlan::Command)
         } else if statement.text.chars().count() >= TEXT_MAX {
-            Err(format!("only the first {TEXT_MAX} characters of its text were read"))
+            Err(NoPlan::Truncated { characters: TEXT_MAX })
         } else if made == plans {
-            Err("not asked for: see --plans".to_owned())
+            Err(NoPlan::NotRequested)
         } else if begun.elapsed() > TIME_MAX || stop.is_asked() {
-            Err("there was no time left for plans".to_owned())
+            Err(NoPlan::NoTime)
         } else {
             explain(statement)
         };
@@ -107,7 +107,7 @@ pub fn explain_each(
                 // Those that were logged come last.
                 statement.plans.splice(0..0, found);
             }
-            Err(why) => statement.not_explained = Some(why),
+            Err(why) => statement.not_explained = Some(why.to_string()),
         }
     }
 }
@@ -125,7 +125,10 @@ pub fn remember(known: &mut HashMap<String, String>, seen: impl Iterator<Item = 
 }
 
 /// The plan in what EXPLAIN returned, of the first statement that has one.
-pub fn read_plan(text: &str) -> Result<Plan, String> {
-    let read = plans::read(text.as_bytes()).map_err(|error| error.to_string())?;
-    read.into_iter().find_map(|one| one.plan).ok_or_else(|| "the server returned no plan".into())
+///
+/// # Errors
+/// When there is none, or it cannot be read.
+pub fn read_plan(text: &str) -> Result<Plan, NoPlan> {
+    let read = plans::read(text.as_bytes())?;
+    read.into_iter().find_map(|one| one.plan).ok_or(NoPlan::Empty)
 }

@@ -1,5 +1,5 @@
 use crate::common::{ENGINE, PROBE};
-use crate::{FromValue, Value, human};
+use crate::{FromValue, Invalid, Value, human};
 use observations::{Role, Roles};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -77,10 +77,13 @@ impl Declaration {
     ///
     /// # Errors
     /// When the setting does not take it.
-    pub fn read(&self, text: &str) -> Result<Value, String> {
-        human::read_text(self.kind, text).map_err(|fault| match fault.help {
-            Some(help) => format!("{}; {help}", fault.message),
-            None => fault.message,
+    pub fn read(&self, text: &str) -> Result<Value, Invalid> {
+        human::read_text(self.kind, text).map_err(|fault| {
+            let message = match fault.help {
+                Some(help) => format!("{}; {help}", fault.message),
+                None => fault.message,
+            };
+            Invalid::new(self.path, message)
         })
     }
 
@@ -140,14 +143,13 @@ impl<T: FromValue> Setting<T> {
     ///
     /// # Errors
     /// When the setting does not take it; says what is allowed.
-    pub fn read<V: FromValue>(self, text: &str) -> Result<V, String>
+    pub fn read<V: FromValue>(self, text: &str) -> Result<V, Invalid>
     where
         T: From<V>,
     {
-        let value =
-            self.declaration.read(text).map_err(|message| format!("{}: {message}", self.path()))?;
+        let value = self.declaration.read(text)?;
         V::from_value(Some(&value))
-            .ok_or_else(|| format!("{}: `{text}` is not allowed", self.path()))
+            .ok_or_else(|| Invalid::new(self.path(), format!("`{text}` is not allowed")))
     }
 
     /// Its value among these, or its default.

@@ -4,7 +4,7 @@
 use super::dialect::literal;
 use super::library::{Connection, Said};
 use engine::planned::each;
-use engine::{Asked, Explained, Planned};
+use engine::{Asked, Explained, NoPlan, Planned};
 use observations::Fact;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -47,12 +47,12 @@ pub fn explain(
 }
 
 /// The plans of the user's statements, for the values that the load sends.
-pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, String>> {
+pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, NoPlan>> {
     each(asked, |own| {
         let sql = own.statement.sql(|number| format!("${number}"));
         let values = own.values.clone().unwrap_or_else(|| vec![Parameter::Null; own.parameters()]);
         let plan = answer_for(connection, &format!("EXPLAIN (FORMAT JSON) {sql}"), 1, &values);
-        plan.map(|plan| planned(&plan))
+        plan.map(|plan| planned(&plan)).map_err(NoPlan::refused)
     })
 }
 

@@ -179,7 +179,7 @@ impl Prerequisites for DuckDb {
 
 impl ColumnMethods for DuckDb {
     fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
-        engine::compression::validate_columns(configuration, tables, |_| Ok(()))
+        engine::compression::validate_columns(configuration, tables, |_| None)
     }
 }
 

@@ -444,7 +444,7 @@ impl Explainer for MariaInstance {
         explain::explain(&mut client, sql, table, analyze)
     }
 
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         let mut client = self.load.connect()?;
         client.set_stop(self.cancel.stop());
         Ok(explain::plans(&mut client, asked))

@@ -331,7 +331,7 @@ impl Explainer for SqliteInstance {
             .map_err(|error| failed(format!("explaining {sql}"), &error))
     }
 
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         Ok(explain::plans(&self.files.connect_one()?, asked))
     }
 }

@@ -6,8 +6,8 @@
 //! parameters, is explained only.
 
 use super::explain::{COUNTERS, steps};
-use engine::ServerError;
 use engine::query_reader::{QueryLimits, QueryReader, explain_each};
+use engine::{NoPlan, ServerError};
 use observations::Unread;
 use observations::statement::behind_comments;
 use plans::{Engine, Kind, Operator, Plan, Predicate, Role};
@@ -269,19 +269,20 @@ impl QueryReader for FileReader {
         let tables = &snapshot.tables;
         explain_each(&mut snapshot.statements, self.limits.plans, &self.stop, |statement| {
             self.limit(RUN_MAX);
-            let steps = steps(&self.connection, &statement.text).map_err(message)?;
+            let steps = steps(&self.connection, &statement.text)
+                .map_err(|error| NoPlan::refused(message(error)))?;
             let aliases = queries::aliases(&statement.text, Engine::Sqlite);
             let table = |name: &str| {
                 let meant = aliases.get(&name.to_lowercase()).map_or(name, String::as_str);
                 let known = tables.iter().find(|table| table.name.eq_ignore_ascii_case(meant));
                 known.map_or(meant, |table| &table.name).to_owned()
             };
-            let mut plan = plans::of_sqlite(&steps, table).map_err(|error| error.to_string())?;
+            let mut plan = plans::of_sqlite(&steps, table)?;
             add_condition(&mut plan, &statement.text);
             let has_steps = plan.root.is_some();
             has_steps
                 .then(|| vec![StatementPlan::new(Origin::Generic, plan)])
-                .ok_or_else(|| "SQLite has no steps to tell of it".into())
+                .ok_or(NoPlan::NoSteps { engine: "SQLite" })
         });
     }
 }

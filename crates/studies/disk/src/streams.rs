@@ -128,7 +128,7 @@ impl StreamPlan {
                 None => format!("unknown key `{key}`; known: {}", known.join(", ")),
             });
         };
-        let value = setting.read(value).map_err(|message| format!("{key}: {message}"))?;
+        let value = setting.read(value).map_err(|invalid| format!("{key}: {}", invalid.message))?;
         self.configuration.settings.insert(setting.path.into(), value);
         if !self.own.contains(&setting.path) {
             self.own.push(setting.path);

@@ -80,9 +80,9 @@ impl Probe for SortOrder {
         let set = data::data_set(configuration);
         let table = &set.tables()[0];
         invalid.extend(
-            Wanted::of(&configuration.get(ORDER), table)
+            Wanted::parse(&configuration.get(ORDER), table)
                 .err()
-                .map(|m| Invalid::new(ORDER.path(), m)),
+                .map(|error| Invalid::new(ORDER.path(), error.to_string())),
         );
         invalid.extend(filter(configuration, table).err());
         invalid
@@ -134,7 +134,7 @@ fn filter(configuration: &Configuration, table: &Table) -> Result<Filter, Invali
     let filter = configuration.get(FILTER).map(|text| aggregates::filter(&text, table)).transpose();
     filter
         .map(|filter| filter.unwrap_or(Filter::All))
-        .map_err(|message| Invalid::new(FILTER.path(), message))
+        .map_err(|error| Invalid::new(FILTER.path(), error.to_string()))
 }
 
 /// The rows in memory, where they have room.

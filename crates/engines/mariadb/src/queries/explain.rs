@@ -3,6 +3,7 @@
 
 use super::Reader;
 use crate::client::quote_identifier;
+use engine::NoPlan;
 use engine::query_reader::{MARK, explain_each, read_plan};
 use plans::{Engine, Plan};
 use queries::{Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names};
@@ -29,8 +30,8 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
             let sent = reader.running.get(&fingerprint(&statement.text, Engine::MariaDb))?;
             has_names(sent, &statement.text, Engine::MariaDb).then_some(sent)
         };
-        let known =
-            reader.sampled.get(&statement.digest).or_else(by_text).cloned().ok_or(NO_SAMPLE)?;
+        let known = reader.sampled.get(&statement.digest).or_else(by_text).cloned();
+        let known = known.ok_or_else(|| NoPlan::refused(NO_SAMPLE))?;
         let mut plan = reader.plan(&statement.database, &known)?;
         // MariaDB calls tables as the statement does.
         let aliases = aliases(&known, Engine::MariaDb);
@@ -46,12 +47,12 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
 }
 
 impl Reader {
-    fn plan(&mut self, database: &str, text: &str) -> Result<Plan, String> {
+    fn plan(&mut self, database: &str, text: &str) -> Result<Plan, NoPlan> {
         let said = |error: crate::client::Error| match error.code() {
-            Some(READ_ONLY) => NOT_OF_CHANGES.to_owned(),
+            Some(READ_ONLY) => NoPlan::refused(NOT_OF_CHANGES),
             // "parse error", which quotes the text with its constants
-            Some(1064) => CUT_OFF.to_owned(),
-            _ => error.to_string(),
+            Some(1064) => NoPlan::refused(CUT_OFF),
+            _ => NoPlan::refused(error),
         };
         if !database.is_empty() {
             self.client.run(&format!("USE {}", quote_identifier(database))).map_err(said)?;

@@ -8,6 +8,7 @@
 
 use super::Reader;
 use crate::client::{Client, Error};
+use engine::NoPlan;
 use engine::query_reader::{MARK, explain_each, read_plan};
 use plans::Plan;
 use queries::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
@@ -19,7 +20,7 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
         let seen =
             reader.running.get(&statement.digest).filter(|text| !text.contains('$')).cloned();
         let logged = statement.plans.iter().find_map(|one| one.sample.clone());
-        let client = reader.client(&statement.database).map_err(|error| error.to_string())?;
+        let client = reader.client(&statement.database).map_err(NoPlan::refused)?;
         let generic =
             plan(client, &statement.text).map(|plan| StatementPlan::new(Origin::Generic, plan));
         let text = logged.or_else(|| seen.filter(|_| generic.is_err()));
@@ -33,23 +34,19 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
 }
 
 /// The plan of a text for any values, or why there is none.
-fn plan(client: &mut Client, text: &str) -> Result<Plan, String> {
+fn plan(client: &mut Client, text: &str) -> Result<Plan, NoPlan> {
     let said = |error: Error| match error.code() {
         // "undefined table", "undefined function"
-        Some("42P01" | "42883") => {
-            format!(
-                "{error}: it is gone, temporary, or in a schema that is not in this session's \
+        Some("42P01" | "42883") => NoPlan::refused(format_args!(
+            "{error}: it is gone, temporary, or in a schema that is not in this session's \
                  search_path"
-            )
-        }
+        )),
         // "syntax error", "indeterminate datatype", "ambiguous function"
-        Some("42601" | "42P18" | "42725") => {
-            format!(
-                "{}: without its values it has another meaning or none",
-                error.to_string().trim_end_matches('.')
-            )
-        }
-        _ => error.to_string(),
+        Some("42601" | "42P18" | "42725") => NoPlan::refused(format_args!(
+            "{}: without its values it has another meaning or none",
+            error.to_string().trim_end_matches('.')
+        )),
+        _ => NoPlan::refused(error),
     };
     let parsed = client.prepare(text).map_err(said)?;
     let explained = if client.server_version() >= 160_000 {

@@ -120,8 +120,8 @@ impl MssqlInstance {
             parameters if parameters == table.key.len() => declared(table),
             _ => return None,
         };
-        let told = |client| Explaining::begin(client)?.plan(&format!("{declared}{sql}"), false);
-        self.database.connect().map_err(|error| error.to_string()).and_then(told).ok()
+        let client = self.database.connect().ok()?;
+        Explaining::begin(client).ok()?.plan(&format!("{declared}{sql}"), false).ok()
     }
 }
 
@@ -233,7 +233,7 @@ impl Explainer for MssqlInstance {
         })
     }
 
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         Ok(plans(self.database.connect()?, asked))
     }
 }

@@ -16,8 +16,8 @@ use super::reading::ask_with;
 use super::rows::{Row, Rows};
 use super::views::View;
 use super::{Identity, LAST_ANSWERS, asked, observing, while_doing};
-use engine::ServerError;
 use engine::query_reader::{QueryLimits, QueryReader, explain_each, read_plan};
+use engine::{NoPlan, ServerError};
 use plans::{Engine, Plan};
 use queries::{Origin, Snapshot, Span, StatementPlan};
 use statements::{Handle, Placed, merged, statements};
@@ -120,9 +120,8 @@ impl Reader {
 
     /// The plans of a statement: that of the cache, or those of the Query Store that took most
     /// time.
-    fn plans(&mut self, digest: &str) -> Result<Vec<StatementPlan>, String> {
-        let handles =
-            self.handles.get(digest).cloned().ok_or("the server does not name its plan")?;
+    fn plans(&mut self, digest: &str) -> Result<Vec<StatementPlan>, NoPlan> {
+        let handles = self.handles.get(digest).cloned().ok_or(NoPlan::Unnamed)?;
         let plan = |handle: Handle| match handle {
             Handle::Cached(handle, begins, ends) => {
                 let plan = self.plan(&format!("{}({handle}, {begins}, {ends})", views::PLAN))?;
@@ -133,7 +132,7 @@ impl Reader {
                 Ok(StatementPlan { runs, mean_ms: Some(mean_ms), ..plan })
             }
         };
-        let read: Vec<Result<StatementPlan, String>> =
+        let read: Vec<Result<StatementPlan, NoPlan>> =
             handles.into_iter().take(PLANS_MAX).map(plan).collect();
         match read.iter().find_map(|one| one.as_ref().err()) {
             Some(why) if read.iter().all(Result::is_err) => Err(why.clone()),
@@ -141,7 +140,7 @@ impl Reader {
         }
     }
 
-    fn stored_plan(&mut self, number: i64) -> Result<Plan, String> {
+    fn stored_plan(&mut self, number: i64) -> Result<Plan, NoPlan> {
         if let Some(plan) = self.known.get(&number) {
             return Ok(plan.clone());
         }
@@ -152,9 +151,9 @@ impl Reader {
         Ok(self.known.entry(number).or_insert(plan).clone())
     }
 
-    fn plan(&mut self, sql: &str) -> Result<Plan, String> {
-        let text = self.client.cell(sql).map_err(|error| error.to_string())?;
-        read_plan(&text.ok_or("the server no longer has its plan, or does not show it")?)
+    fn plan(&mut self, sql: &str) -> Result<Plan, NoPlan> {
+        let text = self.client.cell(sql).map_err(NoPlan::refused)?;
+        read_plan(&text.ok_or(NoPlan::Evicted)?)
     }
 }
 
