@@ -243,7 +243,7 @@ impl<'a> Feed<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::Schedule;
+    use super::{Schedule, Share};
     use crate::Arrivals;
     use std::time::Duration;
 

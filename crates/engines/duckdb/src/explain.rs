@@ -2,7 +2,7 @@
 //! by operator.
 
 use super::dialect::literal;
-use super::library::{Connection, Said};
+use super::library::{Answered, Connection};
 use engine::planned::each;
 use engine::{Asked, Explained, NoPlan, Planned};
 use observations::Fact;
@@ -16,7 +16,7 @@ pub fn explain(
     sql: &str,
     table: &Table,
     analyze: bool,
-) -> Said<Explained> {
+) -> Answered<Explained> {
     let name = literal(table.name);
     let stored = format!(
         "SELECT count(DISTINCT block_id) FROM pragma_storage_info({name}) WHERE persistent"
@@ -82,7 +82,7 @@ fn planned(plan: &str) -> Planned {
 }
 
 /// A cell of the last row that a statement answers with; of any values for its parameters.
-fn answer(connection: &Connection, sql: &str, column: u64) -> Said<String> {
+fn answer(connection: &Connection, sql: &str, column: u64) -> Answered<String> {
     let parameters = connection.prepare(sql)?.parameters();
     answer_for(connection, sql, column, &vec![Parameter::Integer(1); parameters as usize])
 }
@@ -92,7 +92,7 @@ fn answer_for(
     sql: &str,
     column: u64,
     values: &[Parameter],
-) -> Said<String> {
+) -> Answered<String> {
     let mut statement = connection.prepare(sql)?;
     for (number, value) in (1..).zip(values) {
         statement.bind(number, value)?;

@@ -1,7 +1,7 @@
 //! Rows of a user's table as a Parquet file.
 
 use super::dialect::{DuckDbDialect, literal};
-use super::library::{Database, Said};
+use super::library::{Answered, Database};
 use super::stored::GROUP_ROWS;
 use super::{failed, find};
 use engine::{Dialect as _, EngineError};
@@ -20,7 +20,7 @@ pub fn export(database: &Path, table: &str, rows_max: u64, to: &Path) -> Result<
         return Err(EngineError::File { path: database.into(), source });
     }
     let read_only = [("access_mode".to_owned(), "read_only".to_owned())];
-    let copy = || -> Said<u64> {
+    let copy = || -> Answered<u64> {
         let connection = Database::open(library, Some(database), &read_only)?.connect()?;
         // SCHEMA.TABLE, each of them quoted.
         let name =

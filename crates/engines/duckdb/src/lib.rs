@@ -39,6 +39,7 @@ use engine::{ColumnMethods, Prerequisites};
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
 pub use export::export;
 use instance::DuckDbInstance;
+use library::DuckDbError;
 use observations::EngineVersion;
 use work::{Cancel, Stop, Table};
 
@@ -198,8 +199,9 @@ impl Host for DuckDbHost {
 }
 
 /// What DuckDB said, as an error of ours. Its messages begin with the kind of the error.
-fn failed(doing: impl Into<String>) -> impl FnOnce(String) -> EngineError {
-    move |message| {
+fn failed(doing: impl Into<String>) -> impl FnOnce(DuckDbError) -> EngineError {
+    move |error| {
+        let message = error.to_string();
         let doing = doing.into();
         if ["No space left on device", "Disk quota exceeded"]
             .iter()

@@ -151,7 +151,7 @@ impl Prerequisites for Sqlite {
         let (mut found, mut tried) = (Preflight::default(), HashSet::new());
         for need in needs {
             found.needs(need.of_rows(&need.configuration.get(VOLUME), folders));
-            let pragmas = pragma::of(need.configuration);
+            let pragmas = pragma::from_settings(need.configuration);
             if tried.insert(format!("{pragmas:?}")) {
                 found.invalid.extend(pragma::refused(&pragmas));
             }

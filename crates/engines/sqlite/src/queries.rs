@@ -99,29 +99,30 @@ impl FileReader {
             let left = RUNS_MAX.saturating_sub(begun.elapsed()).min(RUN_MAX);
             let statement = &mut snapshot.statements[at];
             if let Err(why) = self.run(statement, &given.text, left) {
-                snapshot.unread.push(Unread { what: format!("what {} does", given.place), why });
+                snapshot.unread.push(Unread {
+                    what: format!("what {} does", given.place),
+                    why: why.to_string(),
+                });
             }
         }
     }
 
     /// Runs a statement that only reads, and adds what SQLite counts.
-    fn run(&self, statement: &mut Statement, text: &str, time: Duration) -> Result<(), String> {
+    fn run(&self, statement: &mut Statement, text: &str, time: Duration) -> Result<(), NotRun> {
         if !statement.can_be_explained() {
-            return Err("it is a command; only queries are run".into());
+            return Err(NotRun::Command);
         }
         self.limit(time);
         let said = |error: Error| match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::OperationInterrupted) => {
-                format!("its run was stopped after {:.0} s", time.as_secs_f64())
-            }
-            _ => message(error),
+            Some(rusqlite::ErrorCode::OperationInterrupted) => NotRun::Stopped { after: time },
+            _ => NotRun::Refused { message: message(error) },
         };
         let mut prepared = self.connection.prepare(text).map_err(said)?;
         if !prepared.readonly() {
-            return Err("it writes, and was not run".into());
+            return Err(NotRun::Writes);
         }
         if prepared.parameter_count() > 0 {
-            return Err("it has parameters without values, and was not run".into());
+            return Err(NotRun::Parameters);
         }
         let (begun, mut count) = (Instant::now(), 0_u64);
         let mut rows = prepared.raw_query();
@@ -310,6 +311,26 @@ fn add_condition(plan: &mut Plan, text: &str) {
 }
 
 /// What SQLite says, without the statement, which may hold data of users.
+/// Why a statement was not run to count what it does.
+#[derive(Debug, thiserror::Error)]
+enum NotRun {
+    /// Not a query.
+    #[error("it is a command; only queries are run")]
+    Command,
+    /// It took too long.
+    #[error("its run was stopped after {:.0} s", after.as_secs_f64())]
+    Stopped { after: Duration },
+    /// It changes the database.
+    #[error("it writes, and was not run")]
+    Writes,
+    /// Its values are not known.
+    #[error("it has parameters without values, and was not run")]
+    Parameters,
+    /// SQLite refuses.
+    #[error("{message}")]
+    Refused { message: String },
+}
+
 fn message(error: Error) -> String {
     match error {
         Error::SqlInputError { msg, .. } => msg,

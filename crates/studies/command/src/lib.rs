@@ -5,11 +5,13 @@
 //! - `job`: what a configuration runs, read from its settings, with the objections to it
 //! - `run`: one run of a command or a hook
 //! - `set_up`: the setup and cleanup commands around consecutive trials
+//! - `error`: why a command has no figures
 //! - `lane`: the loop of one thread, which runs the command, its hooks and its warm-ups
 //! - `answer`: responses of the user's own, found in what is printed
 //! - `outcome`: from the runs to the observations of the trial
 
 mod answer;
+mod error;
 mod job;
 mod lane;
 mod outcome;
@@ -20,7 +22,7 @@ mod template;
 
 pub use crate::probe::*;
 pub use answer::Better;
+pub use error::{AnswerError, CommandEnd, CommandError};
 pub use job::{Accepted, Job};
-pub use run::CommandError;
 pub use set_up::CommandSetUp;
 pub use template::escaped;

@@ -16,6 +16,7 @@
 //! - `\shell`, `\setshell` and pipelines are refused.
 
 mod compile;
+mod error;
 mod expression;
 mod interpreter;
 mod mix;
@@ -29,6 +30,7 @@ mod value;
 
 pub use crate::probe::*;
 pub use ::probe::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, Step, THREADS, WARMUP};
+pub use error::{Bound, Fault, MixError, ScriptError};
 pub use interpreter::Interpreter;
-pub use mix::{BUILTINS, Mix, Presets, Protocol, ScriptError, Source, parse_file_argument};
+pub use mix::{BUILTINS, Mix, Presets, Protocol, Source, parse_file_argument};
 pub use sysbench::{NAMES as BUILTINS_OF_SYSBENCH, Sysbench};

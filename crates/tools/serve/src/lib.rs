@@ -140,7 +140,7 @@ fn router(site: Site, ours: IpAddr) -> Router {
         .fallback(async || no_page())
         .method_not_allowed_fallback(async || {
             let said = "Pages can only be read (GET); nothing can be changed here.";
-            Refusal(StatusCode::METHOD_NOT_ALLOWED, said.into())
+            Refusal::new(StatusCode::METHOD_NOT_ALLOWED, said)
         })
         .with_state(Arc::new(site))
         .layer(from_fn_with_state(ours, guard))
@@ -186,16 +186,16 @@ async fn asset(Path(name): Path<String>) -> Result<Response, Refusal> {
 }
 
 fn no_page() -> Refusal {
-    Refusal(StatusCode::NOT_FOUND, "There is no such page.".into())
+    Refusal::new(StatusCode::NOT_FOUND, "There is no such page.")
 }
 
 fn failed(said: &str) -> Refusal {
-    Refusal(StatusCode::INTERNAL_SERVER_ERROR, said.into())
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, said)
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.0, [HTML, NO_STORE], self.page()).into_response()
+        (self.status, [HTML, NO_STORE], self.page()).into_response()
     }
 }
 
@@ -218,10 +218,10 @@ async fn guard(State(ours): State<IpAddr>, request: Request, next: Next) -> Resp
     let mut response = if !is_ours(request.headers(), ours) {
         let said = "This address is not one of this server's: open it by the address that \
                     `steelbench serve` has printed.";
-        Refusal(StatusCode::MISDIRECTED_REQUEST, said.into()).into_response()
+        Refusal::new(StatusCode::MISDIRECTED_REQUEST, said).into_response()
     } else if is_used_by_others(request.headers()) {
         let said = "Pages of other sites may link to this one, and not load it.";
-        Refusal(StatusCode::FORBIDDEN, said.into()).into_response()
+        Refusal::new(StatusCode::FORBIDDEN, said).into_response()
     } else {
         next.run(request).await
     };

@@ -192,7 +192,7 @@ impl Tables for MssqlInstance {
         for own in fills {
             let table = &work.tables[own.table];
             let (name, index) = (self.dialect.table(table), self.dialect.create_index(table));
-            self.database.ask(|client| fill(client, (&work, &name), own, &self.cancel))?;
+            self.database.ask(|client| fill(client, &work, &name, own, &self.cancel))?;
             index.map_or(Ok(()), |sql| self.database.run("creating the index", &sql))?;
         }
         let compile = |operation| self.compile(operation, &work);

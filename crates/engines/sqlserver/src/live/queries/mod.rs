@@ -57,12 +57,12 @@ impl Reader {
     }
 
     fn empty(&mut self, span: Span) -> Result<Snapshot, ServerError> {
-        let identity = Identity::of(&mut self.client)?;
+        let identity = Identity::read(&mut self.client)?;
         Ok(Snapshot::new(Engine::SqlServer, identity.shown(), span, PAGE))
     }
 
     fn asked(&mut self, what: &str, view: &View, to: &mut Snapshot) -> Result<Rows, ServerError> {
-        Ok(asked(&mut self.client, what, (view, ""), &mut to.unread)?.unwrap_or_default())
+        Ok(asked(&mut self.client, what, view, "", &mut to.unread)?.unwrap_or_default())
     }
 
     /// Statements of the Query Store in intervals, by their numbers.
@@ -73,7 +73,7 @@ impl Reader {
         to: &mut Snapshot,
     ) -> Result<Option<Rows>, ServerError> {
         let end = format!("{first} AND {last}{STORED_END}");
-        asked(&mut self.client, "statements of the Query Store", (&STORED, &end), &mut to.unread)
+        asked(&mut self.client, "statements of the Query Store", &STORED, &end, &mut to.unread)
     }
 
     /// All statements of the Query Store, where it is on, and whether it counts.
