@@ -100,7 +100,7 @@ fn wait_for_samples(sampling: &mut std::process::Child, busy: u32) {
     let has_events = || std::fs::read_dir(&fds).is_ok_and(|mut entries| entries.any(is_event));
     let mut has_ended = || sampling.try_wait().unwrap().is_some();
     wait_until("it samples", || has_ended() || has_events());
-    let used_ns = || observe::ProcessTimes::of(busy as i32).unwrap().cpu_ns;
+    let used_ns = || observe::ProcessTimes::read(busy as i32).unwrap().cpu_ns;
     let end_ns = used_ns() + 1_000_000_000;
     wait_until("the process works", || has_ended() || used_ns() > end_ns);
 }

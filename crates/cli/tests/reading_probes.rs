@@ -105,7 +105,7 @@ fn trial(
 ) -> (Observations, Vec<String>) {
     let mut result = None;
     let own = testing::engine(engine);
-    let target = Target::of(own, configuration);
+    let target = Target::for_engine(own, configuration);
     assert_eq!(probe.plan(configuration, &target), Vec::new(), "{engine}");
     prepared(engine, configuration, probe.connections(configuration), |instance| {
         let run = probe.run(&TrialContext {
@@ -363,7 +363,7 @@ fn duckdb_scans_and_looks_up_on_as_many_threads_as_it_is_told() {
         assert_eq!(seen.work.amount, 200);
         let join =
             configuration(&settings, &[lookups[1].clone(), ("workload.method", text("join"))]);
-        let target = Target::of(testing::engine(engine), &join);
+        let target = Target::for_engine(testing::engine(engine), &join);
         let objections = Lookup.plan(&join, &target);
         assert!(objections.iter().any(|one| one.message.contains("does not join by nested loops")));
     }
@@ -374,7 +374,7 @@ fn what_cannot_be_scanned_is_said_before_anything_runs() {
     let sqlite = testing::engine("sqlite");
     let objections = |probe: &dyn Probe, given: &[(&str, Value)]| -> Vec<String> {
         let configuration = configuration(&[], given);
-        let target = Target::of(sqlite, &configuration);
+        let target = Target::for_engine(sqlite, &configuration);
         let invalid = probe.plan(&configuration, &target);
         invalid.iter().map(|one| format!("{}: {}", one.path, one.message)).collect()
     };

@@ -323,7 +323,7 @@ pub(crate) fn paired(from: &Sample, to: &Sample, resolution: f64) -> Test {
     let moments = Moments::known(&differences, Known { rounding, ..from.known });
     // The bootstrap knows nothing of a first stage.
     let may_be_skewed = from.known.first >= differences.len() && is_skewed(&differences, &moments);
-    let skewed = may_be_skewed.then(|| Bootstrap::of(&differences)).flatten();
+    let skewed = may_be_skewed.then(|| Bootstrap::from_values(&differences)).flatten();
     let (spread, method) = match skewed {
         Some(bootstrap) => (Some(Spread::Bootstrap(bootstrap)), Method::PairedBootstrap),
         None => (moments.error.map(|error| Spread::T { error, df: moments.df }), Method::PairedT),

@@ -266,7 +266,7 @@ fn scalability(levels: &[Level]) -> Option<Scalability> {
         .iter()
         .flat_map(|level| level.trials.iter().map(|trial| Point::relative(level.n, *trial)))
         .collect();
-    let fit = Fit::of(&points, Law::Universal).ok()?;
+    let fit = Fit::least_squares(&points, Law::Universal).ok()?;
     let intervals = [0, 1, 2].map(|coefficient| fit.interval(coefficient));
     let shown = |coefficient: usize| intervals[coefficient].is_some_and(|own| own.low > 0.0);
     let drawn = steps(levels).map(|n| (n, fit.usl.throughput(n), fit.band(n)));
@@ -344,7 +344,7 @@ impl ModelSummary {
     }
 
     fn fitted_network(&self, model: Model, levels: &[Level]) -> Option<Bottlenecks> {
-        match Curve::of(model, levels, &machine(self.processors, self.device.as_ref()))? {
+        match Curve::fit(model, levels, &machine(self.processors, self.device.as_ref()))? {
             Curve::Network(network) => Some(network),
             Curve::Law(_) => None,
         }

@@ -55,8 +55,8 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Store(error) => error.into(),
-            RunError::Failed(_) => Self::failed(error),
-            RunError::Refused(_) => Self::usage(error),
+            error if error.is_refusal() => Self::usage(error),
+            error => Self::failed(error),
         }
     }
 }

@@ -165,7 +165,7 @@ fn comments<R>(
     key: impl Fn(&R) -> i64,
     _: Own<'_, R>,
 ) -> Values {
-    Values::Texts(Texts::of(rows.iter().map(|row| comments.next(key(row)))))
+    Values::Texts(Texts::from_texts(rows.iter().map(|row| comments.next(key(row)))))
 }
 
 /// Some suppliers' comments have words of customers in them (4.3.3), at places that the generator
@@ -213,7 +213,7 @@ fn texts<R, T: Display>(rows: &[R], get: impl Fn(&R) -> &T) -> Values {
 }
 
 fn strings<R, T: AsRef<str>>(rows: &[R], get: impl Fn(&R) -> &T) -> Values {
-    Values::Texts(Texts::of(rows.iter().map(|row| get(row).as_ref())))
+    Values::Texts(Texts::from_texts(rows.iter().map(|row| get(row).as_ref())))
 }
 
 /// A table, after the specification (1.4), and where its rows come from: the last column, which has

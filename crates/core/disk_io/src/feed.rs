@@ -1,6 +1,6 @@
 //! A stream as one thread serves it: when its I/Os are meant to begin, and what they are.
 
-use crate::load::IoFailure;
+use crate::error::IoFailure;
 use crate::offsets::{Place, Space, below};
 use crate::recorder::{Intervals, Record};
 use crate::shared::SharedStream;
@@ -19,9 +19,19 @@ pub enum Schedule {
     Burst { count: u64, every_ns: u64, left: u64, due_ns: u64 },
 }
 
+/// A thread among those that share the arrivals of a stream.
+#[derive(Debug, Clone, Copy)]
+pub struct Share {
+    /// The thread's number, from 0.
+    pub index: u64,
+    /// Number of threads.
+    pub threads: u64,
+}
+
 impl Schedule {
-    /// The part of thread `index` of so many, from `start_ns` on.
-    pub fn new(arrivals: Arrivals, (index, threads): (u64, u64), seed: u64, start_ns: u64) -> Self {
+    /// A thread's part of the arrivals, from `start_ns` on.
+    pub fn new(arrivals: Arrivals, share: Share, seed: u64, start_ns: u64) -> Self {
+        let Share { index, threads } = share;
         match arrivals {
             Arrivals::Closed => Self::Closed,
             Arrivals::Rate(rate) => {
@@ -233,13 +243,14 @@ impl<'a> Feed<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::Schedule;
+    use super::{Schedule, Share};
     use crate::Arrivals;
     use std::time::Duration;
 
     #[test]
     fn a_rate_is_kept_with_the_spread_of_a_poisson_process() {
-        let mut schedule = Schedule::new(Arrivals::Rate(4_000.0), (3, 4), 7, 1_000);
+        let mut schedule =
+            Schedule::new(Arrivals::Rate(4_000.0), Share { index: 3, threads: 4 }, 7, 1_000);
         let times: Vec<u64> = (0..100_000).filter_map(|_| schedule.take(0).intended_ns).collect();
         let distances: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
         let mean = distances.iter().sum::<f64>() / distances.len() as f64;
@@ -254,16 +265,16 @@ mod tests {
     #[test]
     fn bursts_divide_their_count_and_a_late_one_begins_at_once() {
         let burst = Arrivals::Burst { count: 5, every: Duration::from_nanos(100) };
-        let mut first = Schedule::new(burst, (0, 2), 1, 1_000);
+        let mut first = Schedule::new(burst, Share { index: 0, threads: 2 }, 1, 1_000);
         let ends: Vec<bool> = (0..6).map(|_| first.take(1_000).ends_burst).collect();
         assert_eq!(ends, [false, false, true, false, false, true]);
         assert_eq!(first.due_ns(), 1_200);
-        let mut second = Schedule::new(burst, (1, 2), 1, 1_000);
+        let mut second = Schedule::new(burst, Share { index: 1, threads: 2 }, 1, 1_000);
         second.take(1_000);
         assert_eq!(second.due_ns(), 1_000);
         assert!(second.take(5_000).ends_burst);
         assert_eq!(second.due_ns(), 5_000);
         let idle = Arrivals::Burst { count: 1, every: Duration::from_nanos(100) };
-        assert_eq!(Schedule::new(idle, (1, 2), 1, 0).due_ns(), u64::MAX);
+        assert_eq!(Schedule::new(idle, Share { index: 1, threads: 2 }, 1, 0).due_ns(), u64::MAX);
     }
 }

@@ -63,14 +63,25 @@ pub struct Lane<'a, Q> {
     pub io_waits: u64,
 }
 
+/// The queue of a thread.
+pub struct LaneQueue<Q> {
+    pub queue: Q,
+    pub buffers: Buffers,
+    /// I/Os that the thread keeps in flight.
+    pub depth: u32,
+    /// I/Os that it begins together.
+    pub batch: u32,
+}
+
 impl<'a, Q: Queue> Lane<'a, Q> {
-    /// A thread that keeps `depth` I/Os in flight.
+    /// A thread with its queue.
     pub fn new(
-        (queue, buffers, depth, batch): (Q, Buffers, u32, u32),
+        own: LaneQueue<Q>,
         feeds: Vec<Feed<'a>>,
         random: Xoshiro256PlusPlus,
         stage: &'a Stage<'a>,
     ) -> Self {
+        let LaneQueue { queue, buffers, depth, batch } = own;
         let direct = feeds.iter().any(|feed| feed.stream().direct);
         let batch = batch.clamp(1, depth) as usize;
         let place = Place { file: 0, offset: 0, length: 0 };
@@ -158,7 +169,7 @@ impl<'a, Q: Queue> Lane<'a, Q> {
             let Some(number) = self.due_feed() else { break };
             if self.fresh.len() >= self.portion {
                 self.stamp();
-                self.queue.submit().map_err(|error| broken(&error))?;
+                self.queue.submit().map_err(DiskError::Broken)?;
             }
             let feed = &mut self.feeds[number];
             let arrival = feed.schedule.take(self.now_ns);
@@ -263,7 +274,7 @@ impl<'a, Q: Queue> Lane<'a, Q> {
         self.io_waits += 1;
         // What comes by the clock is not gathered.
         let least = if self.timed.is_empty() { self.batch.min(self.in_flight()) } else { 1 };
-        self.queue.wait(least as u32, most).map_err(|error| broken(&error))?;
+        self.queue.wait(least as u32, most).map_err(DiskError::Broken)?;
         self.now_ns = self.stage.now_ns();
         let was_full = self.free.is_empty() || self.sync_due.is_some();
         let mut any = false;
@@ -341,11 +352,6 @@ impl<'a, Q: Queue> Lane<'a, Q> {
         self.now_ns = self.stage.now_ns();
         self.idle_ns += self.now_ns - before_ns;
     }
-}
-
-#[cold]
-fn broken(error: &std::io::Error) -> DiskError {
-    DiskError::System(format!("the queue of I/Os failed: {error}"))
 }
 
 impl<Q> Drop for Lane<'_, Q> {

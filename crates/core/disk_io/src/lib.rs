@@ -10,9 +10,11 @@
 //!   where and what
 //! - `queue`: what it asks the system with: one of one I/O (`pread`), or a ring (`io_uring`)
 //! - `recorder`: what a thread sees
+//! - `error`: why a run did not begin, or did not end as it should
 //! - `preparation`: what comes before measuring a solid state drive
 
 mod data;
+mod error;
 mod feed;
 mod lane;
 mod load;
@@ -24,9 +26,10 @@ mod run;
 mod shared;
 
 pub use conductor::LoadError;
+pub use error::{DiskError, IoFailure, Misfit, QueueError};
 pub use load::{
-    Access, Arrivals, Backend, BlockSize, Direction, DiskError, Durability, Group, IoFailure, Load,
-    Outcome, Region, Stream, StreamOutcome, ThreadOutcome,
+    Access, Arrivals, Backend, BlockSize, Direction, Durability, Group, Load, Outcome, Region,
+    Stream, StreamOutcome, ThreadOutcome,
 };
 pub use preparation::{Preconditioned, STEADY_ROUNDS, fill, precondition, steady};
 pub use run::run;

@@ -1,7 +1,7 @@
 //! What is to run, why it may not, and what comes of it.
 
+use crate::error::{DiskError, IoFailure};
 use crate::queue::DEPTH_MAX;
-use conductor::LoadError;
 use observations::Histogram;
 use observe::ThreadUse;
 use std::path::PathBuf;
@@ -152,24 +152,19 @@ const BLOCK_MAX: u32 = 1 << 30;
 impl Load {
     /// Finds what makes no sense whatever the files are.
     pub(crate) fn check(&self) -> Result<(), DiskError> {
-        let wrong = |message: String| Err(DiskError::System(message));
         if self.interval.is_zero() {
-            return wrong("the interval of the series is 0".into());
+            return Err(DiskError::NoInterval);
         }
         for group in &self.groups {
             if group.threads == 0 || group.queue_depth == 0 || group.streams.is_empty() {
-                return wrong("threads, queue depth and streams are at least 1".into());
+                return Err(DiskError::EmptyGroup);
             }
             if group.queue_depth > DEPTH_MAX && self.backend != Some(Backend::Blocking) {
-                let depth = group.queue_depth;
-                return wrong(format!(
-                    "queue depth {depth}: io_uring takes at most {DEPTH_MAX} I/Os a thread: use \
-                     more threads"
-                ));
+                return Err(DiskError::TooDeep { depth: group.queue_depth, most: DEPTH_MAX });
             }
             for stream in &group.streams {
                 if let Some(objection) = stream.objection(self.duration) {
-                    return wrong(format!("stream {}: {objection}", stream.name));
+                    return Err(DiskError::Stream { name: stream.name.clone(), objection });
                 }
             }
         }
@@ -201,35 +196,6 @@ impl Stream {
             _ => return None,
         })
     }
-}
-
-/// Why a run did not begin, or did not end as it should.
-#[derive(Debug, thiserror::Error)]
-pub enum DiskError {
-    /// A file cannot be used.
-    #[error("{path}: {doing}: {source}")]
-    File {
-        /// The file or device.
-        path: PathBuf,
-        /// What was being done: `open for direct I/O`.
-        doing: &'static str,
-        /// The cause.
-        source: std::io::Error,
-    },
-    /// A setting does not fit a file.
-    #[error("{path}: {message}")]
-    Unfit {
-        /// The file or device.
-        path: PathBuf,
-        /// What does not fit and what would.
-        message: String,
-    },
-    /// The system has not enough of something, or does not permit it.
-    #[error("{0}")]
-    System(String),
-    /// The threads did not come to their end.
-    #[error(transparent)]
-    Load(#[from] LoadError),
 }
 
 /// What a run saw in the measurement.
@@ -314,25 +280,6 @@ impl Direction {
             self.service.get_or_insert_default().merge(service);
         }
     }
-}
-
-/// An I/O that failed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct IoFailure {
-    /// The file or device.
-    pub path: PathBuf,
-    /// `read`, `write`, `sync`.
-    pub doing: &'static str,
-    /// Where.
-    pub offset: u64,
-    /// Its length; 0 for a sync.
-    pub length: u32,
-    /// Error number of the system; `None`: fewer bytes were moved than were asked for.
-    pub errno: Option<i32>,
-    /// In words.
-    pub message: String,
-    /// Seconds since "go"; negative in warm-up.
-    pub at_s: f64,
 }
 
 /// One load thread.

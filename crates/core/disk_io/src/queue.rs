@@ -2,6 +2,7 @@
 //! registered, the queue of one calls `pread` and `pwrite`.
 
 use crate::data::Buffers;
+use crate::error::QueueError;
 use io_uring::types::{Fixed, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use std::io;
@@ -42,12 +43,12 @@ pub trait Queue: Sized {
     /// A queue for so many I/Os at once, and what is not as it should be.
     ///
     /// # Errors
-    /// When the system does not give it; the text says what to do.
+    /// When the system does not give it.
     fn new(
         depth: u32,
         files: &[RawFd],
         buffers: &Buffers,
-    ) -> Result<(Self, Option<String>), String>;
+    ) -> Result<(Self, Option<QueueError>), QueueError>;
 
     /// Adds an I/O, which begins at the latest with the next wait.
     fn push(&mut self, request: Request);
@@ -79,7 +80,7 @@ pub struct Blocking {
 impl Queue for Blocking {
     const DEPTH_MAX: u32 = 1;
 
-    fn new(_: u32, files: &[RawFd], _: &Buffers) -> Result<(Self, Option<String>), String> {
+    fn new(_: u32, files: &[RawFd], _: &Buffers) -> Result<(Self, Option<QueueError>), QueueError> {
         Ok((Self { files: files.to_vec(), request: None, ended: None }, None))
     }
 
@@ -138,17 +139,14 @@ pub const DEPTH_MAX: u32 = 32_768;
 /// Buffers that a ring takes (`IORING_MAX_REG_BUFFERS`).
 const BUFFERS_MAX: usize = 1 << 14;
 
-/// Whether the system gives rings.
+/// Tries whether the system gives rings.
 ///
 /// # Errors
-/// Why it does not.
-pub fn rings_permitted() -> Result<(), String> {
-    let ring = build(1).map_err(|error| why(&error))?;
+/// When it does not.
+pub fn rings_permitted() -> Result<(), QueueError> {
+    let ring = build(1).map_err(refused)?;
     // Waiting for a time, that is.
-    let is_new = ring.params().is_feature_ext_arg();
-    is_new
-        .then_some(())
-        .ok_or_else(|| "this kernel's io_uring is too old (before Linux 5.11)".into())
+    if ring.params().is_feature_ext_arg() { Ok(()) } else { Err(QueueError::Old) }
 }
 
 /// A ring with what the kernel has of the ways to make it cheaper.
@@ -170,15 +168,12 @@ fn build(depth: u32) -> io::Result<IoUring> {
     IoUring::builder().dontfork().build(depth)
 }
 
-/// Why the system gives no ring.
-fn why(error: &io::Error) -> String {
+/// The system gives no ring.
+fn refused(error: io::Error) -> QueueError {
     match error.raw_os_error() {
-        Some(libc::EPERM | libc::EACCES) => "io_uring is not permitted here \
-                                             (kernel.io_uring_disabled, or a seccomp filter as \
-                                             containers have it)"
-            .into(),
-        Some(libc::ENOSYS) => "this kernel has no io_uring".into(),
-        _ => format!("io_uring: {error}"),
+        Some(libc::EPERM | libc::EACCES) => QueueError::Forbidden(error),
+        Some(libc::ENOSYS) => QueueError::Absent,
+        _ => QueueError::Refused(error),
     }
 }
 
@@ -196,18 +191,14 @@ impl Queue for Ring {
         depth: u32,
         files: &[RawFd],
         buffers: &Buffers,
-    ) -> Result<(Self, Option<String>), String> {
-        let ring = build(depth).map_err(|error| match error.raw_os_error() {
-            Some(libc::ENOMEM) => format!(
-                "io_uring: no memory for a ring of {depth} I/Os: raise the limit of locked memory \
-                 (ulimit -l, now {}), or use a smaller queue depth or fewer threads",
-                memory_limit()
-            ),
-            _ => why(&error),
+    ) -> Result<(Self, Option<QueueError>), QueueError> {
+        let ring = build(depth).map_err(|source| match source.raw_os_error() {
+            Some(libc::ENOMEM) => QueueError::NoMemory { depth, source },
+            _ => refused(source),
         })?;
         ring.submitter()
             .register_files(files)
-            .map_err(|error| format!("io_uring: cannot register {} files: {error}", files.len()))?;
+            .map_err(|source| QueueError::Files { files: files.len(), source })?;
         let note = register(&ring, buffers).err();
         Ok((Self { ring, registered: note.is_none() }, note))
     }
@@ -289,30 +280,18 @@ impl Drop for Ring {
 }
 
 /// Makes the buffers known to the kernel, which then need not look them up for each I/O.
-fn register(ring: &IoUring, buffers: &Buffers) -> Result<(), String> {
+fn register(ring: &IoUring, buffers: &Buffers) -> Result<(), QueueError> {
     let all = buffers.all();
     if all.len() > BUFFERS_MAX {
-        return Err(format!(
-            "I/O buffers are not registered: {} are more than the {BUFFERS_MAX} that io_uring \
-             takes",
-            all.len()
-        ));
+        return Err(QueueError::ManyBuffers { buffers: all.len(), most: BUFFERS_MAX });
     }
     // SAFETY: the memory outlives the ring's I/Os, and the kernel holds on to its pages by itself.
-    unsafe { ring.submitter().register_buffers(&all) }.map_err(|error| match error.raw_os_error() {
-        Some(libc::ENOMEM | libc::EPERM) => format!(
-            "I/O buffers are not registered, which costs processor time: the limit of locked \
-             memory (ulimit -l) is {}, each thread needs {} KiB",
-            memory_limit(),
-            buffers.bytes().div_ceil(1024)
-        ),
-        _ => format!("I/O buffers are not registered, which costs processor time: {error}"),
+    unsafe { ring.submitter().register_buffers(&all) }.map_err(|source| {
+        match source.raw_os_error() {
+            Some(libc::ENOMEM | libc::EPERM) => {
+                QueueError::LockedMemory { bytes: buffers.bytes(), source }
+            }
+            _ => QueueError::Buffers(source),
+        }
     })
-}
-
-fn memory_limit() -> String {
-    match observe::survey::soft_limit(libc::RLIMIT_MEMLOCK) {
-        Some(libc::RLIM_INFINITY) => "unlimited".into(),
-        bytes => format!("{} KiB", bytes.unwrap_or_default() / 1024),
-    }
 }

@@ -2,8 +2,9 @@
 //! what they saw is added up.
 
 use crate::data::{Buffers, Kind};
-use crate::feed::{Feed, Schedule};
-use crate::lane::Lane;
+use crate::error::QueueError;
+use crate::feed::{Feed, Schedule, Share};
+use crate::lane::{Lane, LaneQueue};
 use crate::queue::{Blocking, Queue, Ring, rings_permitted};
 use crate::recorder::{Intervals, Record, Recorded};
 use crate::shared::SharedStream;
@@ -33,7 +34,7 @@ pub fn run(load: &Load, director: &mut dyn Director) -> Result<Outcome, DiskErro
         Some(Backend::Blocking) => (Backend::Blocking, None),
         wanted => match (rings_permitted(), wanted) {
             (Ok(()), _) => (Backend::IoUring, None),
-            (Err(why), Some(_)) => return Err(DiskError::System(why)),
+            (Err(why), Some(_)) => return Err(why.into()),
             (Err(why), None) => (
                 Backend::Blocking,
                 Some(format!("{why}: I/O goes by pread and pwrite, a thread for each")),
@@ -85,13 +86,22 @@ struct Thread<'a> {
     depth: u32,
 }
 
+/// A part of a run: the warm-up or the measurement.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    from_ns: u64,
+    /// `None`: the streams' ends end it.
+    length_ns: Option<u64>,
+    is_measured: bool,
+}
+
 /// What a thread saw.
 #[derive(Debug)]
 struct Report {
     group: usize,
     outcome: ThreadOutcome,
     /// What is not as it was asked for.
-    note: Option<String>,
+    note: Option<QueueError>,
     /// For each stream of the group: the measurement, and the intervals of the warm-up.
     streams: Vec<(Record, Intervals)>,
 }
@@ -106,13 +116,17 @@ impl<'a> Thread<'a> {
         }
         let warm_ns = stage.together()?;
         let warmup_ns = load.warmup.as_nanos() as u64;
-        self.begin(&mut lane, warm_ns, (Some(warmup_ns), false));
+        self.begin(
+            &mut lane,
+            Part { from_ns: warm_ns, length_ns: Some(warmup_ns), is_measured: false },
+        );
         if warmup_ns > 0 {
             lane.run(warm_ns, Some(warm_ns + warmup_ns), warm_ns + warmup_ns)?;
         }
         // Histograms and the like are made now, the schedules once the beginning is known.
         let duration_ns = load.duration.map(|duration| duration.as_nanos() as u64);
-        let warm = self.begin(&mut lane, 0, (duration_ns, true));
+        let warm =
+            self.begin(&mut lane, Part { from_ns: 0, length_ns: duration_ns, is_measured: true });
         stage
             .live()
             .latencies
@@ -143,22 +157,18 @@ impl<'a> Thread<'a> {
     fn lane<'s, Q: Queue>(
         self,
         stage: &'s Stage<'s>,
-    ) -> Result<(Lane<'s, Q>, Option<String>), DiskError>
+    ) -> Result<(Lane<'s, Q>, Option<QueueError>), DiskError>
     where
         'a: 's,
     {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed(0));
         let (kinds, of_stream) = kinds(self.streams);
-        let buffers = Buffers::new(self.depth, &kinds, &mut random).map_err(|error| {
+        let buffers = Buffers::new(self.depth, &kinds, &mut random).map_err(|source| {
             let bytes: u64 = kinds.iter().map(|kind| u64::from(kind.bytes)).sum();
-            DiskError::System(format!(
-                "no memory for the I/O buffers of a thread, {} MiB: {error}: use a smaller block \
-                 or queue depth",
-                (bytes * u64::from(self.depth)) >> 20
-            ))
+            DiskError::NoMemory { bytes: bytes * u64::from(self.depth), source }
         })?;
         let files: Vec<RawFd> = self.streams.iter().flat_map(SharedStream::descriptors).collect();
-        let (queue, note) = Q::new(self.depth, &files, &buffers).map_err(DiskError::System)?;
+        let (queue, note) = Q::new(self.depth, &files, &buffers)?;
         let mut first_file = 0;
         let feeds = self
             .streams
@@ -171,30 +181,34 @@ impl<'a> Thread<'a> {
             })
             .collect();
         let batch = self.load.groups[self.group].batch;
-        Ok((Lane::new((queue, buffers, self.depth, batch), feeds, random, stage), note))
+        Ok((
+            Lane::new(LaneQueue { queue, buffers, depth: self.depth, batch }, feeds, random, stage),
+            note,
+        ))
     }
 
     /// Makes all feeds ready for a part of the run; hands over what they saw in the one before.
-    fn begin<Q: Queue>(
-        self,
-        lane: &mut Lane<'_, Q>,
-        from_ns: u64,
-        (part_ns, measured): (Option<u64>, bool),
-    ) -> Vec<Record> {
+    fn begin<Q: Queue>(self, lane: &mut Lane<'_, Q>, part: Part) -> Vec<Record> {
         let interval_ns = self.load.interval.as_nanos() as u64;
         lane.feeds
             .iter_mut()
             .enumerate()
             .map(|(number, feed)| {
-                let schedule = self.schedule(feed, number, from_ns);
-                feed.begin(schedule, Intervals::new(from_ns, interval_ns, part_ns), measured)
+                let schedule = self.schedule(feed, number, part.from_ns);
+                let intervals = Intervals::new(part.from_ns, interval_ns, part.length_ns);
+                feed.begin(schedule, intervals, part.is_measured)
             })
             .collect()
     }
 
     fn schedule(self, feed: &Feed<'_>, number: usize, from_ns: u64) -> Schedule {
         let seed = self.seed(number as u64 + 1);
-        Schedule::new(feed.stream().arrivals, (self.index, self.of), seed, from_ns)
+        Schedule::new(
+            feed.stream().arrivals,
+            Share { index: self.index, threads: self.of },
+            seed,
+            from_ns,
+        )
     }
 
     /// A seed of its own for each thread and purpose.
@@ -272,7 +286,8 @@ fn add_up(
         })
         .collect();
     for report in reports {
-        notes.extend(report.note.filter(|note| !notes.contains(note)));
+        let note = report.note.map(|note| note.to_string());
+        notes.extend(note.filter(|note| !notes.contains(note)));
         for (outcome, (record, warmup)) in streams[report.group].iter_mut().zip(report.streams) {
             add(outcome, record, &warmup, elapsed_s);
         }

@@ -1,7 +1,7 @@
 //! What the threads of a run share of a stream: its open files, and a little that is written
 //! seldom.
 
-use crate::load::IoFailure;
+use crate::error::{IoFailure, Misfit};
 use crate::offsets::{Extent, Space};
 use crate::{Access, DiskError, Region, Stream};
 use std::fs::{File, OpenOptions};
@@ -112,8 +112,7 @@ fn open_file(stream: &Stream, path: &Path) -> Result<File, DiskError> {
     // Opening a pipe would wait for its other end.
     let kind = std::fs::metadata(path).map(|metadata| metadata.file_type());
     if kind.is_ok_and(|kind| !kind.is_file() && !kind.is_block_device()) {
-        let message = "neither a file nor a block device".into();
-        return Err(DiskError::Unfit { path: path.into(), message });
+        return Err(DiskError::Unfit { path: path.into(), misfit: Misfit::Kind });
     }
     let mut options = OpenOptions::new();
     options.read(read).write(write);
@@ -121,9 +120,7 @@ fn open_file(stream: &Stream, path: &Path) -> Result<File, DiskError> {
     options.custom_flags(libc::O_NOFOLLOW | if stream.direct { libc::O_DIRECT } else { 0 });
     let file = options.open(path).map_err(|error| refused(path, stream.direct, write, error))?;
     if stream.direct && is_in_memory(path) {
-        let message = "tmpfs keeps files in memory, so direct I/O means nothing there: use a file \
-                       on a disk, or buffered I/O";
-        return Err(DiskError::Unfit { path: path.into(), message: message.into() });
+        return Err(DiskError::Unfit { path: path.into(), misfit: Misfit::InMemory });
     }
     if !stream.direct && stream.access == Access::Random {
         // Reading ahead would read what nobody asked for. It is a hint: a failure changes nothing.
@@ -155,7 +152,7 @@ pub fn refused(path: &Path, direct: bool, write: bool, error: io::Error) -> Disk
 
 /// Whether the stream's settings fit one of its regions.
 fn check(stream: &Stream, region: &Region, file: &File) -> Result<(), DiskError> {
-    let unfit = |message: String| Err(DiskError::Unfit { path: region.path.clone(), message });
+    let unfit = |misfit| Err(DiskError::Unfit { path: region.path.clone(), misfit });
     // Of a device, only its end tells its size.
     let size = (&*file).seek(SeekFrom::End(0)).map_err(|source| {
         let path = region.path.clone();
@@ -163,18 +160,10 @@ fn check(stream: &Stream, region: &Region, file: &File) -> Result<(), DiskError>
     })?;
     let (block, end) = (stream.block, region.start.saturating_add(region.length));
     if end > size {
-        return unfit(format!(
-            "it has {size} bytes, I/O should go from byte {} to {end}: make it larger, or use \
-             less of it",
-            region.start
-        ));
+        return unfit(Misfit::TooSmall { size, start: region.start, end });
     }
     if u64::from(block.max) > region.length {
-        return unfit(format!(
-            "a block of {} bytes is larger than the {} bytes to work on: use a smaller block or a \
-             larger file",
-            block.max, region.length
-        ));
+        return unfit(Misfit::LargeBlock { block: block.max, region: region.length });
     }
     if !stream.direct {
         return Ok(());
@@ -188,10 +177,7 @@ fn check(stream: &Stream, region: &Region, file: &File) -> Result<(), DiskError>
         ("the first byte", region.start),
     ];
     match parts.iter().find(|(_, bytes)| !bytes.is_multiple_of(sector)) {
-        Some((what, bytes)) => unfit(format!(
-            "direct I/O needs multiples of {sector} bytes here, but {what} is {bytes}: use a \
-             multiple, or buffered I/O"
-        )),
+        Some(&(what, bytes)) => unfit(Misfit::Unaligned { sector, what, bytes }),
         None => Ok(()),
     }
 }

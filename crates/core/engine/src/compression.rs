@@ -23,12 +23,12 @@ pub fn of_columns<'a>(
 pub fn validate_columns(
     configuration: &Configuration,
     tables: &[Table],
-    fits: impl Fn(&Column) -> Result<(), String>,
+    objection_to: impl Fn(&Column) -> Option<&'static str>,
 ) -> Vec<Invalid> {
     let objection = |(name, _): (&str, &Value)| {
         let mut columns = tables.iter().filter_map(|table| table.column(name));
         let message = if let Some(column) = columns.next() {
-            fits(column).err()?
+            objection_to(column)?.to_owned()
         } else {
             let all = tables.iter().flat_map(|table| &table.columns);
             let known: Vec<&str> = all.map(|column| column.name).collect();

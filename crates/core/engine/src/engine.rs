@@ -7,6 +7,7 @@ use observations::{EngineVersion, Fact, Operation, TimeUse, Wait, WaitedResource
 use observe::Clock;
 use statements::Rules;
 use std::borrow::Borrow;
+use std::fmt;
 use std::fs::File;
 use std::io::{ErrorKind, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -514,8 +515,8 @@ pub enum EngineError {
 
 impl EngineError {
     /// That something failed, in words.
-    pub fn failed(doing: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::Engine { doing: doing.into(), message: message.into() }
+    pub fn failed(doing: impl Into<String>, message: impl fmt::Display) -> Self {
+        Self::Engine { doing: doing.into(), message: message.to_string() }
     }
 
     /// That a thread could not be started.

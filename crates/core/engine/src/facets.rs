@@ -2,8 +2,8 @@
 //! accessor tells whether it is there. What its absence means is said once, here.
 
 use crate::{
-    Asked, Engine, EngineError, Explained, FileSet, Folders, Instance, Need, Planned, Preflight,
-    QueryLimits, QueryReader, Role, ServerError,
+    Asked, Engine, EngineError, Explained, FileSet, Folders, Instance, Need, NoPlan, Planned,
+    Preflight, QueryLimits, QueryReader, Role, ServerError,
 };
 use experiment::{Configuration, Invalid};
 use statements::ScriptStatement;
@@ -143,7 +143,7 @@ pub trait Explainer {
     ///
     /// # Errors
     /// When the engine cannot be asked at all.
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError>;
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, NoPlan>>, EngineError>;
 }
 
 /// Plain files and devices.
@@ -217,7 +217,7 @@ impl dyn Instance + '_ {
     ///
     /// # Errors
     /// When the engine cannot be asked at all.
-    pub fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+    pub fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, NoPlan>>, EngineError> {
         self.explainer().map_or(Ok(Vec::new()), |explainer| explainer.plans(asked))
     }
 

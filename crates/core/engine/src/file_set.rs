@@ -107,7 +107,7 @@ pub enum Origin {
 
 impl FileSet {
     /// The files of a role, in the order of the settings.
-    pub fn of(&self, role: Role) -> impl Iterator<Item = &TargetFile> {
+    pub fn with_role(&self, role: Role) -> impl Iterator<Item = &TargetFile> {
         self.files.iter().filter(move |file| file.role == role)
     }
 }

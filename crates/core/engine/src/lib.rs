@@ -41,10 +41,10 @@ pub use facets::{
     ServerProcess, Tables,
 };
 pub use file_set::{FileSet, Role};
-pub use planned::{Asked, Planned};
+pub use planned::{Asked, NoPlan, Planned};
 pub use plans::Plans;
 pub use preflight::{Footprint, Need, Preflight, Space};
-pub use query_reader::{QueryLimits, QueryReader, Unexplained};
+pub use query_reader::{QueryLimits, QueryReader};
 pub use server::{Dumps, LiveObserver, ObserveOptions, Server, ServerError, Servers};
 pub use session::{Session, SetOfOne};
 pub use setup::{SETUP_DUMP, SETUP_SQL};

@@ -2,6 +2,8 @@
 //! says.
 
 use observations::statement::first_word;
+use plans::PlanError;
+use std::fmt::Display;
 use std::time::{Duration, Instant};
 use work::{Parameter, UserStatement};
 
@@ -39,24 +41,105 @@ pub struct Planned {
     pub cost: Option<f64>,
 }
 
+/// Why a statement has no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoPlan {
+    /// Engines plan no statements of this kind.
+    #[error("{verb} has no plan")]
+    Verb {
+        /// Its first word.
+        verb: String,
+    },
+    /// A statement that is a command.
+    #[error("a command, which has no plan")]
+    Command,
+    /// The statements before took all the time.
+    #[error("to explain the statements before it took longer than {} s", TIME_MAX.as_secs())]
+    Late,
+    /// The time for all plans is over.
+    #[error("there was no time left for plans")]
+    NoTime,
+    /// Only the beginning of its text is known.
+    #[error("only the first {characters} characters of its text were read")]
+    Truncated {
+        /// Characters that were read.
+        characters: usize,
+    },
+    /// The user limits the number of plans.
+    #[error("not asked for: see --plans")]
+    NotRequested,
+    /// Its values are not known before it runs.
+    #[error("the values of its parameters are known only while it runs")]
+    ValuesUnknown,
+    /// The same on an engine that plans for values only.
+    #[error(
+        "the values of its parameters are known only while it runs, and without them there is no \
+         plan"
+    )]
+    ValuesNeeded,
+    /// Its values are results of other statements.
+    #[error("its values come from what other statements return")]
+    FromResults,
+    /// The first of its statements would be explained, and the second one run.
+    #[error("it is several statements in one request")]
+    Several,
+    /// The engine gave fewer answers than there were statements.
+    #[error("the engine does not tell")]
+    NoAnswer,
+    /// The server answered without a plan.
+    #[error("the server returned no plan")]
+    Empty,
+    /// The engine runs it without steps.
+    #[error("{engine} has no steps to tell of it")]
+    NoSteps {
+        /// Name of the engine.
+        engine: &'static str,
+    },
+    /// A server that runs statements although a session has asked it to explain them.
+    #[error("{command} has no effect on this server: it would run the statements")]
+    WouldRun {
+        /// The command that was ignored.
+        command: &'static str,
+    },
+    /// The server's statistics name no plan of it.
+    #[error("the server does not name its plan")]
+    Unnamed,
+    /// The server has evicted its plan.
+    #[error("the server no longer has its plan, or does not show it")]
+    Evicted,
+    /// The answer cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] PlanError),
+    /// The engine refuses.
+    #[error("{message}")]
+    Refused {
+        /// The engine's message.
+        message: String,
+    },
+}
+
+impl NoPlan {
+    /// Takes over the message with which an engine refuses.
+    pub fn refused(message: impl Display) -> Self {
+        Self::Refused { message: message.to_string() }
+    }
+}
+
 /// Has one statement after the other explained, none of them without a plan, and as long as there
 /// is time.
 pub fn each(
     asked: &[Asked],
-    mut explain: impl FnMut(&Asked) -> Result<Planned, String>,
-) -> Vec<Result<Planned, String>> {
+    mut explain: impl FnMut(&Asked) -> Result<Planned, NoPlan>,
+) -> Vec<Result<Planned, NoPlan>> {
     let started = Instant::now();
     let one = |own: &Asked| {
         let verb =
             first_word(own.statement.texts.first().map_or("", String::as_str)).to_ascii_uppercase();
         if !plans::VERBS.contains(&verb.as_str()) {
-            return Err(format!("{verb} has no plan"));
+            return Err(NoPlan::Verb { verb });
         }
         if started.elapsed() > TIME_MAX {
-            let seconds = TIME_MAX.as_secs();
-            return Err(format!(
-                "to explain the statements before it took longer than {seconds} s"
-            ));
+            return Err(NoPlan::Late);
         }
         explain(own)
     };
@@ -76,7 +159,7 @@ pub fn literal(value: &Parameter, quote: impl Fn(&str) -> String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, Planned, each};
+    use super::{Asked, NoPlan, Planned, each};
     use work::UserStatement;
 
     #[test]
@@ -91,7 +174,7 @@ mod tests {
             Ok(Planned::default())
         });
         assert_eq!(sent, ["select 1", "(SELECT 2)"]);
-        assert_eq!(all[0], Err("VACUUM has no plan".to_owned()));
+        assert_eq!(all[0], Err(NoPlan::Verb { verb: "VACUUM".to_owned() }));
         assert!(all[1].is_ok() && all[2].is_ok());
     }
 }

@@ -1,10 +1,8 @@
 //! What a server counts of its statements and indexes, and the plans that it makes for them.
 
-use crate::ServerError;
-use plans::PlanError;
+use crate::{NoPlan, ServerError};
 use statements::{Advice, Captured, Hypothetical, Snapshot, Statement, StatementPlan};
 use std::collections::HashMap;
-use std::fmt;
 use std::time::{Duration, Instant};
 use work::Stop;
 
@@ -81,57 +79,24 @@ pub const MARK: &str = "steelbench_queries";
 /// seconds.
 const TIME_MAX: Duration = Duration::from_secs(30);
 
-/// A reason why a statement has no plan.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unexplained {
-    /// It is no statement that reads or changes rows.
-    #[error("a command, which has no plan")]
-    Command,
-    /// The rest of its text is not known.
-    #[error("only the first {TEXT_MAX} characters of its text were read")]
-    CutOff,
-    /// Enough plans were made.
-    #[error("not asked for: see --plans")]
-    NotAsked,
-    /// The time for all plans is over.
-    #[error("there was no time left for plans")]
-    NoTime,
-    /// The engine's answer is no plan.
-    #[error(transparent)]
-    Unreadable(#[from] PlanError),
-    /// The engine does not explain it.
-    #[error("{message}")]
-    Refused {
-        /// The engine's reason.
-        message: String,
-    },
-}
-
-impl Unexplained {
-    /// The refusal with this reason.
-    pub fn refused(message: impl fmt::Display) -> Self {
-        Self::Refused { message: message.to_string() }
-    }
-}
-
 /// Has so many plans made for the statements, in their order, as long as there is time, and notes
 /// why a statement has none.
 pub fn explain_each(
     statements: &mut [Statement],
     plans: usize,
     stop: &Stop,
-    mut explain: impl FnMut(&Statement) -> Result<Vec<StatementPlan>, Unexplained>,
+    mut explain: impl FnMut(&Statement) -> Result<Vec<StatementPlan>, NoPlan>,
 ) {
     let (begun, mut made) = (Instant::now(), 0);
     for statement in statements {
         let found = if !statement.can_be_explained() {
-            Err(Unexplained::Command)
+            Err(NoPlan::Command)
         } else if statement.text.chars().count() >= TEXT_MAX {
-            Err(Unexplained::CutOff)
+            Err(NoPlan::Truncated { characters: TEXT_MAX })
         } else if made == plans {
-            Err(Unexplained::NotAsked)
+            Err(NoPlan::NotRequested)
         } else if begun.elapsed() > TIME_MAX || stop.is_asked() {
-            Err(Unexplained::NoTime)
+            Err(NoPlan::NoTime)
         } else {
             explain(statement)
         };

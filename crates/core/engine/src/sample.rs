@@ -108,6 +108,11 @@ impl Cells {
     }
 }
 
+/// The rows of a sample take too much memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("its rows hold more than {} MiB; read fewer: --rows", BYTES_MAX >> 20)]
+pub struct TooLarge;
+
 impl Sample {
     /// No rows yet of a table with these columns.
     pub fn new(columns: impl IntoIterator<Item = String>, rows_all: u64) -> Self {
@@ -119,16 +124,16 @@ impl Sample {
     ///
     /// # Errors
     /// When the rows take too much memory.
-    pub fn push<'v>(&mut self, row: impl Iterator<Item = Option<Cell<'v>>>) -> Result<(), String> {
+    pub fn push<'v>(
+        &mut self,
+        row: impl Iterator<Item = Option<Cell<'v>>>,
+    ) -> Result<(), TooLarge> {
         for ((_, cells), cell) in self.columns.iter_mut().zip(row) {
             self.bytes += if let Some(Cell::Text(text)) = cell { 24 + text.len() } else { 16 };
             cells.push(cell);
         }
         if self.bytes > BYTES_MAX {
-            return Err(format!(
-                "its rows hold more than {} MiB; read fewer: --rows",
-                BYTES_MAX >> 20
-            ));
+            return Err(TooLarge);
         }
         Ok(())
     }

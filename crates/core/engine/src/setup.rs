@@ -46,7 +46,7 @@ impl Setup {
     }
 
     /// What a configuration asks for, if it does; its files have been read.
-    pub fn of(configuration: &Configuration) -> Option<Self> {
+    pub fn from_settings(configuration: &Configuration) -> Option<Self> {
         let files: Vec<Arc<NamedFile>> = [SETUP_DUMP.path(), SETUP_SQL.path()]
             .into_iter()
             .flat_map(|path| configuration.files_of(path))

@@ -43,7 +43,7 @@ impl Invalid {
 impl Configuration {
     /// The value of a setting.
     pub fn get<T: FromValue>(&self, setting: Setting<T>) -> T {
-        setting.of(&self.settings)
+        setting.value_in(&self.settings)
     }
 
     /// The value at a path, if it is given or has a default.

@@ -184,7 +184,7 @@ struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    fn of(source: &'a str) -> Self {
+    fn new(source: &'a str) -> Self {
         let starts =
             std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Self { source, starts, ascii: source.is_ascii() }
@@ -225,7 +225,7 @@ impl Errors {
     }
 
     /// All errors in the order of the file, each once.
-    pub fn of(mut self, source: &str) -> FileErrors {
+    pub fn into_file_errors(mut self, source: &str) -> FileErrors {
         self.0.sort_by(|(a, path_a, fault_a), (b, path_b, fault_b)| {
             (a.start, a.end, path_a, &fault_a.message).cmp(&(
                 b.start,
@@ -235,7 +235,7 @@ impl Errors {
             ))
         });
         self.0.dedup();
-        let lines = Lines::of(source);
+        let lines = Lines::new(source);
         FileErrors {
             errors: self
                 .0

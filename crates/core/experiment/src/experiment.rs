@@ -247,7 +247,7 @@ impl Experiment {
 
     /// A setting that no engine or probe owns: one of [`crate::file`].
     pub fn get<T: FromValue>(&self, setting: Setting<T>) -> T {
-        setting.of(&self.settings)
+        setting.value_in(&self.settings)
     }
 
     /// Objections of engines and probes as errors of the file, each where its setting stands,
@@ -259,6 +259,6 @@ impl Experiment {
             let span = self.spans.get(&objection.path).or_else(|| self.spans.get(section));
             errors.add(span.unwrap_or(&(0..0)), &objection.path, objection.message.as_str());
         }
-        errors.of(&self.source)
+        errors.into_file_errors(&self.source)
     }
 }

@@ -40,7 +40,7 @@ impl<'a> Form<'a> {
             Ok(root) => root,
             Err((span, fault)) => {
                 errors.add(&span, "", fault);
-                return Err(errors.of(source));
+                return Err(errors.into_file_errors(source));
             }
         };
         for entry in root.entries().iter().filter(|entry| !sections.contains(&entry.key.as_str())) {
@@ -128,7 +128,7 @@ impl<'a> Form<'a> {
     /// # Errors
     /// Everything that is wrong in the file.
     pub fn end(self) -> Result<(), FileErrors> {
-        if self.errors.is_empty() { Ok(()) } else { Err(self.errors.of(self.source)) }
+        if self.errors.is_empty() { Ok(()) } else { Err(self.errors.into_file_errors(self.source)) }
     }
 }
 

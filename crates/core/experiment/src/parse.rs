@@ -43,7 +43,7 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
         Ok(root) => root,
         Err((span, fault)) => {
             errors.add(&span, "", fault);
-            return Err(errors.of(source));
+            return Err(errors.into_file_errors(source));
         }
     };
     let mut reader = Reader { root: &root, catalog, known: Known::default(), errors };
@@ -78,7 +78,11 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
         settings: core,
         factors,
     };
-    if reader.errors.is_empty() { Ok(experiment) } else { Err(reader.errors.of(source)) }
+    if reader.errors.is_empty() {
+        Ok(experiment)
+    } else {
+        Err(reader.errors.into_file_errors(source))
+    }
 }
 
 impl<'a> Reader<'a> {
@@ -267,7 +271,7 @@ impl<'a> Reader<'a> {
             self.errors.add(&span, NAME.path(), "missing; give the experiment a name");
             return String::new();
         };
-        let name = NAME.of(core);
+        let name = NAME.value_in(core);
         // No capitals: there are file systems that do not tell them from small letters.
         if !name
             .chars()

@@ -70,8 +70,8 @@ fn table<'a>(section: &str, settings: impl Iterator<Item = &'a Declaration>) -> 
 /// there, `a.*.b` any key with a table that has `b`.
 fn insert(table: &mut Value, path: &str, setting: &Declaration) {
     match path.split_once('.') {
-        None if path == "*" => table["additionalProperties"] = of(setting),
-        None => allow(&mut table["properties"][path], of(setting)),
+        None if path == "*" => table["additionalProperties"] = value_schema(setting),
+        None => allow(&mut table["properties"][path], value_schema(setting)),
         Some((first, rest)) => {
             let place = match first {
                 "*" => &mut table["additionalProperties"],
@@ -113,7 +113,7 @@ fn allow(place: &mut Value, schema: Value) {
     }
 }
 
-fn of(setting: &Declaration) -> Value {
+fn value_schema(setting: &Declaration) -> Value {
     let whole = |min, max| json!({ "type": ["integer", "string"], "minimum": min, "maximum": max });
     let number = json!(["number", "string"]);
     let real =
@@ -180,7 +180,7 @@ fn factors(catalog: &Catalog) -> Value {
         if place.is_null() {
             *place = json!({ "type": "array", "minItems": 1, "description": setting.doc });
         }
-        allow(&mut place["items"], of(setting));
+        allow(&mut place["items"], value_schema(setting));
     }
     schema
 }

@@ -1,5 +1,5 @@
 use crate::common::{ENGINE, PROBE};
-use crate::{FromValue, Value, human};
+use crate::{FromValue, Invalid, Value, human};
 use observations::{Role, Roles};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -90,10 +90,13 @@ impl Declaration {
     ///
     /// # Errors
     /// When the setting does not take it.
-    pub fn read(&self, text: &str) -> Result<Value, String> {
-        human::read_text(self.kind, text).map_err(|fault| match fault.help {
-            Some(help) => format!("{}; {help}", fault.message),
-            None => fault.message,
+    pub fn read(&self, text: &str) -> Result<Value, Invalid> {
+        human::read_text(self.kind, text).map_err(|fault| {
+            let message = match fault.help {
+                Some(help) => format!("{}; {help}", fault.message),
+                None => fault.message,
+            };
+            Invalid::new(self.path, message)
         })
     }
 
@@ -161,18 +164,17 @@ impl<T: FromValue> Setting<T> {
     ///
     /// # Errors
     /// When the setting does not take it; says what is allowed.
-    pub fn read<V: FromValue>(self, text: &str) -> Result<V, String>
+    pub fn read<V: FromValue>(self, text: &str) -> Result<V, Invalid>
     where
         T: From<V>,
     {
-        let value =
-            self.declaration.read(text).map_err(|message| format!("{}: {message}", self.path()))?;
+        let value = self.declaration.read(text)?;
         V::from_value(Some(&value))
-            .ok_or_else(|| format!("{}: `{text}` is not allowed", self.path()))
+            .ok_or_else(|| Invalid::new(self.path(), format!("`{text}` is not allowed")))
     }
 
     /// Its value among these, or its default.
-    pub fn of(self, settings: &BTreeMap<String, Value>) -> T {
+    pub fn value_in(self, settings: &BTreeMap<String, Value>) -> T {
         let Declaration { path, kind, default, .. } = self.declaration;
         let given = settings.get(path).and_then(|value| T::from_value(Some(value)));
         given
@@ -203,7 +205,7 @@ fn fits<T: FromValue>(value: Option<&Value>) -> bool {
 ///     /// Transactions a second.
 ///     pub RATE: Option<f64> = "workload.rate", Kind::Rate => ArrivalRate;
 /// }
-/// assert_eq!(CONNECTIONS.of(&Default::default()), 16);
+/// assert_eq!(CONNECTIONS.value_in(&Default::default()), 16);
 /// assert_eq!(SETTINGS.len(), 2);
 /// ```
 #[macro_export]
@@ -352,8 +354,8 @@ impl Catalog {
         configurations
             .into_iter()
             .flat_map(|settings| {
-                let engine = declared(&self.engines, &ENGINE.of(settings));
-                let probe = declared(&self.probes, &PROBE.of(settings));
+                let engine = declared(&self.engines, &ENGINE.value_in(settings));
+                let probe = declared(&self.probes, &PROBE.value_in(settings));
                 engine.iter().chain(probe)
             })
             .chain([&ENGINE.declaration])

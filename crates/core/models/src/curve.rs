@@ -105,9 +105,9 @@ impl Model {
 impl Curve {
     /// A model fitted to these levels by its relative errors; `None` where there are too few, and
     /// without what it needs.
-    pub fn of(model: Model, levels: &[Level], machine: &Machine) -> Option<Self> {
+    pub fn fit(model: Model, levels: &[Level], machine: &Machine) -> Option<Self> {
         let network =
-            |service| Bottlenecks::of(&service, levels, machine.processors).map(Self::Network);
+            |service| Bottlenecks::fit(&service, levels, machine.processors).map(Self::Network);
         let law = match model {
             Model::Network => return network(Service::Servers(1)),
             Model::SharedSyncs => return network(shared(levels)?),
@@ -119,7 +119,7 @@ impl Curve {
             .iter()
             .flat_map(|level| level.trials.iter().map(|trial| Point::relative(level.n, *trial)))
             .collect();
-        Fit::of(&points, law).ok().map(Self::Law)
+        Fit::least_squares(&points, law).ok().map(Self::Law)
     }
 
     /// Work a second with 1, 2, .. customers; `None` of more than are computed.
@@ -239,7 +239,7 @@ impl Bottlenecks {
     /// The processor time is as measured: the median of the levels. The other two are those that
     /// come closest to the throughput, by the squares of relative errors. Without a number of
     /// processors, and where their time was not recorded, it is part of what is fitted.
-    fn of(service: &Service, levels: &[Level], processors: Option<u32>) -> Option<Self> {
+    fn fit(service: &Service, levels: &[Level], processors: Option<u32>) -> Option<Self> {
         let most = levels.iter().map(|level| level.n as usize).max()?;
         if levels.len() < 3
             || most > network::CUSTOMERS_MAX

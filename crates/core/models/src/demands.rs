@@ -122,7 +122,7 @@ impl Demands {
     ///
     /// # Errors
     /// Without work, and what no counter can say.
-    pub fn of(measured: &Measured) -> Result<Self, DemandError> {
+    pub fn from_measured(measured: &Measured) -> Result<Self, DemandError> {
         let Measured { elapsed_s, customers, transactions, response_s, idle_s, .. } = *measured;
         if !(elapsed_s > 0.0 && transactions > 0.0) {
             return Err(DemandError::NoWork);
@@ -192,24 +192,26 @@ mod tests {
     /// connections.
     #[test]
     fn the_laws() {
-        let found = Demands::of(&measured(vec![counted(15.0, Some(2.0))])).unwrap();
+        let found = Demands::from_measured(&measured(vec![counted(15.0, Some(2.0))])).unwrap();
         let cpu = &found.demands[0];
         assert!((cpu.demand_s - 0.0075).abs() < 1e-12 && (cpu.busy - 0.75).abs() < 1e-12);
         assert_eq!(cpu.operations, Some(2.0));
         assert!((found.little.unwrap() - 8.0).abs() < 1e-9);
         assert_eq!(found.agrees(), Some(true));
         let late = Measured { response_s: Some(0.05), ..measured(Vec::new()) };
-        assert_eq!(Demands::of(&late).unwrap().agrees(), Some(false));
+        assert_eq!(Demands::from_measured(&late).unwrap().agrees(), Some(false));
     }
 
     #[test]
     fn what_no_counter_can_say_is_refused() {
         let error = |seconds, servers| {
-            Demands::of(&measured(vec![counted(seconds, servers)])).unwrap_err().to_string()
+            Demands::from_measured(&measured(vec![counted(seconds, servers)]))
+                .unwrap_err()
+                .to_string()
         };
         assert!(error(-0.1, Some(2.0)).contains("less than nothing"));
         assert!(error(15_000.0, Some(2.0)).contains("another unit"));
         let none = Measured { transactions: 0.0, ..measured(Vec::new()) };
-        assert_eq!(Demands::of(&none), Err(DemandError::NoWork));
+        assert_eq!(Demands::from_measured(&none), Err(DemandError::NoWork));
     }
 }

@@ -114,8 +114,8 @@ pub enum JudgeError {
 
 impl Fitted {
     /// A model fitted to these levels; `None` where it cannot be.
-    pub fn of(model: Model, levels: &[Level], machine: &Machine) -> Option<Self> {
-        let curve = Curve::of(model, levels, machine)?;
+    pub fn fit(model: Model, levels: &[Level], machine: &Machine) -> Option<Self> {
+        let curve = Curve::fit(model, levels, machine)?;
         let squares: f64 = levels
             .iter()
             .map(|level| Some((level.mean() / curve.throughput(level.n)?).ln().powi(2)))
@@ -134,7 +134,7 @@ impl Fitted {
                         .filter(|(own, _)| *own != at)
                         .map(|(_, level)| level.clone())
                         .collect();
-                    Curve::of(model, &others, machine)
+                    Curve::fit(model, &others, machine)
                 })
                 .collect(),
             variance: (PRIOR.1 * PRIOR.0 * PRIOR.0 + squares) / df,
@@ -230,7 +230,7 @@ pub fn judge(levels: &[Level], machine: &Machine, held_out: &[bool]) -> Result<J
     let mut found: Vec<(Candidate, Fitted)> = Model::ALL
         .iter()
         .filter_map(|model| {
-            let fitted = Fitted::of(*model, &seen, machine)?;
+            let fitted = Fitted::fit(*model, &seen, machine)?;
             let tested: Vec<Tested> =
                 unseen.iter().map(|level| fitted.test(level)).collect::<Option<_>>()?;
             let error_median = median(tested.iter().map(|own| own.error.abs()).collect());
@@ -240,7 +240,7 @@ pub fn judge(levels: &[Level], machine: &Machine, held_out: &[bool]) -> Result<J
     // Stable: of equals the simpler one.
     found.sort_by(|(a, _), (b, _)| a.error_median.total_cmp(&b.error_median));
     let best = found.iter().find_map(|(candidate, tested)| {
-        Some((tested.clone(), Fitted::of(candidate.model, levels, machine)?))
+        Some((tested.clone(), Fitted::fit(candidate.model, levels, machine)?))
     });
     let (tested, best) = best.ok_or(JudgeError::NotPositive)?;
     Ok(Judged {

@@ -149,7 +149,7 @@ impl Fit {
     ///
     /// # Errors
     /// With fewer different levels than coefficients, and one to spare; and what is not above 0.
-    pub fn of(points: &[Point], law: Law) -> Result<Self, FitError> {
+    pub fn least_squares(points: &[Point], law: Law) -> Result<Self, FitError> {
         if !points
             .iter()
             .all(|own| own.n > 0.0 && own.throughput > 0.0 && own.throughput.is_finite())

@@ -43,7 +43,7 @@ fn target(processors: u32, cpu_s: f64, serial_s: f64, delay_s: f64) -> impl Fn(f
 fn the_network_finds_what_takes_time() {
     let truth = target(4, 0.002, 0.0008, 0.005);
     let found =
-        Curve::of(Model::Network, &levels(&truth, Some(0.002), &mut || 0.0), &with(Some(4)))
+        Curve::fit(Model::Network, &levels(&truth, Some(0.002), &mut || 0.0), &with(Some(4)))
             .unwrap();
     let Curve::Network(own) = found else { panic!("a network") };
     assert!(
@@ -107,7 +107,7 @@ fn error_grows_with_the_distance() {
     let truth = target(2, 0.002, 0.0005, 0.004);
     let levels = levels(&truth, Some(0.002), &mut || 0.0);
     for model in [Model::Amdahl, Model::Universal, Model::Network] {
-        let fitted = Fitted::of(model, &levels, &with(Some(2))).unwrap();
+        let fitted = Fitted::fit(model, &levels, &with(Some(2))).unwrap();
         let width = |n: f64| {
             let own = fitted.predict(n).unwrap();
             (own.distance, (own.interval.high / own.interval.low).ln())

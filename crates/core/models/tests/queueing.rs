@@ -252,7 +252,7 @@ fn group_commit_as_simpy_finds() {
             })
             .collect();
         let off = |model| {
-            let fitted = Fitted::of(model, &levels, &machine).unwrap();
+            let fitted = Fitted::fit(model, &levels, &machine).unwrap();
             simulated[5..]
                 .iter()
                 .map(move |(n, x, _)| (fitted.predict(*n).unwrap().predicted / x - 1.0).abs())

@@ -45,7 +45,7 @@ fn close(ours: f64, theirs: f64, relative: f64) {
 /// `scipy.optimize.curve_fit` 1.17.1.
 #[test]
 fn specsdm91_as_r_and_scipy_fit_it() {
-    let fit = Fit::of(&absolute(&SPECSDM91), Law::Universal).unwrap();
+    let fit = Fit::least_squares(&absolute(&SPECSDM91), Law::Universal).unwrap();
     let Usl { gamma, contention, coherency } = fit.usl;
     close(gamma, 89.995_232_801_38, 1e-6);
     close(contention, 0.027_728_475_544, 1e-6);
@@ -67,7 +67,7 @@ fn specsdm91_as_r_and_scipy_fit_it() {
 #[test]
 fn relative_weights_as_scipy() {
     let points: Vec<Point> = SPECSDM91.iter().map(|&(n, x)| Point::relative(n, x)).collect();
-    let fit = Fit::of(&points, Law::Universal).unwrap();
+    let fit = Fit::least_squares(&points, Law::Universal).unwrap();
     close(fit.usl.contention, 0.013_515_225_7, 1e-5);
     close(fit.usl.coherency, 0.000_115_091_174_5, 1e-5);
     close(fit.usl.gamma, 67.708_990_62, 1e-5);
@@ -79,7 +79,7 @@ fn relative_weights_as_scipy() {
 /// 0.02444 is 0.0080 to 0.0409); ours is by t with three degrees of freedom, which is wider.
 #[test]
 fn the_first_six_of_the_ray_tracer_as_r_fits_them() {
-    let fit = Fit::of(&absolute(&RAYTRACER[..6]), Law::Universal).unwrap();
+    let fit = Fit::least_squares(&absolute(&RAYTRACER[..6]), Law::Universal).unwrap();
     close(fit.usl.gamma, 20.856_05, 1e-5);
     close(fit.usl.contention, 0.024_44, 1e-3);
     close(fit.usl.coherency, 0.001_63, 5e-3);
@@ -92,34 +92,34 @@ fn the_first_six_of_the_ray_tracer_as_r_fits_them() {
 /// Amdahl's law as scipy fits it. The data show no peak, and none is claimed.
 #[test]
 fn what_the_data_do_not_show_is_not_claimed() {
-    let fit = Fit::of(&absolute(&RAYTRACER), Law::Universal).unwrap();
+    let fit = Fit::least_squares(&absolute(&RAYTRACER), Law::Universal).unwrap();
     assert_eq!(fit.law, Law::Amdahl);
     close(fit.usl.contention, 0.057_770_780, 1e-6);
     close(fit.usl.gamma, 21.848_842_7, 1e-6);
     assert_eq!((fit.usl.peak(), fit.interval(2)), (None, None));
     let linear: Vec<Point> = [1.0, 2.0, 4.0, 8.0].map(|n| Point::relative(n, 100.0 * n)).to_vec();
-    let fit = Fit::of(&linear, Law::Universal).unwrap();
+    let fit = Fit::least_squares(&linear, Law::Universal).unwrap();
     close(fit.usl.throughput(16.0), 1600.0, 1e-6);
     // Saturated from the first level on: contention and coherency both make 4 of 8 slower.
     let flat: Vec<Point> = [(1.0, 100.0), (2.0, 101.0), (4.0, 99.0), (8.0, 100.0)]
         .map(|(n, x)| Point::relative(n, x))
         .to_vec();
-    let fit = Fit::of(&flat, Law::Universal).unwrap();
+    let fit = Fit::least_squares(&flat, Law::Universal).unwrap();
     assert!(fit.usl.contention > 0.9 && fit.peak_interval().is_none(), "{fit:?}");
 }
 
 #[test]
 fn bad_input() {
-    let few = Fit::of(&absolute(&SPECSDM91[..3]), Law::Universal).unwrap_err();
+    let few = Fit::least_squares(&absolute(&SPECSDM91[..3]), Law::Universal).unwrap_err();
     assert_eq!(few, FitError::TooFewLevels { levels: 3, needed: 4 });
     // One level measured many times is one level.
     let one = [Point::relative(4.0, 100.0); 9];
     assert_eq!(
-        Fit::of(&one, Law::Amdahl).unwrap_err(),
+        Fit::least_squares(&one, Law::Amdahl).unwrap_err(),
         FitError::TooFewLevels { levels: 1, needed: 3 }
     );
     let negative = absolute(&[(1.0, 1.0), (2.0, -2.0), (3.0, 2.5), (4.0, 3.0)]);
-    assert_eq!(Fit::of(&negative, Law::Amdahl).unwrap_err(), FitError::NotPositive);
+    assert_eq!(Fit::least_squares(&negative, Law::Amdahl).unwrap_err(), FitError::NotPositive);
 }
 
 /// How often 95 % intervals hold the coefficients of simulated experiments: six levels, so many
@@ -142,7 +142,7 @@ fn intervals_hold_what_they_promise() {
                         Point::relative(n, truth.throughput(n) * (1.0 + 0.03 * normal()))
                     }));
             }
-            let fit = Fit::of(&points, Law::Universal).unwrap();
+            let fit = Fit::least_squares(&points, Law::Universal).unwrap();
             held[0] +=
                 usize::from(fit.interval(1).is_some_and(|own| own.contains(truth.contention)));
             held[1] +=

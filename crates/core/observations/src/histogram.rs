@@ -38,9 +38,27 @@ struct Figures {
 }
 
 /// A stored histogram could not be read.
-#[derive(Debug, thiserror::Error)]
-#[error("not a histogram: {0}")]
-pub struct HistogramError(String);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum HistogramError {
+    /// The bytes end within a header.
+    #[error("not a histogram: too short")]
+    Short,
+    /// The bytes do not begin as the compressed form does, or have another length than it says.
+    #[error("not a histogram: no compressed V2 histogram")]
+    NotCompressed,
+    /// The compressed part does not inflate.
+    #[error("not a histogram: its compressed part is damaged")]
+    Damaged,
+    /// The inflated bytes are something else.
+    #[error("not a histogram: no V2 histogram")]
+    NotV2,
+    /// A histogram that another program records.
+    #[error("not a histogram: other digits or bounds than Steelbench records")]
+    Bounds,
+    /// The counts are cut off, or beyond the bounds.
+    #[error("not a histogram: its counts are damaged")]
+    Counts,
+}
 
 impl Default for Histogram {
     fn default() -> Self {
@@ -98,7 +116,7 @@ impl Histogram {
             });
             sums.extend(before);
         }
-        Self(Form::Packed(Packed::of(&sums)))
+        Self(Form::Packed(Packed::from_slots(&sums)))
     }
 
     /// One of which only these figures are known, as [`Histogram::len`] and
@@ -194,8 +212,9 @@ impl Histogram {
     fn each(&self, see: impl FnMut(Slot)) {
         match &self.0 {
             Form::Open(counts) => {
-                let slot =
-                    |at: IterationValue<u64>| Slot::of(at.value_iterated_to(), at.count_at_value());
+                let slot = |at: IterationValue<u64>| {
+                    Slot::for_value(at.value_iterated_to(), at.count_at_value())
+                };
                 counts.iter_recorded().map(slot).for_each(see);
             }
             Form::Packed(packed) => packed.slots().for_each(see),
@@ -212,7 +231,7 @@ impl Histogram {
     fn pack(&self) -> Packed {
         match &self.0 {
             Form::Packed(packed) => packed.clone(),
-            _ => Packed::of(&self.slots()),
+            _ => Packed::from_slots(&self.slots()),
         }
     }
 

@@ -97,7 +97,7 @@ pub struct CounterReadings {
 
 impl CounterReadings {
     /// Rows without NULLs, at the beginning and at the end.
-    pub fn of<const COLUMNS: usize>(
+    pub fn from_rows<const COLUMNS: usize>(
         source: impl Into<String>,
         columns: [&str; COLUMNS],
         rows: [Vec<[String; COLUMNS]>; 2],

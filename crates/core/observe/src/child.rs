@@ -164,8 +164,10 @@ impl Ready {
     pub fn new(command: &Command, mut streams: Streams, heard: Heard) -> io::Result<Self> {
         // The other ends stay open here too. So a pipe does not tell that a process has closed it:
         // nobody would be woken for that just before the process ends.
-        let pipes =
-            [Pipe::of(heard.stdout, &mut streams[1])?, Pipe::of(heard.stderr, &mut streams[2])?];
+        let pipes = [
+            Pipe::in_place_of(heard.stdout, &mut streams[1])?,
+            Pipe::in_place_of(heard.stderr, &mut streams[2])?,
+        ];
         Ok(Self { start: Start::new(command, streams)?, pipes })
     }
 
@@ -303,7 +305,7 @@ struct Pipe {
 
 impl Pipe {
     /// In the place of a stream, if it is heard.
-    fn of(is_heard: bool, stream: &mut Option<OwnedFd>) -> io::Result<Self> {
+    fn in_place_of(is_heard: bool, stream: &mut Option<OwnedFd>) -> io::Result<Self> {
         if !is_heard {
             return Ok(Self::default());
         }

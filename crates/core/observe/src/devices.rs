@@ -80,8 +80,42 @@ pub(crate) fn name_of(folder: &Path) -> String {
 
 /// Why no block device is known for a path, or not what is on it.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct DeviceError(String);
+pub enum DeviceError {
+    /// The path cannot be examined.
+    #[error("{0}")]
+    Path(#[source] io::Error),
+    /// The list of mounts cannot be read.
+    #[error("cannot read the mounts: {0}")]
+    Mounts(#[source] io::Error),
+    /// No visible mount holds the path.
+    #[error("it is on no mount that can be seen")]
+    NoMount,
+    /// The file system has no device: it is in memory, on a network or over several devices.
+    #[error("it is on {file_system}, which has no block device of its own")]
+    NoDevice {
+        /// Its type: `tmpfs`.
+        file_system: String,
+    },
+    /// The path names something else.
+    #[error("{} is not a block device", path.display())]
+    NotBlock {
+        /// The path.
+        path: PathBuf,
+    },
+    /// What the kernel or the device says cannot be read.
+    #[error(
+        "{}: cannot {action}: {source}; without that it is not known what is on the device",
+        path.display()
+    )]
+    Unreadable {
+        /// The file or device.
+        path: PathBuf,
+        /// The attempt: `open it`.
+        action: &'static str,
+        /// The cause.
+        source: io::Error,
+    },
+}
 
 /// The whole devices under a file, a directory or a block device; of btrfs, which spreads a file
 /// system over devices, all of them. Of a partition it is the disk, which is what has counters of
@@ -98,22 +132,18 @@ pub fn devices_of(path: &Path) -> Result<Vec<Device>, DeviceError> {
 
 /// The same with partitions as such: the devices that the file system itself is on.
 pub fn members_of(path: &Path) -> Result<Vec<Device>, DeviceError> {
-    let unseen = |error: io::Error| DeviceError(error.to_string());
-    let metadata = path.metadata().map_err(unseen)?;
+    let metadata = path.metadata().map_err(DeviceError::Path)?;
     let device = Device::at(path).unwrap_or(Device::of_number(metadata.dev()));
     // File systems in memory, on a network or over several devices have numbers without one.
     if device.major != 0 {
         return Ok(vec![device]);
     }
-    let real = path.canonicalize().map_err(unseen)?;
-    let mounts =
-        mounts::all().map_err(|error| DeviceError(format!("cannot read the mounts: {error}")))?;
-    let mount = mounts::holding(&mounts, &real);
-    let mount = mount.ok_or_else(|| DeviceError("it is on no mount that can be seen".into()))?;
+    let real = path.canonicalize().map_err(DeviceError::Path)?;
+    let mounts = mounts::all().map_err(DeviceError::Mounts)?;
+    let mount = mounts::holding(&mounts, &real).ok_or(DeviceError::NoMount)?;
     let member = Device::at(Path::new(&mount.source)).filter(|_| mount.file_system == "btrfs");
-    member.and_then(btrfs_folder).map(|(_, members)| members).ok_or_else(|| {
-        DeviceError(format!("it is on {}, which has no block device of its own", mount.file_system))
-    })
+    let members = member.and_then(btrfs_folder).map(|(_, members)| members);
+    members.ok_or_else(|| DeviceError::NoDevice { file_system: mount.file_system.clone() })
 }
 
 /// Where the kernel describes the mounted btrfs file system that a device is one of, and its

@@ -18,7 +18,7 @@ impl ThreadTimes {
     /// Those of a thread of another process, from `/proc/<pid>/task/<tid>/schedstat`; the time on a
     /// processor is as of the last tick or switch. `None` when it has ended, or the kernel does
     /// not tell.
-    pub fn of(pid: i32, thread: i32) -> Option<Self> {
+    pub fn read(pid: i32, thread: i32) -> Option<Self> {
         let schedstat =
             std::fs::read_to_string(proc(pid, &format!("task/{thread}/schedstat"))).ok()?;
         let mut numbers =
@@ -137,14 +137,14 @@ impl ProcessTimes {
     /// Reads the times of a process (of its first thread): `/proc/<pid>/task/<pid>/schedstat` and
     /// `stat`, see proc(5). A reading costs about ten microseconds. `None` when the process has
     /// ended, or the kernel does not tell.
-    pub fn of(pid: i32) -> Option<Self> {
+    pub fn read(pid: i32) -> Option<Self> {
         Self::of_thread(pid, pid)
     }
 
     /// The same of a thread of a process, which MariaDB gives each session: `task/<tid>/schedstat`
     /// and `stat`.
     pub fn of_thread(pid: i32, thread: i32) -> Option<Self> {
-        let ThreadTimes { cpu_ns, run_delay_ns } = ThreadTimes::of(pid, thread)?;
+        let ThreadTimes { cpu_ns, run_delay_ns } = ThreadTimes::read(pid, thread)?;
         let stat = std::fs::read_to_string(proc(pid, &format!("task/{thread}/stat"))).ok()?;
         // utime, stime, starttime
         let [user_ticks, system_ticks, started_ticks] = stat_fields(&stat, [14, 15, 22])?;
@@ -176,7 +176,7 @@ impl KernelThreads {
         let first = std::fs::read_to_string("/proc/2/comm").ok()?;
         let children = std::fs::read_to_string("/proc/2/task/2/children").ok()?;
         let threads = children.split_ascii_whitespace().filter_map(|pid| pid.parse().ok());
-        let threads = threads.filter_map(|pid| Some((pid, ProcessTimes::of(pid)?.cpu_ns)));
+        let threads = threads.filter_map(|pid| Some((pid, ProcessTimes::read(pid)?.cpu_ns)));
         (first.trim_end() == "kthreadd").then(|| Self(threads.collect()))
     }
 
@@ -316,7 +316,7 @@ mod tests {
         let stdout = child.stdout.as_mut().unwrap();
         std::io::Read::read_exact(stdout, &mut [0]).unwrap();
         let pid = child.id() as i32;
-        let times = ProcessTimes::of(pid).unwrap();
+        let times = ProcessTimes::read(pid).unwrap();
         assert!(process_title(pid).unwrap().starts_with("sh -c i=0"));
         drop(child.stdin.take());
         let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
@@ -333,7 +333,7 @@ mod tests {
             read > 0.0 && read <= reported + 0.02 && reported - read < 0.2,
             "{read} of {reported}"
         );
-        assert_eq!(ProcessTimes::of(pid), None);
+        assert_eq!(ProcessTimes::read(pid), None);
     }
 
     #[test]
@@ -346,13 +346,13 @@ mod tests {
             std::hint::spin_loop();
         }
         std::thread::yield_now();
-        let (seen, own) = (ThreadTimes::of(pid, thread).unwrap(), clock.read());
+        let (seen, own) = (ThreadTimes::read(pid, thread).unwrap(), clock.read());
         // The kernel's figure is as of the last tick.
         assert!(
             seen.cpu_ns <= own.cpu_ns && own.cpu_ns - seen.cpu_ns < 30_000_000,
             "{seen:?} {own:?}"
         );
         assert!(process_cpu_s(pid).unwrap() >= 0.03);
-        assert_eq!(ThreadTimes::of(pid, 0), None);
+        assert_eq!(ThreadTimes::read(pid, 0), None);
     }
 }

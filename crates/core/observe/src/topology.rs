@@ -45,10 +45,10 @@ impl Topology {
     /// This machine, as far as this process may use it. Where the system tells nothing about the
     /// order of things, each processor is a core of its own, all in one socket and one node.
     pub fn of_this_machine() -> Self {
-        Self::of(&Tree::new(Path::new("/")), allowed_processors())
+        Self::from_tree(&Tree::new(Path::new("/")), allowed_processors())
     }
 
-    fn of(tree: &Tree, cpus: Vec<u32>) -> Self {
+    fn from_tree(tree: &Tree, cpus: Vec<u32>) -> Self {
         let nodes: Vec<(u32, Vec<u32>)> = nodes(tree)
             .into_iter()
             .filter_map(|node| Some((node.node, sysfs::numbers(&node.cpus)?)))
@@ -290,7 +290,7 @@ mod tests {
 
     fn read(folder: &Path) -> Topology {
         let tree = Tree::new(folder);
-        Topology::of(&tree, online(&tree))
+        Topology::from_tree(&tree, online(&tree))
     }
 
     fn write(path: &Path, content: &str) {

@@ -29,6 +29,70 @@ type OverColumn = fn(&'static str) -> Output;
 const KINDS: [(&str, OverColumn); 4] =
     [("sum", Output::Sum), ("min", Output::Min), ("max", Output::Max), ("avg", Output::Avg)];
 
+/// An aggregate, a filter or a group that does not fit the table.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SelectionError {
+    /// `sum(c2`
+    #[error("`{text}` lacks a closing bracket")]
+    Unclosed {
+        /// The aggregate as it was written.
+        text: String,
+    },
+    /// No aggregate has this name.
+    #[error("{}", experiment::unknown_name("aggregate", name, &["count", "sum", "min", "max", "avg"]))]
+    UnknownAggregate {
+        /// The name.
+        name: String,
+    },
+    /// The table lacks a column of this name.
+    #[error("{}", experiment::unknown_name(&format!("column of table {table}"), name, known))]
+    UnknownColumn {
+        /// The table.
+        table: &'static str,
+        /// The name.
+        name: String,
+        /// The columns that the table has.
+        known: Vec<&'static str>,
+    },
+    /// A sum or an average of texts.
+    #[error("{column} is no column of numbers, so that it has no {aggregate}")]
+    NotNumbers {
+        /// The column.
+        column: &'static str,
+        /// The aggregate.
+        aggregate: String,
+    },
+    /// Too few columns have the aggregate.
+    #[error("table {table} has {fitting} columns that have a {aggregate}, not {wanted}")]
+    FewColumns {
+        /// The table.
+        table: &'static str,
+        /// Columns that have it.
+        fitting: usize,
+        /// The aggregate.
+        aggregate: String,
+        /// Columns that were to have it.
+        wanted: usize,
+    },
+    /// A filter in another form.
+    #[error(
+        "`{text}` is no condition; write a column, < and {bound}: \"c2 < 20000000\", \
+         \"l_shipdate < 1995-01-01\""
+    )]
+    NotCondition {
+        /// The filter as it was written.
+        text: String,
+        /// The bound that the column takes: `a day`.
+        bound: &'static str,
+    },
+    /// A filter on texts.
+    #[error("{column} is no column of numbers or dates")]
+    NotOrdered {
+        /// The column.
+        column: &'static str,
+    },
+}
+
 /// What is computed over which rows of a table.
 pub struct Aggregates {
     /// Columns of the answer.
@@ -41,8 +105,10 @@ pub struct Aggregates {
 
 impl Aggregates {
     /// Those of a configuration; an error names the setting that does not fit the table.
-    pub fn of(configuration: &Configuration, table: &Table) -> Result<Self, Invalid> {
-        let fault = |setting: &'static str| move |message: String| Invalid::new(setting, message);
+    pub fn from_settings(configuration: &Configuration, table: &Table) -> Result<Self, Invalid> {
+        let fault = |setting: &'static str| {
+            move |error: SelectionError| Invalid::new(setting, error.to_string())
+        };
         let columns = configuration.get(AGGREGATED_COLUMNS);
         let mut outputs = Vec::new();
         for text in configuration.get(AGGREGATES) {
@@ -96,7 +162,7 @@ fn path_of(text: &str) -> &'static str {
 }
 
 /// `count`, `sum` or `sum(c2)`.
-fn aggregate(text: &str, columns: usize, table: &Table) -> Result<Vec<Output>, String> {
+fn aggregate(text: &str, columns: usize, table: &Table) -> Result<Vec<Output>, SelectionError> {
     if text == "count" {
         return Ok(vec![Output::Count]);
     }
@@ -104,29 +170,32 @@ fn aggregate(text: &str, columns: usize, table: &Table) -> Result<Vec<Output>, S
         Some((kind, rest)) => {
             let closed = rest
                 .strip_suffix(')')
-                .ok_or_else(|| format!("`{text}` lacks a closing bracket"))?;
+                .ok_or_else(|| SelectionError::Unclosed { text: text.to_owned() })?;
             (kind.trim(), Some(closed.trim()))
         }
         None => (text, None),
     };
     let found = KINDS.iter().find(|(known, _)| *known == kind);
-    let (_, output) = found.ok_or_else(|| {
-        experiment::unknown_name("aggregate", kind, &["count", "sum", "min", "max", "avg"])
-    })?;
+    let (_, output) =
+        found.ok_or_else(|| SelectionError::UnknownAggregate { name: kind.to_owned() })?;
     let needs_numbers = matches!(kind, "sum" | "avg");
     if let Some(name) = named {
         let name = column(name, table)?;
         return match table.column(name) {
             Some(column) if needs_numbers && !is_number(column.data_type) => {
-                Err(format!("{name} is no column of numbers, so that it has no {kind}"))
+                Err(SelectionError::NotNumbers { column: name, aggregate: kind.to_owned() })
             }
             _ => Ok(vec![output(name)]),
         };
     }
     let fitting = in_order(table, needs_numbers);
     if columns > fitting.len() {
-        let (name, all) = (table.name, fitting.len());
-        return Err(format!("table {name} has {all} columns that have a {kind}, not {columns}"));
+        return Err(SelectionError::FewColumns {
+            table: table.name,
+            fitting: fitting.len(),
+            aggregate: kind.to_owned(),
+            wanted: columns,
+        });
     }
     Ok(fitting.into_iter().take(columns).map(output).collect())
 }
@@ -146,13 +215,8 @@ fn is_number(data_type: DataType) -> bool {
 }
 
 /// `c2 < 20000000`, `l_shipdate < 1995-01-01`.
-pub fn filter(text: &str, table: &Table) -> Result<Filter, String> {
-    let form = |bound: &str| {
-        format!(
-            "`{text}` is no condition; write a column, < and {bound}: \"c2 < 20000000\", \
-             \"l_shipdate < 1995-01-01\""
-        )
-    };
+pub fn filter(text: &str, table: &Table) -> Result<Filter, SelectionError> {
+    let form = |bound| SelectionError::NotCondition { text: text.to_owned(), bound };
     let either = "a whole number, or the day that a column of dates is compared with";
     let (name, bound) = text.split_once('<').ok_or_else(|| form(either))?;
     let (name, bound) = (column(name.trim(), table)?, bound.trim());
@@ -161,16 +225,17 @@ pub fn filter(text: &str, table: &Table) -> Result<Filter, String> {
         Some(own) if is_number(own) => {
             bound.replace('_', "").parse().map_err(|_| form("a whole number"))?
         }
-        _ => return Err(format!("{name} is no column of numbers or dates")),
+        _ => return Err(SelectionError::NotOrdered { column: name }),
     };
     Ok(Filter::Below(name, bound))
 }
 
 /// The column with this name.
-pub fn column(name: &str, table: &Table) -> Result<&'static str, String> {
+pub fn column(name: &str, table: &Table) -> Result<&'static str, SelectionError> {
     let found = table.column(name).map(|column| column.name);
-    found.ok_or_else(|| {
-        let known: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
-        experiment::unknown_name(&format!("column of table {}", table.name), name, &known)
+    found.ok_or_else(|| SelectionError::UnknownColumn {
+        table: table.name,
+        name: name.to_owned(),
+        known: table.columns.iter().map(|column| column.name).collect(),
     })
 }

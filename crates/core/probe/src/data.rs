@@ -99,7 +99,10 @@ pub fn data_set(configuration: &Configuration) -> DataSet {
 }
 
 /// The same of a probe with these settings, if they are those of data sets.
-pub fn of(settings: &[Declaration], configuration: &Configuration) -> Option<DataSet> {
+pub fn declared_data_set(
+    settings: &[Declaration],
+    configuration: &Configuration,
+) -> Option<DataSet> {
     settings.iter().any(|own| own.path == DATA.path()).then(|| data_set(configuration))
 }
 
@@ -143,7 +146,7 @@ impl Loaded {
     ///
     /// # Errors
     /// When it cannot be asked.
-    pub fn of(
+    pub fn read(
         context: &TrialContext<'_>,
         set: &DataSet,
         table: Option<&Table>,
@@ -272,7 +275,7 @@ pub fn create(context: &TrialContext<'_>, set: &DataSet, work: Work) -> Result<L
         let text = format!("loading {}: {share:.0} %, {rows} rows, {rate} rows/s", set.name());
         (context.progress)(Event::Step { text });
     })?;
-    Loaded::of(context, set, table.as_ref(), filled, &taken)
+    Loaded::read(context, set, table.as_ref(), filled, &taken)
 }
 
 /// How often somebody hears how far loading is.

@@ -30,12 +30,14 @@ pub trait Probe: Send + Sync {
     /// What its trials put on the target, as far as the settings tell: a data set, where it has
     /// one.
     fn footprint(&self, configuration: &Configuration) -> Footprint {
-        let row_bytes = data::of(self.settings(), configuration).map_or(0, |set| set.row_bytes());
+        let row_bytes = data::declared_data_set(self.settings(), configuration)
+            .map_or(0, |set| set.row_bytes());
         Footprint { row_bytes, ..Footprint::default() }
     }
     /// The tables of the data set that its trials make; none of other probes.
     fn tables(&self, configuration: &Configuration) -> Vec<Table> {
-        data::of(self.settings(), configuration).map_or_else(Vec::new, |set| set.tables())
+        data::declared_data_set(self.settings(), configuration)
+            .map_or_else(Vec::new, |set| set.tables())
     }
     /// Objections to a configuration on this target, found before anything runs.
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid>;
@@ -77,7 +79,7 @@ pub struct Target {
 
 impl Target {
     /// What this engine is with these settings.
-    pub fn of(engine: &dyn Engine, configuration: &Configuration) -> Self {
+    pub fn for_engine(engine: &dyn Engine, configuration: &Configuration) -> Self {
         Self { abilities: engine.abilities(), cache: CacheState::from_configuration(configuration) }
     }
 }

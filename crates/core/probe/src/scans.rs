@@ -36,7 +36,7 @@ pub struct ScanWorkload {
 
 impl ScanWorkload {
     /// Scans by this operation.
-    pub fn of(operation: usize) -> Self {
+    pub fn new(operation: usize) -> Self {
         Self { operation, asked: false }
     }
 }

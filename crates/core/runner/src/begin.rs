@@ -50,13 +50,11 @@ pub fn begin(
     }
     let latest = if options.fresh { None } else { store.latest_run()? };
     let goes_on = match &latest {
-        Some(latest) => go_on(
-            &mut store,
-            latest,
-            (experiment, options),
-            (&environment, git.as_ref()),
-            announce,
-        )?,
+        Some(latest) => {
+            let (environment, git) = (&environment, git.as_ref());
+            let now = Beginning { experiment, options, environment, git };
+            resume(&mut store, latest, now, announce)?
+        }
         None => false,
     };
     let run = if let Some(latest) = latest.filter(|_| goes_on) {
@@ -95,15 +93,24 @@ pub fn folder(results: &Path) -> PathBuf {
     parent.unwrap_or(Path::new(".")).to_path_buf()
 }
 
-/// Whether the run goes on with this version of the file and on this machine. A run without any
-/// trial does not stand in the way of another version.
-fn go_on(
+/// A session that begins.
+#[derive(Clone, Copy)]
+struct Beginning<'a> {
+    experiment: &'a Experiment,
+    options: &'a Options,
+    environment: &'a Environment,
+    git: Option<&'a GitState>,
+}
+
+/// Resumes the run with this version of the file and on this machine. Returns false for a run
+/// without trials of another version, which a new run may replace.
+fn resume(
     store: &mut Store,
     latest: &RunRecord,
-    (experiment, options): (&Experiment, &Options),
-    (environment, git): (&Environment, Option<&GitState>),
+    now: Beginning<'_>,
     announce: &mut dyn FnMut(Event),
 ) -> Result<bool, RunError> {
+    let Beginning { experiment, options, environment, git } = now;
     let recorded = store.read_plan(latest.id)?;
     let files = file_records(experiment);
     if latest.source != redacted(&experiment.source) || recorded.files != files {
@@ -120,11 +127,7 @@ fn go_on(
             if store.recorded_trials(latest.id)?.is_empty() {
                 return Ok(false);
             }
-            return Err(RunError::Refused(format!(
-                "the experiment has changed since this run was begun:\n  {}\nchange it back to go \
-                 on with the run, or start a new one with --fresh (the old one is kept)",
-                changes.incompatible.join("\n  ")
-            )));
+            return Err(RunError::Changed { changes: changes.incompatible });
         }
         for change in changes.harmless {
             announce(Event::Warning { text: format!("the experiment file has changed: {change}") });
@@ -141,11 +144,7 @@ fn go_on(
     let all_same = then.len() == experiment.configurations.len()
         && then.iter().zip(&experiment.configurations).all(same);
     if (has_conditions || !experiment.left_out.is_empty()) && !all_same {
-        return Err(RunError::Refused(
-            "other engines are installed than when this run was begun, so that levels with \
-             if_installed differ; start a new run with --fresh (the old one is kept)"
-                .into(),
-        ));
+        return Err(RunError::OtherEngines);
     }
     let record = run_record(experiment, options);
     let relabelled = record.label.is_some() && latest.label != record.label;

@@ -156,7 +156,7 @@ pub fn validate(registry: Registry, experiment: &Experiment) -> Result<(), FileE
         ) else {
             continue;
         };
-        let target = Target::of(engine, configuration);
+        let target = Target::for_engine(engine, configuration);
         let from_engine = engine.validate(configuration, probe.connections(configuration));
         let of_tables = engine.validate_tables(configuration, &probe.tables(configuration));
         let from_engine = from_engine.into_iter().chain(of_tables);

@@ -1,5 +1,6 @@
 //! Shell commands of the user, run with the trial's settings in their environment.
 
+use crate::error::{HookEnd, HookError};
 use crate::trial::Interrupt;
 use experiment::Configuration;
 use observations::{HookOutput, redacted};
@@ -18,14 +19,23 @@ const DRAIN_TIME_MAX: Duration = Duration::from_millis(200);
 /// A hook that is to run.
 #[derive(Debug, Clone)]
 pub struct Hook<'a> {
-    /// What it is for: `before_trial`, `volume fast: prepare`.
+    /// Its purpose: `before_trial`, `volume fast: prepare`.
     pub name: String,
     /// Shell command.
     pub command: &'a str,
     /// Variables for it.
     pub variables: Vec<(String, String)>,
-    /// The setting that limits it, and the seconds after which it is killed.
-    pub limit: (&'static str, f64),
+    /// When it is killed.
+    pub limit: HookLimit,
+}
+
+/// The time that a hook may take.
+#[derive(Debug, Clone, Copy)]
+pub struct HookLimit {
+    /// The setting that says so.
+    pub setting: &'static str,
+    /// Seconds after which the hook is killed.
+    pub timeout_s: f64,
 }
 
 /// Variables that tell a hook the settings of a trial: `STEELBENCH_TARGET_DATA_FILES=4`.
@@ -59,11 +69,17 @@ fn variable(path: &str) -> String {
 impl Hook<'_> {
     /// Runs the command to its end, or kills it and all that it started at the timeout or when the
     /// user interrupts. Adds to `outputs` what it printed.
-    pub fn run(&self, interrupt: &Interrupt, outputs: &mut Vec<HookOutput>) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// When it does not end by itself, or reports a failure.
+    pub fn run(
+        &self,
+        interrupt: &Interrupt,
+        outputs: &mut Vec<HookOutput>,
+    ) -> Result<(), HookError> {
         let start = Instant::now();
         let (mut printed, mut exit_code) = (Vec::new(), None);
-        let result = self.spawn().map_err(|error| format!("cannot start a shell: {error}"));
-        let result = result.and_then(|(mut child, chunks)| {
+        let result = self.spawn().map_err(HookEnd::Start).and_then(|(mut child, chunks)| {
             let ended = self.wait(&mut child, start, interrupt, || {
                 for chunk in chunks.try_iter() {
                     keep_end(&mut printed, &chunk);
@@ -79,14 +95,17 @@ impl Hook<'_> {
             }
             let status = ended?;
             exit_code = status.code();
-            if status.success() { Ok(()) } else { Err(status.to_string()) }
+            if status.success() { Ok(()) } else { Err(HookEnd::Status(status)) }
         });
         let output = child::without_secrets(&String::from_utf8_lossy(&printed));
-        let result =
-            result.map_err(|cause| match output.lines().rfind(|line| !line.trim().is_empty()) {
-                Some(line) => format!("hook {} failed: {cause}: {}", self.name, line.trim()),
-                None => format!("hook {} failed: {cause}", self.name),
-            });
+        let result = result.map_err(|cause| HookError {
+            name: self.name.clone(),
+            cause,
+            last_line: output
+                .lines()
+                .rfind(|line| !line.trim().is_empty())
+                .map(|line| line.trim().to_owned()),
+        });
         outputs.push(HookOutput {
             hook: self.name.clone(),
             command: redacted(self.command),
@@ -127,22 +146,22 @@ impl Hook<'_> {
         child: &mut Child,
         start: Instant,
         interrupt: &Interrupt,
-        mut meanwhile: impl FnMut(),
-    ) -> Result<ExitStatus, String> {
-        let (setting, timeout_s) = self.limit;
+        mut while_waiting: impl FnMut(),
+    ) -> Result<ExitStatus, HookEnd> {
+        let HookLimit { setting, timeout_s } = self.limit;
         let timeout = Duration::from_secs_f64(timeout_s);
         loop {
             match child.try_wait() {
                 Ok(Some(status)) => return Ok(status),
-                Err(error) => return Err(format!("cannot wait for it: {error}")),
+                Err(error) => return Err(HookEnd::Wait(error)),
                 Ok(None) => {}
             }
             let cause = if interrupt.requested() {
-                "interrupted".to_owned()
+                HookEnd::Interrupted
             } else if start.elapsed() > timeout {
-                format!("killed after {timeout_s} s ({setting})")
+                HookEnd::Timeout { timeout_s, setting }
             } else {
-                meanwhile();
+                while_waiting();
                 std::thread::sleep(LOOK_EVERY);
                 continue;
             };

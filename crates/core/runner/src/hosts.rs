@@ -1,7 +1,7 @@
 //! The hosts of the trials at hand: one for each engine while its trials take no volumes, one in
 //! all while they have the same.
 
-use crate::RunError;
+use crate::error::{FolderError, VolumeError};
 use crate::throttle::{ControlGroup, Inside};
 use crate::workdir::{WorkFolder, Workdir};
 use engine::{Engine, Folders, Host, Permits};
@@ -25,6 +25,12 @@ pub struct Kept {
     _inside: Option<Inside>,
     _throttled: Option<ControlGroup>,
     _folders: Vec<WorkFolder>,
+}
+
+/// The host of a trial and those of other engines.
+pub struct HostForTrial<'a> {
+    pub kept: &'a mut Kept,
+    pub others: &'a mut [Kept],
 }
 
 impl Hosts {
@@ -68,7 +74,7 @@ impl Hosts {
         engine: &'static dyn Engine,
         volumes: &[&Volume],
         workdir: &Workdir,
-    ) -> Result<Result<(&mut Kept, &mut [Kept]), String>, RunError> {
+    ) -> Result<Result<HostForTrial<'_>, VolumeError>, FolderError> {
         self.release_unless(engine.name(), volumes);
         let kept = if let Some(of_engine) =
             self.kept.iter().position(|kept| kept.engine == engine.name())
@@ -84,7 +90,7 @@ impl Hosts {
         let others = self.kept.len();
         self.kept.push(kept);
         let (others, last) = self.kept.split_at_mut(others);
-        Ok(Ok((&mut last[0], others)))
+        Ok(Ok(HostForTrial { kept: &mut last[0], others }))
     }
 }
 
@@ -95,13 +101,14 @@ impl Kept {
         workdir: &Workdir,
         default: WorkFolder,
         permits: Permits,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, VolumeError> {
         let directory = default.path().to_path_buf();
         let mut storage = vec![("default".to_owned(), directory.clone())];
         let mut folders = vec![default];
         for volume in volumes {
-            let folder = workdir.create(Path::new(&volume.path));
-            let folder = folder.map_err(|error| format!("volume {}: {error}", volume.name))?;
+            let folder = workdir
+                .create(Path::new(&volume.path))
+                .map_err(|source| VolumeError::Folder { volume: volume.name.clone(), source })?;
             storage.push((volume.name.clone(), folder.path().to_path_buf()));
             folders.push(folder);
         }

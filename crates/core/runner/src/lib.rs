@@ -11,9 +11,11 @@
 //! - `volumes`, `hooks`: what happens around trials
 //! - `throttle`: volumes that are slower than their device
 //! - `run`: all of it in order
+//! - `error`: why a run could not begin or continue
 
 mod begin;
 mod catalog;
+mod error;
 mod failures;
 mod hooks;
 mod hosts;
@@ -26,7 +28,8 @@ mod volumes;
 mod workdir;
 
 pub use catalog::{Registry, load};
+pub use error::{FolderError, HookEnd, HookError, RunError, ThrottleError};
 pub use preflight::{Findings, preflight};
-pub use run::{Manual, Options, RunError, run};
+pub use run::{Manual, Options, run};
 pub use schedule::{Outlook, outlook};
 pub use trial::Interrupt;

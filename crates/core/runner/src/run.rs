@@ -3,8 +3,9 @@
 
 use crate::begin::{Session, begin, now_ms};
 use crate::catalog::{Registry, validate};
-use crate::hooks::{Hook, variables};
-use crate::hosts::Hosts;
+use crate::error::{HookError, RunError, VolumeError};
+use crate::hooks::{Hook, HookLimit, variables};
+use crate::hosts::{HostForTrial, Hosts};
 use crate::preflight::preflight;
 use crate::schedule::{NextTrial, Schedule, unknown_response};
 use crate::throttle;
@@ -22,22 +23,7 @@ use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus
 use probe::{SetUp, Target};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use store::StoreError;
 use work::{CancelReason, Stop};
-
-/// Why a run could not begin or go on. Trials that fail are not errors but data.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The results file cannot be used.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The experiment is not one that can be run here, or no continuation of the recorded run.
-    #[error("{0}")]
-    Refused(String),
-    /// Something that a run needs failed: a folder of ours, free space, a hook around the run.
-    #[error("{0}")]
-    Failed(String),
-}
 
 /// How a run is to go on.
 pub struct Options {
@@ -83,10 +69,9 @@ pub fn run(
     mut options: Options,
     announce: &mut (dyn FnMut(Event) + Send),
 ) -> Result<RunEnd, RunError> {
-    validate(options.registry, experiment)
-        .map_err(|errors| RunError::Refused(errors.to_string()))?;
+    validate(options.registry, experiment)?;
     let session = begin(experiment, &options, announce)?;
-    let workdir = Workdir::of(options.registry, &options.results, &session.store.runs()?)?;
+    let workdir = Workdir::for_results(options.registry, &options.results, &session.store.runs()?)?;
     let volumes = Volumes::new(experiment, options.interrupt.clone());
     remove_orphans(experiment, &workdir, announce);
     for text in put_back(options.registry, &workdir.default, experiment)? {
@@ -128,7 +113,8 @@ pub fn run(
     let mut hooks = Vec::new();
     let problems = runner.volumes.clean_all(&mut hooks);
     announce_hooks(hooks, announce);
-    for text in problems.into_iter().chain(edited(experiment)) {
+    let problems = problems.iter().map(ToString::to_string);
+    for text in problems.chain(edited(experiment)) {
         announce(Event::Warning { text });
     }
     // Only when it is empty; what we could not remove stays to be seen.
@@ -166,7 +152,7 @@ fn put_back(
     let recoveries = registry.engines.iter().filter_map(|engine| engine.recovery());
     let restored = recoveries.map(|recovery| recovery.put_back(folder, &configurations));
     let restored: Result<Vec<Vec<String>>, _> = restored.collect();
-    restored.map(|texts| texts.concat()).map_err(|error| RunError::Failed(error.to_string()))
+    restored.map(|texts| texts.concat()).map_err(RunError::Restore)
 }
 
 fn announce_removed(orphans: Vec<PathBuf>, announce: &mut dyn FnMut(Event)) {
@@ -248,10 +234,10 @@ impl Runner<'_> {
         }
         let invalid = self.experiment.objections(&found.invalid);
         if !invalid.errors.is_empty() {
-            return Err(RunError::Refused(invalid.to_string()));
+            return Err(invalid.into());
         }
         if !found.missing.is_empty() {
-            return Err(RunError::Failed(found.missing.join("\n")));
+            return Err(RunError::Preflight { problems: found.missing });
         }
         for text in found.doubtful {
             announce(Event::Warning { text });
@@ -446,19 +432,21 @@ impl Runner<'_> {
         let (Some(engine), Some(probe)) = (engine, probe) else {
             return Ok(Outcome::Failed("the engine or probe is not known".into(), None));
         };
-        let set_up = probe.set_up(configuration, &Target::of(engine, configuration));
+        let set_up = probe.set_up(configuration, &Target::for_engine(engine, configuration));
         let identity = set_up.as_ref().map(|own| own.identity());
         let is_kept = identity == self.set_up.as_ref().map(|own| own.identity())
             && !self.is_other_setup(next.planned.setup);
         if !is_kept {
             self.end_set_up(announce);
         }
-        if let Err(cause) = self.leave_setup(next.planned.setup, hooks) {
-            return Ok(Outcome::Failed(cause, None));
+        let problems = self.leave_setup(next.planned.setup, hooks);
+        if !problems.is_empty() {
+            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            return Ok(Outcome::Failed(problems.join("; "), None));
         }
         self.hosts.release_unless(engine.name(), &self.volumes.used_by(configuration));
         match self.volumes.change_to(configuration, block, hooks) {
-            Err(cause) => return Ok(Outcome::Failed(cause, None)),
+            Err(cause) => return Ok(Outcome::Failed(cause.to_string(), None)),
             // A killed run's folders can appear with the file system that a command has mounted.
             Ok(prepared) => {
                 for volume in prepared {
@@ -471,7 +459,7 @@ impl Runner<'_> {
         }
         let variables = variables(&self.experiment.name, configuration, block);
         if let Err(cause) = self.hook(BEFORE_TRIAL, &self.options.interrupt, &variables, hooks) {
-            return Ok(Outcome::Failed(cause, None));
+            return Ok(Outcome::Failed(cause.to_string(), None));
         }
         let volumes = self.volumes.used_by(configuration);
         let folders = volumes.iter().map(|volume| PathBuf::from(&volume.path));
@@ -486,10 +474,11 @@ impl Runner<'_> {
             folders: folders.collect(),
         };
         let (seed, interrupt) = (self.plan.data_seed(block), &self.options.interrupt);
-        let (kept, others) = match self.hosts.host(engine, &volumes, &self.workdir)? {
-            Ok(hosts) => hosts,
-            Err(cause) => return Ok(Outcome::Failed(cause, None)),
-        };
+        let HostForTrial { kept, others } =
+            match self.hosts.host(engine, &volumes, &self.workdir)? {
+                Ok(hosts) => hosts,
+                Err(cause) => return Ok(Outcome::Failed(cause.to_string(), None)),
+            };
         if !is_kept {
             self.set_up = set_up;
         }
@@ -508,7 +497,9 @@ impl Runner<'_> {
         }
         // What cleans up after a trial runs to its end, also when the user interrupts.
         match self.hook(AFTER_TRIAL, &Interrupt::default(), &variables, hooks) {
-            Err(cause) if matches!(outcome, Outcome::Done(_)) => Ok(Outcome::Failed(cause, None)),
+            Err(cause) if matches!(outcome, Outcome::Done(_)) => {
+                Ok(Outcome::Failed(cause.to_string(), None))
+            }
             _ => Ok(outcome),
         }
     }
@@ -528,14 +519,14 @@ impl Runner<'_> {
         announce(Event::Warning { text });
     }
 
-    /// Ends what the set-up before has left, so that every level is set up anew.
-    fn leave_setup(&mut self, setup: u32, hooks: &mut Vec<HookOutput>) -> Result<(), String> {
+    /// Ends what the set-up before has left, so that each set-up begins without it. Returns the
+    /// problems.
+    fn leave_setup(&mut self, setup: u32, hooks: &mut Vec<HookOutput>) -> Vec<VolumeError> {
         if !self.is_other_setup(setup) {
-            return Ok(());
+            return Vec::new();
         }
         self.hosts.release();
-        let problems = self.volumes.clean_all(hooks);
-        if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
+        self.volumes.clean_all(hooks)
     }
 
     /// Runs a hook, if there is one, until `interrupt` is requested.
@@ -545,9 +536,12 @@ impl Runner<'_> {
         interrupt: &Interrupt,
         variables: &[(String, String)],
         hooks: &mut Vec<HookOutput>,
-    ) -> Result<(), String> {
+    ) -> Result<(), HookError> {
         let Some(command) = self.experiment.get(command_of) else { return Ok(()) };
-        let limit = (HOOKS_TIMEOUT_S.path(), self.experiment.get(HOOKS_TIMEOUT_S));
+        let limit = HookLimit {
+            setting: HOOKS_TIMEOUT_S.path(),
+            timeout_s: self.experiment.get(HOOKS_TIMEOUT_S),
+        };
         let name = command_of.path().trim_start_matches("hooks.").to_owned();
         Hook { name, command: &command, variables: variables.to_vec(), limit }.run(interrupt, hooks)
     }
@@ -562,7 +556,7 @@ impl Runner<'_> {
         let mut hooks = Vec::new();
         let result = self.hook(command, interrupt, &variables, &mut hooks);
         announce_hooks(hooks, announce);
-        result.map_err(RunError::Failed)
+        Ok(result?)
     }
 }
 

@@ -5,6 +5,7 @@
 //! The limits belong to a group of processes and to whole devices: whoever is in the group has them
 //! on everything that it does on that device.
 
+use crate::error::ThrottleError;
 use crate::workdir::{is_of_gone_process, new_folder};
 use experiment::{Experiment, Throttle, Volume};
 use observe::devices::{Device, devices_of};
@@ -32,7 +33,7 @@ pub struct ControlGroup {
 
 impl ControlGroup {
     /// A group with the limits of these volumes; `None` when none is throttled.
-    pub fn for_volumes(volumes: &[&Volume]) -> Result<Option<Self>, String> {
+    pub fn for_volumes(volumes: &[&Volume]) -> Result<Option<Self>, ThrottleError> {
         let limits = limits(volumes)?;
         if limits.is_empty() {
             return Ok(None);
@@ -44,12 +45,9 @@ impl ControlGroup {
         Ok(Some(group))
     }
 
-    fn empty() -> Result<Self, String> {
-        let Hierarchy { version, mount, own } = Hierarchy::find().ok_or(
-            "`throttle` needs a control group file system with the I/O controller (`io` of \
-             version 2, `blkio` of version 1), and none is mounted; mount one, as by `mount -t \
-             cgroup2 cgroup2 /sys/fs/cgroup`, or leave `throttle` out",
-        )?;
+    fn empty() -> Result<Self, ThrottleError> {
+        let Hierarchy { version, mount, own } =
+            Hierarchy::find().ok_or(ThrottleError::NoController)?;
         let parent =
             if version == Version::One { own.clone() } else { parent_with_io(&mount, &own)? };
         let path =
@@ -64,14 +62,14 @@ impl ControlGroup {
     }
 
     /// Gives the limits to our own process, all threads of it, until the answer is dropped.
-    pub fn enter(&self) -> Result<Inside, String> {
+    pub fn enter(&self) -> Result<Inside, ThrottleError> {
         let file = self.processes();
         std::fs::write(&file, "0").map_err(not_permitted(&file, "move this process"))?;
         Ok(Inside { back: processes(&self.own) })
     }
 
     /// Sets limits on a device and verifies that the kernel has them.
-    fn limit(&mut self, device: Device, throttle: &Throttle) -> Result<(), String> {
+    fn limit(&mut self, device: Device, throttle: &Throttle) -> Result<(), ThrottleError> {
         let limits = [
             ("blkio.throttle.read_iops_device", "riops", throttle.read_iops),
             ("blkio.throttle.write_iops_device", "wiops", throttle.write_iops),
@@ -95,7 +93,7 @@ impl ControlGroup {
         device: Device,
         key: &'static str,
         limit: &str,
-    ) -> Result<(), String> {
+    ) -> Result<(), ThrottleError> {
         let value = value(key, limit);
         let wanted = format!("{device} {value}");
         std::fs::write(file, &wanted).map_err(not_permitted(file, "set a limit"))?;
@@ -106,7 +104,7 @@ impl ControlGroup {
         if line.split(' ').skip(1).any(|part| part == value) {
             return Ok(());
         }
-        Err(format!("{}: the limit `{wanted}` did not take: the kernel has {line}", file.display()))
+        Err(ThrottleError::Ignored { path: file.into(), found: line.to_owned(), wanted })
     }
 }
 
@@ -155,18 +153,12 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-fn not_permitted(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> String {
-    move |source| {
-        format!(
-            "{}: cannot {action}: {source}; `throttle` needs root and control groups that can be \
-             written to (a container has to be privileged); run it so, or leave `throttle` out",
-            path.display()
-        )
-    }
+fn not_permitted(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> ThrottleError {
+    move |source| ThrottleError::NotPermitted { path: path.into(), action, source }
 }
 
 /// Before anything is recorded: limits can be set, also on every volume that is there already.
-pub fn check(experiment: &Experiment) -> Result<(), String> {
+pub fn check(experiment: &Experiment) -> Result<(), ThrottleError> {
     let throttled: Vec<&Volume> =
         experiment.volumes.iter().filter(|volume| volume.throttle.is_some()).collect();
     if !throttled.is_empty() {
@@ -179,7 +171,7 @@ pub fn check(experiment: &Experiment) -> Result<(), String> {
 }
 
 /// The limits of each device that throttled volumes are on.
-fn limits(volumes: &[&Volume]) -> Result<BTreeMap<Device, Throttle>, String> {
+fn limits(volumes: &[&Volume]) -> Result<BTreeMap<Device, Throttle>, ThrottleError> {
     if volumes.iter().all(|volume| volume.throttle.is_none()) {
         return Ok(BTreeMap::new());
     }
@@ -189,22 +181,16 @@ fn limits(volumes: &[&Volume]) -> Result<BTreeMap<Device, Throttle>, String> {
             Ok(devices) => devices,
             // What cannot be throttled need not be, if nobody asks for it.
             Err(_) if volume.throttle.is_none() => continue,
-            Err(cause) => {
-                return Err(format!(
-                    "volume {}: {} cannot be throttled: {cause}; put it on a block device, or \
-                     leave `throttle` out",
-                    volume.name, volume.path
-                ));
+            Err(source) => {
+                let (volume, path) = (volume.name.clone(), volume.path.clone());
+                return Err(ThrottleError::NoDevice { volume, path, source });
             }
         };
         for device in devices {
             let other = *users.entry(device).or_insert(volume);
             if other.throttle != volume.throttle {
-                return Err(format!(
-                    "volumes {} and {} are both on device {device} and differ in `throttle`; a \
-                     trial that uses both needs them on devices of their own",
-                    other.name, volume.name
-                ));
+                let (one, other) = (other.name.clone(), volume.name.clone());
+                return Err(ThrottleError::Shared { one, other, device });
             }
         }
     }
@@ -232,10 +218,10 @@ impl Hierarchy {
     fn find() -> Option<Self> {
         let mounts = mounts::all().unwrap_or_default();
         let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        Self::of(&mounts, &groups)
+        Self::from_mounts(&mounts, &groups)
     }
 
-    fn of(mounts: &[Mount], groups: &str) -> Option<Self> {
+    fn from_mounts(mounts: &[Mount], groups: &str) -> Option<Self> {
         let has = |list: &str, controller: &str| {
             list.split([',', ' ', '\n']).any(|name| name == controller)
         };
@@ -266,7 +252,7 @@ impl Hierarchy {
 /// The nearest group around our own whose children have the I/O controller. Version 2 gives it
 /// only to children of groups without processes, so that this is not our own. Where nobody has
 /// enabled it, the topmost group is made to; that changes nothing for groups without limits.
-fn parent_with_io(mount: &Path, own: &Path) -> Result<PathBuf, String> {
+fn parent_with_io(mount: &Path, own: &Path) -> Result<PathBuf, ThrottleError> {
     let control = |group: &Path| group.join("cgroup.subtree_control");
     let visible = own.ancestors().take_while(|group| group.starts_with(mount));
     let enabled = |group: &Path| read(&control(group)).split_whitespace().any(|name| name == "io");

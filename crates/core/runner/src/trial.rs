@@ -67,7 +67,7 @@ impl Trial<'_> {
             self.probe.run(&TrialContext {
                 configuration: self.configuration,
                 instance: instance.as_ref(),
-                target: Target::of(self.engine, self.configuration),
+                target: Target::for_engine(self.engine, self.configuration),
                 storage: &kept.storage,
                 seed: self.seed,
                 cancel: &cancel,

@@ -1,12 +1,12 @@
 //! Volumes: prepared when a trial begins to use them, cleaned when no trial does any more.
 
-use crate::RunError;
-use crate::hooks::{Hook, variables};
+use crate::error::{RunError, VolumeError};
+use crate::hooks::{Hook, HookLimit, variables};
 use crate::throttle;
 use crate::trial::{FREE_BYTES_MIN, Interrupt};
 use experiment::file::{DISK_SPACE_BYTES, VOLUME_TIMEOUT_S};
 use experiment::{Configuration, Experiment, Volume};
-use observations::{HookOutput, number};
+use observations::HookOutput;
 use std::path::{Path, PathBuf};
 
 /// The volumes that are in use.
@@ -40,7 +40,7 @@ impl<'a> Volumes<'a> {
         configuration: &Configuration,
         block: u32,
         hooks: &mut Vec<HookOutput>,
-    ) -> Result<Vec<&'a Volume>, String> {
+    ) -> Result<Vec<&'a Volume>, VolumeError> {
         let used = self.used_by(configuration);
         let variables = variables(&self.experiment.name, configuration, block);
         let leaving: Vec<&Volume> = self
@@ -74,20 +74,26 @@ impl<'a> Volumes<'a> {
         volume: &Volume,
         variables: &[(String, String)],
         hooks: &mut Vec<HookOutput>,
-    ) -> Result<(), String> {
+    ) -> Result<(), VolumeError> {
         if let Some(command) = &volume.prepare {
-            run_command(volume, ("prepare", command), variables, &self.interrupt, hooks)?;
+            run_command(
+                &VolumeCommand { volume, purpose: "prepare", command },
+                variables,
+                &self.interrupt,
+                hooks,
+            )?;
         }
         if Path::new(&volume.path).is_dir() {
             Ok(())
         } else {
-            Err(format!("volume {}: {} does not exist", volume.name, volume.path))
+            let (volume, path) = (volume.name.clone(), volume.path.clone());
+            Err(VolumeError::Missing { volume, path })
         }
     }
 
     /// Cleans every volume that is in use, at the end of a session, interrupted or not. Returns
     /// what went wrong.
-    pub fn clean_all(&mut self, hooks: &mut Vec<HookOutput>) -> Vec<String> {
+    pub fn clean_all(&mut self, hooks: &mut Vec<HookOutput>) -> Vec<VolumeError> {
         let variables = [("STEELBENCH_EXPERIMENT".to_owned(), self.experiment.name.clone())];
         let volumes = self.prepared.clone();
         volumes
@@ -101,12 +107,13 @@ impl<'a> Volumes<'a> {
         volume: &'a Volume,
         variables: &[(String, String)],
         hooks: &mut Vec<HookOutput>,
-    ) -> Result<(), String> {
+    ) -> Result<(), VolumeError> {
         self.prepared.retain(|prepared| prepared.name != volume.name);
         match &volume.cleanup {
             // An interruption ends the trials, not the cleaning after them.
             Some(command) => {
-                run_command(volume, ("cleanup", command), variables, &Interrupt::default(), hooks)
+                let command = VolumeCommand { volume, purpose: "cleanup", command };
+                run_command(&command, variables, &Interrupt::default(), hooks)
             }
             None => Ok(()),
         }
@@ -120,50 +127,41 @@ pub fn check(experiment: &Experiment, default: &Path) -> Result<(), RunError> {
     for volume in experiment.volumes.iter().filter(|volume| volume.prepare.is_none()) {
         let path = PathBuf::from(&volume.path);
         if !path.is_dir() {
-            return Err(RunError::Refused(format!(
-                "volume {}: {} does not exist; create it, or give the volume a prepare command \
-                 that does",
-                volume.name, volume.path
-            )));
+            let (volume, path) = (volume.name.clone(), volume.path.clone());
+            return Err(RunError::NoVolume { volume, path });
         }
         folders.push(path);
     }
-    throttle::check(experiment).map_err(RunError::Refused)?;
+    throttle::check(experiment)?;
     let limit = experiment.get(DISK_SPACE_BYTES).unwrap_or(0);
     let wanted = limit.saturating_add(FREE_BYTES_MIN);
     for path in folders {
         let free = observe::environment::space(&path).map_or(u64::MAX, |(_, free)| free);
         if free < wanted {
-            let (free, reserve) = (number::bytes(free), number::bytes(FREE_BYTES_MIN));
-            let needs = match limit {
-                0 => format!("{reserve}; free some space"),
-                limit => format!(
-                    "{} (limits.disk_space) and {reserve} besides; free some space or lower the \
-                     limit",
-                    number::bytes(limit)
-                ),
-            };
-            return Err(RunError::Failed(format!(
-                "{}: {free} are free, and a run needs {needs}",
-                path.display()
-            )));
+            return Err(RunError::NoSpace { path, free, limit, reserve: FREE_BYTES_MIN });
         }
     }
     Ok(())
 }
 
-/// Runs one of a volume's commands.
+/// One of a volume's commands.
+struct VolumeCommand<'a> {
+    volume: &'a Volume,
+    purpose: &'static str,
+    command: &'a str,
+}
+
 fn run_command(
-    volume: &Volume,
-    (what, command): (&str, &str),
+    own: &VolumeCommand<'_>,
     variables: &[(String, String)],
     interrupt: &Interrupt,
     hooks: &mut Vec<HookOutput>,
-) -> Result<(), String> {
+) -> Result<(), VolumeError> {
+    let VolumeCommand { volume, purpose, command } = *own;
     let mut variables = variables.to_vec();
     variables.push(("STEELBENCH_VOLUME".into(), volume.name.clone()));
     variables.push(("STEELBENCH_VOLUME_PATH".into(), volume.path.clone()));
-    let name = format!("volume {}: {what}", volume.name);
-    let limit = (VOLUME_TIMEOUT_S.path(), volume.hook_timeout_s);
-    Hook { name, command, variables, limit }.run(interrupt, hooks)
+    let name = format!("volume {}: {purpose}", volume.name);
+    let limit = HookLimit { setting: VOLUME_TIMEOUT_S.path(), timeout_s: volume.hook_timeout_s };
+    Ok(Hook { name, command, variables, limit }.run(interrupt, hooks)?)
 }

@@ -4,7 +4,8 @@
 //!
 //! What is removed is reached by the descriptor of its folder, so that no link leads us elsewhere.
 
-use crate::{Registry, RunError};
+use crate::Registry;
+use crate::error::FolderError;
 use observations::RunRecord;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -32,7 +33,11 @@ pub struct Workdir {
 
 impl Workdir {
     /// The folders of a results file with these runs, of which the last is the one at hand.
-    pub fn of(registry: Registry, results: &Path, runs: &[RunRecord]) -> Result<Self, RunError> {
+    pub fn for_results(
+        registry: Registry,
+        results: &Path,
+        runs: &[RunRecord],
+    ) -> Result<Self, FolderError> {
         let real = results.canonicalize().map_err(folder_error(results, "resolve its path"))?;
         let mut default = real.clone().into_os_string();
         default.push(".work");
@@ -51,7 +56,7 @@ impl Workdir {
     }
 
     /// A new folder below `parent`.
-    pub fn create(&self, parent: &Path) -> Result<WorkFolder, RunError> {
+    pub fn create(&self, parent: &Path) -> Result<WorkFolder, FolderError> {
         loop {
             let path = new_folder(parent, PREFIX)
                 .map_err(folder_error(parent, "create a folder in it"))?;
@@ -211,6 +216,6 @@ pub fn is_of_gone_process(path: &Path, prefix: &str) -> bool {
 }
 
 /// That a folder of ours cannot be used.
-pub fn folder_error(path: &Path, action: &'static str) -> impl FnOnce(std::io::Error) -> RunError {
-    move |source| RunError::Failed(format!("{}: cannot {action}: {source}", path.display()))
+pub fn folder_error(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> FolderError {
+    move |source| FolderError { path: path.into(), action, source }
 }

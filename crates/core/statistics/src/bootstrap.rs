@@ -21,7 +21,7 @@ pub struct Bootstrap {
 
 impl Bootstrap {
     /// Of at least two values that are not all equal.
-    pub fn of(values: &[f64]) -> Option<Self> {
+    pub fn from_values(values: &[f64]) -> Option<Self> {
         let (low, high) = (
             values.iter().copied().fold(f64::MAX, f64::min),
             values.iter().copied().fold(f64::MIN, f64::max),
@@ -119,7 +119,7 @@ mod tests {
         for case in cases {
             let values: Vec<f64> =
                 case["values"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
-            let ours = Bootstrap::of(&values).unwrap().interval();
+            let ours = Bootstrap::from_values(&values).unwrap().interval();
             let (low, high) = (case["low"].as_f64().unwrap(), case["high"].as_f64().unwrap());
             let tolerance = 0.04 * (high - low);
             assert!((ours.low - low).abs() < tolerance, "{} {low}", ours.low);
@@ -130,19 +130,19 @@ mod tests {
     #[test]
     fn p_value_agrees_with_the_interval() {
         let values: Vec<f64> = (0..30).map(|i| f64::from(i * i % 37).exp2().ln_1p()).collect();
-        let interval = Bootstrap::of(&values).unwrap().interval();
+        let interval = Bootstrap::from_values(&values).unwrap().interval();
         for (end, inward) in [(interval.low, 1.0), (interval.high, -1.0)] {
             let width = interval.high - interval.low;
             let p = |at: f64| {
                 let shifted = values.iter().map(|v| v - at).collect::<Vec<_>>();
-                Bootstrap::of(&shifted).unwrap().p_value(0.0)
+                Bootstrap::from_values(&shifted).unwrap().p_value(0.0)
             };
             assert!(p(end + inward * 0.02 * width) > 0.05);
             assert!(p(end - inward * 0.02 * width) < 0.05);
             // Values moved by what is asked say the same.
-            assert!((p(end) - Bootstrap::of(&values).unwrap().p_value(end)).abs() < 1e-9);
+            assert!((p(end) - Bootstrap::from_values(&values).unwrap().p_value(end)).abs() < 1e-9);
         }
-        assert!(Bootstrap::of(&[1.0, 1.0]).is_none());
-        assert!(Bootstrap::of(&[1.0]).is_none());
+        assert!(Bootstrap::from_values(&[1.0, 1.0]).is_none());
+        assert!(Bootstrap::from_values(&[1.0]).is_none());
     }
 }

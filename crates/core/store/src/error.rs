@@ -98,7 +98,7 @@ pub enum Fault {
 
 impl Fault {
     /// With the file that it is about.
-    pub(crate) fn of(self, path: &Path) -> StoreError {
+    pub(crate) fn at(self, path: &Path) -> StoreError {
         StoreError { path: path.to_owned(), fault: self }
     }
 

@@ -77,7 +77,7 @@ impl Store {
         let mut store = Self::connect(path, WRITING | OpenFlags::SQLITE_OPEN_CREATE)?;
         // SQLite silently opens a file that may not be written for reading only.
         if store.sql(|connection| connection.is_readonly("main"))? {
-            return Err(Fault::ReadOnly.of(path));
+            return Err(Fault::ReadOnly.at(path));
         }
         if store.version()? < schema::NEWEST {
             store.write(schema::migrate)?;
@@ -104,11 +104,11 @@ impl Store {
     fn open_with(path: &Path, flags: OpenFlags) -> Result<Self> {
         refuse_foreign_journals(path)?;
         if refuse_other_files(path)? == 0 {
-            return Err(Fault::Empty.of(path));
+            return Err(Fault::Empty.at(path));
         }
         let mut store = Self::connect(path, flags)?;
         match store.version()? {
-            0 => return Err(Fault::Empty.of(path)),
+            0 => return Err(Fault::Empty.at(path)),
             schema::NEWEST => {}
             _ => store.bring_copy_up_to_date()?,
         }
@@ -128,7 +128,7 @@ impl Store {
             Ok(copy)
         };
         self.connection =
-            copy().map_err(|error: rusqlite::Error| Fault::from(error).of(&self.path))?;
+            copy().map_err(|error: rusqlite::Error| Fault::from(error).at(&self.path))?;
         self.watch_deadline()?;
         self.write(schema::migrate)
     }
@@ -153,7 +153,7 @@ impl Store {
 
     fn connect(path: &Path, flags: OpenFlags) -> Result<Self> {
         let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
-        let connection = connection.map_err(|error| Fault::from(error).of(path))?;
+        let connection = connection.map_err(|error| Fault::from(error).at(path))?;
         let (path, deadline) = (path.to_owned(), Arc::default());
         let declared = DeclaredRoles::new(|_| Roles::default());
         let mut store = Self { connection, path, reading_max: READING_MAX, declared, deadline };
@@ -255,7 +255,7 @@ impl Store {
             let result = work(&transaction)?;
             transaction.commit().map(|()| result)
         });
-        written.map_err(|error| Fault::from(error).of(&self.path))
+        written.map_err(|error| Fault::from(error).at(&self.path))
     }
 
     fn end_at(&self, end: Option<Instant>) {
@@ -264,7 +264,7 @@ impl Store {
 
     /// An error of this file.
     pub(crate) fn fault(&self, fault: Fault) -> StoreError {
-        fault.of(&self.path)
+        fault.at(&self.path)
     }
 }
 
@@ -276,7 +276,7 @@ fn refuse_foreign_journals(path: &Path) -> Result<()> {
         let mut beside = real.clone().into_os_string();
         beside.push(ending);
         if Path::new(&beside).symlink_metadata().is_ok_and(|metadata| !metadata.is_file()) {
-            return Err(Fault::ForeignJournal(ending).of(path));
+            return Err(Fault::ForeignJournal(ending).at(path));
         }
     }
     Ok(())
@@ -288,10 +288,10 @@ fn refuse_foreign_journals(path: &Path) -> Result<()> {
 /// has on it, here those of other stores (fcntl(2)). A file that is shorter than the smallest page
 /// has none: nobody keeps a database in it.
 fn refuse_other_files(path: &Path) -> Result<u64> {
-    let unreadable = |error| Fault::io("read it", error).of(path);
+    let unreadable = |error| Fault::io("read it", error).at(path);
     let metadata = path.metadata().map_err(unreadable)?;
     if !metadata.is_file() {
-        return Err(Fault::Foreign("not a regular file".into()).of(path));
+        return Err(Fault::Foreign("not a regular file".into()).at(path));
     }
     if (1..PAGE_BYTES_MIN).contains(&metadata.len()) {
         let start = std::fs::read(path).map_err(unreadable)?;
@@ -300,7 +300,7 @@ fn refuse_other_files(path: &Path) -> Result<u64> {
         } else {
             Fault::Foreign("no SQLite database".into())
         };
-        return Err(fault.of(path));
+        return Err(fault.at(path));
     }
     Ok(metadata.len())
 }

@@ -37,7 +37,7 @@ pub struct Patience {
 
 impl Patience {
     /// So much from now on, unless somebody asks to stop, who ends it at once.
-    pub fn of(time: Option<Duration>, stop: Option<Stop>) -> Self {
+    pub fn for_time(time: Option<Duration>, stop: Option<Stop>) -> Self {
         let mut patience =
             Self { stop: stop.map(|stop| (stop, Duration::ZERO)), ..Self::default() };
         patience.restart(time);

@@ -265,7 +265,7 @@ fn what_was_put_back_is_read_first() {
     stream.unread(*b"early");
     let mut bytes = [0; 10];
     assert_eq!((stream.read(&mut bytes).unwrap(), &bytes[..5]), (5, &b"early"[..]));
-    stream.patience = Patience::of(Some(LONG), None);
+    stream.patience = Patience::for_time(Some(LONG), None);
     assert_eq!((stream.read_blocking(&mut bytes).unwrap(), &bytes[..5]), (5, &b"\0\0\0\x01x"[..]));
 }
 
@@ -331,7 +331,7 @@ fn whoever_waits_for_a_silent_server_hears_that_its_time_is_over_and_that_it_is_
     let listener = UnixListener::bind(folder.path().join("socket")).unwrap();
     // Nobody accepts: the queue of a listening socket has room for some.
     let mut waiting = Vec::new();
-    let short = || Patience::of(Some(Duration::from_millis(30)), None);
+    let short = || Patience::for_time(Some(Duration::from_millis(30)), None);
     let full = loop {
         match Stream::connect(&address, b"", short()) {
             Ok(stream) => waiting.push(stream),
@@ -342,7 +342,7 @@ fn whoever_waits_for_a_silent_server_hears_that_its_time_is_over_and_that_it_is_
     silent.patience = short();
     assert_eq!(silent.read_blocking(&mut [0]).unwrap_err().kind(), ErrorKind::TimedOut);
     assert_eq!(silent.write_all(&vec![0; 10 << 20]).unwrap_err().kind(), ErrorKind::TimedOut);
-    let stopped = || Patience::of(None, Some(Stop::when(|| true)));
+    let stopped = || Patience::for_time(None, Some(Stop::when(|| true)));
     silent.patience = stopped();
     for error in [
         Stream::connect(&address, b"", stopped()).unwrap_err(),

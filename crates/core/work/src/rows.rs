@@ -70,7 +70,7 @@ impl Values {
             Self::Timestamps(values) => Self::Timestamps(pick(values, rows)),
             Self::Uuids(values) => Self::Uuids(pick(values, rows)),
             Self::Texts(texts) => {
-                Self::Texts(Texts::of(rows.iter().map(|row| texts.get(*row as usize))))
+                Self::Texts(Texts::from_texts(rows.iter().map(|row| texts.get(*row as usize))))
             }
         }
     }
@@ -189,7 +189,7 @@ impl Texts {
     }
 
     /// Texts as they are, which takes less than to format them.
-    pub fn of<'t>(texts: impl ExactSizeIterator<Item = &'t str>) -> Self {
+    pub fn from_texts<'t>(texts: impl ExactSizeIterator<Item = &'t str>) -> Self {
         let mut own = Self { all: String::new(), ends: Vec::with_capacity(texts.len()) };
         for text in texts {
             own.all.push_str(text);

@@ -1,6 +1,6 @@
 //! Rows into a table by DuckDB's appender, in chunks of columns: its fastest way in.
 
-use super::library::{Appender, Chunk, ChunkType, Connection, Said};
+use super::library::{Answered, Appender, Chunk, ChunkType, Connection};
 use engine::dialect::padded;
 use std::ops::Range;
 use work::{Column, DataType, Key, Rows, Values};
@@ -33,7 +33,7 @@ pub fn append_keys(
     column: &str,
     keys: &[Key],
     kind: ChunkType,
-) -> Said<()> {
+) -> Answered<()> {
     let mut appender = connection.appender(table, &[column])?;
     for keys in keys.chunks(connection.library().chunk_rows()) {
         chunk.restart(keys.len());
@@ -58,7 +58,7 @@ pub fn append(
     columns: &[&Column],
     rows: &Rows,
     range: Range<usize>,
-) -> Said<()> {
+) -> Answered<()> {
     let most = chunk.rows_max();
     for first in range.clone().step_by(most) {
         let part = first..range.end.min(first + most);

@@ -62,6 +62,7 @@ pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<
     };
     let refused = |(path, method): (String, &str)| {
         let said = connection.run(&format!("SET {SETTING} = '{method}'")).err()?;
+        let said = said.to_string();
         let said = said.lines().next().unwrap_or_default().to_owned();
         let message = format!("DuckDB {} has no compression `{method}`: {said}", library.version);
         Some(Invalid::new(path, message))

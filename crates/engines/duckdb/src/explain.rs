@@ -2,9 +2,9 @@
 //! by operator.
 
 use super::dialect::literal;
-use super::library::{Connection, Said};
+use super::library::{Answered, Connection};
 use engine::planned::each;
-use engine::{Asked, Explained, Planned};
+use engine::{Asked, Explained, NoPlan, Planned};
 use observations::Fact;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub fn explain(
     sql: &str,
     table: &Table,
     analyze: bool,
-) -> Said<Explained> {
+) -> Answered<Explained> {
     let name = literal(table.name);
     let stored = format!(
         "SELECT count(DISTINCT block_id) FROM pragma_storage_info({name}) WHERE persistent"
@@ -47,12 +47,12 @@ pub fn explain(
 }
 
 /// The plans of the user's statements, for the values that the load sends.
-pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, String>> {
+pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, NoPlan>> {
     each(asked, |own| {
         let sql = own.statement.sql(|number| format!("${number}"));
         let values = own.values.clone().unwrap_or_else(|| vec![Parameter::Null; own.parameters()]);
         let plan = answer_for(connection, &format!("EXPLAIN (FORMAT JSON) {sql}"), 1, &values);
-        plan.map(|plan| planned(&plan))
+        plan.map(|plan| planned(&plan)).map_err(NoPlan::refused)
     })
 }
 
@@ -82,7 +82,7 @@ fn planned(plan: &str) -> Planned {
 }
 
 /// A cell of the last row that a statement answers with; of any values for its parameters.
-fn answer(connection: &Connection, sql: &str, column: u64) -> Said<String> {
+fn answer(connection: &Connection, sql: &str, column: u64) -> Answered<String> {
     let parameters = connection.prepare(sql)?.parameters();
     answer_for(connection, sql, column, &vec![Parameter::Integer(1); parameters as usize])
 }
@@ -92,7 +92,7 @@ fn answer_for(
     sql: &str,
     column: u64,
     values: &[Parameter],
-) -> Said<String> {
+) -> Answered<String> {
     let mut statement = connection.prepare(sql)?;
     for (number, value) in (1..).zip(values) {
         statement.bind(number, value)?;

@@ -1,7 +1,7 @@
 //! Rows of a user's table as a Parquet file.
 
 use super::dialect::{DuckDbDialect, literal};
-use super::library::{Database, Said};
+use super::library::{Answered, Database};
 use super::stored::GROUP_ROWS;
 use super::{DuckDb, failed, find};
 use engine::{DatabaseFiles, Dialect as _, EngineError};
@@ -28,7 +28,7 @@ impl DatabaseFiles for DuckDb {
             return Err(EngineError::File { path: database.into(), source });
         }
         let read_only = [("access_mode".to_owned(), "read_only".to_owned())];
-        let copy = || -> Said<u64> {
+        let copy = || -> Answered<u64> {
             let connection = Database::open(library, Some(database), &read_only)?.connect()?;
             // SCHEMA.TABLE, each of them quoted.
             let name = table

@@ -27,26 +27,82 @@ const INSTALL: &str = "install libduckdb 1.2 or later (libduckdb-linux-*.zip of 
 /// The libraries that were loaded, by the name that they were asked for with.
 static LOADED: Mutex<BTreeMap<OsString, &'static Library>> = Mutex::new(BTreeMap::new());
 
+/// Why a library cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LibraryError {
+    /// The path leads nowhere.
+    #[error("there is no file {path}")]
+    Missing {
+        /// The path.
+        path: String,
+    },
+    /// A directory, a pipe or a device.
+    #[error("{path} is no regular file")]
+    Kind {
+        /// The path.
+        path: String,
+    },
+    /// The file ends before its segments.
+    #[error("{path} is cut off: it has {bytes} of at least {needed} bytes")]
+    CutOff {
+        /// The path.
+        path: String,
+        /// Its size.
+        bytes: u64,
+        /// The size that its header needs.
+        needed: u64,
+    },
+    /// The loader refuses.
+    #[error("{message}")]
+    NotLoaded {
+        /// The loader's message.
+        message: String,
+    },
+    /// Another library.
+    #[error("{name} is not DuckDB")]
+    Foreign {
+        /// Its name.
+        name: String,
+    },
+    /// A version without functions that are used.
+    #[error("{name} is DuckDB {version}, which is too old")]
+    Old {
+        /// Its name.
+        name: String,
+        /// Its version.
+        version: String,
+    },
+    /// A build without a function that is used.
+    #[error("{name} (DuckDB {version}) lacks the function {function}")]
+    Lacks {
+        /// Its name.
+        name: String,
+        /// Its version.
+        version: String,
+        /// The function.
+        function: &'static str,
+    },
+}
+
 /// What can be said against a library without loading it.
 pub fn objection(wanted: &str) -> Option<String> {
-    unloadable(OsStr::new(wanted)).map(|message| format!("{message}; {INSTALL}"))
+    unloadable(OsStr::new(wanted)).map(|error| format!("{error}; {INSTALL}"))
 }
 
 /// Why a file is not even tried. The loader would wait at a pipe for ever, and of a file that is
 /// cut off it would read what is not there, which kills the process (SIGBUS).
-fn unloadable(name: &OsStr) -> Option<String> {
-    let path = Path::new(name);
+fn unloadable(name: &OsStr) -> Option<LibraryError> {
+    let file = Path::new(name);
     if !name.as_bytes().contains(&b'/') {
         return None;
     }
-    let shown = path.display();
-    let Ok(found) = path.metadata() else { return Some(format!("there is no file {shown}")) };
+    let path = file.display().to_string();
+    let Ok(found) = file.metadata() else { return Some(LibraryError::Missing { path }) };
     if !found.is_file() {
-        return Some(format!("{shown} is no regular file"));
+        return Some(LibraryError::Kind { path });
     }
-    let (bytes, needed) = (found.len(), bytes_needed(path).unwrap_or(0));
-    (bytes < needed)
-        .then(|| format!("{shown} is cut off: it has {bytes} of at least {needed} bytes"))
+    let (bytes, needed) = (found.len(), bytes_needed(file).unwrap_or(0));
+    (bytes < needed).then_some(LibraryError::CutOff { path, bytes, needed })
 }
 
 /// Bytes of a library by its header and the segments that this lists: elf(5). `None` where it is no
@@ -93,31 +149,30 @@ pub fn library(wanted: Option<&str>) -> Result<(OsString, &'static Library), Eng
     if let Some(known) = loaded.get(&name) {
         return Ok((name, *known));
     }
-    let library = unloadable(&name).map_or_else(|| load(&name), Err).map_err(|message| {
-        EngineError::failed("loading libduckdb", format!("{source}: {message}; {INSTALL}"))
+    let library = unloadable(&name).map_or_else(|| load(&name), Err).map_err(|error| {
+        EngineError::failed("loading libduckdb", format!("{source}: {error}; {INSTALL}"))
     })?;
     let library: &'static Library = Box::leak(Box::new(library));
     loaded.insert(name.clone(), library);
     Ok((name, library))
 }
 
-fn load(name: &OsStr) -> Result<Library, String> {
-    let shown = name.to_string_lossy();
-    let library = Library::load(name).map_err(|error| match error {
-        Unusable::NotLoaded(words) => words,
-        Unusable::Lacks { version: None, .. } => format!("{shown} is not DuckDB"),
-        Unusable::Lacks { version: Some(version), .. } if is_too_old(&version) => {
-            too_old(&shown, &version)
+fn load(file: &OsStr) -> Result<Library, LibraryError> {
+    let name = file.to_string_lossy().into_owned();
+    match Library::load(file) {
+        Ok(library) if is_too_old(&library.version) => {
+            Err(LibraryError::Old { name, version: library.version })
         }
-        Unusable::Lacks { function, version: Some(version) } => {
-            format!("{shown} (DuckDB {version}) lacks the function {function}")
+        Ok(library) => Ok(library),
+        Err(Unusable::NotLoaded(message)) => Err(LibraryError::NotLoaded { message }),
+        Err(Unusable::Lacks { version: None, .. }) => Err(LibraryError::Foreign { name }),
+        Err(Unusable::Lacks { version: Some(version), .. }) if is_too_old(&version) => {
+            Err(LibraryError::Old { name, version })
         }
-    })?;
-    if is_too_old(&library.version) { Err(too_old(&shown, &library.version)) } else { Ok(library) }
-}
-
-fn too_old(shown: &str, version: &str) -> String {
-    format!("{shown} is DuckDB {version}, which is too old")
+        Err(Unusable::Lacks { function, version: Some(version) }) => {
+            Err(LibraryError::Lacks { name, version, function })
+        }
+    }
 }
 
 /// Whether a version is known to be before the first that we can use.

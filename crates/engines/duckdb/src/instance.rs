@@ -348,7 +348,7 @@ impl Explainer for DuckDbInstance {
             .map_err(failed(format!("explaining {sql}")))
     }
 
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         Ok(explain::plans(&self.target.connect()?, asked))
     }
 }

@@ -38,6 +38,7 @@ use engine::{
 use engine::{ColumnMethods, DatabaseFiles, Prerequisites};
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, Value, settings};
 use instance::DuckDbInstance;
+use library::DuckDbError;
 use observations::EngineVersion;
 use work::{Cancel, Stop, Table};
 
@@ -186,7 +187,7 @@ impl Prerequisites for DuckDb {
 
 impl ColumnMethods for DuckDb {
     fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
-        engine::compression::validate_columns(configuration, tables, |_| Ok(()))
+        engine::compression::validate_columns(configuration, tables, |_| None)
     }
 }
 
@@ -205,8 +206,9 @@ impl Host for DuckDbHost {
 }
 
 /// What DuckDB said, as an error of ours. Its messages begin with the kind of the error.
-fn failed(doing: impl Into<String>) -> impl FnOnce(String) -> EngineError {
-    move |message| {
+fn failed(doing: impl Into<String>) -> impl FnOnce(DuckDbError) -> EngineError {
+    move |error| {
+        let message = error.to_string();
         let doing = doing.into();
         if ["No space left on device", "Disk quota exceeded"]
             .iter()

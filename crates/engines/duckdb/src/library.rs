@@ -18,8 +18,58 @@ use std::ptr;
 use std::sync::Arc;
 use work::Parameter;
 
-/// What DuckDB objects to, in its words.
-pub type Said<T> = Result<T, String>;
+/// Why DuckDB does not do something.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DuckDbError {
+    /// It objects.
+    #[error("{message}")]
+    Refused {
+        /// DuckDB's message.
+        message: String,
+    },
+    /// A setting does not take its value.
+    #[error("{name} does not take {value}")]
+    Setting {
+        /// The setting.
+        name: String,
+        /// The value.
+        value: String,
+    },
+    /// The limit of connections is reached.
+    #[error("the database takes no further connection")]
+    Connections,
+    /// The answer to a query of ours is not a number.
+    #[error("no number for {sql}")]
+    NoNumber {
+        /// The query.
+        sql: String,
+    },
+    /// The text holds no statement.
+    #[error("no statement")]
+    NoStatement,
+    /// A parameter does not take its value.
+    #[error("parameter {number} cannot be bound: {message}")]
+    Parameter {
+        /// Its number, from 1.
+        number: u64,
+        /// DuckDB's message.
+        message: String,
+    },
+}
+
+impl DuckDbError {
+    /// Takes over a text that DuckDB keeps.
+    ///
+    /// # Safety
+    /// As for [`text`].
+    unsafe fn refused(message: *const c_char) -> Self {
+        // SAFETY: the caller's.
+        Self::Refused { message: unsafe { text(message) } }
+    }
+}
+
+/// The answer of DuckDB, or its objection.
+pub type Answered<T> = Result<T, DuckDbError>;
 
 /// A libduckdb in this process. It is never unloaded: its threads and its threads' data would not
 /// survive that.
@@ -108,7 +158,7 @@ impl Database {
         library: &'static Library,
         path: Option<&Path>,
         settings: &[(String, String)],
-    ) -> Said<Arc<Self>> {
+    ) -> Answered<Arc<Self>> {
         let path = path.map(|path| terminated(path.as_os_str().as_bytes()));
         let path = path.as_ref().map_or(ptr::null(), |path| path.as_ptr());
         let interface = &library.interface;
@@ -127,25 +177,27 @@ impl Database {
                 None => (interface.duckdb_open_ext)(path, &raw mut handle, config, &raw mut error),
             };
             (interface.duckdb_destroy_config)(&raw mut config);
-            let said = set.map_or_else(
-                || text(error),
-                |(name, value)| format!("{name} does not take {value}"),
-            );
+            let objection = match set {
+                Some((name, value)) => {
+                    DuckDbError::Setting { name: name.clone(), value: value.clone() }
+                }
+                None => DuckDbError::refused(error),
+            };
             if !error.is_null() {
                 (interface.duckdb_free)(error.cast());
             }
-            if state == 0 { Ok(Arc::new(Self { library, handle })) } else { Err(said) }
+            if state == 0 { Ok(Arc::new(Self { library, handle })) } else { Err(objection) }
         }
     }
 
     /// A new connection.
-    pub fn connect(self: &Arc<Self>) -> Said<Connection> {
+    pub fn connect(self: &Arc<Self>) -> Answered<Connection> {
         let mut handle = ptr::null_mut();
         // SAFETY: the database is open, the place for the answer valid.
         let state =
             unsafe { (self.library.interface.duckdb_connect)(self.handle, &raw mut handle) };
         if state != 0 {
-            return Err("the database takes no further connection".into());
+            return Err(DuckDbError::Connections);
         }
         Ok(Connection(Arc::new(Connected { database: self.clone(), handle })))
     }
@@ -199,17 +251,17 @@ impl Connection {
     }
 
     /// Prepares the only statement of a text, or the last of several after running those before it.
-    pub fn prepare(&self, sql: &str) -> Said<Prepared> {
+    pub fn prepare(&self, sql: &str) -> Answered<Prepared> {
         let mut last = None;
         self.each(sql, |statement| {
             last.replace(statement)
                 .map_or(Ok(()), |mut before: Prepared| before.execute().map(drop))
         })?;
-        last.ok_or_else(|| "no statement".into())
+        last.ok_or(DuckDbError::NoStatement)
     }
 
     /// Prepares each statement of a text, when those before it have been dealt with.
-    pub fn each(&self, sql: &str, mut deal: impl FnMut(Prepared) -> Said<()>) -> Said<()> {
+    pub fn each(&self, sql: &str, mut deal: impl FnMut(Prepared) -> Answered<()>) -> Answered<()> {
         let interface = &self.library().interface;
         let (sql, mut extracted) = (terminated(sql), ptr::null_mut());
         // SAFETY: the connection is open, the text ends with 0; what was extracted is destroyed
@@ -219,7 +271,8 @@ impl Connection {
             let count =
                 (interface.duckdb_extract_statements)(handle, sql.as_ptr(), &raw mut extracted);
             let said = text((interface.duckdb_extract_statements_error)(extracted));
-            let mut result = if said.is_empty() { Ok(()) } else { Err(said) };
+            let mut result =
+                if said.is_empty() { Ok(()) } else { Err(DuckDbError::Refused { message: said }) };
             for index in 0..count {
                 result = result.and_then(|()| {
                     let mut statement = ptr::null_mut();
@@ -227,7 +280,9 @@ impl Connection {
                     let state = prepare(handle, extracted, index, &raw mut statement);
                     let statement = Prepared { connected: self.0.clone(), handle: statement };
                     if state != 0 {
-                        return Err(text((interface.duckdb_prepare_error)(statement.handle)));
+                        return Err(DuckDbError::refused((interface.duckdb_prepare_error)(
+                            statement.handle,
+                        )));
                     }
                     deal(statement)
                 });
@@ -238,12 +293,12 @@ impl Connection {
     }
 
     /// Runs the statements of a text.
-    pub fn run(&self, sql: &str) -> Said<()> {
+    pub fn run(&self, sql: &str) -> Answered<()> {
         self.each(sql, |mut statement| statement.execute().map(drop))
     }
 
     /// Begins to append rows that have these columns of a table.
-    pub fn appender(&self, table: &str, columns: &[&str]) -> Said<Appender> {
+    pub fn appender(&self, table: &str, columns: &[&str]) -> Answered<Appender> {
         let interface = &self.library().interface;
         let (table, mut handle) = (terminated(table), ptr::null_mut());
         // SAFETY: the connection is open, the text ends with 0, and no schema means the default
@@ -289,7 +344,7 @@ impl Prepared {
     }
 
     /// Gives a parameter its value.
-    pub fn bind(&mut self, number: u64, value: &Parameter) -> Said<()> {
+    pub fn bind(&mut self, number: u64, value: &Parameter) -> Answered<()> {
         let (interface, handle) = (self.interface(), self.handle);
         // SAFETY: the statement exists; DuckDB checks the number and copies the value.
         let state = unsafe {
@@ -308,7 +363,7 @@ impl Prepared {
     }
 
     /// Gives a parameter a UUID.
-    pub fn bind_uuid(&mut self, number: u64, value: u128) -> Said<()> {
+    pub fn bind_uuid(&mut self, number: u64, value: u128) -> Answered<()> {
         let interface = self.interface();
         // SAFETY: as in `bind`; the value that is made is destroyed.
         let state = unsafe {
@@ -321,18 +376,14 @@ impl Prepared {
         self.bound(state, number)
     }
 
-    fn bound(&self, state: u32, number: u64) -> Said<()> {
+    fn bound(&self, state: u32, number: u64) -> Answered<()> {
         // SAFETY: the statement exists.
         let said = || unsafe { text((self.interface().duckdb_prepare_error)(self.handle)) };
-        if state == 0 {
-            Ok(())
-        } else {
-            Err(format!("parameter {number} cannot be bound: {}", said()))
-        }
+        if state == 0 { Ok(()) } else { Err(DuckDbError::Parameter { number, message: said() }) }
     }
 
     /// Runs it to its end.
-    pub fn execute(&mut self) -> Said<Answer> {
+    pub fn execute(&mut self) -> Answered<Answer> {
         let raw = RawResult { counts: [0; 3], pointers: [ptr::null_mut(); 3] };
         let mut answer = Answer { library: self.connected.database.library, raw };
         // SAFETY: the statement exists; the answer is destroyed when it is dropped, also that of a
@@ -343,7 +394,7 @@ impl Prepared {
             if state == 0 {
                 return Ok(answer);
             }
-            Err(text((self.interface().duckdb_result_error)(&raw mut answer.raw)))
+            Err(DuckDbError::refused((self.interface().duckdb_result_error)(&raw mut answer.raw)))
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::bulk;
 use super::failed;
-use super::library::{Connection, Said};
+use super::library::{Answered, Connection};
 use super::stored::GROUP_ROWS;
 use engine::{EngineError, lock};
 use std::ops::Range;
@@ -40,7 +40,7 @@ const THREADS: &str = "threads";
 pub fn settings(
     connection: &Connection,
     is_given: impl Fn(&str) -> bool,
-) -> Said<Vec<LoadSetting>> {
+) -> Answered<Vec<LoadSetting>> {
     let mut statement = connection.prepare(
         "SELECT name, CASE name WHEN 'threads' THEN current_setting('external_threads') ELSE 1 \
          END, value FROM duckdb_settings() WHERE name IN ('threads', \

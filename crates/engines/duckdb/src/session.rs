@@ -3,7 +3,7 @@
 use super::bulk;
 use super::failed;
 use super::instance::Target;
-use super::library::{Chunk, ChunkType, Connection, Prepared, Said};
+use super::library::{Answered, Chunk, ChunkType, Connection, Prepared};
 use super::waits::Seat;
 use engine::Session;
 use engine::{Done, EngineError, Results};
@@ -157,8 +157,8 @@ impl DuckDbSession {
             Statement::Begin => open.begin.execute().map(drop).map_err(failed("begin"))?,
             Statement::Commit => open.commit.execute().map(drop).map_err(failed("commit"))?,
             Statement::Rollback => match open.connection.run("ROLLBACK") {
-                Err(message) if !message.contains("no transaction is active") => {
-                    return Err(failed("rollback")(message));
+                Err(error) if !error.to_string().contains("no transaction is active") => {
+                    return Err(failed("rollback")(error));
                 }
                 _ => {}
             },
@@ -185,7 +185,7 @@ fn run(
     parameters: &[Parameter],
     wanted: bool,
     results: &mut Vec<Results>,
-) -> Said<()> {
+) -> Answered<()> {
     for (number, parameter) in (1..).zip(parameters) {
         statement.bind(number, parameter)?;
     }

@@ -1,7 +1,7 @@
 //! `target.settings`: what can be said against it without a library, how it is given to DuckDB, and
 //! reading it back.
 
-use super::library::{Connection, Database, Library};
+use super::library::{Answered, Connection, Database, Library};
 use super::{COMPRESSION, compression, failed};
 use engine::EngineError;
 use experiment::{Configuration, Invalid, Value};
@@ -185,7 +185,7 @@ fn unknown(name: &str, known: &BTreeMap<String, Known>, library: &Library) -> Op
 }
 
 /// All settings of a library.
-fn known(library: &'static Library) -> Result<BTreeMap<String, Known>, String> {
+fn known(library: &'static Library) -> Answered<BTreeMap<String, Known>> {
     let connection = Database::open(library, None, &[])?.connect()?;
     let mut statement = connection.prepare("SELECT name, value, scope FROM duckdb_settings()")?;
     let mut answer = statement.execute()?;
@@ -200,7 +200,7 @@ fn known(library: &'static Library) -> Result<BTreeMap<String, Known>, String> {
     Ok(settings)
 }
 
-fn value_of(connection: &Connection, name: &str) -> Result<String, String> {
+fn value_of(connection: &Connection, name: &str) -> Answered<String> {
     let sql = format!("SELECT value FROM duckdb_settings() WHERE name = '{name}'");
     let mut answer = connection.prepare(&sql)?.execute()?;
     Ok(answer.cell(0, 0).unwrap_or_default())

@@ -2,7 +2,7 @@
 //! file.
 
 use super::dialect::{data_type, literal};
-use super::library::{Connection, Said};
+use super::library::{Answered, Connection, DuckDbError};
 use engine::{Compressed, Stored};
 use std::path::Path;
 use work::{Filter, Table};
@@ -29,7 +29,7 @@ fn info_of(table: &Table) -> String {
 }
 
 /// Of a table of the database. The smallest value of a segment stands in its statistics.
-pub fn of_table(connection: &Connection, table: &Table, filter: Filter) -> Said<Stored> {
+pub fn of_table(connection: &Connection, table: &Table, filter: Filter) -> Answered<Stored> {
     let info = info_of(table);
     let bytes = format!(
         "SELECT column_name, CAST(sum(bytes) AS BIGINT) FROM {} GROUP BY column_name HAVING \
@@ -49,7 +49,7 @@ pub fn of_table(connection: &Connection, table: &Table, filter: Filter) -> Said<
 
 /// By which methods the columns of a table of the database are compressed, in the order of the
 /// columns; the bitmaps of NULLs apart.
-pub fn compressed(connection: &Connection, table: &Table) -> Said<Vec<Compressed>> {
+pub fn compressed(connection: &Connection, table: &Table) -> Answered<Vec<Compressed>> {
     let sql = format!(
         "SELECT column_name, compression, CAST(sum(bytes) AS BIGINT) FROM {} WHERE segment_type \
          <> 'VALIDITY' GROUP BY ALL ORDER BY min(column_id), sum(bytes) DESC, compression",
@@ -71,7 +71,7 @@ pub fn of_file(
     table: &Table,
     path: &Path,
     filter: Filter,
-) -> Said<Stored> {
+) -> Answered<Stored> {
     let info = format!("parquet_metadata({})", literal(&path.to_string_lossy()));
     let bytes = format!(
         "SELECT path_in_schema, CAST(sum(total_compressed_size) AS BIGINT) FROM {info} GROUP BY \
@@ -94,7 +94,7 @@ fn stored(
     bytes: &str,
     info: &str,
     least: &dyn Fn(&str, &str) -> String,
-) -> Said<Stored> {
+) -> Answered<Stored> {
     let mut answer = connection.prepare(bytes)?.execute()?;
     let column_bytes = (0..answer.rows()).filter_map(|row| {
         let (name, bytes) = (answer.cell(0, row)?, answer.cell(1, row)?);
@@ -116,7 +116,11 @@ fn stored(
 }
 
 /// Bytes of these columns in each row group of a table of the database.
-pub fn by_group(connection: &Connection, table: &Table, columns: &[&str]) -> Said<Vec<Vec<u64>>> {
+pub fn by_group(
+    connection: &Connection,
+    table: &Table,
+    columns: &[&str],
+) -> Answered<Vec<Vec<u64>>> {
     let info = info_of(table);
     let groups = number(connection, &format!("SELECT count(DISTINCT row_group_id) FROM {info}"))?;
     let mut all = vec![vec![0; columns.len()]; groups as usize];
@@ -135,7 +139,8 @@ pub fn by_group(connection: &Connection, table: &Table, columns: &[&str]) -> Sai
     Ok(all)
 }
 
-fn number(connection: &Connection, sql: &str) -> Said<u64> {
+fn number(connection: &Connection, sql: &str) -> Answered<u64> {
     let cell = connection.prepare(sql)?.execute()?.cell(0, 0);
-    cell.and_then(|text| text.parse().ok()).ok_or_else(|| format!("no number for {sql}"))
+    cell.and_then(|text| text.parse().ok())
+        .ok_or_else(|| DuckDbError::NoNumber { sql: sql.to_owned() })
 }

@@ -56,7 +56,7 @@ impl Workers {
         let found = entries.filter(|entry| is_one(&entry.path()));
         let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse().ok();
         let running =
-            found.filter_map(number).filter_map(|own| Some((own, ProcessTimes::of(own)?.cpu_ns)));
+            found.filter_map(number).filter_map(|own| Some((own, ProcessTimes::read(own)?.cpu_ns)));
         running.chain([(0, self.ended_ns.load(Ordering::Relaxed))]).collect()
     }
 }

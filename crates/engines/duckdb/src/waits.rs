@@ -14,6 +14,7 @@ use observe::{ThreadClock, ThreadTimes};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -227,10 +228,26 @@ impl Reading {
     }
 }
 
+/// Why sleeping threads were not sampled.
+#[derive(Debug, thiserror::Error)]
+enum SampleError {
+    /// The kernel does not show them.
+    #[error("{path}: {source}")]
+    File {
+        /// Its file.
+        path: String,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The sampling thread is gone.
+    #[error("the sampling thread panicked")]
+    Panicked,
+}
+
 /// The thread that looks.
 struct Sampler {
     is_over: Arc<AtomicBool>,
-    thread: JoinHandle<Result<Samples, String>>,
+    thread: JoinHandle<Result<Samples, SampleError>>,
 }
 
 impl DuckDbCollector {
@@ -264,7 +281,7 @@ impl WaitCollector for DuckDbCollector {
             Some(Sampler { is_over, thread }) => {
                 is_over.store(true, Ordering::Relaxed);
                 thread.thread().unpark();
-                thread.join().unwrap_or_else(|_| Err("the sampling thread panicked".into()))
+                thread.join().unwrap_or_else(|_| Err(SampleError::Panicked))
             }
         };
         let lost: Vec<String> = samples
@@ -309,7 +326,7 @@ fn divide(suspended_s: f64, samples: &Samples, hz: f64) -> Vec<Wait> {
 }
 
 /// Looks at the sessions until it is over; an error when the kernel shows nothing.
-fn sample(seats: &Seats, every: Duration, is_over: &AtomicBool) -> Result<Samples, String> {
+fn sample(seats: &Seats, every: Duration, is_over: &AtomicBool) -> Result<Samples, SampleError> {
     let (mut samples, mut files): (Samples, BTreeMap<i32, File>) = Default::default();
     let mut next = Instant::now() + every;
     while !is_over.load(Ordering::Relaxed) {
@@ -333,21 +350,21 @@ fn sample(seats: &Seats, every: Duration, is_over: &AtomicBool) -> Result<Sample
 }
 
 /// What a thread sleeps in; `None` when it does not sleep, or has ended.
-fn look(files: &mut BTreeMap<i32, File>, thread: i32) -> Result<Option<&'static str>, String> {
+fn look(files: &mut BTreeMap<i32, File>, thread: i32) -> Result<Option<&'static str>, SampleError> {
     let path = format!("/proc/self/task/{thread}/syscall");
     let file = match files.entry(thread) {
         Entry::Occupied(known) => known.into_mut(),
         Entry::Vacant(place) => match File::open(&path) {
             Ok(file) => place.insert(file),
             Err(_) if !Path::new(&path).parent().is_some_and(Path::exists) => return Ok(None),
-            Err(error) => return Err(format!("{path}: {error}")),
+            Err(source) => return Err(SampleError::File { path, source }),
         },
     };
     let mut buffer = [0; 256];
     let length = match file.read_at(&mut buffer, 0) {
         Ok(length) => length,
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Ok(None),
-        Err(error) => return Err(format!("{path}: {error}")),
+        Err(source) => return Err(SampleError::File { path, source }),
     };
     Ok(wait_type(&String::from_utf8_lossy(&buffer[..length]), |descriptor| {
         Path::new("/proc/self/fd")

@@ -69,7 +69,7 @@ impl MariaHost {
         connections: u32,
     ) -> Result<ServerOptions, EngineError> {
         let log_volume = configuration.get(LOG_VOLUME);
-        let setup = Setup::of(configuration);
+        let setup = Setup::from_settings(configuration);
         // Folders of data files are for tables that we make: a user's are where the server has its
         // own.
         let volumes = configuration.get(VOLUME);

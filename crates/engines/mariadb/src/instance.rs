@@ -88,7 +88,7 @@ impl MariaInstance {
         let config = server.config.clone().with_database(DATABASE).with_stop(cancel.stop());
         let reached = server.config.clone().with_stop(cancel.stop());
         let mut session = verified_session_settings(&reached, &server.session_settings)?;
-        let admin = match (Setup::of(configuration), &server.private) {
+        let admin = match (Setup::from_settings(configuration), &server.private) {
             (None, _) => Admin::take_database(&server.config, cancel)?,
             // It began with them.
             (Some(_), Some(_)) => Admin::take_again(&server.config, cancel)?,
@@ -121,7 +121,7 @@ impl MariaInstance {
             cancel: cancel.clone(),
             gone: false,
         };
-        if Setup::of(configuration).is_none() {
+        if Setup::from_settings(configuration).is_none() {
             instance.make_folders(&configuration.get(VOLUME), folders)?;
         }
         Ok(instance)
@@ -444,7 +444,7 @@ impl Explainer for MariaInstance {
         explain::explain(&mut client, sql, table, analyze)
     }
 
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         let mut client = self.load.connect()?;
         client.set_stop(self.cancel.stop());
         Ok(explain::plans(&mut client, asked))

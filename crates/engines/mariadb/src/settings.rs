@@ -92,7 +92,7 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
         );
     }
     invalid.extend(Setup::validate(configuration));
-    if let Some(own) = Setup::of(configuration) {
+    if let Some(own) = Setup::from_settings(configuration) {
         if configuration.get(VOLUME).len() > 1 {
             let message = "the tables of target.setup lie with all of the server on one volume";
             invalid.push(Invalid::new(VOLUME.path(), message));

@@ -4,7 +4,7 @@
 use super::failed_at;
 use crate::client::{Client, quote_identifier, quote_literal};
 use engine::planned::{STATEMENT_MS_MAX, each, literal};
-use engine::{Asked, EngineError, Explained, Planned};
+use engine::{Asked, EngineError, Explained, NoPlan, Planned};
 use observations::Fact;
 use observations::statement::shown;
 use sql::Syntax;
@@ -79,13 +79,13 @@ const CUSTOM_PLANS: usize = 5;
 pub fn plans(
     client: &mut Client,
     asked: &[Asked],
-) -> Result<Vec<Result<Planned, String>>, EngineError> {
+) -> Result<Vec<Result<Planned, NoPlan>>, EngineError> {
     let limits = format!(
         "SET statement_timeout = {STATEMENT_MS_MAX}; SET lock_timeout = 1000; SET \
          default_transaction_read_only = on"
     );
     client.batch(&limits).map_err(failed_at("limiting the session that explains"))?;
-    let explain = |own: &Asked| plan(client, own).map_err(|error| error.to_string());
+    let explain = |own: &Asked| plan(client, own).map_err(NoPlan::refused);
     Ok(each(asked, explain))
 }
 

@@ -67,7 +67,7 @@ impl PostgresHost {
         connections: u32,
     ) -> Result<ClusterOptions, EngineError> {
         let log_volume = configuration.get(LOG_VOLUME);
-        let setup = Setup::of(configuration);
+        let setup = Setup::from_settings(configuration);
         // Tablespaces are for tables that we make: a user's are where the server has its own.
         let volumes = configuration.get(VOLUME);
         let directory = match volumes.first().filter(|_| setup.is_some()) {
@@ -137,7 +137,7 @@ impl Host for PostgresHost {
             } else {
                 settings::server_settings(configuration)
             };
-            let own = Setup::of(configuration);
+            let own = Setup::from_settings(configuration);
             let own =
                 own.map(|setup| own_database::copy(run, &config, &setup, cancel)).transpose()?;
             (None, own.unwrap_or(config))

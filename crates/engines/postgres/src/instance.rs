@@ -435,7 +435,7 @@ impl Explainer for PostgresInstance {
         explain::explain(&mut client, operation_sql(self.statements()?, operation), table, analyze)
     }
 
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         let mut client = Client::connect(&self.load()).map_err(failed_at("connecting"))?;
         client.set_stop(self.cancel.stop(), Duration::ZERO);
         explain::plans(&mut client, asked)

@@ -122,7 +122,8 @@ fn rights(row: &Row<'_>, needs: &[&Need<'_>], found: &mut Preflight) {
         return;
     }
     // Who brings tables works in databases of ours.
-    let own = needs.iter().filter(|need| Setup::of(need.configuration).is_some()).count();
+    let own =
+        needs.iter().filter(|need| Setup::from_settings(need.configuration).is_some()).count();
     if own > 0 && !is(7) {
         found.misses(format!(
             "{url}: role {role} may not create a database for the tables of target.setup: ALTER \

@@ -89,7 +89,7 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
         invalid.push(Invalid::new(WAL_SEGMENT_SIZE.path(), "must be a power of two"));
     }
     invalid.extend(Setup::validate(configuration));
-    if let Some(own) = Setup::of(configuration) {
+    if let Some(own) = Setup::from_settings(configuration) {
         validate_own_tables(&own, configuration, &mut invalid);
     }
     invalid

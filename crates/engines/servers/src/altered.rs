@@ -166,11 +166,11 @@ impl<T: Serialize + DeserializeOwned + Default> Record<T> {
 impl Process {
     fn ours() -> Self {
         let pid = std::process::id() as i32;
-        Self { pid, started_ticks: ProcessTimes::of(pid).map_or(0, |times| times.started_ticks) }
+        Self { pid, started_ticks: ProcessTimes::read(pid).map_or(0, |times| times.started_ticks) }
     }
 
     fn is_alive(self) -> bool {
-        ProcessTimes::of(self.pid).is_some_and(|times| times.started_ticks == self.started_ticks)
+        ProcessTimes::read(self.pid).is_some_and(|times| times.started_ticks == self.started_ticks)
     }
 }
 

@@ -71,7 +71,7 @@ impl DataFiles {
             busy_timeout_s: configuration.get(BUSY_TIMEOUT),
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
             cancel: cancel.clone(),
-            pragmas: pragma::of(configuration),
+            pragmas: pragma::from_settings(configuration),
             growth_bytes: configuration.get(FILE_GROWTH),
         };
         for file in 0..files.paths.len() {

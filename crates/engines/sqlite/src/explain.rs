@@ -3,7 +3,7 @@
 
 use crate::plan_steps::Step;
 use engine::planned::each;
-use engine::{Asked, Explained, Planned};
+use engine::{Asked, Explained, NoPlan, Planned};
 use observations::Fact;
 use rusqlite::{Connection, Row, StatementStatus};
 use statements::Counter;
@@ -54,14 +54,14 @@ pub fn explain(
 
 /// The plans of the user's statements; they do not depend on the values of parameters, and SQLite
 /// tells no estimates.
-pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, String>> {
+pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, NoPlan>> {
     each(asked, |own| {
         let text = plan(connection, &own.statement.sql(|number| format!("?{number}")));
         match text {
             // Of an INSERT of values, and where all rows are deleted.
-            Ok(text) if text.is_empty() => Err("SQLite has no steps to tell of it".to_owned()),
+            Ok(text) if text.is_empty() => Err(NoPlan::NoSteps { engine: "SQLite" }),
             Ok(text) => Ok(Planned { text, ..Planned::default() }),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(NoPlan::refused(error)),
         }
     })
 }

@@ -62,7 +62,7 @@ impl SqliteInstance {
             format!("opening {count} data files on {connections} connections")
         })?;
         let files = DataFiles::create(configuration, place, cancel)?;
-        let own = Setup::of(configuration);
+        let own = Setup::from_settings(configuration);
         if let Some(own) = &own {
             let template = setup::template(own, &files)?;
             let from = File::open(&template);
@@ -345,7 +345,7 @@ impl Explainer for SqliteInstance {
             .map_err(|error| failed(format!("explaining {sql}"), &error))
     }
 
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         Ok(explain::plans(&self.files.connect_one()?, asked))
     }
 }

@@ -107,7 +107,7 @@ impl Engine for Sqlite {
     fn validate(&self, configuration: &Configuration, connections: u32) -> Vec<Invalid> {
         let mut invalid = pragma::validate(configuration);
         invalid.extend(Setup::validate(configuration));
-        let dump = Setup::of(configuration).and_then(|own| setup::validate(&own));
+        let dump = Setup::from_settings(configuration).and_then(|own| setup::validate(&own));
         invalid.extend(dump.map(|message| Invalid::new(SETUP_DUMP.path(), message)));
         if pragma::is_exclusive(configuration) && connections > 1 {
             invalid.push(Invalid::new(
@@ -158,7 +158,7 @@ impl Prerequisites for Sqlite {
         let (mut found, mut tried) = (Preflight::default(), HashSet::new());
         for need in needs {
             found.needs(need.of_rows(&need.configuration.get(VOLUME), folders));
-            let pragmas = pragma::of(need.configuration);
+            let pragmas = pragma::from_settings(need.configuration);
             if tried.insert(format!("{pragmas:?}")) {
                 found.invalid.extend(pragma::refused(&pragmas));
             }

@@ -54,7 +54,7 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
     let objection = |(name, value): (&str, &Value)| {
         let known = PRAGMAS.iter().find(|(known, _)| *known == name);
         let message = if let Some((_, form)) = known {
-            form.wanted(value).err()?
+            form.wanted(value).err()?.to_string()
         } else {
             let known: Vec<&str> = PRAGMAS.iter().map(|(name, _)| *name).collect();
             experiment::unknown_name("SQLite setting", name, &known)
@@ -70,26 +70,43 @@ pub fn is_exclusive(configuration: &Configuration) -> bool {
     matches!(mode, Some(Value::Text(mode)) if mode.eq_ignore_ascii_case("exclusive"))
 }
 
+/// A value that a setting of SQLite does not take.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum ValueError {
+    /// Another word.
+    #[error("{}", experiment::unknown_name("value", word, known))]
+    UnknownWord { word: String, known: &'static [&'static str] },
+    /// Not a word.
+    #[error("{value} is not allowed; allowed are {}", known.join(", "))]
+    NotWord { value: String, known: &'static [&'static str] },
+    /// Not a whole number.
+    #[error("`{value}` is not a whole number")]
+    NotNumber { value: String },
+    /// Not a truth value.
+    #[error("`{value}` is neither true nor false")]
+    NotSwitch { value: String },
+}
+
 impl Form {
     /// The value as given to SQLite and as SQLite answers it.
-    fn wanted(self, value: &Value) -> Result<(String, String), String> {
+    fn wanted(self, value: &Value) -> Result<(String, String), ValueError> {
         match (self, value) {
             (Word(words) | Position(words), Value::Text(text)) => {
                 let word = text.to_lowercase();
                 let position = words.iter().position(|known| *known == word);
-                let position =
-                    position.ok_or_else(|| experiment::unknown_name("value", text, words))?;
+                let position = position
+                    .ok_or_else(|| ValueError::UnknownWord { word: text.clone(), known: words })?;
                 let answer =
                     if matches!(self, Word(_)) { word.clone() } else { position.to_string() };
                 Ok((word, answer))
             }
             (Word(words) | Position(words), other) => {
-                Err(format!("{other} is not allowed; allowed are {}", words.join(", ")))
+                Err(ValueError::NotWord { value: other.to_string(), known: words })
             }
             (Number, Value::Integer(number)) => Ok((number.to_string(), number.to_string())),
-            (Number, other) => Err(format!("`{other}` is not a whole number")),
+            (Number, other) => Err(ValueError::NotNumber { value: other.to_string() }),
             (Switch, Value::Bool(on)) => Ok((u8::from(*on).to_string(), u8::from(*on).to_string())),
-            (Switch, other) => Err(format!("`{other}` is neither true nor false")),
+            (Switch, other) => Err(ValueError::NotSwitch { value: other.to_string() }),
         }
     }
 }
@@ -103,7 +120,7 @@ pub struct Pragma {
 }
 
 /// The settings of a configuration that [`validate`] has accepted.
-pub fn of(configuration: &Configuration) -> Vec<Pragma> {
+pub fn from_settings(configuration: &Configuration) -> Vec<Pragma> {
     let wanted = PRAGMAS.iter().filter_map(|(name, form)| {
         let (given, answer) = form.wanted(configuration.value(&format!("{PREFIX}{name}"))?).ok()?;
         Some(Pragma { name, given, answer })

@@ -8,8 +8,9 @@
 use crate::explain::{COUNTERS, steps};
 use crate::plan_steps::plan_of_steps;
 use crate::statement_rules::RULES;
+use engine::NoPlan;
 use engine::ServerError;
-use engine::query_reader::{QueryLimits, QueryReader, Unexplained, explain_each};
+use engine::query_reader::{QueryLimits, QueryReader, explain_each};
 use observations::Unread;
 use plans::{Kind, Operator, Plan, Predicate, Role};
 use rusqlite::{Connection, Error, OpenFlags};
@@ -41,21 +42,6 @@ pub struct FileReader {
     limits: QueryLimits,
     stop: Stop,
     until: Arc<Mutex<Instant>>,
-}
-
-/// A reason why a statement was not run, or not to its end.
-#[derive(Debug, thiserror::Error)]
-enum NotRun {
-    #[error("it is a command; only queries are run")]
-    Command,
-    #[error("it writes, and was not run")]
-    Writes,
-    #[error("it has parameters without values, and was not run")]
-    Parameters,
-    #[error("its run was stopped after {:.0} s", after.as_secs_f64())]
-    Stopped { after: Duration },
-    #[error("{message}")]
-    Failed { message: String },
 }
 
 impl FileReader {
@@ -120,7 +106,7 @@ impl FileReader {
         self.limit(time);
         let said = |error: Error| match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::OperationInterrupted) => NotRun::Stopped { after: time },
-            _ => NotRun::Failed { message: message(error) },
+            _ => NotRun::Refused { message: message(error) },
         };
         let mut prepared = self.connection.prepare(text).map_err(said)?;
         if !prepared.readonly() {
@@ -276,7 +262,7 @@ impl QueryReader for FileReader {
         explain_each(&mut snapshot.statements, self.limits.plans, &self.stop, |statement| {
             self.limit(RUN_MAX);
             let steps = steps(&self.connection, &statement.text)
-                .map_err(|error| Unexplained::refused(message(error)))?;
+                .map_err(|error| NoPlan::refused(message(error)))?;
             let aliases = aliases(&statement.text, RULES.syntax);
             let table = |name: &str| {
                 let meant = aliases.get(&name.to_lowercase()).map_or(name, String::as_str);
@@ -286,7 +272,7 @@ impl QueryReader for FileReader {
             let mut plan = plan_of_steps(&steps, table)?;
             add_condition(&mut plan, &statement.text);
             if plan.root.is_none() {
-                return Err(Unexplained::refused("SQLite has no steps to tell of it"));
+                return Err(NoPlan::NoSteps { engine: "SQLite" });
             }
             Ok(vec![StatementPlan::new(Origin::Generic, plan)])
         });
@@ -316,6 +302,26 @@ fn add_condition(plan: &mut Plan, text: &str) {
 }
 
 /// What SQLite says, without the statement, which may hold data of users.
+/// Why a statement was not run to count what it does.
+#[derive(Debug, thiserror::Error)]
+enum NotRun {
+    /// Not a query.
+    #[error("it is a command; only queries are run")]
+    Command,
+    /// It took too long.
+    #[error("its run was stopped after {:.0} s", after.as_secs_f64())]
+    Stopped { after: Duration },
+    /// It changes the database.
+    #[error("it writes, and was not run")]
+    Writes,
+    /// Its values are not known.
+    #[error("it has parameters without values, and was not run")]
+    Parameters,
+    /// SQLite refuses.
+    #[error("{message}")]
+    Refused { message: String },
+}
+
 fn message(error: Error) -> String {
     match error {
         Error::SqlInputError { msg, .. } => msg,

@@ -130,7 +130,7 @@ impl Reading {
                 let cells = cells.map_err(self.failed())?;
                 sample
                     .push(cells.into_iter())
-                    .map_err(|what| EngineError::failed(&self.doing, what))?;
+                    .map_err(|large| EngineError::failed(&self.doing, large.to_string()))?;
             }
             number += 1;
         }

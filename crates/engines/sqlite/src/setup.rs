@@ -103,12 +103,11 @@ fn run(
             (&mut reader).take(room + 1).read_line(&mut line).map_err(EngineError::at(&place))?
                 as u64;
         if read > room {
-            let most = format!("a statement has more than {} MiB", STATEMENT_BYTES_MAX >> 20);
             return Err(at(
                 file,
                 if sql.is_empty() { number } else { begins_at },
                 &sql,
-                &most,
+                &StatementError::TooLong,
                 cancel,
             ));
         }
@@ -147,22 +146,42 @@ fn is_complete(sql: &str) -> bool {
     unsafe { rusqlite::ffi::sqlite3_complete(sql.as_ptr()) != 0 }
 }
 
+/// Why statements of a file did not run.
+#[derive(Debug, thiserror::Error)]
+enum StatementError {
+    /// SQLite refuses.
+    #[error("{0}")]
+    Refused(#[from] rusqlite::Error),
+    /// A variable without a value.
+    #[error("variable `{name}` is not set; give it in target.setup.variables")]
+    NotSet { name: String },
+    /// A statement that is too long to be read.
+    #[error("a statement has more than {} MiB", STATEMENT_BYTES_MAX >> 20)]
+    TooLong,
+}
+
 fn execute(
     connection: &Connection,
     sql: &str,
     variables: Option<&[(String, String)]>,
-) -> Result<(), String> {
+) -> Result<(), StatementError> {
     let sql =
         variables.map_or_else(|| Ok(sql.to_owned()), |variables| substituted(sql, variables))?;
     let mut batch = Batch::new(connection, &sql);
-    while let Some(mut statement) = batch.next().map_err(|error| error.to_string())? {
+    while let Some(mut statement) = batch.next()? {
         let mut rows = statement.raw_query();
-        while rows.next().map_err(|error| error.to_string())?.is_some() {}
+        while rows.next()?.is_some() {}
     }
     Ok(())
 }
 
-fn at(file: &NamedFile, line: u64, sql: &str, error: &str, cancel: &Cancel) -> EngineError {
+fn at(
+    file: &NamedFile,
+    line: u64,
+    sql: &str,
+    error: &StatementError,
+    cancel: &Cancel,
+) -> EngineError {
     if cancel.is_cancelled() {
         return EngineError::Cancelled;
     }
@@ -174,7 +193,7 @@ fn at(file: &NamedFile, line: u64, sql: &str, error: &str, cancel: &Cancel) -> E
 /// (<https://www.postgresql.org/docs/current/app-psql.html#APP-PSQL-INTERPOLATION>): `:name` as it
 /// is, `:'name'` as a literal, `:"name"` as a name; nothing within quotes and comments. A name that
 /// is not set is an error: SQLite would take it for a parameter that is NULL.
-fn substituted(sql: &str, variables: &[(String, String)]) -> Result<String, String> {
+fn substituted(sql: &str, variables: &[(String, String)]) -> Result<String, StatementError> {
     let mut out = String::new();
     let mut tokens = tokens(sql, Syntax::Sqlite).peekable();
     while let Some(token) = tokens.next() {
@@ -184,9 +203,7 @@ fn substituted(sql: &str, variables: &[(String, String)]) -> Result<String, Stri
             continue;
         };
         let value = variables.iter().find(|(known, _)| known == name).map(|(_, value)| value);
-        let value = value.ok_or_else(|| {
-            format!("variable `{name}` is not set; give it in target.setup.variables")
-        })?;
+        let value = value.ok_or_else(|| StatementError::NotSet { name: name.to_owned() })?;
         match quote {
             Some(quote) => {
                 let doubled = value.replace(quote, &format!("{quote}{quote}"));
@@ -251,9 +268,9 @@ mod tests {
             ("SELECT 1 :", "SELECT 1 :"),
             ("SELECT '\u{e9}' || :n", "SELECT '\u{e9}' || 10"),
         ] {
-            assert_eq!(substituted(sql, &variables).as_deref(), Ok(expected));
+            assert_eq!(substituted(sql, &variables).unwrap(), expected);
         }
-        let error = substituted("SELECT :missing", &variables).unwrap_err();
+        let error = substituted("SELECT :missing", &variables).unwrap_err().to_string();
         assert!(error.contains("`missing` is not set"), "{error}");
     }
 }

@@ -84,7 +84,7 @@ impl Probe for BulkLoad {
             .into_iter()
             .next()
             .ok_or_else(|| EngineError::failed("loading", "no thread did it"))?;
-        let loaded = Loaded::of(context, &set, set.tables().first(), load.filled, &taken)?;
+        let loaded = Loaded::read(context, &set, set.tables().first(), load.filled, &taken)?;
         Ok(observations(context, &loaded, &load, surroundings))
     }
 }

@@ -1,7 +1,6 @@
 //! Responses of the user's own, found in what a command prints.
 
-use crate::CommandError;
-use crate::run::said;
+use crate::error::{AnswerError, CommandError, said};
 use experiment::{Configuration, Invalid, choice};
 use observations::Response;
 use observe::child::{Printed, without_secrets};
@@ -112,12 +111,12 @@ impl Answer {
         let found = match &self.place {
             Place::Regex(regex) => last_match(regex, &stdout.text(), stop)
                 .or_else(|| last_match(regex, &stderr.text(), stop))
-                .ok_or_else(|| format!("nothing that was printed matches {regex}")),
+                .ok_or_else(|| AnswerError::NoMatch { regex: regex.to_string() }),
             Place::Pointer(pointer) => in_json(pointer, stdout),
         };
         let number = found.and_then(|text| {
             let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
-            number.ok_or_else(|| format!("`{}` is no number", beginning(&without_secrets(&text))))
+            number.ok_or_else(|| AnswerError::NoNumber { text: beginning(&without_secrets(&text)) })
         });
         number.map_err(|cause| CommandError::NoResponse {
             name: self.name.clone(),
@@ -170,19 +169,15 @@ fn last_match(regex: &Regex, text: &str, stop: &dyn Fn() -> bool) -> Option<Stri
     found.get(1).or_else(|| found.get(0)).map(|found| found.as_str().to_owned())
 }
 
-fn in_json(pointer: &str, stdout: &Printed) -> Result<String, String> {
+fn in_json(pointer: &str, stdout: &Printed) -> Result<String, AnswerError> {
     if stdout.is_cut() {
-        let most = observe::child::KEPT_BYTES_MAX >> 20;
-        return Err(format!(
-            "standard output is larger than {most} MiB, too large to be read as JSON"
-        ));
+        return Err(AnswerError::TooLarge);
     }
-    let json: Json = serde_json::from_str(&stdout.text())
-        .map_err(|error| format!("standard output is no JSON document: {error}"))?;
+    let json: Json = serde_json::from_str(&stdout.text())?;
     match json.pointer(pointer) {
         Some(Json::Number(number)) => Ok(number.to_string()),
         Some(Json::String(text)) => Ok(text.clone()),
-        Some(_) => Err(format!("at {pointer} is neither a number nor a text")),
-        None => Err(format!("the JSON document has nothing at {pointer}")),
+        Some(_) => Err(AnswerError::Kind { pointer: pointer.to_owned() }),
+        None => Err(AnswerError::Nothing { pointer: pointer.to_owned() }),
     }
 }

@@ -5,6 +5,7 @@
 //! - `job`: what a configuration runs, read from its settings, with the objections to it
 //! - `run`: one run of a command or a hook
 //! - `set_up`: the setup and cleanup commands around consecutive trials
+//! - `error`: why a command has no figures
 //! - `lane`: the loop of one thread, which runs the command, its hooks and its warm-ups
 //! - `answer`: responses of the user's own, found in what is printed
 //! - `quick`: `steelbench time`; `hyperfine`: the files of its exports
@@ -12,6 +13,7 @@
 
 mod answer;
 mod arguments;
+mod error;
 mod hyperfine;
 mod job;
 mod lane;
@@ -24,8 +26,8 @@ mod template;
 
 pub use crate::probe::*;
 pub use answer::Better;
+pub use error::{AnswerError, CommandEnd, CommandError};
 pub use job::{Accepted, Job};
 pub use quick::TIME;
-pub use run::CommandError;
 pub use set_up::CommandSetUp;
 pub use template::escaped;

@@ -1,90 +1,24 @@
 //! One run of a command or a hook.
 
+use crate::error::{CommandEnd, CommandError, said};
 use crate::job::{Job, Sink};
 use crate::template::command;
 use engine::EngineError;
 use observe::Mark;
-use observe::child::{self, Ended, Heard, Printed, Ready, Streams};
+use observe::child::{self, Ended, Heard, Ready, Streams};
 use probe::ProbeError;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 use work::Cancel;
 
-/// Lines of what was printed that explain a failure.
-const SAID_LINES: usize = 15;
-/// Characters of these.
-const SAID_CHARS_MAX: usize = 4000;
 /// How often the shell is started to know how long it takes.
 const SHELL_STARTS: u32 = 20;
 /// The variable that tells a command which run it is.
 const ITERATION: &str = "STEELBENCH_ITERATION";
-
-/// Why a command has no figures.
-#[derive(Debug, thiserror::Error)]
-pub enum CommandError {
-    /// It could not be started.
-    #[error("cannot start `{program}`: {source}")]
-    Start {
-        /// The program.
-        program: String,
-        /// The cause.
-        source: io::Error,
-    },
-    /// Its input or output could not be opened.
-    #[error("cannot open {}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// It ended in another way than it may.
-    #[error("{what} `{line}` {how}{said}")]
-    Failed {
-        /// The command or one of its hooks.
-        what: &'static str,
-        /// As people write it.
-        line: String,
-        /// Its exit code, a signal, a timeout.
-        how: String,
-        /// The end of its output.
-        said: String,
-    },
-    /// A response of the user's was not found in its output.
-    #[error("response {name}: {cause}{said}")]
-    NoResponse {
-        /// Its name.
-        name: String,
-        /// What was found instead.
-        cause: String,
-        /// The end of its output.
-        said: String,
-    },
-}
-
-impl From<CommandError> for ProbeError {
-    fn from(error: CommandError) -> Self {
-        Self::study(error)
-    }
-}
-
-/// The end of what was printed, for an error: of standard error or, if that has nothing, of
-/// standard output.
-pub fn said(stdout: &Printed, stderr: &Printed) -> String {
-    let (out, err) = (stdout.text(), stderr.text());
-    let text = if err.trim().is_empty() { out } else { err };
-    let lines: Vec<&str> = text.trim_end().lines().collect();
-    let last = lines[lines.len().saturating_sub(SAID_LINES)..].join("\n");
-    // One line can be all that was printed.
-    let told = child::without_secrets(&last);
-    let cut = told.chars().count().saturating_sub(SAID_CHARS_MAX);
-    let told: String = told.chars().skip(cut).collect();
-    if told.is_empty() { String::new() } else { format!("\nits output ends with:\n{told}") }
-}
 
 /// What the shell takes that the command runs in; nothing where that is not subtracted.
 #[derive(Debug, Clone, Copy, Default)]
@@ -147,11 +81,11 @@ impl<'a> Runner<'a> {
         };
         match error {
             ProbeError::Study(error) => match error.downcast().map(|error| *error) {
-                Ok(CommandError::Failed { what, line, how, said }) => {
-                    CommandError::Failed { what, line, how, said: hidden(&said) }.into()
+                Ok(CommandError::Failed { what, line, end, said }) => {
+                    CommandError::Failed { what, line, end, said: hidden(&said) }.into()
                 }
                 Ok(CommandError::NoResponse { name, cause, said }) => {
-                    let (cause, said) = (hidden(&cause), hidden(&said));
+                    let (cause, said) = (cause.hidden(hidden), hidden(&said));
                     CommandError::NoResponse { name, cause, said }.into()
                 }
                 Ok(error) => error.into(),
@@ -173,7 +107,12 @@ impl<'a> Runner<'a> {
                 return Err(EngineError::Cancelled.into());
             }
             if !ended.status.success() {
-                return Err(failed("the shell", &words.join(" "), how(ended.status), &ended));
+                return Err(failed(
+                    "the shell",
+                    &words.join(" "),
+                    CommandEnd::Status(ended.status),
+                    &ended,
+                ));
             }
             sum.elapsed_s += ended.elapsed.as_secs_f64();
             sum.user_s += ended.used.user_s;
@@ -210,14 +149,13 @@ impl<'a> Runner<'a> {
             return Err(EngineError::Cancelled.into());
         }
         if ended.stopped {
-            let how =
-                format!("was killed after {} s (workload.hook_timeout)", self.job.hook_timeout_s);
-            return Err(failed(what, line, how, &ended));
+            let end = CommandEnd::Timeout { limit_s: self.job.hook_timeout_s };
+            return Err(failed(what, line, end, &ended));
         }
         if ended.status.success() {
             Ok(())
         } else {
-            Err(failed(what, line, how(ended.status), &ended))
+            Err(failed(what, line, CommandEnd::Status(ended.status), &ended))
         }
     }
 
@@ -277,7 +215,7 @@ impl Turns<'_> {
             return Err(EngineError::Cancelled.into());
         }
         if !accepted.takes(ended.status) {
-            return Err(failed("the command", line, how(ended.status), &ended));
+            return Err(failed("the command", line, CommandEnd::Status(ended.status), &ended));
         }
         concluded.map(|()| ended)
     }
@@ -316,14 +254,7 @@ fn opened(options: &mut OpenOptions, path: &Path) -> Result<OwnedFd, CommandErro
     child::open_at_once(options, path).map(OwnedFd::from).map_err(failed)
 }
 
-fn failed(what: &'static str, line: &str, how: String, ended: &Ended) -> ProbeError {
+fn failed(what: &'static str, line: &str, end: CommandEnd, ended: &Ended) -> ProbeError {
     let said = said(&ended.stdout, &ended.stderr);
-    CommandError::Failed { what, line: line.to_owned(), how, said }.into()
-}
-
-fn how(status: ExitStatus) -> String {
-    match status.code() {
-        Some(code) => format!("ended with exit code {code}"),
-        None => format!("was killed by a {status}"),
-    }
+    CommandError::Failed { what, line: line.to_owned(), end, said }.into()
 }

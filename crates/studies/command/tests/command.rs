@@ -30,7 +30,7 @@ fn configuration(workload: &str) -> Configuration {
 /// What the probe objects to, as `setting: message`.
 fn objections(workload: &str) -> Vec<String> {
     let configuration = configuration(workload);
-    let target = Target::of(&Nothing, &configuration);
+    let target = Target::for_engine(&Nothing, &configuration);
     CommandProbe.plan(&configuration, &target).iter().map(ToString::to_string).collect()
 }
 
@@ -45,7 +45,7 @@ fn failure(workload: &str) -> String {
 fn try_run(workload: &str, cancel: &Cancel) -> Result<Observations, ProbeError> {
     let configuration = configuration(workload);
     assert_eq!(
-        CommandProbe.plan(&configuration, &Target::of(&Nothing, &configuration)),
+        CommandProbe.plan(&configuration, &Target::for_engine(&Nothing, &configuration)),
         Vec::new()
     );
     let folders = Folders {
@@ -55,7 +55,7 @@ fn try_run(workload: &str, cancel: &Cancel) -> Result<Observations, ProbeError> 
         cgroup_joins: Vec::new(),
     };
     let instance = Nothing.host(folders).prepare(&configuration, 1, cancel).unwrap();
-    let target = Target::of(&Nothing, &configuration);
+    let target = Target::for_engine(&Nothing, &configuration);
     let set_up = CommandProbe.set_up(&configuration, &target).unwrap();
     let run = || {
         CommandProbe.run(&TrialContext {
@@ -501,7 +501,7 @@ fn run_on(server: &testing::pgbench::Server, workload: &str) -> Observations {
     };
     let configuration = parse(&text, &catalog).unwrap().configurations.remove(0);
     let engine = testing::engine("postgres");
-    let target = Target::of(engine, &configuration);
+    let target = Target::for_engine(engine, &configuration);
     assert_eq!(CommandProbe.plan(&configuration, &target), Vec::new());
     assert!(
         CommandProbe.set_up(&configuration, &target).is_none(),

@@ -35,7 +35,7 @@ impl Seen<'_> {
         if outcome.streams.iter().all(|stream| !stream.failures.is_empty())
             && let Some(first) = failures.first()
         {
-            return Err(ProbeError::study(DiskError::System(in_words(first))));
+            return Err(ProbeError::study(DiskError::from((*first).clone())));
         }
         let all = together(&outcome.streams);
         let threads = outcome.threads.iter().map(|thread| thread.used);
@@ -48,7 +48,7 @@ impl Seen<'_> {
         warnings
             .extend(outcome.notes.iter().map(|note| warning(WarningKind::Fallback, note.clone())));
         warnings.extend(
-            failures.iter().map(|failure| warning(WarningKind::IoErrors, in_words(failure))),
+            failures.iter().map(|failure| warning(WarningKind::IoErrors, failure.to_string())),
         );
         let series = self.series();
         if complete && self.streams.iter().all(StreamPlan::is_closed) {
@@ -335,14 +335,6 @@ fn latencies(name: &str, latency: &Histogram, figures: &[&str]) -> Vec<Response>
         response.in_steps_of(Histogram::bucket_ns(in_bucket) as f64 / 1e3)
     };
     figures.iter().map(response).collect()
-}
-
-fn in_words(failure: &IoFailure) -> String {
-    let IoFailure { path, doing, offset, length, message, at_s, .. } = failure;
-    format!(
-        "{}: {doing} of {length} bytes at {offset}, {at_s:.1} s after the start: {message}",
-        path.display()
-    )
 }
 
 /// A warning where the throughput was not steady at the end; none where the intervals are too few

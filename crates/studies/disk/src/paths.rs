@@ -4,6 +4,7 @@ use crate::settings::{Mix, pattern_settings};
 use engine::Permits;
 use engine::file_set::{Origin, not_permitted};
 use observations::redacted;
+use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -24,12 +25,43 @@ fn is_taken(name: &str) -> bool {
     Mix::from_name(name).is_some() || pattern_settings(name).is_some()
 }
 
+/// A path that cannot be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum PathError {
+    /// Experiment files are UTF-8.
+    #[error("{}: a path has to be UTF-8", path.display())]
+    NotUtf8 {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The name would be recorded.
+    #[error("{shown}: a path that looks like a URL with a password; name it by a link without one")]
+    Secret {
+        /// The path without the password.
+        shown: String,
+    },
+    /// The path does not exist, or is not accessible.
+    #[error("{}: {source}; name a directory, an existing file or a block device", path.display())]
+    Missing {
+        /// The path.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A pipe, a socket or a terminal.
+    #[error("{}: neither a directory nor a file nor a block device", path.display())]
+    Kind {
+        /// The path.
+        path: PathBuf,
+    },
+}
+
 impl StoragePath {
     /// Looks at the paths and finds a name for each.
     ///
     /// # Errors
     /// When one of them cannot be loaded.
-    pub fn all(paths: &[PathBuf]) -> Result<Vec<Self>, String> {
+    pub fn all(paths: &[PathBuf]) -> Result<Vec<Self>, PathError> {
         paths.iter().zip(names(paths)).map(|(path, name)| Self::named(path, name)).collect()
     }
 
@@ -38,15 +70,11 @@ impl StoragePath {
     /// # Errors
     /// When it is no storage, its name is not UTF-8, as an experiment file is, or looks as if a
     /// password were in it: the name stands in results and reports.
-    pub fn named(path: &Path, name: impl Into<String>) -> Result<Self, String> {
-        let shown = path.display();
+    pub fn named(path: &Path, name: impl Into<String>) -> Result<Self, PathError> {
         let kind = kind(path)?;
-        let text = path.to_str().ok_or_else(|| format!("{shown}: a path has to be UTF-8"))?;
+        let text = path.to_str().ok_or_else(|| PathError::NotUtf8 { path: path.into() })?;
         if redacted(text) != text {
-            return Err(format!(
-                "{}: a path that looks like a URL with a password; name it by a link without one",
-                redacted(text)
-            ));
+            return Err(PathError::Secret { shown: redacted(text) });
         }
         Ok(Self { path: text.into(), kind, name: name.into() })
     }
@@ -58,16 +86,14 @@ impl StoragePath {
     }
 }
 
-fn kind(path: &Path) -> Result<Origin, String> {
-    let shown = path.display();
-    let metadata = path.metadata().map_err(|error| {
-        format!("{shown}: {error}; name a directory, an existing file or a block device")
-    })?;
+fn kind(path: &Path) -> Result<Origin, PathError> {
+    let metadata =
+        path.metadata().map_err(|source| PathError::Missing { path: path.into(), source })?;
     match metadata.file_type() {
         kind if kind.is_dir() => Ok(Origin::Created),
         kind if kind.is_file() => Ok(Origin::Existing),
         kind if kind.is_block_device() => Ok(Origin::Device),
-        _ => Err(format!("{shown}: neither a directory nor a file nor a block device")),
+        _ => Err(PathError::Kind { path: path.into() }),
     }
 }
 

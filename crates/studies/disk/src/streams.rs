@@ -68,7 +68,7 @@ pub fn streams(configuration: &Configuration) -> Result<Vec<StreamPlan>, Invalid
     let mut streams: Vec<StreamPlan> = Vec::new();
     for text in texts {
         let stream = StreamPlan::read(&text, configuration)
-            .map_err(|message| Invalid::new(path, message))?;
+            .map_err(|error| Invalid::new(path, error.to_string()))?;
         if streams.iter().any(|other| other.name == stream.name) {
             return Err(Invalid::new(path, format!("two streams have the name `{}`", stream.name)));
         }
@@ -86,49 +86,120 @@ pub fn streams(configuration: &Configuration) -> Result<Vec<StreamPlan>, Invalid
     Ok(streams)
 }
 
+/// A text that does not describe a stream.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StreamError {
+    /// A text that begins with a setting.
+    #[error("`{text}` does not begin with the name of the stream")]
+    NoName {
+        /// The text.
+        text: String,
+    },
+    /// A name with other signs, or a long one.
+    #[error(
+        "`{name}` cannot be the name of a stream; allowed are letters, digits, `-`, `_` and `/`, \
+         at most {NAME_LENGTH_MAX}"
+    )]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// A word that is not a setting.
+    #[error(
+        "stream {name}: `{word}` is not of the form key=value; values have no blanks: \
+         block_size=8KiB"
+    )]
+    Form {
+        /// The stream.
+        name: String,
+        /// The word.
+        word: String,
+    },
+    /// A setting that the stream does not take.
+    #[error("stream {name}: {source}")]
+    Setting {
+        /// The stream.
+        name: String,
+        /// The cause.
+        source: KeyError,
+    },
+}
+
+/// A setting that a stream does not take.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// A setting of all streams.
+    #[error("`{key}` applies to all streams together: give it in [workload]")]
+    Common {
+        /// Its key.
+        key: String,
+    },
+    /// A key that is nearly one.
+    #[error("unknown key `{key}`; did you mean `{near}`?")]
+    Similar {
+        /// The key.
+        key: String,
+        /// The nearest one.
+        near: String,
+    },
+    /// Another key.
+    #[error("unknown key `{key}`; known: {}", known.join(", "))]
+    Unknown {
+        /// The key.
+        key: String,
+        /// The keys of streams.
+        known: Vec<&'static str>,
+    },
+    /// A value that the setting does not take.
+    #[error("{key}: {}", source.message)]
+    Value {
+        /// The key.
+        key: String,
+        /// The cause.
+        source: Invalid,
+    },
+}
+
 impl StreamPlan {
     /// Reads `log block_size=4KiB on=log`.
-    fn read(text: &str, configuration: &Configuration) -> Result<Self, String> {
+    fn read(text: &str, configuration: &Configuration) -> Result<Self, StreamError> {
         let mut words = text.split_whitespace();
         let name = words.next().unwrap_or_default().trim_end_matches(':');
         let wrong = |c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '/'));
         if name.is_empty() || name.contains('=') {
-            return Err(format!("`{text}` does not begin with the name of the stream"));
+            return Err(StreamError::NoName { text: text.to_owned() });
         }
         if name.contains(wrong) || name.len() > NAME_LENGTH_MAX {
-            return Err(format!(
-                "`{name}` cannot be the name of a stream; allowed are letters, digits, `-`, `_` \
-                 and `/`, at most {NAME_LENGTH_MAX}"
-            ));
+            return Err(StreamError::Name { name: name.to_owned() });
         }
         let mut stream =
             Self { name: name.into(), configuration: configuration.clone(), own: Vec::new() };
         let words: Vec<&str> =
             pattern_settings(name).unwrap_or_default().split_whitespace().chain(words).collect();
         if let Some(word) = words.iter().find(|word| !word.contains('=')) {
-            return Err(format!(
-                "stream {name}: `{word}` is not of the form key=value; values have no blanks: \
-                 block_size=8KiB"
-            ));
+            return Err(StreamError::Form { name: name.into(), word: (*word).to_owned() });
         }
         for (key, value) in words.iter().filter_map(|word| word.split_once('=')) {
-            stream.set(key, value).map_err(|message| format!("stream {name}: {message}"))?;
+            let set = stream.set(key, value);
+            set.map_err(|source| StreamError::Setting { name: name.into(), source })?;
         }
         Ok(stream)
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+    fn set(&mut self, key: &str, value: &str) -> Result<(), KeyError> {
         let Some(setting) = of_streams().find(|setting| key_of(setting) == key) else {
-            let known: Vec<&str> = of_streams().map(key_of).collect();
-            return Err(match nearest(key, &known) {
+            let key = key.to_owned();
+            let known: Vec<&'static str> = of_streams().map(key_of).collect();
+            return Err(match nearest(&key, &known) {
                 _ if SETTINGS.iter().any(|setting| key_of(setting) == key) => {
-                    format!("`{key}` applies to all streams together: give it in [workload]")
+                    KeyError::Common { key }
                 }
-                Some(near) => format!("unknown key `{key}`; did you mean `{near}`?"),
-                None => format!("unknown key `{key}`; known: {}", known.join(", ")),
+                Some(near) => KeyError::Similar { key, near: near.to_owned() },
+                None => KeyError::Unknown { key, known },
             });
         };
-        let value = setting.read(value).map_err(|message| format!("{key}: {message}"))?;
+        let value = setting.read(value);
+        let value = value.map_err(|source| KeyError::Value { key: key.to_owned(), source })?;
         self.configuration.settings.insert(setting.path.into(), value);
         if !self.own.contains(&setting.path) {
             self.own.push(setting.path);
@@ -218,8 +289,9 @@ impl StreamPlan {
         };
         let (role, only) = (self.get(ON), self.get(FILE));
         let mut regions = Vec::new();
-        for (_, file) in
-            (1..).zip(set.of(role)).filter(|(number, _)| only.is_none_or(|only| only == *number))
+        for (_, file) in (1..)
+            .zip(set.with_role(role))
+            .filter(|(number, _)| only.is_none_or(|only| only == *number))
         {
             if let Some(reason) = file.forbidden.as_ref().filter(|_| self.writes()) {
                 return Err(unfit(reason.clone()).into());
@@ -238,7 +310,7 @@ impl StreamPlan {
             regions.push(Region { path: file.path.clone(), start: set.offset, length });
         }
         if regions.is_empty() {
-            let (of_role, role) = (set.of(role).count(), role.name());
+            let (of_role, role) = (set.with_role(role).count(), role.name());
             let message =
                 format!("there are {of_role} {role} files, none with the number that `file` gives");
             return Err(unfit(message).into());

@@ -28,7 +28,10 @@ fn configuration(target: &str, workload: &str) -> Configuration {
 }
 
 fn try_run(configuration: &Configuration, overwrite: Vec<PathBuf>) -> Result<Observations, String> {
-    assert_eq!(DiskProbe.plan(configuration, &Target::of(&Files, configuration)), Vec::new());
+    assert_eq!(
+        DiskProbe.plan(configuration, &Target::for_engine(&Files, configuration)),
+        Vec::new()
+    );
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().to_path_buf();
     let permits = Permits { overwrite, destroy: Vec::new() };
@@ -44,7 +47,7 @@ fn try_run(configuration: &Configuration, overwrite: Vec<PathBuf>) -> Result<Obs
     let result = DiskProbe.run(&TrialContext {
         configuration,
         instance: instance.as_ref(),
-        target: Target::of(&Files, configuration),
+        target: Target::for_engine(&Files, configuration),
         storage: &[("default".into(), directory.clone())],
         seed: 1,
         cancel: &cancel,
@@ -79,7 +82,7 @@ fn close(left: f64, right: f64, relative: f64) -> bool {
 
 fn objections(target: &str, workload: &str) -> String {
     let configuration = configuration(target, workload);
-    let objections = DiskProbe.plan(&configuration, &Target::of(&Files, &configuration));
+    let objections = DiskProbe.plan(&configuration, &Target::for_engine(&Files, &configuration));
     objections.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
@@ -231,7 +234,7 @@ fn what_makes_no_sense_is_said_before_anything_runs() {
     let factor = "[factors]\n\"workload.queue_depth\" = [1, 2]";
     let varied = experiment("", "mix = \"log\"", factor).configurations.remove(0);
     assert!(
-        DiskProbe.plan(&varied, &Target::of(&Files, &varied))[0]
+        DiskProbe.plan(&varied, &Target::for_engine(&Files, &varied))[0]
             .message
             .contains("changes nothing")
     );

@@ -133,7 +133,7 @@ impl Probe for Insert {
             rate_unit: "rows/s",
             timed: if method == InsertMethod::Procedure { "call" } else { "transaction" },
             tries_max: TRIES_MAX,
-            ..LoadPlan::of(context, ROWS)
+            ..LoadPlan::from_context(context, ROWS)
         };
         let placement = Placement::over(context.instance.data_files());
         let keys = |seed, index, connections| {

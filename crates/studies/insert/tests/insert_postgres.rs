@@ -42,7 +42,7 @@ fn measured(
     let cancel = Cancel::new();
     assert_eq!(
         (
-            Insert.plan(configuration, &Target::of(&Postgres, configuration)),
+            Insert.plan(configuration, &Target::for_engine(&Postgres, configuration)),
             Postgres.validate(configuration, Insert.connections(configuration))
         ),
         (Vec::new(), Vec::new())
@@ -52,7 +52,7 @@ fn measured(
         storage: &[],
         configuration,
         instance: instance.as_ref(),
-        target: Target::of(&Postgres, configuration),
+        target: Target::for_engine(&Postgres, configuration),
         seed: 42,
         cancel: &cancel,
         progress: &|_| {},

@@ -47,7 +47,7 @@ fn prepare(
 }
 
 fn planned(configuration: &Configuration) -> Vec<Invalid> {
-    Insert.plan(configuration, &Target::of(&Sqlite, configuration))
+    Insert.plan(configuration, &Target::for_engine(&Sqlite, configuration))
 }
 
 fn trial(
@@ -57,7 +57,7 @@ fn trial(
 ) -> Result<Observations, ProbeError> {
     assert_eq!(
         (
-            Insert.plan(configuration, &Target::of(&Sqlite, configuration)),
+            Insert.plan(configuration, &Target::for_engine(&Sqlite, configuration)),
             Sqlite.validate(configuration, Insert.connections(configuration))
         ),
         (Vec::new(), Vec::new())
@@ -66,7 +66,7 @@ fn trial(
         storage: &[],
         configuration,
         instance,
-        target: Target::of(&Sqlite, configuration),
+        target: Target::for_engine(&Sqlite, configuration),
         seed: 42,
         cancel,
         progress: &|_| {},

@@ -128,7 +128,7 @@ impl Probe for Lookup {
             unit: "lookup",
             rate_unit: "lookups/s",
             timed: if method == LookupMethod::Join { "join" } else { "lookup" },
-            ..LoadPlan::of(context, LOOKUPS)
+            ..LoadPlan::from_context(context, LOOKUPS)
         };
         let (mut seen, used) = drive_counting(context, &plan, |index| LookupWorkload {
             keys: keys(context.seed, index),

@@ -140,9 +140,9 @@ impl Probe for Scan {
             unit: "scan",
             rate_unit: "scans/s",
             timed: "scan",
-            ..LoadPlan::of(context, SCANS)
+            ..LoadPlan::from_context(context, SCANS)
         };
-        let (mut seen, used) = drive_counting(context, &plan, |_| ScanWorkload::of(operation))?;
+        let (mut seen, used) = drive_counting(context, &plan, |_| ScanWorkload::new(operation))?;
         let scans = seen.work.amount as f64;
         if scans > 0.0 {
             add_facts(&mut seen, &loaded, &question, used, configuration.get(DEGREE));
@@ -161,7 +161,8 @@ enum Question {
 impl Question {
     fn from_settings(configuration: &Configuration, set: &DataSet) -> Result<Self, Invalid> {
         let Some(sql) = datasets::named_query(&configuration.get(QUERY)) else {
-            return Aggregates::of(configuration, &set.tables()[0]).map(Self::Aggregates);
+            return Aggregates::from_settings(configuration, &set.tables()[0])
+                .map(Self::Aggregates);
         };
         if set.tables()[0].name == "lineitem" {
             return Ok(Self::Named(sql));

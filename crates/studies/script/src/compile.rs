@@ -1,8 +1,9 @@
 //! Makes a script's text into commands: SQL statements, and lines that begin with a backslash.
 
+use crate::error::{Fault, Located};
 use crate::expression::{Expression, parse_expression, skip_blanks};
-use crate::mix::{Located, Protocol};
-use crate::names::{Names, Slot, is_name, not_a_name};
+use crate::mix::Protocol;
+use crate::names::{Names, Slot, is_name};
 use crate::sql::{Ending, Region, Statement, next_command, statement};
 use work::UserStatement;
 
@@ -274,7 +275,8 @@ fn refusal(name: &str) -> String {
 }
 
 fn check_name(name: &str, offset: usize) -> Result<(), Located> {
-    if is_name(name) { Ok(()) } else { Err(Located::new(offset, not_a_name(name))) }
+    let fault = || Fault::NotAName { name: name.to_owned() };
+    if is_name(name) { Ok(()) } else { Err(Located { offset, fault: fault() }) }
 }
 
 /// `10 ms`, `10ms`, `:variable us`, or seconds.

@@ -1,6 +1,6 @@
 //! Expressions: their words and signs, and what they mean together.
 
-use crate::mix::Located;
+use crate::error::Located;
 use crate::names::{Names, Slot, continues_name};
 use crate::value::{FUNCTIONS, Function, Value};
 

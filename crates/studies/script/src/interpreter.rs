@@ -1,6 +1,7 @@
 use crate::compile::{Action, Amount, Command, Keep};
-use crate::mix::{Mix, ScriptError};
-use crate::value::{Fault, Scope, Value};
+use crate::error::{Fault, ScriptError};
+use crate::mix::Mix;
+use crate::value::{Scope, Value};
 use engine::Results;
 use probe::ProbeError;
 use probe::load::{Started, Step, Workload};
@@ -120,9 +121,7 @@ impl Interpreter {
         let kept = if *each { results } else { last.map(std::slice::from_ref).unwrap_or_default() };
         let rows = last.map_or(0, |last| last.rows);
         if !*each && rows != 1 {
-            let fault =
-                format!("\\gset takes the columns of one row, but the query returned {rows} rows");
-            return Err(self.error(fault));
+            return Err(self.error(Fault::Rows { rows }));
         }
         for result in kept.iter().filter(|result| result.rows > 0) {
             for (column, value) in result.columns.iter().zip(&result.last) {
@@ -141,10 +140,10 @@ impl Interpreter {
         std::mem::take(&mut self.debug)
     }
 
-    fn error(&self, message: Fault) -> ScriptError {
+    fn error(&self, fault: Fault) -> ScriptError {
         let script = &self.mix.scripts[self.script];
         let Command { line, column, .. } = script.body.commands[self.next - 1];
-        ScriptError { script: script.name.clone(), line, column, message }
+        ScriptError { script: script.name.clone(), line, column, fault }
     }
 
     /// Runs commands until the script wants something; `None`: the statement that has become
@@ -215,10 +214,7 @@ impl Interpreter {
                     self.variables[slot].as_ref().ok_or_else(|| self.mix.names.not_set(slot))?;
                 whole(value).ok_or_else(|| {
                     let name = self.mix.names.name(slot);
-                    format!(
-                        "\\sleep: variable `{name}` has the value `{value}`, which is not a whole \
-                         number"
-                    )
+                    Fault::NotWhole { name: name.to_owned(), value: value.to_string() }
                 })?
             }
         };

@@ -17,6 +17,7 @@
 
 mod arguments;
 mod compile;
+mod error;
 mod expression;
 mod interpreter;
 mod mix;
@@ -33,8 +34,9 @@ mod value;
 
 pub use crate::probe::*;
 pub use ::probe::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, Step, THREADS, WARMUP};
+pub use error::{Bound, Fault, MixError, ScriptError};
 pub use interpreter::Interpreter;
-pub use mix::{BUILTINS, Mix, Presets, Protocol, ScriptError, Source, parse_file_argument};
+pub use mix::{BUILTINS, Mix, Presets, Protocol, Source, parse_file_argument};
 pub use quick::COMMAND;
 pub use sysbench::{NAMES as BUILTINS_OF_SYSBENCH, Sysbench};
 

@@ -1,7 +1,8 @@
 //! Scripts and how often each of them runs; pgbench's built-in ones, and those of sysbench.
 
 use crate::compile::{Body, compile};
-use crate::names::{Names, Slot, is_name, not_a_name};
+use crate::error::{Fault, MixError};
+use crate::names::{Names, Slot, is_name};
 use crate::sysbench::{self, Sysbench};
 use crate::value::Value;
 use experiment::choice;
@@ -17,52 +18,6 @@ choice! {
         /// As text, with the variables' values filled in.
         Simple = "simple",
     }
-}
-
-/// Something wrong at a command of a script: it cannot be understood, or failed while it ran.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{script}:{line}:{column}: {message}")]
-pub struct ScriptError {
-    /// Name of the script.
-    pub script: String,
-    /// Line, from 1.
-    pub line: usize,
-    /// Column in characters, from 1.
-    pub column: usize,
-    /// What is wrong, and what is allowed.
-    pub message: String,
-}
-
-/// Something wrong at a place of a script's text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Located {
-    /// In bytes.
-    pub offset: usize,
-    pub message: String,
-}
-
-impl From<ScriptError> for probe::ProbeError {
-    fn from(error: ScriptError) -> Self {
-        Self::study(error)
-    }
-}
-
-impl Located {
-    pub fn new(offset: usize, message: impl Into<String>) -> Self {
-        Self { offset, message: message.into() }
-    }
-
-    pub fn in_script(self, source: &Source) -> String {
-        let (line, column) = line_and_column(&source.text, self.offset);
-        ScriptError { script: source.name.clone(), line, column, message: self.message }.to_string()
-    }
-}
-
-/// Line and column (in characters) of an offset, both from 1.
-fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
-    let before = &text[..offset];
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
 /// What scripts can rely on before they run.
@@ -106,7 +61,7 @@ impl Mix {
         sources: &[Source],
         protocol: Protocol,
         presets: &Presets,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, MixError> {
         let mut names = Names::default();
         let mut preset: Vec<(Slot, Value)> = Vec::new();
         let default_seed = Xoshiro256PlusPlus::seed_from_u64(presets.seed).next_u64() as i64;
@@ -119,7 +74,7 @@ impl Mix {
         let client_id = names.assign("client_id");
         for (name, text) in &presets.variables {
             if !is_name(name) {
-                return Err(not_a_name(name));
+                return Err(MixError::Variable(Fault::NotAName { name: name.clone() }));
             }
             preset.push((names.assign(name), Value::Text(text.as_str().into())));
         }
@@ -127,14 +82,14 @@ impl Mix {
         for (number, source) in sources.iter().enumerate() {
             names.begin_script(number);
             let body = compile(&source.text, protocol, &mut names, &mut statements)
-                .map_err(|error| error.in_script(source))?;
+                .map_err(|error| error.in_script(&source.name, &source.text))?;
             let script = Script { name: source.name.clone(), body, first, weight: source.weight };
             first += script.body.statements.len();
             scripts.push(script);
         }
         names.check(sources)?;
         if scripts.iter().all(|script| script.weight == 0) {
-            return Err("no script has a weight above 0".into());
+            return Err(MixError::NoWeight);
         }
         let mut initial = vec![None; names.len()];
         for (slot, value) in preset {
@@ -199,9 +154,9 @@ impl Source {
     ///
     /// # Errors
     /// When there is none, or more than one, or what follows the `@` is not a weight.
-    pub fn builtin(argument: &str, sysbench: Sysbench) -> Result<Self, String> {
+    pub fn builtin(argument: &str, sysbench: Sysbench) -> Result<Self, MixError> {
         let (name, weight) = parse_file_argument(argument)?;
-        let names: Vec<&str> =
+        let names: Vec<&'static str> =
             BUILTINS.iter().map(|(name, _)| *name).chain(sysbench::NAMES).collect();
         let mut fitting = names.iter().filter(|known| known.starts_with(name));
         match (fitting.next(), fitting.next()) {
@@ -211,10 +166,9 @@ impl Source {
                 let text = pgbench.or_else(|| sysbench.script(name)).unwrap_or_default();
                 Ok(Self { name: (*name).to_owned(), text, weight })
             }
-            (None, _) => Err(experiment::unknown_name("built-in script", name, &names)),
+            (None, _) => Err(MixError::Unknown { name: name.to_owned(), known: names }),
             (Some(first), Some(second)) => {
-                let known = format!("{first}, {second}");
-                Err(format!("`{name}` is the beginning of several built-in scripts: {known}"))
+                Err(MixError::Ambiguous { name: name.to_owned(), first, second })
             }
         }
     }
@@ -231,15 +185,12 @@ impl Source {
 ///
 /// # Errors
 /// When what follows the last `@` is not a weight.
-pub fn parse_file_argument(argument: &str) -> Result<(&str, u32), String> {
+pub fn parse_file_argument(argument: &str) -> Result<(&str, u32), MixError> {
     let Some((file, weight)) = argument.rsplit_once('@') else { return Ok((argument, 1)) };
     let weight = weight.parse().ok().filter(|weight| *weight <= FILE_WEIGHT_MAX);
     match weight {
         Some(weight) if !file.is_empty() => Ok((file, weight)),
-        _ => Err(format!(
-            "`{argument}`: the weight after `@` is to be a whole number from 0 to \
-             {FILE_WEIGHT_MAX}; a file whose name has an `@` is given with a weight: `a@b.sql@1`"
-        )),
+        _ => Err(MixError::Weight { argument: argument.to_owned(), most: FILE_WEIGHT_MAX }),
     }
 }
 
@@ -296,7 +247,7 @@ mod tests {
         assert_eq!(Source::builtin("sel@9", Sysbench::default()).unwrap().name, "select-only");
         assert_eq!(Source::builtin("sel@9", Sysbench::default()).unwrap().weight, 9);
         assert_eq!(Source::builtin("t", Sysbench::default()).unwrap().name, "tpcb-like");
-        let ambiguous = Source::builtin("s", Sysbench::default()).unwrap_err();
+        let ambiguous = Source::builtin("s", Sysbench::default()).unwrap_err().to_string();
         assert!(
             ambiguous.contains("simple-update") && ambiguous.contains("select-only"),
             "{ambiguous}"
@@ -305,7 +256,7 @@ mod tests {
             Source::builtin("oltp_p", Sysbench::default()).unwrap().name,
             "oltp_point_select"
         );
-        let unknown = Source::builtin("tpcb_like", Sysbench::default()).unwrap_err();
+        let unknown = Source::builtin("tpcb_like", Sysbench::default()).unwrap_err().to_string();
         assert!(unknown.contains("did you mean `tpcb-like`?"), "{unknown}");
     }
 }

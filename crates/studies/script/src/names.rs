@@ -1,4 +1,5 @@
-use crate::mix::{Located, Source};
+use crate::error::{Fault, Located, ScriptError};
+use crate::mix::Source;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Where a variable's value is kept: its position in the list of all variables of a mix.
@@ -83,8 +84,8 @@ impl Names {
         &self.names[slot]
     }
 
-    pub fn not_set(&self, slot: Slot) -> String {
-        format!("variable `{}` is not set", self.names[slot])
+    pub fn not_set(&self, slot: Slot) -> Fault {
+        Fault::NotSet { name: self.names[slot].clone() }
     }
 
     /// The variable that a column is stored into; `None` when no script mentions it.
@@ -93,33 +94,32 @@ impl Names {
     }
 
     /// Objects to variables that nothing sets, and to those in quotes.
-    pub fn check(&self, sources: &[Source]) -> Result<(), String> {
+    pub fn check(&self, sources: &[Source]) -> Result<(), ScriptError> {
         let used: HashSet<Slot> =
             self.uses.iter().filter(|place| !place.quoted).map(|place| place.slot).collect();
         for place in &self.uses {
             let name = &self.names[place.slot];
             let set = self.assigned[place.slot] || self.has_prefix(name);
-            let message =
-                if place.quoted && (self.assigned[place.slot] || used.contains(&place.slot)) {
-                    format!(
-                        "variable `{name}` in quotes: a prepared statement has no place for a \
-                         value there; write `'...' || :{name}`, or use the simple protocol"
-                    )
-                } else if !place.quoted && !set {
-                    self.never_set(name)
-                } else {
-                    continue;
-                };
-            return Err(Located::new(place.offset, message).in_script(&sources[place.script]));
+            let fault = if place.quoted && (self.assigned[place.slot] || used.contains(&place.slot))
+            {
+                Fault::Quoted { name: name.clone() }
+            } else if !place.quoted && !set {
+                self.never_set(name)
+            } else {
+                continue;
+            };
+            let source = &sources[place.script];
+            return Err(
+                Located { offset: place.offset, fault }.in_script(&source.name, &source.text)
+            );
         }
         Ok(())
     }
 
-    fn never_set(&self, name: &str) -> String {
+    fn never_set(&self, name: &str) -> Fault {
         let known = self.names.iter().zip(&self.assigned).filter(|(_, assigned)| **assigned);
-        let known: Vec<&str> = known.map(|(known, _)| known.as_str()).collect();
-        let unknown = experiment::unknown_name("variable", name, &known);
-        format!("{unknown}; where none is meant, put a space after the colon")
+        let known = known.map(|(known, _)| known.clone()).collect();
+        Fault::NeverSet { name: name.to_owned(), known }
     }
 }
 
@@ -127,13 +127,6 @@ impl Names {
 /// first no digit.
 pub(super) fn is_name(text: &str) -> bool {
     text.bytes().next().is_some_and(begins_name) && text.bytes().all(continues_name)
-}
-
-/// The message about a text that cannot be a variable's name.
-pub(super) fn not_a_name(text: &str) -> String {
-    format!(
-        "`{text}` is not a variable's name: letters, digits and underscores, the first no digit"
-    )
 }
 
 /// Whether a name can begin with this byte.

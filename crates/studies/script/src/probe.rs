@@ -1,5 +1,6 @@
 //! The settings of scripts, and a trial that runs them.
 
+use crate::error::MixError;
 use crate::interpreter::Interpreter;
 use crate::mix::{Mix, Presets, Protocol, Source, parse_file_argument};
 use crate::names::is_name;
@@ -116,7 +117,7 @@ impl Probe for ScriptProbe {
             kinds: mix.names().map(str::to_owned).collect(),
             statements: mix.sources().map(recorded).collect(),
             tries_max: configuration.get(MAX_TRIES),
-            ..LoadPlan::of(context, TRANSACTIONS)
+            ..LoadPlan::from_context(context, TRANSACTIONS)
         };
         let mut seen = drive(context, &plan, |connection| {
             let interpreter = Interpreter::new(mix.clone(), connection);
@@ -172,7 +173,7 @@ fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
     let mut sources = Vec::new();
     for argument in configuration.get(BUILTIN) {
         let source = Source::builtin(&argument, sysbench_of(configuration));
-        let source = source.map_err(|message| Invalid::new(BUILTIN.path(), message))?;
+        let source = source.map_err(|error| Invalid::new(BUILTIN.path(), error.to_string()))?;
         if source.is_of_sysbench() && configuration.get(PROTOCOL) == Protocol::Simple {
             let message = format!("{}: sysbench's scripts send prepared statements", source.name);
             return Err(Invalid::new(PROTOCOL.path(), message));
@@ -182,7 +183,7 @@ fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
     for argument in configuration.get(SCRIPT) {
         sources.push(
             file(configuration, &argument)
-                .map_err(|message| Invalid::new(SCRIPT.path(), message))?,
+                .map_err(|error| Invalid::new(SCRIPT.path(), error.to_string()))?,
         );
     }
     if sources.is_empty() {
@@ -199,11 +200,12 @@ fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
     let path = if named { SCRIPT.path() } else { "workload.variables" };
     let presets = Presets { scale: configuration.get(SCALE), seed, variables };
     Mix::parse(&sources, configuration.get(PROTOCOL), &presets)
-        .map_err(|message| Invalid::new(path, message))
+        .map_err(|error| Invalid::new(path, error.to_string()))
 }
 
-fn file(configuration: &Configuration, argument: &str) -> Result<Source, String> {
+fn file(configuration: &Configuration, argument: &str) -> Result<Source, MixError> {
     let (path, weight) = parse_file_argument(argument)?;
-    let text = configuration.file(path).ok_or_else(|| format!("{path}: was not read"))?.to_owned();
+    let text = configuration.file(path);
+    let text = text.ok_or_else(|| MixError::NotRead { path: path.to_owned() })?.to_owned();
     Ok(Source { name: path.to_owned(), text, weight })
 }

@@ -1,7 +1,7 @@
 //! The random functions: pgbench's distributions, drawn with a generator of ours, its permutation
 //! and its hashes.
 
-use crate::value::Fault;
+use crate::error::{Bound, Fault};
 use datasets::sysbench;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::{Xoroshiro128StarStar, Xoshiro256PlusPlus as Random};
@@ -27,17 +27,21 @@ impl Bounds {
     /// # Errors
     /// When there are none, or more than 2^63 - 1.
     pub fn new(function: &'static str, least: i64, most: i64) -> Result<Self, Fault> {
-        let bounds = Self { function, least, most };
-        bounds.require(least <= most, || format!("the range from {least} to {most} is empty"))?;
+        if least > most {
+            return Err(Fault::EmptyRange { function, least, most });
+        }
         let count = most.checked_sub(least).and_then(|width| width.checked_add(1));
-        bounds.require(count.is_some(), || {
-            format!("the range from {least} to {most} is too large")
-        })?;
-        Ok(bounds)
+        count.map(|_| Self { function, least, most }).ok_or(Fault::LargeRange {
+            function,
+            least,
+            most,
+        })
     }
 
-    fn require(&self, holds: bool, message: impl FnOnce() -> String) -> Result<(), Fault> {
-        if holds { Ok(()) } else { Err(format!("{}: {}", self.function, message())) }
+    /// Objects to a parameter beyond its bound.
+    fn require(self, holds: bool, bound: Bound, parameter: f64) -> Result<(), Fault> {
+        let function = self.function;
+        if holds { Ok(()) } else { Err(Fault::Parameter { function, bound, parameter }) }
     }
 
     fn count(self) -> i64 {
@@ -63,8 +67,7 @@ pub(super) fn exponential(
     parameter: f64,
     random: &mut Random,
 ) -> Result<i64, Fault> {
-    bounds
-        .require(parameter > 0.0, || format!("the parameter has to be above 0, not {parameter}"))?;
+    bounds.require(parameter > 0.0, Bound::Positive, parameter)?;
     let uniform: f64 = random.random();
     // The inverse of the distribution function (1 - e^-x) / (1 - e^-parameter).
     let beyond = 1.0 - (1.0 - (-parameter).exp()) * uniform;
@@ -74,9 +77,7 @@ pub(super) fn exponential(
 /// A normal distribution cut off at `parameter` standard deviations, which are mapped to the ends
 /// of the range.
 pub(super) fn gaussian(bounds: Bounds, parameter: f64, random: &mut Random) -> Result<i64, Fault> {
-    bounds.require(parameter >= GAUSSIAN_MIN, || {
-        format!("the parameter has to be at least {GAUSSIAN_MIN}, not {parameter}")
-    })?;
+    bounds.require(parameter >= GAUSSIAN_MIN, Bound::AtLeast(GAUSSIAN_MIN), parameter)?;
     loop {
         // Box and Muller 1958; 1 - u is never 0.
         let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
@@ -95,9 +96,7 @@ pub(super) fn special(bounds: Bounds, random: &mut Random) -> i64 {
 /// sysbench's Pareto distribution: of the integers, a share of 1 - `parameter` is in the first
 /// `parameter` of the range.
 pub(super) fn pareto(bounds: Bounds, parameter: f64, random: &mut Random) -> Result<i64, Fault> {
-    bounds.require(parameter > 0.0 && parameter < 1.0, || {
-        format!("the parameter has to be above 0 and below 1, not {parameter}")
-    })?;
+    bounds.require(parameter > 0.0 && parameter < 1.0, Bound::Share, parameter)?;
     Ok(sysbench::pareto(bounds.least, bounds.most, parameter, random))
 }
 
@@ -109,9 +108,7 @@ pub(super) fn digits(groups: i64, digits: i64, random: &mut Random) -> Result<St
     let both =
         groups.checked_mul(digits).filter(|all| groups >= 1 && digits >= 1 && *all <= DIGITS_MAX);
     let Some(all) = both else {
-        return Err(format!(
-            "random_digits: {groups} groups of {digits} digits are not 1 to {DIGITS_MAX} digits"
-        ));
+        return Err(Fault::Digits { groups, digits, most: DIGITS_MAX });
     };
     let mut text = String::with_capacity((all + groups) as usize);
     sysbench::put_digits(&mut text, groups as u32, digits as u32, random);
@@ -122,9 +119,8 @@ pub(super) fn digits(groups: i64, digits: i64, random: &mut Random) -> Result<St
 /// distribution (Devroye, Non-Uniform Random Variate Generation, 1986, p. 551), drawn again beyond
 /// the range.
 pub(super) fn zipfian(bounds: Bounds, parameter: f64, random: &mut Random) -> Result<i64, Fault> {
-    bounds.require((ZIPFIAN_MIN..=ZIPFIAN_MAX).contains(&parameter), || {
-        format!("the parameter has to be from {ZIPFIAN_MIN} to {ZIPFIAN_MAX}, not {parameter}")
-    })?;
+    let is_within = (ZIPFIAN_MIN..=ZIPFIAN_MAX).contains(&parameter);
+    bounds.require(is_within, Bound::Between(ZIPFIAN_MIN, ZIPFIAN_MAX), parameter)?;
     if bounds.count() == 1 {
         return Ok(bounds.least);
     }

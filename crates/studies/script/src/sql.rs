@@ -1,7 +1,8 @@
 //! The SQL of a script: where commands end, as psql finds them, and the variables in them.
 
 use crate::compile::Keep;
-use crate::mix::{Located, Protocol};
+use crate::error::Located;
+use crate::mix::Protocol;
 use crate::names::{Names, Slot, continues_name, is_name};
 use sql::{Kind, Syntax, tokens};
 use std::ops::Range;

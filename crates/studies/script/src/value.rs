@@ -1,5 +1,6 @@
 //! Values, and what expressions come to.
 
+use crate::error::Fault;
 use crate::expression::{Expression, Operator};
 use crate::names::Names;
 use crate::random::{self, Bounds};
@@ -8,9 +9,6 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 use work::Parameter;
-
-/// Why a command failed, in words.
-pub(super) type Fault = String;
 
 /// The value of a variable or an expression.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,15 +87,15 @@ impl Value {
         }
     }
 
-    fn is_not_a(&self, wanted: &str) -> Fault {
-        let got = match self {
+    fn is_not_a(&self, wanted: &'static str) -> Fault {
+        let found = match self {
             Self::Null => "NULL",
             Self::Bool(_) => "a boolean",
             Self::Integer(_) => "an integer",
             Self::Double(_) => "a double",
             Self::Text(_) => "a text",
         };
-        format!("a {wanted} is needed where there is {got}")
+        Fault::Type { wanted, found }
     }
 }
 
@@ -116,7 +114,7 @@ fn double_to_integer(number: f64) -> Result<i64, Fault> {
     if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&rounded) {
         Ok(rounded as i64)
     } else {
-        Err(format!("{number} does not fit into an integer"))
+        Err(Fault::NoInteger { number })
     }
 }
 
@@ -190,15 +188,13 @@ fn doubles(operator: Operator, left: f64, right: f64) -> Value {
 }
 
 fn integers(operator: Operator, left: i64, right: i64) -> Result<Value, Fault> {
-    let in_range = |result: Option<i64>, what| {
-        result.ok_or_else(|| format!("{what} is out of the range of 64 bit integers"))
-    };
+    let in_range = |number: Option<i64>, result| number.ok_or(Fault::Overflow { result });
     let result = match operator {
         Operator::Add => in_range(left.checked_add(right), "the sum")?,
         Operator::Subtract => in_range(left.checked_sub(right), "the difference")?,
         Operator::Multiply => in_range(left.checked_mul(right), "the product")?,
         Operator::Divide | Operator::Remainder if right == 0 => {
-            return Err("division by zero".into());
+            return Err(Fault::DivisionByZero);
         }
         Operator::Divide => in_range(left.checked_div(right), "the quotient")?,
         Operator::Remainder => left.wrapping_rem(right),
@@ -347,10 +343,7 @@ impl Scope<'_> {
         let value = self.variables[slot].as_ref().ok_or_else(|| self.names.not_set(slot))?;
         value.typed().ok_or_else(|| {
             let name = self.names.name(slot);
-            format!(
-                "variable `{name}` has the value `{value}`, which is not NULL, a boolean or a \
-                 number"
-            )
+            Fault::NotTyped { name: name.to_owned(), value: value.to_string() }
         })
     }
 
@@ -419,7 +412,7 @@ impl Scope<'_> {
                 size if size > 0 => {
                     Value::Integer(random::permute(number.to_integer()?, size, seed.to_integer()?))
                 }
-                size => return Err(format!("permute: the size has to be above 0, not {size}")),
+                size => return Err(Fault::PermuteSize { size }),
             },
             _ => Value::Double(std::f64::consts::PI),
         })

@@ -18,7 +18,7 @@ fn measured(given: &[(&str, Value)], check: impl FnOnce(&Connection, &Observatio
     configuration.files = files
         .map(|(setting, path)| NamedFile::read(setting, &path, Path::new("")).unwrap().into())
         .collect();
-    let target = Target::of(&Sqlite, &configuration);
+    let target = Target::for_engine(&Sqlite, &configuration);
     let connections = ScriptProbe.connections(&configuration);
     let objections =
         (ScriptProbe.plan(&configuration, &target), Sqlite.validate(&configuration, connections));

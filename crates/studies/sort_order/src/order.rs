@@ -42,9 +42,53 @@ pub enum Wanted {
     Advised(usize),
 }
 
+/// A text that is not an order of the table's rows.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OrderError {
+    /// `advise:0`
+    #[error(
+        "`{text}` names no place of the advice; write advise:1 for the best order, advise:2 for \
+         the next"
+    )]
+    Place {
+        /// The text.
+        text: String,
+    },
+    /// The table has no such column, or one that has no order.
+    #[error(
+        "{}; none, random and advise are orders too",
+        experiment::unknown_name(&format!("column of table {table}"), name, known)
+    )]
+    UnknownColumn {
+        /// The table.
+        table: &'static str,
+        /// The name.
+        name: String,
+        /// The columns that have an order.
+        known: Vec<&'static str>,
+    },
+    /// A column that is named twice.
+    #[error("column {column} stands there twice")]
+    Twice {
+        /// The column.
+        column: &'static str,
+    },
+    /// The advice is shorter.
+    #[error("the advice has {known} orders for this table, not {place}")]
+    ShortAdvice {
+        /// Number of orders.
+        known: usize,
+        /// The place that was named.
+        place: usize,
+    },
+}
+
 impl Wanted {
-    /// Reads it; an error says what may stand there.
-    pub fn parse(text: &str, table: &Table) -> Result<Self, String> {
+    /// Reads the setting.
+    ///
+    /// # Errors
+    /// When it is not an order of this table.
+    pub fn parse(text: &str, table: &Table) -> Result<Self, OrderError> {
         let known: Vec<&'static str> = table
             .columns
             .iter()
@@ -59,24 +103,21 @@ impl Wanted {
         }
         if let Some(place) = text.trim().strip_prefix("advise:") {
             let place = place.parse().ok().filter(|place| *place > 0);
-            return place.map(Self::Advised).ok_or_else(|| {
-                format!(
-                    "`{text}` names no place of the advice; write advise:1 for the best order, \
-                     advise:2 for the next"
-                )
-            });
+            return place
+                .map(Self::Advised)
+                .ok_or_else(|| OrderError::Place { text: text.to_owned() });
         }
         let column = |name: &str| {
             let found = known.iter().find(|own| **own == name.trim());
-            found.copied().ok_or_else(|| {
-                let what = format!("column of table {}", table.name);
-                let unknown = experiment::unknown_name(&what, name.trim(), &known);
-                format!("{unknown}; none, random and advise are orders too")
+            found.copied().ok_or_else(|| OrderError::UnknownColumn {
+                table: table.name,
+                name: name.trim().to_owned(),
+                known: known.clone(),
             })
         };
-        let columns = text.split(',').map(column).collect::<Result<Vec<_>, String>>()?;
+        let columns = text.split(',').map(column).collect::<Result<Vec<_>, OrderError>>()?;
         match columns.iter().enumerate().find(|(at, name)| columns[..*at].contains(name)) {
-            Some((_, twice)) => Err(format!("column {twice} stands there twice")),
+            Some((_, column)) => Err(OrderError::Twice { column }),
             None => Ok(Self::By(columns)),
         }
     }
@@ -101,7 +142,7 @@ impl Ordered {
         table: &Table,
         store: &dyn ColumnStore,
     ) -> Result<Self, ProbeError> {
-        let invalid = |message: String| Invalid::new(ORDER.path(), message);
+        let invalid = |error: OrderError| Invalid::new(ORDER.path(), error.to_string());
         let (coded, seed) = (rows.coded(), configuration.get(DATA_SEED));
         let layout =
             Layout { group_rows: store.group_rows(), table_rows: rows.rows() as u64, seed };
@@ -115,10 +156,7 @@ impl Ordered {
                 let mut advice = advise(&coded, layout, &mut bytes)?;
                 let known = advice.len();
                 if place > known {
-                    return Err(invalid(format!(
-                        "the advice has {known} orders for this table, not {place}"
-                    ))
-                    .into());
+                    return Err(invalid(OrderError::ShortAdvice { known, place }).into());
                 }
                 Order::By(advice.swap_remove(place - 1).candidate.columns)
             }

@@ -82,7 +82,7 @@ impl Probe for SortOrder {
         invalid.extend(
             Wanted::parse(&configuration.get(ORDER), table)
                 .err()
-                .map(|m| Invalid::new(ORDER.path(), m)),
+                .map(|error| Invalid::new(ORDER.path(), error.to_string())),
         );
         invalid.extend(filter(configuration, table).err());
         invalid
@@ -134,7 +134,7 @@ fn filter(configuration: &Configuration, table: &Table) -> Result<Filter, Invali
     let filter = configuration.get(FILTER).map(|text| aggregates::filter(&text, table)).transpose();
     filter
         .map(|filter| filter.unwrap_or(Filter::All))
-        .map_err(|message| Invalid::new(FILTER.path(), message))
+        .map_err(|error| Invalid::new(FILTER.path(), error.to_string()))
 }
 
 /// The rows in memory, where they have room.
@@ -203,9 +203,9 @@ impl Scanned {
             unit: "scan",
             rate_unit: "scans/s",
             timed: "scan",
-            ..LoadPlan::of(context, SCANS)
+            ..LoadPlan::from_context(context, SCANS)
         };
-        let (mut seen, used) = drive_counting(context, &plan, |_| ScanWorkload::of(operation))?;
+        let (mut seen, used) = drive_counting(context, &plan, |_| ScanWorkload::new(operation))?;
         let scans = (seen.work.amount as f64).max(1.0);
         let facts = loaded.facts(seen.time.cpu_s, used, scans);
         let scan_ms = seen.elapsed_s * f64::from(seen.connections) / scans * 1e3;

@@ -72,10 +72,9 @@ impl Probe for SyncProbe {
             invalid.push(Invalid::new(PADDING.path(), message));
         }
         let topology = Topology::of_this_machine();
-        if let Err(message) =
-            place(&topology, configuration.get(PINNING), configuration.get(THREADS))
+        if let Err(error) = place(&topology, configuration.get(PINNING), configuration.get(THREADS))
         {
-            invalid.push(Invalid::new(PINNING.path(), message));
+            invalid.push(Invalid::new(PINNING.path(), error.to_string()));
         }
         invalid
     }
@@ -84,7 +83,7 @@ impl Probe for SyncProbe {
         let configuration = context.configuration;
         let topology = Topology::of_this_machine();
         let cpus = place(&topology, configuration.get(PINNING), configuration.get(THREADS))
-            .map_err(|message| Invalid::new(PINNING.path(), message))?;
+            .map_err(|error| Invalid::new(PINNING.path(), error.to_string()))?;
         let seconds = |setting| Duration::from_secs_f64(configuration.get(setting));
         let load = Load {
             primitive: configuration.get(PRIMITIVE),

@@ -34,7 +34,10 @@ fn run_with(
     progress: &(dyn Fn(observations::Event) + Sync),
 ) -> Result<Observations, ProbeError> {
     let configuration = configuration("none", workload);
-    assert_eq!(SyncProbe.plan(&configuration, &Target::of(&Nothing, &configuration)), Vec::new());
+    assert_eq!(
+        SyncProbe.plan(&configuration, &Target::for_engine(&Nothing, &configuration)),
+        Vec::new()
+    );
     let place = Folders {
         directory: std::env::temp_dir(),
         volumes: Vec::new(),
@@ -45,7 +48,7 @@ fn run_with(
     SyncProbe.run(&TrialContext {
         configuration: &configuration,
         instance: instance.as_ref(),
-        target: Target::of(&Nothing, &configuration),
+        target: Target::for_engine(&Nothing, &configuration),
         storage: &[],
         seed: 1,
         cancel,
@@ -124,7 +127,7 @@ fn pinned_threads_are_where_they_were_put() {
 fn nonsense_is_refused_before_anything_runs() {
     let objections = |engine: &str, workload: &str| -> Vec<String> {
         let configuration = configuration(engine, workload);
-        let target = Target::of(testing::engine(engine), &configuration);
+        let target = Target::for_engine(testing::engine(engine), &configuration);
         let objections = SyncProbe.plan(&configuration, &target);
         objections.into_iter().map(|invalid| invalid.path).collect()
     };

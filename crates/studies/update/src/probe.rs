@@ -112,7 +112,7 @@ impl Probe for Update {
             rate_unit: "updates/s",
             tries_max: configuration.get(MAX_TRIES),
             statements: STATEMENTS.iter().map(|text| statement(text)).collect(),
-            ..LoadPlan::of(context, UPDATES)
+            ..LoadPlan::from_context(context, UPDATES)
         };
         let disjoint = configuration.get(SHARING) == Sharing::Disjoint;
         let (mut seen, used) = drive_counting(context, &plan, |index| {

@@ -26,10 +26,10 @@ pub async fn guard(State(ours): State<IpAddr>, request: Request, next: Next) -> 
     let mut response = if !is_ours(request.headers(), ours) {
         let said = "This address is not one of this server's: open it by the address that \
                     `steelbench serve` has printed.";
-        Refusal(StatusCode::MISDIRECTED_REQUEST, said.into()).into_response()
+        Refusal::new(StatusCode::MISDIRECTED_REQUEST, said).into_response()
     } else if is_used_by_others(request.headers()) {
         let said = "Pages of other sites may link to this one, and not load it.";
-        Refusal(StatusCode::FORBIDDEN, said.into()).into_response()
+        Refusal::new(StatusCode::FORBIDDEN, said).into_response()
     } else {
         next.run(request).await
     };

@@ -57,7 +57,7 @@ impl Library {
     pub fn file(&self, name: &str) -> Result<File, Refusal> {
         let found = self.files().into_iter().find(|file| file.name == name);
         found.ok_or_else(|| {
-            Refusal(StatusCode::NOT_FOUND, format!("There is no results file {name} here."))
+            Refusal::new(StatusCode::NOT_FOUND, format!("There is no results file {name} here."))
         })
     }
 }
@@ -146,7 +146,7 @@ pub fn read(
 ) -> Result<Read, Refusal> {
     let store = results::open_file(context, &file.path)?;
     let Some(latest) = store.latest_run()?.map(|run| run.id) else {
-        return Err(Refusal(
+        return Err(Refusal::new(
             StatusCode::NOT_FOUND,
             format!("{}: no run was recorded yet.", file.name),
         ));

@@ -52,25 +52,36 @@ pub struct Page {
     pub live: Option<(String, String)>,
 }
 
-/// Why a request is not answered as asked, in a sentence or a few.
-#[derive(Debug)]
-pub struct Refusal(pub StatusCode, pub String);
+/// Why a request is not answered as asked.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Refusal {
+    /// The status of the answer.
+    pub status: StatusCode,
+    /// The sentences of the page.
+    pub message: String,
+}
 
 impl Refusal {
+    /// A refusal with this status.
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, message: message.into() }
+    }
+
     /// The address asks for what makes no sense.
-    pub fn wrong(said: impl Into<String>) -> Self {
-        Self(StatusCode::BAD_REQUEST, said.into())
+    pub fn wrong(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
     }
 
     /// A page that says so.
     pub fn page(&self) -> String {
-        let title = match self.0 {
+        let title = match self.status {
             StatusCode::NOT_FOUND => "Nothing here",
             StatusCode::INTERNAL_SERVER_ERROR => "This cannot be shown",
             _ => "This cannot be answered",
         };
         let line = |line| format!("<p>{}</p>\n", text(line));
-        let lines: String = self.1.lines().map(line).collect();
+        let lines: String = self.message.lines().map(line).collect();
         let body = without_figures(title, &format!("{lines}<p><a href=\"/\">All runs</a></p>\n"));
         Page { body, tools: String::new(), said: String::new(), live: None }.html()
     }
@@ -93,7 +104,7 @@ impl From<StoreError> for Refusal {
             Fault::Missing | Fault::Empty | Fault::NoRun(_) => StatusCode::NOT_FOUND,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self(status, error.to_string())
+        Self::new(status, error.to_string())
     }
 }
 

@@ -26,7 +26,7 @@ pub fn router(site: Site, ours: IpAddr) -> Router {
         .fallback(async || no_page())
         .method_not_allowed_fallback(async || {
             let said = "Pages can only be read (GET); nothing can be changed here.";
-            Refusal(StatusCode::METHOD_NOT_ALLOWED, said.into())
+            Refusal::new(StatusCode::METHOD_NOT_ALLOWED, said)
         })
         .with_state(Arc::new(site))
         .layer(from_fn_with_state(ours, guard))
@@ -72,15 +72,15 @@ async fn asset(Path(name): Path<String>) -> Result<Response, Refusal> {
 }
 
 fn no_page() -> Refusal {
-    Refusal(StatusCode::NOT_FOUND, "There is no such page.".into())
+    Refusal::new(StatusCode::NOT_FOUND, "There is no such page.")
 }
 
 fn failed(said: &str) -> Refusal {
-    Refusal(StatusCode::INTERNAL_SERVER_ERROR, said.into())
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, said)
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.0, [HTML, NO_STORE], self.page()).into_response()
+        (self.status, [HTML, NO_STORE], self.page()).into_response()
     }
 }

@@ -23,7 +23,7 @@ pub type Lines = HashMap<String, Listed>;
 pub struct Listed {
     /// Version of the file that was read.
     version: String,
-    lines: Result<Vec<(Key, String)>, String>,
+    lines: Result<Vec<(Key, String)>, Refusal>,
 }
 
 /// What makes a run's row another one: its start and number, its recorded trials, whether it is the
@@ -45,7 +45,7 @@ pub fn list(site: &Site, _: &Query) -> Result<Page, Refusal> {
     lines.sort_by_key(|((started_ms, run, ..), _)| std::cmp::Reverse((*started_ms, *run)));
     let unreadable = |file: &File| {
         let said = known.get(&file.name)?.lines.as_ref().err()?;
-        Some(format!("<p class=\"bad\">{}: {}</p>\n", text(&file.name), text(said)))
+        Some(format!("<p class=\"bad\">{}: {}</p>\n", text(&file.name), text(&said.to_string())))
     };
     let unreadable: String = files.iter().filter_map(unreadable).collect();
     let listed = if lines.is_empty() {
@@ -68,7 +68,7 @@ fn listed(context: &Context, file: &File, known: Option<Listed>) -> Listed {
         Some(known) if known.version == version => known,
         known => {
             let known = known.and_then(|known| known.lines.ok()).unwrap_or_default();
-            Listed { version, lines: lines(context, file, known).map_err(|Refusal(_, said)| said) }
+            Listed { version, lines: lines(context, file, known) }
         }
     }
 }

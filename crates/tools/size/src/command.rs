@@ -1,6 +1,6 @@
 //! `steelbench size`
 
-use crate::{Plan, document};
+use crate::{NoDemand, Plan, document};
 use clap::Parser;
 use command::files::{Replace, write_html};
 use command::output::{self, Form};
@@ -37,7 +37,8 @@ impl Tool for Size {
         let source = experiment::read_text(file, experiment::SOURCE_BYTES_MAX)
             .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
         let plan = Plan::read_with(&source, &|from| {
-            recorded(context, from).map_err(|failure| failure.message().to_owned())
+            recorded(context, from)
+                .map_err(|failure| NoDemand::Recording { message: failure.message().to_owned() })
         });
         let plan = plan.map_err(|errors| Failure::usage(errors.render(&name, &source)))?;
         let sized = crate::size(&plan);

@@ -18,7 +18,7 @@ mod sized;
 
 pub use command::Size;
 pub use link::{Degraded, LinkLoad, Resource, Use};
-pub use plan::{Alternative, Demand, Link, Part, Plan, Recorded, Targets};
+pub use plan::{Alternative, Demand, Link, NoDemand, Part, Plan, Recorded, Targets};
 pub use raid::Raid;
 pub use results::Results;
 pub use sized::{Sized, Sizing, size};

@@ -178,8 +178,22 @@ const LINK: &[Field] = &[
     ("rebuild", Kind::Bandwidth),
 ];
 
+/// Why a recording does not say what a configuration needed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoDemand {
+    /// The plan is read where there are no recordings.
+    #[error("no recording can be read here")]
+    NoRecordings,
+    /// The recording cannot be read, or lacks the configuration.
+    #[error("{message}")]
+    Recording {
+        /// The command's message.
+        message: String,
+    },
+}
+
 /// What a recorded configuration needed, by what `demand.from` names.
-pub type Recorded<'a> = &'a dyn Fn(&str) -> Result<Vec<(&'static str, f64)>, String>;
+pub type Recorded<'a> = &'a dyn Fn(&str) -> Result<Vec<(&'static str, f64)>, NoDemand>;
 
 impl Plan {
     /// Reads a plan.
@@ -187,7 +201,7 @@ impl Plan {
     /// # Errors
     /// Everything that is wrong in it, each with its position.
     pub fn read(source: &str) -> Result<Self, FileErrors> {
-        Self::read_with(source, &|_| Err("no recording can be read here".into()))
+        Self::read_with(source, &|_| Err(NoDemand::NoRecordings))
     }
 
     /// The same with `demand.from`, of which `recorded` says what a configuration needed: keys of
@@ -228,8 +242,8 @@ impl Plan {
 fn demand(form: &mut Form, recorded: Recorded) -> Demand {
     let fields = form.section("demand", DEMAND);
     let known = fields.text("from").map_or_else(|| Ok(Vec::new()), recorded);
-    let known = known.unwrap_or_else(|message| {
-        form.wrong(&fields, "from", message);
+    let known = known.unwrap_or_else(|error| {
+        form.wrong(&fields, "from", error.to_string());
         Vec::new()
     });
     let number = |key: &str| {

@@ -110,11 +110,11 @@ pub struct Query {
 }
 
 /// Why a file was not read.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// No CSV.
     #[error("{0}")]
-    Csv(String),
+    Csv(#[from] csv::Error),
     /// No such column.
     #[error(
         "there is no column {wanted:?}{of}; there are: {there}; name it with --columns {key}=NAME"
@@ -182,7 +182,7 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
         return Err(ReadError::Key(key.clone()));
     }
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
-    let headers = reader.headers().map_err(|error| ReadError::Csv(error.to_string()))?.clone();
+    let headers = reader.headers()?.clone();
     let there = || headers.iter().collect::<Vec<_>>().join(", ");
     let at = |key: &str| {
         let mapped = columns.iter().find(|(own, _)| own == key).map(|(_, name)| name.as_str());
@@ -224,7 +224,7 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
     }
     let mut entries = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(|error| ReadError::Csv(error.to_string()))?;
+        let record = record?;
         entries.push(entry(&record, &place, &queries)?);
     }
     if entries.is_empty() { Err(ReadError::Empty) } else { Ok(repeated(entries)) }

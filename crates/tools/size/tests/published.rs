@@ -207,7 +207,9 @@ fn a_demand_from_a_recording() {
                 ("writes_per_transaction", 4.0),
                 ("cpu_per_transaction", 0.001),
             ]),
-            other => Err(format!("there is no results file {other}")),
+            other => {
+                Err(NoDemand::Recording { message: format!("there is no results file {other}") })
+            }
         })
     };
     let demand = plan("from = \"inserts data_files=16\"").expect("a plan").demand;

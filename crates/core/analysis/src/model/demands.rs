@@ -57,7 +57,7 @@ impl LevelDemands {
     pub(super) fn at_level(n: f64, trials: &[&Observations], processors: Option<u32>) -> Self {
         let has_transactions = trials.iter().all(|seen| seen.work.transactions > 0);
         let unit = if has_transactions { "transaction" } else { unit_of(trials) };
-        let found = Demands::of(&measured(trials, has_transactions, processors));
+        let found = Demands::from_measured(&measured(trials, has_transactions, processors));
         let mut missing = Vec::new();
         if trials.iter().any(|seen| seen.devices.is_empty()) {
             missing.push(

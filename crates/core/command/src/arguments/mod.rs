@@ -9,7 +9,7 @@ pub use psql::Psql;
 pub use quick::Quick;
 
 use clap::Args;
-use experiment::{FromValue, Setting};
+use experiment::{FromValue, Invalid, Setting};
 
 /// A recorded run.
 #[derive(Debug, Args)]
@@ -48,8 +48,8 @@ impl Between {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArgumentError {
     /// The value of a setting.
-    #[error("{0}")]
-    Setting(String),
+    #[error(transparent)]
+    Setting(#[from] Invalid),
     /// A number.
     #[error("not a number above 0 and up to {0}")]
     NotPositive(u32),
@@ -86,7 +86,7 @@ where
     V: FromValue,
     T: FromValue + From<V>,
 {
-    move |text| setting.read(text).map_err(|error| ArgumentError::Setting(error.clone()))
+    move |text| Ok(setting.read(text)?)
 }
 
 /// Reads a number above 0 that is not larger than `MAX`.

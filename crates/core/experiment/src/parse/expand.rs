@@ -179,7 +179,7 @@ fn configuration(
         settings.extend(level.set.iter().cloned());
         labels.push(Level { factor: factor.name.clone(), label: level.label.clone() });
     }
-    let Owned { known, defaults, shared } = own.of(&settings);
+    let Owned { known, defaults, shared } = own.for_owners(&settings);
     settings.retain(|path, _| OWNERS.contains(&path.as_str()) || known.has(path));
     let mut misfits = Vec::new();
     for (path, kind) in shared {
@@ -219,7 +219,7 @@ struct Owned {
 }
 
 impl OwnSettings<'_> {
-    fn of(&mut self, settings: &BTreeMap<String, Value>) -> &Owned {
+    fn for_owners(&mut self, settings: &BTreeMap<String, Value>) -> &Owned {
         let names =
             OWNERS.map(|path| settings.get(path).map(ToString::to_string).unwrap_or_default());
         let catalog = self.catalog;

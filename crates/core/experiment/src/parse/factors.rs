@@ -84,7 +84,8 @@ impl Reader<'_> {
         varied: &mut BTreeMap<String, String>,
     ) {
         let values = self.read_item(node, "level", LEVEL, &["factor", "name"], &["set"]);
-        let (name, Some(label)) = (LEVEL_FACTOR.of(&values), LEVEL_NAME.of(&values)) else {
+        let (name, Some(label)) = (LEVEL_FACTOR.value_in(&values), LEVEL_NAME.value_in(&values))
+        else {
             return;
         };
         if name.is_empty() {
@@ -112,7 +113,7 @@ impl Reader<'_> {
             let message = format!("factor `{name}` has two levels with the name `{label}`");
             self.errors.add(&node.span_at("name"), LEVEL_NAME.path(), message);
         }
-        levels.push(FactorLevel { label, set, if_installed: LEVEL_IF_INSTALLED.of(&values) });
+        levels.push(FactorLevel { label, set, if_installed: LEVEL_IF_INSTALLED.value_in(&values) });
     }
 
     /// The settings of a linked level. `set.target.data_files = 1` and
@@ -174,7 +175,7 @@ impl Reader<'_> {
         let mut hard = Vec::new();
         for node in self.root.tables("manual") {
             let values = self.read_item(node, "manual", MANUAL, &["factor", "text"], &[]);
-            let name = MANUAL_FACTOR.of(&values);
+            let name = MANUAL_FACTOR.value_in(&values);
             let fault = match position(&name) {
                 _ if name.is_empty() => continue,
                 None => Fault::unknown("factor", &name, &known),
@@ -182,7 +183,7 @@ impl Reader<'_> {
                     format!("there are two manual steps for `{name}`").into()
                 }
                 Some(factor) => {
-                    factors[factor].manual = Some(MANUAL_TEXT.of(&values));
+                    factors[factor].manual = Some(MANUAL_TEXT.value_in(&values));
                     hard.push(factor);
                     continue;
                 }

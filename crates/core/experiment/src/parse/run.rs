@@ -31,12 +31,12 @@ impl Reader<'_> {
                     &[],
                 );
                 UnmeasuredTable {
-                    name: PREDICT_NAME.of(&values),
-                    rows: PREDICT_ROWS.of(&values),
-                    rows_per_page: PREDICT_ROWS_PER_PAGE.of(&values),
-                    aggregate: PREDICT_AGGREGATE.of(&values),
-                    columns: PREDICT_COLUMNS.of(&values),
-                    cold: PREDICT_COLD.of(&values),
+                    name: PREDICT_NAME.value_in(&values),
+                    rows: PREDICT_ROWS.value_in(&values),
+                    rows_per_page: PREDICT_ROWS_PER_PAGE.value_in(&values),
+                    aggregate: PREDICT_AGGREGATE.value_in(&values),
+                    columns: PREDICT_COLUMNS.value_in(&values),
+                    cold: PREDICT_COLD.value_in(&values),
                 }
             })
             .collect()
@@ -46,7 +46,7 @@ impl Reader<'_> {
     pub fn hold_out(&mut self, core: &Values, factors: &[Factor]) -> Vec<HoldOut> {
         let span = self.root.at(HOLD_OUT.path()).map_or(0..0, |node| node.span.clone());
         let mut rules = Vec::new();
-        for text in HOLD_OUT.of(core) {
+        for text in HOLD_OUT.value_in(core) {
             let Some(rule) = HoldOut::read(&text) else {
                 let message = format!(
                     "`{text}` names no levels; write a factor, >, >=, <, <= or =, and a number"
@@ -80,7 +80,7 @@ impl Reader<'_> {
         let mut volumes: Vec<Volume> = Vec::new();
         for node in self.root.tables("volume") {
             let values = self.read_item(node, "volume", VOLUME, &["name", "path"], &[]);
-            let name = VOLUME_NAME.of(&values);
+            let name = VOLUME_NAME.value_in(&values);
             if name.is_empty() {
                 continue;
             }
@@ -91,10 +91,10 @@ impl Reader<'_> {
             }
             volumes.push(Volume {
                 name,
-                path: VOLUME_PATH.of(&values),
-                prepare: VOLUME_PREPARE.of(&values),
-                cleanup: VOLUME_CLEANUP.of(&values),
-                hook_timeout_s: VOLUME_TIMEOUT_S.of(&values),
+                path: VOLUME_PATH.value_in(&values),
+                prepare: VOLUME_PREPARE.value_in(&values),
+                cleanup: VOLUME_CLEANUP.value_in(&values),
+                hook_timeout_s: VOLUME_TIMEOUT_S.value_in(&values),
                 throttle: throttle(&values),
             });
         }
@@ -133,10 +133,10 @@ impl Reader<'_> {
         Repeats {
             blocks: given
                 .and_then(|node| self.adaptive(node, core))
-                .unwrap_or(Blocks::Fixed(BLOCKS.of(core))),
-            setups: SETUPS.of(core),
-            seed: SEED.of(core),
-            retries: RETRIES.of(core),
+                .unwrap_or(Blocks::Fixed(BLOCKS.value_in(core))),
+            setups: SETUPS.value_in(core),
+            seed: SEED.value_in(core),
+            retries: RETRIES.value_in(core),
         }
     }
 
@@ -176,7 +176,7 @@ impl Reader<'_> {
             return None;
         }
         let (min, max, until) =
-            (BLOCKS_MIN.of(core)?, BLOCKS_MAX.of(core)?, BLOCKS_UNTIL.of(core)?);
+            (BLOCKS_MIN.value_in(core)?, BLOCKS_MAX.value_in(core)?, BLOCKS_UNTIL.value_in(core)?);
         if min > max {
             let message = format!("{min} is more than max, which is {max}");
             self.errors.add(&table.span_at("min"), BLOCKS_MIN.path(), message);
@@ -205,12 +205,12 @@ impl Reader<'_> {
 /// The limits of a volume, if it has any: `bandwidth` holds for the direction that has none of its
 /// own.
 fn throttle(values: &Values) -> Option<Throttle> {
-    let both = BANDWIDTH.of(values);
+    let both = BANDWIDTH.value_in(values);
     let throttle = Throttle {
-        read_iops: READ_IOPS.of(values),
-        write_iops: WRITE_IOPS.of(values),
-        read_bytes: READ_BANDWIDTH.of(values).or(both),
-        write_bytes: WRITE_BANDWIDTH.of(values).or(both),
+        read_iops: READ_IOPS.value_in(values),
+        write_iops: WRITE_IOPS.value_in(values),
+        read_bytes: READ_BANDWIDTH.value_in(values).or(both),
+        write_bytes: WRITE_BANDWIDTH.value_in(values).or(both),
     };
     throttle.limits().next().map(|_| throttle)
 }

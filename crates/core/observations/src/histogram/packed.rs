@@ -40,7 +40,7 @@ pub struct Slot {
 
 impl Slot {
     /// The one that a value belongs to.
-    pub fn of(value: u64, count: u64) -> Self {
+    pub fn for_value(value: u64, count: u64) -> Self {
         Self { at: slot(value), count }
     }
 
@@ -78,7 +78,7 @@ const fn lowest(slot: usize) -> u64 {
 
 impl Packed {
     /// From slots in ascending order, of which none is empty.
-    pub fn of(slots: &[Slot]) -> Self {
+    pub fn from_slots(slots: &[Slot]) -> Self {
         let (mut counts, mut next, mut len) = (Vec::new(), 0, 0);
         for &Slot { at, count } in slots {
             if at > next {
@@ -127,21 +127,20 @@ impl Packed {
     }
 
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, HistogramError> {
-        let wrong = |what: &str| HistogramError(what.to_owned());
-        let (head, deflated) = bytes.split_at_checked(8).ok_or_else(|| wrong("too short"))?;
+        let (head, deflated) = bytes.split_at_checked(8).ok_or(HistogramError::Short)?;
         if number(head, 0) != COMPRESSED || number(head, 4) as usize != deflated.len() {
-            return Err(wrong("no compressed V2 histogram"));
+            return Err(HistogramError::NotCompressed);
         }
-        let plain = inflate(deflated).ok_or_else(|| wrong("its compressed part is damaged"))?;
-        let (head, counts) = plain.split_at_checked(HEADER).ok_or_else(|| wrong("too short"))?;
+        let plain = inflate(deflated).ok_or(HistogramError::Damaged)?;
+        let (head, counts) = plain.split_at_checked(HEADER).ok_or(HistogramError::Short)?;
         if number(head, 0) != UNCOMPRESSED || number(head, 4) as usize != counts.len() {
-            return Err(wrong("no V2 histogram"));
+            return Err(HistogramError::NotV2);
         }
         let bounds = (number(head, 8), number(head, 12), number(head, 16), number(head, 20));
         if bounds != (0, u32::from(DIGITS), 0, 1) {
-            return Err(wrong("other digits or bounds than Steelbench records"));
+            return Err(HistogramError::Bounds);
         }
-        let len = check(counts).ok_or_else(|| wrong("its counts are damaged"))?;
+        let len = check(counts).ok_or(HistogramError::Counts)?;
         Ok(Self { counts: counts.into(), len })
     }
 }
@@ -280,8 +279,9 @@ mod tests {
 
     #[test]
     fn what_is_damaged_is_refused() {
-        let good = Packed::of(
-            &[(5, 3), (70_000, 2), (HIGHEST_NS, 1)].map(|(value, count)| Slot::of(value, count)),
+        let good = Packed::from_slots(
+            &[(5, 3), (70_000, 2), (HIGHEST_NS, 1)]
+                .map(|(value, count)| Slot::for_value(value, count)),
         );
         let bytes = good.to_bytes();
         assert_eq!(Packed::from_bytes(&bytes).unwrap(), good);

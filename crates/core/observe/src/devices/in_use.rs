@@ -22,8 +22,7 @@ const ENDS_BYTES: u64 = 1 << 20;
 /// When the path is not a block device, or the device or what the kernel says of it cannot be read.
 pub fn in_use(path: &Path) -> Result<Option<String>, DeviceError> {
     path.metadata().map_err(unreadable(path, "look at it"))?;
-    let device = Device::at(path)
-        .ok_or_else(|| DeviceError(format!("{} is not a block device", path.display())))?;
+    let device = Device::at(path).ok_or_else(|| DeviceError::NotBlock { path: path.into() })?;
     let partitions = partitions(device);
     for (part, subject) in parts(device, &partitions) {
         if let Some(use_of_it) = use_of(part)? {
@@ -63,13 +62,8 @@ pub fn file_in_use(path: &Path) -> Result<Option<String>, DeviceError> {
     Ok(Some(format!("it is the content of {name}{}", mounted.unwrap_or_default())))
 }
 
-fn unreadable(path: &Path, action: &str) -> impl Fn(io::Error) -> DeviceError {
-    move |error| {
-        let path = path.display();
-        DeviceError(format!(
-            "{path}: cannot {action}: {error}; without that it is not known what is on the device"
-        ))
-    }
+fn unreadable(path: &Path, action: &'static str) -> impl Fn(io::Error) -> DeviceError {
+    move |source| DeviceError::Unreadable { path: path.into(), action, source }
 }
 
 /// What is looked at, and how a sentence about it begins.

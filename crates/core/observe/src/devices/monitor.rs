@@ -48,7 +48,7 @@ impl DeviceMonitor {
             }
         }
         let watched =
-            found.into_iter().filter_map(|(device, names)| Watched::of(device, &names)).collect();
+            found.into_iter().filter_map(|(device, names)| Watched::open(device, &names)).collect();
         let mut monitor = Self { watched, started: Instant::now() };
         monitor.start();
         monitor
@@ -76,7 +76,7 @@ impl DeviceMonitor {
 }
 
 impl Watched {
-    fn of(device: Device, volumes: &[&str]) -> Option<Self> {
+    fn open(device: Device, volumes: &[&str]) -> Option<Self> {
         let stat = File::open(device.folder().join("stat")).ok()?;
         Some(Self { volumes: volumes.join(", "), name: device.name(), stat, start: None })
     }
@@ -139,7 +139,7 @@ mod tests {
         let (device, part) = (&disk.devices[0], format!("{}p1", disk.devices[0]));
         shell(&format!("addpart {device} 1 2048 16384")).unwrap();
         let watch =
-            |path: &str| Watched::of(members_of(path.as_ref()).unwrap()[0], &["data"]).unwrap();
+            |path: &str| Watched::open(members_of(path.as_ref()).unwrap()[0], &["data"]).unwrap();
         let watched = vec![watch(device), watch(&part)];
         let mut monitor = DeviceMonitor { watched, started: Instant::now() };
         monitor.start();

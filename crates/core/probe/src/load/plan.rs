@@ -79,7 +79,7 @@ pub const TRANSACTION: &str = "transaction";
 impl LoadPlan {
     /// What every load reads alike from its configuration, with `units` for the fixed amount: a
     /// load that counts transactions and tries each once. What differs is up to the probe.
-    pub fn of(context: &TrialContext<'_>, units: Setting<Option<u64>>) -> Self {
+    pub fn from_context(context: &TrialContext<'_>, units: Setting<Option<u64>>) -> Self {
         let configuration = context.configuration;
         Self {
             connections: configuration.get(CONNECTIONS),

@@ -136,7 +136,7 @@ pub fn compiled(folder: &Path, source: &str, flags: &[&str]) -> Option<PathBuf> 
 
 /// Waits until the first thread of a process has been on a processor for so long.
 pub fn wait_for_cpu(pid: i32, time: Duration) {
-    let used = || Duration::from_nanos(ProcessTimes::of(pid).unwrap().cpu_ns);
+    let used = || Duration::from_nanos(ProcessTimes::read(pid).unwrap().cpu_ns);
     let (end, start) = (used() + time, Instant::now());
     while used() < end {
         assert!(start.elapsed() < PATIENCE, "it does not run");

@@ -201,10 +201,10 @@ fn limits_belong_to_devices() {
     let same = disk.volume("same", throttle);
     assert!(ControlGroup::for_volumes(&[&slow, &same]).unwrap().is_some());
     assert!(ControlGroup::for_volumes(&[&fast]).unwrap().is_none());
-    let message = ControlGroup::for_volumes(&[&fast, &slow]).unwrap_err();
+    let message = ControlGroup::for_volumes(&[&fast, &slow]).unwrap_err().to_string();
     assert!(message.starts_with("volumes fast and slow are both on device 7:"), "{message}");
     let memory = Volume { path: "/proc".into(), ..slow };
-    let error = ControlGroup::for_volumes(&[&memory]).unwrap_err();
+    let error = ControlGroup::for_volumes(&[&memory]).unwrap_err().to_string();
     assert!(error.contains("volume slow: /proc cannot be throttled: it is on proc"), "{error}");
 }
 
@@ -217,7 +217,7 @@ fn a_limit_that_the_kernel_refuses_is_an_error() {
     let throttle = Throttle { read_iops: Some(100), ..Throttle::default() };
     // Not a block device.
     let null = Device::described(Path::new("/sys/class/mem/null")).unwrap();
-    let message = group.limit(null, &throttle).unwrap_err();
+    let message = group.limit(null, &throttle).unwrap_err().to_string();
     assert!(message.contains("cannot set a limit"), "{message}");
     // Not those of tests that wait for one, which hold this lock.
     let alone = std::fs::File::open("/sys/fs").unwrap();
@@ -239,7 +239,7 @@ fn mount(file_system: &str, root: &str, folder: &Path, options: &str) -> Mount {
 /// The version and our own group, as hosts of different kinds show them.
 #[track_caller]
 fn check(mounts: &[Mount], groups: &str, expected: Option<(Version, &Path)>) {
-    let found = Hierarchy::of(mounts, groups);
+    let found = Hierarchy::from_mounts(mounts, groups);
     let found = found.as_ref().map(|found| (found.version, found.own.as_path()));
     assert_eq!(found, expected);
 }

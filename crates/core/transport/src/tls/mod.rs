@@ -9,6 +9,7 @@ use crate::Stream;
 use crate::files::read_file;
 use certificate::{TrustedRoots, Verifier};
 use rustls::crypto::ring;
+use rustls::pki_types::pem;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore};
@@ -19,7 +20,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Which certificates a server's must lead to.
+/// The root certificates that a server's must lead to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Roots {
     /// Any certificate is accepted.
@@ -55,17 +56,97 @@ pub struct Tls {
     name: ServerName<'static>,
 }
 
+/// Why connections cannot be encrypted as the options say.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// No certificate can name the host.
+    #[error("`{host}` is not a name that certificates can have")]
+    HostName {
+        /// The host that is meant.
+        host: String,
+    },
+    /// The library lacks the protocol versions.
+    #[error("{0}")]
+    Versions(#[source] rustls::Error),
+    /// The client's certificate and key do not fit.
+    #[error("client certificate: {0}")]
+    Client(#[source] rustls::Error),
+    /// A root certificate is not usable.
+    #[error("{}: {source}", path.display())]
+    Root {
+        /// Its file.
+        path: PathBuf,
+        /// The cause.
+        source: rustls::Error,
+    },
+    /// The platform has no root certificates.
+    #[error(
+        "the platform has no root certificates: {}",
+        errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    )]
+    NoSystemRoots {
+        /// The causes, one for each place.
+        errors: Vec<rustls_native_certs::Error>,
+    },
+    /// A file of certificates cannot be read.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A file of certificates is damaged.
+    #[error("{}: {source}", path.display())]
+    Pem {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: pem::Error,
+    },
+    /// A file holds no certificate.
+    #[error("{}: no certificate in PEM format", path.display())]
+    NoCertificate {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The private key is accessible to other users, or its file is missing.
+    #[error("private key file {}: {source}", path.display())]
+    KeyAccess {
+        /// Its file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The private key cannot be read.
+    #[error("private key file {}: {source}; it must be PEM without a pass phrase", path.display())]
+    KeyFile {
+        /// Its file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The private key has another format.
+    #[error("private key file {}: {source}; it must be PEM without a pass phrase", path.display())]
+    KeyPem {
+        /// Its file.
+        path: PathBuf,
+        /// The cause.
+        source: pem::Error,
+    },
+}
+
 impl Tls {
-    /// Reads the files and makes ready.
+    /// Reads the files of the options.
     ///
     /// # Errors
-    /// In words: a file that cannot be used, a host that no certificate can name.
-    pub fn new(options: &TlsOptions) -> Result<Self, String> {
+    /// When a file cannot be used, or no certificate can name the host.
+    pub fn new(options: &TlsOptions) -> Result<Self, TlsError> {
         let host = &options.host;
         let name = match ServerName::try_from(host.clone()) {
             Ok(name) => name,
             Err(_) if options.verifies_host => {
-                return Err(format!("`{host}` is not a name that certificates can have"));
+                return Err(TlsError::HostName { host: host.clone() });
             }
             // An address is not told to the server.
             Err(_) => ServerName::from(IpAddr::from(Ipv4Addr::UNSPECIFIED)),
@@ -100,7 +181,7 @@ pub fn explained(error: &io::Error) -> String {
     }
 }
 
-fn client_config(options: &TlsOptions) -> Result<ClientConfig, String> {
+fn client_config(options: &TlsOptions) -> Result<ClientConfig, TlsError> {
     let provider = Arc::new(ring::default_provider());
     let roots = match &options.roots {
         Roots::Unverified => None,
@@ -114,13 +195,13 @@ fn client_config(options: &TlsOptions) -> Result<ClientConfig, String> {
     };
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?
+        .map_err(TlsError::Versions)?
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier));
     let mut config = match &options.certificate {
         Some((certificate, key)) => builder
             .with_client_auth_cert(certificates_of(certificate)?, private_key(key)?)
-            .map_err(|error| format!("client certificate: {error}"))?,
+            .map_err(TlsError::Client)?,
         None => builder.with_no_client_auth(),
     };
     config.enable_sni = !options.hides_host;
@@ -128,50 +209,44 @@ fn client_config(options: &TlsOptions) -> Result<ClientConfig, String> {
     Ok(config)
 }
 
-fn roots_of(path: &Path) -> Result<TrustedRoots, String> {
+fn roots_of(path: &Path) -> Result<TrustedRoots, TlsError> {
     let certificates = certificates_of(path)?;
     let mut store = RootCertStore::empty();
     for certificate in &certificates {
-        store.add(certificate.clone()).map_err(|error| format!("{}: {error}", path.display()))?;
+        let added = store.add(certificate.clone());
+        added.map_err(|source| TlsError::Root { path: path.into(), source })?;
     }
     Ok(TrustedRoots { store, certificates })
 }
 
-fn system_roots() -> Result<TrustedRoots, String> {
+fn system_roots() -> Result<TrustedRoots, TlsError> {
     let found = rustls_native_certs::load_native_certs();
     let mut store = RootCertStore::empty();
     // Platforms have a few that are too old to be understood.
     let (added, _) = store.add_parsable_certificates(found.certs);
     if added == 0 {
-        let errors: Vec<_> = found.errors.iter().map(ToString::to_string).collect();
-        return Err(format!("the platform has no root certificates: {}", errors.join("; ")));
+        return Err(TlsError::NoSystemRoots { errors: found.errors });
     }
     Ok(TrustedRoots { store, certificates: Vec::new() })
 }
 
-fn certificates_of(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
-    let failed = |error: String| format!("{}: {error}", path.display());
-    let bytes = read_file(path).map_err(|error| failed(error.to_string()))?;
+fn certificates_of(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let bytes = read_file(path).map_err(|source| TlsError::File { path: path.into(), source })?;
     match CertificateDer::pem_slice_iter(&bytes).collect::<Result<Vec<_>, _>>() {
         Ok(certificates) if certificates.is_empty() => {
-            Err(failed("no certificate in PEM format".to_owned()))
+            Err(TlsError::NoCertificate { path: path.into() })
         }
         Ok(certificates) => Ok(certificates),
-        Err(error) => Err(failed(error.to_string())),
+        Err(source) => Err(TlsError::Pem { path: path.into(), source }),
     }
 }
 
-fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
-    check_key_file(path)
-        .map_err(|error| format!("private key file {}: {error}", path.display()))?;
-    let read = |error: String| {
-        format!(
-            "private key file {}: {error}; it must be PEM without a pass phrase",
-            path.display()
-        )
-    };
-    let bytes = read_file(path).map_err(|error| read(error.to_string()))?;
-    PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| read(error.to_string()))
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+    check_key_file(path).map_err(|source| TlsError::KeyAccess { path: path.into(), source })?;
+    let bytes =
+        read_file(path).map_err(|source| TlsError::KeyFile { path: path.into(), source })?;
+    PrivateKeyDer::from_pem_slice(&bytes)
+        .map_err(|source| TlsError::KeyPem { path: path.into(), source })
 }
 
 /// A key must be its owner's secret, or root's and a group's.

@@ -1,7 +1,7 @@
 //! Rows in chunks of columns, and the appender that takes them.
 
 use super::interface::{Handle, Interface};
-use super::{Connected, Library, Said, text};
+use super::{Answered, Connected, DuckDbError, Library};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -16,20 +16,22 @@ impl Appender {
         &self.connected.database.library.interface
     }
 
-    pub(super) fn said(&self, state: u32) -> Said<()> {
+    pub(super) fn said(&self, state: u32) -> Answered<()> {
         // SAFETY: the appender exists.
-        let said = || unsafe { text((self.interface().duckdb_appender_error)(self.handle)) };
-        if state == 0 { Ok(()) } else { Err(said()) }
+        let objection = || unsafe {
+            DuckDbError::refused((self.interface().duckdb_appender_error)(self.handle))
+        };
+        if state == 0 { Ok(()) } else { Err(objection()) }
     }
 
     /// Appends the rows of a chunk.
-    pub fn append(&mut self, chunk: &Chunk) -> Said<()> {
+    pub fn append(&mut self, chunk: &Chunk) -> Answered<()> {
         // SAFETY: both exist; DuckDB copies the chunk and checks its columns.
         self.said(unsafe { (self.interface().duckdb_append_data_chunk)(self.handle, chunk.handle) })
     }
 
     /// Hands over to the table what is still held back.
-    pub fn flush(&mut self) -> Said<()> {
+    pub fn flush(&mut self) -> Answered<()> {
         // SAFETY: the appender exists.
         self.said(unsafe { (self.interface().duckdb_appender_flush)(self.handle) })
     }

@@ -135,7 +135,7 @@ impl Rows {
 impl Client {
     /// Connects and logs in.
     pub fn connect(config: &Config) -> Result<Self, Error> {
-        let patience = Patience::of(config.connect_timeout, config.stop.clone());
+        let patience = Patience::for_time(config.connect_timeout, config.stop.clone());
         let stream = open(config, patience)
             .map_err(|error| Error::Connect(config.place.to_string(), error))?;
         let mut channel = Channel {

@@ -107,6 +107,7 @@ impl TlsSettings {
                 certificate: self.certificate.clone(),
                 ..TlsOptions::default()
             })
+            .map_err(|error| error.to_string())
         };
         self.ready.get_or_init(make).clone()
     }

@@ -5,8 +5,9 @@ use super::Reader;
 use crate::client::quote_identifier;
 use crate::plan_reader::JsonPlans;
 use crate::statement_rules::RULES;
+use engine::NoPlan;
 use engine::Plans as _;
-use engine::query_reader::{MARK, Unexplained, explain_each};
+use engine::query_reader::{MARK, explain_each};
 use plans::Plan;
 use statements::{Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names};
 
@@ -33,7 +34,7 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
             has_names(sent, &statement.text, RULES.syntax).then_some(sent)
         };
         let known = reader.sampled.get(&statement.digest).or_else(by_text).cloned();
-        let known = known.ok_or_else(|| Unexplained::refused(NO_SAMPLE))?;
+        let known = known.ok_or_else(|| NoPlan::refused(NO_SAMPLE))?;
         let mut plan = reader.plan(&statement.database, &known)?;
         // MariaDB calls tables as the statement does.
         let aliases = aliases(&known, RULES.syntax);
@@ -49,9 +50,9 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
 }
 
 impl Reader {
-    fn plan(&mut self, database: &str, text: &str) -> Result<Plan, Unexplained> {
+    fn plan(&mut self, database: &str, text: &str) -> Result<Plan, NoPlan> {
         let said = |error: crate::client::Error| {
-            Unexplained::refused(match error.code() {
+            NoPlan::refused(match error.code() {
                 Some(READ_ONLY) => NOT_OF_CHANGES.to_owned(),
                 // "parse error", which quotes the text with its constants
                 Some(1064) => CUT_OFF.to_owned(),

@@ -61,7 +61,7 @@ impl SessionTimes {
     pub fn of(pid: i32, threads: &[i32]) -> Option<Self> {
         let mut sum = ThreadTimes::default();
         for thread in threads {
-            let times = ThreadTimes::of(pid, *thread)?;
+            let times = ThreadTimes::read(pid, *thread)?;
             sum.cpu_ns += times.cpu_ns;
             sum.run_delay_ns += times.run_delay_ns;
         }

@@ -195,17 +195,17 @@ impl Reading {
             [name.clone(), count.to_string(), bytes.to_string(), wall_s.to_string()]
         };
         vec![
-            CounterReadings::of(
+            CounterReadings::from_rows(
                 "performance_schema.events_waits_summary_by_account_by_event_name",
                 ["event_name", "count_star", "sum_timer_wait"],
                 readings.map(|reading| reading.events.iter().filter_map(event).collect()),
             ),
-            CounterReadings::of(
+            CounterReadings::from_rows(
                 "SHOW GLOBAL STATUS LIKE 'Innodb%'",
                 ["name", "value"],
                 readings.map(|reading| reading.status.iter().map(status).collect()),
             ),
-            CounterReadings::of(
+            CounterReadings::from_rows(
                 "performance_schema.file_summary_by_event_name",
                 ["name", "count", "bytes", "s"],
                 readings.map(|reading| reading.operations.iter().map(operation).collect()),

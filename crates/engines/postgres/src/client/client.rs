@@ -379,7 +379,7 @@ impl Canceller {
     /// when the server has passed it on. The request then fails with SQLSTATE 57014, if it is
     /// still running. Fails when the server has not done so within five seconds.
     pub fn cancel(&self) -> Result<(), Error> {
-        let mut stream = connect::open(&self.address, Patience::of(Some(PATIENCE), None))?;
+        let mut stream = connect::open(&self.address, Patience::for_time(Some(PATIENCE), None))?;
         if let Some(encryption) = &self.encryption
             && !encryption.start(&mut stream, &self.address)?
         {

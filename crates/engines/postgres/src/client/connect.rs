@@ -142,7 +142,8 @@ fn connect_as(
     declined: &mut bool,
 ) -> Result<Client, Error> {
     // Each address has the whole timeout, as in libpq.
-    let mut stream = open(address, Patience::of(config.connect_timeout, config.stop.clone()))?;
+    let mut stream =
+        open(address, Patience::for_time(config.connect_timeout, config.stop.clone()))?;
     keep_alive(&stream, &config.keep_alive).map_err(|error| failed(address, error))?;
     let mut encryption = None;
     if let Attempt::Encrypted { or_plain } = *attempt {

@@ -113,7 +113,8 @@ pub struct Encryption {
 
 impl Encryption {
     pub fn new(config: &Config, host: &Host, address: &Address) -> Result<Self, Error> {
-        let tls = options(&config.tls, host.name()).and_then(|options| Tls::new(&options));
+        let tls = options(&config.tls, host.name());
+        let tls = tls.and_then(|own| Tls::new(&own).map_err(|error| error.to_string()));
         Ok(Self {
             tls: tls.map_err(|reason| failed(address, reason))?,
             is_direct: config.tls.is_direct,

@@ -9,8 +9,9 @@
 use super::Reader;
 use crate::client::{Client, Error};
 use crate::plan_reader::ExplainPlans;
+use engine::NoPlan;
 use engine::Plans as _;
-use engine::query_reader::{MARK, Unexplained, explain_each};
+use engine::query_reader::{MARK, explain_each};
 use plans::Plan;
 use statements::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
 
@@ -21,7 +22,7 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
         let seen =
             reader.running.get(&statement.digest).filter(|text| !text.contains('$')).cloned();
         let logged = statement.plans.iter().find_map(|one| one.sample.clone());
-        let client = reader.client(&statement.database).map_err(Unexplained::refused)?;
+        let client = reader.client(&statement.database).map_err(NoPlan::refused)?;
         let generic =
             plan(client, &statement.text).map(|plan| StatementPlan::new(Origin::Generic, plan));
         let text = logged.or_else(|| seen.filter(|_| generic.is_err()));
@@ -35,9 +36,9 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
 }
 
 /// The plan of a text for any values, or why there is none.
-fn plan(client: &mut Client, text: &str) -> Result<Plan, Unexplained> {
+fn plan(client: &mut Client, text: &str) -> Result<Plan, NoPlan> {
     let said = |error: Error| {
-        Unexplained::refused(match error.code() {
+        NoPlan::refused(match error.code() {
             // "undefined table", "undefined function"
             Some("42P01" | "42883") => {
                 format!(

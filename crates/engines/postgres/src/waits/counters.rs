@@ -109,7 +109,7 @@ impl Counters {
         };
         let rows = [self, after].map(|reading| reading.counted.iter().map(row).collect());
         let views: Vec<&str> = after.resets.keys().copied().collect();
-        CounterReadings::of(views.join(", "), ["name", "count", "bytes", "ms"], rows)
+        CounterReadings::from_rows(views.join(", "), ["name", "count", "bytes", "ms"], rows)
     }
 
     /// What was counted since an earlier reading. All calls of these operations are in it, also

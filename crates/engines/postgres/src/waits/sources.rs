@@ -60,7 +60,7 @@ pub(super) fn sampler_on(
     let user = client.cell("SELECT session_user").map_err(while_doing("asking who we are"))?;
     // `of` fails where the kernel does not keep the time of the run queue.
     let is_local = is_local(&client, &user.unwrap_or_default())
-        && ProcessTimes::of(client.backend_pid()).is_some();
+        && ProcessTimes::read(client.backend_pid()).is_some();
     let source = PostgresSource {
         sample: client.prepare(SAMPLE).map_err(while_doing("preparing to sample"))?,
         list: client.prepare(&list).map_err(while_doing("listing the server's processes"))?,
@@ -129,7 +129,7 @@ impl Source for PostgresSource {
     }
 
     fn times(&self, pid: i32) -> Option<ProcessTimes> {
-        ProcessTimes::of(pid)
+        ProcessTimes::read(pid)
     }
 
     fn is_local(&self) -> bool {

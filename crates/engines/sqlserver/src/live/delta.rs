@@ -1,6 +1,6 @@
 //! The waits between two readings of cumulative counters.
 
-use super::reading::Answer;
+use super::reading::{Answer, NotShown};
 use super::rows::Rows;
 use crate::class;
 use observations::{Wait, WaitSource};
@@ -15,6 +15,37 @@ pub struct Delta {
     pub doubtful: Vec<String>,
 }
 
+/// Why two readings have no meaningful difference.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DeltaError {
+    /// The server started between them.
+    #[error("the server was restarted between the snapshots ({before}, then {now}); measure again")]
+    Restarted {
+        /// Its start by the first reading.
+        before: String,
+        /// Its start by the second.
+        now: String,
+    },
+    /// A counter fell.
+    #[error(
+        "the wait statistics were reset between the snapshots: {wait_type} {counter} fell from \
+         {before} to {now}; discard this interval; measure again"
+    )]
+    Reset {
+        /// The type of wait.
+        wait_type: String,
+        /// The counter.
+        counter: &'static str,
+        /// Its value before.
+        before: u64,
+        /// Its value now.
+        now: u64,
+    },
+    /// The server did not show one of them.
+    #[error(transparent)]
+    NotShown(#[from] NotShown),
+}
+
 /// By type of wait: waits that ended, their time, the signal part of it, ms; since the server
 /// started.
 type Counters = BTreeMap<String, [u64; 3]>;
@@ -27,7 +58,7 @@ const NAMES: [&str; 3] = ["count", "wait time", "signal time"];
 /// # Errors
 /// When a counter decreased, a wait type vanished, or the server was restarted: then there is no
 /// meaningful difference.
-pub fn delta(started: [&Answer; 2], waits: [&Rows; 2]) -> Result<Delta, String> {
+pub fn delta(started: [&Answer; 2], waits: [&Rows; 2]) -> Result<Delta, DeltaError> {
     let [before, now] = started.map(|answer| {
         answer
             .as_ref()
@@ -37,9 +68,7 @@ pub fn delta(started: [&Answer; 2], waits: [&Rows; 2]) -> Result<Delta, String> 
             .unwrap_or_default()
     });
     if before != now {
-        return Err(format!(
-            "the server was restarted between the snapshots ({before}, then {now}); measure again"
-        ));
+        return Err(DeltaError::Restarted { before, now });
     }
     let [before, now] = waits.map(counters);
     let mut delta = Delta::default();
@@ -48,12 +77,11 @@ pub fn delta(started: [&Answer; 2], waits: [&Rows; 2]) -> Result<Delta, String> 
         let of = |counters: &Counters| counters.get(wait_type).copied().unwrap_or_default();
         let (start, end, mut rise) = (of(&before), of(&now), [0; 3]);
         for (at, name) in NAMES.into_iter().enumerate() {
-            let fell = || {
-                format!(
-                    "the wait statistics were reset between the snapshots: {wait_type} {name} \
-                     fell from {} to {}; discard this interval; measure again",
-                    start[at], end[at]
-                )
+            let fell = || DeltaError::Reset {
+                wait_type: wait_type.clone(),
+                counter: name,
+                before: start[at],
+                now: end[at],
             };
             rise[at] = end[at].checked_sub(start[at]).ok_or_else(fell)?;
         }
@@ -94,7 +122,7 @@ mod tests {
     use observations::WaitClass;
 
     /// From one reading to another of a server that started at `A`.
-    fn of(before: &str, now: &str) -> Result<Delta, String> {
+    fn of(before: &str, now: &str) -> Result<Delta, DeltaError> {
         let started = Ok(rows("started\nA"));
         let [before, now] = [before, now]
             .map(|text| rows(&format!("wait_type | waits | wait_ms | signal_ms\n{text}")));
@@ -123,11 +151,12 @@ mod tests {
             "WRITELOG | 10 | 5000 | 999",
             "",
         ] {
-            let error = of("WRITELOG | 10 | 5000 | 1000", after).unwrap_err();
+            let error = of("WRITELOG | 10 | 5000 | 1000", after).unwrap_err().to_string();
             assert!(error.contains("were reset between the snapshots: WRITELOG "), "{error}");
         }
         let started = ["started\nA", "started\nB"].map(|text| Ok(rows(text)));
-        let error = delta(started.each_ref(), [&Rows::default(), &Rows::default()]).unwrap_err();
+        let error = delta(started.each_ref(), [&Rows::default(), &Rows::default()]);
+        let error = error.unwrap_err().to_string();
         assert!(error.contains("was restarted between the snapshots (A, then B)"), "{error}");
     }
 

@@ -75,7 +75,7 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    pub fn of(client: &mut Client) -> Result<Self, ServerError> {
+    pub fn read(client: &mut Client) -> Result<Self, ServerError> {
         let rows =
             client.query(views::IDENTITY.sql).map_err(while_doing("asking for its version"))?;
         let row =
@@ -113,11 +113,12 @@ fn observing(config: &Config, stop: &Stop, linger: Duration) -> Result<Client, S
 fn asked(
     client: &mut Client,
     what: &str,
-    (view, end): (&View, &str),
+    view: &View,
+    end: &str,
     unread: &mut Vec<Unread>,
 ) -> Result<Option<Rows>, ServerError> {
     let answer = ask_with(client, view, end).map_err(while_doing("asking for its statistics"))?;
-    Ok(answer.map_err(|why| unread.push(Unread { what: what.into(), why })).ok())
+    Ok(answer.map_err(|why| unread.push(Unread { what: what.into(), why: why.to_string() })).ok())
 }
 
 /// Says what was being done when the server or the connection failed.

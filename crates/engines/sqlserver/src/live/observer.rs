@@ -45,7 +45,7 @@ impl SqlServerObserver {
         stop: &Stop,
     ) -> Result<Self, ServerError> {
         let mut client = observing(config, stop, LAST_ANSWERS)?;
-        let identity = Identity::of(&mut client)?;
+        let identity = Identity::read(&mut client)?;
         let waits =
             if identity.is_azure_database() { &views::DATABASE_WAITS } else { &views::WAITS };
         let sampler = Sampler::start(
@@ -54,7 +54,7 @@ impl SqlServerObserver {
             options.hz,
         )?;
         let before =
-            Reading::of(&mut client, waits).map_err(while_doing("reading its counters"))?;
+            Reading::read(&mut client, waits).map_err(while_doing("reading its counters"))?;
         Ok(Self { client, identity, waits, before, earlier: None, sampler, tasks: None, options })
     }
 
@@ -155,7 +155,7 @@ impl SqlServerObserver {
 
 impl LiveObserver for SqlServerObserver {
     fn window(&mut self) -> Result<ServerActivity, ServerError> {
-        let after = Reading::of(&mut self.client, self.waits);
+        let after = Reading::read(&mut self.client, self.waits);
         let mut activity = self.activity(after);
         if activity.ended.is_none()
             && let Err(error) = self.waiting(&mut activity)

@@ -12,8 +12,18 @@ use observations::{
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+/// A view that the server does not show.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{view}: {message}")]
+pub struct NotShown {
+    /// Name of the view.
+    pub view: String,
+    /// The server's message, and what to do about it.
+    pub message: String,
+}
+
 /// The rows of a view, or why there are none.
-pub type Answer = Result<Rows, String>;
+pub type Answer = Result<Rows, NotShown>;
 
 /// What a server has counted until a moment.
 #[derive(Debug, Clone)]
@@ -63,10 +73,11 @@ pub fn ask_of(client: &mut Client, name: &str, sql: &str) -> Result<Answer, Erro
     match client.query(sql) {
         // Messages of the server are sentences.
         Err(error) if !error.is_lost() => {
-            let said = format!("{name}: {error}");
+            let said = error.to_string();
             let said = said.trim_end_matches('.');
             let advice = error.advice().map(|advice| format!(". {}", advice.trim_end_matches('.')));
-            Ok(Err(format!("{said}{}", advice.unwrap_or_default())))
+            let message = format!("{said}{}", advice.unwrap_or_default());
+            Ok(Err(NotShown { view: name.to_owned(), message }))
         }
         answer => answer.map(Ok),
     }
@@ -77,7 +88,7 @@ impl Reading {
     ///
     /// # Errors
     /// When the connection is lost.
-    pub fn of(client: &mut Client, waits: &View) -> Result<Self, Error> {
+    pub fn read(client: &mut Client, waits: &View) -> Result<Self, Error> {
         let started = ask(client, &views::STARTED)?;
         let answer = ask(client, waits)?;
         let at = Instant::now();
@@ -219,6 +230,10 @@ pub mod tests {
     use observations::WaitSource;
 
     /// Rows from a text: names of columns in the first line, `|` between values, `-` for NULL.
+    pub fn not_shown(view: &str, message: &str) -> NotShown {
+        NotShown { view: view.to_owned(), message: message.to_owned() }
+    }
+
     pub fn rows(text: &str) -> Rows {
         let cells =
             |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
@@ -234,7 +249,7 @@ pub mod tests {
     fn reading(started: &str, waits: &str) -> Reading {
         let waits = rows(&format!("wait_type | waits | wait_ms | signal_ms\n{waits}"));
         let counters =
-            COUNTERS.iter().map(|view| Err(format!("{}: not asked", view.view.name))).collect();
+            COUNTERS.iter().map(|view| Err(not_shown(view.view.name, "not asked"))).collect();
         Reading {
             at: Instant::now(),
             started: Ok(rows(&format!("started\n{started}"))),

@@ -131,12 +131,15 @@ pub fn name_pages(client: &mut Client, resources: &mut [WaitedResource]) -> Opti
     let hot = resources.iter_mut().filter_map(|one| Some((page(one)?, &mut one.kind)));
     for (page, kind) in hot.filter(|(page, _)| !page.kind().is_allocation).take(OWNERS_MAX) {
         let sql = views::page_owner(page.database, page.file, page.page);
-        match ask_of(client, "sys.dm_db_page_info", &sql).map_err(|error| error.to_string()) {
-            Ok(Ok(rows)) => *kind = owner(&rows).or(kind.take()),
-            Ok(Err(why)) | Err(why) => {
-                return Some(format!("Which tables hot pages belong to: {why}."));
+        let why = match ask_of(client, "sys.dm_db_page_info", &sql) {
+            Ok(Ok(rows)) => {
+                *kind = owner(&rows).or(kind.take());
+                continue;
             }
-        }
+            Ok(Err(why)) => why.to_string(),
+            Err(why) => why.to_string(),
+        };
+        return Some(format!("Which tables hot pages belong to: {why}."));
     }
     None
 }

@@ -50,10 +50,10 @@ const MACHINE: &[(&str, Option<&str>)] = &[
 /// Asks a server. What may not be read is told beside what may.
 pub fn survey(config: &Config, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
     let mut client = observing(config, stop, Duration::ZERO)?;
-    let identity = Identity::of(&mut client)?;
+    let identity = Identity::read(&mut client)?;
     let mut unread = Vec::new();
     let mut ask = |what: &str, view: &View| -> Result<Rows, ServerError> {
-        Ok(asked(&mut client, what, (view, ""), &mut unread)?.unwrap_or_default())
+        Ok(asked(&mut client, what, view, "", &mut unread)?.unwrap_or_default())
     };
     let configured = ask("settings", &views::CONFIGURATIONS)?;
     let machine = ask("processors and memory", &views::MACHINE)?;

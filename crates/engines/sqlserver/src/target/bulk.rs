@@ -120,7 +120,8 @@ fn value(values: &Values, at: usize, column: &Column) -> TdsResult<ColumnValues>
 /// Fills a table that a trial has created, a bulk load for each batch of rows.
 pub fn fill(
     client: &mut Client,
-    (work, name): (&Work, &str),
+    work: &Work,
+    name: &str,
     fill: Fill,
     cancel: &Cancel,
 ) -> Result<(), EngineError> {

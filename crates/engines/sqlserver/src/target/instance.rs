@@ -120,8 +120,8 @@ impl MssqlInstance {
             parameters if parameters == table.key.len() => declared(table),
             _ => return None,
         };
-        let told = |client| Explaining::begin(client)?.plan(&format!("{declared}{sql}"), false);
-        self.database.connect().map_err(|error| error.to_string()).and_then(told).ok()
+        let client = self.database.connect().ok()?;
+        Explaining::begin(client).ok()?.plan(&format!("{declared}{sql}"), false).ok()
     }
 }
 
@@ -192,7 +192,7 @@ impl Tables for MssqlInstance {
         for own in fills {
             let table = &work.tables[own.table];
             let (name, index) = (self.dialect.table(table), self.dialect.create_index(table));
-            self.database.ask(|client| fill(client, (&work, &name), own, &self.cancel))?;
+            self.database.ask(|client| fill(client, &work, &name, own, &self.cancel))?;
             index.map_or(Ok(()), |sql| self.database.run("creating the index", &sql))?;
         }
         let compile = |operation| self.compile(operation, &work);
@@ -233,7 +233,7 @@ impl Explainer for MssqlInstance {
         })
     }
 
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, String>>, EngineError> {
+    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         Ok(plans(self.database.connect()?, asked))
     }
 }

@@ -67,14 +67,12 @@ pub fn config(configuration: &Configuration) -> Result<Config, EngineError> {
 /// The server's version, and what of it a trial cannot change: instant file initialization and
 /// trace flags.
 pub fn version(configuration: &Configuration, stop: &Stop) -> (String, String) {
-    let asked = || -> Result<(String, String), String> {
-        let config = config(configuration).map_err(|error| error.to_string())?;
-        let connected = Client::connect(&config, stop, Duration::ZERO);
-        let mut client = connected.map_err(|error| error.to_string())?;
-        let version = Identity::of(&mut client).map_err(|error| error.to_string())?.shown();
+    let ask = || -> Result<(String, String), Box<dyn std::error::Error>> {
+        let mut client = Client::connect(&config(configuration)?, stop, Duration::ZERO)?;
+        let version = Identity::read(&mut client)?.shown();
         Ok((version, fixed(&mut client)))
     };
-    asked().unwrap_or_else(|error| (format!("unknown ({error})"), "by URL".into()))
+    ask().unwrap_or_else(|error| (format!("unknown ({error})"), "by URL".into()))
 }
 
 fn fixed(client: &mut Client) -> String {

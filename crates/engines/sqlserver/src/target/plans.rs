@@ -5,7 +5,7 @@ use crate::dialect::quote_literal;
 use crate::live::client::Client;
 use crate::showplan::ShowPlan;
 use engine::planned::{each, literal};
-use engine::{Asked, Planned, Plans as _};
+use engine::{Asked, NoPlan, Planned, Plans as _};
 use observations::statement::shown;
 use plans::{Operator, Plan, Role};
 use sql::Syntax;
@@ -20,13 +20,13 @@ impl Explaining {
     /// # Errors
     /// When the server refuses, or takes the option without a word and runs statements all the
     /// same, as Babelfish does.
-    pub fn begin(mut client: Client) -> Result<Self, String> {
-        client.run("SET SHOWPLAN_XML ON").map_err(|error| error.to_string())?;
-        let answer = client.cell("SELECT 1 AS ready").map_err(|error| error.to_string())?;
+    pub fn begin(mut client: Client) -> Result<Self, NoPlan> {
+        client.run("SET SHOWPLAN_XML ON").map_err(NoPlan::refused)?;
+        let answer = client.cell("SELECT 1 AS ready").map_err(NoPlan::refused)?;
         if answer.is_some_and(|plan| plan.contains("<ShowPlanXML")) {
             return Ok(Self(client));
         }
-        Err("SET SHOWPLAN_XML has no effect on this server: it would run the statements".into())
+        Err(NoPlan::WouldRun { command: "SET SHOWPLAN_XML" })
     }
 
     /// The plan of the first statement of a batch that has one; constants are hidden where they
@@ -34,21 +34,19 @@ impl Explaining {
     ///
     /// # Errors
     /// When the server refuses, or answers with no plan.
-    pub fn plan(&mut self, sql: &str, has_constants: bool) -> Result<Planned, String> {
-        let xml = self.0.cell(sql).map_err(|error| error.to_string())?.unwrap_or_default();
-        let plan = ShowPlan.read_one(&xml).map_err(|error| error.to_string())?;
-        Ok(planned(&plan, has_constants))
+    pub fn plan(&mut self, sql: &str, has_constants: bool) -> Result<Planned, NoPlan> {
+        let xml = self.0.cell(sql).map_err(NoPlan::refused)?.unwrap_or_default();
+        Ok(planned(&ShowPlan.read_one(&xml)?, has_constants))
     }
 }
 
 /// The plans of the user's statements, for the values that the load sends first: those that a
 /// prepared statement is compiled for.
-pub fn plans(client: Client, asked: &[Asked]) -> Vec<Result<Planned, String>> {
+pub fn plans(client: Client, asked: &[Asked]) -> Vec<Result<Planned, NoPlan>> {
     let mut session = Explaining::begin(client);
     each(asked, |own| {
         let session = session.as_mut().map_err(|why| why.clone())?;
-        let unknown = "the values of its parameters are known only while it runs";
-        let values = own.values.as_ref().ok_or(unknown)?;
+        let values = own.values.as_ref().ok_or(NoPlan::ValuesUnknown)?;
         session.plan(&own.statement.sql(|number| constant(&values[number - 1])), true)
     })
 }

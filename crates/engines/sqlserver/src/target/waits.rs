@@ -7,7 +7,7 @@ use super::failed_at;
 use super::load::Sessions;
 use crate::BETWEEN_REQUESTS;
 use crate::live::client::Client;
-use crate::live::delta::{Delta, delta};
+use crate::live::delta::{Delta, DeltaError, delta};
 use crate::live::reading::{Answer, ask, ask_of, without_benign};
 use crate::live::rows::{Row, Rows};
 use crate::live::sampler::Sampler;
@@ -166,8 +166,9 @@ impl Reading {
     /// The waits of the sessions; where there is nothing about these, those of the whole server
     /// without benign ones.
     fn waits(&self, after: &Self, collected: &mut Collected) {
-        let difference = |before: &Answer, now: &Answer| -> Result<Delta, String> {
-            let (before, now) = (before.as_ref()?, now.as_ref()?);
+        let difference = |before: &Answer, now: &Answer| -> Result<Delta, DeltaError> {
+            let shown = |answer: &Answer| answer.clone().map_err(DeltaError::from);
+            let (before, now) = (&shown(before)?, &shown(now)?);
             delta([&self.started, &after.started], [before, now])
         };
         match difference(&self.of_sessions, &after.of_sessions) {
@@ -223,7 +224,7 @@ fn operations(before: &Rows, now: &Rows) -> Vec<Operation> {
 #[expect(clippy::float_cmp, reason = "figures that are exact in binary")]
 mod tests {
     use super::*;
-    use crate::live::reading::tests::rows;
+    use crate::live::reading::tests::{not_shown, rows};
     use std::time::Duration;
 
     const WAITS: &str = "wait_type | waits | wait_ms | signal_ms\n";
@@ -290,7 +291,7 @@ mod tests {
     #[test]
     fn without_waits_of_sessions_those_of_the_server_are_told_as_such() {
         let (now, missing) =
-            (Instant::now(), || Err("sys.dm_exec_session_wait_stats: error 208: no".to_owned()));
+            (Instant::now(), || Err(not_shown("sys.dm_exec_session_wait_stats", "error 208: no")));
         let collected = reading(now, 0, missing(), "-").until(&reading(now, 8, missing(), "-"), 4);
         assert_eq!(
             (
@@ -315,18 +316,24 @@ mod tests {
             Reading { of_server: None, ..reading(now, seconds, Ok(waits), "1") }
         };
         let views: [(Lacks, &[&str]); 4] = [
-            (|own| own.started = Err("view".into()), &["Whether the server was restarted: view."]),
+            (
+                |own| own.started = Err(not_shown("view", "no")),
+                &["Whether the server was restarted: view: no."],
+            ),
             (
                 |own| {
                     (own.of_sessions, own.of_server) =
-                        (Err("view".into()), Some(Err("other".into())));
+                        (Err(not_shown("view", "no")), Some(Err(not_shown("other", "no"))));
                 },
-                &["The waits of the sessions: view.", "The waits of the server: other."],
+                &["The waits of the sessions: view: no.", "The waits of the server: other: no."],
             ),
-            (|own| own.used = Err("view".into()), &["The processor time of the sessions: view."]),
             (
-                |own| own.files = Err("view".into()),
-                &["Reads and writes of the database's files: view."],
+                |own| own.used = Err(not_shown("view", "no")),
+                &["The processor time of the sessions: view: no."],
+            ),
+            (
+                |own| own.files = Err(not_shown("view", "no")),
+                &["Reads and writes of the database's files: view: no."],
             ),
         ];
         assert!(whole(0).until(&whole(8), 4).lost.is_empty());

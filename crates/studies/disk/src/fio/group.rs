@@ -1,7 +1,8 @@
 //! Jobs that run together, and the files that they work on.
 
+use super::error::FioError;
 use super::job::Job;
-use super::{Wrong, the_same};
+use super::the_same;
 use crate::paths::stream_name;
 use crate::settings::{
     ALIGN, BLOCK_SIZE, BLOCK_SIZE_MAX, BYTES, DIRECT, FILE, ON, PATTERN, QUEUE_DEPTH, RATE, READS,
@@ -61,7 +62,7 @@ struct JobStream<'a> {
 }
 
 /// The groups of a file, and all files that they use.
-pub fn groups(jobs: &[Job]) -> Result<(Vec<Group>, Files), Wrong> {
+pub fn groups(jobs: &[Job]) -> Result<(Vec<Group>, Files), FioError> {
     let mut files = Files::default();
     let mut parts: Vec<Vec<JobStream<'_>>> = Vec::new();
     for job in jobs {
@@ -96,7 +97,7 @@ pub fn groups(jobs: &[Job]) -> Result<(Vec<Group>, Files), Wrong> {
 
 /// Clones (numjobs) that cannot be told apart are threads of one stream; those that each have a
 /// position in a file, or a file, of their own are streams of their own.
-fn clones<'a>(job: &'a Job, files: &mut Files) -> Result<Vec<JobStream<'a>>, Wrong> {
+fn clones<'a>(job: &'a Job, files: &mut Files) -> Result<Vec<JobStream<'a>>, FioError> {
     let mut stream = |name: String, threads: u32, clone: u32| {
         let (files, bytes) = files.add(job, clone)?;
         Ok(JobStream { name, job, threads, files, bytes })
@@ -125,12 +126,11 @@ fn distinct(streams: &mut [JobStream<'_>]) {
 impl JobStream<'_> {
     /// Everything is given, so that nothing comes from elsewhere: the name may be that of a known
     /// pattern.
-    fn text(&self, files: usize) -> Result<String, Wrong> {
+    fn text(&self, files: usize) -> Result<String, FioError> {
         let job = self.job;
         let (min, max) = job.block();
         let block = |bytes: u64| {
-            u32::try_from(bytes)
-                .map_err(|_| format!("job {}: blocks of {bytes} bytes are too large", job.name))
+            u32::try_from(bytes).map_err(|_| FioError::LargeBlock { job: job.name.clone(), bytes })
         };
         let mut text = StreamText::new(&self.name)
             .with(PATTERN, job.pattern)
@@ -156,10 +156,7 @@ impl JobStream<'_> {
         match self.files.as_slice() {
             all if all.len() == files => Ok(text.0),
             [file] => Ok(text.with(FILE, *file + 1).0),
-            _ => Err(format!(
-                "job {}: works on several files, but not on all: give each file a job of its own",
-                job.name
-            )),
+            _ => Err(FioError::SomeFiles { job: job.name.clone() }),
         }
     }
 }
@@ -167,25 +164,22 @@ impl JobStream<'_> {
 impl Files {
     /// Adds the files of one job, or of clone number `clone` of it: their positions, and the bytes
     /// of each.
-    fn add(&mut self, job: &Job, clone: u32) -> Result<(Vec<usize>, u64), Wrong> {
+    fn add(&mut self, job: &Job, clone: u32) -> Result<(Vec<usize>, u64), FioError> {
         let own = [PathBuf::from(format!("{}.{clone}.0", job.name.replace('/', "_")))];
         let names = if job.files.is_empty() { &own[..] } else { &job.files };
         let asked = job.file_size.or(job.size.map(|size| size / names.len() as u64));
         let (mut files, mut bytes) = (Vec::new(), 0);
         for name in names {
             let path = job.directory.join(name);
-            let shown = path.display();
             let existing = path.exists().then(|| StoragePath::named(&path, "")).transpose()?;
             bytes = match &existing {
                 Some(StoragePath { kind: Origin::Created, .. }) => {
-                    return Err(format!("{shown}: a file is wanted, this is a directory"));
+                    return Err(FioError::Directory { path });
                 }
                 Some(_) => asked.map_or_else(|| size_of(&path), Ok)?,
-                None => asked.ok_or_else(|| {
-                    format!(
-                        "job {}: {shown} does not exist: size says how large to make it",
-                        job.name
-                    )
+                None => asked.ok_or_else(|| FioError::NoSize {
+                    job: job.name.clone(),
+                    path: path.clone(),
                 })?,
             };
             if existing.is_none() {
@@ -206,16 +200,14 @@ impl Files {
     }
 
     /// Whether all files are there; an error where only some are.
-    pub fn all_exist(&self) -> Result<bool, Wrong> {
+    pub fn all_exist(&self) -> Result<bool, FioError> {
         let missing = self.files.iter().find(|file| file.existing.is_none());
         let existing = self.files.iter().find(|file| file.existing.is_some());
         match (existing, missing) {
-            (Some(existing), Some(missing)) => Err(format!(
-                "{} exists and {} does not: jobs that run together work either on existing files \
-                 or on files that Steelbench creates",
-                existing.path.display(),
-                missing.path.display()
-            )),
+            (Some(existing), Some(missing)) => Err(FioError::SomeExist {
+                existing: existing.path.clone(),
+                missing: missing.path.clone(),
+            }),
             (existing, _) => Ok(existing.is_some()),
         }
     }
@@ -229,7 +221,7 @@ impl JobFile {
 }
 
 /// Bytes of a file or device.
-fn size_of(path: &Path) -> Result<u64, Wrong> {
+fn size_of(path: &Path) -> Result<u64, FioError> {
     let size = std::fs::File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
-    size.map_err(|error| format!("{}: {error}", path.display()))
+    size.map_err(|source| FioError::File { path: path.to_owned(), source })
 }

@@ -1,5 +1,7 @@
 //! The form of fio job files: sections of options, and the numbers in them.
 
+use super::error::{LineError, Problem, ValueError};
+
 /// A job with everything that is said of it, what the global sections above say included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
@@ -19,9 +21,6 @@ pub struct JobOption {
     /// Its line, from 1.
     pub line: usize,
 }
-
-/// The line, from 1, and what is wrong in it.
-pub type Problem = (usize, String);
 
 /// Most options of all jobs, those included that each job has from the global sections: more than
 /// people write.
@@ -43,12 +42,8 @@ pub fn read(
     let (mut in_global, mut options) = (None, 0);
     for (line, content) in (1..).zip(text.lines()) {
         if problems.len() >= PROBLEMS_MAX || options > OPTIONS_MAX {
-            let more = if options > OPTIONS_MAX {
-                "too many jobs and options"
-            } else {
-                "the rest was not read"
-            };
-            problems.push((line, more.into()));
+            let cause = if options > OPTIONS_MAX { LineError::TooMany } else { LineError::Unread };
+            problems.push(Problem { line, cause });
             return Err(problems);
         }
         options += 1;
@@ -57,11 +52,11 @@ pub fn read(
         if content.is_empty() {
             continue;
         }
-        let mut problem = |text: String| problems.push((line, text));
+        let mut problem = |cause| problems.push(Problem { line, cause });
         if let Some(name) = content.strip_prefix('[') {
             let plain = |name: &&str| !name.is_empty() && !name.contains(char::is_control);
             let Some(name) = name.strip_suffix(']').filter(plain) else {
-                problem("the name of a section in brackets is expected".into());
+                problem(LineError::SectionName);
                 continue;
             };
             in_global = Some(name == "global");
@@ -72,14 +67,15 @@ pub fn read(
             continue;
         }
         match (option(content, line, variable), in_global, jobs.last_mut()) {
-            (Err(text), ..) => problem(text),
+            (Err(cause), ..) => problem(cause),
             (Ok(option), Some(true), _) => global.push(option),
             (Ok(option), Some(false), Some(job)) => job.options.push(option),
-            _ => problem("this option is before the first section".into()),
+            _ => problem(LineError::BeforeSection),
         }
     }
     if jobs.is_empty() && problems.is_empty() {
-        problems.push((text.lines().count().max(1), "there is no job".into()));
+        let line = text.lines().count().max(1);
+        problems.push(Problem { line, cause: LineError::NoJob });
     }
     if problems.is_empty() { Ok(jobs) } else { Err(problems) }
 }
@@ -88,11 +84,11 @@ fn option(
     content: &str,
     line: usize,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<JobOption, String> {
+) -> Result<JobOption, LineError> {
     let content = expand(content, variable)?;
     // They would reach the terminal with the next message, and no option has any.
     if content.contains(|c: char| c.is_control() && c != '\t') {
-        return Err("there is a control character in this line".into());
+        return Err(LineError::Control);
     }
     let (key, value) = match content.split_once('=') {
         Some((key, value)) => (key.trim(), Some(value.trim().to_owned())),
@@ -102,19 +98,16 @@ fn option(
 }
 
 /// Puts the values of environment variables in the place of `${NAME}`.
-fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, LineError> {
     let (mut expanded, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once("${") {
         let Some((name, after)) = after.split_once('}') else {
-            return Err(format!("`{text}`: the bracket of a variable is not closed"));
+            return Err(LineError::OpenBracket { text: text.to_owned() });
         };
         if observations::names_secret(name) {
-            return Err(format!(
-                "the environment variable {name} is not used: a secret would be recorded"
-            ));
+            return Err(LineError::Secret { name: name.to_owned() });
         }
-        let value =
-            variable(name).ok_or_else(|| format!("the environment variable {name} is not set"))?;
+        let value = variable(name).ok_or_else(|| LineError::NotSet { name: name.to_owned() })?;
         expanded.push_str(before);
         expanded.push_str(&value);
         rest = after;
@@ -125,7 +118,7 @@ fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Strin
 
 /// A size in bytes, or a count. fio's `kb_base` is 1024 unless a job says otherwise, and then `k`
 /// is 1024 and `Ki`, for compatibility with old job files, 1000.
-pub fn bytes(text: &str) -> Result<u64, String> {
+pub fn bytes(text: &str) -> Result<u64, ValueError> {
     let factor = |unit: &str| {
         let unit = unit.strip_suffix('b').unwrap_or(unit);
         let (prefix, base) =
@@ -140,11 +133,11 @@ pub fn bytes(text: &str) -> Result<u64, String> {
             _ => None,
         }
     };
-    number(text, factor).ok_or_else(|| format!("`{text}` is not a number as in 4096, 8k or 1g"))
+    number(text, factor).ok_or_else(|| ValueError::Number { text: text.to_owned() })
 }
 
 /// A time in seconds; a number alone is seconds.
-pub fn seconds(text: &str) -> Result<f64, String> {
+pub fn seconds(text: &str) -> Result<f64, ValueError> {
     let factor_us = |unit: &str| match unit {
         "us" | "usec" => Some(1),
         "ms" | "msec" => Some(1_000),
@@ -154,34 +147,33 @@ pub fn seconds(text: &str) -> Result<f64, String> {
         "d" => Some(86_400_000_000),
         _ => None,
     };
-    let us = number(text, factor_us)
-        .ok_or_else(|| format!("`{text}` is not a time as in 30, 500ms or 5m"))?;
+    let us = number(text, factor_us).ok_or_else(|| ValueError::Time { text: text.to_owned() })?;
     Ok(us as f64 / 1e6)
 }
 
 /// A number that fits in 32 bits and is not 0.
-pub fn count(text: &str) -> Result<u32, String> {
+pub fn count(text: &str) -> Result<u32, ValueError> {
     let number = bytes(text)?;
     u32::try_from(number)
         .ok()
         .filter(|number| *number > 0)
-        .ok_or_else(|| format!("`{text}` is out of range"))
+        .ok_or_else(|| ValueError::Count { text: text.to_owned() })
 }
 
 /// `0` or `1`; the option alone means 1.
-pub fn flag(value: Option<&str>) -> Result<bool, String> {
+pub fn flag(value: Option<&str>) -> Result<bool, ValueError> {
     match value {
         None | Some("1") => Ok(true),
         Some("0") => Ok(false),
-        Some(text) => Err(format!("`{text}` is neither 0 nor 1")),
+        Some(text) => Err(ValueError::Flag { text: text.to_owned() }),
     }
 }
 
 /// A number from 0 to 100.
-pub fn percent(text: &str) -> Result<u8, String> {
+pub fn percent(text: &str) -> Result<u8, ValueError> {
     let number =
         text.strip_suffix('%').unwrap_or(text).parse().ok().filter(|percent| *percent <= 100);
-    number.ok_or_else(|| format!("`{text}` is not a number from 0 to 100"))
+    number.ok_or_else(|| ValueError::Percent { text: text.to_owned() })
 }
 
 fn number(text: &str, factor: impl Fn(&str) -> Option<u64>) -> Option<u64> {
@@ -195,7 +187,7 @@ fn number(text: &str, factor: impl Fn(&str) -> Option<u64>) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Problem, Section, bytes, read, seconds};
+    use super::{LineError, Problem, Section, bytes, read, seconds};
 
     fn variable(name: &str) -> Option<String> {
         (name == "DIR").then(|| "/mnt/x".to_owned())
@@ -241,11 +233,11 @@ mod tests {
             &variable,
         )
         .unwrap_err();
-        let lines: Vec<usize> = problems.iter().map(|(line, _)| *line).collect();
+        let lines: Vec<usize> = problems.iter().map(|problem| problem.line).collect();
         assert_eq!(lines, [1, 2, 3, 5, 6, 7]);
-        assert!(problems[3].1.contains("NO is not set"));
+        assert!(problems[3].cause == LineError::NotSet { name: "NO".into() });
         let none: Vec<Problem> = read("[global]\nbs=4k\n", &variable).unwrap_err();
-        assert!(none[0].1.contains("no job"));
+        assert!(none[0].cause == LineError::NoJob);
     }
 
     #[test]
@@ -253,16 +245,19 @@ mod tests {
         let none = |_: &str| None;
         let global = "[global]\n".to_owned() + &"a=b\n".repeat(2_000);
         let problems = read(&(global + &"[job]\n".repeat(1_000_000)), &none).unwrap_err();
-        assert!(problems.len() == 1 && problems[0].1.contains("too many"), "{problems:?}");
+        assert!(problems.len() == 1 && problems[0].cause == LineError::TooMany, "{problems:?}");
         let problems = read(&"x\n".repeat(1_000_000), &none).unwrap_err();
-        assert!(problems.len() == 21 && problems[20].1.contains("not read"), "{problems:?}");
+        assert!(problems.len() == 21 && problems[20].cause == LineError::Unread, "{problems:?}");
     }
 
     #[test]
     fn a_secret_of_the_environment_is_not_put_into_a_job() {
         let known = |_: &str| Some("hush".to_owned());
         let problems = read("[j]\nfilename=${API_TOKEN}\n", &known).unwrap_err();
-        assert!(problems[0].1.contains("API_TOKEN is not used"), "{problems:?}");
+        assert!(
+            problems[0].cause == LineError::Secret { name: "API_TOKEN".into() },
+            "{problems:?}"
+        );
         assert_eq!(
             read("[j]\nfilename=${DISK}\n", &known).unwrap()[0].options[0].value.as_deref(),
             Some("hush")

@@ -1,7 +1,7 @@
 //! From the options of a job to what we make of them.
 
-use super::Wrong;
-use super::ini::{JobOption, Problem, Section, bytes, count, flag, percent, seconds};
+use super::error::{JobConflict, LineError, Problem, ValueError};
+use super::ini::{JobOption, Section, bytes, count, flag, percent, seconds};
 use crate::{Pattern, Sync};
 use std::path::PathBuf;
 
@@ -61,7 +61,7 @@ impl Options<'_> {
     fn all<T>(
         &mut self,
         keys: &[&str],
-        mut read: impl FnMut(&str, Option<&str>) -> Result<T, Wrong>,
+        mut read: impl FnMut(&str, Option<&str>) -> Result<T, ValueError>,
     ) -> Vec<T> {
         let (asked, left) = std::mem::take(&mut self.left)
             .into_iter()
@@ -72,14 +72,21 @@ impl Options<'_> {
         for JobOption { key, value, line } in asked {
             match read(key, value.as_deref()) {
                 Ok(value) => values.push(value),
-                Err(text) => self.problems.push((*line, format!("{key}: {text}"))),
+                Err(source) => {
+                    let cause = LineError::Option { key: key.clone(), source };
+                    self.problems.push(Problem { line: *line, cause });
+                }
             }
         }
         values
     }
 
     /// The last value of an option with these keys.
-    fn value<T>(&mut self, keys: &[&str], read: impl Fn(&str) -> Result<T, Wrong>) -> Option<T> {
+    fn value<T>(
+        &mut self,
+        keys: &[&str],
+        read: impl Fn(&str) -> Result<T, ValueError>,
+    ) -> Option<T> {
         self.all(keys, |_, value| read(given(value)?)).pop()
     }
 
@@ -96,9 +103,10 @@ impl Job {
         let mut job = Self::with(&mut options, &section.name);
         let Options { mut left, mut problems } = options;
         left.retain(|option| !is_of_no_effect(&option.key, option.value.as_deref()));
-        if let Err(text) = job.check() {
+        if let Err(source) = job.check() {
             let line = section.options.last().map_or(1, |option| option.line);
-            problems.push((line, format!("job {}: {text}", job.name)));
+            let cause = LineError::Job { job: job.name.clone(), source };
+            problems.push(Problem { line, cause });
         }
         (job, left, problems)
     }
@@ -161,18 +169,16 @@ impl Job {
     }
 
     /// What the options together ask for and we cannot do.
-    fn check(&mut self) -> Result<(), Wrong> {
+    fn check(&mut self) -> Result<(), JobConflict> {
         let mixed = matches!(self.pattern, Pattern::RandomMixed | Pattern::SequentialMixed);
         if mixed && self.blocks.0 != self.blocks.1 {
-            return Err("reads and writes of different sizes: make two jobs of it".into());
+            return Err(JobConflict::MixedSizes);
         }
         if mixed && self.rates.is_some() {
-            return Err("rate_iops limits reads and writes each by themselves: make two jobs of \
-                        it"
-            .into());
+            return Err(JobConflict::MixedRates);
         }
         if self.time_based && self.runtime_s.is_none() {
-            return Err("time_based needs a runtime".into());
+            return Err(JobConflict::NoRuntime);
         }
         if self.synchronous && self.depth > 1 {
             self.notes
@@ -204,7 +210,7 @@ fn sync(options: &mut Options<'_>) -> (Sync, u32, Vec<String>) {
             notes.push("sync=1 (O_SYNC) is done as O_DSYNC".into());
             Ok(Some((Sync::Dsync, 1)))
         }
-        ("sync", Some(text)) => Err(format!("`{text}` is none of none, sync and dsync")),
+        ("sync", Some(text)) => Err(ValueError::Sync { text: text.to_owned() }),
         _ if bytes(given(value)?)? == 0 => Ok(None),
         _ => {
             let sync = if key == "fsync" { Sync::Fsync } else { Sync::Fdatasync };
@@ -225,26 +231,26 @@ fn is_of_no_effect(key: &str, value: Option<&str>) -> bool {
     )
 }
 
-fn given(value: Option<&str>) -> Result<&str, Wrong> {
-    value.filter(|text| !text.is_empty()).ok_or_else(|| "there is no value".to_owned())
+fn given(value: Option<&str>) -> Result<&str, ValueError> {
+    value.filter(|text| !text.is_empty()).ok_or(ValueError::Missing)
 }
 
 /// `4k`: for both; `4k,8k`: reads, writes. What stands behind a second comma is for trims.
 fn for_each_direction<T: Copy>(
     text: &str,
-    read: fn(&str) -> Result<T, Wrong>,
-) -> Result<Pair<T>, Wrong> {
+    read: fn(&str) -> Result<T, ValueError>,
+) -> Result<Pair<T>, ValueError> {
     let mut parts = text.split(',');
     let first = read(parts.next().unwrap_or_default())?;
     let second = parts.next().filter(|part| !part.is_empty()).map(read).transpose()?;
     Ok((first, second.unwrap_or(first)))
 }
 
-fn range(text: &str) -> Result<(u64, u64), Wrong> {
+fn range(text: &str) -> Result<(u64, u64), ValueError> {
     let (min, max) =
-        text.split_once('-').ok_or_else(|| format!("`{text}` is not a range as in 4k-64k"))?;
+        text.split_once('-').ok_or_else(|| ValueError::Range { text: text.to_owned() })?;
     let (min, max) = (bytes(min)?, bytes(max)?);
-    if min > max { Err(format!("`{text}` ends before it begins")) } else { Ok((min, max)) }
+    if min > max { Err(ValueError::Reversed { text: text.to_owned() }) } else { Ok((min, max)) }
 }
 
 /// The pattern that fio calls so.
@@ -260,20 +266,16 @@ pub fn pattern(name: &str) -> Option<Pattern> {
     }
 }
 
-fn known_pattern(name: &str) -> Result<Pattern, Wrong> {
-    pattern(name)
-        .ok_or_else(|| format!("`{name}` is none of read, write, rw, randread, randwrite, randrw"))
+fn known_pattern(name: &str) -> Result<Pattern, ValueError> {
+    pattern(name).ok_or_else(|| ValueError::Pattern { text: name.to_owned() })
 }
 
 /// Whether an ioengine has only one I/O in flight.
-fn is_synchronous(name: &str) -> Result<bool, Wrong> {
+fn is_synchronous(name: &str) -> Result<bool, ValueError> {
     match name {
         "sync" | "psync" | "pvsync" | "pvsync2" => Ok(true),
         "io_uring" | "libaio" | "posixaio" => Ok(false),
-        _ => Err(format!(
-            "`{name}` is not supported; use io_uring, libaio or posixaio (by io_uring here), \
-             sync, psync or pvsync (by pread here)"
-        )),
+        _ => Err(ValueError::Engine { text: name.to_owned() }),
     }
 }
 
@@ -287,7 +289,7 @@ mod tests {
         let sections = ini::read(&format!("[a]\n{options}"), &|_| None).unwrap();
         let (job, unknown, problems) = Job::read(&sections[0]);
         let unknown = unknown.iter().map(|option| option.key.clone()).collect();
-        (job, unknown, problems.into_iter().map(|(_, text)| text).collect())
+        (job, unknown, problems.into_iter().map(|problem| problem.cause.to_string()).collect())
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! - `job`: what the options of a job mean
 //! - `group`: jobs that run together, and their files
 
+mod error;
 mod group;
 mod ini;
 mod job;
@@ -12,10 +13,12 @@ use crate::StoragePath;
 use crate::settings::{DURATION, IO_ENGINE, IoEngine, STREAMS, WARMUP};
 use engine::file_set::{CACHE, COMPRESS, DATA_FILES, FILE_SIZE, OFFSET, PATHS, VOLUME};
 use engine::{CacheState, Permits};
+pub use error::FioError;
+use error::limited;
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, LinkedSettings, file};
 use group::{Files, Group, JobFile, groups};
-use ini::{JobOption, Problem};
+use ini::JobOption;
 use job::Job;
 pub use job::pattern;
 use std::borrow::Borrow;
@@ -24,9 +27,6 @@ use std::path::Path;
 
 /// Limit on the time of a trial whose jobs end by themselves: an hour more than that of the jobs.
 const TRIAL_TIME_S: f64 = 90_000.0;
-
-/// What is wrong with a job file, in words for the user.
-type Wrong = String;
 
 /// An experiment that a job file stands for.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Imported {
 ///
 /// # Errors
 /// Everything that is wrong with it or that we do not have, in one message.
-pub fn import(text: &str, shown: &str, name: &str, ignore: bool) -> Result<Imported, Wrong> {
+pub fn import(text: &str, shown: &str, name: &str, ignore: bool) -> Result<Imported, FioError> {
     let (jobs, mut notes) = jobs(text, shown, ignore)?;
     let (groups, files) = groups(&jobs)?;
     let existing = files.all_exist()?;
@@ -83,17 +83,11 @@ pub fn import(text: &str, shown: &str, name: &str, ignore: bool) -> Result<Impor
 }
 
 /// The jobs, with notes of what was left out; or everything that is wrong, in one message.
-fn jobs(text: &str, shown: &str, ignore: bool) -> Result<(Vec<Job>, Vec<String>), Wrong> {
-    let lines = |mut problems: Vec<Problem>| -> Vec<String> {
-        // An option of a global section comes with each of its jobs.
-        problems.sort();
-        problems.dedup();
-        limited(
-            problems.into_iter().map(|(line, text)| format!("{shown}:{line}: {text}")).collect(),
-        )
-    };
+fn jobs(text: &str, shown: &str, ignore: bool) -> Result<(Vec<Job>, Vec<String>), FioError> {
+    let failed =
+        |problems, unsupported| FioError::Lines { shown: shown.to_owned(), problems, unsupported };
     let sections = ini::read(text, &|name| std::env::var(name).ok())
-        .map_err(|problems| lines(problems).join("\n"))?;
+        .map_err(|problems| failed(problems, Vec::new()))?;
     let (mut jobs, mut unknown, mut problems) = (Vec::new(), Vec::<&JobOption>::new(), Vec::new());
     for section in &sections {
         let (job, without, wrong) = Job::read(section);
@@ -105,32 +99,15 @@ fn jobs(text: &str, shown: &str, ignore: bool) -> Result<(Vec<Job>, Vec<String>)
     unknown.dedup();
     let named: Vec<String> =
         unknown.iter().map(|option| format!("{} (line {})", option.key, option.line)).collect();
-    let named = limited(named).join(", ");
-    let mut wrong = lines(problems);
-    if !named.is_empty() && !ignore {
-        let message = "these options are not supported";
-        wrong.push(format!("{shown}: {message}: {named}; --fio-ignore runs the jobs without them"));
+    if !problems.is_empty() || (!named.is_empty() && !ignore) {
+        return Err(failed(problems, if ignore { Vec::new() } else { named }));
     }
-    if !wrong.is_empty() {
-        return Err(wrong.join("\n"));
-    }
-    let left_out =
-        (!named.is_empty()).then(|| format!("left out, because it is not supported: {named}"));
+    let left_out = (!named.is_empty())
+        .then(|| format!("left out, because it is not supported: {}", limited(named).join(", ")));
     Ok((jobs, left_out.into_iter().collect()))
 }
 
-/// Things that are told at once.
-const TOLD_MAX: usize = 21;
-
-/// The first of them, and how many more there are.
-fn limited(mut told: Vec<String>) -> Vec<String> {
-    let more = told.len().saturating_sub(TOLD_MAX);
-    told.truncate(TOLD_MAX);
-    told.extend((more > 0).then(|| format!("and {more} more")));
-    told
-}
-
-fn target(draft: &mut Draft, jobs: &[Job], files: &Files, existing: bool) -> Result<(), Wrong> {
+fn target(draft: &mut Draft, jobs: &[Job], files: &Files, existing: bool) -> Result<(), FioError> {
     draft.set(ENGINE, "files");
     if existing {
         let existing = files.files.iter().filter_map(|file| file.existing.as_ref());
@@ -164,7 +141,7 @@ fn target(draft: &mut Draft, jobs: &[Job], files: &Files, existing: bool) -> Res
     Ok(())
 }
 
-fn workload(draft: &mut Draft, jobs: &[Job], mut groups: Vec<Group>) -> Result<(), Wrong> {
+fn workload(draft: &mut Draft, jobs: &[Job], mut groups: Vec<Group>) -> Result<(), FioError> {
     draft.set(PROBE, "disk");
     draft.set(WARMUP, the_same(jobs, "ramp_time", |job| job.warmup_s)?);
     if jobs.iter().all(|job| job.synchronous) {
@@ -193,15 +170,15 @@ fn the_same<T: PartialEq>(
     jobs: &[impl Borrow<Job>],
     option: &str,
     value: impl Fn(&Job) -> T,
-) -> Result<T, Wrong> {
+) -> Result<T, FioError> {
     let mut jobs = jobs.iter().map(Borrow::borrow);
-    let Some(first) = jobs.next() else { return Err("there is no job".into()) };
+    let Some(first) = jobs.next() else { return Err(FioError::NoJob) };
     match jobs.find(|job| value(job) != value(first)) {
         None => Ok(value(first)),
-        Some(other) => Err(format!(
-            "jobs {} and {} have a different {option}, which holds for all jobs together here: \
-             put them in files of their own",
-            first.name, other.name
-        )),
+        Some(other) => Err(FioError::Differ {
+            one: first.name.clone(),
+            other: other.name.clone(),
+            option: option.to_owned(),
+        }),
     }
 }

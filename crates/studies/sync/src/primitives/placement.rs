@@ -18,14 +18,26 @@ experiment::choice! {
     }
 }
 
+/// A placement that the machine does not permit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("this needs {needed}, which this machine does not give us")]
+pub struct PlacementError {
+    /// The part that is missing: `two sockets`.
+    pub needed: &'static str,
+}
+
 /// The processor of each thread; empty where the scheduler decides. With more threads than
 /// processors it begins again with the first.
 ///
 /// # Errors
-/// When the machine has no such processors, in words.
-pub fn place(topology: &Topology, pinning: Pinning, threads: u32) -> Result<Vec<u32>, String> {
+/// When the machine has no such processors.
+pub fn place(
+    topology: &Topology,
+    pinning: Pinning,
+    threads: u32,
+) -> Result<Vec<u32>, PlacementError> {
     let whole = topology.whole();
-    let lacks = |what: &str| Err(format!("this needs {what}, which this machine does not give us"));
+    let lacks = |needed| Err(PlacementError { needed });
     let order = match pinning {
         Pinning::None => return Ok(Vec::new()),
         Pinning::SmtSibling if whole.cores == whole.processors => {

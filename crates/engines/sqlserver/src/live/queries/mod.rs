@@ -18,7 +18,8 @@ use super::views::View;
 use super::{Identity, LAST_ANSWERS, asked, observing, while_doing};
 use crate::showplan::{ENGINE, ShowPlan};
 use counters::{Handle, Placed, merged, statements};
-use engine::query_reader::{QueryLimits, QueryReader, Unexplained, explain_each};
+use engine::NoPlan;
+use engine::query_reader::{QueryLimits, QueryReader, explain_each};
 use engine::{Plans as _, ServerError};
 use plans::Plan;
 use statements::{Origin, Snapshot, Span, StatementPlan};
@@ -58,12 +59,12 @@ impl Reader {
     }
 
     fn empty(&mut self, span: Span) -> Result<Snapshot, ServerError> {
-        let identity = Identity::of(&mut self.client)?;
+        let identity = Identity::read(&mut self.client)?;
         Ok(Snapshot::new(ENGINE, identity.shown(), span, PAGE))
     }
 
     fn asked(&mut self, what: &str, view: &View, to: &mut Snapshot) -> Result<Rows, ServerError> {
-        Ok(asked(&mut self.client, what, (view, ""), &mut to.unread)?.unwrap_or_default())
+        Ok(asked(&mut self.client, what, view, "", &mut to.unread)?.unwrap_or_default())
     }
 
     /// Statements of the Query Store in intervals, by their numbers.
@@ -74,7 +75,7 @@ impl Reader {
         to: &mut Snapshot,
     ) -> Result<Option<Rows>, ServerError> {
         let end = format!("{first} AND {last}{STORED_END}");
-        asked(&mut self.client, "statements of the Query Store", (&STORED, &end), &mut to.unread)
+        asked(&mut self.client, "statements of the Query Store", &STORED, &end, &mut to.unread)
     }
 
     /// All statements of the Query Store, where it is on, and whether it counts.
@@ -121,9 +122,8 @@ impl Reader {
 
     /// The plans of a statement: that of the cache, or those of the Query Store that took most
     /// time.
-    fn plans(&mut self, digest: &str) -> Result<Vec<StatementPlan>, Unexplained> {
-        let unnamed = || Unexplained::refused("the server does not name its plan");
-        let handles = self.handles.get(digest).cloned().ok_or_else(unnamed)?;
+    fn plans(&mut self, digest: &str) -> Result<Vec<StatementPlan>, NoPlan> {
+        let handles = self.handles.get(digest).cloned().ok_or(NoPlan::Unnamed)?;
         let plan = |handle: Handle| match handle {
             Handle::Cached(handle, begins, ends) => {
                 let plan = self.plan(&format!("{}({handle}, {begins}, {ends})", views::PLAN))?;
@@ -134,7 +134,7 @@ impl Reader {
                 Ok(StatementPlan { runs, mean_ms: Some(mean_ms), ..plan })
             }
         };
-        let read: Vec<Result<StatementPlan, Unexplained>> =
+        let read: Vec<Result<StatementPlan, NoPlan>> =
             handles.into_iter().take(PLANS_MAX).map(plan).collect();
         match read.iter().find_map(|one| one.as_ref().err()) {
             Some(why) if read.iter().all(Result::is_err) => Err(why.clone()),
@@ -142,7 +142,7 @@ impl Reader {
         }
     }
 
-    fn stored_plan(&mut self, number: i64) -> Result<Plan, Unexplained> {
+    fn stored_plan(&mut self, number: i64) -> Result<Plan, NoPlan> {
         if let Some(plan) = self.known.get(&number) {
             return Ok(plan.clone());
         }
@@ -153,11 +153,9 @@ impl Reader {
         Ok(self.known.entry(number).or_insert(plan).clone())
     }
 
-    fn plan(&mut self, sql: &str) -> Result<Plan, Unexplained> {
-        let text = self.client.cell(sql).map_err(Unexplained::refused)?;
-        let gone =
-            || Unexplained::refused("the server no longer has its plan, or does not show it");
-        Ok(ShowPlan.read_one(&text.ok_or_else(gone)?)?)
+    fn plan(&mut self, sql: &str) -> Result<Plan, NoPlan> {
+        let text = self.client.cell(sql).map_err(NoPlan::refused)?;
+        Ok(ShowPlan.read_one(&text.ok_or(NoPlan::Evicted)?)?)
     }
 }
 

@@ -1,0 +1,223 @@
+//! Why a run of I/O did not begin, or did not end as it should.
+
+use conductor::LoadError;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a run did not begin, or did not end as it should.
+#[derive(Debug, thiserror::Error)]
+pub enum DiskError {
+    /// A file cannot be used.
+    #[error("{path}: {doing}: {source}")]
+    File {
+        /// The file or device.
+        path: PathBuf,
+        /// The attempt: `open for direct I/O`.
+        doing: &'static str,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A setting does not fit a file.
+    #[error("{path}: {misfit}")]
+    Unfit {
+        /// The file or device.
+        path: PathBuf,
+        /// The setting, and what would fit.
+        #[source]
+        misfit: Misfit,
+    },
+    /// The series would have intervals of no length.
+    #[error("the interval of the series is 0")]
+    NoInterval,
+    /// A group without threads, I/Os in flight or streams.
+    #[error("threads, queue depth and streams are at least 1")]
+    EmptyGroup,
+    /// More I/Os in flight than a ring has entries.
+    #[error("queue depth {depth}: io_uring takes at most {most} I/Os a thread: use more threads")]
+    TooDeep {
+        /// I/Os in flight.
+        depth: u32,
+        /// Entries of a ring.
+        most: u32,
+    },
+    /// A stream that makes no sense on any file.
+    #[error("stream {name}: {objection}")]
+    Stream {
+        /// The stream.
+        name: String,
+        /// The setting that is wrong.
+        objection: &'static str,
+    },
+    /// The I/O buffers do not fit into memory.
+    #[error(
+        "no memory for the I/O buffers of a thread, {} MiB: {source}: use a smaller block or \
+         queue depth",
+        bytes >> 20
+    )]
+    NoMemory {
+        /// Size of the buffers.
+        bytes: u64,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The system does not give a queue.
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+    /// A queue broke while it was in use.
+    #[error("the queue of I/Os failed: {0}")]
+    Broken(#[source] io::Error),
+    /// An I/O failed, and no stream is left.
+    #[error(transparent)]
+    Io(#[from] IoFailure),
+    /// The threads did not come to their end.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}
+
+/// An I/O that failed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "{}: {doing} of {length} bytes at {offset}, {at_s:.1} s after the start: {message}",
+    path.display()
+)]
+pub struct IoFailure {
+    /// The file or device.
+    pub path: PathBuf,
+    /// `read`, `write`, `sync`.
+    pub doing: &'static str,
+    /// Where.
+    pub offset: u64,
+    /// Its length; 0 for a sync.
+    pub length: u32,
+    /// Error number of the system; `None`: fewer bytes were moved than were asked for.
+    pub errno: Option<i32>,
+    /// In words.
+    pub message: String,
+    /// Seconds since "go"; negative in warm-up.
+    pub at_s: f64,
+}
+
+/// A setting that does not fit a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Misfit {
+    /// A pipe, a directory or a socket.
+    #[error("neither a file nor a block device")]
+    Kind,
+    /// Direct I/O on a file system in memory.
+    #[error(
+        "tmpfs keeps files in memory, so direct I/O means nothing there: use a file on a disk, or \
+         buffered I/O"
+    )]
+    InMemory,
+    /// The file ends before the region.
+    #[error(
+        "it has {size} bytes, I/O should go from byte {start} to {end}: make it larger, or use \
+         less of it"
+    )]
+    TooSmall {
+        /// Bytes of the file.
+        size: u64,
+        /// First byte of the region.
+        start: u64,
+        /// End of the region.
+        end: u64,
+    },
+    /// A block does not fit into the region.
+    #[error(
+        "a block of {block} bytes is larger than the {region} bytes to work on: use a smaller \
+         block or a larger file"
+    )]
+    LargeBlock {
+        /// Bytes of the largest block.
+        block: u32,
+        /// Bytes of the region.
+        region: u64,
+    },
+    /// Direct I/O between the bounds of sectors.
+    #[error(
+        "direct I/O needs multiples of {sector} bytes here, but {what} is {bytes}: use a \
+         multiple, or buffered I/O"
+    )]
+    Unaligned {
+        /// Bytes of the unit of direct I/O.
+        sector: u64,
+        /// The setting: `the block size`.
+        what: &'static str,
+        /// Its value.
+        bytes: u64,
+    },
+}
+
+/// Why the system gives no queue, or one that costs more than it should.
+#[derive(Debug, thiserror::Error)]
+pub enum QueueError {
+    /// The kernel or the container forbids `io_uring`.
+    #[error(
+        "io_uring is not permitted here (kernel.io_uring_disabled, or a seccomp filter as \
+         containers have it)"
+    )]
+    Forbidden(#[source] io::Error),
+    /// The kernel was built without `io_uring`.
+    #[error("this kernel has no io_uring")]
+    Absent,
+    /// The kernel's `io_uring` cannot wait for a time.
+    #[error("this kernel's io_uring is too old (before Linux 5.11)")]
+    Old,
+    /// Too little lockable memory for the ring.
+    #[error(
+        "io_uring: no memory for a ring of {depth} I/Os: raise the limit of locked memory (ulimit \
+         -l, now {}), or use a smaller queue depth or fewer threads",
+        memory_limit()
+    )]
+    NoMemory {
+        /// I/Os in flight.
+        depth: u32,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The kernel does not take the files.
+    #[error("io_uring: cannot register {files} files: {source}")]
+    Files {
+        /// Number of files.
+        files: usize,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Any other refusal.
+    #[error("io_uring: {0}")]
+    Refused(#[source] io::Error),
+    /// More buffers than a ring takes: a note, the queue works without.
+    #[error(
+        "I/O buffers are not registered: {buffers} are more than the {most} that io_uring \
+         takes"
+    )]
+    ManyBuffers {
+        /// Number of buffers.
+        buffers: usize,
+        /// Buffers that a ring takes.
+        most: usize,
+    },
+    /// Too little lockable memory for the buffers: a note, the queue works without.
+    #[error(
+        "I/O buffers are not registered, which costs processor time: the limit of locked memory \
+         (ulimit -l) is {}, each thread needs {} KiB",
+        memory_limit(),
+        bytes.div_ceil(1024)
+    )]
+    LockedMemory {
+        /// Size of a thread's buffers.
+        bytes: usize,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The kernel does not take the buffers: a note, the queue works without.
+    #[error("I/O buffers are not registered, which costs processor time: {0}")]
+    Buffers(#[source] io::Error),
+}
+
+fn memory_limit() -> String {
+    match observe::survey::soft_limit(libc::RLIMIT_MEMLOCK) {
+        Some(libc::RLIM_INFINITY) => "unlimited".into(),
+        bytes => format!("{} KiB", bytes.unwrap_or_default() / 1024),
+    }
+}

@@ -1,0 +1,150 @@
+//! Why a command has no figures.
+
+use observe::child::{self, Printed};
+use probe::ProbeError;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::{fmt, io};
+
+/// Lines of what was printed that explain a failure.
+const SAID_LINES: usize = 15;
+/// Characters of these.
+const SAID_CHARS_MAX: usize = 4000;
+
+/// Why a command has no figures.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// It could not be started.
+    #[error("cannot start `{program}`: {source}")]
+    Start {
+        /// The program.
+        program: String,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Its input or output could not be opened.
+    #[error("cannot open {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// It ended in another way than it may.
+    #[error("{what} `{line}` {end}{said}")]
+    Failed {
+        /// The command or one of its hooks.
+        what: &'static str,
+        /// As people write it.
+        line: String,
+        /// Its end.
+        end: CommandEnd,
+        /// The end of its output.
+        said: String,
+    },
+    /// A response of the user's was not found in its output.
+    #[error("response {name}: {cause}{said}")]
+    NoResponse {
+        /// Its name.
+        name: String,
+        /// The cause.
+        #[source]
+        cause: AnswerError,
+        /// The end of its output.
+        said: String,
+    },
+}
+
+impl From<CommandError> for ProbeError {
+    fn from(error: CommandError) -> Self {
+        Self::study(error)
+    }
+}
+
+/// The end of a command that may not end so.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum CommandEnd {
+    /// It took longer than a hook may.
+    Timeout {
+        /// Seconds that it may take.
+        limit_s: f64,
+    },
+    /// An exit code or a signal.
+    Status(ExitStatus),
+}
+
+impl fmt::Display for CommandEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Timeout { limit_s } => {
+                write!(f, "was killed after {limit_s} s (workload.hook_timeout)")
+            }
+            Self::Status(status) => match status.code() {
+                Some(code) => write!(f, "ended with exit code {code}"),
+                None => write!(f, "was killed by a {status}"),
+            },
+        }
+    }
+}
+
+/// Why a response is not in what a run has printed.
+#[derive(Debug, thiserror::Error)]
+pub enum AnswerError {
+    /// The expression matches nowhere.
+    #[error("nothing that was printed matches {regex}")]
+    NoMatch {
+        /// The expression.
+        regex: String,
+    },
+    /// The text at its place is not a number.
+    #[error("`{text}` is no number")]
+    NoNumber {
+        /// The beginning of the text.
+        text: String,
+    },
+    /// Only a part of the output was kept.
+    #[error(
+        "standard output is larger than {} MiB, too large to be read as JSON",
+        observe::child::KEPT_BYTES_MAX >> 20
+    )]
+    TooLarge,
+    /// The output is not JSON.
+    #[error("standard output is no JSON document: {0}")]
+    Json(#[from] serde_json::Error),
+    /// A list, an object or a truth value.
+    #[error("at {pointer} is neither a number nor a text")]
+    Kind {
+        /// The place.
+        pointer: String,
+    },
+    /// The document has no such place.
+    #[error("the JSON document has nothing at {pointer}")]
+    Nothing {
+        /// The place.
+        pointer: String,
+    },
+}
+
+impl AnswerError {
+    /// The same with what `hide` leaves of texts that a command printed.
+    pub(crate) fn hidden(self, hide: impl Fn(&str) -> String) -> Self {
+        match self {
+            Self::NoNumber { text } => Self::NoNumber { text: hide(&text) },
+            other => other,
+        }
+    }
+}
+
+/// The end of what was printed, for an error: of standard error or, if that has nothing, of
+/// standard output.
+pub fn said(stdout: &Printed, stderr: &Printed) -> String {
+    let (out, err) = (stdout.text(), stderr.text());
+    let text = if err.trim().is_empty() { out } else { err };
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let last = lines[lines.len().saturating_sub(SAID_LINES)..].join("\n");
+    // One line can be all that was printed.
+    let told = child::without_secrets(&last);
+    let cut = told.chars().count().saturating_sub(SAID_CHARS_MAX);
+    let told: String = told.chars().skip(cut).collect();
+    if told.is_empty() { String::new() } else { format!("\nits output ends with:\n{told}") }
+}

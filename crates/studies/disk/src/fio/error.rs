@@ -1,0 +1,268 @@
+//! Why a job file is not an experiment.
+
+use crate::paths::PathError;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a job file is not an experiment.
+#[derive(Debug, thiserror::Error)]
+pub enum FioError {
+    /// Lines that cannot be read, and options that we do not have.
+    #[error("{}", lines(shown, problems, unsupported))]
+    Lines {
+        /// Name of the file.
+        shown: String,
+        /// The lines.
+        problems: Vec<Problem>,
+        /// The options, unless they are to be left out.
+        unsupported: Vec<String>,
+    },
+    /// No job where one is needed.
+    #[error("there is no job")]
+    NoJob,
+    /// Jobs that run together differ.
+    #[error(
+        "jobs {one} and {other} have a different {option}, which holds for all jobs together \
+         here: put them in files of their own"
+    )]
+    Differ {
+        /// Name of a job.
+        one: String,
+        /// Name of another.
+        other: String,
+        /// The option.
+        option: String,
+    },
+    /// Blocks beyond 32 bits.
+    #[error("job {job}: blocks of {bytes} bytes are too large")]
+    LargeBlock {
+        /// Name of the job.
+        job: String,
+        /// The size.
+        bytes: u64,
+    },
+    /// A job of some of the files.
+    #[error("job {job}: works on several files, but not on all: give each file a job of its own")]
+    SomeFiles {
+        /// Name of the job.
+        job: String,
+    },
+    /// Existing and new files together.
+    #[error(
+        "{} exists and {} does not: jobs that run together work either on existing files or on \
+         files that Steelbench creates",
+        existing.display(),
+        missing.display()
+    )]
+    SomeExist {
+        /// A file that exists.
+        existing: PathBuf,
+        /// A file that does not.
+        missing: PathBuf,
+    },
+    /// A directory in place of a file.
+    #[error("{}: a file is wanted, this is a directory", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A new file of unknown size.
+    #[error("job {job}: {} does not exist: size says how large to make it", path.display())]
+    NoSize {
+        /// Name of the job.
+        job: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// The size of a file cannot be read.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A file that cannot be loaded.
+    #[error(transparent)]
+    Path(#[from] PathError),
+}
+
+/// A line of a job file that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// From 1.
+    pub line: usize,
+    /// The cause.
+    pub cause: LineError,
+}
+
+/// Why a line of a job file cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LineError {
+    /// Brackets without a name.
+    #[error("the name of a section in brackets is expected")]
+    SectionName,
+    /// An option of no section.
+    #[error("this option is before the first section")]
+    BeforeSection,
+    /// The file is larger than people write.
+    #[error("too many jobs and options")]
+    TooMany,
+    /// Reading ended after too many problems.
+    #[error("the rest was not read")]
+    Unread,
+    /// A file without a job.
+    #[error("there is no job")]
+    NoJob,
+    /// A sign that would change the terminal.
+    #[error("there is a control character in this line")]
+    Control,
+    /// A variable without its end.
+    #[error("`{text}`: the bracket of a variable is not closed")]
+    OpenBracket {
+        /// The line.
+        text: String,
+    },
+    /// A variable whose name says that it is a secret.
+    #[error("the environment variable {name} is not used: a secret would be recorded")]
+    Secret {
+        /// The variable.
+        name: String,
+    },
+    /// A variable that the environment lacks.
+    #[error("the environment variable {name} is not set")]
+    NotSet {
+        /// The variable.
+        name: String,
+    },
+    /// An option does not take its value.
+    #[error("{key}: {source}")]
+    Option {
+        /// The option.
+        key: String,
+        /// The cause.
+        source: ValueError,
+    },
+    /// Options that exclude each other here.
+    #[error("job {job}: {source}")]
+    Job {
+        /// Name of the job.
+        job: String,
+        /// The cause.
+        source: JobConflict,
+    },
+}
+
+/// A value that an option does not take.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ValueError {
+    /// An option without a value.
+    #[error("there is no value")]
+    Missing,
+    /// Not a size or a count.
+    #[error("`{text}` is not a number as in 4096, 8k or 1g")]
+    Number {
+        /// The value.
+        text: String,
+    },
+    /// Not a time.
+    #[error("`{text}` is not a time as in 30, 500ms or 5m")]
+    Time {
+        /// The value.
+        text: String,
+    },
+    /// 0, or beyond 32 bits.
+    #[error("`{text}` is out of range")]
+    Count {
+        /// The value.
+        text: String,
+    },
+    /// Not a truth value.
+    #[error("`{text}` is neither 0 nor 1")]
+    Flag {
+        /// The value.
+        text: String,
+    },
+    /// Not a share.
+    #[error("`{text}` is not a number from 0 to 100")]
+    Percent {
+        /// The value.
+        text: String,
+    },
+    /// Not a way to make writes durable.
+    #[error("`{text}` is none of none, sync and dsync")]
+    Sync {
+        /// The value.
+        text: String,
+    },
+    /// Not a range.
+    #[error("`{text}` is not a range as in 4k-64k")]
+    Range {
+        /// The value.
+        text: String,
+    },
+    /// A range with its ends exchanged.
+    #[error("`{text}` ends before it begins")]
+    Reversed {
+        /// The value.
+        text: String,
+    },
+    /// Not a pattern.
+    #[error("`{text}` is none of read, write, rw, randread, randwrite, randrw")]
+    Pattern {
+        /// The value.
+        text: String,
+    },
+    /// An engine that we do not have.
+    #[error(
+        "`{text}` is not supported; use io_uring, libaio or posixaio (by io_uring here), sync, \
+         psync or pvsync (by pread here)"
+    )]
+    Engine {
+        /// The value.
+        text: String,
+    },
+}
+
+/// Options that exclude each other here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum JobConflict {
+    /// A mixed pattern with two sizes.
+    #[error("reads and writes of different sizes: make two jobs of it")]
+    MixedSizes,
+    /// A mixed pattern with rates.
+    #[error("rate_iops limits reads and writes each by themselves: make two jobs of it")]
+    MixedRates,
+    /// A job without an end.
+    #[error("time_based needs a runtime")]
+    NoRuntime,
+}
+
+/// Problems that are listed.
+const LISTED_MAX: usize = 21;
+
+/// The first of them, and how many more there are.
+pub fn limited(mut all: Vec<String>) -> Vec<String> {
+    let more = all.len().saturating_sub(LISTED_MAX);
+    all.truncate(LISTED_MAX);
+    all.extend((more > 0).then(|| format!("and {more} more")));
+    all
+}
+
+fn lines(shown: &str, problems: &[Problem], unsupported: &[String]) -> String {
+    let mut own: Vec<(usize, String)> =
+        problems.iter().map(|problem| (problem.line, problem.cause.to_string())).collect();
+    // An option of a global section comes with each of its jobs.
+    own.sort();
+    own.dedup();
+    let own = own.into_iter().map(|(line, text)| format!("{shown}:{line}: {text}"));
+    let mut all = limited(own.collect());
+    if !unsupported.is_empty() {
+        let names = limited(unsupported.to_vec()).join(", ");
+        all.push(format!(
+            "{shown}: these options are not supported: {names}; --fio-ignore runs the jobs \
+             without them"
+        ));
+    }
+    all.join("\n")
+}

@@ -1,0 +1,261 @@
+//! Why a script cannot be understood, or one of its commands fails.
+
+use std::fmt;
+
+/// A command of a script that cannot be understood, or that failed while it ran.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{script}:{line}:{column}: {fault}")]
+pub struct ScriptError {
+    /// Name of the script.
+    pub script: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// The cause.
+    #[source]
+    pub fault: Fault,
+}
+
+impl From<ScriptError> for probe::ProbeError {
+    fn from(error: ScriptError) -> Self {
+        Self::study(error)
+    }
+}
+
+/// Why scripts do not make a mix.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum MixError {
+    /// One of them cannot be understood.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    /// A variable that is given has no name that scripts can use.
+    #[error(transparent)]
+    Variable(Fault),
+    /// None of them would ever run.
+    #[error("no script has a weight above 0")]
+    NoWeight,
+    /// No built-in script has this name.
+    #[error("{}", experiment::unknown_name("built-in script", name, known))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The names of the built-in scripts.
+        known: Vec<&'static str>,
+    },
+    /// Several built-in scripts begin so.
+    #[error("`{name}` is the beginning of several built-in scripts: {first}, {second}")]
+    Ambiguous {
+        /// The beginning.
+        name: String,
+        /// A script.
+        first: &'static str,
+        /// Another script.
+        second: &'static str,
+    },
+    /// The part after `@` is not a weight.
+    #[error(
+        "`{argument}`: the weight after `@` is to be a whole number from 0 to {most}; a file whose \
+         name has an `@` is given with a weight: `a@b.sql@1`"
+    )]
+    Weight {
+        /// File and weight.
+        argument: String,
+        /// The largest weight.
+        most: u32,
+    },
+    /// A file that is named only after the experiment was read.
+    #[error("{path}: was not read")]
+    NotRead {
+        /// The file.
+        path: String,
+    },
+}
+
+/// A fault of a command, without its place.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Fault {
+    /// The text is not a command, a statement or an expression.
+    #[error("{message}")]
+    Syntax {
+        /// The reader's message.
+        message: String,
+    },
+    /// A name with other signs.
+    #[error(
+        "`{name}` is not a variable's name: letters, digits and underscores, the first no digit"
+    )]
+    NotAName {
+        /// The name.
+        name: String,
+    },
+    /// A variable in quotes, which a prepared statement cannot replace.
+    #[error(
+        "variable `{name}` in quotes: a prepared statement has no place for a value there; write \
+         `'...' || :{name}`, or use the simple protocol"
+    )]
+    Quoted {
+        /// The variable.
+        name: String,
+    },
+    /// No command of any script sets the variable.
+    #[error(
+        "{}; where none is meant, put a space after the colon",
+        experiment::unknown_name("variable", name, &known.iter().map(String::as_str).collect::<Vec<_>>())
+    )]
+    NeverSet {
+        /// The variable.
+        name: String,
+        /// The variables that are set.
+        known: Vec<String>,
+    },
+    /// The variable has no value yet.
+    #[error("variable `{name}` is not set")]
+    NotSet {
+        /// The variable.
+        name: String,
+    },
+    /// The variable has a text that expressions cannot use.
+    #[error("variable `{name}` has the value `{value}`, which is not NULL, a boolean or a number")]
+    NotTyped {
+        /// The variable.
+        name: String,
+        /// Its value.
+        value: String,
+    },
+    /// The time of a `\sleep` is not a number.
+    #[error("\\sleep: variable `{name}` has the value `{value}`, which is not a whole number")]
+    NotWhole {
+        /// The variable.
+        name: String,
+        /// Its value.
+        value: String,
+    },
+    /// A value of another type.
+    #[error("a {wanted} is needed where there is {found}")]
+    Type {
+        /// The type that is needed.
+        wanted: &'static str,
+        /// The type of the value.
+        found: &'static str,
+    },
+    /// A double beyond the integers.
+    #[error("{number} does not fit into an integer")]
+    NoInteger {
+        /// The double.
+        number: f64,
+    },
+    /// A result beyond the integers.
+    #[error("{result} is out of the range of 64 bit integers")]
+    Overflow {
+        /// The result: `the sum`.
+        result: &'static str,
+    },
+    /// A division by 0.
+    #[error("division by zero")]
+    DivisionByZero,
+    /// A permutation of no numbers.
+    #[error("permute: the size has to be above 0, not {size}")]
+    PermuteSize {
+        /// The size.
+        size: i64,
+    },
+    /// A range whose end is before its beginning.
+    #[error("{function}: the range from {least} to {most} is empty")]
+    EmptyRange {
+        /// The function that draws from it.
+        function: &'static str,
+        /// Its beginning.
+        least: i64,
+        /// Its end.
+        most: i64,
+    },
+    /// A range of more than 2^63 - 1 integers.
+    #[error("{function}: the range from {least} to {most} is too large")]
+    LargeRange {
+        /// The function that draws from it.
+        function: &'static str,
+        /// Its beginning.
+        least: i64,
+        /// Its end.
+        most: i64,
+    },
+    /// A parameter with which a distribution cannot be drawn.
+    #[error("{function}: the parameter has to be {bound}, not {parameter}")]
+    Parameter {
+        /// The function.
+        function: &'static str,
+        /// The values that it takes.
+        bound: Bound,
+        /// The parameter.
+        parameter: f64,
+    },
+    /// Too few or too many digits.
+    #[error("random_digits: {groups} groups of {digits} digits are not 1 to {most} digits")]
+    Digits {
+        /// Groups of digits.
+        groups: i64,
+        /// Digits of each.
+        digits: i64,
+        /// Most digits in all.
+        most: i64,
+    },
+    /// A `\gset` after a query without exactly one row.
+    #[error("\\gset takes the columns of one row, but the query returned {rows} rows")]
+    Rows {
+        /// Rows of the query.
+        rows: u64,
+    },
+}
+
+/// The values that the parameter of a distribution takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bound {
+    /// Above 0.
+    Positive,
+    /// From this value on.
+    AtLeast(f64),
+    /// Above 0 and below 1.
+    Share,
+    /// Between these values.
+    Between(f64, f64),
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Positive => f.write_str("above 0"),
+            Self::AtLeast(least) => write!(f, "at least {least}"),
+            Self::Share => f.write_str("above 0 and below 1"),
+            Self::Between(least, most) => write!(f, "from {least} to {most}"),
+        }
+    }
+}
+
+/// A fault at a place of a script's text.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Located {
+    /// In bytes.
+    pub offset: usize,
+    pub fault: Fault,
+}
+
+impl Located {
+    /// A text that cannot be read.
+    pub fn new(offset: usize, message: impl Into<String>) -> Self {
+        Self { offset, fault: Fault::Syntax { message: message.into() } }
+    }
+
+    /// The same with its place in a script of this name and text.
+    pub fn in_script(self, name: &str, text: &str) -> ScriptError {
+        let (line, column) = line_and_column(text, self.offset);
+        ScriptError { script: name.to_owned(), line, column, fault: self.fault }
+    }
+}
+
+/// Line and column (in characters) of an offset, both from 1.
+fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text[..offset];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
