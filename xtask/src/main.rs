@@ -25,7 +25,7 @@ cargo xtask bench [NAME...]
 cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]
     try to break it: mutated files, hostile servers and results files, kills
 cargo xtask tidy [--sizes]
-    file sizes, crate edges, circles, budgets, left-over notes";
+    file sizes, crate edges, circles, budgets, left-over notes, files without a `mod`";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -4,6 +4,7 @@ mod circles;
 mod edges;
 mod files;
 mod guides;
+mod listed;
 mod modules;
 mod sizes;
 mod source;
@@ -16,9 +17,9 @@ use workspace::Workspace;
 /// Checks the whole tree and names everything that is wrong. With `--sizes` it also prints how much
 /// of its budget each crate uses.
 pub fn run(arguments: &[String]) -> Result<(), String> {
-    let is_table_wanted = match arguments {
-        [] => false,
-        [option] if option == "--sizes" => true,
+    let option = match arguments {
+        [] => "",
+        [option] if option == "--sizes" => option,
         _ => return Err("usage: cargo xtask tidy [--sizes]".into()),
     };
     let files = output(Command::new("git").arg("ls-files").current_dir(root()))?;
@@ -33,7 +34,8 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     let rooms = sizes::rooms(&workspace);
     wrong.extend(sizes::check(&rooms));
     wrong.extend(guides::check(&workspace));
-    if is_table_wanted {
+    wrong.extend(listed::check(&files));
+    if option == "--sizes" {
         sizes::print(&rooms);
     }
     if wrong.is_empty() { Ok(()) } else { Err(format!("not tidy:\n  {}", wrong.join("\n  "))) }
