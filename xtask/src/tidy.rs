@@ -4,8 +4,10 @@ mod circles;
 mod edges;
 mod files;
 mod guides;
+mod language;
 mod listed;
 mod modules;
+mod prose;
 mod sizes;
 mod source;
 mod workspace;
@@ -15,12 +17,12 @@ use std::process::Command;
 use workspace::Workspace;
 
 /// Checks the whole tree and names everything that is wrong. With `--sizes` it also prints how much
-/// of its budget each crate uses.
+/// of its budget each crate uses, with `--language` all places where the text is not plain.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let option = match arguments {
         [] => "",
-        [option] if option == "--sizes" => option,
-        _ => return Err("usage: cargo xtask tidy [--sizes]".into()),
+        [option] if ["--sizes", "--language"].contains(&option.as_str()) => option,
+        _ => return Err("usage: cargo xtask tidy [--sizes | --language]".into()),
     };
     let files = output(Command::new("git").arg("ls-files").current_dir(root()))?;
     let files: Vec<&str> = files.lines().filter(|file| root().join(file).exists()).collect();
@@ -35,8 +37,12 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     wrong.extend(sizes::check(&rooms));
     wrong.extend(guides::check(&workspace));
     wrong.extend(listed::check(&files));
-    if option == "--sizes" {
-        sizes::print(&rooms);
+    let text = language::read(&files);
+    wrong.extend(language::check(&text));
+    match option {
+        "--sizes" => sizes::print(&rooms),
+        "--language" => language::print(&text),
+        _ => {}
     }
     if wrong.is_empty() { Ok(()) } else { Err(format!("not tidy:\n  {}", wrong.join("\n  "))) }
 }

@@ -29,7 +29,7 @@ const CORE: [&str; 21] = [
     "sql",
 ];
 
-/// What every engine may use: private servers, servers by URL, sampling, settings put back.
+/// The crate that every engine may use: private servers, servers by URL, sampling.
 const SERVERS: &str = "servers";
 
 /// Arrows that point the wrong way until what they are for has moved. This list only shrinks.
