@@ -144,8 +144,7 @@ pub fn check(crates: &[CrateText]) -> Vec<String> {
             Some(_) => {}
         }
     }
-    let is_known = |name: &str| crates.iter().any(|one| one.folder == name);
-    let gone = UNTIL_PLAIN.iter().filter(|(name, _)| !is_known(name));
+    let gone = UNTIL_PLAIN.iter().filter(|(name, _)| !crates.iter().any(|one| one.folder == *name));
     wrong.extend(gone.map(|(name, _)| format!("{name} is gone: remove it from tidy/language.rs")));
     wrong
 }
@@ -188,7 +187,7 @@ fn functions_named_of(text: &str) -> Vec<Finding> {
 fn first_words(passage: &Passage) -> Option<Finding> {
     let first = passage.sentences.first()?;
     let begins = FIRST_WORDS.iter().find(|words| is_phrase(first, words))?;
-    let message = format!("a doc comment that begins with \"{}\"", begins.join(" "));
+    let message = format!("a doc comment that begins with `{}`", begins.join(" "));
     Some(Finding { line: first[0].line, message })
 }
 
@@ -206,24 +205,26 @@ fn is_phrase(words: &[Word], phrase: &[&str]) -> bool {
 fn banned(sentence: &[Word]) -> impl Iterator<Item = Finding> {
     (0..sentence.len()).filter_map(|at| {
         let phrase = BANNED.iter().find(|phrase| is_phrase(&sentence[at..], phrase))?;
-        Some(Finding { line: sentence[at].line, message: format!("\"{}\"", phrase.join(" ")) })
+        Some(Finding { line: sentence[at].line, message: format!("`{}`", phrase.join(" ")) })
     })
 }
 
-/// "X is no Y" in place of "X is not a Y"; "there is no Y" is plain.
+/// `X is no Y` in place of `X is not a Y`; `there is no Y` is plain.
 fn is_no(sentence: &[Word]) -> impl Iterator<Item = Finding> {
     (1..sentence.len().saturating_sub(2)).filter_map(|at| {
         let is_predicate = is_phrase(&sentence[at..], &["is", "no"])
             && !sentence[at + 1].ends_clause
             && sentence[at - 1].text != "there"
             && !AFTER_IS_NO.contains(&sentence[at + 2].text.as_str());
-        is_predicate.then(|| Finding { line: sentence[at].line, message: "\"is no\"".into() })
+        is_predicate.then(|| Finding { line: sentence[at].line, message: "`is no`".into() })
     })
 }
 
 fn long(sentence: &[Word]) -> Option<Finding> {
-    let is_prose = |word: &&Word| word.text.chars().all(|c| c.is_alphabetic() || "'-`".contains(c));
-    let prose = sentence.iter().filter(is_prose).count();
+    let prose = sentence
+        .iter()
+        .filter(|word| word.text.chars().all(|c| c.is_alphabetic() || "'-`".contains(c)))
+        .count();
     let is_statement = ["select", "insert", "create", "update", "with", "from", "join"];
     let is_statement = is_statement.iter().any(|it| sentence[0].text == *it);
     // Words without punctuation are a list.
@@ -249,7 +250,7 @@ mod tests {
             "// drawn {new}\nfn {new}() {{ f(\"a {new}, b\", \"{new}\") }}\n// `{new}` is plain",
             new = "anew"
         );
-        assert_eq!(messages(&text), ["1: \"anew\"", "2: \"anew\""]);
+        assert_eq!(messages(&text), ["1: `anew`", "2: `anew`"]);
     }
 
     #[test]
@@ -257,14 +258,15 @@ mod tests {
         let text = "/// What it is.\nfn a() {}\n/// Returns what it is.\nfn of(b: B) {}";
         assert_eq!(
             messages(text),
-            ["1: a doc comment that begins with \"what\"", "4: a function named `of`"]
+            ["1: a doc comment that begins with `what`", "4: a function named `of`"]
         );
     }
 
     #[test]
     fn a_predicate_differs_from_a_quantity() {
-        let text = "// There is no more. It is no longer so. That is no file of\n// it.";
-        assert_eq!(messages(text), ["1: \"is no\""]);
+        let plain = "// There is no more. It is no longer so.";
+        let text = format!("{plain} That is{}", " no file of\n// it.");
+        assert_eq!(messages(&text), ["1: `is no`"]);
     }
 
     #[test]

@@ -8,11 +8,14 @@ pub fn check(files: &[&str]) -> Vec<String> {
     let sources: Vec<&str> = files
         .iter()
         .copied()
-        .filter(|file| split(file).is_some_and(|(_, path)| path.ends_with(".rs")))
+        .filter(|file| split(file).is_some_and(|(_, path)| path.strip_suffix(".rs").is_some()))
         .collect();
-    let read = |file: &str| std::fs::read_to_string(root().join(file)).unwrap_or_default();
     let unlisted = sources.iter().filter(|file| !is_listed(file, &sources, &read));
     unlisted.map(|file| format!("{file}: no `mod` names it, and it is not built")).collect()
+}
+
+fn read(file: &str) -> String {
+    std::fs::read_to_string(root().join(file)).unwrap_or_default()
 }
 
 /// The folder `src` or `tests` of a crate, and the path of a file in it.
@@ -83,15 +86,18 @@ fn names(text: &str, name: &str) -> bool {
 mod tests {
     use super::is_listed;
 
+    fn read(file: &str) -> String {
+        match file {
+            "crates/a/tests/main.rs" => "// mod e;\nmod b;\nmod c;".to_owned(),
+            "crates/a/tests/c/mod.rs" => "pub mod d;".to_owned(),
+            _ => String::new(),
+        }
+    }
+
     #[test]
     fn a_file_is_built_when_its_parent_names_it() {
         let sources = ["crates/a/tests/main.rs", "crates/a/tests/b.rs", "crates/a/tests/c/mod.rs"];
         let sources = [&sources[..], &["crates/a/tests/c/d.rs", "crates/a/tests/e.rs"]].concat();
-        let read = |file: &str| match file {
-            "crates/a/tests/main.rs" => "// mod e;\nmod b;\nmod c;".to_owned(),
-            "crates/a/tests/c/mod.rs" => "pub mod d;".to_owned(),
-            _ => String::new(),
-        };
         let unlisted: Vec<&&str> =
             sources.iter().filter(|file| !is_listed(file, &sources, &read)).collect();
         assert_eq!(unlisted, [&"crates/a/tests/e.rs"]);

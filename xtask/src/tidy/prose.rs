@@ -165,12 +165,13 @@ impl Sentences {
 mod tests {
     use super::{Place, passages};
 
+    fn joined(words: &Vec<super::Word>) -> String {
+        words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
     fn read(text: &str) -> Vec<(Place, Vec<String>)> {
-        let sentence = |words: &Vec<super::Word>| {
-            words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
-        };
         let all = passages(text).into_iter();
-        all.map(|it| (it.place, it.sentences.iter().map(sentence).collect())).collect()
+        all.map(|it| (it.place, it.sentences.iter().map(joined).collect())).collect()
     }
 
     #[test]
