@@ -24,8 +24,8 @@ cargo xtask bench [NAME...]
     a prefix selects several: disk, postgres
 cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]
     try to break it: mutated files, hostile servers and results files, kills
-cargo xtask tidy [--sizes]
-    file sizes, crate edges, circles, budgets, left-over notes";
+cargo xtask tidy [--sizes | --language]
+    file sizes, crate edges, circles, budgets, left-over notes, files without a `mod`, language";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

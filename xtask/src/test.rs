@@ -15,6 +15,8 @@ use std::sync::mpsc;
 /// How a test begins its word on what no installation brings here: the kernel was built without it,
 /// or whoever started this machine has taken a right away from root.
 const CANNOT_BE_HERE: &str = "SKIPPED, cannot be here:";
+/// The feature that every integration test requires.
+const INTEGRATION: &str = "testing/integration";
 /// Processes that the table of the slowest ones has.
 const SLOWEST: usize = 20;
 /// The longest ones in the order in which they begin, before all others: what begins last should
@@ -62,7 +64,9 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     if is_all {
         // The build that users get first. With the whole workspace, so that what has no part in the
         // features is shared.
-        ended.extend(run(&build(&["--test".into(), "without_sqlserver".into()], &[])?)?);
+        let selection =
+            ["--features", INTEGRATION, "--test", "without_sqlserver"].map(str::to_owned);
+        ended.extend(run(&build(&selection, &[])?)?);
     }
     conclude(ended, in_ci)?;
     crate::tidy::run(&[])
@@ -107,7 +111,7 @@ pub fn live(engines: &[String]) -> Result<(), String> {
             "--package",
             package,
             "--features",
-            "steelbench/sqlserver",
+            "steelbench/sqlserver,testing/integration",
             "--test",
             test,
             name,

@@ -4,7 +4,10 @@ mod circles;
 mod edges;
 mod files;
 mod guides;
+mod language;
+mod listed;
 mod modules;
+mod prose;
 mod sizes;
 mod source;
 mod workspace;
@@ -14,12 +17,12 @@ use std::process::Command;
 use workspace::Workspace;
 
 /// Checks the whole tree and names everything that is wrong. With `--sizes` it also prints how much
-/// of its budget each crate uses.
+/// of its budget each crate uses, with `--language` all places where the text is not plain.
 pub fn run(arguments: &[String]) -> Result<(), String> {
-    let is_table_wanted = match arguments {
-        [] => false,
-        [option] if option == "--sizes" => true,
-        _ => return Err("usage: cargo xtask tidy [--sizes]".into()),
+    let option = match arguments {
+        [] => "",
+        [option] if ["--sizes", "--language"].contains(&option.as_str()) => option,
+        _ => return Err("usage: cargo xtask tidy [--sizes | --language]".into()),
     };
     let files = output(Command::new("git").arg("ls-files").current_dir(root()))?;
     let files: Vec<&str> = files.lines().filter(|file| root().join(file).exists()).collect();
@@ -33,8 +36,13 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     let rooms = sizes::rooms(&workspace);
     wrong.extend(sizes::check(&rooms));
     wrong.extend(guides::check(&workspace));
-    if is_table_wanted {
-        sizes::print(&rooms);
+    wrong.extend(listed::check(&files));
+    let text = language::read(&files);
+    wrong.extend(language::check(&text));
+    match option {
+        "--sizes" => sizes::print(&rooms),
+        "--language" => language::print(&text),
+        _ => {}
     }
     if wrong.is_empty() { Ok(()) } else { Err(format!("not tidy:\n  {}", wrong.join("\n  "))) }
 }

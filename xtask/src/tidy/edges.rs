@@ -29,7 +29,7 @@ const CORE: [&str; 21] = [
     "sql",
 ];
 
-/// What every engine may use: private servers, servers by URL, sampling, settings put back.
+/// The crate that every engine may use: private servers, servers by URL, sampling.
 const SERVERS: &str = "servers";
 
 pub fn check(workspace: &Workspace) -> Vec<String> {

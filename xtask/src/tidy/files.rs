@@ -25,10 +25,10 @@ const UNTIL_SHORTER: [(&str, usize); 14] = [
     ("crates/engines/sqlite/src/lib.rs", 186),
     ("crates/engines/sqlserver/src/lib.rs", 150),
 ];
-/// Libraries of others that reports embed, unchanged; their README says what they are.
+/// Third-party libraries that reports embed unchanged; their README names them.
 const VENDORED: &str = "crates/core/report/assets/vendor/";
 
-/// What may lie in the root.
+/// Files and folders of the root.
 const ROOT: [&str; 17] = [
     ".cargo",
     ".ci",
@@ -49,7 +49,7 @@ const ROOT: [&str; 17] = [
     "xtask",
 ];
 
-/// What of these files lies in the root, or in a folder there, and is not listed.
+/// Files and folders of the root that are not listed.
 pub fn strangers<'a>(files: impl Iterator<Item = &'a str>) -> Vec<String> {
     let first: BTreeSet<&str> = files.filter_map(|file| file.split('/').next()).collect();
     let unknown = first.into_iter().filter(|name| !ROOT.contains(name));
@@ -122,7 +122,7 @@ mod tests {
     use super::{check_threads, is_address, strangers};
 
     #[test]
-    fn what_nobody_has_listed_is_found_in_the_root() {
+    fn unlisted_files_are_found_in_the_root() {
         let files = ["Cargo.toml", "crates/x/src/lib.rs", "x", "results/a.steelbench"];
         let said =
             ["results", "x"].map(|name| format!("{name}: not among what may lie in the root"));

@@ -7,13 +7,13 @@ use std::path::PathBuf;
 /// Documents that name files of the tree.
 const GUIDES: [&str; 2] = ["ARCHITECTURE.md", "CONTRIBUTING.md"];
 
-/// Everything that the guides say of files that is not so.
+/// Wrong statements of the guides about files.
 pub fn check(workspace: &Workspace) -> Vec<String> {
     GUIDES.into_iter().flat_map(|name| check_guide(name, workspace)).collect()
 }
 
-/// What a document says of files: those that it names exist, and a line that begins with one and a
-/// colon names in backticks what is in it.
+/// Checks the files that a document names: they exist, and a line that begins with a file and a
+/// colon names in backticks parts of its text.
 fn check_guide(name: &str, workspace: &Workspace) -> Vec<String> {
     let text = std::fs::read_to_string(root().join(name)).unwrap_or_default();
     let mut wrong = Vec::new();
@@ -45,8 +45,8 @@ fn check_guide(name: &str, workspace: &Workspace) -> Vec<String> {
     wrong
 }
 
-/// Where a path may be that a document names: from the root, or from a crate, with or without its
-/// `src`. Up to what stands for a name. `None` of what is no path of ours.
+/// Places of a path that a document names: from the root, or from a crate, with or without its
+/// `src`, up to the placeholder of a name. `None` unless it is a path of this tree.
 fn places(
     path: &str,
     folder: Option<&str>,

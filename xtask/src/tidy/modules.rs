@@ -10,7 +10,7 @@ pub struct Module {
     pub path: Vec<String>,
     /// Paths that it names, as they are written there.
     named: Vec<Vec<String>>,
-    /// What others reach by it: the name there, and the path that it stands for.
+    /// Names that it exports: the name there, and the path that it stands for.
     handed_on: Vec<(String, Vec<String>)>,
 }
 

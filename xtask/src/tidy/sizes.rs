@@ -3,7 +3,7 @@
 use super::source::code_lines;
 use super::workspace::{Tier, Workspace};
 
-/// What has a budget: core as a whole, or a crate.
+/// A part with a budget: core as a whole, or a crate.
 #[derive(Debug)]
 pub struct Room {
     name: String,

@@ -10,41 +10,67 @@ pub fn code_lines(text: &str) -> usize {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
 }
 
-/// Identifiers, `::`, and every other sign for itself; no comments, texts or spaces.
-pub fn tokens(text: &str) -> Vec<&str> {
-    let mut tokens = Vec::new();
-    let mut rest = text;
+/// The kind of a piece of source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Comment,
+    /// A string literal with its quotes.
+    Text,
+    Word,
+    /// `::`, or any other sign by itself.
+    Sign,
+    /// Spaces, characters, quotes of lifetimes.
+    Other,
+}
+
+/// A piece of source.
+#[derive(Debug, Clone, Copy)]
+pub struct Piece<'a> {
+    pub kind: Kind,
+    pub text: &'a str,
+    /// Its first line, from 1.
+    pub line: usize,
+}
+
+/// Divides source into pieces.
+pub fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let (mut pieces, mut rest, mut line) = (Vec::new(), text, 1);
     while let Some(first) = rest.chars().next() {
-        let length = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
+        let (kind, length) = if rest.starts_with("//") {
+            (Kind::Comment, rest.find('\n').unwrap_or(rest.len()))
+        } else if rest.starts_with("/*") {
+            (Kind::Comment, rest.find("*/").map_or(rest.len(), |end| end + 2))
         } else if let Some(raw) = raw_text(rest) {
-            raw
+            (Kind::Text, raw)
         } else if first == '"' {
-            text_length(rest)
+            (Kind::Text, text_length(rest))
         } else if first == '\'' {
-            character_length(rest)
+            (Kind::Other, character_length(rest))
         } else if is_word(first) {
-            rest.find(|c: char| !is_word(c)).unwrap_or(rest.len())
+            (Kind::Word, rest.find(|c: char| !is_word(c)).unwrap_or(rest.len()))
         } else if rest.starts_with("::") {
-            2
+            (Kind::Sign, 2)
+        } else if matches!(first, ' ' | '\n' | '\t') {
+            (Kind::Other, 1)
         } else {
-            first.len_utf8()
+            (Kind::Sign, first.len_utf8())
         };
-        let token = &rest[..length];
-        if is_word(first) && !token.contains('"') || !is_word(first) && !skipped(token) {
-            tokens.push(token);
-        }
+        let text = &rest[..length];
+        pieces.push(Piece { kind, text, line });
+        line += text.matches('\n').count();
         rest = &rest[length..];
     }
-    tokens
+    pieces
+}
+
+/// Identifiers, `::`, and every other sign for itself; no comments, texts or spaces.
+pub fn tokens(text: &str) -> Vec<&str> {
+    let all = pieces(text).into_iter();
+    all.filter(|piece| matches!(piece.kind, Kind::Word | Kind::Sign)).map(|it| it.text).collect()
 }
 
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
-}
-
-fn skipped(token: &str) -> bool {
-    token.starts_with(['"', '\'', ' ', '\n', '\t']) || token.starts_with("//")
 }
 
 /// Bytes of a text that begins here with `r"` or `r#"`.

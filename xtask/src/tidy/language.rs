@@ -1,0 +1,282 @@
+//! The language of comments and texts: banned words, first words of doc comments, long sentences,
+//! functions without a verb.
+
+use super::prose::{Passage, Place, Word, passages};
+use super::source::tokens;
+use crate::process::root;
+
+const WORDS_MAX: usize = 40;
+
+/// Words and phrases with a plainer counterpart.
+const BANNED: [&[&str]; 16] = [
+    &["anew"],
+    &["besides"],
+    &["goes", "on"],
+    &["meanwhile"],
+    &["mend"],
+    &["mended"],
+    &["nobody"],
+    &["none", "of"],
+    &["of", "others"],
+    &["of", "ours"],
+    &["of", "theirs"],
+    &["ready", "made"],
+    &["somebody"],
+    &["stands", "in"],
+    &["told"],
+    &["whoever"],
+];
+
+/// How a doc comment does not begin.
+const FIRST_WORDS: [&[&str]; 4] = [&["what"], &["who"], &["whether"], &["the", "same"]];
+
+/// Words after "is no" that do not make it a predicate.
+const AFTER_IS_NO: [&str; 5] = ["better", "less", "longer", "more", "worse"];
+
+/// Crates whose text is not plain yet, with the places that they may have. This list only shrinks.
+const UNTIL_PLAIN: &[(&str, usize)] = &[
+    ("crates/cli", 261),
+    ("crates/core/analysis", 448),
+    ("crates/core/command", 39),
+    ("crates/core/conductor", 18),
+    ("crates/core/datasets", 13),
+    ("crates/core/disk_io", 50),
+    ("crates/core/engine", 103),
+    ("crates/core/experiment", 84),
+    ("crates/core/models", 41),
+    ("crates/core/observations", 148),
+    ("crates/core/observe", 87),
+    ("crates/core/plans", 39),
+    ("crates/core/probe", 63),
+    ("crates/core/profile", 19),
+    ("crates/core/queries", 51),
+    ("crates/core/report", 139),
+    ("crates/core/runner", 76),
+    ("crates/core/statistics", 5),
+    ("crates/core/store", 57),
+    ("crates/core/transport", 30),
+    ("crates/core/work", 27),
+    ("crates/engines/duckdb", 57),
+    ("crates/engines/files", 6),
+    ("crates/engines/mariadb", 228),
+    ("crates/engines/null", 2),
+    ("crates/engines/postgres", 240),
+    ("crates/engines/servers", 88),
+    ("crates/engines/sqlite", 41),
+    ("crates/engines/sqlserver", 141),
+    ("crates/studies/bulk_load", 5),
+    ("crates/studies/command", 49),
+    ("crates/studies/compression", 16),
+    ("crates/studies/disk", 81),
+    ("crates/studies/insert", 3),
+    ("crates/studies/lookup", 3),
+    ("crates/studies/scan", 33),
+    ("crates/studies/script", 44),
+    ("crates/studies/sort_order", 56),
+    ("crates/studies/sync", 37),
+    ("crates/studies/update", 3),
+    ("crates/testing", 21),
+    ("crates/tools/data", 2),
+    ("crates/tools/plan", 7),
+    ("crates/tools/predict", 2),
+    ("crates/tools/profile", 6),
+    ("crates/tools/queries", 51),
+    ("crates/tools/serve", 23),
+    ("crates/tools/size", 48),
+    ("crates/tools/survey", 9),
+    ("crates/tools/waits", 16),
+    ("xtask", 60),
+];
+
+/// A place where the text is not plain.
+#[derive(Debug)]
+struct Finding {
+    line: usize,
+    message: String,
+}
+
+/// The findings of a crate.
+#[derive(Debug)]
+pub struct CrateText {
+    folder: String,
+    /// With file and line.
+    places: Vec<String>,
+}
+
+/// Reads all source of the crates, with their tests.
+pub fn read(files: &[&str]) -> Vec<CrateText> {
+    let mut crates: Vec<CrateText> = Vec::new();
+    for file in files {
+        let Some(folder) = folder(file) else { continue };
+        let text = std::fs::read_to_string(root().join(file)).unwrap_or_default();
+        let places = findings(&text).into_iter();
+        let places = places.map(|it| format!("{file}:{}: {}", it.line, it.message));
+        match crates.last_mut().filter(|last| last.folder == folder) {
+            Some(last) => last.places.extend(places),
+            None => crates.push(CrateText { folder: folder.into(), places: places.collect() }),
+        }
+    }
+    crates
+}
+
+/// The folder of the crate that a file of source belongs to.
+fn folder(file: &str) -> Option<&str> {
+    let is_ours = file.starts_with("crates/") || file.starts_with("xtask/src/");
+    let is_source = is_ours && file.strip_suffix(".rs").is_some();
+    let end = ["/src/", "/tests/"].iter().filter_map(|part| file.find(part)).min()?;
+    is_source.then(|| &file[..end])
+}
+
+pub fn check(crates: &[CrateText]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for CrateText { folder, places } in crates {
+        let until = UNTIL_PLAIN.iter().find(|(name, _)| name == folder).map(|(_, most)| *most);
+        match until {
+            None => wrong.extend(places.iter().cloned()),
+            Some(most) if places.len() > most => wrong.push(format!(
+                "{folder}: {} places that are not plain, more than {most}: see \
+                 `cargo xtask tidy --language`",
+                places.len()
+            )),
+            Some(_) if places.is_empty() => {
+                wrong.push(format!("{folder} is plain: remove it from tidy/language.rs"));
+            }
+            Some(_) => {}
+        }
+    }
+    let gone = UNTIL_PLAIN.iter().filter(|(name, _)| !crates.iter().any(|one| one.folder == *name));
+    wrong.extend(gone.map(|(name, _)| format!("{name} is gone: remove it from tidy/language.rs")));
+    wrong
+}
+
+pub fn print(crates: &[CrateText]) {
+    for place in crates.iter().flat_map(|one| &one.places) {
+        println!("{place}");
+    }
+    for CrateText { folder, places } in crates.iter().filter(|one| !one.places.is_empty()) {
+        println!("{:>6}  {folder}", places.len());
+    }
+}
+
+fn findings(text: &str) -> Vec<Finding> {
+    let mut findings = functions_named_of(text);
+    for passage in passages(text) {
+        if passage.place == Place::DocComment {
+            findings.extend(first_words(&passage));
+        }
+        for sentence in &passage.sentences {
+            findings.extend(banned(sentence));
+            findings.extend(is_no(sentence));
+            if passage.place != Place::Comment {
+                findings.extend(long(sentence));
+            }
+        }
+    }
+    findings.sort_by_key(|finding| finding.line);
+    findings
+}
+
+fn functions_named_of(text: &str) -> Vec<Finding> {
+    let lines = text.lines().enumerate();
+    let named = lines.filter(|(_, line)| {
+        tokens(line).windows(3).any(|it| it[..2] == ["fn", "of"] && matches!(it[2], "(" | "<"))
+    });
+    named.map(|(at, _)| Finding { line: at + 1, message: "a function named `of`".into() }).collect()
+}
+
+fn first_words(passage: &Passage) -> Option<Finding> {
+    let first = passage.sentences.first()?;
+    let begins = FIRST_WORDS.iter().find(|words| is_phrase(first, words))?;
+    let message = format!("a doc comment that begins with `{}`", begins.join(" "));
+    Some(Finding { line: first[0].line, message })
+}
+
+/// The words are these, without punctuation between them.
+fn is_phrase(words: &[Word], phrase: &[&str]) -> bool {
+    let last = phrase.len() - 1;
+    words.len() >= phrase.len()
+        && phrase
+            .iter()
+            .zip(words)
+            .enumerate()
+            .all(|(at, (wanted, word))| word.text == *wanted && (at == last || !word.ends_clause))
+}
+
+fn banned(sentence: &[Word]) -> impl Iterator<Item = Finding> {
+    (0..sentence.len()).filter_map(|at| {
+        let phrase = BANNED.iter().find(|phrase| is_phrase(&sentence[at..], phrase))?;
+        Some(Finding { line: sentence[at].line, message: format!("`{}`", phrase.join(" ")) })
+    })
+}
+
+/// `X is no Y` in place of `X is not a Y`; `there is no Y` is plain.
+fn is_no(sentence: &[Word]) -> impl Iterator<Item = Finding> {
+    (1..sentence.len().saturating_sub(2)).filter_map(|at| {
+        let is_predicate = is_phrase(&sentence[at..], &["is", "no"])
+            && !sentence[at + 1].ends_clause
+            && sentence[at - 1].text != "there"
+            && !AFTER_IS_NO.contains(&sentence[at + 2].text.as_str());
+        is_predicate.then(|| Finding { line: sentence[at].line, message: "`is no`".into() })
+    })
+}
+
+fn long(sentence: &[Word]) -> Option<Finding> {
+    let prose = sentence
+        .iter()
+        .filter(|word| word.text.chars().all(|c| c.is_alphabetic() || "'-`".contains(c)))
+        .count();
+    let is_statement = ["select", "insert", "create", "update", "with", "from", "join"];
+    let is_statement = is_statement.iter().any(|it| sentence[0].text == *it);
+    // Words without punctuation are a list.
+    let is_sentence = sentence.iter().any(|word| word.ends_clause) && !is_statement;
+    let is_long = sentence.len() > WORDS_MAX && prose * 5 > sentence.len() * 4 && is_sentence;
+    is_long.then(|| Finding {
+        line: sentence[0].line,
+        message: format!("a sentence of {} words, more than {WORDS_MAX}", sentence.len()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::findings;
+
+    fn messages(text: &str) -> Vec<String> {
+        findings(text).into_iter().map(|it| format!("{}: {}", it.line, it.message)).collect()
+    }
+
+    #[test]
+    fn words_are_found_in_comments_and_texts_only() {
+        let text = format!(
+            "// drawn {new}\nfn {new}() {{ f(\"a {new}, b\", \"{new}\") }}\n// `{new}` is plain",
+            new = "anew"
+        );
+        assert_eq!(messages(&text), ["1: `anew`", "2: `anew`"]);
+    }
+
+    #[test]
+    fn doc_comments_begin_with_a_verb_or_a_noun() {
+        let text = "/// What it is.\nfn a() {}\n/// Returns what it is.\nfn of(b: B) {}";
+        assert_eq!(
+            messages(text),
+            ["1: a doc comment that begins with `what`", "4: a function named `of`"]
+        );
+    }
+
+    #[test]
+    fn a_predicate_differs_from_a_quantity() {
+        let plain = "// There is no more. It is no longer so.";
+        let text = format!("{plain} That is{}", " no file of\n// it.");
+        assert_eq!(messages(&text), ["1: `is no`"]);
+    }
+
+    #[test]
+    fn sentences_end() {
+        let words = "word ".repeat(39);
+        assert!(messages(&format!("/// A {words}.")).is_empty());
+        assert_eq!(
+            messages(&format!("/// A b {words}.")),
+            ["1: a sentence of 41 words, more than 40"]
+        );
+        assert!(messages(&format!("// A b {words}.")).is_empty());
+    }
+}
