@@ -4,7 +4,9 @@ mod circles;
 mod edges;
 mod files;
 mod guides;
+mod links;
 mod modules;
+mod prose;
 mod sizes;
 mod source;
 mod workspace;
@@ -33,6 +35,9 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     let rooms = sizes::rooms(&workspace);
     wrong.extend(sizes::check(&rooms));
     wrong.extend(guides::check(&workspace));
+    let pages = crate::markdown::pages()?;
+    wrong.extend(pages.iter().flat_map(prose::check));
+    wrong.extend(links::check(&pages));
     if is_table_wanted {
         sizes::print(&rooms);
     }
