@@ -148,6 +148,7 @@ pub fn without_code_and_targets(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::Kind::{Blank, Code, Heading, Item, Prose, TableRow};
     use super::{Kind, Page, without_code_and_targets};
 
     fn page(text: &str) -> Page {
@@ -158,7 +159,6 @@ mod tests {
     fn code_is_fenced_or_indented_after_a_blank_line() {
         let page = page("# A\n\n    code\n\ntext\n    text\n```sh\ncode\n```\n| a | b |\n1. item");
         let kinds: Vec<Kind> = page.lines().iter().map(|line| line.kind).collect();
-        use Kind::{Blank, Code, Heading, Item, Prose, TableRow};
         let expected =
             [Heading, Blank, Code, Blank, Prose, Prose, Code, Code, Code, TableRow, Item];
         assert_eq!(kinds, expected);
