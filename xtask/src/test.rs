@@ -65,6 +65,9 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         ended.extend(run(&build(&["--test".into(), "without_sqlserver".into()], &[])?)?);
     }
     conclude(ended, in_ci)?;
+    if is_all {
+        crate::docs::check()?;
+    }
     crate::tidy::run(&[])
 }
 

@@ -141,7 +141,8 @@ mod tests {
 
     #[test]
     fn unknown_commands_and_options_are_found() {
-        let text = "    steelbench jog x\n    steelbench queries \\\n        -f x\n\n`steelbench run --old`";
+        let text = "    steelbench jog x\n    steelbench queries \\\n        -f x\n\n\
+                    `steelbench run --old`";
         let expected = [
             "page.md:1: steelbench has no command jog",
             "page.md:3: steelbench queries has no option -f",
