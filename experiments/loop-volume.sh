@@ -1,12 +1,12 @@
 #!/bin/sh
-# Makes a volume out of files: a file system on loop devices, and removes it without a trace.
+# Creates a volume from files: a file system on loop devices. Removes it completely.
 #
 #     loop-volume.sh make DEVICES SIZE mkfs.ext4 [OPTION...]
 #     loop-volume.sh remove
 #
-# For prepare and cleanup of a [[volume]], which say in STEELBENCH_VOLUME_PATH where it is mounted. The
-# files of its devices lie beside that directory: PATH.1.img, PATH.2.img, ... They are sparse: only what
-# is written takes space. LOOP_VOLUME_OPTIONS are options of its mount: compress=zstd. `remove` needs no complete volume: it undoes whatever part is there.
+# For prepare and cleanup of a [[volume]]. STEELBENCH_VOLUME_PATH is the mount point; the sparse
+# files of the devices are beside it: PATH.1.img, PATH.2.img, ... LOOP_VOLUME_OPTIONS are mount
+# options, for example compress=zstd. `remove` also removes an incomplete volume.
 set -eu
 
 mount_point=$(realpath -m "${STEELBENCH_VOLUME_PATH:?is set by steelbench; the volume is mounted there}")
@@ -23,7 +23,7 @@ need() {
     done
 }
 
-# The loop devices over our files, also over those that are removed already.
+# The loop devices over these files, removed ones included.
 devices() {
     losetup --noheadings --output NAME,BACK-FILE | while read -r device file; do
         case $file in
@@ -32,7 +32,7 @@ devices() {
     done
 }
 
-# Only what is mounted from our devices is unmounted.
+# Unmount only these devices.
 unmount() {
     for try in 1 2 3 4 5; do
         source=$(findmnt --noheadings --output SOURCE --mountpoint "$mount_point" | tail -n 1) || return 0
@@ -61,18 +61,18 @@ make() {
     count=$1 size=$2 mkfs=$3
     shift 3
     need losetup findmnt mount "$mkfs"
-    # What a killed run has left.
+    # Leftovers of a killed run.
     remove
     mkdir -p "$mount_point"
     members=
     for number in $(seq "$count"); do
         truncate --size "$size" "$mount_point.$number.img"
         device=$(losetup --find --show "$mount_point.$number.img")
-        # Without the host's page cache in between, where its file system can do that.
+        # Bypass the host's page cache where its file system permits it.
         losetup --direct-io=on "$device" 2>/dev/null || true
         members="$members $device"
     done
-    # The names of devices have no blanks.
+    # Device names have no blanks.
     # shellcheck disable=SC2086
     "$mkfs" "$@" $members
     options=noatime${LOOP_VOLUME_OPTIONS:+,$LOOP_VOLUME_OPTIONS}

@@ -1,4 +1,4 @@
--- A payment: reads an account and changes it. `steelbench show open-loop --source` prints this text as it was run.
+-- A payment: reads an account and changes it. `steelbench show open-loop --source` prints it.
 \set aid random(1, 100000 * :scale)
 \set delta random(-5000, 5000)
 BEGIN;

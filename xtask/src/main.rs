@@ -1,9 +1,11 @@
-//! Developer commands: `cargo xtask test | test-live | bench | attack | tidy`.
+//! Developer commands: `cargo xtask test | test-live | bench | attack | docs | tidy`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
 mod attack;
 mod bench;
+mod docs;
+mod markdown;
 mod mysql;
 mod process;
 mod test;
@@ -24,8 +26,12 @@ cargo xtask bench [NAME...]
     a prefix selects several: disk, postgres
 cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]
     try to break it: mutated files, hostile servers and results files, kills
+cargo xtask docs [--check | --picture]
+    write the reference pages, check command lines and links, build the book; --check only
+    checks; --picture also runs README's experiment and takes the picture of its report
 cargo xtask tidy [--sizes | --language]
-    file sizes, crate edges, circles, budgets, left-over notes, files without a `mod`, language";
+    language and links of pages and comments, file sizes, crate edges, circles, budgets, left-over
+    notes, files without a `mod`";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,6 +41,7 @@ fn main() -> ExitCode {
             "test-live" => test::live(rest),
             "bench" => bench::run(rest),
             "attack" => attack::run(rest),
+            "docs" => docs::run(rest),
             "tidy" => tidy::run(rest),
             _ => Err(HELP.into()),
         },

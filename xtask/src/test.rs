@@ -69,6 +69,9 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         ended.extend(run(&build(&selection, &[])?)?);
     }
     conclude(ended, in_ci)?;
+    if is_all {
+        crate::docs::check()?;
+    }
     crate::tidy::run(&[])
 }
 

@@ -5,8 +5,10 @@ mod edges;
 mod files;
 mod guides;
 mod language;
+mod links;
 mod listed;
 mod modules;
+mod page_prose;
 mod prose;
 mod sizes;
 mod source;
@@ -39,6 +41,9 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     wrong.extend(listed::check(&files));
     let text = language::read(&files);
     wrong.extend(language::check(&text));
+    let pages = crate::markdown::pages()?;
+    wrong.extend(pages.iter().flat_map(page_prose::check));
+    wrong.extend(links::check(&pages));
     match option {
         "--sizes" => sizes::print(&rooms),
         "--language" => language::print(&text),

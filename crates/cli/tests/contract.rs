@@ -426,6 +426,7 @@ fn tells_the_plans_of_statements(own: &Target) {
     let refusal = plans.first().and_then(|plan| plan.as_ref().err());
     if let Some(why) = refusal {
         // The emulator of SQL Server would run what is to be explained.
+        let why = why.to_string();
         assert!(why.contains("has no effect on this server"), "{}: {why}", own.name);
         assert!(plans.iter().all(Result::is_err), "{}: {plans:?}", own.name);
     } else if !plans.is_empty() {
@@ -440,8 +441,8 @@ fn tells_the_plans_of_statements(own: &Target) {
             own.name
         );
         assert!(!first.text.contains('7'), "{}: {first:?}", own.name);
-        assert!(nowhere.contains("nowhere"), "{}: {nowhere}", own.name);
-        assert_eq!(create, "CREATE has no plan", "{}", own.name);
+        assert!(nowhere.to_string().contains("nowhere"), "{}: {nowhere}", own.name);
+        assert_eq!(create.to_string(), "CREATE has no plan", "{}", own.name);
     }
     let is_ours =
         ["sqlite", "postgres", "mariadb", "duckdb", "sqlserver"].contains(&own.engine.name());

@@ -218,7 +218,7 @@ mod tests {
             ("l_tax,l_tax", "twice"),
             ("", "none, random and advise"),
         ] {
-            let message = of(text).unwrap_err();
+            let message = of(text).unwrap_err().to_string();
             assert!(message.contains(words), "{text}: {message}");
         }
     }

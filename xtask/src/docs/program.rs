@@ -1,0 +1,112 @@
+//! The built program, its commands and their help.
+
+use super::Failure;
+use crate::process::{cargo, output, succeed, target};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The built program.
+pub struct Program {
+    path: PathBuf,
+}
+
+/// A command or a command of a command, with its help.
+pub struct CommandHelp {
+    /// `queries`, `try`.
+    pub words: Vec<String>,
+    pub help: String,
+}
+
+impl Program {
+    /// Builds the program with everything.
+    pub fn build() -> Result<Self, Failure> {
+        succeed(&mut cargo(&["build", "--quiet", "--package", "steelbench", "--all-features"]))
+            .map_err(Failure::Process)?;
+        Ok(Self { path: target().join("debug/steelbench") })
+    }
+
+    pub fn command(&self) -> Command {
+        Command::new(&self.path)
+    }
+
+    pub fn schema(&self) -> Result<serde_json::Value, Failure> {
+        let schema = output(self.command().arg("schema")).map_err(Failure::Process)?;
+        Ok(serde_json::from_str(&schema)?)
+    }
+
+    /// All commands, each before its own commands.
+    pub fn commands(&self) -> Result<Vec<CommandHelp>, Failure> {
+        let mut waiting = vec![CommandHelp { words: Vec::new(), help: self.help(&[])? }];
+        let mut commands = Vec::new();
+        while let Some(command) = waiting.pop() {
+            for name in names(&command.help).into_iter().rev() {
+                let words = [&command.words[..], &[name]].concat();
+                // A line of help that looks like a command has the usage of its parent.
+                let usage = format!("Usage: steelbench {}", words.join(" "));
+                match self.help(&words) {
+                    Ok(help) if help.contains(&usage) => waiting.push(CommandHelp { words, help }),
+                    _ => {}
+                }
+            }
+            commands.push(command);
+        }
+        Ok(commands)
+    }
+
+    /// A command whose `-h` names a host may have no `--help`; `help` describes it.
+    fn help(&self, words: &[String]) -> Result<String, Failure> {
+        let mut option = self.command();
+        let mut command = self.command();
+        output(option.args(words).arg("--help").env("COLUMNS", "100"))
+            .or_else(|_| output(command.arg("help").args(words).env("COLUMNS", "100")))
+            .map_err(Failure::Process)
+    }
+}
+
+impl CommandHelp {
+    /// Whether its help names the option.
+    pub fn has_option(&self, option: &str) -> bool {
+        self.options().any(|one| one == option)
+    }
+
+    fn options(&self) -> impl Iterator<Item = &str> {
+        let words = self.help.split(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | '<'));
+        words
+            .map(|word| word.trim_matches(|c: char| c != '-' && !c.is_alphanumeric()))
+            .filter(|word| word.starts_with('-') && word.contains(|c: char| c.is_alphabetic()))
+    }
+}
+
+/// Names that begin indented lines of help, as clap lists commands.
+fn names(help: &str) -> Vec<String> {
+    let lines = help.lines().filter_map(|line| line.strip_prefix("  "));
+    let names = lines.filter_map(|line| {
+        let (name, rest) = line.split_at(line.find(' ').unwrap_or(line.len()));
+        let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+        (is_name && name != "help" && (rest.is_empty() || rest.starts_with("  "))).then_some(name)
+    });
+    names.map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CommandHelp, names};
+
+    const HELP: &str = "Usage: steelbench x\n\nCommands:\n  run       Runs\n            it\n  \
+                        queries\n          Shows\n  help      Helps\n\nOptions:\n  -o, --out \
+                        <FILE>  [aliases: --output]\n  steelbench run x.toml\n";
+
+    #[test]
+    fn names_begin_indented_lines() {
+        assert_eq!(names(HELP), ["run", "queries"]);
+    }
+
+    #[test]
+    fn options_and_aliases_are_known() {
+        let command = CommandHelp { words: Vec::new(), help: HELP.into() };
+        let known: Vec<bool> =
+            ["-o", "--out", "--output", "--in"].map(|one| command.has_option(one)).into();
+        assert_eq!(known, [true, true, true, false]);
+    }
+}

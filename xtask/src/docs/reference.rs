@@ -1,0 +1,154 @@
+//! Reference pages with the program's own texts.
+
+use super::Failure;
+use super::program::Program;
+use crate::markdown::{GENERATED, Page};
+use serde_json::Value;
+use std::fmt::Write as _;
+
+const WIDTH_MAX: usize = 100;
+
+/// The generated pages.
+pub fn pages(program: &Program) -> Result<[Page; 2], Failure> {
+    let page = |name, text| Page { name: format!("{GENERATED}{name}"), text };
+    Ok([page("commands.md", commands(program)?), page("experiment-file.md", settings(program)?)])
+}
+
+fn commands(program: &Program) -> Result<String, Failure> {
+    let mut text = String::from(
+        "# Help of all commands\n\nThe output of `--help` of each command, written by `cargo xtask \
+         docs`.\n",
+    );
+    for command in program.commands()? {
+        let name = [vec!["steelbench".to_owned()], command.words].concat().join(" ");
+        let _ = write!(text, "\n## {name}\n\n```text\n{}\n```\n", command.help.trim_end());
+    }
+    Ok(text)
+}
+
+fn settings(program: &Program) -> Result<String, Failure> {
+    let mut text = String::from(
+        "# All settings\n\nEvery setting of an experiment file, from `steelbench schema`; written \
+         by `cargo xtask docs`.\nA setting with several entries has one for each kind of engine or \
+         probe.\n`steelbench init --engine NAME --probe NAME` writes a file with those of one \
+         engine and one probe.\n",
+    );
+    let schema = program.schema()?;
+    for (name, section) in objects(&schema["properties"]) {
+        // Its keys are the paths of the other settings.
+        let properties = if name == "factors" { &Value::Null } else { properties(section) };
+        let is_list = section["type"] == "array";
+        let heading = if is_list { format!("[[{name}]]") } else { format!("[{name}]") };
+        let _ = write!(text, "\n## `{heading}`\n\n{}\n", wrapped("", &description(section)));
+        if objects(properties).next().is_some() {
+            text.push('\n');
+        }
+        list(&mut text, if is_list { "" } else { name }, properties);
+    }
+    Ok(text)
+}
+
+/// Lists settings with their dotted paths, those of nested tables too.
+fn list(text: &mut String, prefix: &str, settings: &Value) {
+    for (name, setting) in objects(settings) {
+        let path = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") };
+        let nested = properties(setting);
+        if objects(nested).next().is_some() {
+            list(text, &path, nested);
+            continue;
+        }
+        let below = &setting["additionalProperties"];
+        if objects(&below["properties"]).next().is_some() {
+            list(text, &format!("{path}.NAME"), &below["properties"]);
+            continue;
+        }
+        let (path, setting) =
+            if below.is_object() { (format!("{path}.NAME"), below) } else { (path, setting) };
+        for one in setting["anyOf"].as_array().map_or(vec![setting], |all| all.iter().collect()) {
+            let entry = format!("- `{path}`{}: {}", values(one), description(one));
+            text.push_str(&wrapped("  ", &entry));
+            text.push('\n');
+        }
+    }
+}
+
+/// Permitted values and the default, in parentheses.
+fn values(setting: &Value) -> String {
+    let quoted = |value: &Value| match value {
+        Value::String(text) => format!("`{text}`"),
+        other => format!("`{other}`"),
+    };
+    let permitted = setting["enum"].as_array().into_iter().flatten().map(quoted);
+    let mut parts: Vec<String> = permitted.collect();
+    if let Some(default) = setting.get("default") {
+        parts.push(format!("default {}", quoted(default)));
+    }
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+}
+
+fn description(setting: &Value) -> String {
+    let text = setting["description"].as_str().unwrap_or("A table with several keys.");
+    // In running text these would be markup.
+    text.replace('*', "\\*").replace('<', "\\<")
+}
+
+/// The keys of a table, or of the tables of a list.
+fn properties(setting: &Value) -> &Value {
+    let items = &setting["items"]["properties"];
+    if items.is_object() { items } else { &setting["properties"] }
+}
+
+fn objects(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    value.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value))
+}
+
+/// The text in lines of at most 100 columns, the second and later ones indented.
+fn wrapped(indent: &str, text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let width = lines.last().map_or(0, |line| line.chars().count());
+        if width > indent.len() && width + 1 + word.chars().count() > WIDTH_MAX {
+            lines.push(indent.to_owned());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.trim().is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{list, wrapped};
+    use serde_json::json;
+
+    #[test]
+    fn settings_have_paths_values_and_defaults() {
+        let settings = json!({
+            "engine": {"description": "The engine.", "enum": ["a", "b"], "default": "a"},
+            "setup": {"properties": {"sql": {"description": "SQL *file*."}}},
+            "cache": {"anyOf": [{"description": "One."}, {"description": "Two."}]},
+            "settings": {"additionalProperties": {"description": "Any."}},
+        });
+        let mut text = String::new();
+        list(&mut text, "target", &settings);
+        let expected = [
+            "- `target.cache`: One.",
+            "- `target.cache`: Two.",
+            "- `target.engine` (`a`, `b`, default `a`): The engine.",
+            "- `target.settings.NAME`: Any.",
+            "- `target.setup.sql`: SQL \\*file\\*.",
+        ];
+        assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn lines_are_wrapped_with_an_indent() {
+        let text = wrapped("  ", &vec!["word"; 21].join(" "));
+        let second = text.lines().nth(1);
+        assert_eq!(second, Some("  word"));
+    }
+}
