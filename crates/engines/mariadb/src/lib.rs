@@ -43,6 +43,8 @@ use engine::{Ability, Engine, EngineError, Folders, Host, Need, Preflight, Serve
 use engine::{Prerequisites, Recovery};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::EngineVersion;
+use server::MariaProduct;
+use servers::host::ServerHost;
 use std::path::Path;
 use std::time::Duration;
 use work::Stop;
@@ -95,7 +97,7 @@ impl Engine for MariaDb {
     }
 
     fn host(&self, folders: Folders) -> Box<dyn Host> {
-        Box::new(host::MariaHost { folders, kept: None })
+        Box::new(ServerHost::<Self>::new(folders))
     }
 
     fn prerequisites(&self) -> Option<&dyn Prerequisites> {
@@ -133,7 +135,7 @@ impl Recovery for MariaDb {
     }
 
     fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {
-        server::reclaim(directory)
+        servers::private::reclaim::<MariaProduct>(directory)
     }
 }
 
