@@ -6,14 +6,14 @@ use testing::installed as servers;
 
 use crate::common::{Ended, Lab, wait_until};
 use postgres::client::Client;
-use postgres::server::Cluster;
+use postgres::server::PrivateServer;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
 use work::Cancel;
 
 /// A server of each version with these settings, and what names it.
-fn on_each_server(settings: &[(&str, &str)], test: impl Fn(&Cluster, &str)) {
+fn on_each_server(settings: &[(&str, &str)], test: impl Fn(&PrivateServer, &str)) {
     for installation in servers::installations() {
         let folder = servers::folder();
         let mut cluster = servers::running(servers::options(&installation, folder.path()));
@@ -39,7 +39,7 @@ const COUNTED: [(&str, &str); 2] =
     [("shared_preload_libraries", "pg_stat_statements"), ("autovacuum", "off")];
 
 /// Sessions that have ended have told their counters.
-fn in_a_session(cluster: &Cluster, act: impl FnOnce(&mut Client)) {
+fn in_a_session(cluster: &PrivateServer, act: impl FnOnce(&mut Client)) {
     let mut client = cluster.connect().unwrap();
     let pid = client.backend_pid().to_string();
     act(&mut client);
@@ -51,7 +51,7 @@ fn in_a_session(cluster: &Cluster, act: impl FnOnce(&mut Client)) {
 }
 
 /// The faults, a utility statement, and one of a table that is gone.
-fn plant(cluster: &Cluster) {
+fn plant(cluster: &PrivateServer) {
     in_a_session(cluster, |client| client.batch(faults::TABLES).unwrap());
     in_a_session(cluster, |client| client.batch("CREATE EXTENSION pg_stat_statements").unwrap());
     in_a_session(cluster, |client| client.batch("VACUUM ANALYZE customers").unwrap());
@@ -169,7 +169,7 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
 }
 
 /// A capture says what the server says, and two of them what ran between them.
-fn captured(cluster: &Cluster, lab: &Lab, url: &str) {
+fn captured(cluster: &PrivateServer, lab: &Lab, url: &str) {
     captures::say_the_same(lab, url, &["S3cret", "FROM customers", "ALTER ROLE"]);
     captures::tell_of_the_time_between(lab, url, "SELECT zip FROM customers", 7, || {
         in_a_session(cluster, |client| {
@@ -192,7 +192,7 @@ fn terminal(lab: &Lab, url: &str) {
 }
 
 /// With hypopg the planner says what it expects of the index that is missing, and none is made.
-fn hypothetical(cluster: &Cluster, lab: &Lab, url: &str) {
+fn hypothetical(cluster: &PrivateServer, lab: &Lab, url: &str) {
     let mut client = cluster.connect().unwrap();
     if client.batch("CREATE EXTENSION hypopg").is_err() {
         println!("SKIPPED, cannot be here: hypopg for this version of PostgreSQL");

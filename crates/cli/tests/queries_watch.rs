@@ -4,7 +4,7 @@ use crate::common;
 use testing::installed as servers;
 
 use crate::common::{Lab, end, signal, wait_until};
-use postgres::server::{Cluster, Stop};
+use postgres::server::{PrivateServer, Stop};
 use serde_json::Value;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
@@ -67,7 +67,7 @@ fn edges_are_exact(history: &Value, change: &Value) {
     assert_eq!(all[change["interval"].as_u64().unwrap() as usize]["from_ms"], change["since_ms"]);
 }
 
-fn every_server(settings: &[(&str, &str)], test: impl Fn(&mut Cluster, &str)) {
+fn every_server(settings: &[(&str, &str)], test: impl Fn(&mut PrivateServer, &str)) {
     for installation in servers::installations() {
         let folder = servers::folder();
         let mut cluster = servers::running(servers::options(&installation, folder.path()));
@@ -220,7 +220,7 @@ fn resets_evictions_kills_and_a_lost_server_are_told_and_lose_nothing() {
         assert_eq!(lab.rows("w", "PRAGMA integrity_check"), ["ok"]);
         let watch = lab.start_with(&command);
         wait_for_intervals(&lab, 1);
-        cluster.stop(Stop::Immediate, &Cancel::new()).unwrap();
+        cluster.stop(Stop::Crash, &Cancel::new()).unwrap();
         end(watch).expect(1).says("postgres");
         assert!(intervals(&lab) > kept);
         assert_eq!(number(&lab, "SELECT count(DISTINCT id) FROM query_intervals"), intervals(&lab));

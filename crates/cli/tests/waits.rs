@@ -5,11 +5,11 @@ use testing::installed as servers;
 
 use crate::common::{Lab, end, signal, wait_until};
 use postgres::client::Client;
-use postgres::server::Cluster;
+use postgres::server::PrivateServer;
 use std::process::Stdio;
 
 /// A server of each version, and what `waits` is told to find it.
-fn on_each_server(test: impl Fn(&Cluster, &str)) {
+fn on_each_server(test: impl Fn(&PrivateServer, &str)) {
     for installation in servers::installations() {
         let folder = servers::folder();
         let cluster = servers::running(servers::options(&installation, folder.path()));
@@ -43,7 +43,7 @@ fn show(client: &mut Client, setting: &str) -> String {
 }
 
 /// A session that waits for a row that another has changed, while something is done.
-fn with_a_blocked_session(cluster: &Cluster, act: impl FnOnce(i32, i32)) {
+fn with_a_blocked_session(cluster: &PrivateServer, act: impl FnOnce(i32, i32)) {
     let (mut holder, mut waiter) = (cluster.connect().unwrap(), cluster.connect().unwrap());
     let (holder_pid, waiter_pid) = (holder.backend_pid(), waiter.backend_pid());
     holder.batch("CREATE TABLE stock (a int); INSERT INTO stock VALUES (1)").unwrap();
@@ -220,7 +220,7 @@ fn what_goes_wrong_is_told_with_what_to_do() {
 }
 
 /// Starts to observe for ten minutes, and returns when samples are taken.
-fn observing(lab: &Lab, arguments: &[&str], cluster: &Cluster) -> std::process::Child {
+fn observing(lab: &Lab, arguments: &[&str], cluster: &PrivateServer) -> std::process::Child {
     let mut command = lab.command(&[&["waits", "--seconds", "600"], arguments].concat());
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for_polls(cluster, 100);
@@ -228,7 +228,7 @@ fn observing(lab: &Lab, arguments: &[&str], cluster: &Cluster) -> std::process::
 }
 
 /// Waits until an observer has sampled the sessions so many times or more.
-fn wait_for_polls(cluster: &Cluster, count: usize) {
+fn wait_for_polls(cluster: &PrivateServer, count: usize) {
     let mut admin = cluster.connect().unwrap();
     let mut starts = std::collections::HashSet::new();
     wait_until("it samples", || {

@@ -1,9 +1,11 @@
 //! What tests on real servers need.
 
 use experiment::Configuration;
-use mariadb::server::{PACKAGES_ACCOUNT, PrivateServer, ServerOptions};
+use mariadb::server::MariaProduct;
 use postgres::client::Config;
-use postgres::server::{Account, Cluster, ClusterOptions, DataOptions, Installation};
+use postgres::server::{DataOptions, Installation, PostgresProduct, PrivateServer, ServerOptions};
+use servers::account::Account;
+use servers::private::{Options, Product};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -94,26 +96,17 @@ pub fn mariadb(
     installation: mariadb::server::Installation,
     folder: &Path,
     instruments: bool,
-) -> PrivateServer {
-    let options = ServerOptions {
-        installation,
-        directory: folder.into(),
-        log_directory: None,
-        table_directories: Vec::new(),
-        account: Account::for_server(None, PACKAGES_ACCOUNT).unwrap(),
-        page_bytes: None,
-        setup: None,
-        connections: 20,
-        instruments,
-        cgroups: Vec::new(),
-    };
-    let mut server = PrivateServer::create(options, &Cancel::new()).unwrap();
+) -> mariadb::server::PrivateServer {
+    let product =
+        MariaProduct { installation, table_directories: Vec::new(), page_bytes: None, instruments };
+    let options = Options { connections: 20, ..plain(product, folder) };
+    let mut server = mariadb::server::PrivateServer::create(options, &Cancel::new()).unwrap();
     server.apply(&BTreeMap::new(), &Cancel::new()).unwrap();
     server
 }
 
 /// Does something with a server of each version of MariaDB that is installed, and its URL.
-pub fn on_each_mariadb(instruments: bool, test: impl Fn(&PrivateServer, &str)) {
+pub fn on_each_mariadb(instruments: bool, test: impl Fn(&mariadb::server::PrivateServer, &str)) {
     for installation in mariadb_installations() {
         let folder = folder();
         let server = mariadb(installation, folder.path(), instruments);
@@ -129,31 +122,35 @@ pub fn folder() -> TempDir {
     folder
 }
 
-/// What a plain cluster in this directory is made with.
-pub fn options(installation: &Installation, directory: &Path) -> ClusterOptions {
-    ClusterOptions {
-        installation: installation.clone(),
+/// The options of a plain server in this directory.
+pub fn options(installation: &Installation, directory: &Path) -> ServerOptions {
+    let installation = installation.clone();
+    plain(PostgresProduct { installation, data: DataOptions::default() }, directory)
+}
+
+fn plain<P: Product>(product: P, directory: &Path) -> Options<P> {
+    Options {
+        product,
         directory: directory.into(),
-        wal_directory: None,
-        account: Account::for_server(None, "postgres").unwrap(),
-        data: DataOptions::default(),
+        log_directory: None,
+        account: Account::for_server(None, P::CONSTANTS.account).unwrap(),
         setup: None,
         connections: 1,
         cgroups: Vec::new(),
     }
 }
 
-/// A cluster that runs.
-pub fn running(options: ClusterOptions) -> Cluster {
+/// A server that runs.
+pub fn running(options: ServerOptions) -> PrivateServer {
     let cancel = Cancel::new();
-    let mut cluster = Cluster::create(options, &cancel).unwrap();
-    cluster.start(&cancel).unwrap();
-    cluster
+    let mut server = PrivateServer::create(options, &cancel).unwrap();
+    server.start(&cancel).unwrap();
+    server
 }
 
 /// The first value of the first row of an answer.
-pub fn ask(cluster: &Cluster, sql: &str) -> String {
-    let rows = cluster.connect().unwrap().query(sql, &[]).unwrap();
+pub fn ask(server: &PrivateServer, sql: &str) -> String {
+    let rows = server.connect().unwrap().query(sql, &[]).unwrap();
     rows.iter().next().and_then(|row| row.get(0).map(str::to_owned)).unwrap_or_default()
 }
 
@@ -169,8 +166,8 @@ pub fn private(directory: &Path) -> Option<(i32, Config)> {
 }
 
 /// When the server was started.
-pub fn started(cluster: &Cluster) -> String {
-    ask(cluster, "SELECT pg_postmaster_start_time()::text")
+pub fn started(server: &PrivateServer) -> String {
+    ask(server, "SELECT pg_postmaster_start_time()::text")
 }
 
 /// Looks until something is so; `false` when it does not come to that.

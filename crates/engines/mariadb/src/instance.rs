@@ -1,15 +1,16 @@
-//! What a trial works on: our database on a server.
+//! The database of a trial on a server.
 
 use super::admin::{Admin, DATABASE, MARK};
 use super::compression::Compression;
 use super::dialect::{MariaDialect, spelled};
+use super::kept::{self, MariaKeeper};
 use super::load::{LoadConfig, MariaConnections, Sessions};
 use super::server::variables::{self, Variable};
-use super::server::{PrivateServer, Stop, fill as fill_setup};
+use super::server::{MariaProduct, PrivateServer, fill as fill_setup};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::MariaCollector;
 use super::wire::StatementText;
-use super::{explain, failed_at, fill, kept};
+use super::{explain, failed_at, fill};
 use crate::client::{Client, Config, quote_identifier};
 use engine::setup::Setup;
 use engine::{
@@ -17,41 +18,23 @@ use engine::{
     Instance, Planned, WaitCollector, lock, open_files,
 };
 use engine::{Explainer, ServerProcess, Tables};
-use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use servers::data_sets::KeptTables;
-use servers::files::{allocated_bytes, evict, last_lines, walk};
-use servers::wait_for;
-use std::collections::BTreeMap;
+use servers::files::{allocated_bytes, evict, walk};
+use servers::host::{Target, Trial};
+use servers::private::{Settings, Stop};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
-use work::{Cancel, Fill, Operation, Table, Work};
-
-/// Lines of the server's log that explain a failure.
-const LOG_LINES: usize = 15;
-
-/// How long after a failure the server may take to write of it.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+use std::sync::{Arc, OnceLock};
+use work::{Cancel, Operation, Table, Work};
 
 /// `ER_SPECIFIC_ACCESS_DENIED_ERROR`: tables of the server are shown to those who have PROCESS.
 const NEEDS_PRIVILEGE: u16 = 1227;
 
-/// Where a trial's database is made.
-pub struct Server {
-    /// The server, if it is one of ours.
-    pub private: Option<Arc<Mutex<PrivateServer>>>,
-    /// How to reach it.
-    pub config: Config,
-    /// What the sessions of a load set themselves.
-    pub session_settings: BTreeMap<String, String>,
-}
-
 /// Our database on a server, for one trial.
 pub struct MariaInstance {
-    server: Server,
+    target: Target<MariaProduct>,
     /// Holds the database; its connection is that of administration.
     admin: Arc<Admin>,
     /// How the load connects.
@@ -71,30 +54,23 @@ pub struct MariaInstance {
     sample_hz: Option<f64>,
     final_checkpoint: bool,
     cancel: Cancel,
-    /// Length of a private server's log when the trial began.
-    log_bytes: u64,
     gone: bool,
 }
 
 impl MariaInstance {
     /// Takes our database on the server and makes the folders of data files.
-    pub fn create(
-        server: Server,
-        configuration: &Configuration,
-        folders: &Folders,
-        connections: u32,
-        cancel: &Cancel,
-    ) -> Result<Self, EngineError> {
-        let config = server.config.clone().with_database(DATABASE).with_stop(cancel.stop());
-        let reached = server.config.clone().with_stop(cancel.stop());
-        let mut session = verified_session_settings(&reached, &server.session_settings)?;
-        let admin = match (Setup::from_settings(configuration), &server.private) {
-            (None, _) => Admin::take_database(&server.config, cancel)?,
+    pub fn create(target: Target<MariaProduct>, trial: &Trial<'_>) -> Result<Self, EngineError> {
+        let Trial { configuration, folders, connections, cancel } = *trial;
+        let config = target.config.clone().with_database(DATABASE).with_stop(cancel.stop());
+        let reached = target.config.clone().with_stop(cancel.stop());
+        let mut session = verified_session_settings(&reached, &target.session_settings)?;
+        let admin = match (Setup::from_settings(configuration), &target.private) {
+            (None, _) => Admin::take_database(&target.config, cancel)?,
             // It began with them.
-            (Some(_), Some(_)) => Admin::take_again(&server.config, cancel)?,
+            (Some(_), Some(_)) => Admin::take_again(&target.config, cancel)?,
             (Some(own), None) => {
-                let admin = Admin::take_database(&server.config, cancel)?;
-                let filled = fill_setup(&server.config, &own, cancel);
+                let admin = Admin::take_database(&target.config, cancel)?;
+                let filled = fill_setup(&target.config, &own, cancel);
                 // The error to report is why the tables could not be made.
                 filled.inspect_err(|_| drop(admin.drop_all()))?;
                 admin
@@ -104,8 +80,7 @@ impl MariaInstance {
             session.push(admin.ask(|client| Ok(statement_limit(client, seconds)))?);
         }
         let mut instance = Self {
-            log_bytes: server.private.as_ref().map_or(0, |server| lock(server).log_bytes()),
-            server,
+            target,
             admin: Arc::new(admin),
             load: LoadConfig { config, session },
             sessions: Sessions::default(),
@@ -128,7 +103,7 @@ impl MariaInstance {
     }
 
     fn make_folders(&mut self, volumes: &[String], folders: &Folders) -> Result<(), EngineError> {
-        let Some(server) = &self.server.private else { return Ok(()) };
+        let Some(server) = &self.target.private else { return Ok(()) };
         for (file, volume) in (0..self.data_files).zip(volumes.iter().cycle()) {
             let directory = folders.volume(volume)?;
             let directory = directory.canonicalize().map_err(EngineError::at(directory))?;
@@ -158,41 +133,28 @@ impl MariaInstance {
         self.statements.get().ok_or_else(missing)
     }
 
-    /// Has a private server hold the data set of this work; says how many of its tables are there
+    /// Has a private server hold the data set of this work. Returns how many of its tables are there
     /// then.
     fn take_kept(&self, work: &mut Work, dialect: &MariaDialect) -> Result<usize, EngineError> {
-        let Some(server) = &self.server.private else { return Ok(0) };
-        let Some(kept) = KeptTables::of(work, dialect)? else { return Ok(0) };
-        let (mut server, bytes) = (lock(server), work.data.as_ref().map_or(0, |data| data.bytes));
-        let held = server.data_sets.holds(&kept.name);
+        let Some(server) = &self.target.private else { return Ok(0) };
+        let Some(kept) = KeptTables::find(work, dialect)? else { return Ok(0) };
         let can_be_copied =
             self.folders.is_empty() && self.compression.is_none_or(Compression::can_be_copied);
-        if !can_be_copied || !(held || server.keeps(bytes)?) {
+        if !can_be_copied {
             return Ok(0);
         }
-        let count = kept.count();
-        let fills: Vec<Fill> = work.fills.extract_if(.., |fill| fill.table < count).collect();
-        if !held {
-            let tables = &work.tables[..count];
-            let load = |template: &PrivateServer| {
-                let admin = Admin::take_database(&template.config(), &self.cancel)?;
-                fill::make(&admin, dialect, tables, 0, fills, &self.cancel)?;
-                kept::put_back(&kept, &admin)
-            };
-            server.change_to_data(&kept, bytes, &self.cancel, load)?;
-            self.admin.move_to(&server.config())?;
-        }
-        kept::take(&kept, &self.admin)?;
-        if kept.changed {
-            server.data_sets.forget();
-        } else {
+        let keeper = MariaKeeper { admin: &self.admin, dialect, cancel: &self.cancel };
+        let kept = lock(server).take_kept(kept, work, &keeper, &self.cancel)?;
+        let count = kept.as_ref().map_or(0, KeptTables::count);
+        self.is_copy.store(kept.is_some(), Ordering::Relaxed);
+        // One that the trial changes is not put back.
+        if let Some(kept) = kept.filter(|kept| !kept.changed) {
             self.kept.get_or_init(|| kept);
         }
-        self.is_copy.store(true, Ordering::Relaxed);
         Ok(count)
     }
 
-    /// The files of the trial's tables on a server of ours.
+    /// The files of the trial's tables on a private server.
     fn table_files(&self, server: &PrivateServer) -> Result<Vec<PathBuf>, EngineError> {
         let mut files = Vec::new();
         walk(&server.data_directory().join(DATABASE), &mut files)?;
@@ -223,7 +185,7 @@ impl MariaInstance {
 /// Settings of a load's sessions as SET takes them: read back, in a session for that.
 fn verified_session_settings(
     config: &Config,
-    wanted: &BTreeMap<String, String>,
+    wanted: &Settings,
 ) -> Result<Vec<(String, String)>, EngineError> {
     if wanted.is_empty() {
         return Ok(Vec::new());
@@ -294,7 +256,7 @@ impl Instance for MariaInstance {
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
-        let Some(server) = &self.server.private else {
+        let Some(server) = &self.target.private else {
             return Ok(CacheReport { resident_bytes: None, ..CacheReport::NO_FILES });
         };
         if cache == CacheState::Cold {
@@ -326,8 +288,8 @@ impl Instance for MariaInstance {
     }
 
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
-        let (config, sessions) = (self.server.config.clone(), self.sessions.clone());
-        let pid = self.server.private.as_ref().and_then(|server| lock(server).pid());
+        let (config, sessions) = (self.target.config.clone(), self.sessions.clone());
+        let pid = self.target.private.as_ref().and_then(|server| lock(server).pid());
         Some(Box::new(MariaCollector::new(
             config,
             sessions,
@@ -339,7 +301,7 @@ impl Instance for MariaInstance {
 
     fn space_bytes(&self) -> Option<u64> {
         let mut files = Vec::new();
-        let of_server = lock(self.server.private.as_ref()?).space_bytes();
+        let of_server = lock(self.target.private.as_ref()?).space_bytes();
         for folder in &self.folders {
             walk(folder, &mut files).ok()?;
         }
@@ -348,17 +310,17 @@ impl Instance for MariaInstance {
 
     fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
         self.gone = true;
-        if let (Some(kept), Some(server)) = (self.kept.get(), &self.server.private)
+        if let (Some(kept), Some(server)) = (self.kept.get(), &self.target.private)
             && (self.cancel.is_cancelled() || kept::put_back(kept, &self.admin).is_err())
         {
             // What cannot be kept is dropped with the rest, and cloned again when it is asked for.
             lock(server).data_sets.forget();
         }
-        match &self.server.private {
+        match &self.target.private {
             // A trial that was stopped has left work in flight, and one that cannot be put in order
             // is of no use: for the next trial there will be a new server.
             Some(server) if self.cancel.is_cancelled() || self.admin.drop_all().is_err() => {
-                lock(server).stop(Stop::Kill, &self.cancel)?;
+                lock(server).stop(Stop::Crash, &self.cancel)?;
             }
             Some(_) => {}
             None => self.admin.drop_all()?,
@@ -385,7 +347,7 @@ impl Instance for MariaInstance {
 impl Tables for MariaInstance {
     fn create(&self, mut work: Work) -> Result<(), EngineError> {
         let dialect = self.dialect()?;
-        let is_private = self.server.private.is_some();
+        let is_private = self.target.private.is_some();
         self.compression.map_or(Ok(()), |wanted| wanted.prepare(&self.admin, is_private))?;
         // The tables that are there already come first.
         let there = self.take_kept(&mut work, &dialect)?;
@@ -457,15 +419,11 @@ impl ServerProcess for MariaInstance {
     }
 
     fn log_tail(&self) -> Option<String> {
-        let server = lock(self.server.private.as_ref()?);
-        // A session hears of the server's end before the server writes of it.
-        let look = || Ok(Some(server.log_since(self.log_bytes)).filter(|said| !said.is_empty()));
-        let said = wait_for(LAST_WORDS, &Cancel::new(), look).ok().flatten();
-        said.map(|said| last_lines(&said, LOG_LINES))
+        self.target.log_tail()
     }
 
     fn server_process(&self) -> Result<Option<i32>, EngineError> {
-        match self.server.private {
+        match self.target.private {
             Some(_) => Ok(None),
             None => Err(EngineError::Unsupported {
                 engine: "MariaDB or MySQL by URL",

@@ -2,9 +2,14 @@
 //! database of their own.
 
 use super::admin::{Admin, DATABASE};
+use super::dialect::MariaDialect;
+use super::fill;
+use super::server::{MariaProduct, PrivateServer};
 use crate::client::quote_identifier;
 use engine::EngineError;
 use servers::data_sets::KeptTables;
+use servers::private::Keeper;
+use work::{Cancel, Fill, Work};
 
 /// The database of tables that no trial works on.
 const DATABASE_MEANWHILE: &str = "steelbench_kept";
@@ -12,9 +17,37 @@ const DATABASE_MEANWHILE: &str = "steelbench_kept";
 /// How many seconds a session of a load may hold a table that is to be put back.
 const LOCK_MAX_S: u32 = 10;
 
-/// Moves the tables to the database of trials.
-pub fn take(kept: &KeptTables, admin: &Admin) -> Result<(), EngineError> {
-    move_tables(kept, admin, DATABASE_MEANWHILE, DATABASE)
+/// Loads data sets and gives their tables to a trial.
+pub struct MariaKeeper<'a> {
+    /// The connection of administration of the trial.
+    pub admin: &'a Admin,
+    /// How the tables are written.
+    pub dialect: &'a MariaDialect,
+    /// Whether the trial is asked to stop.
+    pub cancel: &'a Cancel,
+}
+
+impl Keeper<MariaProduct> for MariaKeeper<'_> {
+    fn load(
+        &self,
+        server: &PrivateServer,
+        kept: &KeptTables,
+        work: &Work,
+        fills: Vec<Fill>,
+    ) -> Result<(), EngineError> {
+        let admin = Admin::take_database(&server.config(), self.cancel)?;
+        let tables = &work.tables[..kept.count()];
+        fill::make(&admin, self.dialect, tables, 0, fills, self.cancel)?;
+        put_back(kept, &admin)
+    }
+
+    fn move_to(&self, server: &PrivateServer) -> Result<(), EngineError> {
+        self.admin.move_to(&server.config())
+    }
+
+    fn take(&self, kept: &KeptTables) -> Result<(), EngineError> {
+        move_tables(kept, self.admin, DATABASE_MEANWHILE, DATABASE)
+    }
 }
 
 /// Puts the tables back.

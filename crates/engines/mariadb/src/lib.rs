@@ -49,6 +49,8 @@ use engine::{Plans, Prerequisites, Recovery};
 use errors::{failed_at, said_by_server, what_to_do};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::EngineVersion;
+use server::MariaProduct;
+use servers::host::ServerHost;
 use statements::Rules;
 use std::path::Path;
 use std::time::Duration;
@@ -102,7 +104,7 @@ impl Engine for MariaDb {
     }
 
     fn host(&self, folders: Folders) -> Box<dyn Host> {
-        Box::new(host::MariaHost { folders, kept: None })
+        Box::new(ServerHost::<Self>::new(folders))
     }
 
     fn prerequisites(&self) -> Option<&dyn Prerequisites> {
@@ -148,7 +150,7 @@ impl Recovery for MariaDb {
     }
 
     fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {
-        server::reclaim(directory)
+        servers::private::reclaim::<MariaProduct>(directory)
     }
 }
 

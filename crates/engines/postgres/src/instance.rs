@@ -1,58 +1,38 @@
-//! What a trial works on: our schema on a server.
+//! The schema of a trial on a server.
 
 use super::admin::{Admin, LOAD, SCHEMA};
 use super::compression::Compression;
 use super::dialect::PostgresDialect;
 use super::is_local;
-use super::kept;
+use super::kept::{self, PostgresKeeper};
 use super::load::{Backends, PostgresConnections};
-use super::server::{Cluster, Stop};
+use super::server::{PostgresProduct, PrivateServer};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::PostgresCollector;
 use super::wire::{StatementText, operation_sql, statements};
 use super::{explain, failed_at, fill};
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use engine::{
-    Asked, CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Folders,
-    Instance, ObserveOptions, Planned, WaitCollector, lock, open_files,
+    Asked, CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Instance,
+    ObserveOptions, Planned, WaitCollector, lock, open_files,
 };
 use engine::{Explainer, ServerProcess, Tables};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use observe::processes::parent;
 use servers::data_sets::KeptTables;
-use servers::files::last_lines;
-use servers::wait_for;
-use std::collections::BTreeMap;
+use servers::host::{Target, Trial};
+use servers::private::{Settings, Stop};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use work::{Cancel, Fill, Operation, Table, Work};
-
-/// Lines of the server's log that explain a failure.
-const LOG_LINES: usize = 15;
-
-/// How long after a failure the server may take to write of it.
-const LAST_WORDS: Duration = Duration::from_secs(1);
-
-/// What a trial's schema is made on.
-pub struct Server {
-    /// The server, if it is one of ours.
-    pub cluster: Option<Arc<Mutex<Cluster>>>,
-    /// How to reach it.
-    pub config: Config,
-    /// What the sessions of a load set themselves.
-    pub session_settings: BTreeMap<String, String>,
-}
+use work::{Cancel, Operation, Table, Work};
 
 /// Our schema on a server, for one trial.
 pub struct PostgresInstance {
-    /// The server, if it is one of ours.
-    cluster: Option<Arc<Mutex<Cluster>>>,
-    /// How to reach the server.
-    config: Config,
+    target: Target<PostgresProduct>,
     /// Holds the schema; its connection is that of administration.
     admin: Arc<Admin>,
     /// How the load connects.
@@ -71,26 +51,19 @@ pub struct PostgresInstance {
     /// Samples a second; `None`: waits are not observed.
     sample_hz: Option<f64>,
     cancel: Cancel,
-    /// Length of a private server's log when the trial began.
-    log_bytes: u64,
     gone: bool,
 }
 
 impl PostgresInstance {
     /// Takes our schema on the server and creates the tablespaces.
-    pub fn create(
-        server: Server,
-        configuration: &Configuration,
-        folders: &Folders,
-        connections: u32,
-        cancel: &Cancel,
-    ) -> Result<Self, EngineError> {
-        let Server { cluster, config, session_settings } = server;
-        let load = load_config(&config, &session_settings, configuration).with_stop(cancel.stop());
-        verify_session_settings(&load, &session_settings, cancel)?;
+    pub fn create(target: Target<PostgresProduct>, trial: &Trial<'_>) -> Result<Self, EngineError> {
+        let Trial { configuration, folders, connections, cancel } = *trial;
+        let load = load_config(&target, configuration).with_stop(cancel.stop());
+        verify_session_settings(&load, &target.session_settings, cancel)?;
         let observe = configuration.get(OBSERVE_WAITS);
         let mut instance = Self {
-            admin: Arc::new(Admin::take_schema(&config, cancel)?),
+            admin: Arc::new(Admin::take_schema(&target.config, cancel)?),
+            target,
             load,
             backends: Backends::default(),
             statements: OnceLock::new(),
@@ -103,10 +76,7 @@ impl PostgresInstance {
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
             sample_hz: observe.then(|| configuration.get(SAMPLE_RATE)),
             cancel: cancel.clone(),
-            log_bytes: cluster.as_ref().map_or(0, |cluster| lock(cluster).log_bytes()),
             gone: false,
-            cluster,
-            config,
         };
         let volumes = configuration.get(VOLUME);
         for file in 0..instance.data_files {
@@ -117,10 +87,10 @@ impl PostgresInstance {
     }
 
     fn create_tablespace(&mut self, file: u32, directory: &Path) -> Result<(), EngineError> {
-        let Some(cluster) = &self.cluster else { return Ok(()) };
+        let Some(server) = &self.target.private else { return Ok(()) };
         let directory = directory.canonicalize().map_err(EngineError::at(directory))?;
         let path = directory.join(format!("data-{file}"));
-        lock(cluster).options.account.make_folder(&path)?;
+        lock(server).options.account.make_folder(&path)?;
         let name = format!("{SCHEMA}_{file}");
         let sql = format!(
             "CREATE TABLESPACE {} LOCATION {}",
@@ -147,32 +117,19 @@ impl PostgresInstance {
         self.statements.get().ok_or_else(missing)
     }
 
-    /// Has a private server hold the data set of this work; says how many of its tables are there
+    /// Has a private server hold the data set of this work. Returns how many of its tables are there
     /// then.
     fn take_kept(&self, work: &mut Work, dialect: &PostgresDialect) -> Result<usize, EngineError> {
-        let Some(cluster) = &self.cluster else { return Ok(0) };
-        let Some(kept) = KeptTables::of(work, dialect)? else { return Ok(0) };
-        let (mut cluster, bytes) = (lock(cluster), work.data.as_ref().map_or(0, |data| data.bytes));
-        let held = cluster.data_sets.holds(&kept.name);
-        if !self.tablespaces.is_empty() || !(held || cluster.keeps(bytes)?) {
+        let Some(server) = &self.target.private else { return Ok(0) };
+        let Some(kept) = KeptTables::find(work, dialect)? else { return Ok(0) };
+        if !self.tablespaces.is_empty() {
             return Ok(0);
         }
-        let count = kept.count();
-        let fills: Vec<Fill> = work.fills.extract_if(.., |fill| fill.table < count).collect();
-        if !held {
-            let tables = &work.tables[..count];
-            let load = |template: &Cluster| {
-                let admin = Admin::take_schema(&template.config(), &self.cancel)?;
-                fill::make(&admin, dialect, tables, 0, fills, &self.cancel)?;
-                kept::put_back(&kept, &admin)
-            };
-            cluster.change_to_data(&kept, bytes, &self.cancel, load)?;
-            self.admin.move_to(&cluster.config())?;
-        }
-        kept::take(&kept, &self.admin)?;
-        if kept.changed {
-            cluster.data_sets.forget();
-        } else {
+        let keeper = PostgresKeeper { admin: &self.admin, dialect, cancel: &self.cancel };
+        let kept = lock(server).take_kept(kept, work, &keeper, &self.cancel)?;
+        let count = kept.as_ref().map_or(0, KeptTables::count);
+        // One that the trial changes is not put back.
+        if let Some(kept) = kept.filter(|kept| !kept.changed) {
             self.kept.get_or_init(|| kept);
         }
         Ok(count)
@@ -198,8 +155,8 @@ impl PostgresInstance {
         Ok(StatementText { sql: dialect.statement(operation, work)?, copy, integer_key })
     }
 
-    /// The files of all tables and indexes but those of the system, on a server of ours.
-    fn table_files(&self, cluster: &Cluster) -> Result<Vec<PathBuf>, EngineError> {
+    /// The files of all tables and indexes but those of the system, on a private server.
+    fn table_files(&self, server: &PrivateServer) -> Result<Vec<PathBuf>, EngineError> {
         // Not what initdb made: FirstNormalObjectId in access/transam.h.
         let sql = "SELECT pg_relation_filepath(oid) FROM pg_class WHERE oid >= 16384 AND \
                    pg_relation_filepath(oid) IS NOT NULL";
@@ -209,7 +166,7 @@ impl PostgresInstance {
         let mut files = Vec::new();
         for first in rows.iter().filter_map(|row| row.get(0)) {
             // A relation's file is continued in `.1`, `.2`, ... after each gigabyte.
-            let first = cluster.data_directory().join(first);
+            let first = server.data_directory().join(first);
             let segments =
                 (1..).map(|segment| PathBuf::from(format!("{}.{segment}", first.display())));
             files.extend(
@@ -225,21 +182,17 @@ impl PostgresInstance {
 }
 
 /// How the load connects: in our schema and with the settings that are left to sessions.
-fn load_config(
-    config: &Config,
-    session_settings: &BTreeMap<String, String>,
-    configuration: &Configuration,
-) -> Config {
+fn load_config(target: &Target<PostgresProduct>, configuration: &Configuration) -> Config {
     // Then what the role would see: scripts of the user may work on tables of the user.
     let mut options = format!("-c search_path={SCHEMA},\"$user\",public");
     if let Some(seconds) = configuration.get(STATEMENT_TIMEOUT) {
         // Writing to a string cannot fail.
         let _ = write!(options, " -c statement_timeout={}", (seconds * 1e3).ceil());
     }
-    for (name, value) in session_settings {
+    for (name, value) in &target.session_settings {
         let _ = write!(options, " -c {name}={}", escaped(value));
     }
-    config.clone().with_application_name(LOAD).with_options(&options)
+    target.config.clone().with_application_name(LOAD).with_options(&options)
 }
 
 /// A value among the options of a session: what separates them is its own.
@@ -254,7 +207,7 @@ pub(super) fn escaped(value: &str) -> String {
 /// them now is what it must have.
 fn verify_session_settings(
     load: &Config,
-    wanted: &BTreeMap<String, String>,
+    wanted: &Settings,
     cancel: &Cancel,
 ) -> Result<(), EngineError> {
     if wanted.is_empty() {
@@ -299,15 +252,13 @@ impl Instance for PostgresInstance {
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
-        let Some(cluster) = &self.cluster else {
+        let Some(server) = &self.target.private else {
             return Ok(CacheReport { resident_bytes: None, ..CacheReport::NO_FILES });
         };
-        let mut cluster = lock(cluster);
+        let mut server = lock(server);
         if cache == CacheState::Cold {
-            cluster.stop(Stop::Fast, &self.cancel)?;
-            cluster.drop_os_cache(&self.cancel)?;
-            cluster.start(&self.cancel)?;
-            self.admin.reconnect(Some(cluster.config()))?;
+            server.restart(true, &self.cancel)?;
+            self.admin.reconnect(Some(server.config()))?;
         }
         let settled = |path: PathBuf| {
             let settled = File::open(&path).and_then(|file| {
@@ -318,33 +269,33 @@ impl Instance for PostgresInstance {
             });
             settled.map_err(EngineError::at(&path))
         };
-        CacheReport::of_files(self.table_files(&cluster)?.into_iter().map(settled), cache)
+        CacheReport::of_files(self.table_files(&server)?.into_iter().map(settled), cache)
     }
 
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
         let options = ObserveOptions { hz: self.sample_hz?, ..ObserveOptions::default() };
-        let (config, backends) = (self.config.clone(), self.backends.clone());
+        let (config, backends) = (self.target.config.clone(), self.backends.clone());
         Some(Box::new(PostgresCollector::new(config, options, backends, self.cancel.clone())))
     }
 
     fn space_bytes(&self) -> Option<u64> {
-        self.cluster.as_ref().map(|cluster| lock(cluster).space_bytes())
+        self.target.private.as_ref().map(|server| lock(server).space_bytes())
     }
 
     fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
         self.gone = true;
-        if let (Some(kept), Some(cluster)) = (self.kept.get(), &self.cluster)
+        if let (Some(kept), Some(server)) = (self.kept.get(), &self.target.private)
             && (self.cancel.is_cancelled() || kept::put_back(kept, &self.admin).is_err())
         {
             // What cannot be kept is dropped with the rest, and cloned again when it is asked for.
-            lock(cluster).data_sets.forget();
+            lock(server).data_sets.forget();
         }
-        match &self.cluster {
+        match &self.target.private {
             // A trial that was stopped has left work in flight. Such a server, and one that could
             // not be put in order, will not be used again: for the next trial there
             // will be a new one.
-            Some(cluster) if self.cancel.is_cancelled() || self.drop_everything().is_err() => {
-                lock(cluster).stop(Stop::Immediate, &self.cancel)?;
+            Some(server) if self.cancel.is_cancelled() || self.drop_everything().is_err() => {
+                lock(server).stop(Stop::Crash, &self.cancel)?;
             }
             Some(_) => {}
             // The connection may be lost and the server still be there.
@@ -387,7 +338,7 @@ impl Tables for PostgresInstance {
         for statement in dialect.procedures(&work) {
             self.admin.run("creating the procedure", &statement)?;
         }
-        if work.measured && (self.cluster.is_some() || self.final_checkpoint) {
+        if work.measured && (self.target.private.is_some() || self.final_checkpoint) {
             self.admin.run("writing the tables", "CHECKPOINT")?;
         }
         if work.data.is_some() {
@@ -448,15 +399,11 @@ impl ServerProcess for PostgresInstance {
     }
 
     fn log_tail(&self) -> Option<String> {
-        let cluster = lock(self.cluster.as_ref()?);
-        // A session hears of the end of its server process before the server writes of it.
-        let look = || Ok(Some(cluster.log_since(self.log_bytes)).filter(|said| !said.is_empty()));
-        let said = wait_for(LAST_WORDS, &Cancel::new(), look).ok().flatten();
-        said.map(|said| last_lines(&said, LOG_LINES))
+        self.target.log_tail()
     }
 
     fn server_process(&self) -> Result<Option<i32>, EngineError> {
-        if self.cluster.is_some() {
+        if self.target.private.is_some() {
             return Ok(None);
         }
         let elsewhere = EngineError::Unsupported {
@@ -465,7 +412,7 @@ impl ServerProcess for PostgresInstance {
         };
         // The first process of a server starts those of sessions.
         let first = |admin: &mut Client| {
-            let pid = is_local(admin, &self.config.user).then(|| admin.backend_pid());
+            let pid = is_local(admin, &self.target.config.user).then(|| admin.backend_pid());
             pid.and_then(parent).ok_or(elsewhere)
         };
         self.admin.ask(first).map(Some)

@@ -2,9 +2,14 @@
 //! schema of their own.
 
 use super::admin::{Admin, SCHEMA};
+use super::dialect::PostgresDialect;
+use super::fill;
+use super::server::{PostgresProduct, PrivateServer};
 use crate::client::quote_identifier;
 use engine::EngineError;
 use servers::data_sets::KeptTables;
+use servers::private::Keeper;
+use work::{Cancel, Fill, Work};
 
 /// The schema of tables that no trial works on.
 const SCHEMA_MEANWHILE: &str = "steelbench_kept";
@@ -12,9 +17,37 @@ const SCHEMA_MEANWHILE: &str = "steelbench_kept";
 /// How long a session of a load may hold a table that is to be put back.
 const LOCK_MAX: &str = "10s";
 
-/// Moves the tables to the schema of trials.
-pub fn take(kept: &KeptTables, admin: &Admin) -> Result<(), EngineError> {
-    move_tables(kept, admin, SCHEMA_MEANWHILE, SCHEMA)
+/// Loads data sets and gives their tables to a trial.
+pub struct PostgresKeeper<'a> {
+    /// The connection of administration of the trial.
+    pub admin: &'a Admin,
+    /// How the tables are written.
+    pub dialect: &'a PostgresDialect,
+    /// Whether the trial is asked to stop.
+    pub cancel: &'a Cancel,
+}
+
+impl Keeper<PostgresProduct> for PostgresKeeper<'_> {
+    fn load(
+        &self,
+        server: &PrivateServer,
+        kept: &KeptTables,
+        work: &Work,
+        fills: Vec<Fill>,
+    ) -> Result<(), EngineError> {
+        let admin = Admin::take_schema(&server.config(), self.cancel)?;
+        let tables = &work.tables[..kept.count()];
+        fill::make(&admin, self.dialect, tables, 0, fills, self.cancel)?;
+        put_back(kept, &admin)
+    }
+
+    fn move_to(&self, server: &PrivateServer) -> Result<(), EngineError> {
+        self.admin.move_to(&server.config())
+    }
+
+    fn take(&self, kept: &KeptTables) -> Result<(), EngineError> {
+        move_tables(kept, self.admin, SCHEMA_MEANWHILE, SCHEMA)
+    }
 }
 
 /// Puts the tables back.

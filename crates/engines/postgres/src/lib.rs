@@ -1,10 +1,10 @@
-//! PostgreSQL: servers of our own that are thrown away, and servers by URL.
+//! PostgreSQL: private servers that are thrown away, and servers by URL.
 //!
 //! - `settings`: what `[target]` can say, and objections to it
-//! - `server`: installations, private clusters
+//! - `server`: installations, private servers
 //! - `preflight`: what stands in the way of a first trial
-//! - `host`: the server of consecutive trials, ours or another's, brought into the same state
-//! - `instance`: what a trial works on: a schema of our own
+//! - `host`: the server of consecutive trials; `instance`: what a trial works on, a schema that it
+//!   makes
 //! - `altered`: settings of servers by URL that are changed and put back
 //! - `own_database`: on servers by URL, databases for tables of the user
 //! - `connecting`: sessions that observe, and advice on failed connections
@@ -52,6 +52,8 @@ use engine::{
 use engine::{ColumnMethods, Dumps, Plans, Prerequisites, Recovery};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{Advice, EngineVersion, Survey, SurveyedServer, Unread};
+use server::PostgresProduct;
+use servers::host::ServerHost;
 pub use settings::URL;
 use statements::Rules;
 use std::path::Path;
@@ -109,7 +111,7 @@ impl Engine for Postgres {
     }
 
     fn host(&self, folders: Folders) -> Box<dyn Host> {
-        Box::new(host::PostgresHost { folders, kept: None })
+        Box::new(ServerHost::<Self>::new(folders))
     }
 
     fn prerequisites(&self) -> Option<&dyn Prerequisites> {
@@ -162,7 +164,7 @@ impl Recovery for Postgres {
     }
 
     fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {
-        server::reclaim(directory)
+        servers::private::reclaim::<PostgresProduct>(directory)
     }
 }
 

@@ -4,7 +4,7 @@
 use super::admin::{MARK, SCHEMA};
 use super::connecting::what_to_do;
 use super::instance::escaped;
-use super::server::{Account, PROGRAM, is_of_module, tried_settings};
+use super::server::{Account, PACKAGES_ACCOUNT, is_of_module, tried_settings};
 use super::settings::{self, FINAL_CHECKPOINT, LOG_VOLUME, URL, USER, VOLUME};
 use super::{CONNECTING, SILENCE, compression};
 use crate::client::{Client, Config, Error, Row};
@@ -184,7 +184,7 @@ fn of_the_whole_server(context: &str) -> String {
 /// A server of ours: its programs, its user and its settings.
 fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Invalid>, EngineError> {
     let installation = settings::installation(configuration)?;
-    let account = Account::for_server(configuration.get(USER).as_deref(), PROGRAM)?;
+    let account = Account::for_server(configuration.get(USER).as_deref(), PACKAGES_ACCOUNT)?;
     account.can_run(&installation.program("postgres"))?;
     let volumes = configuration.get(VOLUME).into_iter().chain(configuration.get(LOG_VOLUME));
     account.can_enter_all(folders, volumes)?;

@@ -2,8 +2,11 @@
 
 use engine::EngineError;
 use postgres::server::{
-    Account, Cluster, ClusterOptions, DataOptions, Installation, Stop, clone_folder, find_or_make,
+    Account, DataOptions, Installation, PostgresProduct, PrivateServer, ServerOptions, Stop,
+    checkpoint, drop_os_cache,
 };
+use servers::files::clone_folder;
+use servers::private::find_or_make;
 use std::fs::Permissions;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -32,7 +35,7 @@ fn a_server_is_created_asked_and_removed() {
         ] {
             assert_eq!(ask(&cluster, &format!("SHOW {setting}")), expected, "{setting}");
         }
-        let pid = cluster.postmaster_pid().unwrap();
+        let pid = cluster.pid().unwrap();
         let owner = std::fs::metadata(format!("/proc/{pid}")).unwrap().uid();
         assert_ne!(owner, 0);
         let data = cluster.data_directory().metadata().unwrap();
@@ -41,15 +44,15 @@ fn a_server_is_created_asked_and_removed() {
         assert!(cluster.log_tail(5).contains("ready to accept connections"));
 
         let before = started(&cluster);
-        cluster.restart(&Cancel::new()).unwrap();
+        cluster.restart(false, &Cancel::new()).unwrap();
         assert_ne!(started(&cluster), before);
         assert!(!cluster.log_tail(50).contains("not properly shut down"));
-        cluster.stop(Stop::Immediate, &Cancel::new()).unwrap();
+        cluster.stop(Stop::Crash, &Cancel::new()).unwrap();
         assert!(!cluster.is_running());
         cluster.start(&Cancel::new()).unwrap();
         assert!(cluster.log_tail(50).contains("not properly shut down"));
 
-        let pid = cluster.postmaster_pid().unwrap();
+        let pid = cluster.pid().unwrap();
         cluster.remove().unwrap();
         assert!(!is_alive(pid));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -82,8 +85,8 @@ fn the_log_can_be_on_another_volume() {
     for installation in installations() {
         let (folder, elsewhere) = (folder(), folder());
         let mut made = options(&installation, folder.path());
-        made.wal_directory = Some(elsewhere.path().into());
-        made.data.wal_segment_mb = Some(4);
+        made.log_directory = Some(elsewhere.path().into());
+        made.product.data.wal_segment_mb = Some(4);
         let cluster = running(made);
         let link = cluster.data_directory().join("pg_wal");
         assert_eq!(
@@ -115,7 +118,7 @@ fn files_of_tablespaces_count_and_leave_the_page_cache() {
         std::fs::create_dir(&space).unwrap();
         let made = options(&installation, folder.path());
         own(&made.account, &space).unwrap();
-        let cluster = match Cluster::create(made, &Cancel::new()) {
+        let cluster = match PrivateServer::create(made, &Cancel::new()) {
             Err(error) if error.to_string().contains("is closed to this user") => {
                 println!("SKIPPED: {error}");
                 return;
@@ -137,10 +140,10 @@ fn files_of_tablespaces_count_and_leave_the_page_cache() {
         assert!(path.starts_with(&place));
         let file = std::fs::File::open(path).unwrap();
         assert!(cluster.space_bytes() > before + (10 << 20));
-        cluster.checkpoint(&Cancel::new()).unwrap();
+        checkpoint(&cluster, &Cancel::new()).unwrap();
         observe::page_cache::load(&file).unwrap();
         assert!(observe::page_cache::resident_bytes(&file).unwrap() > 10 << 20);
-        cluster.drop_os_cache(&Cancel::new()).unwrap();
+        drop_os_cache(&cluster, &Cancel::new()).unwrap();
         let volume = ("here".to_owned(), place.clone());
         if observe::environment::capture(&[volume]).volumes[0].file_system.as_deref()
             == Some("tmpfs")
@@ -161,7 +164,9 @@ fn a_template_is_made_once() {
         std::fs::create_dir(&cache).unwrap();
         own(&account, &cache).unwrap();
         let find = |data: &DataOptions| {
-            let options = ClusterOptions { data: data.clone(), ..options(&installation, &cache) };
+            let product =
+                PostgresProduct { installation: installation.clone(), data: data.clone() };
+            let options = ServerOptions { product, ..options(&installation, &cache) };
             find_or_make(&cache, &options, &Cancel::new()).unwrap()
         };
         // Two at once: one makes it, the other waits for it.
@@ -208,7 +213,7 @@ fn checksums_are_as_asked_for() {
         for (checksums, expected) in [(Some(true), "on"), (Some(false), "off")] {
             let folder = folder();
             let mut made = options(&installation, folder.path());
-            made.data.checksums = checksums;
+            made.product.data.checksums = checksums;
             assert_eq!(ask(&running(made), "SHOW data_checksums"), expected);
         }
     }
@@ -219,8 +224,8 @@ fn initdb_says_what_it_objects_to() {
     for installation in installations() {
         let folder = folder();
         let mut made = options(&installation, folder.path());
-        made.data.wal_segment_mb = Some(3);
-        let error = Cluster::create(made, &Cancel::new()).unwrap_err().to_string();
+        made.product.data.wal_segment_mb = Some(3);
+        let error = PrivateServer::create(made, &Cancel::new()).unwrap_err().to_string();
         assert!(
             error.contains("initdb") && error.contains("power of two")
                 || error.contains("power of 2"),
@@ -269,7 +274,7 @@ fn it_does_not_listen_on_tcp_where_a_password_would_be_needed() {
         let mut admin = cluster.connect().unwrap();
         admin.batch(&format!("ALTER SYSTEM SET listen_addresses = '{address}'")).unwrap();
         admin.batch("ALTER ROLE postgres PASSWORD 'right'").unwrap();
-        cluster.restart(&Cancel::new()).unwrap();
+        cluster.restart(false, &Cancel::new()).unwrap();
         let mut client = connect("right").unwrap();
         assert_eq!(client.cell("SELECT host(inet_server_addr())").unwrap(), Some(address.clone()));
         assert!(connect("wrong").unwrap_err().to_string().contains("password"));
@@ -289,7 +294,7 @@ fn only_directories_that_the_server_can_reach_will_do() {
         let inside = closed.join("inside");
         std::fs::create_dir_all(&inside).unwrap();
         std::fs::set_permissions(&closed, Permissions::from_mode(0o700)).unwrap();
-        let error = Cluster::create(options(&installation, &inside), &Cancel::new())
+        let error = PrivateServer::create(options(&installation, &inside), &Cancel::new())
             .unwrap_err()
             .to_string();
         let closed = closed.canonicalize().unwrap();
@@ -349,8 +354,8 @@ fn a_cluster_is_not_made_over_another() {
     for installation in installations() {
         let folder = folder();
         let cluster = running(options(&installation, folder.path()));
-        let error =
-            Cluster::create(options(&installation, folder.path()), &Cancel::new()).unwrap_err();
+        let error = PrivateServer::create(options(&installation, folder.path()), &Cancel::new())
+            .unwrap_err();
         assert!(matches!(error, EngineError::File { .. }), "{error}");
         assert_eq!(ask(&cluster, "SELECT 1"), "1");
     }
@@ -377,7 +382,7 @@ fn the_server_and_its_children_are_in_the_cgroup_from_the_start() {
         let members: Vec<i32> = members.lines().map(|line| line.parse().unwrap()).collect();
         let backend =
             ask(&cluster, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
-        assert!(members.contains(&cluster.postmaster_pid().unwrap()));
+        assert!(members.contains(&cluster.pid().unwrap()));
         assert!(members.contains(&backend.parse().unwrap()));
         assert!(!members.contains(&(std::process::id() as i32)));
         cluster.remove().unwrap();
@@ -390,7 +395,7 @@ fn a_start_stops_on_request() {
     for installation in installations() {
         let folder = folder();
         let mut cluster =
-            Cluster::create(options(&installation, folder.path()), &Cancel::new()).unwrap();
+            PrivateServer::create(options(&installation, folder.path()), &Cancel::new()).unwrap();
         let cancel = Cancel::new();
         cancel.cancel(CancelReason::Interrupt);
         assert!(matches!(cluster.start(&cancel), Err(EngineError::Cancelled)));

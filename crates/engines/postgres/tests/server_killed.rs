@@ -1,6 +1,7 @@
 //! Servers that are killed and servers whose owner is: what becomes of them and what they leave.
 
-use postgres::server::{Account, Installation, Stop, reclaim};
+use postgres::server::{Account, Installation, PostgresProduct, Stop};
+use servers::private::reclaim;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
@@ -37,7 +38,7 @@ fn nothing_is_left_of_a_server_that_was_killed() {
         let folder = folder();
         let cluster = running(options(&installation, folder.path()));
         let busy = cluster.connect().unwrap();
-        let pid = cluster.postmaster_pid().unwrap();
+        let pid = cluster.pid().unwrap();
         let segments = mapped_posix(pid);
         assert!(!segments.is_empty() && segments.iter().all(|path| path.exists()));
         assert_eq!(system_v(pid), 1);
@@ -59,7 +60,7 @@ fn a_server_that_was_killed_starts_again() {
         let folder = folder();
         let mut cluster = running(options(&installation, folder.path()));
         cluster.connect().unwrap().batch("CREATE TABLE t AS SELECT 7 AS n").unwrap();
-        kill(cluster.postmaster_pid().unwrap(), libc::SIGKILL);
+        kill(cluster.pid().unwrap(), libc::SIGKILL);
         assert!(until(|| !cluster.is_running()));
         cluster.start(&Cancel::new()).unwrap();
         assert_eq!(ask(&cluster, "SELECT n FROM t"), "7");
@@ -79,7 +80,7 @@ fn holds_a_server_until_killed() {
     let cluster = cluster.join().unwrap();
     std::thread::sleep(Duration::from_millis(300));
     assert!(cluster.is_running());
-    println!("\nserver {}", cluster.postmaster_pid().unwrap());
+    println!("\nserver {}", cluster.pid().unwrap());
     std::thread::sleep(LONG);
 }
 
@@ -123,7 +124,7 @@ fn a_server_that_outlives_its_owner_is_reclaimed() {
         holder.kill().unwrap();
         holder.wait().unwrap();
         assert!(is_alive(server) && sockets.exists());
-        reclaim(root.path()).unwrap();
+        reclaim::<PostgresProduct>(root.path()).unwrap();
         assert!(!is_alive(server) && !sockets.exists());
         assert!(segments.iter().all(|path| !path.exists()), "{segments:?}");
         assert_eq!(system_v(server), 0);
@@ -142,8 +143,8 @@ fn a_server_elsewhere_is_not_touched() {
             .unwrap();
         std::fs::copy(cluster.data_directory().join("postmaster.pid"), data.join("postmaster.pid"))
             .unwrap();
-        let segments = mapped_posix(cluster.postmaster_pid().unwrap());
-        reclaim(ours.path()).unwrap();
+        let segments = mapped_posix(cluster.pid().unwrap());
+        reclaim::<PostgresProduct>(ours.path()).unwrap();
         assert!(cluster.is_running());
         assert_eq!(ask(&cluster, "SELECT 1"), "1");
         assert!(segments.iter().all(|path| path.exists()));
@@ -155,7 +156,7 @@ fn a_server_started_by_hand_in_our_directory_is_reclaimed() {
     for installation in installations() {
         let folder = folder();
         let mut cluster = running(options(&installation, folder.path()));
-        cluster.stop(Stop::Fast, &Cancel::new()).unwrap();
+        cluster.stop(Stop::Clean, &Cancel::new()).unwrap();
         let owner = cluster.data_directory().metadata().unwrap();
         let mut command = Command::new(installation.program("postgres"));
         command.arg("-D").arg(cluster.data_directory()).stderr(Stdio::null()).current_dir("/");
@@ -166,7 +167,7 @@ fn a_server_started_by_hand_in_our_directory_is_reclaimed() {
         let pid = server.id() as i32;
         let note = cluster.data_directory().join("postmaster.pid");
         assert!(until(|| std::fs::read_to_string(&note).is_ok_and(|text| text.contains("ready"))));
-        reclaim(folder.path()).unwrap();
+        reclaim::<PostgresProduct>(folder.path()).unwrap();
         assert!(!is_alive(pid));
         assert!(server.wait().unwrap().success() || !is_alive(pid));
     }

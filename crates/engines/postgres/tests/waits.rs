@@ -3,7 +3,7 @@
 use engine::{Collected, EngineError, LiveObserver, ObserveOptions, WaitCollector};
 use observations::{Wait, WaitClass, WaitSource, WaitingTask};
 use postgres::client::{Canceller, Client};
-use postgres::server::Cluster;
+use postgres::server::PrivateServer;
 use postgres::waits::{
     ACTIVITY, FLUSH_OWN_COUNTERS, PROFILE, PostgresCollector, WAIT_TYPES, class, sampler,
 };
@@ -25,7 +25,7 @@ struct Session {
 }
 
 impl Session {
-    fn doing(cluster: &Cluster, sql: &str) -> Self {
+    fn doing(cluster: &PrivateServer, sql: &str) -> Self {
         let mut client = cluster.connect().unwrap();
         let (pid, canceller, sql) = (client.backend_pid(), client.canceller(), sql.to_owned());
         let thread = std::thread::spawn(move || {
@@ -45,7 +45,7 @@ impl Session {
 }
 
 /// Runs a test on a server of each version.
-fn on_each_server(test: impl Fn(&mut Cluster)) {
+fn on_each_server(test: impl Fn(&mut PrivateServer)) {
     for installation in installations() {
         let folder = folder();
         let mut options = options(&installation, folder.path());
@@ -84,7 +84,7 @@ fn observer(url: &str) -> Box<dyn LiveObserver> {
 
 /// What a collector sees of these sessions while something goes on.
 fn collect(
-    cluster: &Cluster,
+    cluster: &PrivateServer,
     pids: Vec<i32>,
     meanwhile: impl FnOnce(),
 ) -> Result<Collected, EngineError> {

@@ -27,12 +27,12 @@ pub struct KeptTables {
 }
 
 impl KeptTables {
-    /// Those of this work, as the engine writes them: how they are spread and compressed is part of
-    /// what they are.
+    /// Returns those of this work, as the engine writes them: how they are spread and compressed is
+    /// part of what they are.
     ///
     /// # Errors
     /// When the engine cannot have such a table.
-    pub fn of(work: &Work, dialect: &dyn Dialect) -> Result<Option<Self>, EngineError> {
+    pub fn find(work: &Work, dialect: &dyn Dialect) -> Result<Option<Self>, EngineError> {
         let Some(data) = &work.data else { return Ok(None) };
         let Some(tables) = work.tables.get(..data.tables) else { return Ok(None) };
         let mut identity = format!("{} {tables:?}", data.identity);

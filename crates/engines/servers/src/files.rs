@@ -25,7 +25,7 @@ pub struct Layout {
 
 impl Layout {
     /// The names in this directory.
-    pub fn of(directory: &Path) -> Self {
+    pub fn in_directory(directory: &Path) -> Self {
         let [data, log, socket] = ["data", "server.log", "socket"].map(|name| directory.join(name));
         Self { directory: directory.into(), data, log, socket }
     }

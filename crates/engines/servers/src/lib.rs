@@ -14,6 +14,8 @@ pub mod altered;
 pub mod command;
 pub mod data_sets;
 pub mod files;
+pub mod host;
+pub mod private;
 pub mod process;
 pub mod survey_rules;
 pub mod template;

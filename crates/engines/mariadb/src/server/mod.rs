@@ -1,21 +1,18 @@
-//! MariaDB servers of our own: cloned from a template, started, set and removed.
+//! Private servers of MariaDB and MySQL.
 //!
 //! - [`Installation`]: which versions are there
-//! - `template`: `mariadb-install-db` once, copies from then on; `setup`: the same with a dump and
-//!   SQL of the user; `data_sets`: the same with a data set, which stays between trials
-//! - [`PrivateServer`]: makes, starts, asks, stops and removes
+//! - [`MariaProduct`]: how a [`PrivateServer`] is started and asked; `data_directory`: how its data
+//!   directory is made; `setup`: how it is filled by the `mariadb` client
 //! - `variables`: `target.settings.*`, applied and read back
 
-mod data_sets;
+mod data_directory;
 mod installation;
-mod private_server;
+mod product;
 mod setup;
-mod template;
 pub mod variables;
 
 pub use installation::Installation;
-pub use private_server::{PrivateServer, ServerOptions, Stop, reclaim};
-pub use setup::ServerSetup;
+pub use product::{MariaProduct, PrivateServer, ServerOptions};
 pub(super) use setup::{fill, validate as validate_setup};
 
 /// The account of MariaDB's packages.

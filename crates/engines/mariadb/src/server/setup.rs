@@ -1,8 +1,7 @@
 //! Tables of one's own: a dump and SQL that the `mariadb` client runs, which knows DELIMITER and
 //! SOURCE, so that all is as it is there.
 
-use super::private_server::{PrivateServer, SETTINGS_FILE, ServerOptions, Stop};
-use crate::admin::{Admin, DATABASE};
+use crate::admin::DATABASE;
 use crate::client::{Config, quote_identifier, quote_literal};
 use crate::failed_at;
 use engine::EngineError;
@@ -10,9 +9,7 @@ use engine::setup::{SETUP_DUMP, SETUP_SQL, Setup, first_bytes};
 use experiment::NamedFile;
 use rustix::process::Signal;
 use servers::account::command;
-use servers::files::write_back;
-use servers::process::{end_with_us, removed};
-use std::collections::BTreeMap;
+use servers::process::end_with_us;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,7 +19,7 @@ use work::Cancel;
 const CLIENTS: [&str; 2] = ["mariadb", "mysql"];
 
 /// Settings of a server that change what a dump, SQL or a load makes, or whether it can.
-const SHAPING: [&str; 16] = [
+pub(super) const SHAPING: [&str; 16] = [
     "character_set_server",
     "collation_server",
     "default_storage_engine",
@@ -40,25 +37,6 @@ const SHAPING: [&str; 16] = [
     "lower_case_table_names",
     "sql_mode",
 ];
-
-/// What a server is filled with.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ServerSetup {
-    setup: Setup,
-    settings: BTreeMap<String, String>,
-}
-
-impl ServerSetup {
-    /// This setup on a server with these settings, as far as they matter to it.
-    pub fn new(setup: Setup, settings: BTreeMap<String, String>) -> Self {
-        Self { setup, settings: shaping(settings) }
-    }
-
-    pub(super) fn identity(&self) -> String {
-        let settings = self.settings.iter().map(|(name, value)| format!("{name} = {value:?}\n"));
-        settings.chain([self.setup.identity()]).collect()
-    }
-}
 
 /// Why a setup cannot be run: the client is missing, or its dump is none that the client reads.
 /// With the setting that it is about.
@@ -91,62 +69,6 @@ fn client() -> Result<PathBuf, EngineError> {
         let message = "it is not on the PATH; install the client program (Debian: mariadb-client)";
         EngineError::failed("looking for mariadb", message)
     })
-}
-
-/// Those of these settings that matter to what is made with them.
-pub(super) fn shaping(mut settings: BTreeMap<String, String>) -> BTreeMap<String, String> {
-    settings.retain(|name, _| SHAPING.contains(&name.as_str()));
-    settings
-}
-
-/// Makes the data directory of a template, `data` in this folder: a server of these options with
-/// the user's tables in our database.
-pub(super) fn make(
-    folder: &Path,
-    own: &ServerSetup,
-    options: &ServerOptions,
-    cancel: &Cancel,
-) -> Result<(), EngineError> {
-    filled(folder, options, own.settings.clone(), cancel, |server| {
-        drop(Admin::take_database(&server.config(), cancel)?);
-        fill(&server.config(), &own.setup, cancel)
-    })
-}
-
-/// Makes the data directory of a template, `data` in this folder: a server of these options, filled
-/// and stopped.
-pub(super) fn filled(
-    folder: &Path,
-    options: &ServerOptions,
-    mut settings: BTreeMap<String, String>,
-    cancel: &Cancel,
-    fill: impl FnOnce(&PrivateServer) -> Result<(), EngineError>,
-) -> Result<(), EngineError> {
-    let (directory, cgroups) = (folder.to_path_buf(), Vec::new());
-    let bare = ServerOptions {
-        directory,
-        cgroups,
-        log_directory: None,
-        table_directories: Vec::new(),
-        setup: None,
-        instruments: false,
-        ..options.clone()
-    };
-    let mut server = PrivateServer::create(bare, cancel)?;
-    // What a crash leaves is made again; at the end all is written.
-    let hasty = [("innodb_doublewrite", "OFF"), ("innodb_flush_log_at_trx_commit", "0")];
-    settings.extend(hasty.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    server.apply(&settings, cancel)?;
-    fill(&server)?;
-    server.stop(Stop::Clean, cancel)?;
-    let (data, kept) = (server.data_directory().to_owned(), folder.join("kept"));
-    let settings = data.join(SETTINGS_FILE);
-    removed(&settings, std::fs::remove_file(&settings))?;
-    // Out of the way of what removes a server, and back.
-    std::fs::rename(&data, &kept).map_err(EngineError::at(&data))?;
-    drop(server);
-    std::fs::rename(&kept, &data).map_err(EngineError::at(&kept))?;
-    write_back(&data)
 }
 
 /// Fills our database by the `mariadb` client.

@@ -1,10 +1,9 @@
-//! What a cluster has in its data directory.
+//! Files in the data directory of a private server.
 
 use engine::EngineError;
-use servers::files::walk;
 use std::path::{Path, PathBuf};
 
-/// Name of the file with the settings of every server of ours, in the data directory.
+/// Name of the file with the settings of every private server, in the data directory.
 pub(super) const BASELINE_FILE: &str = "steelbench.conf";
 
 /// Name of the file with the settings of the experiment, in the data directory.
@@ -22,7 +21,7 @@ pub(super) struct Postmaster {
 
 impl Postmaster {
     /// Reads the file in a data directory; all absent without one.
-    pub(super) fn of(data: &Path) -> Self {
+    pub(super) fn read(data: &Path) -> Self {
         let text = std::fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
         let line = |number: usize| lines.get(number - 1).copied().unwrap_or_default();
@@ -38,17 +37,10 @@ impl Postmaster {
     }
 }
 
-/// All files of a data directory, the log and tablespaces elsewhere included. Only the links that
-/// PostgreSQL makes for these are followed.
-pub(super) fn all(data: &Path) -> Result<Vec<PathBuf>, EngineError> {
-    let mut files = Vec::new();
-    walk(data, &mut files)?;
-    let tablespaces = data.join("pg_tblspc");
-    let links = std::fs::read_dir(&tablespaces).map_err(EngineError::at(&tablespaces))?;
-    let links = links.flatten().map(|entry| entry.path()).chain([data.join("pg_wal")]);
-    for folder in links.filter(|path| path.is_symlink()).filter_map(|link| link.canonicalize().ok())
-    {
-        walk(&folder, &mut files)?;
-    }
-    Ok(files)
+/// Lists the folders of tablespaces: those to which the links of a data directory lead.
+pub(super) fn tablespaces(data: &Path) -> Result<Vec<PathBuf>, EngineError> {
+    let folder = data.join("pg_tblspc");
+    let links = std::fs::read_dir(&folder).map_err(EngineError::at(&folder))?;
+    let links = links.flatten().map(|entry| entry.path()).filter(|path| path.is_symlink());
+    Ok(links.filter_map(|link| link.canonicalize().ok()).collect())
 }

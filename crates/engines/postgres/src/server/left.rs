@@ -1,12 +1,9 @@
-//! What a run that was killed left: a server that goes on, its files and its shared memory. A
-//! server that starts again in the same data directory frees its memory itself; one whose directory
+//! Remains of a run that was killed: a server that still runs, and its shared memory. A server that starts again in the same data directory frees its memory itself; one whose directory
 //! is removed never does.
 
 use super::files::Postmaster;
-use engine::EngineError;
 use rustix::process::{Pid, Signal, kill_process};
-use servers::files::{Layout, remove_socket_folder};
-use servers::process::{data_directories, kill_all, processes_of};
+use servers::process::processes_of;
 use servers::wait_for;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,43 +15,27 @@ pub(crate) const PROGRAM: &str = "postgres";
 /// How long an orphan may take for an immediate shutdown.
 const STOP: Duration = Duration::from_secs(10);
 
-/// Stops servers whose data directories are inside a directory that the caller knows as ours, and
-/// frees what they have outside of it: shared memory and folders of sockets. The directory itself
-/// is left to the caller. A server is known by the directory that its processes work in; others
-/// are never touched.
-pub fn reclaim(directory: &Path) -> Result<(), EngineError> {
-    let is_cluster =
-        |folder: &Path| folder.join("PG_VERSION").is_file() && folder.join("global").is_dir();
-    for data in &data_directories(directory, is_cluster) {
-        end(data)?;
-        if let Some(parent) = data.parent() {
-            let layout = Layout::of(parent);
-            remove_socket_folder(&layout)?;
-        }
-    }
-    Ok(())
-}
-
-fn end(data: &Path) -> Result<(), EngineError> {
-    let note = Postmaster::of(data);
-    let running = processes_of(PROGRAM, data, note.pid);
-    if let Some(first) = note.pid.filter(|pid| running.contains(pid)) {
+/// Asks the server of a data directory that another run left for an immediate shutdown. Returns its
+/// first process.
+pub(super) fn ask_to_end(data: &Path) -> Option<i32> {
+    let first = Postmaster::read(data).pid?;
+    if processes_of(PROGRAM, data, Some(first)).contains(&first) {
         // The process was seen to work for this data directory.
         let _ = Pid::from_raw(first).map(|first| kill_process(first, Signal::QUIT));
-        wait_for(STOP, &Cancel::new(), || {
-            Ok(processes_of(PROGRAM, data, note.pid).is_empty().then_some(()))
-        })?;
+        // One that does not end is killed.
+        let _ = wait_for(STOP, &Cancel::new(), || {
+            Ok(processes_of(PROGRAM, data, Some(first)).is_empty().then_some(()))
+        });
     }
-    if !kill_all(PROGRAM, data, note.pid) {
-        return Err(EngineError::failed(
-            data.display().to_string(),
-            "a server that an earlier run left cannot be killed",
-        ));
+    Some(first)
+}
+
+/// Frees the shared memory of a server that is gone, unless a process still has it: it is known by
+/// the key and identifier of its System V segment in the data directory.
+pub(super) fn free_shared_memory(data: &Path) {
+    if let Some((key, id)) = Postmaster::read(data).shared_memory {
+        free_segments(key, id);
     }
-    if let Some((key, id)) = note.shared_memory {
-        free_shared_memory(key, id);
-    }
-    Ok(())
 }
 
 /// First bytes of a server's System V segment (`PGShmemHeader` in `storage/pg_shmem.h`).
@@ -67,9 +48,7 @@ const CONTROL_MAGIC: u32 = 0x9a50_3d32;
 const CONTROL_ITEMS_AT: usize = 16;
 const CONTROL_ITEM_BYTES: usize = 40;
 
-/// Frees the shared memory of a server that is gone, known by the key and identifier of its
-/// System V segment, unless a process still has it.
-pub(super) fn free_shared_memory(key: i64, id: i32) {
+fn free_segments(key: i64, id: i32) {
     // SAFETY: all zeros is a valid shmid_ds, filled by the call.
     let (known, state) = unsafe {
         let mut state: libc::shmid_ds = std::mem::zeroed();
@@ -90,7 +69,7 @@ fn control_handle(id: i32, bytes: usize) -> Option<u32> {
         return None;
     }
     // SAFETY: the segment is attached for reading, is at least that long, and is detached below.
-    // Nobody writes to it: nobody else has it.
+    // No other process has it, so that none writes to it.
     unsafe {
         let segment = libc::shmat(id, std::ptr::null(), libc::SHM_RDONLY);
         if segment as isize == -1 {

@@ -1,10 +1,12 @@
-//! `target.settings.*` of a server of ours: written to a file, loaded, read back.
+//! `target.settings.*` of a private server: written to a file, loaded, read back.
 
-use super::cluster::Cluster;
 use super::files::SETTINGS_FILE;
+use super::product::PrivateServer;
 use crate::client::{Client, Row};
 use crate::failed_at;
 use engine::EngineError;
+use rustix::process::Signal;
+use servers::private::{Settings, Stop};
 use servers::wait_for;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,6 +14,8 @@ use work::Cancel;
 
 /// How long the server may take to load its files.
 const RELOAD: Duration = Duration::from_secs(30);
+/// The signal that lets it.
+const RELOADS: Signal = Signal::HUP;
 
 #[rustfmt::skip]
 /// What no experiment may decide: else we would not find the server, or not only we.
@@ -21,90 +25,85 @@ const OURS: &[&str] = &[
     "unix_socket_directories", "unix_socket_group", "unix_socket_permissions",
 ];
 
-impl Cluster {
-    /// Brings the settings of the server to exactly these; others go back to their defaults. It is
-    /// started if it does not run, and restarted if some setting needs it. Each is read back. After
-    /// an error no settings are in the file, and the next call begins anew. Returns whether it
-    /// was restarted, as the server says that some settings need.
-    pub fn apply(
-        &mut self,
-        settings: &BTreeMap<String, String>,
-        cancel: &Cancel,
-    ) -> Result<bool, EngineError> {
-        self.start(cancel)?;
-        // Names of settings have no case; some are shown with capitals.
-        let wanted: BTreeMap<String, String> =
-            settings.iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect();
-        let result = self.change_to(&wanted, cancel);
-        match &result {
-            Ok(_) => self.applied = Some(wanted),
-            Err(_) => self.forget_settings(),
+/// Brings the settings of a server to exactly these; others go back to their defaults. It is
+/// started if it does not run, and restarted if some setting needs it. Each is read back. After an
+/// error no settings are in the file, and the next call loads all of them. Returns whether it was
+/// restarted, as the server says that some settings need.
+pub(super) fn apply(
+    server: &mut PrivateServer,
+    settings: &Settings,
+    cancel: &Cancel,
+) -> Result<bool, EngineError> {
+    server.start(cancel)?;
+    // Names of settings have no case; some are shown with capitals.
+    let wanted: Settings =
+        settings.iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect();
+    let result = change_to(server, &wanted, cancel);
+    match &result {
+        Ok(_) => server.in_force = Some(wanted),
+        Err(_) => forget_settings(server),
+    }
+    result
+}
+
+fn change_to(
+    server: &mut PrivateServer,
+    wanted: &Settings,
+    cancel: &Cancel,
+) -> Result<bool, EngineError> {
+    let mut client = server.connect_until(cancel)?;
+    let mut restarted = false;
+    if server.in_force.as_ref() != Some(wanted) {
+        let major = server.options.product.installation.version.major;
+        check(wanted, &Known::read(&mut client, SETTINGS_FILE)?, major)?;
+        client = load(server, wanted, client, cancel)?;
+        if Known::read(&mut client, SETTINGS_FILE)?.values().any(|known| known.pending_restart) {
+            drop(client);
+            server.stop(Stop::Clean, cancel)?;
+            server.start_with(wanted.clone(), cancel)?;
+            client = server.connect_until(cancel)?;
+            restarted = true;
         }
-        result
     }
+    read_back(wanted, &Known::read(&mut client, SETTINGS_FILE)?)?;
+    Ok(restarted)
+}
 
-    fn change_to(
-        &mut self,
-        wanted: &BTreeMap<String, String>,
-        cancel: &Cancel,
-    ) -> Result<bool, EngineError> {
-        let mut client = self.connect_until(cancel)?;
-        let mut restarted = false;
-        if self.applied.as_ref() != Some(wanted) {
-            check(
-                wanted,
-                &Known::read(&mut client, SETTINGS_FILE)?,
-                self.options.installation.version.major,
-            )?;
-            client = self.load(wanted, client, cancel)?;
-            if Known::read(&mut client, SETTINGS_FILE)?.values().any(|known| known.pending_restart)
-            {
-                drop(client);
-                self.restart(cancel)?;
-                client = self.connect_until(cancel)?;
-                restarted = true;
-            }
-        }
-        read_back(wanted, &Known::read(&mut client, SETTINGS_FILE)?)?;
-        Ok(restarted)
-    }
+/// Writes the file and waits until the server has loaded it; returns a connection that knows.
+fn load(
+    server: &PrivateServer,
+    wanted: &Settings,
+    mut client: Client,
+    cancel: &Cancel,
+) -> Result<Client, EngineError> {
+    let before = load_time(&mut client)?;
+    let log_before = server.log_bytes();
+    server.options.account.write(&server.layout.data.join(SETTINGS_FILE), &lines(wanted))?;
+    server.signal(RELOADS);
+    // A connection made after the first process has loaded the file has what it has.
+    let loaded = wait_for(RELOAD, cancel, || {
+        let mut client = server.connect_until(cancel)?;
+        Ok((load_time(&mut client)? != before).then_some(client))
+    })?;
+    let Some(mut client) = loaded else {
+        let message = format!("the server does not load them: {}", server.log_since(log_before));
+        return Err(EngineError::failed("loading target.settings", message));
+    };
+    refused(wanted, &mut client, || server.log_since(log_before))?;
+    Ok(client)
+}
 
-    /// Writes the file and waits until the server has loaded it; returns a connection that knows.
-    fn load(
-        &self,
-        wanted: &BTreeMap<String, String>,
-        mut client: Client,
-        cancel: &Cancel,
-    ) -> Result<Client, EngineError> {
-        let before = load_time(&mut client)?;
-        let log_before = self.log_bytes();
-        let lines: Vec<String> =
-            wanted.iter().map(|(name, value)| line(name, value) + "\n").collect();
-        self.options.account.write(&self.layout.data.join(SETTINGS_FILE), &lines.concat())?;
-        self.signal_reload();
-        // A connection made after the first process has loaded the file has what it has.
-        let loaded = wait_for(RELOAD, cancel, || {
-            let mut client = self.connect_until(cancel)?;
-            Ok((load_time(&mut client)? != before).then_some(client))
-        })?;
-        let Some(mut client) = loaded else {
-            let log = self.log_since(log_before);
-            return Err(EngineError::failed(
-                "loading target.settings",
-                format!("the server does not load them: {log}"),
-            ));
-        };
-        refused(wanted, &mut client, || self.log_since(log_before))?;
-        Ok(client)
-    }
+/// Leaves no settings in the file; a server that runs loads that too.
+fn forget_settings(server: &mut PrivateServer) {
+    server.in_force = None;
+    // If it cannot be removed, the next call overwrites it or says why not.
+    let _ = std::fs::remove_file(server.layout.data.join(SETTINGS_FILE));
+    server.signal(RELOADS);
+}
 
-    /// No settings, as far as files go; a server that runs loads that too.
-    fn forget_settings(&mut self) {
-        self.applied = None;
-        // If it cannot be removed, the next call overwrites it or says why not.
-        let _ = std::fs::remove_file(self.layout.data.join(SETTINGS_FILE));
-        self.signal_reload();
-    }
+/// The text of a settings file.
+pub(super) fn lines(settings: &Settings) -> String {
+    settings.iter().map(|(name, value)| line(name, value) + "\n").collect()
 }
 
 /// A line of a settings file: values in quotes, where quotes and backslashes are doubled.

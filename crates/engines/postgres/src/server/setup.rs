@@ -1,8 +1,6 @@
 //! Tables of one's own: a dump and SQL that fill a database once, by psql and `pg_restore`, so that
 //! all is as it is there.
 
-use super::cluster::{Cluster, ClusterOptions, Stop};
-use super::files::SETTINGS_FILE;
 use super::installation::{client_program, installed_programs};
 use crate::client::{Client, Config};
 use crate::failed_at;
@@ -11,9 +9,7 @@ use engine::setup::{Setup, first_bytes};
 use experiment::NamedFile;
 use rustix::process::Signal;
 use servers::account::command;
-use servers::files::write_back;
-use servers::process::{end_with_us, removed};
-use std::collections::BTreeMap;
+use servers::process::end_with_us;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -21,7 +17,7 @@ use work::Cancel;
 
 /// Settings of a server that change what a dump or SQL makes, or whether it can: libraries that
 /// tables and extensions need, how rows are stored, how many tables a transaction may touch.
-const SHAPING: [&str; 6] = [
+pub(super) const SHAPING: [&str; 6] = [
     "default_table_access_method",
     "default_toast_compression",
     "local_preload_libraries",
@@ -33,13 +29,6 @@ const SHAPING: [&str; 6] = [
 /// Processes that restore a dump, where its format allows several.
 const RESTORERS_MAX: usize = 4;
 
-/// What a cluster is filled with.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ServerSetup {
-    setup: Setup,
-    settings: BTreeMap<String, String>,
-}
-
 /// How a dump is restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
@@ -47,24 +36,6 @@ enum Format {
     Plain,
     /// An archive for `pg_restore`, by one process or by several.
     Archive { parallel: bool },
-}
-
-impl ServerSetup {
-    /// This setup on a server with these settings, as far as they matter to it.
-    pub fn new(setup: Setup, settings: BTreeMap<String, String>) -> Self {
-        Self { setup, settings: shaping(settings) }
-    }
-
-    pub(super) fn identity(&self) -> String {
-        let settings = self.settings.iter().map(|(name, value)| format!("{name} = {value:?}\n"));
-        settings.chain([self.setup.identity()]).collect()
-    }
-}
-
-/// Those of these settings that matter to what is made with them.
-pub(super) fn shaping(mut settings: BTreeMap<String, String>) -> BTreeMap<String, String> {
-    settings.retain(|name, _| SHAPING.contains(&name.to_lowercase().as_str()));
-    settings
 }
 
 /// Why a setup cannot be run: a program that it needs is missing in this folder and on the `PATH`,
@@ -110,47 +81,6 @@ fn format(place: &Path) -> Result<Format, &'static str> {
         _ if first.contains(&0) => Err("no dump of pg_dump"),
         _ => Ok(Format::Plain),
     }
-}
-
-/// Makes the data directory of a template, `data` in this folder: a cluster of these options with
-/// the user's tables.
-pub(super) fn make(
-    folder: &Path,
-    own: &ServerSetup,
-    options: &ClusterOptions,
-    cancel: &Cancel,
-) -> Result<(), EngineError> {
-    filled(folder, options, own.settings.clone(), cancel, |cluster| {
-        fill(&cluster.config(), Some(&cluster.options.installation.bindir), &own.setup, cancel)
-    })
-}
-
-/// Makes the data directory of a template, `data` in this folder: a cluster of these options,
-/// filled and stopped.
-pub(super) fn filled(
-    folder: &Path,
-    options: &ClusterOptions,
-    mut settings: BTreeMap<String, String>,
-    cancel: &Cancel,
-    fill: impl FnOnce(&Cluster) -> Result<(), EngineError>,
-) -> Result<(), EngineError> {
-    let (directory, cgroups) = (folder.to_path_buf(), Vec::new());
-    let bare =
-        ClusterOptions { directory, cgroups, wal_directory: None, setup: None, ..options.clone() };
-    let mut cluster = Cluster::create(bare, cancel)?;
-    // What a crash leaves is made again; at the end all is written.
-    settings.insert("fsync".into(), "off".into());
-    cluster.apply(&settings, cancel)?;
-    fill(&cluster)?;
-    cluster.stop(Stop::Fast, cancel)?;
-    let (data, kept) = (cluster.data_directory(), folder.join("kept"));
-    let settings = data.join(SETTINGS_FILE);
-    removed(&settings, std::fs::remove_file(&settings))?;
-    // Out of the way of what removes a cluster, and back.
-    std::fs::rename(&data, &kept).map_err(EngineError::at(&data))?;
-    cluster.remove()?;
-    std::fs::rename(&kept, &data).map_err(EngineError::at(&kept))?;
-    write_back(&data)
 }
 
 /// Fills a database by psql and `pg_restore`: those in this folder, else on the `PATH`.

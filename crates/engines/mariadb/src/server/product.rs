@@ -1,0 +1,203 @@
+//! MariaDB and MySQL as private servers: their programs, their files and how they are started.
+
+use super::data_directory;
+use super::installation::{Installation, PROGRAMS};
+use super::{PACKAGES_ACCOUNT, setup, variables};
+use crate::admin::Admin;
+use crate::client::{Client, Config};
+use crate::failed_at;
+use engine::EngineError;
+use engine::setup::Setup;
+use rustix::process::Signal;
+use servers::account::{Account, command};
+use servers::private::{Constants, Options, Product, Server, Settings, TemplateNames};
+use servers::template::Unfinished;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use work::Cancel;
+
+/// Programs of MariaDB or MySQL, and what only their servers have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MariaProduct {
+    /// The programs.
+    pub installation: Installation,
+    /// Directories of tables outside of the data directory, which MySQL wants to be named.
+    pub table_directories: Vec<PathBuf>,
+    /// Bytes of a page, as the file has them; `None`: the version's default.
+    pub page_bytes: Option<String>,
+    /// Whether its instruments of waits are on.
+    pub instruments: bool,
+}
+
+/// A private server.
+pub type PrivateServer = Server<MariaProduct>;
+/// What it is made with.
+pub type ServerOptions = Options<MariaProduct>;
+
+/// The superuser of private servers.
+const SUPERUSER: &str = "root";
+/// Name of the file with all settings of the server, in the data directory.
+const SETTINGS_FILE: &str = "steelbench.cnf";
+/// How long a login may take on a slow disk.
+const CONNECTING: Duration = Duration::from_secs(60);
+/// How long one attempt to connect may take while it starts.
+const CONNECT: Duration = Duration::from_secs(5);
+/// Connections beyond those of the load.
+const CONNECTIONS_BESIDE: u32 = 20;
+
+impl Product for MariaProduct {
+    type Config = Config;
+    type Client = Client;
+
+    const CONSTANTS: Constants = Constants {
+        cache: "mariadb",
+        templates: TemplateNames {
+            plain: "mariadb-",
+            setup: "mariadb-setup-",
+            data_set: "mariadb-data-",
+        },
+        account: PACKAGES_ACCOUNT,
+        programs: &PROGRAMS,
+        log_folder: "log",
+        settings_file: SETTINGS_FILE,
+        shaping: &setup::SHAPING,
+        unsafe_settings: &[("innodb_doublewrite", "OFF"), ("innodb_flush_log_at_trx_commit", "0")],
+        bulk_settings: &[],
+        shutdown: Signal::TERM,
+        crash: &[Signal::KILL],
+        // A clean shutdown would write for minutes what is thrown away.
+        orphaned: Signal::KILL,
+    };
+
+    fn program(&self) -> PathBuf {
+        self.installation.server.clone()
+    }
+
+    fn version(&self) -> String {
+        self.installation.version.clone()
+    }
+
+    fn name(&self) -> String {
+        self.installation.to_string()
+    }
+
+    fn identity(&self) -> String {
+        format!("pages of {}", self.page_bytes.as_deref().unwrap_or("the default size"))
+    }
+
+    fn for_template(&self) -> Self {
+        Self { table_directories: Vec::new(), instruments: false, ..self.clone() }
+    }
+
+    fn initialise(&self, account: &Account, template: &Unfinished<'_>) -> Result<(), EngineError> {
+        data_directory::initialise(self, account, template)
+    }
+
+    fn lay_out(options: &ServerOptions, data: &Path) -> Result<(), EngineError> {
+        data_directory::lay_out(options, data)
+    }
+
+    fn fill(server: &PrivateServer, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError> {
+        drop(Admin::take_database(&server.config(), cancel)?);
+        setup::fill(&server.config(), setup, cancel)
+    }
+
+    fn write_settings(server: &PrivateServer, settings: &Settings) -> Result<(), EngineError> {
+        let file = server.layout.data.join(SETTINGS_FILE);
+        server.options.account.write(&file, &settings_file(server, settings))
+    }
+
+    fn command(server: &PrivateServer) -> Command {
+        let mut command = command(&server.options.product.installation.server);
+        let settings = server.layout.data.join(SETTINGS_FILE);
+        // Before all other options.
+        command.arg(format!("--defaults-file={}", settings.display()));
+        command
+    }
+
+    fn is_ready(server: &PrivateServer, cancel: &Cancel) -> bool {
+        let mut config = server.config().with_stop(cancel.stop());
+        config.connect_timeout = Some(CONNECT);
+        Client::connect(&config).is_ok()
+    }
+
+    fn apply(
+        server: &mut PrivateServer,
+        settings: &Settings,
+        cancel: &Cancel,
+    ) -> Result<bool, EngineError> {
+        variables::apply(server, settings, cancel)
+    }
+
+    fn config(sockets: &Path) -> Config {
+        Config::unix(&socket(sockets), SUPERUSER).with_default_timeout(CONNECTING)
+    }
+
+    fn connect(config: &Config, answer: Duration, cancel: &Cancel) -> Result<Client, EngineError> {
+        let mut client = Client::connect(&config.clone().with_stop(cancel.stop()))
+            .map_err(failed_at("connecting to the server"))?;
+        client.set_answer_timeout(Some(answer));
+        client.set_stop(cancel.stop());
+        Ok(client)
+    }
+
+    fn is_data_directory(folder: &Path) -> bool {
+        // The files are those that only MariaDB has, or only MySQL.
+        let has = |mark| folder.join(mark).is_file();
+        folder.join("mysql").is_dir() && (has("aria_log_control") || has("mysql.ibd"))
+    }
+}
+
+fn socket(sockets: &Path) -> PathBuf {
+    sockets.join("server.sock")
+}
+
+/// The program's defaults, but for what has to do with being private and being observed; then
+/// the experiment's settings.
+fn settings_file(server: &PrivateServer, settings: &Settings) -> String {
+    let options = &server.options;
+    let product = &options.product;
+    let path = |path: &Path| path.to_string_lossy().into_owned();
+    let on = |is: bool| if is { "ON" } else { "OFF" }.to_owned();
+    let log = options.log_directory.as_deref().unwrap_or(&server.layout.data);
+    let connections = (options.connections + CONNECTIONS_BESIDE).to_string();
+    let mut own = vec![
+        ("datadir", path(&server.layout.data)),
+        ("socket", path(&socket(server.sockets()))),
+        ("pid_file", path(&server.layout.data.join("server.pid"))),
+        // A server that starts removes what another one has as temporary tables in the same
+        // folder.
+        ("tmpdir", path(&server.layout.data)),
+        ("skip_networking", on(true)),
+        ("innodb_log_group_home_dir", path(log)),
+        // What the buffer pool held before a restart is not loaded again: the caches are as
+        // the file says.
+        ("innodb_buffer_pool_dump_at_shutdown", on(false)),
+        ("innodb_buffer_pool_load_at_startup", on(false)),
+        ("max_connections", connections),
+        ("local_infile", on(true)),
+        ("performance_schema", on(product.instruments)),
+    ];
+    if product.instruments {
+        own.push(("performance_schema_instrument", "wait/%=ON".into()));
+        own.push(("performance_schema_instrument", "idle=ON".into()));
+    }
+    if product.installation.is_mysql() {
+        let directories: Vec<String> =
+            product.table_directories.iter().map(|own| path(own)).collect();
+        own.push(("innodb_directories", directories.join(";")));
+        // A second protocol, with a socket that others see.
+        own.push(("mysqlx", on(false)));
+    }
+    own.extend(product.page_bytes.iter().map(|bytes| ("innodb_page_size", bytes.clone())));
+    let own = own.iter().map(|(name, value)| variables::line(name, value));
+    let settings = settings.iter().map(|(name, value)| match name.as_str() {
+        "log_bin" => variables::log_bin(value, log),
+        _ => variables::line(name, value),
+    });
+    // As MariaDB's is, MySQL's binary log is off unless it is asked for.
+    let no_log = variables::log_bin("OFF", log);
+    // MariaDB reads this section, too.
+    format!("[mysqld]\n{no_log}{}", own.chain(settings).collect::<String>())
+}

@@ -1,0 +1,77 @@
+//! Data directories of private servers: made by `initdb`, laid out after they were cloned.
+
+use super::files::{BASELINE_FILE, SETTINGS_FILE};
+use super::product::{PostgresProduct, SUPERUSER, ServerOptions};
+use engine::EngineError;
+use servers::account::{Account, command};
+use servers::files::clone_folder;
+use servers::template::Unfinished;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+/// What is decided when a data directory is initialised. The encoding is UTF-8, the order of
+/// strings that of their bytes (`--locale=C`): the same on every machine and version.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DataOptions {
+    /// Whether pages have checksums; `None`: as the version does it (since 18 they have).
+    pub checksums: Option<bool>,
+    /// Size of a file of the log in MB, a power of two from 1 to 1024; `None`: the version's (16).
+    pub wal_segment_mb: Option<u32>,
+}
+
+impl DataOptions {
+    fn arguments(&self, major: u32) -> Vec<String> {
+        let checksums = match self.checksums {
+            Some(true) => Some("--data-checksums".to_owned()),
+            // Before 18 they are off unless asked for, and there is no option to say so.
+            Some(false) if major >= 18 => Some("--no-data-checksums".to_owned()),
+            _ => None,
+        };
+        let segment = self.wal_segment_mb.map(|mb| format!("--wal-segsize={mb}"));
+        checksums.into_iter().chain(segment).collect()
+    }
+}
+
+/// Runs `initdb`.
+pub(super) fn initialise(
+    product: &PostgresProduct,
+    template: &Unfinished<'_>,
+) -> Result<(), EngineError> {
+    let initdb = product.installation.program("initdb");
+    let mut command = command(&initdb);
+    command.arg("-D").arg(template.folder.join("data"));
+    command.args(["-U", SUPERUSER, "-E", "UTF8", "--locale=C"]);
+    // Over TCP a password is asked for; the folder of the sockets keeps others out.
+    command.args(["--auth-local=trust", "--auth-host=scram-sha-256"]);
+    command.args(["--no-sync", "--no-instructions"]);
+    command.args(product.data.arguments(product.installation.version.major));
+    let output = template.run(command)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    let doing = format!("running {}", initdb.display());
+    Err(EngineError::failed(doing, format!("{}: {said}", output.status)))
+}
+
+/// Moves the log to its volume and has the server read our files.
+pub(super) fn lay_out(options: &ServerOptions, data: &Path) -> Result<(), EngineError> {
+    if let Some(wal) = &options.log_directory {
+        move_wal(&data.join("pg_wal"), wal, &options.account)?;
+    }
+    let main = data.join("postgresql.conf");
+    let included = format!("\ninclude '{BASELINE_FILE}'\ninclude_if_exists '{SETTINGS_FILE}'\n");
+    let text = std::fs::read_to_string(&main).map_err(EngineError::at(&main))?;
+    // A template with tables was laid out already.
+    if text.ends_with(&included) {
+        return Ok(());
+    }
+    options.account.write(&main, &(text + &included))
+}
+
+fn move_wal(from: &Path, to: &Path, account: &Account) -> Result<(), EngineError> {
+    clone_folder(from, to, account)?;
+    std::fs::remove_dir_all(from).map_err(EngineError::at(from))?;
+    symlink(to, from).map_err(EngineError::at(from))?;
+    account.own(from)
+}

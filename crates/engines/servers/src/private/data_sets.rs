@@ -1,0 +1,90 @@
+//! Data sets that stay on a private server between trials.
+
+use super::server::{Product, Server, Stop};
+use super::templates::{Content, cache_folder, with_data_set};
+use crate::data_sets::{KeptTables, is_beside};
+use engine::{EngineError, cache};
+use work::{Cancel, Fill, Work};
+
+/// Loads and moves the tables of a data set.
+pub trait Keeper<P: Product> {
+    /// Loads the first tables of some work into a server, where no trial works on them.
+    fn load(
+        &self,
+        server: &Server<P>,
+        kept: &KeptTables,
+        work: &Work,
+        fills: Vec<Fill>,
+    ) -> Result<(), EngineError>;
+    /// Connects to a server that has other data now.
+    fn move_to(&self, server: &Server<P>) -> Result<(), EngineError>;
+    /// Moves the tables to where the trial works.
+    fn take(&self, kept: &KeptTables) -> Result<(), EngineError>;
+}
+
+impl<P: Product> Server<P> {
+    /// Has the server hold the data set of this work, and moves its tables to where the trial
+    /// works. Returns them; `None` when the data set cannot be kept. The fills that it replaces are
+    /// gone from the work.
+    ///
+    /// # Errors
+    /// When loading fails, or the server does not stop or start.
+    pub fn take_kept(
+        &mut self,
+        kept: KeptTables,
+        work: &mut Work,
+        keeper: &impl Keeper<P>,
+        cancel: &Cancel,
+    ) -> Result<Option<KeptTables>, EngineError> {
+        let bytes = work.data.as_ref().map_or(0, |data| data.bytes);
+        let is_held = self.data_sets.holds(&kept.name);
+        if !is_held && !self.keeps(bytes)? {
+            return Ok(None);
+        }
+        let count = kept.count();
+        let fills: Vec<Fill> = work.fills.extract_if(.., |fill| fill.table < count).collect();
+        if !is_held {
+            let load = |template: &Self| keeper.load(template, &kept, work, fills);
+            self.change_to_data(&kept, bytes, cancel, load)?;
+            keeper.move_to(self)?;
+        }
+        keeper.take(&kept)?;
+        if kept.changed {
+            self.data_sets.forget();
+        }
+        Ok(Some(kept))
+    }
+
+    /// Whether data sets of so many bytes can be kept: in the cache there is room, and the log is
+    /// where the data is.
+    fn keeps(&self, bytes: u64) -> Result<bool, EngineError> {
+        let cache = cache_folder::<P>(&self.options.account)?;
+        let plain = self.options.log_directory.is_none() && self.options.setup.is_none();
+        Ok(plain && cache::has_room(&cache, bytes))
+    }
+
+    /// Stops the server and starts it, with the same settings, on a data directory that holds this
+    /// data set: the one that an earlier trial had, or a clone of the template, which `fill`
+    /// loads where it is not in the cache.
+    fn change_to_data(
+        &mut self,
+        kept: &KeptTables,
+        bytes: u64,
+        cancel: &Cancel,
+        fill: impl FnOnce(&Self) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let template = if is_beside(&self.layout, &kept.name) {
+            None
+        } else {
+            let settings = &self.in_force.clone().unwrap_or_default();
+            let content = Content { identity: &kept.identity, settings };
+            Some(with_data_set(&self.options, &content, cancel, fill)?)
+        };
+        // What is thrown away need not be written.
+        let how = if self.data_sets.is_held() { Stop::Clean } else { Stop::Crash };
+        self.stop(how, cancel)?;
+        let (layout, account) = (&self.layout, &self.options.account);
+        self.data_sets.change(layout, account, (&kept.name, bytes), template.as_ref())?;
+        self.start(cancel)
+    }
+}

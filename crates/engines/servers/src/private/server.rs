@@ -1,0 +1,458 @@
+//! One private server of any product.
+
+use super::setup::ServerSetup;
+use crate::account::Account;
+use crate::data_sets::{DataSets, remove_beside};
+use crate::files::{
+    Layout, absolute, allocated_bytes, clone_folder, evict, is_vacant, last_lines, log_since,
+    make_socket_folder, open_for, remove_socket_folder, walk, write_back,
+};
+use crate::process::{Process, data_directories, kill_all, remove_files};
+use crate::template::{Template, Unfinished};
+use crate::wait_for;
+use engine::EngineError;
+use engine::setup::Setup;
+use rustix::process::Signal;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use work::Cancel;
+
+/// Settings of a server by their names.
+pub type Settings = BTreeMap<String, String>;
+
+/// What server products differ in: their programs, and how their servers are made, set and asked.
+pub trait Product: Debug + Clone + PartialEq + Send + Sized + 'static {
+    /// How to reach a server.
+    type Config: Clone;
+    /// A connection.
+    type Client;
+    /// Names and signals.
+    const CONSTANTS: Constants;
+
+    /// Returns the server's program.
+    fn program(&self) -> PathBuf;
+    /// Returns its version: 10.11.6.
+    fn version(&self) -> String;
+    /// Returns its name and version, for messages.
+    fn name(&self) -> String;
+    /// Returns what a data directory depends on, in addition to the program and the account.
+    fn identity(&self) -> String;
+    /// Returns the product without what only a trial's server has.
+    #[must_use]
+    fn for_template(&self) -> Self {
+        self.clone()
+    }
+
+    /// Runs the program that makes a data directory, as `data` in the template's folder.
+    fn initialise(&self, account: &Account, template: &Unfinished<'_>) -> Result<(), EngineError>;
+    /// Prepares a cloned data directory, and moves its log to where the options want it.
+    fn lay_out(options: &Options<Self>, data: &Path) -> Result<(), EngineError>;
+    /// Fills a running server with the tables of a user.
+    fn fill(server: &Server<Self>, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError>;
+
+    /// Writes the files from which a server takes its options and settings when it starts.
+    fn write_settings(server: &Server<Self>, settings: &Settings) -> Result<(), EngineError>;
+    /// Returns the command that starts a server.
+    fn command(server: &Server<Self>) -> Command;
+    /// Whether a server that was started accepts connections.
+    fn is_ready(server: &Server<Self>, cancel: &Cancel) -> bool;
+    /// Brings the settings of a server to exactly these, and reads each back. Returns whether the
+    /// server was restarted.
+    fn apply(
+        server: &mut Server<Self>,
+        settings: &Settings,
+        cancel: &Cancel,
+    ) -> Result<bool, EngineError>;
+
+    /// Returns how to connect as superuser, over a socket in this folder.
+    fn config(sockets: &Path) -> Self::Config;
+    /// Connects. No answer may take longer than `answer`, or than until somebody asks to stop.
+    fn connect(
+        config: &Self::Config,
+        answer: Duration,
+        cancel: &Cancel,
+    ) -> Result<Self::Client, EngineError>;
+
+    /// Returns folders with data outside of the data directory, in addition to that of the log.
+    fn more_folders(_data: &Path) -> Result<Vec<PathBuf>, EngineError> {
+        Ok(Vec::new())
+    }
+    /// Whether a folder is a data directory.
+    fn is_data_directory(folder: &Path) -> bool;
+    /// Asks a server that another run left to end. Returns its first process, where the data
+    /// directory names it.
+    fn ask_to_end(_data: &Path) -> Option<i32> {
+        None
+    }
+    /// Frees what a server that was killed left outside of its directory.
+    fn free(_data: &Path) {}
+}
+
+/// Names and signals of a product.
+pub struct Constants {
+    /// The folder of its templates in the cache.
+    pub cache: &'static str,
+    /// How the names of its templates begin.
+    pub templates: TemplateNames,
+    /// The user of the system that its packages make for servers.
+    pub account: &'static str,
+    /// The server's programs, as its processes are called.
+    pub programs: &'static [&'static str],
+    /// The folder of the log on a volume of its own.
+    pub log_folder: &'static str,
+    /// The file with the settings of the experiment, in the data directory.
+    pub settings_file: &'static str,
+    /// Settings, in lower case, that change what a dump, SQL or a load makes, or whether it can.
+    pub shaping: &'static [&'static str],
+    /// Settings with which a template is filled: a crash loses it, and it is made again.
+    pub unsafe_settings: &'static [(&'static str, &'static str)],
+    /// Further settings with which a data set is loaded.
+    pub bulk_settings: &'static [(&'static str, &'static str)],
+    /// The signal for a shutdown that writes all dirty pages.
+    pub shutdown: Signal,
+    /// The signals for an end as in a crash.
+    pub crash: &'static [Signal],
+    /// The signal that a server is sent when Steelbench dies.
+    pub orphaned: Signal,
+}
+
+/// How the names of templates begin.
+pub struct TemplateNames {
+    /// Empty data directories.
+    pub plain: &'static str,
+    /// Those with tables of the user.
+    pub setup: &'static str,
+    /// Those with a data set.
+    pub data_set: &'static str,
+}
+
+/// What a server is made with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options<P> {
+    /// The programs, and what only this product decides when a server is made.
+    pub product: P,
+    /// A directory that the caller has marked as ours; it may hold other things too.
+    pub directory: PathBuf,
+    /// A directory on another volume, marked as ours, for the log.
+    pub log_directory: Option<PathBuf>,
+    /// As whom it runs.
+    pub account: Account,
+    /// Tables of the user that it begins with.
+    pub setup: Option<ServerSetup>,
+    /// Connections of the load that it must have room for.
+    pub connections: u32,
+    /// Files of cgroups (`cgroup.procs`) that the server joins before it starts.
+    pub cgroups: Vec<PathBuf>,
+}
+
+/// How long a start may take, with recovery of what a crash left.
+const START: Duration = Duration::from_secs(300);
+/// How long a clean shutdown may take: it writes all dirty pages.
+const STOP_CLEAN: Duration = Duration::from_secs(300);
+/// How long an end as in a crash may take; PostgreSQL itself kills after 5 s what does not end.
+const STOP_CRASH: Duration = Duration::from_secs(15);
+/// Lines of the log in errors.
+const LOG_LINES: usize = 20;
+
+/// How a server is stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// Connections are ended, all is written: the next start needs no recovery.
+    Clean,
+    /// As in a crash: the next start recovers.
+    Crash,
+}
+
+/// A private server. Dropping it stops the server and removes all of it.
+#[derive(Debug)]
+pub struct Server<P: Product> {
+    /// What it was made with. Folders of its tables must belong to its account.
+    pub options: Options<P>,
+    /// The places of its files.
+    pub layout: Layout,
+    sockets: PathBuf,
+    process: Option<Process>,
+    /// The settings in force, with which it starts again; `None`: they are not known.
+    pub in_force: Option<Settings>,
+    /// The data set that its data directory holds.
+    pub data_sets: DataSets,
+}
+
+impl<P: Product> Server<P> {
+    /// Makes it by cloning a template; it is not started yet. The account must reach the directory.
+    ///
+    /// # Errors
+    /// When something is there already, or cannot be copied.
+    pub fn clone_from_template(
+        mut options: Options<P>,
+        template: &Template,
+    ) -> Result<Self, EngineError> {
+        options.directory = absolute(&options.directory)?;
+        let log_directory = options.log_directory.as_deref().map(absolute).transpose()?;
+        for directory in [Some(&options.directory), log_directory.as_ref()].into_iter().flatten() {
+            open_for(&options.account, directory)?;
+        }
+        options.log_directory =
+            log_directory.map(|directory| directory.join(P::CONSTANTS.log_folder));
+        let layout = Layout::in_directory(&options.directory);
+        is_vacant(&layout, options.log_directory.as_deref())?;
+        // From here on, dropping it removes what was made.
+        let (sockets, data_sets) = (layout.socket.clone(), DataSets::default());
+        let mut server =
+            Self { sockets, layout, options, process: None, in_force: None, data_sets };
+        server.lay_out(template)?;
+        Ok(server)
+    }
+
+    fn lay_out(&mut self, template: &Template) -> Result<(), EngineError> {
+        let (data, account) = (&self.layout.data, &self.options.account);
+        clone_folder(&template.data, data, account)?;
+        P::lay_out(&self.options, data)?;
+        self.sockets = make_socket_folder(&self.layout, account)?;
+        write_back(data)?;
+        self.options.log_directory.as_deref().map_or(Ok(()), write_back)
+    }
+
+    /// Returns the folder of its sockets.
+    pub fn sockets(&self) -> &Path {
+        &self.sockets
+    }
+
+    /// Returns how to connect as superuser, over the socket.
+    pub fn config(&self) -> P::Config {
+        P::config(&self.sockets)
+    }
+
+    /// Opens a connection as superuser. The error has the end of the log when the server has ended.
+    pub fn connect(&self) -> Result<P::Client, EngineError> {
+        self.connect_until(&Cancel::new())
+    }
+
+    /// Connects for work between trials: no answer may take longer than a clean shutdown, or than
+    /// until somebody asks to stop.
+    pub fn connect_until(&self, cancel: &Cancel) -> Result<P::Client, EngineError> {
+        P::connect(&self.config(), STOP_CLEAN, cancel).map_err(|error| {
+            match (error, self.process.as_ref().and_then(Process::ended)) {
+                (EngineError::Engine { doing, message }, Some(status)) => {
+                    let log = self.log_tail(LOG_LINES);
+                    let ended = format!("the server has ended with {status}; its log:\n{log}");
+                    EngineError::failed(doing, format!("{message}; {ended}"))
+                }
+                (error, _) => error,
+            }
+        })
+    }
+
+    /// Starts the server, with the settings that were in force, and waits until it accepts
+    /// connections. Nothing happens if it runs.
+    ///
+    /// # Errors
+    /// When it does not start, with the end of its log.
+    pub fn start(&mut self, cancel: &Cancel) -> Result<(), EngineError> {
+        if self.is_running() {
+            return Ok(());
+        }
+        let settings = self.in_force.clone().unwrap_or_default();
+        self.start_with(settings, cancel)
+    }
+
+    /// Starts the server with these settings and waits until it accepts connections. It must not
+    /// run.
+    ///
+    /// # Errors
+    /// When it does not start, with the end of its log.
+    pub fn start_with(&mut self, settings: Settings, cancel: &Cancel) -> Result<(), EngineError> {
+        self.in_force = None;
+        // What a server that was killed may have left running.
+        self.stop(Stop::Crash, cancel)?;
+        P::write_settings(self, &settings)?;
+        self.process = Some(self.spawn()?);
+        let started = self.await_ready(cancel);
+        match started {
+            Ok(()) => self.in_force = Some(settings),
+            // What continues nevertheless is found by the next start, which says so.
+            Err(_) => drop(self.stop(Stop::Crash, cancel)),
+        }
+        started
+    }
+
+    fn spawn(&self) -> Result<Process, EngineError> {
+        let log = &self.layout.log;
+        let output =
+            File::options().create(true).append(true).open(log).map_err(EngineError::at(log))?;
+        let errors = output.try_clone().map_err(EngineError::at(log))?;
+        let mut command = P::command(self);
+        command.stdout(output).stderr(errors);
+        let Options { account, cgroups, .. } = &self.options;
+        Process::start(command, account, cgroups, P::CONSTANTS.orphaned)
+            .map_err(|error| EngineError::failed("starting the server", error.to_string()))
+    }
+
+    fn await_ready(&self, cancel: &Cancel) -> Result<(), EngineError> {
+        let ready =
+            wait_for(START, cancel, || match self.process.as_ref().and_then(Process::ended) {
+                Some(status) => Err(self.failed_start(&format!("it ended with {status}"))),
+                None => Ok(P::is_ready(self, cancel).then_some(())),
+            })?;
+        let late = || self.failed_start(&format!("it was not ready after {} s", START.as_secs()));
+        ready.ok_or_else(late)
+    }
+
+    fn failed_start(&self, why: &str) -> EngineError {
+        let log = self.log_tail(LOG_LINES);
+        let doing = format!("starting {}", self.options.product.name());
+        EngineError::failed(doing, format!("{why}; its log ends with:\n{log}"))
+    }
+
+    /// Brings the settings of the server to exactly these; others have their defaults. It is
+    /// started if it does not run, and restarted if some setting needs it. Each is read back.
+    /// Returns whether it was restarted.
+    ///
+    /// # Errors
+    /// When the server refuses one, or has another value.
+    pub fn apply(&mut self, settings: &Settings, cancel: &Cancel) -> Result<bool, EngineError> {
+        P::apply(self, settings, cancel)
+    }
+
+    /// Stops the server and waits until it has ended, as in a crash once somebody asks to stop.
+    /// Nothing happens if it does not run.
+    ///
+    /// # Errors
+    /// When it continues to run.
+    pub fn stop(&mut self, how: Stop, cancel: &Cancel) -> Result<(), EngineError> {
+        if let Some(process) = &self.process {
+            if how == Stop::Clean {
+                process.signal(P::CONSTANTS.shutdown);
+                process.wait(STOP_CLEAN, cancel);
+            }
+            P::CONSTANTS.crash.iter().for_each(|signal| process.signal(*signal));
+            process.wait(STOP_CRASH, &Cancel::new());
+        }
+        let data = &self.layout.data;
+        // After a proper end there is no process; after a kill its children may continue.
+        let gone = kill_programs::<P>(data, self.pid());
+        self.process = None;
+        if gone {
+            Ok(())
+        } else {
+            Err(EngineError::failed(data.display().to_string(), "the server cannot be killed"))
+        }
+    }
+
+    /// Stops it so that nothing is left to recover, puts its files out of the page cache if that is
+    /// wanted, and starts it with the settings that were in force.
+    ///
+    /// # Errors
+    /// When it does not stop, or does not start again.
+    pub fn restart(&mut self, evicts: bool, cancel: &Cancel) -> Result<(), EngineError> {
+        self.stop(Stop::Clean, cancel)?;
+        if evicts {
+            evict(&self.files()?)?;
+        }
+        self.start(cancel)
+    }
+
+    /// Returns the number of the server's first process, while it has not been stopped.
+    pub fn pid(&self) -> Option<i32> {
+        self.process.as_ref().map(Process::pid)
+    }
+
+    /// Whether the server's first process lives.
+    pub fn is_running(&self) -> bool {
+        self.process.as_ref().is_some_and(|process| process.ended().is_none())
+    }
+
+    /// Whether the server has ended by itself: one that was stopped is as it was left.
+    pub fn has_died(&self) -> bool {
+        self.process.as_ref().is_some_and(|process| process.ended().is_some())
+    }
+
+    /// Sends its first process a signal, if it runs.
+    pub fn signal(&self, signal: Signal) {
+        self.process.iter().for_each(|process| process.signal(signal));
+    }
+
+    /// Returns the data directory.
+    pub fn data_directory(&self) -> &Path {
+        &self.layout.data
+    }
+
+    /// Lists the files of the data directory, the log and the folders elsewhere.
+    pub fn files(&self) -> Result<Vec<PathBuf>, EngineError> {
+        let (data, mut files) = (&self.layout.data, Vec::new());
+        walk(data, &mut files)?;
+        for folder in P::more_folders(data)?.iter().chain(&self.options.log_directory) {
+            walk(folder, &mut files)?;
+        }
+        Ok(files)
+    }
+
+    /// Returns the bytes allocated by them.
+    pub fn space_bytes(&self) -> u64 {
+        self.files().map_or(0, |files| allocated_bytes(&files))
+    }
+
+    /// Returns the length of the server's log of messages.
+    pub fn log_bytes(&self) -> u64 {
+        self.layout.log.metadata().map_or(0, |found| found.len())
+    }
+
+    /// Returns what the server has said since that log had this length: no more than its end.
+    pub fn log_since(&self, bytes: u64) -> String {
+        log_since(&self.layout.log, bytes)
+    }
+
+    /// Returns the last lines of that log.
+    pub fn log_tail(&self, lines: usize) -> String {
+        last_lines(&self.log_since(0), lines)
+    }
+
+    /// Stops the server and removes it; fails when something of it remains.
+    pub fn remove(mut self) -> Result<(), EngineError> {
+        self.clear()
+    }
+
+    fn clear(&mut self) -> Result<(), EngineError> {
+        self.stop(Stop::Crash, &Cancel::new())?;
+        P::free(&self.layout.data);
+        let data_sets = remove_beside(&self.layout.directory);
+        remove_files(&self.layout, self.options.log_directory.as_deref())?;
+        data_sets
+    }
+}
+
+impl<P: Product> Drop for Server<P> {
+    fn drop(&mut self) {
+        // What remains is found by the next run.
+        let _ = self.clear();
+    }
+}
+
+fn kill_programs<P: Product>(data: &Path, first: Option<i32>) -> bool {
+    P::CONSTANTS.programs.iter().all(|program| kill_all(program, data, first))
+}
+
+/// Stops servers whose data directories are inside a directory that the caller knows as ours, and
+/// frees what they have outside of it. The directory itself is left to the caller. A server is
+/// known by the directory that its processes work in; others are never touched.
+///
+/// # Errors
+/// When one continues to run.
+pub fn reclaim<P: Product>(directory: &Path) -> Result<(), EngineError> {
+    for data in &data_directories(directory, P::is_data_directory) {
+        let first = P::ask_to_end(data);
+        if !kill_programs::<P>(data, first) {
+            let message = "a server that an earlier run left cannot be killed";
+            return Err(EngineError::failed(data.display().to_string(), message));
+        }
+        P::free(data);
+        if let Some(parent) = data.parent() {
+            remove_socket_folder(&Layout::in_directory(parent))?;
+        }
+    }
+    Ok(())
+}
