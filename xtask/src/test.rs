@@ -105,7 +105,7 @@ pub fn live(engines: &[String]) -> Result<(), String> {
     // One test after the other: they share the server.
     let runs = [
         ["steelbench", "all", "sqlserver::live"],
-        ["sqlserver", "sqlserver", ""],
+        ["sqlserver", "all", "sqlserver::"],
         ["steelbench", "all", "contract::"],
     ];
     for [package, test, name] in runs {

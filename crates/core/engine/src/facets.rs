@@ -12,7 +12,7 @@ use work::{Stop, Table, Work};
 
 /// The check of what trials need before the first of them.
 pub trait Prerequisites {
-    /// What a configuration needs of this engine that is not installed on this machine, as a
+    /// Names what a configuration needs and this machine lacks, as a
     /// clause: `duckdb is not installed: ...`, `this server was built without ...`.
     fn missing(&self, configuration: &Configuration) -> Option<String>;
     /// Problems of trials, found before the first of them: whether servers admit us, the rights of

@@ -9,12 +9,12 @@ use work::Stop;
 /// Reads the statistics of a server's statements, tables and indexes. Changes nothing on it, and
 /// runs none of the statements.
 pub trait QueryReader {
-    /// What the server counts now.
+    /// Reads the counters of the server.
     ///
     /// # Errors
     /// When the server is lost, or refuses so much that there is nothing to show.
     fn snapshot(&mut self) -> Result<Snapshot, ServerError>;
-    /// Looks which statements sessions run now, for the values that they run with.
+    /// Reads the statements that sessions run now, for the values that they run with.
     ///
     /// # Errors
     /// When the server is lost.
@@ -22,7 +22,7 @@ pub trait QueryReader {
     /// Has the server make plans for the statements, in their order. The reason why one has
     /// none is noted with it.
     fn explain(&mut self, snapshot: &mut Snapshot);
-    /// What the server itself has counted in the first interval that began then or later and has
+    /// Reads the server's own counters of the first interval that began then or later and has
     /// ended; `None` where there is none, or the engine keeps none.
     ///
     /// # Errors
@@ -30,8 +30,8 @@ pub trait QueryReader {
     fn kept(&mut self, _after_ms: i64) -> Result<Option<Snapshot>, ServerError> {
         Ok(None)
     }
-    /// What the optimizer says of a statement if there were an index that is advised; `None` where
-    /// it cannot be asked.
+    /// Asks the optimizer for the costs of a statement without and with an advised index; `None`
+    /// where it cannot be asked.
     fn hypothetical(&mut self, _snapshot: &Snapshot, _advice: &Advice) -> Option<Hypothetical> {
         None
     }
@@ -61,7 +61,7 @@ pub struct QueryLimits {
     pub plans: usize,
     /// Databases that are looked into.
     pub databases: usize,
-    /// Whether their tables and indexes are read.
+    /// True when their tables and indexes are read.
     pub tables: bool,
 }
 

@@ -14,10 +14,10 @@ use work::{Cancel, Stop};
 pub trait Servers: Sync {
     /// The engine's name.
     fn engine(&self) -> &'static str;
-    /// What comes before `://` in their URLs. An empty one: also what has no scheme, such as
+    /// The texts before `://` in their URLs. An empty one: also texts without a scheme, such as
     /// keywords and values, or nothing at all.
     fn url_schemes(&self) -> &'static [&'static str];
-    /// Whether a text is a connection string of this engine's, though it has no scheme.
+    /// Returns true for a connection string of this engine's, though it has no scheme.
     fn is_connection_string(&self, _text: &str) -> bool {
         false
     }
@@ -26,7 +26,7 @@ pub trait Servers: Sync {
     /// # Errors
     /// When the URL is wrong.
     fn by_url(&self, url: &str) -> Result<Box<dyn Server>, ServerError>;
-    /// What should be looked at about a server, and about the machine that it runs on.
+    /// Advice on a server, and on the machine that it runs on.
     fn advice(&self, server: &SurveyedServer, survey: &Survey) -> Vec<Advice>;
     /// Dumps of its databases, where they can be made from a URL.
     fn dumps(&self) -> Option<&dyn Dumps> {
@@ -45,7 +45,7 @@ pub trait Dumps {
 
 /// A server by URL. It is displayed without its password.
 pub trait Server: fmt::Display {
-    /// What is doubtful about the URL, one sentence each.
+    /// Doubts about the URL, one sentence each.
     fn warnings(&self) -> &[String];
     /// Connects, and begins to observe. When somebody asks to stop, connecting ends at once, and
     /// the server has little time for what it is asked after that.
@@ -102,16 +102,16 @@ pub trait LiveObserver {
     /// # Errors
     /// When the server was lost before anything was seen.
     fn window(&mut self) -> Result<ServerActivity, ServerError>;
-    /// Whether the server is known to be lost, so that there is nothing more to wait for. Asks it
+    /// Returns true when the server is known to be lost, so that waiting is useless. Asks it
     /// nothing.
     fn is_lost(&self) -> bool;
-    /// Who waits for what now; `None` where the server does not tell, which
+    /// The tasks that wait now; `None` where the server does not tell, which
     /// [`ServerActivity::lost`] of the interval before says.
     ///
     /// # Errors
     /// When the server fails.
     fn tasks(&mut self) -> Result<Option<Vec<WaitingTask>>, ServerError>;
-    /// What the server's counters said at the beginning and at the end of the interval before;
+    /// The server's counters at the beginning and at the end of the interval before;
     /// nothing where it was lost.
     fn readings(&self) -> Vec<CounterReadings>;
 }
@@ -139,9 +139,9 @@ impl Default for ObserveOptions {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct ServerError {
-    /// What went wrong, in the words of the engine.
+    /// The error, in the words of the engine.
     pub what: String,
-    /// What to do about it, where that is known.
+    /// Advice on it, where there is any.
     pub advice: Option<&'static str>,
 }
 
@@ -212,7 +212,7 @@ impl From<ServerError> for EngineError {
     }
 }
 
-/// What the engines of the surveyed servers advise.
+/// The advice of the engines of the surveyed servers.
 pub fn advice(engines: &[&dyn Engine], survey: &Survey) -> Vec<Advice> {
     let of_server = |server: &SurveyedServer| {
         let engine = servers(engines).find(|engine| engine.engine() == server.engine)?;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// An index, or a table that is read itself, and who uses it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct IndexUse {
-    /// What is used.
+    /// The index or table.
     pub object: Object,
     /// By which statements, in their order.
     pub uses: Vec<Uses>,

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What an operator does. Engines have hundreds of names; what a plan's reader asks is one of
-/// these.
+/// A kind of operator. Engines have hundreds of names; a reader of plans needs one of these.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

@@ -10,7 +10,7 @@ pub struct Statement {
     pub engine: String,
     /// As it stands in the file, with its literals; empty where the file does not have it.
     pub text: String,
-    /// What it is, as the engine says: `SELECT`, `COND`.
+    /// Its kind, in the engine's words: `SELECT`, `COND`.
     pub kind: String,
     /// The engine's hash of the statement without its literals.
     pub query_hash: Option<String>,
@@ -47,9 +47,9 @@ pub struct Plan {
     pub missing_indexes: Vec<MissingIndex>,
     /// Values that it was compiled for and run with.
     pub parameters: Vec<Parameter>,
-    /// What the run waited for.
+    /// The waits of the run.
     pub waits: Vec<Wait>,
-    /// What the engine warns of for the whole statement.
+    /// The engine's warnings about the whole statement.
     pub warnings: Vec<Warning>,
     /// Parts of the file that this reader does not know, by name.
     pub unknown: Vec<String>,
@@ -58,11 +58,11 @@ pub struct Plan {
 /// An operator with its inputs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Operator {
-    /// What it does.
+    /// Its kind.
     pub kind: Kind,
     /// The engine's own name: `Clustered Index Seek`, `Index Only Scan`.
     pub name: String,
-    /// What more the engine says of it: `Left Outer Join`, `Hashed`.
+    /// More from the engine: `Left Outer Join`, `Hashed`.
     pub detail: String,
     /// The table and index that it reads or changes; the first of several.
     pub objects: Vec<Object>,
@@ -82,9 +82,9 @@ pub struct Operator {
     pub pages: Option<(f64, f64)>,
     /// Conditions.
     pub predicates: Vec<Predicate>,
-    /// Whether several threads run it.
+    /// True when several threads run it.
     pub is_parallel: bool,
-    /// What the engine warns of.
+    /// The engine's warnings.
     pub warnings: Vec<Warning>,
     /// Its inputs.
     pub inputs: Vec<Operator>,
@@ -173,11 +173,11 @@ pub struct Parameter {
     pub compiled: Option<String>,
     /// The value of this run.
     pub run: Option<String>,
-    /// Whether both are known and are not the same.
+    /// True when both are known and differ.
     pub differs: bool,
 }
 
-/// What a run waited for.
+/// A wait of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Wait {
     /// The engine's name.
@@ -188,12 +188,12 @@ pub struct Wait {
     pub count: f64,
 }
 
-/// What the engine itself warns of.
+/// A warning of the engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
     /// The engine's name of it: `SpillToTempDb`.
     pub name: String,
-    /// What it says of it, as `name value` pairs.
+    /// Its details, as `name value` pairs.
     pub detail: String,
 }
 

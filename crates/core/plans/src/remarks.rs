@@ -50,14 +50,14 @@ pub enum Remark {
         operator: usize,
         /// The engine's name of it.
         name: String,
-        /// What it says.
+        /// The engine's details.
         detail: String,
     },
     /// The engine warns of the statement.
     Statement {
         /// The engine's name of it.
         name: String,
-        /// What it says.
+        /// The engine's details.
         detail: String,
     },
     /// Much more memory was reserved than was used.

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Something to look at.
+/// A finding, with what to do about it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
-    /// What it is.
+    /// Its kind.
     pub kind: AdviceKind,
     /// Where.
     pub database: String,
@@ -15,19 +15,19 @@ pub struct Advice {
     pub index: Option<usize>,
     /// Numbers of the statements that it is about.
     pub statements: Vec<usize>,
-    /// What it is about, in a few words: the name of the index or table.
+    /// Its subject in a few words: the name of the index or table.
     pub subject: String,
-    /// What was counted or estimated.
+    /// The counts and estimates that it rests on.
     pub evidence: String,
-    /// What to do, and what that changes.
+    /// The change to make, and its effect.
     pub change: String,
-    /// What it costs in writes and space, or what to be careful with.
+    /// Its cost in writes and space, or a caution.
     pub price: String,
     /// How sure it is.
     pub certainty: Certainty,
     /// A statement that does it, which `queries try` takes.
     pub ddl: Option<String>,
-    /// What the planner says of the index if it were there.
+    /// The planner's costs without and with the index.
     pub hypothetical: Option<Hypothetical>,
     /// Orders the advice of a kind: the largest first.
     #[serde(skip)]
@@ -44,7 +44,7 @@ pub struct Hypothetical {
     pub cost_with: f64,
 }
 
-/// What an advice is about, in the order in which advice is shown.
+/// The kinds of advice, in the order in which advice is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AdviceKind {
@@ -80,7 +80,7 @@ pub enum AdviceKind {
 pub enum Certainty {
     /// By the server's counters and definitions alone.
     Counted,
-    /// By an estimate: of the optimizer, or of ours where the text says so.
+    /// By an estimate: of the optimizer, or of Steelbench where the text says so.
     Estimated,
     /// The counters fit, and something else may be the reason.
     Possible,

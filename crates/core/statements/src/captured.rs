@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 /// Operators in operators that are kept: more than that, and the readers of JSON refuse the file.
 const DEPTH_MAX: usize = 40;
 
-/// What a server said when it began to be captured and when that ended.
+/// The snapshots of a server at the beginning and at the end of a capture.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Captured {
     /// When it began: without texts and plans.
     pub first: Snapshot,
     /// When it ended, with the plans that were made then.
     pub last: Snapshot,
-    /// What the optimizer said of indexes that are advised.
+    /// The optimizer's costs with indexes that are advised.
     pub hypothetical: Vec<Thought>,
 }
 
@@ -28,7 +28,7 @@ pub struct CapturedTexts {
     pub literals: bool,
 }
 
-/// What the optimizer said of an index that is only thought of.
+/// The optimizer's cost with a hypothetical index.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Thought {
     database: String,
@@ -69,7 +69,7 @@ impl Captured {
         Self { first, last, hypothetical }
     }
 
-    /// What the optimizer said of the index that an advice is about.
+    /// The optimizer's cost with the index that an advice is about.
     pub fn hypothetical(&self, advice: &Advice) -> Option<Hypothetical> {
         self.hypothetical
             .iter()

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a counter counts in.
+/// The unit of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Nothing: a number of things.
@@ -18,8 +18,8 @@ pub enum Unit {
 /// Each counter with the name that people read and its unit.
 macro_rules! counters {
     ($($(#[$meaning:meta])+ $name:ident: $label:literal, $unit:ident;)+) => {
-        /// A counter of a statement. It only grows, until the server forgets the statement or is
-        /// told to begin anew.
+        /// A counter of a statement. It only grows, until the server evicts the statement or its
+        /// counters are reset.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Counter {

@@ -5,7 +5,7 @@ use observations::Unread;
 use plans::MissingIndex;
 use serde::{Deserialize, Serialize};
 
-/// What a server says at one time of its statements, tables and indexes; or of an interval, once
+/// A server's statements, tables and indexes at one time; or in an interval, once
 /// [`between`](crate::between) has taken the difference of two.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Snapshot {
@@ -13,19 +13,19 @@ pub struct Snapshot {
     pub engine: String,
     /// Product and version: `PostgreSQL 15.18`.
     pub server: String,
-    /// What of its statements the counters tell.
+    /// The time that the counters of its statements cover.
     pub span: Span,
     /// Bytes of a page.
     pub block_bytes: u64,
-    /// How often the server forgot statements to make room for others; `None`: not known.
+    /// How often the server evicted statements; `None`: not known.
     pub evictions: Option<u64>,
     /// Statements; whether there are none, or they cannot be had, `unread` says.
     pub statements: Vec<Statement>,
     /// Tables, by database, schema and name.
     pub tables: Vec<Table>,
-    /// What is to be known about the figures.
+    /// Notes on the figures.
     pub notes: Vec<String>,
-    /// What could not be read, and why.
+    /// Parts that could not be read, and why.
     pub unread: Vec<Unread>,
 }
 
@@ -36,7 +36,7 @@ pub struct Span {
     pub from_ms: Option<i64>,
     /// When they were read.
     pub to_ms: i64,
-    /// Whether it is an interval that we have observed.
+    /// True of an interval that was observed.
     pub is_interval: bool,
 }
 
@@ -87,7 +87,7 @@ pub struct Table {
     pub indexes: Vec<Index>,
 }
 
-/// What the optimizer knows of a column.
+/// The optimizer's statistics of a column.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Column {
     /// Its name, quoted where that is needed.
@@ -108,7 +108,7 @@ pub struct Missed {
     pub hint: MissingIndex,
     /// Seeks and scans that it could have been used for.
     pub uses: u64,
-    /// What these statements cost on average without it, in the optimizer's unit.
+    /// The mean cost of these statements without it, in the optimizer's unit.
     pub cost: f64,
 }
 
@@ -130,18 +130,18 @@ pub struct Index {
     pub quoted: String,
     /// How it is built: `btree`, `gin`.
     pub method: String,
-    /// What it is ordered by.
+    /// The columns and expressions that it is ordered by.
     pub keys: Vec<Key>,
     /// Columns that it only carries.
     pub included: Vec<String>,
     /// The rows that it has, where it does not have all.
     pub predicate: Option<String>,
-    /// Whether it allows a value only once.
+    /// True when it allows a value only once.
     pub is_unique: bool,
-    /// Whether the server needs it: for a primary key or another constraint, as a replica
+    /// True when the server needs it: for a primary key or another constraint, as a replica
     /// identity, or as a part of the index of a partitioned table.
     pub is_needed: bool,
-    /// Whether queries may use it.
+    /// True when queries may use it.
     pub is_valid: bool,
     /// Bytes.
     pub bytes: Option<u64>,
@@ -170,14 +170,14 @@ pub struct Key {
     pub column: String,
     /// Operator class, collation and the like: what has to be the same for two keys to be.
     pub rules: String,
-    /// Whether it runs down.
+    /// True when it runs down.
     pub descending: bool,
-    /// Whether NULL comes first.
+    /// True when NULL comes first.
     pub nulls_first: bool,
 }
 
 impl Snapshot {
-    /// What a server says without anything counted yet.
+    /// A snapshot with nothing in it yet.
     pub fn new(engine: &str, server: String, span: Span, block_bytes: u64) -> Self {
         Self {
             engine: engine.to_owned(),
@@ -232,7 +232,7 @@ impl Table {
         Some(self.changes()? - self.hot_updates.unwrap_or(0))
     }
 
-    /// Whether anything has happened to it since its counters began.
+    /// Returns true when it was read or changed since its counters began.
     pub fn is_in_use(&self) -> bool {
         let reads = self
             .indexes

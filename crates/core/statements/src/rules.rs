@@ -32,7 +32,7 @@ pub struct Rules {
 pub struct NewIndex<'a> {
     /// Its table.
     pub table: &'a Table,
-    /// What it is ordered by.
+    /// The columns that it is ordered by.
     pub columns: &'a [String],
     /// Columns that it only carries.
     pub included: &'a [&'a String],
@@ -43,7 +43,7 @@ pub struct NewIndex<'a> {
 pub struct Upkeep {
     /// The updates, in the singular.
     pub update: &'static str,
-    /// What the counted changes are.
+    /// The name of the changes that are counted.
     pub counted: &'static str,
 }
 

@@ -13,24 +13,24 @@ pub struct Statement {
     pub digest: String,
     /// Where it runs.
     pub database: String,
-    /// Who runs it; empty where the server does not tell users apart.
+    /// The user who runs it; empty where the server does not tell users apart.
     pub user: String,
-    /// Whether clients send it, and not a function that they call.
+    /// True when clients send it, and not a function that they call.
     pub is_top: bool,
     /// Its text as the server keeps it; empty where we may not see it.
     pub text: String,
-    /// What the server counted.
+    /// The server's counters.
     pub counters: BTreeMap<Counter, u64>,
     /// How its times differ.
     pub spread: Option<Spread>,
-    /// Whether the figures are those of SQL Server's Query Store, which forgets runs by their age.
+    /// True when the figures come from a store of the server that drops runs by their age.
     #[serde(default)]
     pub is_stored: bool,
-    /// Of an interval: the server began to count it anew in between, so that some is missing.
+    /// Of an interval: its counters were reset in between, so that some runs are missing.
     pub is_partial: bool,
     /// Plans that are known of it.
     pub plans: Vec<StatementPlan>,
-    /// Why there is no plan that was made anew.
+    /// Why there is no re-explained plan.
     pub not_explained: Option<String>,
 }
 
@@ -50,7 +50,7 @@ pub struct Spread {
 pub struct StatementPlan {
     /// How we came by it.
     pub origin: Origin,
-    /// Of how many runs; 0 where that is not known, or it was made anew.
+    /// Of how many runs; 0 where that is not known, or it was re-explained.
     pub runs: u64,
     /// Mean time of these runs, where the server knows it.
     #[serde(default)]
@@ -66,13 +66,13 @@ pub struct StatementPlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// Made anew now, for any values.
+    /// Re-explained, for any values.
     Generic,
-    /// Made anew now, for values that it was seen to run with.
+    /// Re-explained, for values that it was seen to run with.
     Sample,
     /// Kept by the server since it was compiled: the plan that runs use.
     Kept,
-    /// Kept by SQL Server's Query Store: a plan that runs have used.
+    /// Kept by a store of the server: a plan that runs have used.
     Stored,
     /// Recorded in the server's log when it ran.
     Logged,
@@ -113,13 +113,13 @@ impl Statement {
         Some(self.by_call(Counter::SharedHitBlocks)? + self.by_call(Counter::SharedReadBlocks)?)
     }
 
-    /// Whether it is one that has a plan: it reads or changes rows.
+    /// Returns true when it has a plan: it reads or changes rows.
     pub fn can_be_explained(&self) -> bool {
         let verb = first_word(&self.text);
         plans::VERBS.iter().any(|known| known.eq_ignore_ascii_case(verb))
     }
 
-    /// Whether it only reads, by its text.
+    /// Returns true when it only reads, by its text.
     pub fn is_query(&self) -> bool {
         first_word(&self.text).eq_ignore_ascii_case("select")
     }

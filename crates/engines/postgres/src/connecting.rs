@@ -25,7 +25,7 @@ pub fn is_local(client: &Client, user: &str) -> bool {
 }
 
 /// Advice on a server that does not let us connect.
-pub(super) fn what_to_do(error: &crate::client::Error) -> Option<&'static str> {
+pub fn what_to_do(error: &crate::client::Error) -> Option<&'static str> {
     if let Some(code) = error.code() {
         // Appendix A of PostgreSQL's documentation: error codes.
         return match code {

@@ -30,7 +30,7 @@ const ENGINE: &str = "sqlite";
 const RUN_MAX: Duration = Duration::from_secs(10);
 /// Time for all runs together.
 const RUNS_MAX: Duration = Duration::from_secs(60);
-/// How long we wait for somebody who writes.
+/// How long we wait for a writer.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Steps of SQLite's machine between two looks at the clock.
 const STEPS: i32 = 10_000;
@@ -69,7 +69,7 @@ impl FileReader {
         Ok(Self { connection, given, limits, stop: stop.clone(), until })
     }
 
-    /// What it takes from here on is stopped after so long.
+    /// Stops work that takes longer than this from now on.
     fn limit(&self, time: Duration) {
         *engine::lock(&self.until) = Instant::now() + time;
     }
@@ -170,7 +170,8 @@ impl FileReader {
         Ok(Table { quoted: quoted(&name), name, indexes, foreign_keys, ..Table::default() })
     }
 
-    /// What an index is ordered by. Of an expression SQLite tells no text: it is like no other.
+    /// Adds the columns that an index is ordered by. SQLite names no text of an expression, which
+    /// therefore equals no other.
     fn index(&self, index: Index) -> Result<Index, Error> {
         let sql =
             "SELECT name, \"desc\", coll FROM pragma_index_xinfo(?1) WHERE key ORDER BY seqno";
@@ -301,8 +302,7 @@ fn add_condition(plan: &mut Plan, text: &str) {
     });
 }
 
-/// What SQLite says, without the statement, which may hold data of users.
-/// Why a statement was not run to count what it does.
+/// A reason why a statement was not run to count its work.
 #[derive(Debug, thiserror::Error)]
 enum NotRun {
     /// Not a query.
@@ -322,6 +322,7 @@ enum NotRun {
     Refused { message: String },
 }
 
+/// The message of SQLite, without the statement, which may hold data of users.
 fn message(error: Error) -> String {
     match error {
         Error::SqlInputError { msg, .. } => msg,

@@ -91,7 +91,7 @@ fn operators(at: usize, one: &PlanOf, plan: &Plan) -> Section {
     section
 }
 
-/// What the optimizer itself missed.
+/// The indexes that the optimizer itself missed.
 fn missing(all: &[(usize, &PlanOf)]) -> Section {
     let mut section = Section::new("Missing indexes");
     let rows: Vec<(usize, &MissingIndex)> = all

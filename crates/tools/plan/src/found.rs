@@ -52,7 +52,7 @@ impl<'a> Found<'a> {
         self.add(&path.display().to_string(), bytes, is_named);
     }
 
-    /// What a file holds; something else is an error where the user named the file.
+    /// Adds the plans in these bytes; other contents are an error where the user named the file.
     pub fn add(&mut self, name: &str, bytes: std::io::Result<Vec<u8>>, is_named: bool) {
         let read = bytes.map(|bytes| read(self.context.registry.engines, &bytes));
         let error = match read {

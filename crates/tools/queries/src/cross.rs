@@ -5,7 +5,7 @@ use serde::Serialize;
 use statements::Snapshot;
 use std::collections::BTreeSet;
 
-/// That a plan of a statement uses an index.
+/// The use of an index by a plan of a statement.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct IndexUse {
     /// Number of the table.
@@ -20,14 +20,14 @@ pub struct IndexUse {
     pub access: Access,
 }
 
-/// That a plan of a statement reads a table whole and keeps a part of it.
+/// The scan of a table of which a plan of a statement keeps a part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableScan {
     /// Number of the table.
     pub table: usize,
     /// Number of the statement.
     pub statement: usize,
-    /// What rows are kept by.
+    /// The conditions that rows are kept by.
     pub conditions: Vec<String>,
     /// Rows that are kept, as the optimizer estimates, by all processes together.
     pub estimated_rows: Option<f64>,
@@ -118,9 +118,8 @@ pub fn table_scans(snapshot: &Snapshot) -> Vec<TableScan> {
     scans
 }
 
-/// What the planner has divided the rows of a parallel scan by: the workers, and what the leader
-/// finds time for (`get_parallel_divisor` of PostgreSQL). A recorded run has the rows of all
-/// already.
+/// The divisor of the rows of a parallel scan in a plan: the workers, and the share of the leader
+/// (`get_parallel_divisor` of PostgreSQL). A recorded run has the rows of all already.
 fn processes(operators: &[(usize, &Operator)], at: usize) -> f64 {
     let (mut depth, operator) = operators[at];
     if !operator.is_parallel || operator.executions.is_some() {

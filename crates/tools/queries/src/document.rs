@@ -13,7 +13,7 @@ const ROWS: usize = 15;
 /// Numbers of statements that are listed.
 const NUMBERS: usize = 12;
 
-/// What a server counts of its statements and indexes, the plans, and what there is to look at.
+/// The counters of a server's statements and indexes, the plans, and the findings.
 pub fn queries(all: &Queries) -> Document {
     let mut sections = vec![overview(all)];
     sections.extend(on_both(|rows| statements(all, rows)));
@@ -293,7 +293,7 @@ fn plan_title(at: usize, found: &StatementPlan) -> String {
     format!("Statement {at}: {}{runs}", found.origin.label())
 }
 
-/// By reason: the statements that have no plan that was made anew.
+/// By reason: the statements without a re-explained plan.
 fn not_explained(all: &Queries, rows: usize) -> Option<Section> {
     let mut reasons: Vec<(&str, Vec<usize>)> = Vec::new();
     for (at, statement) in (1..).zip(&all.snapshot.statements) {

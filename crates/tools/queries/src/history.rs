@@ -61,7 +61,7 @@ pub struct StatementSeries {
     pub digest: String,
     /// Where it ran.
     pub database: String,
-    /// Who ran it.
+    /// The user who ran it.
     pub user: String,
     /// Its text.
     pub text: String,

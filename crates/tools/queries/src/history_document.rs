@@ -14,7 +14,7 @@ const NOTES: usize = 10;
 /// Characters of a statement in the line that names it.
 const TEXT: usize = 100;
 
-/// What a server's statements took, interval after interval, and what changed.
+/// The times of a server's statements, interval after interval, and their changes.
 pub fn statement_history(history: &StatementHistory) -> Document {
     let mut sections = vec![introduction(history)];
     sections.extend(on_both(|rows| Some(changes(history, rows))));

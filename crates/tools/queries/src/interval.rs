@@ -11,9 +11,9 @@ fn identity(statement: &Statement) -> Identity<'_> {
     (&statement.digest, &statement.database, &statement.user, statement.is_top)
 }
 
-/// What was counted between two snapshots of one server. Counters that began anew in between,
-/// because somebody reset them or the server forgot the statement, tell only of the time since
-/// then: the statement is marked, and a note says so. Statements that did not run are left out.
+/// The difference of two snapshots of one server. Counters that were reset in between, or whose
+/// statement was evicted, cover only the time since then: the statement is marked, and a note says
+/// so. Statements that did not run are left out.
 pub fn between(first: &Snapshot, mut last: Snapshot) -> Snapshot {
     let was_reset = last.span.from_ms > first.span.from_ms && last.span.from_ms.is_some();
     let known = first.statements.iter().filter(|_| !was_reset);

@@ -193,7 +193,7 @@ pub fn recorded(
     Ok(Some(all))
 }
 
-/// What was counted in the recorded intervals of a file, put together.
+/// The sum of the recorded intervals of a file.
 pub fn joined(context: &Context, file: &str, span: &Between) -> Result<Snapshot, Failure> {
     let stores = [results::open(context, Some(file))?];
     let none = || {

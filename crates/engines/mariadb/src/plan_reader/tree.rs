@@ -94,7 +94,7 @@ fn operator(node: &Value, loops: f64, depth: usize) -> Result<Operator, PlanErro
     })
 }
 
-/// What an operation does, without what it does it to, in which there are constants:
+/// The name of an operation, without its object and the constants there:
 /// `Index lookup on o using customer (customer = 7)`.
 fn name(operation: &str) -> &str {
     let ends = [": ", " on ", " (", " using "].iter().filter_map(|end| operation.find(end));

@@ -14,8 +14,8 @@ const OFF: f64 = 10.0;
 /// Fewer rows are nothing to look at.
 const ROWS_MIN: f64 = 100.0;
 /// Statistics are older than the data when so many of the rows have changed: autovacuum gathers
-/// them anew at 10 % (`autovacuum_analyze_scale_factor`), so that at twice that it does not keep up
-/// or is off.
+/// them again at 10 % (`autovacuum_analyze_scale_factor`), so that at twice that it does not keep
+/// up or is off.
 const STALE_SHARE: f64 = 0.2;
 const STALE_ROWS_MIN: u64 = 1_000;
 /// Times vary when the deviation is so many times the mean, without the single longest runs.
@@ -27,7 +27,7 @@ const TEMPDB_MIN: f64 = 1_048_576.0;
 /// So many runs as long as the longest are put down to chance.
 const OUTLIERS: f64 = 3.0;
 
-/// What single statements give reason to look at.
+/// Findings about single statements.
 pub fn of_statements(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
     let mut all = Vec::new();
     for (at, statement) in

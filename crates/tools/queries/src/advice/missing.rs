@@ -22,7 +22,7 @@ const COLUMNS_MAX: usize = 3;
 /// A run that looks at fewer of the table's pages than this share of them did not read it whole.
 const PAGES_SHARE_MIN: f64 = 0.5;
 
-/// What an optimizer has missed less often may have been a single question.
+/// An index that was missed less often may have served a single question.
 const MISSED_USES_MIN: u64 = 10;
 
 /// An index that scans miss.

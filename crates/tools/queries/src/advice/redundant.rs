@@ -10,13 +10,13 @@ use statements::{Advice, AdviceKind, Certainty, Index, Key, Rules, Snapshot, Tab
 /// How an index is covered by another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cover {
-    /// The same columns in the same order, and all that it carries.
+    /// Columns and order are the same, with all that it carries.
     Same,
     /// Its columns are the first ones of the other.
     Prefix,
-    /// The same columns, but it carries others that the other one lacks.
+    /// Columns are the same, but it carries some that the other one lacks.
     Included,
-    /// The same columns, some of them in the other direction.
+    /// Columns are the same, some of them in the other direction.
     Directions,
 }
 
