@@ -34,9 +34,9 @@ const UNTIL_SMALLER: [(&str, usize); 9] = [
     ("engines/duckdb", 2_760),
     ("engines/mariadb", 7_170),
     ("engines/postgres", 8_200),
-    ("studies/command", 1_770),
-    ("studies/script", 2_750),
-    ("studies/sort_order", 1_900),
+    ("studies/command", 1_800),
+    ("studies/script", 2_790),
+    ("studies/sort_order", 1_930),
     ("studies/sync", 1_620),
     ("tools/queries", 3_120),
 ];

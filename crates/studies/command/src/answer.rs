@@ -112,16 +112,16 @@ impl Answer {
         let found = match &self.place {
             Place::Regex(regex) => last_match(regex, &stdout.text(), stop)
                 .or_else(|| last_match(regex, &stderr.text(), stop))
-                .ok_or_else(|| format!("nothing that was printed matches {regex}")),
+                .ok_or_else(|| AnswerError::NoMatch { regex: regex.clone() }),
             Place::Pointer(pointer) => in_json(pointer, stdout),
         };
         let number = found.and_then(|text| {
             let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
-            number.ok_or_else(|| format!("`{}` is no number", beginning(&without_secrets(&text))))
+            number.ok_or_else(|| AnswerError::NoNumber { text: beginning(&without_secrets(&text)) })
         });
-        number.map_err(|cause| CommandError::NoResponse {
+        number.map_err(|error| CommandError::NoResponse {
             name: self.name.clone(),
-            cause,
+            cause: error.to_string(),
             said: said(stdout, stderr),
         })
     }
@@ -170,19 +170,32 @@ fn last_match(regex: &Regex, text: &str, stop: &dyn Fn() -> bool) -> Option<Stri
     found.get(1).or_else(|| found.get(0)).map(|found| found.as_str().to_owned())
 }
 
-fn in_json(pointer: &str, stdout: &Printed) -> Result<String, String> {
+/// A response that is not in what was printed.
+#[derive(Debug, thiserror::Error)]
+enum AnswerError {
+    #[error("nothing that was printed matches {regex}")]
+    NoMatch { regex: Regex },
+    #[error("`{text}` is no number")]
+    NoNumber { text: String },
+    #[error("standard output is larger than {mib_max} MiB, too large to be read as JSON")]
+    TooLarge { mib_max: usize },
+    #[error("standard output is no JSON document: {0}")]
+    NoJson(#[from] serde_json::Error),
+    #[error("at {pointer} is neither a number nor a text")]
+    OtherType { pointer: String },
+    #[error("the JSON document has nothing at {pointer}")]
+    Missing { pointer: String },
+}
+
+fn in_json(pointer: &str, stdout: &Printed) -> Result<String, AnswerError> {
     if stdout.is_cut() {
-        let most = observe::child::KEPT_BYTES_MAX >> 20;
-        return Err(format!(
-            "standard output is larger than {most} MiB, too large to be read as JSON"
-        ));
+        return Err(AnswerError::TooLarge { mib_max: observe::child::KEPT_BYTES_MAX >> 20 });
     }
-    let json: Json = serde_json::from_str(&stdout.text())
-        .map_err(|error| format!("standard output is no JSON document: {error}"))?;
+    let json: Json = serde_json::from_str(&stdout.text())?;
     match json.pointer(pointer) {
         Some(Json::Number(number)) => Ok(number.to_string()),
         Some(Json::String(text)) => Ok(text.clone()),
-        Some(_) => Err(format!("at {pointer} is neither a number nor a text")),
-        None => Err(format!("the JSON document has nothing at {pointer}")),
+        Some(_) => Err(AnswerError::OtherType { pointer: pointer.to_owned() }),
+        None => Err(AnswerError::Missing { pointer: pointer.to_owned() }),
     }
 }

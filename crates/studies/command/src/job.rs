@@ -1,7 +1,7 @@
 //! What a configuration runs, read from its settings.
 
 use crate::answer::Answer;
-use crate::template::{Parameters, Shell, escaped, is_name, substituted, uses};
+use crate::template::{Parameters, Shell, WordsError, escaped, is_name, substituted, uses};
 use crate::{
     CLEANUP, COMMAND, CONCLUDE, CONCURRENCY, DURATION, FOLDER, HOOK_TIMEOUT, IGNORE_FAILURE, INPUT,
     MAX_RUNS, MIN_RUNS, OUTPUT, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
@@ -213,13 +213,13 @@ impl Reader<'_> {
         self.invalid.push(Invalid::new(setting.path(), message));
     }
 
-    /// What could be read, or an objection to its setting.
+    /// The words that could be read, or an objection to their setting.
     fn taken<T: experiment::FromValue, V>(
         &mut self,
         setting: Setting<T>,
-        read: Result<V, String>,
+        read: Result<V, WordsError>,
     ) -> Option<V> {
-        read.map_err(|message| self.object(setting, message)).ok()
+        read.map_err(|error| self.object(setting, error.to_string())).ok()
     }
 
     fn check_parameters(&mut self) {

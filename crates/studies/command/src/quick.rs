@@ -284,11 +284,22 @@ fn list(text: &str) -> Vec<String> {
     values
 }
 
+/// Numbers that are no scan.
+#[derive(Debug, thiserror::Error)]
+enum ScanError {
+    #[error("`{text}` is not a decimal number")]
+    NoNumber { text: String },
+    #[error("the numbers have to rise from MIN to MAX by a step above 0")]
+    NotRising,
+    #[error("more than {VALUES_MAX} values")]
+    TooMany,
+}
+
 /// Decimal numbers from one to another, counted in units of the last decimal that any of them has.
-fn scan(min: &str, max: &str, step: &str) -> Result<Vec<String>, String> {
+fn scan(min: &str, max: &str, step: &str) -> Result<Vec<String>, ScanError> {
     let decimals = |text: &str| text.split_once('.').map_or(0, |(_, after)| after.len());
     let scale = [min, max, step].map(decimals).into_iter().max().unwrap_or(0);
-    let units = |text: &str| -> Result<i64, String> {
+    let units = |text: &str| -> Result<i64, ScanError> {
         let (whole, after) = text.split_once('.').unwrap_or((text, ""));
         let digits = format!("{whole}{after:0<scale$}");
         let is_number = scale <= 9 && after.bytes().all(|byte| byte.is_ascii_digit());
@@ -296,15 +307,15 @@ fn scan(min: &str, max: &str, step: &str) -> Result<Vec<String>, String> {
             .parse()
             .ok()
             .filter(|_| is_number)
-            .ok_or_else(|| format!("`{text}` is not a decimal number"))
+            .ok_or_else(|| ScanError::NoNumber { text: text.to_owned() })
     };
     let (first, last, by) = (units(min)?, units(max)?, units(step)?);
     if by <= 0 || first > last {
-        return Err("the numbers have to rise from MIN to MAX by a step above 0".into());
+        return Err(ScanError::NotRising);
     }
     let number = usize::try_from((last.abs_diff(first)) / by.unsigned_abs()).unwrap_or(usize::MAX);
     if number >= VALUES_MAX {
-        return Err(format!("more than {VALUES_MAX} values"));
+        return Err(ScanError::TooMany);
     }
     let written = |units: i64| {
         let (sign, digits) =
@@ -318,7 +329,7 @@ fn scan(min: &str, max: &str, step: &str) -> Result<Vec<String>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Rounds, draft, list, scan};
+    use super::{Rounds, ScanError, draft, list, scan};
     use crate::CommandProbe;
     use crate::arguments::Time;
     use crate::job::Job;
@@ -387,7 +398,7 @@ mod tests {
         {
             assert!(scan(min, max, step).is_err(), "{min} {max} {step}");
         }
-        assert!(scan("0", "99999999", "1").unwrap_err().contains("values"));
+        assert!(matches!(scan("0", "99999999", "1"), Err(ScanError::TooMany)));
         assert_eq!(list("1,0x1\\,"), ["1", "0x1,"]);
     }
 

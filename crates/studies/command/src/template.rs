@@ -15,12 +15,23 @@ pub enum Shell {
     Words(Vec<String>),
 }
 
+/// A text that is not split into words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum WordsError {
+    /// A quote without its end.
+    #[error("a quote is not closed, or the text ends with a backslash")]
+    Unclosed,
+    /// No word.
+    #[error("there is no word in it")]
+    Empty,
+}
+
 impl Shell {
     /// From its setting: `sh`, `bash --norc`, `none`.
     ///
     /// # Errors
     /// When its quotes are not closed.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, WordsError> {
         if text.trim() == "none" {
             return Ok(Self::None);
         }
@@ -31,7 +42,7 @@ impl Shell {
     ///
     /// # Errors
     /// Without a shell: when there is no word, or quotes are not closed.
-    pub fn execute(&self, text: &str) -> Result<Vec<String>, String> {
+    pub fn execute(&self, text: &str) -> Result<Vec<String>, WordsError> {
         match self {
             Self::None => words(text),
             Self::Words(shell) => Ok([shell.as_slice(), &["-c".into(), text.into()]].concat()),
@@ -40,10 +51,9 @@ impl Shell {
 }
 
 /// The words of a text as a shell splits it.
-fn words(text: &str) -> Result<Vec<String>, String> {
-    let words =
-        shlex::split(text).ok_or("a quote is not closed, or the text ends with a backslash")?;
-    if words.is_empty() { Err("there is no word in it".into()) } else { Ok(words) }
+fn words(text: &str) -> Result<Vec<String>, WordsError> {
+    let words = shlex::split(text).ok_or(WordsError::Unclosed)?;
+    if words.is_empty() { Err(WordsError::Empty) } else { Ok(words) }
 }
 
 /// A program with its arguments.
@@ -134,7 +144,7 @@ fn in_braces<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, usi
 
 #[cfg(test)]
 mod tests {
-    use super::{Parameters, Shell, escaped, substituted};
+    use super::{Parameters, Shell, WordsError, escaped, substituted};
 
     fn parameters() -> Parameters {
         [("n", "8"), ("my-file", "a b"), ("foo", "a,{n}")]
@@ -193,7 +203,7 @@ mod tests {
             none.execute("grep -i 'a b'"),
             Ok(["grep", "-i", "a b"].map(str::to_owned).to_vec())
         );
-        assert!(none.execute("grep 'a").unwrap_err().contains("quote"));
-        assert!(none.execute("  ").unwrap_err().contains("no word"));
+        assert_eq!(none.execute("grep 'a"), Err(WordsError::Unclosed));
+        assert_eq!(none.execute("  "), Err(WordsError::Empty));
     }
 }

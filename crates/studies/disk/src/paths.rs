@@ -4,8 +4,42 @@ use crate::settings::{Mix, pattern_settings};
 use engine::Permits;
 use engine::file_set::{Origin, not_permitted};
 use observations::redacted;
+use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+
+/// A path that cannot be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum PathError {
+    /// Its kind is not known.
+    #[error("{}: {error}; name a directory, an existing file or a block device", .path.display())]
+    Unreadable {
+        /// The path.
+        path: PathBuf,
+        /// The answer of the system.
+        error: io::Error,
+    },
+    /// Another kind.
+    #[error("{}: neither a directory nor a file nor a block device", .path.display())]
+    NoStorage {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A name that no experiment file can hold.
+    #[error("{}: a path has to be UTF-8", .path.display())]
+    NotUtf8 {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A name that results and reports must not show.
+    #[error(
+        "{hidden}: a path that looks like a URL with a password; name it by a link without one"
+    )]
+    Secret {
+        /// The path without the password.
+        hidden: String,
+    },
+}
 
 /// A path that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +63,7 @@ impl StoragePath {
     ///
     /// # Errors
     /// When one of them cannot be loaded.
-    pub fn all(paths: &[PathBuf]) -> Result<Vec<Self>, String> {
+    pub fn all(paths: &[PathBuf]) -> Result<Vec<Self>, PathError> {
         paths.iter().zip(names(paths)).map(|(path, name)| Self::named(path, name)).collect()
     }
 
@@ -38,15 +72,11 @@ impl StoragePath {
     /// # Errors
     /// When it is no storage, its name is not UTF-8, as an experiment file is, or looks as if a
     /// password were in it: the name stands in results and reports.
-    pub fn named(path: &Path, name: impl Into<String>) -> Result<Self, String> {
-        let shown = path.display();
+    pub fn named(path: &Path, name: impl Into<String>) -> Result<Self, PathError> {
         let kind = kind(path)?;
-        let text = path.to_str().ok_or_else(|| format!("{shown}: a path has to be UTF-8"))?;
+        let text = path.to_str().ok_or_else(|| PathError::NotUtf8 { path: path.into() })?;
         if redacted(text) != text {
-            return Err(format!(
-                "{}: a path that looks like a URL with a password; name it by a link without one",
-                redacted(text)
-            ));
+            return Err(PathError::Secret { hidden: redacted(text) });
         }
         Ok(Self { path: text.into(), kind, name: name.into() })
     }
@@ -58,16 +88,14 @@ impl StoragePath {
     }
 }
 
-fn kind(path: &Path) -> Result<Origin, String> {
-    let shown = path.display();
-    let metadata = path.metadata().map_err(|error| {
-        format!("{shown}: {error}; name a directory, an existing file or a block device")
-    })?;
+fn kind(path: &Path) -> Result<Origin, PathError> {
+    let metadata =
+        path.metadata().map_err(|error| PathError::Unreadable { path: path.into(), error })?;
     match metadata.file_type() {
         kind if kind.is_dir() => Ok(Origin::Created),
         kind if kind.is_file() => Ok(Origin::Existing),
         kind if kind.is_block_device() => Ok(Origin::Device),
-        _ => Err(format!("{shown}: neither a directory nor a file nor a block device")),
+        _ => Err(PathError::NoStorage { path: path.into() }),
     }
 }
 

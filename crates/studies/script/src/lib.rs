@@ -34,7 +34,10 @@ mod value;
 pub use crate::probe::*;
 pub use ::probe::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, Step, THREADS, WARMUP};
 pub use interpreter::Interpreter;
-pub use mix::{BUILTINS, Mix, Presets, Protocol, ScriptError, Source, parse_file_argument};
+pub use mix::{
+    BUILTINS, Mix, MixError, Presets, Protocol, ScriptError, Source, SourceError,
+    parse_file_argument,
+};
 pub use quick::COMMAND;
 pub use sysbench::{NAMES as BUILTINS_OF_SYSBENCH, Sysbench};
 

@@ -4,7 +4,7 @@ use crate::compile::{Body, compile};
 use crate::names::{Names, Slot, is_name, not_a_name};
 use crate::sysbench::{self, Sysbench};
 use crate::value::Value;
-use experiment::choice;
+use experiment::{choice, unknown_name};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use work::UserStatement;
@@ -52,9 +52,9 @@ impl Located {
         Self { offset, message: message.into() }
     }
 
-    pub fn in_script(self, source: &Source) -> String {
+    pub fn in_script(self, source: &Source) -> ScriptError {
         let (line, column) = line_and_column(&source.text, self.offset);
-        ScriptError { script: source.name.clone(), line, column, message: self.message }.to_string()
+        ScriptError { script: source.name.clone(), line, column, message: self.message }
     }
 }
 
@@ -65,7 +65,62 @@ fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-/// What scripts can rely on before they run.
+/// Scripts that cannot run together.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MixError {
+    /// Something wrong in one of them.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    /// A variable with a name that scripts cannot write.
+    #[error("{}", not_a_name(name))]
+    VariableName {
+        /// Its name.
+        name: String,
+    },
+    /// No script that is ever chosen.
+    #[error("no script has a weight above 0")]
+    NoWeight,
+}
+
+/// An argument that names no script.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SourceError {
+    /// No built-in script has this name.
+    #[error("{}", unknown_name("built-in script", name, known))]
+    Unknown {
+        /// As it was given.
+        name: String,
+        /// Built-in scripts.
+        known: Vec<&'static str>,
+    },
+    /// Several have it as a beginning.
+    #[error("`{name}` is the beginning of several built-in scripts: {first}, {second}")]
+    Ambiguous {
+        /// As it was given.
+        name: String,
+        /// One of them.
+        first: &'static str,
+        /// Another one.
+        second: &'static str,
+    },
+    /// No weight behind the `@`.
+    #[error(
+        "`{argument}`: the weight after `@` is to be a whole number from 0 to {FILE_WEIGHT_MAX}; a \
+         file whose name has an `@` is given with a weight: `a@b.sql@1`"
+    )]
+    Weight {
+        /// As it was given.
+        argument: String,
+    },
+    /// A file that the experiment does not hold.
+    #[error("{path}: was not read")]
+    NotRead {
+        /// The file.
+        path: String,
+    },
+}
+
+/// Settings of scripts before they run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Presets {
     /// `:scale`.
@@ -106,7 +161,7 @@ impl Mix {
         sources: &[Source],
         protocol: Protocol,
         presets: &Presets,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, MixError> {
         let mut names = Names::default();
         let mut preset: Vec<(Slot, Value)> = Vec::new();
         let default_seed = Xoshiro256PlusPlus::seed_from_u64(presets.seed).next_u64() as i64;
@@ -119,7 +174,7 @@ impl Mix {
         let client_id = names.assign("client_id");
         for (name, text) in &presets.variables {
             if !is_name(name) {
-                return Err(not_a_name(name));
+                return Err(MixError::VariableName { name: name.clone() });
             }
             preset.push((names.assign(name), Value::Text(text.as_str().into())));
         }
@@ -134,7 +189,7 @@ impl Mix {
         }
         names.check(sources)?;
         if scripts.iter().all(|script| script.weight == 0) {
-            return Err("no script has a weight above 0".into());
+            return Err(MixError::NoWeight);
         }
         let mut initial = vec![None; names.len()];
         for (slot, value) in preset {
@@ -199,11 +254,11 @@ impl Source {
     ///
     /// # Errors
     /// When there is none, or more than one, or what follows the `@` is not a weight.
-    pub fn builtin(argument: &str, sysbench: Sysbench) -> Result<Self, String> {
+    pub fn builtin(argument: &str, sysbench: Sysbench) -> Result<Self, SourceError> {
         let (name, weight) = parse_file_argument(argument)?;
-        let names: Vec<&str> =
+        let known: Vec<&'static str> =
             BUILTINS.iter().map(|(name, _)| *name).chain(sysbench::NAMES).collect();
-        let mut fitting = names.iter().filter(|known| known.starts_with(name));
+        let mut fitting = known.iter().filter(|known| known.starts_with(name));
         match (fitting.next(), fitting.next()) {
             (Some(name), None) => {
                 let pgbench = BUILTINS.iter().find(|(known, _)| known == name);
@@ -211,10 +266,9 @@ impl Source {
                 let text = pgbench.or_else(|| sysbench.script(name)).unwrap_or_default();
                 Ok(Self { name: (*name).to_owned(), text, weight })
             }
-            (None, _) => Err(experiment::unknown_name("built-in script", name, &names)),
+            (None, _) => Err(SourceError::Unknown { name: name.to_owned(), known }),
             (Some(first), Some(second)) => {
-                let known = format!("{first}, {second}");
-                Err(format!("`{name}` is the beginning of several built-in scripts: {known}"))
+                Err(SourceError::Ambiguous { name: name.to_owned(), first, second })
             }
         }
     }
@@ -231,15 +285,12 @@ impl Source {
 ///
 /// # Errors
 /// When what follows the last `@` is not a weight.
-pub fn parse_file_argument(argument: &str) -> Result<(&str, u32), String> {
+pub fn parse_file_argument(argument: &str) -> Result<(&str, u32), SourceError> {
     let Some((file, weight)) = argument.rsplit_once('@') else { return Ok((argument, 1)) };
     let weight = weight.parse().ok().filter(|weight| *weight <= FILE_WEIGHT_MAX);
     match weight {
         Some(weight) if !file.is_empty() => Ok((file, weight)),
-        _ => Err(format!(
-            "`{argument}`: the weight after `@` is to be a whole number from 0 to \
-             {FILE_WEIGHT_MAX}; a file whose name has an `@` is given with a weight: `a@b.sql@1`"
-        )),
+        _ => Err(SourceError::Weight { argument: argument.to_owned() }),
     }
 }
 
@@ -296,7 +347,7 @@ mod tests {
         assert_eq!(Source::builtin("sel@9", Sysbench::default()).unwrap().name, "select-only");
         assert_eq!(Source::builtin("sel@9", Sysbench::default()).unwrap().weight, 9);
         assert_eq!(Source::builtin("t", Sysbench::default()).unwrap().name, "tpcb-like");
-        let ambiguous = Source::builtin("s", Sysbench::default()).unwrap_err();
+        let ambiguous = Source::builtin("s", Sysbench::default()).unwrap_err().to_string();
         assert!(
             ambiguous.contains("simple-update") && ambiguous.contains("select-only"),
             "{ambiguous}"
@@ -305,7 +356,7 @@ mod tests {
             Source::builtin("oltp_p", Sysbench::default()).unwrap().name,
             "oltp_point_select"
         );
-        let unknown = Source::builtin("tpcb_like", Sysbench::default()).unwrap_err();
+        let unknown = Source::builtin("tpcb_like", Sysbench::default()).unwrap_err().to_string();
         assert!(unknown.contains("did you mean `tpcb-like`?"), "{unknown}");
     }
 }

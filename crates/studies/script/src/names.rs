@@ -1,4 +1,4 @@
-use crate::mix::{Located, Source};
+use crate::mix::{Located, ScriptError, Source};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Where a variable's value is kept: its position in the list of all variables of a mix.
@@ -93,7 +93,7 @@ impl Names {
     }
 
     /// Objects to variables that nothing sets, and to those in quotes.
-    pub fn check(&self, sources: &[Source]) -> Result<(), String> {
+    pub fn check(&self, sources: &[Source]) -> Result<(), ScriptError> {
         let used: HashSet<Slot> =
             self.uses.iter().filter(|place| !place.quoted).map(|place| place.slot).collect();
         for place in &self.uses {

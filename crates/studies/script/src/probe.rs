@@ -1,7 +1,7 @@
 //! The settings of scripts, and a trial that runs them.
 
 use crate::interpreter::Interpreter;
-use crate::mix::{Mix, Presets, Protocol, Source, parse_file_argument};
+use crate::mix::{Mix, Presets, Protocol, Source, SourceError, parse_file_argument};
 use crate::names::is_name;
 use crate::sysbench::Sysbench;
 use datasets::DataSet;
@@ -172,7 +172,7 @@ fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
     let mut sources = Vec::new();
     for argument in configuration.get(BUILTIN) {
         let source = Source::builtin(&argument, sysbench_of(configuration));
-        let source = source.map_err(|message| Invalid::new(BUILTIN.path(), message))?;
+        let source = source.map_err(|error| Invalid::new(BUILTIN.path(), error.to_string()))?;
         if source.is_of_sysbench() && configuration.get(PROTOCOL) == Protocol::Simple {
             let message = format!("{}: sysbench's scripts send prepared statements", source.name);
             return Err(Invalid::new(PROTOCOL.path(), message));
@@ -182,7 +182,7 @@ fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
     for argument in configuration.get(SCRIPT) {
         sources.push(
             file(configuration, &argument)
-                .map_err(|message| Invalid::new(SCRIPT.path(), message))?,
+                .map_err(|error| Invalid::new(SCRIPT.path(), error.to_string()))?,
         );
     }
     if sources.is_empty() {
@@ -199,11 +199,12 @@ fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
     let path = if named { SCRIPT.path() } else { "workload.variables" };
     let presets = Presets { scale: configuration.get(SCALE), seed, variables };
     Mix::parse(&sources, configuration.get(PROTOCOL), &presets)
-        .map_err(|message| Invalid::new(path, message))
+        .map_err(|error| Invalid::new(path, error.to_string()))
 }
 
-fn file(configuration: &Configuration, argument: &str) -> Result<Source, String> {
+fn file(configuration: &Configuration, argument: &str) -> Result<Source, SourceError> {
     let (path, weight) = parse_file_argument(argument)?;
-    let text = configuration.file(path).ok_or_else(|| format!("{path}: was not read"))?.to_owned();
+    let unread = || SourceError::NotRead { path: path.to_owned() };
+    let text = configuration.file(path).ok_or_else(unread)?.to_owned();
     Ok(Source { name: path.to_owned(), text, weight })
 }

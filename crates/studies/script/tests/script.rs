@@ -3,7 +3,7 @@
 use engine::Results;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use script::{Interpreter, Mix, Presets, Protocol, Source, Step};
+use script::{Interpreter, Mix, MixError, Presets, Protocol, Source, Step};
 use std::sync::Arc;
 use std::time::Duration;
 use work::{Parameter, Request, Statement};
@@ -23,7 +23,7 @@ fn mix(text: &str, protocol: Protocol) -> Arc<Mix> {
 }
 
 fn mistake(text: &str, protocol: Protocol) -> String {
-    Mix::parse(&[source("test.sql", text, 1)], protocol, &presets(&[])).unwrap_err()
+    Mix::parse(&[source("test.sql", text, 1)], protocol, &presets(&[])).unwrap_err().to_string()
 }
 
 /// The statements to prepare, with placeholders as PostgreSQL has them.
@@ -271,7 +271,7 @@ fn scripts_are_chosen_by_their_weights() {
         assert!((f64::from(count) - 20_000.0 * share).abs() < 5.0 * deviation, "{chosen:?}");
     }
     let none = Mix::parse(&[source("a", "select 1;", 0)], Protocol::Simple, &presets(&[]));
-    assert_eq!(none.unwrap_err(), "no script has a weight above 0");
+    assert_eq!(none.unwrap_err(), MixError::NoWeight);
 }
 
 /// Draws, and compares with the probabilities that the manual states (chi-squared; about one

@@ -38,7 +38,7 @@ fn mix(text: &str, protocol: Protocol, variables: &[(&str, &str)]) -> Result<Arc
     let variables =
         variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
     let presets = Presets { scale: 1, seed: 5, variables };
-    Mix::parse(&[source], protocol, &presets).map(Arc::new)
+    Mix::parse(&[source], protocol, &presets).map(Arc::new).map_err(|error| error.to_string())
 }
 
 /// What `debug()` says in one transaction of a script that asks nothing of the server.

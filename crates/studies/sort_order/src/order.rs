@@ -4,7 +4,7 @@ use crate::InMemory;
 use crate::probe::{ORDER, bytes_of, is_ordered};
 use crate::{Layout, Order, Prediction, advise, predict};
 use engine::{ColumnStore, Stored};
-use experiment::{Configuration, Invalid};
+use experiment::{Configuration, Invalid, unknown_name};
 use observations::{FactFamily, FactName, Observations};
 use probe::ProbeError;
 use probe::data::DATA_SEED;
@@ -42,9 +42,45 @@ pub enum Wanted {
     Advised(usize),
 }
 
+/// A value of `workload.order` that is no order.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OrderError {
+    /// No place of the advice.
+    #[error(
+        "`{text}` names no place of the advice; write advise:1 for the best order, advise:2 for \
+         the next"
+    )]
+    Place {
+        /// As it was given.
+        text: String,
+    },
+    /// No column that rows can be ordered by.
+    #[error(
+        "{}; none, random and advise are orders too",
+        unknown_name(&format!("column of table {table}"), name, known)
+    )]
+    Column {
+        /// The table.
+        table: String,
+        /// As it was given.
+        name: String,
+        /// Columns that rows can be ordered by.
+        known: Vec<&'static str>,
+    },
+    /// The same column again.
+    #[error("column {column} stands there twice")]
+    Twice {
+        /// The column.
+        column: &'static str,
+    },
+}
+
 impl Wanted {
-    /// Reads it; an error says what may stand there.
-    pub fn parse(text: &str, table: &Table) -> Result<Self, String> {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// When it is no order of this table's rows.
+    pub fn parse(text: &str, table: &Table) -> Result<Self, OrderError> {
         let known: Vec<&'static str> = table
             .columns
             .iter()
@@ -59,24 +95,21 @@ impl Wanted {
         }
         if let Some(place) = text.trim().strip_prefix("advise:") {
             let place = place.parse().ok().filter(|place| *place > 0);
-            return place.map(Self::Advised).ok_or_else(|| {
-                format!(
-                    "`{text}` names no place of the advice; write advise:1 for the best order, \
-                     advise:2 for the next"
-                )
-            });
+            return place
+                .map(Self::Advised)
+                .ok_or_else(|| OrderError::Place { text: text.to_owned() });
         }
         let column = |name: &str| {
             let found = known.iter().find(|own| **own == name.trim());
-            found.copied().ok_or_else(|| {
-                let what = format!("column of table {}", table.name);
-                let unknown = experiment::unknown_name(&what, name.trim(), &known);
-                format!("{unknown}; none, random and advise are orders too")
+            found.copied().ok_or_else(|| OrderError::Column {
+                table: table.name.to_string(),
+                name: name.trim().to_owned(),
+                known: known.clone(),
             })
         };
-        let columns = text.split(',').map(column).collect::<Result<Vec<_>, String>>()?;
+        let columns = text.split(',').map(column).collect::<Result<Vec<_>, OrderError>>()?;
         match columns.iter().enumerate().find(|(at, name)| columns[..*at].contains(name)) {
-            Some((_, twice)) => Err(format!("column {twice} stands there twice")),
+            Some((_, column)) => Err(OrderError::Twice { column }),
             None => Ok(Self::By(columns)),
         }
     }
@@ -101,13 +134,14 @@ impl Ordered {
         table: &Table,
         store: &dyn ColumnStore,
     ) -> Result<Self, ProbeError> {
-        let invalid = |message: String| Invalid::new(ORDER.path(), message);
         let (coded, seed) = (rows.coded(), configuration.get(DATA_SEED));
         let layout =
             Layout { group_rows: store.group_rows(), table_rows: rows.rows() as u64, seed };
         let mut bytes = |some: Vec<u32>| bytes_of(store, table, rows, some);
         let position = |name: &&str| rows.names().iter().position(|own| own == name);
-        let order = match Wanted::parse(&configuration.get(ORDER), table).map_err(invalid)? {
+        let wanted = Wanted::parse(&configuration.get(ORDER), table)
+            .map_err(|error| Invalid::new(ORDER.path(), error.to_string()))?;
+        let order = match wanted {
             Wanted::Generated => Order::Generated,
             Wanted::Random => Order::Random { seed },
             Wanted::By(names) => Order::By(names.iter().filter_map(position).collect()),
@@ -115,9 +149,10 @@ impl Ordered {
                 let mut advice = advise(&coded, layout, &mut bytes)?;
                 let known = advice.len();
                 if place > known {
-                    return Err(invalid(format!(
-                        "the advice has {known} orders for this table, not {place}"
-                    ))
+                    return Err(Invalid::new(
+                        ORDER.path(),
+                        format!("the advice has {known} orders for this table, not {place}"),
+                    )
                     .into());
                 }
                 Order::By(advice.swap_remove(place - 1).candidate.columns)
@@ -180,7 +215,7 @@ mod tests {
             ("l_tax,l_tax", "twice"),
             ("", "none, random and advise"),
         ] {
-            let message = of(text).unwrap_err();
+            let message = of(text).unwrap_err().to_string();
             assert!(message.contains(words), "{text}: {message}");
         }
     }

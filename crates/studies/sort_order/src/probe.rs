@@ -82,7 +82,7 @@ impl Probe for SortOrder {
         invalid.extend(
             Wanted::parse(&configuration.get(ORDER), table)
                 .err()
-                .map(|m| Invalid::new(ORDER.path(), m)),
+                .map(|error| Invalid::new(ORDER.path(), error.to_string())),
         );
         invalid.extend(filter(configuration, table).err());
         invalid

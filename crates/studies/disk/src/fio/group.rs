@@ -175,7 +175,8 @@ impl Files {
         for name in names {
             let path = job.directory.join(name);
             let shown = path.display();
-            let existing = path.exists().then(|| StoragePath::named(&path, "")).transpose()?;
+            let existing = path.exists().then(|| StoragePath::named(&path, "")).transpose();
+            let existing = existing.map_err(|error| error.to_string())?;
             bytes = match &existing {
                 Some(StoragePath { kind: Origin::Created, .. }) => {
                     return Err(format!("{shown}: a file is wanted, this is a directory"));
