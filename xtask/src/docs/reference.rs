@@ -65,6 +65,12 @@ fn list(text: &mut String, prefix: &str, settings: &Value) {
         let (path, setting) =
             if below.is_object() { (format!("{path}.NAME"), below) } else { (path, setting) };
         for one in setting["anyOf"].as_array().map_or(vec![setting], |all| all.iter().collect()) {
+            // One form of a setting may be a table.
+            let nested = properties(one);
+            if objects(nested).next().is_some() {
+                list(text, &path, nested);
+                continue;
+            }
             let entry = format!("- `{path}`{}: {}", values(one), description(one));
             text.push_str(&wrapped("  ", &entry));
             text.push('\n');
@@ -87,7 +93,7 @@ fn values(setting: &Value) -> String {
 }
 
 fn description(setting: &Value) -> String {
-    let text = setting["description"].as_str().unwrap_or("A table with several keys.");
+    let text = setting["description"].as_str().unwrap_or_default();
     // In running text these would be markup.
     text.replace('*', "\\*").replace('<', "\\<")
 }
@@ -130,14 +136,17 @@ mod tests {
         let settings = json!({
             "engine": {"description": "The engine.", "enum": ["a", "b"], "default": "a"},
             "setup": {"properties": {"sql": {"description": "SQL *file*."}}},
-            "cache": {"anyOf": [{"description": "One."}, {"description": "Two."}]},
+            "cache": {"anyOf": [
+                {"description": "One."},
+                {"properties": {"size": {"description": "Two."}}},
+            ]},
             "settings": {"additionalProperties": {"description": "Any."}},
         });
         let mut text = String::new();
         list(&mut text, "target", &settings);
         let expected = [
             "- `target.cache`: One.",
-            "- `target.cache`: Two.",
+            "- `target.cache.size`: Two.",
             "- `target.engine` (`a`, `b`, default `a`): The engine.",
             "- `target.settings.NAME`: Any.",
             "- `target.setup.sql`: SQL \\*file\\*.",
