@@ -165,13 +165,13 @@ impl Sentences {
 mod tests {
     use super::{Place, passages};
 
-    fn joined(words: &Vec<super::Word>) -> String {
+    fn joined(words: &[super::Word]) -> String {
         words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
     }
 
     fn read(text: &str) -> Vec<(Place, Vec<String>)> {
         let all = passages(text).into_iter();
-        all.map(|it| (it.place, it.sentences.iter().map(joined).collect())).collect()
+        all.map(|it| (it.place, it.sentences.iter().map(|words| joined(words)).collect())).collect()
     }
 
     #[test]
