@@ -23,6 +23,7 @@ mod self_test;
 mod simulated;
 mod simulated_claims;
 mod simulated_designs;
+mod simulated_noise;
 mod simulated_runs;
 mod statement_history;
 mod timeouts;

@@ -1,6 +1,9 @@
 use super::claims::Claim;
 use super::{Finding, FindingKind, verdict};
-use crate::{Comparison, FactorEffect, Interaction, ResponseChoice, Segment, Summary, Trend, effects, wording};
+use crate::{
+    Comparison, FactorEffect, Interaction, ResponseChoice, Segment, Summary, Trend, effects,
+    wording,
+};
 use observations::Direction;
 
 /// What an effect is, and how the response goes along its factor where that is ordered.

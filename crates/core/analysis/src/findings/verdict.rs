@@ -352,7 +352,6 @@ fn family(summary: &Summary) -> String {
 fn statistics(comparison: &Comparison, family: &str, unit: &str) -> String {
     let method = match comparison.method {
         Method::PairedT => "paired t",
-        Method::PairedBootstrap => "paired bootstrap",
         Method::Welch => "Welch's t",
         Method::Point => "a single value",
     };
