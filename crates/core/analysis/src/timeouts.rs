@@ -30,6 +30,14 @@ impl Bound {
             Self::AtMost => "at most",
         }
     }
+
+    /// The bound of the reciprocal.
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::AtLeast => Self::AtMost,
+            Self::AtMost => Self::AtLeast,
+        }
+    }
 }
 
 impl ResponseChoice {

@@ -33,12 +33,12 @@
 //!   5 % of the waits or more
 //! - as many waits, each longer (shorter): the length changed, the number differs by less than 5 %
 
-use crate::{Comparison, Scale, WaitShape};
+use crate::{Comparison, ResponseChoice, Scale, WaitShape};
 pub use observations::number::{
     figure, p_value, plain_percent, plural as count, ratio, seconds_unit, short_percent as percent,
     whole, within,
 };
-use observations::{WarningKind, number};
+use observations::{Direction, WarningKind, number};
 
 /// What is said has a corrected p-value below this.
 pub const SUPPORTED: f64 = 0.05;
@@ -70,6 +70,50 @@ pub fn comparison(comparison: &Comparison, unit: &str) -> String {
                 .map(|i| if sign < 0.0 { (-i.high, -i.low) } else { (i.low, i.high) });
             format!("{} {word}", number::difference(value, ends, unit))
         }
+    }
+}
+
+/// A change in the words of its response, a factor the natural way round:
+/// `1.93x [1.88, 1.99] faster`, `59x [41, 85] longer`, `at least 2.20x higher`,
+/// `3.2 s [2.9, 3.5] better`.
+pub fn change(own: &Comparison, response: Option<&ResponseChoice>) -> String {
+    if own.scale == Scale::Difference {
+        return comparison(own, response.map_or("", |response| response.unit.as_str()));
+    }
+    ratio_in_words(own, response.map_or(["better", "worse"], ratio_words))
+}
+
+/// A ratio of durations of the same work: `1.93x [1.88, 1.99] faster`.
+pub fn speed(own: &Comparison) -> String {
+    ratio_in_words(own, ["faster", "slower"])
+}
+
+fn ratio_in_words(own: &Comparison, [better, worse]: [&str; 2]) -> String {
+    if let Some(bound) = own.bound {
+        let limit = own.limit();
+        return match limit < 1.0 {
+            true => format!("{} {}x {worse}", bound.opposite().words(), ratio(1.0 / limit)),
+            false => format!("{} {}x {better}", bound.words(), ratio(limit)),
+        };
+    }
+    let is_worse = own.value < 1.0;
+    let value = if is_worse { 1.0 / own.value } else { own.value };
+    let ends = own.interval.map(|interval| match is_worse {
+        true => (1.0 / interval.high, 1.0 / interval.low),
+        false => (interval.low, interval.high),
+    });
+    let ends = ends.map_or_else(String::new, |ends| format!(" {}", number::ratio_ends(ends)));
+    format!("{}x{ends} {}", ratio(value), if is_worse { worse } else { better })
+}
+
+/// The comparatives of a response: of a better value and of a worse one.
+fn ratio_words(response: &ResponseChoice) -> [&'static str; 2] {
+    let is_time = matches!(response.unit.as_str(), "s" | "ms" | "us" | "ns");
+    match response.direction {
+        Direction::HigherIsBetter => ["higher", "lower"],
+        Direction::LowerIsBetter if response.name == "elapsed" => ["faster", "slower"],
+        Direction::LowerIsBetter if is_time => ["shorter", "longer"],
+        Direction::LowerIsBetter => ["lower", "higher"],
     }
 }
 

@@ -21,6 +21,7 @@ mod self_test;
 mod simulated;
 mod simulated_claims;
 mod simulated_designs;
+mod simulated_noise;
 mod simulated_runs;
 mod timeouts;
 mod waterfall;

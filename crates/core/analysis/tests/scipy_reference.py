@@ -90,18 +90,6 @@ def holm():
     return cases
 
 
-def bootstraps():
-    cases = []
-    for n, sigma in ((25, 1.0), (60, 0.8), (40, 0.3)):
-        values = (random.lognormal(0.0, sigma, n) - 1.0).round(6)
-        result = stats.bootstrap((values,), numpy.mean, n_resamples=200_000, method="BCa", batch=10_000, rng=7)
-        cases.append({
-            "values": values.tolist(),
-            "low": result.confidence_interval.low, "high": result.confidence_interval.high,
-        })
-    return cases
-
-
 def drifts():
     """F test of the block term in log(value) ~ configuration + block."""
     cases = []
@@ -202,7 +190,6 @@ reference = {
     "estimate": estimates(),
     "ratio": ratios(),
     "holm": holm(),
-    "bootstrap": bootstraps(),
     "drift": drifts(),
     "detectable": detectables(),
     "outliers": outliers(),

@@ -4,15 +4,12 @@
 //!
 //! - [`t_quantile`], [`t_two_sided_p`], [`f_upper_p`]: Student's t and F, as exact as scipy's
 //! - [`correct`], [`adjusted`]: Holm's correction of a family of tests
-//! - [`Bootstrap`]: the interval of the mean of many values that are skewed
 //! - [`told_apart`], [`non_negative`]: sums of costs that are fitted to what they add up to
 
-mod bootstrap;
 mod distribution;
 mod interval;
 mod least_squares;
 
-pub use bootstrap::Bootstrap;
 pub use distribution::{adjusted, correct, f_upper_p, t_quantile, t_two_sided_p};
 pub use interval::Interval;
 pub use least_squares::{non_negative, told_apart};

@@ -43,7 +43,7 @@ pub mod waits;
 mod wire;
 
 use crate::client::{Client, Config};
-use connecting::{is_local, leave_no_statistics, what_to_do, while_doing};
+use connecting::{is_local, leave_no_statistics, while_doing};
 pub use dialect::PostgresDialect;
 use engine::{
     Ability, Engine, EngineError, Folders, Host, LiveObserver, Need, ObserveOptions, Preflight,

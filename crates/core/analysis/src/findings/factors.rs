@@ -1,6 +1,9 @@
 use super::claims::Claim;
 use super::{Finding, FindingKind, verdict};
-use crate::{Comparison, FactorEffect, Interaction, Segment, Summary, Trend, effects, wording};
+use crate::{
+    Comparison, FactorEffect, Interaction, ResponseChoice, Segment, Summary, Trend, effects,
+    wording,
+};
 use observations::Direction;
 
 /// What an effect is, and how the response goes along its factor where that is ordered.
@@ -38,7 +41,7 @@ fn shape_of(summary: &Summary, effect: &FactorEffect) -> Option<Finding> {
         let (from, to) = (&effect.levels[step.from].level, &effect.levels[step.to].level);
         Some(format!(
             "{from} to {to}: {}",
-            wording::comparison(step.comparison.as_ref()?, &response.unit)
+            wording::change(step.comparison.as_ref()?, Some(response))
         ))
     });
     let steps: Vec<String> = steps.collect();
@@ -68,7 +71,7 @@ fn together(summary: &Summary, interaction: &Interaction) -> Option<Finding> {
     let (factor, by) =
         (&summary.factors.effects[interaction.factor], &summary.factors.effects[interaction.by]);
     let unit = summary.unit();
-    let text = sentence(interaction, factor, by, unit)?;
+    let text = sentence(interaction, factor, by, summary.response.as_ref())?;
     let family = wording::count(summary.factors.family, "test");
     let size = wording::comparison(&interaction.size, unit);
     let evidence = format!(
@@ -93,7 +96,7 @@ fn sentence(
     interaction: &Interaction,
     factor: &FactorEffect,
     by: &FactorEffect,
-    unit: &str,
+    response: Option<&ResponseChoice>,
 ) -> Option<String> {
     // Chosen by looking: the intervals hold for all gains at once.
     let gains = interaction.gains.len() * (factor.levels.len() - 1);
@@ -104,7 +107,7 @@ fn sentence(
     let by_name = wording::short_name(&by.factor);
     let (best, worst) = (&by.levels[interaction.most].level, &by.levels[interaction.least].level);
     let (most_said, least_said) =
-        (wording::comparison(most, unit), wording::comparison(least, unit));
+        (wording::change(most, response), wording::change(least, response));
     let wins = |gain: &Comparison| gain.supported() && gain.is_better();
     let loses = |gain: &Comparison| gain.supported() && !gain.is_better();
     let winners = interaction.gains.iter().flatten().filter(|gain| wins(gain)).count();

@@ -155,12 +155,12 @@ impl<'s> Sides<'s> {
     fn effect_on(&self, summary: &Summary, gain: Option<&Comparison>) -> String {
         match gain {
             Some(gain) if gain.supported() => {
-                format!("the statement is {} as fast", wording::comparison(gain, "ms"))
+                format!("the statement is {}", wording::speed(gain))
             }
             Some(_) => "its latency does not differ at 95 % confidence".to_owned(),
             None => {
                 let level = self.effect.levels[self.to].comparison.as_ref();
-                let figure = level.map(|level| wording::comparison(level, summary.unit()));
+                let figure = level.map(|level| wording::change(level, summary.response.as_ref()));
                 format!(
                     "with the new plan the configurations are {} (above 1x is better)",
                     figure.unwrap_or_default()

@@ -64,7 +64,7 @@ fn finding(effect: &FactorEffect, level: usize, told: &[&Change], family: usize)
     let name = wording::short_name(&effect.factor);
     let (from, to) = (&effect.levels[effect.reference].level, &effect.levels[level].level);
     let say = |change: &&Change| {
-        let figure = wording::comparison(&change.comparison, &change.response.unit);
+        let figure = wording::change(&change.comparison, Some(&change.response));
         format!("{} {figure}", change.response.name)
     };
     let told = wording::list(&told.iter().map(say).collect::<Vec<_>>());

@@ -109,7 +109,7 @@ fn sweet_spot(
         _ => format!("The best level of {name} is"),
     };
     let reference = reference(summary, effect);
-    let figure = wording::comparison(comparison, summary.unit());
+    let figure = wording::change(comparison, summary.response.as_ref());
     let means = means(&effect.levels[best], &effect.levels[effect.reference]);
     // The reference is worse than what is told, however much the best mean varies.
     let others =
@@ -122,13 +122,12 @@ fn sweet_spot(
     });
     let others = not_worse(&others.collect::<Vec<_>>(), summary, unit(effect));
     let others = others.map_or_else(String::new, |others| format!("; {others}"));
-    let than = if comparison.scale == crate::Scale::Ratio { "" } else { " than" };
     let beyond = edge(effect, best).filter(|_| others.is_empty());
     let beyond = beyond.map_or_else(String::new, |edge| {
         format!(" It is the {edge} level tried: the best may lie beyond it.")
     });
     format!(
-        "{what} {}: {figure}{than} {reference}{means}{others}.{beyond}",
+        "{what} {}: {figure} than {reference}{means}{others}.{beyond}",
         effect.levels[best].level
     )
 }
@@ -158,7 +157,7 @@ fn nothing_beats(
     let worse = labels(worse.into_iter().map(|(level, _)| level));
     let equal = not_worse(&equal, summary, unit(effect))
         .map_or_else(String::new, |equal| format!(" ({equal})"));
-    let figure = wording::comparison(comparison, summary.unit());
+    let figure = wording::change(comparison, summary.response.as_ref());
     let (verb, figure) = if worse.len() == 1 {
         ("is", figure)
     } else {
@@ -253,7 +252,7 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
     let comparisons = summary.configurations.len() - 1;
     let comparison = best.factor.as_ref().filter(|factor| factor.supported())?;
     let comparison = comparison.selected(others.filter_map(|row| row.factor.as_ref()), comparisons);
-    let figure = wording::comparison(&comparison, summary.unit());
+    let figure = wording::change(&comparison, summary.response.as_ref());
     let others =
         |standing| summary.configurations.iter().filter(|row| row.standing == standing).count();
     let (equivalent, unclear) = (others(Standing::Equivalent), others(Standing::NotDistinguished));
@@ -268,7 +267,7 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
         .collect();
     let others = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
     let text =
-        format!("The best configuration is {}: {figure} against the baseline{others}.", best.label);
+        format!("The best configuration is {}: {figure} than the baseline{others}.", best.label);
     let comparisons = wording::count(comparisons, "comparison");
     let evidence = statistics(
         &comparison,
@@ -353,7 +352,6 @@ fn family(summary: &Summary) -> String {
 fn statistics(comparison: &Comparison, family: &str, unit: &str) -> String {
     let method = match comparison.method {
         Method::PairedT => "paired t",
-        Method::PairedBootstrap => "paired bootstrap",
         Method::Welch => "Welch's t",
         Method::Point => "a single value",
     };
